@@ -1,8 +1,8 @@
 //! Bundles: the rows of workflow instances on their way to another node.
 //!
 //! A bundle is a piece of a set. It begins with [`MAGIC`] and the number of its format, then has the SHA-256 of the rest, and
-//! the rest is a [`Bundle`], packed. The rows are text, in the form in which PostgreSQL writes arrays, one array for each column:
-//! the server that takes them in reads them by the types of its own tables.
+//! the rest is a [`Bundle`], packed. The values of its rows say their types: the server that takes them in compares these with
+//! the types of its own tables.
 
 use std::fmt;
 
@@ -73,10 +73,104 @@ pub struct Definition {
 pub struct Table {
     /// Its name.
     pub name: String,
-    /// Number of rows.
-    pub rows: u64,
-    /// Name and values of each column.
-    pub columns: Vec<(String, String)>,
+    /// Names of its columns.
+    pub columns: Vec<String>,
+    /// The values of the rows, packed one after the other.
+    #[serde(with = "as_bytes")]
+    values: Vec<u8>,
+}
+
+/// A value of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Cell<'a> {
+    /// NULL of any type.
+    Null,
+    /// `uuid`
+    Uuid(Uuid),
+    /// `text`
+    Text(&'a str),
+    /// `integer`
+    Integer(i32),
+    /// `bigint`
+    BigInt(i64),
+    /// `boolean`
+    Boolean(bool),
+    /// `bytea`
+    #[serde(with = "as_bytes")]
+    Bytea(&'a [u8]),
+    /// `jsonb`, as PostgreSQL writes it.
+    Jsonb(&'a str),
+    /// `timestamptz`, in microseconds since 2000.
+    Timestamp(i64),
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(name: String, columns: Vec<String>) -> Self {
+        Self { name, columns, values: Vec::new() }
+    }
+
+    /// Appends the next value: that of the next column, or of the first one in a new row.
+    pub fn push(&mut self, cell: Cell<'_>) {
+        let values = std::mem::take(&mut self.values);
+        self.values = postcard::to_extend(&cell, values).expect("a vector takes any bytes");
+    }
+
+    /// Bytes that it needs at most for this value, if its memory has to grow.
+    pub fn growth(&self, cell: &Cell<'_>) -> usize {
+        /// What a value takes beside its bytes.
+        const MOST: usize = 24;
+        let size = MOST
+            + match cell {
+                Cell::Text(text) | Cell::Jsonb(text) => text.len(),
+                Cell::Bytea(bytes) => bytes.len(),
+                _ => 0,
+            };
+        if self.values.len() + size <= self.values.capacity() { 0 } else { size.max(2 * self.values.capacity()) }
+    }
+
+    /// Bytes of its rows.
+    pub fn size(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Its rows, each with a value for each column.
+    pub fn rows(&self) -> impl Iterator<Item = Result<Vec<Cell<'_>>, Unreadable>> {
+        let mut rest = self.values.as_slice();
+        std::iter::from_fn(move || {
+            let row = (!rest.is_empty()).then(|| row(&mut rest, self.columns.len()))?;
+            if row.is_err() {
+                rest = &[];
+            }
+            Some(row)
+        })
+    }
+}
+
+/// Takes a row of so many values.
+fn row<'a>(rest: &mut &'a [u8], columns: usize) -> Result<Vec<Cell<'a>>, Unreadable> {
+    if columns == 0 {
+        return Err(Unreadable::Damaged);
+    }
+    let mut cell = || {
+        let (cell, after) = postcard::take_from_bytes(rest).map_err(|_| Unreadable::Damaged)?;
+        *rest = after;
+        Ok(cell)
+    };
+    (0..columns).map(|_| cell()).collect()
+}
+
+/// Bytes as one value instead of a sequence of numbers.
+mod as_bytes {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes.as_ref())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>, T: From<&'de [u8]>>(deserializer: D) -> Result<T, D::Error> {
+        <&[u8]>::deserialize(deserializer).map(T::from)
+    }
 }
 
 /// Why bytes are no bundle that can be read.
@@ -151,36 +245,6 @@ pub fn digest_of(pieces: &[Digest]) -> Digest {
     digest.finalize().into()
 }
 
-/// The elements of an array of numbers or ids as PostgreSQL writes it; `None` stands for NULL.
-///
-/// # Errors
-/// If it is written in another way.
-pub fn elements(array: &str) -> Result<Vec<Option<&str>>, Unreadable> {
-    let inner = array.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).ok_or(Unreadable::Damaged)?;
-    if inner.is_empty() {
-        return Ok(Vec::new());
-    }
-    let element = |text| match text {
-        "NULL" => Ok(None),
-        text if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => Ok(Some(text)),
-        _ => Err(Unreadable::Damaged),
-    };
-    inner.split(',').map(element).collect()
-}
-
-/// The array of such elements.
-pub fn array<'a>(elements: impl Iterator<Item = Option<&'a str>>) -> String {
-    let mut array = String::from("{");
-    for (i, element) in elements.enumerate() {
-        if i > 0 {
-            array.push(',');
-        }
-        array.push_str(element.unwrap_or("NULL"));
-    }
-    array.push('}');
-    array
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,12 +263,26 @@ mod tests {
                 owner: "ada".into(),
                 content: [9; 32],
             }],
-            tables: vec![Table {
-                name: "instances".into(),
-                rows: 1,
-                columns: vec![("id".into(), "{00000000-0000-0000-0000-000000000003}".into())],
-            }],
+            tables: vec![rows()],
         }
+    }
+
+    const VALUES: [Cell<'_>; 9] = [
+        Cell::Null,
+        Cell::Uuid(Uuid::from_u128(3)),
+        Cell::Text("Müller"),
+        Cell::Integer(-1),
+        Cell::BigInt(i64::MAX),
+        Cell::Boolean(true),
+        Cell::Bytea(&[0, 255]),
+        Cell::Jsonb("{\"days\": 3}"),
+        Cell::Timestamp(i64::MIN),
+    ];
+
+    fn rows() -> Table {
+        let mut table = Table::new("instances".into(), vec!["a".into(), "b".into(), "c".into()]);
+        VALUES.into_iter().for_each(|value| table.push(value));
+        table
     }
 
     #[test]
@@ -229,21 +307,32 @@ mod tests {
 
     #[test]
     fn format_1_stays_readable() {
-        let stored = data_encoding::HEXLOWER.decode(include_bytes!("bundle/format_1.hex").trim_ascii());
+        let stored = data_encoding::HEXLOWER.decode(include_str!("bundle/format_1.hex").trim().as_bytes());
+        assert_eq!(data_encoding::HEXLOWER.encode(&sample().pack()), include_str!("bundle/format_1.hex").trim());
         assert_eq!(Bundle::read(&stored.expect("hex")).map(|(bundle, _)| bundle), Ok(sample()));
-        assert_eq!(
-            data_encoding::HEXLOWER.encode(&sample().pack()).as_bytes(),
-            include_bytes!("bundle/format_1.hex").trim_ascii()
-        );
     }
 
     #[test]
-    fn arrays_of_ids_are_taken_apart() {
-        assert_eq!(elements("{}"), Ok(vec![]));
-        assert_eq!(elements("{1,NULL,-3}"), Ok(vec![Some("1"), None, Some("-3")]));
-        assert_eq!(array(elements("{1,NULL,-3}").into_iter().flatten()), "{1,NULL,-3}");
-        for wrong in ["", "{", "}", "1", "{\"1\"}", "{{1}}", "[0:0]={1}"] {
-            assert_eq!(elements(wrong), Err(Unreadable::Damaged), "{wrong}");
+    fn rows_are_read_as_they_were_pushed() {
+        let table = rows();
+        let read: Vec<_> = table.rows().collect();
+        assert_eq!(read, VALUES.chunks(3).map(|row| Ok(row.to_vec())).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn rows_that_end_early_are_refused() {
+        let mut table = Table::new("instances".into(), vec!["a".into(), "b".into(), "c".into()]);
+        for row in VALUES.chunks(3) {
+            let start = table.size();
+            row.iter().for_each(|value| table.push(*value));
+            let whole = table.values.clone();
+            for end in start + 1..whole.len() {
+                table.values.truncate(end);
+                assert_eq!(table.rows().last(), Some(Err(Unreadable::Damaged)), "{end} bytes");
+                table.values.clone_from(&whole);
+            }
         }
+        table.columns.clear();
+        assert_eq!(table.rows().collect::<Vec<_>>(), [Err(Unreadable::Damaged)]);
     }
 }

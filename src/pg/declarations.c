@@ -66,7 +66,12 @@ extern JsonbValue *pushJsonbValue(JsonbParseState **, JsonbIteratorToken, JsonbV
 
 extern Datum numeric_in(FunctionCallInfo);
 extern Datum numeric_out(FunctionCallInfo);
+extern Datum jsonb_in(FunctionCallInfo);
 extern Datum timestamptz_in(FunctionCallInfo);
+
+/* spi/arg.rs */
+StaticAssertDecl(MIN_TIMESTAMP == INT64CONST(-211813488000000000), "MIN_TIMESTAMP");
+StaticAssertDecl(END_TIMESTAMP == INT64CONST(9223371331200000000), "END_TIMESTAMP");
 
 /* version.rs */
 StaticAssertDecl(STATEMENT_TIMEOUT == 3, "STATEMENT_TIMEOUT");

@@ -2,7 +2,7 @@
 //!
 //! pgrx's `JsonB` converts through text both ways, which costs more than the rest of a call.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::str::FromStr;
 
 use pgrx::pg_sys;
@@ -38,6 +38,37 @@ pub fn encode_object(members: &Map<String, Value>) -> pg_sys::Datum {
     let mut builder = Builder(Writer::new());
     builder.object(members);
     builder.finish()
+}
+
+/// Reads a `jsonb` from its text, in the current memory context, as PostgreSQL does. The text has no NUL.
+pub fn from_text(text: &str) -> pg_sys::Datum {
+    memory::room(text.len());
+    let text = CString::new(text).expect("the caller has looked for NUL");
+    // SAFETY: jsonb_in takes a C string; it reports what is no JSON, or more than a jsonb can hold.
+    unsafe { pg_sys::DirectFunctionCall1Coll(Some(raw::jsonb_in), pg_sys::InvalidOid, text.as_ptr().into()) }
+}
+
+/// The text of a `jsonb` as PostgreSQL writes it.
+///
+/// # Safety
+/// The datum must be a valid `jsonb`.
+pub unsafe fn to_text(datum: pg_sys::Datum) -> String {
+    // SAFETY: a jsonb is a varlena; the container follows its header. The text is palloc'd and ends with NUL.
+    unsafe {
+        let stored = datum.cast_mut_ptr::<pg_sys::varlena>();
+        let document = pg_sys::pg_detoast_datum(stored);
+        let size = pgrx::varlena::varsize_any(document) as i32;
+        let root = &raw mut (*document.cast::<pg_sys::Jsonb>()).root;
+        let text = pg_sys::JsonbToCString(std::ptr::null_mut(), root, size);
+        let written = CStr::from_ptr(text);
+        memory::room(written.count_bytes());
+        let owned = written.to_string_lossy().into_owned();
+        pg_sys::pfree(text.cast());
+        if document != stored {
+            pg_sys::pfree(document.cast());
+        }
+        owned
+    }
 }
 
 struct Builder(Writer);
@@ -304,7 +335,7 @@ fn number_of(numeric: pg_sys::Numeric) -> Value {
             pg_sys::InvalidOid,
             pg_sys::Datum::from(numeric.cast::<std::ffi::c_void>()),
         );
-        let text = std::ffi::CStr::from_ptr(datum.cast_mut_ptr());
+        let text = CStr::from_ptr(datum.cast_mut_ptr());
         let owned = text.to_string_lossy().into_owned();
         pg_sys::pfree(datum.cast_mut_ptr());
         owned

@@ -86,5 +86,6 @@ unsafe extern "C-unwind" {
     // SQL functions as C symbols, to be called through `DirectFunctionCall…`, which is guarded.
     pub fn numeric_in(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum;
     pub fn numeric_out(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum;
+    pub fn jsonb_in(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum;
     pub fn timestamptz_in(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum;
 }

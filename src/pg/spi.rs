@@ -19,10 +19,10 @@ mod row;
 
 pub(super) use arg::varlena;
 pub use arg::{Arg, Timestamp, Type};
-pub use record::{Change, Changed, ColumnRef, Defined, Read, Table, Written, joined};
+pub use record::{Change, Changed, ColumnRef, Read, Table, Written, column, joined};
 pub(crate) use record::{changed, read, table, written};
 pub(super) use row::size_of_varlena;
-pub use row::{Column, Row};
+pub use row::{Column, JsonText, Row};
 
 /// The maximum number of parameters of a statement.
 pub const MAX_ARGS: usize = 64;
@@ -40,11 +40,6 @@ enum Text {
     Sql(&'static str, &'static [ColumnRef]),
     /// An INSERT of the columns into a table, and the SQL after the VALUES clause.
     Insert(&'static Table, &'static [ColumnRef], &'static str),
-    /// A query for all columns of the rows of a table that the SQL after FROM selects, `b` being the table: their number, then
-    /// for each column an array as text.
-    Pack(&'static Table, &'static str),
-    /// An INSERT of such rows; its parameters are the arrays. A shorter one is filled up with NULL.
-    Unpack(&'static Table),
 }
 
 impl Text {
@@ -64,20 +59,6 @@ impl Text {
                 let values: Vec<String> = (1..=columns.len()).map(|number| format!("${number}")).collect();
                 let table = table.name.to_string_lossy();
                 format!("INSERT INTO workflow.{table} ({}) VALUES ({}) {rest}", names(columns, ""), values.join(", "))
-            }
-            Self::Pack(table, rest) => {
-                let arrays = table.columns().map(|(name, _)| format!("array_agg(b.{})::text", name.to_string_lossy()));
-                let arrays = arrays.collect::<Vec<_>>().join(", ");
-                format!("SELECT count(*), {arrays} FROM workflow.{} b {rest}", table.name.to_string_lossy())
-            }
-            Self::Unpack(table) => {
-                let columns: Vec<ColumnRef> = table.columns().collect();
-                // In the target list, arrays are read side by side. In FROM, each would be stored first.
-                let rows =
-                    columns.iter().enumerate().map(|(i, (_, of))| format!("unnest(${}::{}[])", i + 1, of.name()));
-                let rows = rows.collect::<Vec<_>>().join(", ");
-                let (table, names) = (table.name.to_string_lossy(), names(&columns, ""));
-                format!("INSERT INTO workflow.{table} ({names}) SELECT {rows}")
             }
         }
     }
@@ -106,16 +87,6 @@ impl Statement {
         types: &'static [Type],
     ) -> Self {
         Self::with(Text::Insert(table, columns, rest), types)
-    }
-
-    /// Declares a query that packs rows, to be moved to another node: see [`Text::Pack`].
-    pub const fn packing(table: &'static Table, rest: &'static str, types: &'static [Type]) -> Self {
-        Self::with(Text::Pack(table, rest), types)
-    }
-
-    /// Declares the INSERT of rows that such a query has packed.
-    pub const fn unpacking(table: &'static Table) -> Self {
-        Self::with(Text::Unpack(table), &[Type::Text; MAX_ARGS])
     }
 
     const fn with(text: Text, types: &'static [Type]) -> Self {

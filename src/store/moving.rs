@@ -7,127 +7,14 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::bundle::{Definition, Digest, Table as Packed};
+use workflow_engine::bundle::{Definition, Digest};
 
-use crate::pg::spi::{Arg, Row, Statement, Table, Timestamp, Type};
+use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::owners;
-use crate::store::tables::{
-    BOOKMARK_QUEUE, BOOKMARKS, COMPENSATIONS, DEAD_LETTERS, EXECUTION_LOG, INCIDENTS, INSTANCES, MESSAGES, PAUSES,
-    TASKS, TRIGGERS,
-};
 
-/// A table whose rows move, and by what they are found.
-struct Moved {
-    table: &'static Table,
-    pack: Statement,
-    delete: Statement,
-    unpack: Statement,
-}
+mod rows;
 
-/// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids.
-macro_rules! moved {
-    ($table:ident, $name:literal, $type:ident, $where:literal) => {
-        Moved {
-            table: &$table,
-            pack: Statement::packing(&$table, concat!("WHERE ", $where), &[Type::$type]),
-            delete: Statement::new(concat!("DELETE FROM workflow.", $name, " b WHERE ", $where), &[Type::$type]),
-            unpack: Statement::unpacking(&$table),
-        }
-    };
-}
-
-static OF_INSTANCES: [Moved; 10] = [
-    moved!(INSTANCES, "instances", UuidArray, "b.id = ANY ($1)"),
-    moved!(BOOKMARKS, "bookmarks", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(TASKS, "tasks", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(INCIDENTS, "incidents", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(COMPENSATIONS, "compensations", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(PAUSES, "pauses", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(EXECUTION_LOG, "execution_log", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(DEAD_LETTERS, "dead_letters", UuidArray, "b.instance_id = ANY ($1)"),
-    // A stimulus that names a bookmark alone.
-    moved!(
-        BOOKMARK_QUEUE,
-        "bookmark_queue",
-        UuidArray,
-        "b.instance_id IS NULL AND b.correlation_id IS NULL \
-         AND b.bookmark_id IN (SELECT m.id FROM workflow.bookmarks m WHERE m.instance_id = ANY ($1))"
-    ),
-];
-static OF_KEYS: [Moved; 4] = [
-    moved!(BOOKMARK_QUEUE, "bookmark_queue", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
-    moved!(DEAD_LETTERS, "dead_letters", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
-    moved!(MESSAGES, "messages", TextArray, "b.key = ANY ($1)"),
-    moved!(TRIGGERS, "triggers", TextArray, "b.correlation_id = ANY ($1) AND b.schedule_name IS NOT NULL"),
-];
-
-/// What is moved together.
-#[derive(Clone, Copy, Debug)]
-pub enum Rows<'a> {
-    /// The rows of instances.
-    Instances(&'a [Uuid]),
-    /// The rows of correlation ids that belong to no instance.
-    Keys(&'a [String]),
-}
-
-impl<'a> Rows<'a> {
-    fn tables(self) -> (&'static [Moved], Arg<'a>) {
-        match self {
-            Self::Instances(ids) => (&OF_INSTANCES, Arg::Uuids(ids)),
-            Self::Keys(keys) => (&OF_KEYS, Arg::Texts(keys)),
-        }
-    }
-
-    /// Reads the rows.
-    pub fn pack(self) -> Vec<Packed> {
-        let (tables, which) = self.tables();
-        tables.iter().filter_map(|moved| moved.read(which)).collect()
-    }
-
-    /// Removes the rows. No workflow and no session hears of it.
-    pub fn delete(self) {
-        let (tables, which) = self.tables();
-        // The row of the instance goes last, as everywhere.
-        tables.iter().rev().for_each(|moved| _ = moved.delete.run(&[which]));
-    }
-}
-
-impl Moved {
-    fn name(&self) -> String {
-        self.table.name.to_string_lossy().into_owned()
-    }
-
-    fn read(&'static self, which: Arg<'_>) -> Option<Packed> {
-        let packed = self.pack.first(&[which], |row| {
-            let rows = row.get::<i64>().unsigned_abs();
-            let columns = self.table.columns().filter(|_| rows > 0);
-            let columns =
-                columns.map(|(name, _)| (name.to_string_lossy().into_owned(), row.maybe().unwrap_or_default()));
-            Packed { name: self.name(), rows, columns: columns.collect() }
-        });
-        packed.filter(|packed| packed.rows > 0)
-    }
-}
-
-/// Inserts rows that another node has packed. `false`: the table does not move, or has not these columns.
-pub fn unpack(packed: &Packed) -> bool {
-    let mut tables = OF_INSTANCES.iter().chain(&OF_KEYS);
-    let Some(moved) = tables.find(|moved| moved.table.name.to_bytes() == packed.name.as_bytes()) else { return false };
-    let names = moved.table.columns().map(|(name, _)| name.to_bytes());
-    if !names.eq(packed.columns.iter().map(|(name, _)| name.as_bytes())) {
-        return false;
-    }
-    // Most columns of a table are NULL in all rows; no array of these has to be read.
-    let array = |values| if has_values(values) { Arg::Text(values) } else { Arg::Null };
-    let arrays: Vec<Arg<'_>> = packed.columns.iter().map(|(_, values)| array(values)).collect();
-    moved.unpack.run(&arrays) == packed.rows
-}
-
-/// Whether an array of a bundle has anything but NULL.
-pub fn has_values(array: &str) -> bool {
-    !array.trim_matches(['{', '}']).split(',').all(|element| element == "NULL")
-}
+pub use rows::{References, Rows, is_known, unpack};
 
 // Each part gives so many of its own, so the first ones of all of them are among these. Kept stimuli and dead letters have no index
 // for it, and are read whole.
@@ -288,14 +175,14 @@ fn definition(row: &mut Row<'_>) -> Definition {
 }
 
 static TAKEN_SCHEDULE: Statement = Statement::new(
-    "SELECT t.owner, t.schedule_name FROM unnest($1::integer[], $2::text[]) AS n (owner, name) \
+    "SELECT t.owner, t.schedule_name FROM unnest($1, $2) AS n (owner, name) \
      JOIN workflow.triggers t ON t.owner = n.owner AND t.schedule_name = n.name ORDER BY 2 LIMIT 1",
-    &[Type::Text, Type::Text],
+    &[Type::IntegerArray, Type::TextArray],
 );
 
-/// A schedule that a role has here already: its owner and name. The arrays are those of a bundle.
-pub fn taken_schedule(owners: &str, names: &str) -> Option<(i32, String)> {
-    TAKEN_SCHEDULE.first(&[Arg::Text(owners), Arg::Text(names)], |row| (row.get(), row.get()))
+/// A schedule that a role has here already: its owner and name.
+pub fn taken_schedule(owners: &[i32], names: &[String]) -> Option<(i32, String)> {
+    TAKEN_SCHEDULE.first(&[Arg::Integers(owners), Arg::Texts(names)], |row| (row.get(), row.get()))
 }
 
 static KEYS_OF: Statement = Statement::new(

@@ -20,6 +20,8 @@ struct Open {
     table: Table,
     /// Its open indexes.
     indexes: Vec<Oid>,
+    /// The slot of rows to insert, once there was one.
+    inserted: *mut pg_sys::TupleTableSlot,
 }
 
 #[derive(Clone, Copy)]
@@ -99,7 +101,7 @@ impl Writer {
         let table = self.open(columns, Rows::Of(values));
         // SAFETY: an open table with the indexes that the row goes into; the slot has its columns.
         unsafe {
-            let slot = self.slot(table, &pg_sys::TTSOpsVirtual);
+            let slot = self.slot_to_insert(table);
             let count = (*(*slot).tts_tupleDescriptor).natts as usize;
             std::slice::from_raw_parts_mut((*slot).tts_isnull, count).fill(true);
             fill(slot, &columns.numbers(), values.iter().map(|value| Some(*value)));
@@ -248,7 +250,12 @@ impl Writer {
                 triggers::refuse_transition_tables((*info).ri_TrigDesc, relation);
                 let opened = &mut (*self.estate).es_opened_result_relations;
                 *opened = pg_sys::lappend(*opened, info.cast());
-                self.open.push(Open { id, table: Table { relation, info }, indexes: Vec::new() });
+                self.open.push(Open {
+                    id,
+                    table: Table { relation, info },
+                    indexes: Vec::new(),
+                    inserted: std::ptr::null_mut(),
+                });
             }
             self.open.len() - 1
         });
@@ -271,6 +278,21 @@ impl Writer {
     unsafe fn slot(&self, table: Table, kind: *const pg_sys::TupleTableSlotOps) -> *mut pg_sys::TupleTableSlot {
         // SAFETY: the table is open for longer than the slot lives.
         unsafe { pg_sys::ExecInitExtraTupleSlot(self.estate, (*table.relation).rd_att, kind) }
+    }
+
+    /// The slot of rows to insert into this table, without a row.
+    unsafe fn slot_to_insert(&mut self, table: Table) -> *mut pg_sys::TupleTableSlot {
+        // SAFETY: the table is open, so it is among these. A slot's own functions are always set.
+        unsafe {
+            let at = self.open.iter().position(|open| open.table.info == table.info).expect("the table is open");
+            let slot = self.open[at].inserted;
+            if slot.is_null() {
+                self.open[at].inserted = self.slot(table, &pg_sys::TTSOpsVirtual);
+                return self.open[at].inserted;
+            }
+            (*(*slot).tts_ops).clear.expect("every kind of slot has it")(slot);
+            slot
+        }
     }
 
     /// Finds a row by its key, locks it, and calls `body` while it is pinned. The lock comes first because PostgreSQL's

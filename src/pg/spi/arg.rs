@@ -10,6 +10,11 @@ use crate::pg::jsonb;
 /// Microseconds between 1970 and 2000, where PostgreSQL's timestamps begin.
 const EPOCH_SHIFT: i64 = 946_684_800_000_000;
 
+/// The first instant that PostgreSQL can have, as in its `datatype/timestamp.h`.
+const MIN_TIMESTAMP: i64 = -211_813_488_000_000_000;
+/// The first one that it cannot have any more.
+const END_TIMESTAMP: i64 = 9_223_371_331_200_000_000;
+
 /// A `timestamptz` in PostgreSQL's form: microseconds since 2000, with infinity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(pub i64);
@@ -19,6 +24,11 @@ impl Timestamp {
     pub const INFINITY: Timestamp = Timestamp(i64::MAX);
     /// Earlier than any instant.
     pub const MINUS_INFINITY: Timestamp = Timestamp(i64::MIN);
+
+    /// Whether PostgreSQL can have such an instant.
+    pub fn is_valid(self) -> bool {
+        self == Self::INFINITY || self == Self::MINUS_INFINITY || (MIN_TIMESTAMP..END_TIMESTAMP).contains(&self.0)
+    }
 }
 
 impl From<DateTime<Utc>> for Timestamp {
@@ -67,26 +77,6 @@ pub enum Type {
 }
 
 impl Type {
-    /// Its name in SQL.
-    pub(in crate::pg) fn name(self) -> &'static str {
-        match self {
-            Self::Uuid => "uuid",
-            Self::UuidArray => "uuid[]",
-            Self::Text => "text",
-            Self::TextArray => "text[]",
-            Self::Integer => "integer",
-            Self::IntegerArray => "integer[]",
-            Self::BigInt => "bigint",
-            Self::BigIntArray => "bigint[]",
-            Self::Boolean => "boolean",
-            Self::Bytea => "bytea",
-            Self::Jsonb => "jsonb",
-            Self::Timestamp => "timestamptz",
-            Self::TimestampArray => "timestamptz[]",
-            Self::Oid => "oid",
-        }
-    }
-
     pub(in crate::pg) fn oid(self) -> pg_sys::Oid {
         match self {
             Self::Uuid => pg_sys::UUIDOID,
@@ -136,6 +126,8 @@ pub enum Arg<'a> {
     Json(&'a Value),
     /// `jsonb`, an object
     Object(&'a Map<String, Value>),
+    /// `jsonb`, as text without NUL
+    JsonText(&'a str),
     /// `timestamptz`
     Timestamp(Timestamp),
     /// `timestamptz[]`
@@ -188,6 +180,7 @@ impl<'a> Arg<'a> {
             Self::Bytea(bytes) => varlena(bytes),
             Self::Json(value) => jsonb::encode(value),
             Self::Object(members) => jsonb::encode_object(members),
+            Self::JsonText(text) => jsonb::from_text(text),
             Self::Timestamp(at) => pg_sys::Datum::from(at.0),
             Self::Timestamps(instants) => {
                 array(pg_sys::TIMESTAMPTZOID, 8, true, b'd', instants.iter().map(|at| Arg::Timestamp(*at).datum()))

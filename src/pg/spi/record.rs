@@ -19,54 +19,44 @@ pub type ColumnRef = (&'static CStr, Type);
 pub struct Table {
     /// Its name.
     pub name: &'static CStr,
-    columns: &'static [Defined],
+    /// Its columns, in the order of their declaration.
+    pub columns: &'static [ColumnRef],
+    /// Whether each of them may be NULL.
+    nullable: &'static [bool],
 }
 
-/// A column of a table.
-pub struct Defined {
-    column: ColumnRef,
-    is_nullable: bool,
-}
-
-impl Defined {
-    /// Declares a column.
-    pub const fn new(name: &'static str, kind: Type, is_nullable: bool) -> Self {
-        Self { column: (c_name(name), kind), is_nullable }
-    }
+/// Declares a column. `name` ends with NUL.
+pub const fn column(name: &'static str, kind: Type) -> ColumnRef {
+    (c_name(name), kind)
 }
 
 impl Table {
     /// Declares a table. `name` ends with NUL.
-    pub const fn new(name: &'static str, columns: &'static [Defined]) -> Self {
-        Self { name: c_name(name), columns }
-    }
-
-    /// Its columns, in the order of their declaration.
-    pub fn columns(&self) -> impl ExactSizeIterator<Item = ColumnRef> {
-        self.columns.iter().map(|defined| defined.column)
+    pub const fn new(name: &'static str, columns: &'static [ColumnRef], nullable: &'static [bool]) -> Self {
+        Self { name: c_name(name), columns, nullable }
     }
 
     /// The column with this name, for a field that reads this type, and with `reads_null` also NULL.
     pub const fn read(&self, name: &str, kind: Type, reads_null: bool) -> ColumnRef {
-        let found = self.find(name, kind);
-        assert!(reads_null || !found.is_nullable, "the column may be NULL");
-        found.column
+        let (column, is_nullable) = self.find(name, kind);
+        assert!(reads_null || !is_nullable, "the column may be NULL");
+        column
     }
 
     /// The column with this name, for a field that writes this type, and with `writes_null` also NULL.
     pub const fn written(&self, name: &str, kind: Type, writes_null: bool) -> ColumnRef {
-        let found = self.find(name, kind);
-        assert!(found.is_nullable || !writes_null, "the column is never NULL");
-        found.column
+        let (column, is_nullable) = self.find(name, kind);
+        assert!(is_nullable || !writes_null, "the column is never NULL");
+        column
     }
 
-    const fn find(&self, name: &str, kind: Type) -> &Defined {
+    const fn find(&self, name: &str, kind: Type) -> (ColumnRef, bool) {
         let mut i = 0;
         while i < self.columns.len() {
-            let defined = &self.columns[i];
-            if is_same(defined.column.0.to_bytes(), name.as_bytes()) {
-                assert!(defined.column.1 as u8 == kind as u8, "the column has another type");
-                return defined;
+            let column = self.columns[i];
+            if is_same(column.0.to_bytes(), name.as_bytes()) {
+                assert!(column.1 as u8 == kind as u8, "the column has another type");
+                return (column, self.nullable[i]);
             }
             i += 1;
         }
@@ -222,11 +212,8 @@ macro_rules! table {
         $(#[$meta])*
         pub const $name: $crate::pg::spi::Table = $crate::pg::spi::Table::new(
             concat!($table, "\0"),
-            &[$($crate::pg::spi::Defined::new(
-                concat!(stringify!($column), "\0"),
-                $crate::pg::spi::Type::$kind,
-                !concat!("" $(, stringify!($null))?).is_empty(),
-            )),*],
+            &[$($crate::pg::spi::column(concat!(stringify!($column), "\0"), $crate::pg::spi::Type::$kind)),*],
+            &[$(!concat!("" $(, stringify!($null))?).is_empty()),*],
         );
     };
 }

@@ -194,6 +194,19 @@ impl Column for Value {
     }
 }
 
+/// A `jsonb` as the text that PostgreSQL writes.
+#[derive(Debug)]
+pub struct JsonText(pub String);
+
+impl Column for JsonText {
+    const TYPE: Type = Type::Jsonb;
+
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        // SAFETY: a jsonb datum.
+        Self(unsafe { jsonb::to_text(datum) })
+    }
+}
+
 impl Column for Map<String, Value> {
     const TYPE: Type = Type::Jsonb;
 

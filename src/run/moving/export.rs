@@ -8,7 +8,7 @@ use workflow_engine::bundle::{self, Bundle, Last, Owner, Table};
 use super::{admitted, begin, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, interrupt};
-use crate::store::moving::{self, Rows};
+use crate::store::moving::{self, References, Rows};
 use crate::store::{owners, partitions};
 
 /// Bytes of the rows of a piece at most, unless one tree has more.
@@ -76,23 +76,48 @@ fn pieces(trees: &[Vec<Uuid>], keyed: &HashMap<Uuid, String>, keys: &[String]) -
     split(trees, &mut parts, |trees| {
         let ids: Vec<Uuid> = trees.iter().flatten().copied().collect();
         let keys = ids.iter().filter_map(|id| keyed.get(id)).cloned().collect();
-        (keys, Rows::Instances(&ids).pack())
+        Part::of(keys, Rows::Instances(&ids))
     });
-    split(keys, &mut parts, |keys| (keys.iter().cloned().collect(), Rows::Keys(keys).pack()));
+    split(keys, &mut parts, |keys| Part::of(keys.iter().cloned().collect(), Rows::Keys(keys)));
     let (set, count) = (Uuid::new_v4(), parts.len());
     let mut digests = Vec::with_capacity(count);
-    let packed = parts.into_iter().enumerate().map(|(i, (keys, tables))| {
+    let packed = parts.into_iter().enumerate().map(|(i, part)| {
         interrupt::check();
         let last = (i + 1 == count).then(|| Last { digest: bundle::digest_of(&digests) });
-        let bytes = bundled(set, i, last, keys, tables).pack();
+        let bytes = part.bundled(set, i, last).pack();
         digests.extend(bundle::digest_in(&bytes));
         bytes
     });
     packed.collect()
 }
 
-/// What a piece is made of: its correlation ids and its rows.
-type Part = (BTreeSet<String>, Vec<Table>);
+/// What a piece is made of.
+struct Part {
+    /// Correlation ids of the rows.
+    keys: BTreeSet<String>,
+    tables: Vec<Table>,
+    references: References,
+}
+
+impl Part {
+    fn of(keys: BTreeSet<String>, rows: Rows<'_>) -> Self {
+        let (tables, references) = rows.pack();
+        Self { keys, tables, references }
+    }
+
+    fn bundled(self, set: Uuid, i: usize, last: Option<Last>) -> Bundle {
+        let owner = |id| Owner { id, role: owners::by_id(id).title() };
+        Bundle {
+            set,
+            piece: u32::try_from(i + 1).unwrap_or(u32::MAX),
+            last,
+            keys: self.keys.into_iter().collect(),
+            owners: self.references.owners.into_iter().map(owner).collect(),
+            definitions: moving::definitions(&self.references.versions.into_iter().collect::<Vec<_>>()),
+            tables: self.tables,
+        }
+    }
+}
 
 /// Packs items in parts of the size of a piece.
 fn split<T>(mut items: &[T], parts: &mut Vec<Part>, pack: impl Fn(&[T]) -> Part) {
@@ -101,54 +126,15 @@ fn split<T>(mut items: &[T], parts: &mut Vec<Part>, pack: impl Fn(&[T]) -> Part)
         interrupt::check();
         let taken = count.min(items.len());
         let part = pack(&items[..taken]);
-        let size = part.1.iter().map(size_of).sum::<usize>().max(1);
+        let size = part.tables.iter().map(Table::size).sum::<usize>().max(1);
         // The next ones are about as large.
         count = (taken.saturating_mul(MOST) / size / 2).clamp(1, taken.saturating_mul(4));
         if size > MOST && taken > 1 {
             continue;
         }
-        if !part.1.is_empty() {
+        if !part.tables.is_empty() {
             parts.push(part);
         }
         items = &items[taken..];
     }
-}
-
-fn size_of(table: &Table) -> usize {
-    table.columns.iter().map(|(_, values)| values.len()).sum()
-}
-
-fn bundled(set: Uuid, i: usize, last: Option<Last>, keys: BTreeSet<String>, tables: Vec<Table>) -> Bundle {
-    let (mut roles, mut versions) = (BTreeSet::new(), BTreeSet::new());
-    for table in &tables {
-        for (column, values) in &table.columns {
-            match (table.name.as_str(), column.as_str()) {
-                (_, "owner" | "sender" | "callback_owner" | "paused_by") => {
-                    roles.extend(bundle::elements(values).into_iter().flatten().flatten().flat_map(str::parse::<i32>));
-                }
-                (_, "assignee" | "candidates") => roles.extend(named_roles(values)),
-                (_, "definition_version_id") => {
-                    versions
-                        .extend(bundle::elements(values).into_iter().flatten().flatten().flat_map(str::parse::<Uuid>));
-                }
-                _ => {}
-            }
-        }
-    }
-    let owner = |id| Owner { id, role: owners::by_id(id).title() };
-    Bundle {
-        set,
-        piece: u32::try_from(i + 1).unwrap_or(u32::MAX),
-        last,
-        keys: keys.into_iter().collect(),
-        owners: roles.into_iter().map(owner).collect(),
-        definitions: moving::definitions(&versions.into_iter().collect::<Vec<_>>()),
-        tables,
-    }
-}
-
-/// The owners that assignees and candidates name.
-fn named_roles(values: &str) -> impl Iterator<Item = i32> {
-    let digits = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count();
-    values.split("role:").skip(1).filter_map(move |rest| rest[..digits(rest)].parse().ok())
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
-use workflow_engine::bundle::{self, Bundle, Definition, Digest, Table, Unreadable};
+use workflow_engine::bundle::{Bundle, Cell, Definition, Digest, Table, Unreadable};
 use workflow_engine::stimulus::HTTP_ENDPOINT;
 
 use crate::compiled;
@@ -14,13 +14,16 @@ use crate::run::{Session, admission};
 use crate::store::{identity, instances, leases, limits, moving, owners, route};
 use crate::wake;
 
+/// Instances that are read together. Decoded, each may take ten times the bytes of its row.
+const PAGE: usize = 20;
+
 /// A piece that was read and may be taken in.
 struct Piece {
     bundle: Bundle,
     digest: Digest,
     roles: HashMap<i32, Oid>,
-    /// Versions of this node by their ids where the rows come from.
-    versions: HashMap<String, String>,
+    /// Versions of this node by their ids on the node where the rows come from.
+    versions: HashMap<Uuid, Uuid>,
     ids: Vec<Uuid>,
 }
 
@@ -62,9 +65,12 @@ fn check(bytes: &[u8]) -> Result<Piece, PgError> {
     }
     let mut versions = HashMap::new();
     for definition in &bundle.definitions {
-        versions.insert(definition.id.to_string(), version_of(definition)?.to_string());
+        versions.insert(definition.id, version_of(definition)?);
     }
-    let ids = column(&bundle.tables, "instances", "id").map_or(Ok(Vec::new()), uuids)?;
+    if !bundle.tables.iter().all(moving::is_known) {
+        return Err(damaged());
+    }
+    let ids = ids(&bundle.tables).map_err(unreadable)?;
     if let Some(id) = moving::known(&ids) {
         return Err(PgError::new("23505", format!("workflow instance {id} is on this node already")));
     }
@@ -94,46 +100,66 @@ fn version_of(wanted: &Definition) -> Result<Uuid, PgError> {
     Ok(here.id)
 }
 
-fn column<'a>(tables: &'a [Table], table: &str, name: &str) -> Option<&'a str> {
-    let table = tables.iter().find(|known| known.name == table)?;
-    table.columns.iter().find(|(known, _)| known == name).map(|(_, values)| values.as_str())
-}
-
-fn uuids(array: &str) -> Result<Vec<Uuid>, PgError> {
-    let elements = bundle::elements(array).map_err(unreadable)?;
-    elements.into_iter().map(|id| id.and_then(|id| id.parse().ok()).ok_or_else(damaged)).collect()
+/// The instances whose rows these are.
+fn ids(tables: &[Table]) -> Result<Vec<Uuid>, Unreadable> {
+    let mut ids = Vec::new();
+    for table in tables.iter().filter(|table| table.name == "instances") {
+        let at = table.columns.iter().position(|column| column == "id").ok_or(Unreadable::Damaged)?;
+        for row in table.rows() {
+            let Cell::Uuid(id) = row?[at] else { return Err(Unreadable::Damaged) };
+            ids.push(id);
+        }
+    }
+    Ok(ids)
 }
 
 fn take_in(session: &Session, piece: Piece) -> Result<(), PgError> {
     let Piece { bundle, digest, roles, versions, ids } = piece;
     let number = i32::try_from(bundle.piece).map_err(|_| damaged())?;
     moving::note_piece(&bundle.set, number, &digest, bundle.last.as_ref().map(|last| &last.digest));
-    for (id, role) in &roles {
-        owners::alias(*id, *role)?;
+    let mut known = Known { owners: HashMap::new(), versions };
+    for (id, role) in roles {
+        owners::alias(id, role)?;
+        known.owners.insert(id, owners::id_of(role));
     }
-    let own = |id: &str| {
-        let role = id.parse().ok().and_then(|id: i32| roles.get(&id))?;
-        Some(owners::id_of(*role).to_string())
-    };
-    let contents = Contents::of(&bundle.tables);
-    for mut table in bundle.tables {
-        for (column, values) in &mut table.columns {
-            match (table.name.as_str(), column.as_str()) {
-                // What is looked up by its owner has the id that the role has here.
-                ("messages" | "triggers", "owner") => translate(values, own)?,
-                (_, "definition_version_id") => translate(values, |id| versions.get(id).cloned())?,
-                _ => {}
-            }
-        }
-        refuse_taken_schedule(&table)?;
-        if !moving::unpack(&table) {
-            return Err(damaged());
-        }
+    let mut contents = Contents::default();
+    for table in &bundle.tables {
+        refuse_taken_schedules(table, &known)?;
+        let fit = |column: &str, cell: &mut Cell<'_>| {
+            contents.note(&table.name, column, cell);
+            known.translate(&table.name, column, cell)
+        };
+        moving::unpack(table, fit).map_err(unreadable)?;
     }
     settle(session, &ids, &bundle.keys, &contents)
 }
 
+/// What stands here for an owner and a version of the node where the rows come from.
+struct Known {
+    owners: HashMap<i32, i32>,
+    versions: HashMap<Uuid, Uuid>,
+}
+
+impl Known {
+    fn owner(&self, there: i32) -> Result<i32, Unreadable> {
+        self.owners.get(&there).copied().ok_or(Unreadable::Damaged)
+    }
+
+    fn translate(&self, table: &str, column: &str, cell: &mut Cell<'_>) -> Result<(), Unreadable> {
+        match (table, column, cell) {
+            // What is looked up by its owner has the id that the role has here.
+            ("messages" | "triggers", "owner", Cell::Integer(owner)) => *owner = self.owner(*owner)?,
+            (_, "definition_version_id", Cell::Uuid(version)) => {
+                *version = self.versions.get(version).copied().ok_or(Unreadable::Damaged)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
 /// What of a piece has to be fitted to this node.
+#[derive(Default)]
 struct Contents {
     lanes: bool,
     leases: bool,
@@ -142,24 +168,36 @@ struct Contents {
 }
 
 impl Contents {
-    fn of(tables: &[Table]) -> Self {
-        let has = |table, name| column(tables, table, name).is_some_and(moving::has_values);
-        let types = column(tables, "bookmarks", "activity_type").unwrap_or_default();
-        Self {
-            lanes: has("bookmarks", "lane"),
-            leases: has("bookmarks", "token"),
+    fn note(&mut self, table: &str, column: &str, cell: &Cell<'_>) {
+        match (table, column, cell) {
+            (_, _, Cell::Null) => {}
+            ("bookmarks", "lane", _) => self.lanes = true,
             // A lease that ends makes its bookmark due.
-            due: has("bookmarks", "token") || has("bookmarks", "due_at") || has("triggers", "next_fire_at"),
-            endpoints: types.contains(HTTP_ENDPOINT.name),
+            ("bookmarks", "token", _) => (self.leases, self.due) = (true, true),
+            ("bookmarks", "due_at", _) | ("triggers", "next_fire_at", _) => self.due = true,
+            ("bookmarks", "activity_type", Cell::Text(kind)) => self.endpoints |= *kind == HTTP_ENDPOINT.name,
+            _ => {}
         }
     }
 }
 
-fn refuse_taken_schedule(table: &Table) -> Result<(), PgError> {
-    let tables = std::slice::from_ref(table);
-    let (of, names) = (column(tables, "triggers", "owner"), column(tables, "triggers", "schedule_name"));
-    let (Some(of), Some(names)) = (of, names) else { return Ok(()) };
-    match moving::taken_schedule(of, names) {
+fn refuse_taken_schedules(table: &Table, known: &Known) -> Result<(), PgError> {
+    if table.name != "triggers" {
+        return Ok(());
+    }
+    let (mut of, mut names) = (Vec::new(), Vec::new());
+    let at = |name: &str| table.columns.iter().position(|column| column == name).ok_or_else(damaged);
+    let (owner_at, name_at) = (at("owner")?, at("schedule_name")?);
+    for row in table.rows() {
+        let row = row.map_err(unreadable)?;
+        if let (Cell::Integer(owner), Cell::Text(name)) = (row[owner_at], row[name_at])
+            && !name.contains('\0')
+        {
+            of.push(known.owner(owner).map_err(unreadable)?);
+            names.push(name.to_owned());
+        }
+    }
+    match moving::taken_schedule(&of, &names) {
         None => Ok(()),
         Some((owner, name)) => {
             let owner = owners::by_id(owner).title();
@@ -168,21 +206,9 @@ fn refuse_taken_schedule(table: &Table) -> Result<(), PgError> {
     }
 }
 
-/// Puts something else in the place of each element.
-fn translate(values: &mut String, into: impl Fn(&str) -> Option<String>) -> Result<(), PgError> {
-    let elements = bundle::elements(values).map_err(unreadable)?;
-    let into = |element: Option<&str>| element.map(|element| into(element).ok_or_else(damaged)).transpose();
-    let elements: Vec<Option<String>> = elements.into_iter().map(into).collect::<Result<_, _>>()?;
-    *values = bundle::array(elements.iter().map(Option::as_deref));
-    Ok(())
-}
-
 /// Fits what was taken in to this node.
 fn settle(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents) -> Result<(), PgError> {
     let known: HashSet<&String> = keys.iter().collect();
-    if moving::keys_of(ids).iter().any(|(_, key)| !known.contains(key)) {
-        return Err(damaged());
-    }
     if contents.leases {
         leases::end_of(ids, session.timestamp());
     }
@@ -190,11 +216,19 @@ fn settle(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents)
         limits::lock();
         limits::assign(&moving::tasks_of(ids));
     }
-    for id in ids {
+    for ids in ids.chunks(PAGE) {
         interrupt::check();
         // An instance whose state cannot be read, or does not fit its version, is an error here.
-        let row = instances::get(*id).ok_or_else(damaged)?;
-        admission::adopt(&row, &*compiled::of_instance(&row)?);
+        let rows = instances::many(ids);
+        if rows.len() != ids.len() {
+            return Err(damaged());
+        }
+        for row in rows {
+            if row.instance.correlation_id.as_ref().is_some_and(|key| !known.contains(key)) {
+                return Err(damaged());
+            }
+            admission::adopt(&row, &*compiled::of_instance(&row)?);
+        }
     }
     let endpoints = if contents.endpoints { moving::endpoints(ids) } else { Vec::new() };
     for (version, payload) in endpoints {

@@ -1,0 +1,217 @@
+//! The rows of each table, packed and taken in.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+use workflow_engine::bundle::{Cell, Table as Packed, Unreadable};
+
+use crate::pg::rows::{self, Columns};
+use crate::pg::spi::{Arg, JsonText, Row, Statement, Table, Timestamp, Type};
+use crate::pg::{interrupt, memory};
+use crate::store::tables::{
+    BOOKMARK_QUEUE, BOOKMARKS, COMPENSATIONS, DEAD_LETTERS, EXECUTION_LOG, INCIDENTS, INSTANCES, MESSAGES, PAUSES,
+    TASKS, TRIGGERS,
+};
+
+/// A table whose rows move, and by what they are found.
+struct Moved {
+    table: &'static Table,
+    columns: Columns,
+    read: Statement,
+    delete: Statement,
+}
+
+/// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids.
+macro_rules! moved {
+    ($table:ident, $name:literal, $type:ident, $where:literal) => {
+        Moved {
+            table: &$table,
+            columns: Columns::of(&$table, $table.columns),
+            read: Statement::reading(
+                $table.columns,
+                concat!("SELECT {b} FROM workflow.", $name, " b WHERE ", $where),
+                &[Type::$type],
+            ),
+            delete: Statement::new(concat!("DELETE FROM workflow.", $name, " b WHERE ", $where), &[Type::$type]),
+        }
+    };
+}
+
+static OF_INSTANCES: [Moved; 10] = [
+    moved!(INSTANCES, "instances", UuidArray, "b.id = ANY ($1)"),
+    moved!(BOOKMARKS, "bookmarks", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(TASKS, "tasks", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(INCIDENTS, "incidents", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(COMPENSATIONS, "compensations", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(PAUSES, "pauses", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(EXECUTION_LOG, "execution_log", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(DEAD_LETTERS, "dead_letters", UuidArray, "b.instance_id = ANY ($1)"),
+    // A stimulus that names a bookmark alone.
+    moved!(
+        BOOKMARK_QUEUE,
+        "bookmark_queue",
+        UuidArray,
+        "b.instance_id IS NULL AND b.correlation_id IS NULL \
+         AND b.bookmark_id IN (SELECT m.id FROM workflow.bookmarks m WHERE m.instance_id = ANY ($1))"
+    ),
+];
+static OF_KEYS: [Moved; 4] = [
+    moved!(BOOKMARK_QUEUE, "bookmark_queue", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
+    moved!(DEAD_LETTERS, "dead_letters", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
+    moved!(MESSAGES, "messages", TextArray, "b.key = ANY ($1)"),
+    moved!(TRIGGERS, "triggers", TextArray, "b.correlation_id = ANY ($1) AND b.schedule_name IS NOT NULL"),
+];
+
+/// What is moved together.
+#[derive(Clone, Copy, Debug)]
+pub enum Rows<'a> {
+    /// The rows of instances.
+    Instances(&'a [Uuid]),
+    /// The rows of correlation ids that belong to no instance.
+    Keys(&'a [String]),
+}
+
+impl<'a> Rows<'a> {
+    fn tables(self) -> (&'static [Moved], Arg<'a>) {
+        match self {
+            Self::Instances(ids) => (&OF_INSTANCES, Arg::Uuids(ids)),
+            Self::Keys(keys) => (&OF_KEYS, Arg::Texts(keys)),
+        }
+    }
+
+    /// Reads the rows, and what they refer to.
+    pub fn pack(self) -> (Vec<Packed>, References) {
+        let (tables, which) = self.tables();
+        let mut references = References::default();
+        let packed = tables.iter().map(|moved| moved.pack(which, &mut references));
+        (packed.filter(|packed| packed.size() > 0).collect(), references)
+    }
+
+    /// Removes the rows. No workflow and no session hears of it.
+    pub fn delete(self) {
+        let (tables, which) = self.tables();
+        // The row of the instance goes last, as everywhere.
+        tables.iter().rev().for_each(|moved| _ = moved.delete.run(&[which]));
+    }
+}
+
+/// What rows refer to.
+#[derive(Debug, Default)]
+pub struct References {
+    /// Owners, by their numbers.
+    pub owners: BTreeSet<i32>,
+    /// Definition versions.
+    pub versions: BTreeSet<Uuid>,
+}
+
+impl References {
+    fn note(&mut self, column: &[u8], cell: &Cell<'_>) {
+        match (column, cell) {
+            (b"owner" | b"sender" | b"callback_owner" | b"paused_by", Cell::Integer(owner)) => {
+                self.owners.insert(*owner);
+            }
+            (b"assignee" | b"candidates", Cell::Text(roles) | Cell::Jsonb(roles)) => {
+                self.owners.extend(named_roles(roles));
+            }
+            (b"definition_version_id", Cell::Uuid(version)) => {
+                self.versions.insert(*version);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The owners that assignees and candidates name.
+fn named_roles(values: &str) -> impl Iterator<Item = i32> {
+    let digits = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count();
+    values.split("role:").skip(1).filter_map(move |rest| rest[..digits(rest)].parse().ok())
+}
+
+impl Moved {
+    fn pack(&'static self, which: Arg<'_>, references: &mut References) -> Packed {
+        let name = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
+        let columns = self.table.columns;
+        let mut packed = Packed::new(name(self.table.name), columns.iter().map(|(column, _)| name(column)).collect());
+        self.read.rows(&[which], |row| {
+            interrupt::check();
+            for (column, kind) in columns {
+                read(row, *kind, |cell| {
+                    references.note(column.to_bytes(), &cell);
+                    memory::room(packed.growth(&cell));
+                    packed.push(cell);
+                });
+            }
+        });
+        packed
+    }
+}
+
+/// Reads the next column of a row.
+fn read(row: &mut Row<'_>, kind: Type, body: impl FnOnce(Cell<'_>)) {
+    match kind {
+        Type::Uuid => body(row.maybe().map_or(Cell::Null, Cell::Uuid)),
+        Type::Text => body(row.maybe::<String>().as_deref().map_or(Cell::Null, Cell::Text)),
+        Type::Integer => body(row.maybe().map_or(Cell::Null, Cell::Integer)),
+        Type::BigInt => body(row.maybe().map_or(Cell::Null, Cell::BigInt)),
+        Type::Boolean => body(row.maybe().map_or(Cell::Null, Cell::Boolean)),
+        Type::Bytea => body(row.maybe::<Vec<u8>>().as_deref().map_or(Cell::Null, Cell::Bytea)),
+        Type::Jsonb => body(row.maybe().as_ref().map_or(Cell::Null, |JsonText(text)| Cell::Jsonb(text))),
+        Type::Timestamp => body(row.maybe().map_or(Cell::Null, |Timestamp(at)| Cell::Timestamp(at))),
+        other => unreachable!("no column that moves has type {other:?}"),
+    }
+}
+
+/// The table of this name, if rows of it move and these are its columns.
+fn moved(packed: &Packed) -> Option<&'static Moved> {
+    let mut tables = OF_INSTANCES.iter().chain(&OF_KEYS);
+    let moved = tables.find(|moved| moved.table.name.to_bytes() == packed.name.as_bytes())?;
+    let names = moved.table.columns.iter().map(|(name, _)| name.to_bytes());
+    names.eq(packed.columns.iter().map(|name| name.as_bytes())).then_some(moved)
+}
+
+/// Whether the rows are of a table that moves, with the columns that it has here.
+pub fn is_known(packed: &Packed) -> bool {
+    moved(packed).is_some()
+}
+
+/// Inserts rows that another node has packed, with the values that `fit` gives them by the names of their columns. The caller
+/// undoes all of it after an error.
+///
+/// # Errors
+/// A table that does not move, or a value that its column cannot have; and what `fit` says.
+pub fn unpack(
+    packed: &Packed,
+    mut fit: impl FnMut(&str, &mut Cell<'_>) -> Result<(), Unreadable>,
+) -> Result<(), Unreadable> {
+    let moved = moved(packed).ok_or(Unreadable::Damaged)?;
+    rows::write(|writer| {
+        for row in packed.rows() {
+            interrupt::check();
+            let mut row = row?;
+            packed.columns.iter().zip(&mut row).try_for_each(|(column, cell)| fit(column, cell))?;
+            let kinds = moved.table.columns.iter().map(|(_, kind)| *kind);
+            let values: Vec<Arg<'_>> =
+                kinds.zip(&row).map(|(kind, cell)| value(kind, cell)).collect::<Result<_, _>>()?;
+            writer.insert(&moved.columns, &values);
+        }
+        Ok(())
+    })
+}
+
+/// A value for a column of this type.
+fn value<'a>(kind: Type, cell: &'a Cell<'_>) -> Result<Arg<'a>, Unreadable> {
+    let has_end = |text: &str| text.contains('\0');
+    match (kind, cell) {
+        (_, Cell::Null) => Ok(Arg::Null),
+        (Type::Uuid, Cell::Uuid(id)) => Ok(Arg::Uuid(id)),
+        (Type::Text, Cell::Text(text)) if !has_end(text) => Ok(Arg::Text(text)),
+        (Type::Integer, Cell::Integer(number)) => Ok(Arg::Integer(*number)),
+        (Type::BigInt, Cell::BigInt(number)) => Ok(Arg::BigInt(*number)),
+        (Type::Boolean, Cell::Boolean(value)) => Ok(Arg::Boolean(*value)),
+        (Type::Bytea, Cell::Bytea(bytes)) => Ok(Arg::Bytea(bytes)),
+        (Type::Jsonb, Cell::Jsonb(text)) if !has_end(text) => Ok(Arg::JsonText(text)),
+        (Type::Timestamp, Cell::Timestamp(at)) if Timestamp(*at).is_valid() => Ok(Arg::Timestamp(Timestamp(*at))),
+        _ => Err(Unreadable::Damaged),
+    }
+}

@@ -10,6 +10,7 @@ use crate::api::stimuli::{DELIVERY, event_for, stimulus_for};
 use crate::api::{RESULT, not_null, result, usual_on_fault};
 use crate::error;
 use crate::pg::args::sql_functions;
+use crate::pg::jsonb::Document;
 use crate::pg::{Call, PgError, Returned, json};
 use crate::run::message::{self, Message};
 use crate::run::start::Request;
@@ -42,20 +43,20 @@ fn call(call: &Call) -> Result<Returned, PgError> {
     route::require(Some(&key))?;
     let message = Message { key: &key, id: &id, kind: &kind, name: &name, body: body.as_ref() };
     let answer = message::once(&mut Session::begin(), &message, |session| make(session, &message))?;
-    Ok(Returned::Json(answer))
+    Ok(Returned::Document(answer))
 }
 
 /// The answer, and whether anything was done.
-fn make(session: &mut Session, message: &Message<'_>) -> Result<(Value, bool), PgError> {
+fn make(session: &mut Session, message: &Message<'_>) -> Result<(Document, bool), PgError> {
     let body = message.body.map(json::copy);
     let answer = match message.kind {
         "start" => started(session, message, members(body)?)?,
-        "event" => event_for(session, message.key, message.name, body)?.into_json(&DELIVERY),
+        "event" => event_for(session, message.key, message.name, body)?.into_document(&DELIVERY),
         "stimulus" => {
             let mut body = members(body)?;
             let (payload, input) = (taken(&mut body, "stimulus"), taken(&mut body, "input"));
             refuse_others(&body, "stimulus and input")?;
-            stimulus_for(session, message.key, message.name, payload, input)?.into_json(&DELIVERY)
+            stimulus_for(session, message.key, message.name, payload, input)?.into_document(&DELIVERY)
         }
         "task" => completed(session, message, body.as_ref())?,
         "http" => {
@@ -71,7 +72,7 @@ fn make(session: &mut Session, message: &Message<'_>) -> Result<(Value, bool), P
     Ok((answer, true))
 }
 
-fn started(session: &mut Session, message: &Message<'_>, input: Map<String, Value>) -> Result<Value, PgError> {
+fn started(session: &mut Session, message: &Message<'_>, input: Map<String, Value>) -> Result<Document, PgError> {
     let request = Request {
         definition_id: message.name.to_owned(),
         version: None,
@@ -83,11 +84,11 @@ fn started(session: &mut Session, message: &Message<'_>, input: Map<String, Valu
         on_fault: usual_on_fault(),
     };
     let (row, is_new) = work::call(session, |session| start::start_by_name(session, request))?;
-    Ok(result(Some(work::latest(session, row)), is_new)?.into_json(&RESULT))
+    Ok(result(Some(work::latest(session, row)), is_new)?.into_document(&RESULT))
 }
 
 /// The task has to be one of the key: what was answered moves with that.
-fn completed(session: &mut Session, message: &Message<'_>, body: Option<&Value>) -> Result<Value, PgError> {
+fn completed(session: &mut Session, message: &Message<'_>, body: Option<&Value>) -> Result<Document, PgError> {
     let task = Uuid::try_parse(message.name)
         .map_err(|_| PgError::new("22023", format!("\"{}\" is not the id of a task", message.name)))?;
     // Read before, since the answer may lead to a `Correlate`, and told after, to who may answer the task.
@@ -98,11 +99,11 @@ fn completed(session: &mut Session, message: &Message<'_>, body: Option<&Value>)
         return Err(PgError::new("22023", format!("task {task} is not of the key \"{}\"", message.key))
             .detail("Its instance has another correlation id."));
     }
-    Ok(result(Some(work::latest(session, row)), false)?.into_json(&RESULT))
+    Ok(result(Some(work::latest(session, row)), false)?.into_document(&RESULT))
 }
 
 /// The name is the path; the key is the correlation id that selects the instance.
-fn requested(session: &mut Session, message: &Message<'_>, mut body: Map<String, Value>) -> Result<Value, PgError> {
+fn requested(session: &mut Session, message: &Message<'_>, mut body: Map<String, Value>) -> Result<Document, PgError> {
     let part = |part: Option<Value>, name: &str| texts(members(part)?, name).map_err(|fault| error::fault(&fault));
     let method = match taken(&mut body, "method") {
         None => "POST".to_owned(),
@@ -132,7 +133,7 @@ fn requested(session: &mut Session, message: &Message<'_>, mut body: Map<String,
     };
     // Workflows answer with text.
     let text = String::from_utf8_lossy(&response.body);
-    Ok(json!({ "status": response.status, "headers": response.headers, "body": text }))
+    Ok(Document::of(&json!({ "status": response.status, "headers": response.headers, "body": text })))
 }
 
 fn members(body: Option<Value>) -> Result<Map<String, Value>, PgError> {

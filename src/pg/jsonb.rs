@@ -3,6 +3,7 @@
 //! pgrx's `JsonB` converts through text both ways, which costs more than the rest of a call.
 
 use std::ffi::{CStr, CString};
+use std::marker::PhantomData;
 use std::str::FromStr;
 
 use pgrx::pg_sys;
@@ -14,8 +15,10 @@ use workflow_engine::value::{Exceeded, Tally};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::{interrupt, memory, raw};
 
+mod document;
 mod tokens;
 
+pub use document::Document;
 use tokens::{Reader, Writer, empty};
 
 /// Documents nested deeper than this are refused. 500 nested activities fit into 1,500 levels, and code that walks a
@@ -24,7 +27,7 @@ pub const MAX_DEPTH: usize = 2000;
 
 /// Builds a `jsonb` in the current memory context. Refuses `\u0000` as PostgreSQL does (22P05).
 pub fn encode(value: &Value) -> pg_sys::Datum {
-    let mut builder = Builder(Writer::new());
+    let mut builder = Builder::new();
     match value {
         Value::Array(elements) => builder.array(elements, false),
         Value::Object(members) => builder.object(members),
@@ -35,7 +38,7 @@ pub fn encode(value: &Value) -> pg_sys::Datum {
 
 /// Builds a `jsonb` object in the current memory context.
 pub fn encode_object(members: &Map<String, Value>) -> pg_sys::Datum {
-    let mut builder = Builder(Writer::new());
+    let mut builder = Builder::new();
     builder.object(members);
     builder.finish()
 }
@@ -71,16 +74,21 @@ pub unsafe fn to_text(datum: pg_sys::Datum) -> String {
     }
 }
 
-struct Builder(Writer);
+/// Writes values into a `jsonb`. It keeps pointers into them until it has finished.
+struct Builder<'a>(Writer, PhantomData<&'a Value>);
 
-impl Builder {
+impl<'a> Builder<'a> {
+    fn new() -> Self {
+        Self(Writer::new(), PhantomData)
+    }
+
     fn finish(self) -> pg_sys::Datum {
         let document = self.0.finish();
         memory::look_next();
         document
     }
 
-    fn array(&mut self, elements: &[Value], raw_scalar: bool) {
+    fn array(&mut self, elements: &'a [Value], raw_scalar: bool) {
         let mut header = empty();
         header.type_ = jbvType::jbvArray;
         header.val.array.rawScalar = raw_scalar;
@@ -92,16 +100,16 @@ impl Builder {
         self.0.push(Token::WJB_END_ARRAY, empty());
     }
 
-    fn object(&mut self, members: &Map<String, Value>) {
+    fn object<K: AsRef<str> + ?Sized + 'a>(&mut self, members: impl IntoIterator<Item = (&'a K, &'a Value)>) {
         self.0.push(Token::WJB_BEGIN_OBJECT, empty());
         for (key, value) in members {
-            self.0.push(Token::WJB_KEY, string(key));
+            self.0.push(Token::WJB_KEY, string(key.as_ref()));
             self.value(Token::WJB_VALUE, value);
         }
         self.0.push(Token::WJB_END_OBJECT, empty());
     }
 
-    fn value(&mut self, token: Token::Type, value: &Value) {
+    fn value(&mut self, token: Token::Type, value: &'a Value) {
         let mut scalar = empty();
         match value {
             Value::Null => scalar.type_ = jbvType::jbvNull,

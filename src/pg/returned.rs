@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::pg::args::Call;
 use crate::pg::error::{PgError, unwind};
-use crate::pg::jsonb;
+use crate::pg::jsonb::{self, Document};
 use crate::pg::spi::{Arg, Timestamp};
 
 /// A result.
@@ -45,6 +45,8 @@ pub enum Returned {
     Bytea(Vec<u8>),
     /// `jsonb`
     Json(Value),
+    /// `jsonb`, encoded already
+    Document(Document),
     /// `jsonb`, an object
     Object(Map<String, Value>),
     /// A composite value; the declared result type says its columns.
@@ -59,14 +61,21 @@ impl Returned {
         value.map_or(Self::Null, make)
     }
 
-    /// The same as JSON, as `to_jsonb` has it, with columns by their names.
-    pub fn into_json(self, columns: &[&str]) -> Value {
+    /// The same as `jsonb`, as `to_jsonb` has it: of a row an object, with these names of its columns.
+    pub fn into_document(self, columns: &[&str]) -> Document {
         match self {
             Self::Row(values) => {
-                let named = columns.iter().map(|name| (*name).to_owned()).zip(values);
-                Value::Object(named.map(|(name, value)| (name, value.into_json(&[]))).collect())
+                let values: Vec<Value> = values.into_iter().map(Self::into_json).collect();
+                Document::object(columns.iter().copied().zip(&values))
             }
-            Self::Rows(rows) => rows.into_iter().map(|values| Self::Row(values).into_json(columns)).collect(),
+            value => Document::of(&value.into_json()),
+        }
+    }
+
+    /// A column of a row as JSON.
+    fn into_json(self) -> Value {
+        match self {
+            Self::Row(_) | Self::Rows(_) | Self::Document(_) => unreachable!("no column of a row is one of these"),
             Self::Null => Value::Null,
             Self::Uuid(id) => id.to_string().into(),
             Self::Uuids(ids) => ids.iter().map(Uuid::to_string).collect(),
@@ -113,6 +122,7 @@ impl Returned {
             Self::Oid(oid) => pg_sys::Datum::from(*oid),
             Self::Boolean(value) => pg_sys::Datum::from(*value),
             Self::Json(value) => jsonb::encode(value),
+            Self::Document(document) => document.datum(),
             Self::Object(members) => jsonb::encode_object(members),
             Self::Row(columns) => composite(call, columns),
             Self::Rows(rows) => return store(call, rows),

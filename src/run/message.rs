@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::pg::jsonb::Document;
 use crate::pg::{PgError, guc, session};
 use crate::run::Session;
 use crate::store::messages::Name;
@@ -75,8 +76,8 @@ impl Drop for Making {
 pub fn once(
     session: &mut Session,
     message: &Message<'_>,
-    make: impl FnOnce(&mut Session) -> Result<(Value, bool), PgError>,
-) -> Result<Value, PgError> {
+    make: impl FnOnce(&mut Session) -> Result<(Document, bool), PgError>,
+) -> Result<Document, PgError> {
     let owner = session.caller_as_owner(None).id;
     session.caller_id = Some(owner);
     let name = Name { owner, key: message.key, message: message.id };
@@ -99,10 +100,9 @@ pub fn once(
             .detail(format!("Another transaction has called message \"{}\".", message.id)));
     }
     let (answer, is_done) = make(session)?;
-    if !is_done {
-        return Ok(answer);
+    if is_done {
+        name.remember(&content, &answer, session.timestamp());
     }
-    name.remember(&content, &answer, session.timestamp());
     Ok(answer)
 }
 

@@ -1,7 +1,6 @@
 //! Messages: calls that were answered, so that a client may send one again.
 
-use serde_json::Value;
-
+use crate::pg::jsonb::Document;
 use crate::pg::object_lock;
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type, read, written};
@@ -24,7 +23,7 @@ pub struct Answered {
     /// Digest of what was called.
     pub content: Vec<u8>,
     /// The answer.
-    pub answer: Value,
+    pub answer: Document,
     /// When.
     pub called_at: Timestamp,
 }
@@ -35,7 +34,7 @@ read! {
         owner: i32,
         message: String,
         content: Vec<u8>,
-        answer: Value,
+        answer: Document,
         called_at: Timestamp,
     }
 }
@@ -46,7 +45,7 @@ written! {
         key: &'a str,
         message: &'a str,
         content: &'a [u8],
-        answer: &'a Value,
+        answer: &'a Document,
         called_at: Timestamp,
     }
 }
@@ -96,7 +95,7 @@ impl<'a> Name<'a> {
     }
 
     /// Remembers an answer. The caller has locked the message and knows that it has none.
-    pub fn remember(&self, content: &[u8], answer: &Value, now: Timestamp) {
+    pub fn remember(&self, content: &[u8], answer: &Document, now: Timestamp) {
         let Self { owner, key, message } = *self;
         let new = New { owner, key, message, content, answer, called_at: now };
         rows::write(|writer| writer.insert(&NEW, &new.values()));

@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::pg::jsonb;
+use crate::pg::jsonb::{self, Document};
 
 /// Microseconds between 1970 and 2000, where PostgreSQL's timestamps begin.
 const EPOCH_SHIFT: i64 = 946_684_800_000_000;
@@ -126,6 +126,8 @@ pub enum Arg<'a> {
     Json(&'a Value),
     /// `jsonb`, an object
     Object(&'a Map<String, Value>),
+    /// `jsonb`, encoded already
+    Document(&'a Document),
     /// `jsonb`, as text without NUL
     JsonText(&'a str),
     /// `timestamptz`
@@ -180,6 +182,7 @@ impl<'a> Arg<'a> {
             Self::Bytea(bytes) => varlena(bytes),
             Self::Json(value) => jsonb::encode(value),
             Self::Object(members) => jsonb::encode_object(members),
+            Self::Document(document) => document.datum(),
             Self::JsonText(text) => jsonb::from_text(text),
             Self::Timestamp(at) => pg_sys::Datum::from(at.0),
             Self::Timestamps(instants) => {

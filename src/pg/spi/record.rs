@@ -10,6 +10,8 @@ use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::pg::jsonb::Document;
+
 use super::{Arg, Column, Row, Timestamp, Type};
 
 /// A column: its name and type.
@@ -150,6 +152,7 @@ written_as! {
     &[String] => TextArray, texts => Arg::Texts(texts);
     &[u8] => Bytea, bytes => Arg::Bytea(bytes);
     &Value => Jsonb, value => Arg::Json(value);
+    &Document => Jsonb, document => Arg::Document(document);
     &Map<String, Value> => Jsonb, members => Arg::Object(members);
     i32 => Integer, number => Arg::Integer(*number);
     i64 => BigInt, number => Arg::BigInt(*number);

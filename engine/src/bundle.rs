@@ -5,10 +5,14 @@
 //! the types of its own tables.
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
+
+use crate::value::Bounds;
 
 /// What a bundle begins with.
 pub const MAGIC: &[u8] = b"workflow bundle\n";
@@ -28,12 +32,16 @@ pub struct Bundle {
     /// What the last piece says of those before it.
     pub last: Option<Last>,
     /// Correlation ids of the rows.
+    #[serde(deserialize_with = "list")]
     pub keys: Vec<String>,
     /// Owners that the rows refer to.
+    #[serde(deserialize_with = "list")]
     pub owners: Vec<Owner>,
     /// Definition versions that the rows refer to.
+    #[serde(deserialize_with = "list")]
     pub definitions: Vec<Definition>,
     /// The rows.
+    #[serde(deserialize_with = "list")]
     pub tables: Vec<Table>,
 }
 
@@ -74,6 +82,7 @@ pub struct Table {
     /// Its name.
     pub name: String,
     /// Names of its columns.
+    #[serde(deserialize_with = "list")]
     pub columns: Vec<String>,
     /// The values of the rows, packed one after the other.
     #[serde(with = "as_bytes")]
@@ -160,6 +169,32 @@ fn row<'a>(rest: &mut &'a [u8], columns: usize) -> Result<Vec<Cell<'a>>, Unreada
     (0..columns).map(|_| cell()).collect()
 }
 
+/// Reads a list that asks for room before it grows: an element takes many times the memory of its bytes.
+fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    struct Elements<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Elements<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list for which there is room")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<T>, A::Error> {
+            let mut list = Vec::new();
+            while let Some(element) = elements.next_element()? {
+                if !Bounds::may_push(&list) {
+                    return Err(A::Error::invalid_length(list.len(), &self));
+                }
+                list.push(element);
+            }
+            Ok(list)
+        }
+    }
+
+    deserializer.deserialize_seq(Elements(PhantomData))
+}
+
 /// Bytes as one value instead of a sequence of numbers.
 mod as_bytes {
     use serde::{Deserialize, Deserializer, Serializer};
@@ -204,7 +239,7 @@ impl Bundle {
     /// Reads one, and its digest.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// Why it cannot be read. A bundle for which there is no room counts as damaged; the host knows the reason.
     pub fn read(bytes: &[u8]) -> Result<(Self, Digest), Unreadable> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(Unreadable::NoBundle)?;
         let (format, rest) = rest.split_first_chunk::<2>().ok_or(Unreadable::Damaged)?;
@@ -317,6 +352,18 @@ mod tests {
         let table = rows();
         let read: Vec<_> = table.rows().collect();
         assert_eq!(read, VALUES.chunks(3).map(|row| Ok(row.to_vec())).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn lists_ask_for_room() {
+        let mut bundle = sample();
+        bundle.keys = vec![String::new(); 10_000];
+        let bytes = bundle.pack();
+        assert!(Bundle::read(&bytes).is_ok());
+        let before = Bounds::current();
+        Bounds { room: |bytes| bytes < 100_000, ..before }.apply();
+        assert_eq!(Bundle::read(&bytes), Err(Unreadable::Damaged));
+        before.apply();
     }
 
     #[test]

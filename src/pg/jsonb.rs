@@ -43,12 +43,20 @@ pub fn encode_object(members: &Map<String, Value>) -> pg_sys::Datum {
     builder.finish()
 }
 
-/// Reads a `jsonb` from its text, in the current memory context, as PostgreSQL does. The text has no NUL.
+/// Reads a `jsonb` from its text, in the current memory context, as PostgreSQL does. The text has no NUL. One nested more
+/// deeply than what can be stored is an error (54001).
 pub fn from_text(text: &str) -> pg_sys::Datum {
     memory::room(text.len());
     let text = CString::new(text).expect("the caller has looked for NUL");
     // SAFETY: jsonb_in takes a C string; it reports what is no JSON, or more than a jsonb can hold.
-    unsafe { pg_sys::DirectFunctionCall1Coll(Some(raw::jsonb_in), pg_sys::InvalidOid, text.as_ptr().into()) }
+    let datum =
+        unsafe { pg_sys::DirectFunctionCall1Coll(Some(raw::jsonb_in), pg_sys::InvalidOid, text.as_ptr().into()) };
+    // Only such a text can be nested deeper than what can be read again.
+    if text.as_bytes().iter().filter(|byte| matches!(byte, b'[' | b'{')).count() > STORED_DEPTH {
+        // SAFETY: the jsonb that was just made.
+        unsafe { decode(datum) }.unwrap_or_else(|error| unwind(error));
+    }
+    datum
 }
 
 /// The text of a `jsonb` as PostgreSQL writes it.

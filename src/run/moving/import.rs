@@ -55,8 +55,12 @@ fn damaged() -> PgError {
 }
 
 fn check(bytes: &[u8]) -> Result<Piece, PgError> {
-    let (bundle, digest) = Bundle::read(bytes).map_err(unreadable)?;
+    let read = Bundle::read(bytes);
+    // What had no room ends here.
+    interrupt::check();
+    let (bundle, digest) = read.map_err(unreadable)?;
     for key in &bundle.keys {
+        interrupt::check();
         route::require(Some(key))?;
     }
     let mut roles = HashMap::new();
@@ -117,7 +121,12 @@ fn take_in(session: &Session, piece: Piece) -> Result<(), PgError> {
     let Piece { bundle, digest, roles, versions, ids } = piece;
     let number = i32::try_from(bundle.piece).map_err(|_| damaged())?;
     moving::note_piece(&bundle.set, number, &digest, bundle.last.as_ref().map(|last| &last.digest));
-    let mut known = Known { owners: HashMap::new(), versions };
+    let mut known = Known {
+        ids: ids.iter().copied().collect(),
+        keys: bundle.keys.iter().map(String::as_str).collect(),
+        owners: HashMap::new(),
+        versions,
+    };
     for (id, role) in roles {
         owners::alias(id, role)?;
         known.owners.insert(id, owners::id_of(role));
@@ -125,34 +134,76 @@ fn take_in(session: &Session, piece: Piece) -> Result<(), PgError> {
     let mut contents = Contents::default();
     for table in &bundle.tables {
         refuse_taken_schedules(table, &known)?;
-        let fit = |column: &str, cell: &mut Cell<'_>| {
-            contents.note(&table.name, column, cell);
-            known.translate(&table.name, column, cell)
+        let places = Places::of(table);
+        let fit = |row: &mut [Cell<'_>]| {
+            contents.note(&places, row);
+            known.fit(&places, row)
         };
         moving::unpack(table, fit).map_err(unreadable)?;
     }
     settle(session, &ids, &bundle.keys, &contents)
 }
 
-/// What stands here for an owner and a version of the node where the rows come from.
-struct Known {
+/// Which columns of a table have what concerns this node.
+struct Places {
+    instance: Option<usize>,
+    key: Option<usize>,
+    owner: Option<usize>,
+    version: Option<usize>,
+    lane: Option<usize>,
+    token: Option<usize>,
+    due: Option<usize>,
+    kind: Option<usize>,
+}
+
+impl Places {
+    fn of(table: &Table) -> Self {
+        let at = |column: &str| table.columns.iter().position(|name| name == column);
+        let of = |tables: &[&str], column| tables.contains(&table.name.as_str()).then(|| at(column)).flatten();
+        Self {
+            instance: at("instance_id"),
+            key: of(&["messages"], "key").or_else(|| at("correlation_id")),
+            // What is looked up by its owner.
+            owner: of(&["messages", "triggers"], "owner"),
+            version: at("definition_version_id"),
+            lane: of(&["bookmarks"], "lane"),
+            token: of(&["bookmarks"], "token"),
+            due: of(&["bookmarks"], "due_at").or_else(|| of(&["triggers"], "next_fire_at")),
+            kind: of(&["bookmarks"], "activity_type"),
+        }
+    }
+}
+
+/// What a piece may refer to, and what stands here for it.
+struct Known<'a> {
+    ids: HashSet<Uuid>,
+    keys: HashSet<&'a str>,
     owners: HashMap<i32, i32>,
     versions: HashMap<Uuid, Uuid>,
 }
 
-impl Known {
+impl Known<'_> {
     fn owner(&self, there: i32) -> Result<i32, Unreadable> {
         self.owners.get(&there).copied().ok_or(Unreadable::Damaged)
     }
 
-    fn translate(&self, table: &str, column: &str, cell: &mut Cell<'_>) -> Result<(), Unreadable> {
-        match (table, column, cell) {
-            // What is looked up by its owner has the id that the role has here.
-            ("messages" | "triggers", "owner", Cell::Integer(owner)) => *owner = self.owner(*owner)?,
-            (_, "definition_version_id", Cell::Uuid(version)) => {
-                *version = self.versions.get(version).copied().ok_or(Unreadable::Damaged)?;
-            }
-            _ => {}
+    /// Refuses a row of an instance that is not in the piece, or else of a key that the routing guard was not asked for, and
+    /// gives the others the owners and versions of this node.
+    fn fit(&self, places: &Places, row: &mut [Cell<'_>]) -> Result<(), Unreadable> {
+        let at = |place: Option<usize>| place.map_or(Cell::Null, |at| row[at]);
+        let belongs = match (at(places.instance), at(places.key)) {
+            (Cell::Uuid(id), _) => self.ids.contains(&id),
+            (_, Cell::Text(key)) => self.keys.contains(key),
+            _ => true,
+        };
+        if !belongs {
+            return Err(Unreadable::Damaged);
+        }
+        if let Some(Cell::Integer(owner)) = places.owner.map(|at| &mut row[at]) {
+            *owner = self.owner(*owner)?;
+        }
+        if let Some(Cell::Uuid(version)) = places.version.map(|at| &mut row[at]) {
+            *version = self.versions.get(version).copied().ok_or(Unreadable::Damaged)?;
         }
         Ok(())
     }
@@ -168,20 +219,17 @@ struct Contents {
 }
 
 impl Contents {
-    fn note(&mut self, table: &str, column: &str, cell: &Cell<'_>) {
-        match (table, column, cell) {
-            (_, _, Cell::Null) => {}
-            ("bookmarks", "lane", _) => self.lanes = true,
-            // A lease that ends makes its bookmark due.
-            ("bookmarks", "token", _) => (self.leases, self.due) = (true, true),
-            ("bookmarks", "due_at", _) | ("triggers", "next_fire_at", _) => self.due = true,
-            ("bookmarks", "activity_type", Cell::Text(kind)) => self.endpoints |= *kind == HTTP_ENDPOINT.name,
-            _ => {}
-        }
+    fn note(&mut self, places: &Places, row: &[Cell<'_>]) {
+        let has = |place: Option<usize>| place.is_some_and(|at| row[at] != Cell::Null);
+        self.lanes |= has(places.lane);
+        self.leases |= has(places.token);
+        // A lease that ends makes its bookmark due.
+        self.due |= has(places.due) || has(places.token);
+        self.endpoints |= places.kind.is_some_and(|at| row[at] == Cell::Text(HTTP_ENDPOINT.name));
     }
 }
 
-fn refuse_taken_schedules(table: &Table, known: &Known) -> Result<(), PgError> {
+fn refuse_taken_schedules(table: &Table, known: &Known<'_>) -> Result<(), PgError> {
     if table.name != "triggers" {
         return Ok(());
     }
@@ -208,7 +256,6 @@ fn refuse_taken_schedules(table: &Table, known: &Known) -> Result<(), PgError> {
 
 /// Fits what was taken in to this node.
 fn settle(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents) -> Result<(), PgError> {
-    let known: HashSet<&String> = keys.iter().collect();
     if contents.leases {
         leases::end_of(ids, session.timestamp());
     }
@@ -224,9 +271,6 @@ fn settle(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents)
             return Err(damaged());
         }
         for row in rows {
-            if row.instance.correlation_id.as_ref().is_some_and(|key| !known.contains(key)) {
-                return Err(damaged());
-            }
             admission::adopt(&row, &*compiled::of_instance(&row)?);
         }
     }

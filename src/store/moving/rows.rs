@@ -175,21 +175,21 @@ pub fn is_known(packed: &Packed) -> bool {
     moved(packed).is_some()
 }
 
-/// Inserts rows that another node has packed, with the values that `fit` gives them by the names of their columns. The caller
-/// undoes all of it after an error.
+/// Inserts rows that another node has packed, with the values that `fit` gives them. The caller undoes all of it after an
+/// error.
 ///
 /// # Errors
 /// A table that does not move, or a value that its column cannot have; and what `fit` says.
 pub fn unpack(
     packed: &Packed,
-    mut fit: impl FnMut(&str, &mut Cell<'_>) -> Result<(), Unreadable>,
+    mut fit: impl FnMut(&mut [Cell<'_>]) -> Result<(), Unreadable>,
 ) -> Result<(), Unreadable> {
     let moved = moved(packed).ok_or(Unreadable::Damaged)?;
     rows::write(|writer| {
         for row in packed.rows() {
             interrupt::check();
             let mut row = row?;
-            packed.columns.iter().zip(&mut row).try_for_each(|(column, cell)| fit(column, cell))?;
+            fit(&mut row)?;
             let kinds = moved.table.columns.iter().map(|(_, kind)| *kind);
             let values: Vec<Arg<'_>> =
                 kinds.zip(&row).map(|(kind, cell)| value(kind, cell)).collect::<Result<_, _>>()?;

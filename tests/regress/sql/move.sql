@@ -206,6 +206,22 @@ EXCEPTION WHEN OTHERS THEN
     RAISE EXCEPTION USING ERRCODE = sqlstate, MESSAGE = sqlstate || ' ' || regexp_replace(sqlerrm, '\d+', 'N'), DETAIL = told;
 END $$;
 ROLLBACK;
+-- Two roles that have a schedule here, each of the name that the other's has there.
+BEGIN;
+SET ROLE regress_move_owner;
+SELECT wf_schedule_workflow('first', '0 3 * * *', 'child', correlation_id => 'names') \g /dev/null
+SET ROLE regress_move_clerk;
+SELECT wf_schedule_workflow('second', '0 3 * * *', 'child', correlation_id => 'names') \g /dev/null
+RESET ROLE;
+CREATE TEMP TABLE gone ON COMMIT DROP AS SELECT b FROM wf_export_instances('{names}', remove => true) AS b;
+SET ROLE regress_move_owner;
+SELECT wf_schedule_workflow('second', '0 3 * * *', 'child') \g /dev/null
+SET ROLE regress_move_clerk;
+SELECT wf_schedule_workflow('first', '0 3 * * *', 'child') \g /dev/null
+RESET ROLE;
+SELECT wf_import_instances(ARRAY(SELECT b FROM gone));
+SELECT schedule_name, count(DISTINCT owner) AS owners FROM workflow.triggers WHERE schedule_name IN ('first', 'second') GROUP BY 1 ORDER BY 1;
+ROLLBACK;
 -- The empty correlation id is one as well.
 SELECT wf_start('child', correlation_id => '') IS NOT NULL AS started;
 CREATE FUNCTION is_empty(key text) RETURNS boolean LANGUAGE sql RETURN key = '';

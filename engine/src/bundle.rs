@@ -113,29 +113,41 @@ pub enum Cell<'a> {
     Timestamp(i64),
 }
 
+impl Cell<'_> {
+    /// Bytes of a value of any length.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Jsonb(text) => text.len(),
+            Self::Bytea(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+}
+
 impl Table {
     /// A table without rows.
     pub fn new(name: String, columns: Vec<String>) -> Self {
         Self { name, columns, values: Vec::new() }
     }
 
+    /// Where a row has the value of a column.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column == name)
+    }
+
     /// Appends the next value: that of the next column, or of the first one in a new row.
     pub fn push(&mut self, cell: Cell<'_>) {
+        self.values.reserve_exact(self.growth(&cell));
         let values = std::mem::take(&mut self.values);
         self.values = postcard::to_extend(&cell, values).expect("a vector takes any bytes");
     }
 
-    /// Bytes that it needs at most for this value, if its memory has to grow.
+    /// Bytes by which its memory grows for this value. While the values move, the memory from before exists as well.
     pub fn growth(&self, cell: &Cell<'_>) -> usize {
         /// What a value takes beside its bytes.
         const MOST: usize = 24;
-        let size = MOST
-            + match cell {
-                Cell::Text(text) | Cell::Jsonb(text) => text.len(),
-                Cell::Bytea(bytes) => bytes.len(),
-                _ => 0,
-            };
-        if self.values.len() + size <= self.values.capacity() { 0 } else { size.max(2 * self.values.capacity()) }
+        let (size, spare) = (MOST + cell.size(), self.values.capacity() - self.values.len());
+        if size <= spare { 0 } else { size.max(self.values.capacity() / 2) }
     }
 
     /// Bytes of its rows.

@@ -51,6 +51,7 @@ pub fn from_text(text: &str) -> pg_sys::Datum {
     // SAFETY: jsonb_in takes a C string; it reports what is no JSON, or more than a jsonb can hold.
     let datum =
         unsafe { pg_sys::DirectFunctionCall1Coll(Some(raw::jsonb_in), pg_sys::InvalidOid, text.as_ptr().into()) };
+    memory::look_next();
     // Only such a text can be nested deeper than what can be read again.
     if text.as_bytes().iter().filter(|byte| matches!(byte, b'[' | b'{')).count() > STORED_DEPTH {
         // SAFETY: the jsonb that was just made.

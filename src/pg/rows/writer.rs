@@ -104,7 +104,9 @@ impl Writer {
             let slot = self.slot_to_insert(table);
             let count = (*(*slot).tts_tupleDescriptor).natts as usize;
             std::slice::from_raw_parts_mut((*slot).tts_isnull, count).fill(true);
+            let within_row = self.within_row();
             fill(slot, &columns.numbers(), values.iter().map(|value| Some(*value)));
+            drop(within_row);
             pg_sys::ExecStoreVirtualTuple(slot);
             pg_sys::ExecSimpleRelationInsert(table.info, self.estate, slot);
             triggers::refuse_suppression(table.relation, is_written(slot));
@@ -234,6 +236,19 @@ impl Writer {
     fn within(&self) -> Within {
         // SAFETY: the state lives as long as this.
         Within::enter(unsafe { (*self.estate).es_query_cxt })
+    }
+
+    /// Makes memory that lasts until the next row current while the guard lives.
+    fn within_row(&self) -> Within {
+        // SAFETY: the state lives as long as this. Nothing that outlives a row is there: a slot copies what it keeps.
+        unsafe {
+            let mut context = (*self.estate).es_per_tuple_exprcontext;
+            if context.is_null() {
+                context = pg_sys::MakePerTupleExprContext(self.estate);
+            }
+            pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
+            Within::enter((*context).ecxt_per_tuple_memory)
+        }
     }
 
     /// The table, opened once per command, with the indexes that need entries for these rows.

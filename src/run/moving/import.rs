@@ -14,8 +14,10 @@ use crate::run::{Session, admission};
 use crate::store::{identity, instances, leases, limits, moving, owners, route};
 use crate::wake;
 
-/// Instances that are read together. Decoded, each may take ten times the bytes of its row.
+/// Instances that are read together at most.
 const PAGE: usize = 20;
+/// Bytes of their rows, unless a single one has more. Decoded they may take a hundred times as many.
+const PAGE_BYTES: usize = 256 << 10;
 
 /// A piece that was read and may be taken in.
 struct Piece {
@@ -25,6 +27,8 @@ struct Piece {
     /// Versions of this node by their ids on the node where the rows come from.
     versions: HashMap<Uuid, Uuid>,
     ids: Vec<Uuid>,
+    /// Bytes of the row of each.
+    sizes: Vec<usize>,
 }
 
 /// Takes in pieces of sets, and returns the number of instances. Nothing is written if one of them does not fit.
@@ -65,20 +69,22 @@ fn check(bytes: &[u8]) -> Result<Piece, PgError> {
     }
     let mut roles = HashMap::new();
     for owner in &bundle.owners {
+        interrupt::check();
         roles.insert(owner.id, role::required(&owner.role)?);
     }
     let mut versions = HashMap::new();
     for definition in &bundle.definitions {
+        interrupt::check();
         versions.insert(definition.id, version_of(definition)?);
     }
     if !bundle.tables.iter().all(moving::is_known) {
         return Err(damaged());
     }
-    let ids = ids(&bundle.tables).map_err(unreadable)?;
+    let (ids, sizes) = instances_in(&bundle.tables).map_err(unreadable)?;
     if let Some(id) = moving::known(&ids) {
         return Err(PgError::new("23505", format!("workflow instance {id} is on this node already")));
     }
-    Ok(Piece { bundle, digest, roles, versions, ids })
+    Ok(Piece { bundle, digest, roles, versions, ids, sizes })
 }
 
 /// The same version on this node.
@@ -104,21 +110,24 @@ fn version_of(wanted: &Definition) -> Result<Uuid, PgError> {
     Ok(here.id)
 }
 
-/// The instances whose rows these are.
-fn ids(tables: &[Table]) -> Result<Vec<Uuid>, Unreadable> {
-    let mut ids = Vec::new();
+/// The instances whose rows these are, and the bytes of each row.
+fn instances_in(tables: &[Table]) -> Result<(Vec<Uuid>, Vec<usize>), Unreadable> {
+    let (mut ids, mut sizes) = (Vec::new(), Vec::new());
     for table in tables.iter().filter(|table| table.name == "instances") {
-        let at = table.columns.iter().position(|column| column == "id").ok_or(Unreadable::Damaged)?;
+        let at = table.column("id").ok_or(Unreadable::Damaged)?;
         for row in table.rows() {
-            let Cell::Uuid(id) = row?[at] else { return Err(Unreadable::Damaged) };
+            interrupt::check();
+            let row = row?;
+            let Cell::Uuid(id) = row[at] else { return Err(Unreadable::Damaged) };
             ids.push(id);
+            sizes.push(row.iter().map(Cell::size).sum());
         }
     }
-    Ok(ids)
+    Ok((ids, sizes))
 }
 
 fn take_in(session: &Session, piece: Piece) -> Result<(), PgError> {
-    let Piece { bundle, digest, roles, versions, ids } = piece;
+    let Piece { bundle, digest, roles, versions, ids, sizes } = piece;
     let number = i32::try_from(bundle.piece).map_err(|_| damaged())?;
     moving::note_piece(&bundle.set, number, &digest, bundle.last.as_ref().map(|last| &last.digest));
     let mut known = Known {
@@ -126,28 +135,33 @@ fn take_in(session: &Session, piece: Piece) -> Result<(), PgError> {
         keys: bundle.keys.iter().map(String::as_str).collect(),
         owners: HashMap::new(),
         versions,
+        bookmarks: HashSet::new(),
     };
     for (id, role) in roles {
         owners::alias(id, role)?;
         known.owners.insert(id, owners::id_of(role));
     }
     let mut contents = Contents::default();
-    for table in &bundle.tables {
-        refuse_taken_schedules(table, &known)?;
-        let places = Places::of(table);
+    for table in bundle.tables {
+        interrupt::check();
+        refuse_taken_schedules(&table, &known)?;
+        let places = Places::of(&table);
         let fit = |row: &mut [Cell<'_>]| {
             contents.note(&places, row);
             known.fit(&places, row)
         };
-        moving::unpack(table, fit).map_err(unreadable)?;
+        moving::unpack(&table, fit).map_err(unreadable)?;
     }
-    settle(session, &ids, &bundle.keys, &contents)
+    settle(session, &ids, &sizes, &bundle.keys, &contents)
 }
 
 /// Which columns of a table have what concerns this node.
 struct Places {
     instance: Option<usize>,
     key: Option<usize>,
+    parent: Option<usize>,
+    bookmark: Option<usize>,
+    bookmark_id: Option<usize>,
     owner: Option<usize>,
     version: Option<usize>,
     lane: Option<usize>,
@@ -158,11 +172,14 @@ struct Places {
 
 impl Places {
     fn of(table: &Table) -> Self {
-        let at = |column: &str| table.columns.iter().position(|name| name == column);
+        let at = |column| table.column(column);
         let of = |tables: &[&str], column| tables.contains(&table.name.as_str()).then(|| at(column)).flatten();
         Self {
             instance: at("instance_id"),
             key: of(&["messages"], "key").or_else(|| at("correlation_id")),
+            parent: of(&["instances"], "parent_instance_id"),
+            bookmark: of(&["bookmark_queue"], "bookmark_id"),
+            bookmark_id: of(&["bookmarks"], "id"),
             // What is looked up by its owner.
             owner: of(&["messages", "triggers"], "owner"),
             version: at("definition_version_id"),
@@ -180,6 +197,8 @@ struct Known<'a> {
     keys: HashSet<&'a str>,
     owners: HashMap<i32, i32>,
     versions: HashMap<Uuid, Uuid>,
+    /// The bookmarks so far.
+    bookmarks: HashSet<Uuid>,
 }
 
 impl Known<'_> {
@@ -187,17 +206,24 @@ impl Known<'_> {
         self.owners.get(&there).copied().ok_or(Unreadable::Damaged)
     }
 
-    /// Refuses a row of an instance that is not in the piece, or else of a key that the routing guard was not asked for, and
+    /// Refuses a row that belongs neither to an instance of the piece nor to a key that the routing guard was asked for, and
     /// gives the others the owners and versions of this node.
-    fn fit(&self, places: &Places, row: &mut [Cell<'_>]) -> Result<(), Unreadable> {
+    fn fit(&mut self, places: &Places, row: &mut [Cell<'_>]) -> Result<(), Unreadable> {
         let at = |place: Option<usize>| place.map_or(Cell::Null, |at| row[at]);
-        let belongs = match (at(places.instance), at(places.key)) {
-            (Cell::Uuid(id), _) => self.ids.contains(&id),
-            (_, Cell::Text(key)) => self.keys.contains(key),
-            _ => true,
+        let belongs = match (at(places.instance), at(places.key), at(places.parent), at(places.bookmark)) {
+            (Cell::Uuid(instance), ..) => self.ids.contains(&instance),
+            (_, Cell::Text(key), ..) => self.keys.contains(key),
+            // A child that has no key of its own.
+            (_, _, Cell::Uuid(parent), _) => self.ids.contains(&parent),
+            // A stimulus that names a bookmark alone.
+            (.., Cell::Uuid(bookmark)) => self.bookmarks.contains(&bookmark),
+            _ => false,
         };
         if !belongs {
             return Err(Unreadable::Damaged);
+        }
+        if let Cell::Uuid(bookmark) = at(places.bookmark_id) {
+            self.bookmarks.insert(bookmark);
         }
         if let Some(Cell::Integer(owner)) = places.owner.map(|at| &mut row[at]) {
             *owner = self.owner(*owner)?;
@@ -234,16 +260,17 @@ fn refuse_taken_schedules(table: &Table, known: &Known<'_>) -> Result<(), PgErro
         return Ok(());
     }
     let (mut of, mut names) = (Vec::new(), Vec::new());
-    let at = |name: &str| table.columns.iter().position(|column| column == name).ok_or_else(damaged);
+    let at = |name: &str| table.column(name).ok_or_else(damaged);
     let (owner_at, name_at) = (at("owner")?, at("schedule_name")?);
     for row in table.rows() {
         let row = row.map_err(unreadable)?;
-        if let (Cell::Integer(owner), Cell::Text(name)) = (row[owner_at], row[name_at])
-            && !name.contains('\0')
-        {
-            of.push(known.owner(owner).map_err(unreadable)?);
-            names.push(name.to_owned());
+        // No trigger of a definition moves.
+        let (Cell::Integer(owner), Cell::Text(name)) = (row[owner_at], row[name_at]) else { return Err(damaged()) };
+        if name.contains('\0') {
+            return Err(damaged());
         }
+        of.push(known.owner(owner).map_err(unreadable)?);
+        names.push(name.to_owned());
     }
     match moving::taken_schedule(&of, &names) {
         None => Ok(()),
@@ -255,7 +282,13 @@ fn refuse_taken_schedules(table: &Table, known: &Known<'_>) -> Result<(), PgErro
 }
 
 /// Fits what was taken in to this node.
-fn settle(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents) -> Result<(), PgError> {
+fn settle(
+    session: &Session,
+    ids: &[Uuid],
+    sizes: &[usize],
+    keys: &[String],
+    contents: &Contents,
+) -> Result<(), PgError> {
     if contents.leases {
         leases::end_of(ids, session.timestamp());
     }
@@ -263,16 +296,11 @@ fn settle(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents)
         limits::lock();
         limits::assign(&moving::tasks_of(ids));
     }
-    for ids in ids.chunks(PAGE) {
-        interrupt::check();
-        // An instance whose state cannot be read, or does not fit its version, is an error here.
-        let rows = instances::many(ids);
-        if rows.len() != ids.len() {
-            return Err(damaged());
-        }
-        for row in rows {
-            admission::adopt(&row, &*compiled::of_instance(&row)?);
-        }
+    let mut rest = ids;
+    while !rest.is_empty() {
+        let count = page(&sizes[ids.len() - rest.len()..]);
+        look_at(&rest[..count])?;
+        rest = &rest[count..];
     }
     let endpoints = if contents.endpoints { moving::endpoints(ids) } else { Vec::new() };
     for (version, payload) in endpoints {
@@ -280,6 +308,29 @@ fn settle(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents)
     }
     if contents.due {
         identity::note_due(moving::first_due(ids, keys));
+    }
+    Ok(())
+}
+
+/// How many of the next instances, whose rows have these sizes, are read together.
+fn page(sizes: &[usize]) -> usize {
+    let mut bytes = 0;
+    let fits = |size: &&usize| {
+        bytes += **size;
+        bytes <= PAGE_BYTES
+    };
+    sizes.iter().take(PAGE).take_while(fits).count().max(1)
+}
+
+/// Admits instances. One whose state cannot be read, or does not fit its version, is an error.
+fn look_at(ids: &[Uuid]) -> Result<(), PgError> {
+    interrupt::check();
+    let rows = instances::many(ids);
+    if rows.len() != ids.len() {
+        return Err(damaged());
+    }
+    for row in rows {
+        admission::adopt(&row, &*compiled::of_instance(&row)?);
     }
     Ok(())
 }

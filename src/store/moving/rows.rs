@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 use workflow_engine::bundle::{Cell, Table as Packed, Unreadable};
+use workflow_engine::execution::ForPeople;
 
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, JsonText, Row, Statement, Table, Timestamp, Type};
@@ -111,8 +112,10 @@ impl References {
             (b"owner" | b"sender" | b"callback_owner" | b"paused_by", Cell::Integer(owner)) => {
                 self.owners.insert(*owner);
             }
-            (b"assignee" | b"candidates", Cell::Text(roles) | Cell::Jsonb(roles)) => {
-                self.owners.extend(named_roles(roles));
+            (b"assignee", Cell::Text(entry)) => self.owners.extend(named_role(entry)),
+            (b"candidates", Cell::Jsonb(entries)) => {
+                let entries: Vec<String> = serde_json::from_str(entries).unwrap_or_default();
+                self.owners.extend(entries.iter().filter_map(|entry| named_role(entry)));
             }
             (b"definition_version_id", Cell::Uuid(version)) => {
                 self.versions.insert(*version);
@@ -122,10 +125,9 @@ impl References {
     }
 }
 
-/// The owners that assignees and candidates name.
-fn named_roles(values: &str) -> impl Iterator<Item = i32> {
-    let digits = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count();
-    values.split("role:").skip(1).filter_map(move |rest| rest[..digits(rest)].parse().ok())
+/// The owner that an assignee or candidate is, if it is no label.
+fn named_role(entry: &str) -> Option<i32> {
+    entry.strip_prefix(ForPeople::ROLE)?.parse().ok()
 }
 
 impl Moved {
@@ -138,7 +140,10 @@ impl Moved {
             for (column, kind) in columns {
                 read(row, *kind, |cell| {
                     references.note(column.to_bytes(), &cell);
-                    memory::room(packed.growth(&cell));
+                    let more = packed.growth(&cell);
+                    if more > 0 {
+                        memory::room(packed.size() + more);
+                    }
                     packed.push(cell);
                 });
             }

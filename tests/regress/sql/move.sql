@@ -7,7 +7,7 @@ SET client_min_messages = error;
 SELECT wf_grant_usage('regress_move_owner'), wf_grant_usage('regress_move_clerk');
 SET ROLE regress_move_owner;
 SELECT count(wf_define(d::jsonb)) FROM (VALUES
-    ('{"definitionId": "task", "root": {"id": "check", "type": "RunTask", "taskName": "check", "payload": {"q": "a,\"b\" {x} NULL é"}, "candidates": ["role:regress_move_clerk", "people"], "retry": {"maxAttempts": 2}}}'),
+    ('{"definitionId": "task", "root": {"id": "check", "type": "RunTask", "taskName": "check", "payload": {"q": "a,\"b\" {x} NULL é"}, "candidates": ["role:regress_move_clerk", "people", "no-role:12"], "retry": {"maxAttempts": 2}}}'),
     ('{"definitionId": "wide", "variables": [{"name": "V", "value": {"n": 1.10, "t": "\\ü\"\n"}}], "root": {"type": "Parallel", "activities": [{"type": "Event", "eventName": "Paid"}, {"type": "Delay", "timeSpan": "1 hour"}, {"type": "HttpEndpoint", "path": "orders/{id}", "supportedMethods": ["GET"]}]}}'),
     ('{"definitionId": "bad", "root": [{"id": "book", "type": "Compensable", "body": {"type": "WriteLine", "text": "booked"}, "compensation": {"type": "WriteLine", "text": "cancelled"}}, {"id": "bad", "type": "Fault", "message": "no"}]}'),
     ('{"definitionId": "again", "root": {"id": "bad", "type": "Fault", "message": "no", "retry": {"maxAttempts": 3, "delay": "1 hour"}}}'),

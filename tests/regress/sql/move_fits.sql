@@ -34,3 +34,11 @@ SELECT count(*) FROM workflow.instances WHERE correlation_id = 'page';
 SELECT wf_grant_path('shared', 'regress_fits_ada');
 SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
 SELECT * FROM wf_check();
+
+-- Instances that are large in memory are looked at one by one.
+SELECT wf_define('{"definitionId": "large", "inputs": [{"name": "Rows"}], "root": {"type": "Event", "eventName": "On"}}') \g /dev/null
+SELECT count(wf_start('large', jsonb_build_object('Rows', (SELECT jsonb_agg('{"a": 1}'::jsonb) FROM generate_series(1, 20000))), correlation_id => 'large')) FROM generate_series(1, 8);
+TRUNCATE bundle;
+INSERT INTO bundle SELECT wf_export_instances('{large}', remove => true);
+SET workflow.memory_limit = '64MB';
+SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));

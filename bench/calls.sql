@@ -1,15 +1,20 @@
 -- The same starts by wf_run and by wf_call, which remembers each of them.
 SELECT wf_define('{"definitionId": "called", "root": {"type": "Event", "eventName": "Called"}}');
 
--- Makes so many starts, each a statement of its own, and returns the microseconds that one took. What they made is taken away.
-CREATE FUNCTION bench.calls(statement text, count integer) RETURNS double precision LANGUAGE plpgsql AS $$
+-- Makes so many starts, each a statement and, if it commits, a transaction of its own, and gives the microseconds that one took.
+-- What they made is taken away before the next ones.
+CREATE PROCEDURE bench.calls(statement text, count integer, commits boolean, INOUT micros double precision = NULL) LANGUAGE plpgsql AS $$
 DECLARE
     began timestamptz;
 BEGIN
     TRUNCATE workflow.instances, workflow.bookmarks, workflow.execution_log, workflow.messages;
+    COMMIT;
     began := clock_timestamp();
     FOR number IN 1..count LOOP
         EXECUTE statement USING number::text;
+        IF commits THEN
+            COMMIT;
+        END IF;
     END LOOP;
-    RETURN extract(epoch FROM clock_timestamp() - began) * 1e6 / count;
+    micros := extract(epoch FROM clock_timestamp() - began) * 1e6 / count;
 END $$;

@@ -3,9 +3,9 @@
 use crate::pg::args::sql_functions;
 use crate::pg::function::Predicate;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::Session;
 use crate::run::moving::export::{self, Selection};
 use crate::run::moving::{import, keep};
+use crate::run::{Session, work};
 use crate::store::partitions::{self, MOST};
 
 sql_functions! {
@@ -82,7 +82,7 @@ fn import_instances(call: &Call) -> Result<Returned, PgError> {
     role::require_superuser("import workflow instances")?;
     let bundles = call.byteas("bundle")?;
     let bundles = bundles.ok_or_else(|| PgError::new("22004", "argument \"bundle\" must not be NULL"))?;
-    counted(import::import(&Session::begin(), &bundles)?)
+    counted(work::call(&mut Session::begin(), |session| import::import(session, &bundles))?)
 }
 
 fn keep_instances(call: &Call) -> Result<Returned, PgError> {

@@ -156,15 +156,22 @@ static BY_NUMBER: Statement = Statement::new(
     definitions!("d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NULL"),
     &[Type::Text, Type::Integer],
 );
+static DELETED_BY_NUMBER: Statement = Statement::new(
+    definitions!("d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NOT NULL"),
+    &[Type::Text, Type::Integer],
+);
 
 /// Definition versions by id.
 pub fn definitions(ids: &[Uuid]) -> Vec<Definition> {
     BY_ID.rows(&[Arg::Uuids(ids)], definition)
 }
 
-/// A definition version by its number.
-pub fn version(definition_id: &str, version: i32) -> Option<Definition> {
-    BY_NUMBER.first(&[Arg::Text(definition_id), Arg::Integer(version)], definition)
+/// The definition versions that have a number, or had it before they were deleted.
+pub fn versions(definition_id: &str, version: i32) -> Vec<Definition> {
+    let number = [Arg::Text(definition_id), Arg::Integer(version)];
+    let mut found = BY_NUMBER.rows(&number, definition);
+    found.extend(DELETED_BY_NUMBER.rows(&number, definition));
+    found
 }
 
 fn definition(row: &mut Row<'_>) -> Definition {

@@ -10,8 +10,10 @@ use workflow_engine::stimulus::HTTP_ENDPOINT;
 use crate::compiled;
 use crate::pg::{PgError, interrupt, role};
 use crate::run::paths::{self, Hold};
+use crate::run::running::{self, Mark};
+use crate::run::session::FollowUp;
 use crate::run::{Session, admission};
-use crate::store::{identity, instances, leases, limits, moving, owners, route};
+use crate::store::{identity, instances, leases, limits, moving, owners, queue, route};
 use crate::wake;
 
 /// Instances that are read together at most.
@@ -36,7 +38,7 @@ struct Piece {
 /// # Errors
 /// 22P03 for what is no bundle, 42704 for a role or a version that is not here, 23505 for an instance that is, and what the
 /// routing guard says to a key.
-pub fn import(session: &Session, bundles: &[Vec<u8>]) -> Result<u64, PgError> {
+pub fn import(session: &mut Session, bundles: &[Vec<u8>]) -> Result<u64, PgError> {
     super::begin("import instances")?;
     let pieces: Vec<Piece> = bundles.iter().map(|bytes| check(bytes)).collect::<Result<_, _>>()?;
     let mut count = 0;
@@ -98,7 +100,8 @@ fn version_of(wanted: &Definition) -> Result<Uuid, PgError> {
         .detail(detail)
         .hint("Deploy the same definitions to all nodes, in the same order.")
     };
-    let Some(here) = moving::version(definition_id, *version) else {
+    let versions = moving::versions(definition_id, *version);
+    let Some(here) = versions.iter().find(|here| here.content == *content).or(versions.first()) else {
         return Err(refused("There is no version with this number.".into()));
     };
     if here.content != *content {
@@ -126,7 +129,7 @@ fn instances_in(tables: &[Table]) -> Result<(Vec<Uuid>, Vec<usize>), Unreadable>
     Ok((ids, sizes))
 }
 
-fn take_in(session: &Session, piece: Piece) -> Result<(), PgError> {
+fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
     let Piece { bundle, digest, roles, versions, ids, sizes } = piece;
     let number = i32::try_from(bundle.piece).map_err(|_| damaged())?;
     moving::note_piece(&bundle.set, number, &digest, bundle.last.as_ref().map(|last| &last.digest));
@@ -135,13 +138,14 @@ fn take_in(session: &Session, piece: Piece) -> Result<(), PgError> {
         keys: bundle.keys.iter().map(String::as_str).collect(),
         owners: HashMap::new(),
         versions,
-        bookmarks: HashSet::new(),
     };
     for (id, role) in roles {
         owners::alias(id, role)?;
         known.owners.insert(id, owners::id_of(role));
     }
     let mut contents = Contents::default();
+    // Row triggers on the tables count as inside a burst: what they see is not whole yet.
+    let marks: Vec<Mark> = ids.iter().map(|id| Mark::set(*id)).collect();
     for table in bundle.tables {
         interrupt::check();
         refuse_taken_schedules(&table, &known)?;
@@ -152,7 +156,13 @@ fn take_in(session: &Session, piece: Piece) -> Result<(), PgError> {
         };
         moving::unpack(&table, fit).map_err(unreadable)?;
     }
-    settle(session, &ids, &sizes, &bundle.keys, &contents)
+    drop(marks);
+    settle(session, &ids, &sizes, &bundle.keys, &contents)?;
+    if running::may_have_deferred() {
+        let deferred = ids.iter().flat_map(|id| queue::take_deferred(*id));
+        session.follow_ups.extend(deferred.map(|item| FollowUp::Item(Box::new(item))));
+    }
+    Ok(())
 }
 
 /// Which columns of a table have what concerns this node.
@@ -161,7 +171,9 @@ struct Places {
     key: Option<usize>,
     parent: Option<usize>,
     bookmark: Option<usize>,
+    execution: Option<usize>,
     bookmark_id: Option<usize>,
+    made_by: Option<usize>,
     owner: Option<usize>,
     version: Option<usize>,
     lane: Option<usize>,
@@ -178,8 +190,10 @@ impl Places {
             instance: at("instance_id"),
             key: of(&["messages"], "key").or_else(|| at("correlation_id")),
             parent: of(&["instances"], "parent_instance_id"),
-            bookmark: of(&["bookmark_queue"], "bookmark_id"),
+            bookmark: of(&["bookmark_queue", "dead_letters"], "bookmark_id"),
+            execution: of(&["bookmark_queue", "dead_letters"], "activity_instance_id"),
             bookmark_id: of(&["bookmarks"], "id"),
+            made_by: of(&["bookmarks"], "activity_instance_id"),
             // What is looked up by its owner.
             owner: of(&["messages", "triggers"], "owner"),
             version: at("definition_version_id"),
@@ -193,12 +207,11 @@ impl Places {
 
 /// What a piece may refer to, and what stands here for it.
 struct Known<'a> {
+    /// The instances, and the bookmarks so far with the executions of activities that made them.
     ids: HashSet<Uuid>,
     keys: HashSet<&'a str>,
     owners: HashMap<i32, i32>,
     versions: HashMap<Uuid, Uuid>,
-    /// The bookmarks so far.
-    bookmarks: HashSet<Uuid>,
 }
 
 impl Known<'_> {
@@ -210,20 +223,20 @@ impl Known<'_> {
     /// gives the others the owners and versions of this node.
     fn fit(&mut self, places: &Places, row: &mut [Cell<'_>]) -> Result<(), Unreadable> {
         let at = |place: Option<usize>| place.map_or(Cell::Null, |at| row[at]);
-        let belongs = match (at(places.instance), at(places.key), at(places.parent), at(places.bookmark)) {
-            (Cell::Uuid(instance), ..) => self.ids.contains(&instance),
-            (_, Cell::Text(key), ..) => self.keys.contains(key),
-            // A child that has no key of its own.
-            (_, _, Cell::Uuid(parent), _) => self.ids.contains(&parent),
-            // A stimulus that names a bookmark alone.
-            (.., Cell::Uuid(bookmark)) => self.bookmarks.contains(&bookmark),
-            _ => false,
+        let is_known = |place| matches!(at(place), Cell::Uuid(id) if self.ids.contains(&id));
+        let belongs = match (at(places.instance), at(places.key)) {
+            (Cell::Uuid(_), _) => is_known(places.instance),
+            (_, Cell::Text(key)) => self.keys.contains(key),
+            // A child that has no key of its own, or a stimulus that names what waits and nothing else.
+            _ => is_known(places.parent) || is_known(places.bookmark) || is_known(places.execution),
         };
         if !belongs {
             return Err(Unreadable::Damaged);
         }
-        if let Cell::Uuid(bookmark) = at(places.bookmark_id) {
-            self.bookmarks.insert(bookmark);
+        for place in [places.bookmark_id, places.made_by] {
+            if let Cell::Uuid(id) = at(place) {
+                self.ids.insert(id);
+            }
         }
         if let Some(Cell::Integer(owner)) = places.owner.map(|at| &mut row[at]) {
             *owner = self.owner(*owner)?;

@@ -24,7 +24,7 @@ struct Moved {
 
 /// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids.
 macro_rules! moved {
-    ($table:ident, $name:literal, $type:ident, $where:literal) => {
+    ($table:ident, $name:literal, $type:ident, $where:expr) => {
         Moved {
             table: &$table,
             columns: Columns::of(&$table, $table.columns),
@@ -38,7 +38,17 @@ macro_rules! moved {
     };
 }
 
-static OF_INSTANCES: [Moved; 10] = [
+/// Rows that name a bookmark of instances, or the execution of an activity that made one, and nothing else of where they belong.
+macro_rules! of_bookmarks {
+    () => {
+        "b.instance_id IS NULL AND b.correlation_id IS NULL \
+         AND (b.bookmark_id IN (SELECT m.id FROM workflow.bookmarks m WHERE m.instance_id = ANY ($1)) \
+              OR b.activity_instance_id IN ( \
+                  SELECT m.activity_instance_id FROM workflow.bookmarks m WHERE m.instance_id = ANY ($1)))"
+    };
+}
+
+static OF_INSTANCES: [Moved; 11] = [
     moved!(INSTANCES, "instances", UuidArray, "b.id = ANY ($1)"),
     moved!(BOOKMARKS, "bookmarks", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(TASKS, "tasks", UuidArray, "b.instance_id = ANY ($1)"),
@@ -48,14 +58,8 @@ static OF_INSTANCES: [Moved; 10] = [
     moved!(EXECUTION_LOG, "execution_log", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(DEAD_LETTERS, "dead_letters", UuidArray, "b.instance_id = ANY ($1)"),
-    // A stimulus that names a bookmark alone.
-    moved!(
-        BOOKMARK_QUEUE,
-        "bookmark_queue",
-        UuidArray,
-        "b.instance_id IS NULL AND b.correlation_id IS NULL \
-         AND b.bookmark_id IN (SELECT m.id FROM workflow.bookmarks m WHERE m.instance_id = ANY ($1))"
-    ),
+    moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, of_bookmarks!()),
+    moved!(DEAD_LETTERS, "dead_letters", UuidArray, of_bookmarks!()),
 ];
 static OF_KEYS: [Moved; 4] = [
     moved!(BOOKMARK_QUEUE, "bookmark_queue", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),

@@ -42,3 +42,60 @@ TRUNCATE bundle;
 INSERT INTO bundle SELECT wf_export_instances('{large}', remove => true);
 SET workflow.memory_limit = '64MB';
 SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
+RESET workflow.memory_limit;
+
+-- An instance that comes back has one place, as before.
+SELECT wf_define('{"definitionId": "alone", "options": {"maxConcurrency": {"max": 1}}, "root": {"type": "Event", "eventName": "On"}}') \g /dev/null
+SELECT wf_start('alone', correlation_id => 'back') IS NOT NULL AS is_started;
+TRUNCATE bundle;
+INSERT INTO bundle SELECT wf_export_instances('{back}', remove => true);
+SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
+SELECT count(*) AS places_taken FROM workflow.admissions AS a JOIN workflow.instances AS i ON i.id = a.instance_id WHERE i.correlation_id = 'back';
+
+-- One whose definition has been deleted.
+SELECT wf_define('{"definitionId": "gone", "root": {"type": "WriteLine", "text": "done"}}') \g /dev/null
+SELECT wf_start('gone', correlation_id => 'gone') IS NOT NULL AS is_started;
+SELECT wf_delete_definition('gone');
+TRUNCATE bundle;
+INSERT INTO bundle SELECT wf_export_instances('{gone}', remove => true);
+SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
+
+-- Stimuli and dead letters that name what waits, and nothing else.
+SET workflow.now = '2030-01-01 00:00:00+00';
+SELECT wf_define('{"definitionId": "named", "root": {"type": "Parallel", "activities": [{"type": "Event", "eventName": "On"}, {"type": "Fault", "message": "no"}]}}') \g /dev/null
+SELECT wf_start('named', correlation_id => 'named') IS NOT NULL AS is_started;
+SELECT id AS bookmark, activity_instance_id AS execution FROM workflow.bookmarks WHERE correlation_id = 'named' AND name = 'Elsa.Event' \gset
+SELECT wf_enqueue_bookmark(bookmark_id => :'bookmark', keep_for => '1 second') IS NOT NULL AS is_kept, wf_enqueue_bookmark(activity_instance_id => :'execution', keep_for => '1 second') IS NOT NULL AS is_kept_too;
+SET workflow.now = '2030-01-01 00:00:02+00';
+SELECT wf_run_due() \g /dev/null
+SELECT wf_enqueue_bookmark(bookmark_id => :'bookmark', keep_for => '1 day') IS NOT NULL AS is_kept, wf_enqueue_bookmark(activity_instance_id => :'execution', keep_for => '1 day') IS NOT NULL AS is_kept_too;
+TRUNCATE bundle;
+INSERT INTO bundle SELECT wf_export_instances('{named}', remove => true);
+SELECT (SELECT count(*) FROM workflow.bookmark_queue) AS kept, (SELECT count(*) FROM workflow.dead_letters) AS dead;
+SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
+SELECT (SELECT count(*) FROM workflow.bookmark_queue) AS kept, (SELECT count(*) FROM workflow.dead_letters) AS dead;
+RESET workflow.now;
+SELECT * FROM wf_check();
+
+-- A row trigger sees an instance before it is whole: a stimulus waits for the end of the import, and a call that would run it is refused.
+SELECT wf_define('{"definitionId": "heard", "root": {"type": "Event", "eventName": "On"}}') \g /dev/null
+SELECT wf_start('heard', correlation_id => 'heard') IS NOT NULL AS is_started;
+TRUNCATE bundle;
+INSERT INTO bundle SELECT wf_export_instances('{heard}', remove => true);
+CREATE FUNCTION tells() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM public.wf_publish_event('On', instance_id => NEW.id); RETURN NULL; END $$;
+CREATE FUNCTION cancels() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM public.wf_cancel(NEW.id); RETURN NULL; END $$;
+CREATE TRIGGER cancels AFTER INSERT ON workflow.instances FOR EACH ROW EXECUTE FUNCTION cancels();
+SET client_min_messages = notice;
+DO $$
+BEGIN
+    PERFORM wf_import_instances(ARRAY(SELECT piece FROM bundle));
+EXCEPTION WHEN OTHERS THEN
+    RAISE NOTICE '% %', sqlstate, regexp_replace(sqlerrm, '[0-9a-f-]{36}', 'ID');
+END $$;
+SET client_min_messages = error;
+DROP TRIGGER cancels ON workflow.instances;
+CREATE TRIGGER tells AFTER INSERT ON workflow.instances FOR EACH ROW EXECUTE FUNCTION tells();
+SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
+DROP TRIGGER tells ON workflow.instances;
+SELECT sub_status, (SELECT count(*) FROM workflow.bookmarks AS b WHERE b.instance_id = i.id) AS bookmarks FROM workflow.instances AS i WHERE correlation_id = 'heard';
+SELECT * FROM wf_check();

@@ -63,9 +63,13 @@ pub fn enter(row: &InstanceRow, compiled: &Compiled, is_new: bool) -> bool {
 pub fn adopt(row: &InstanceRow, compiled: &Compiled) {
     let has_ended = matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled | SubStatus::Pending);
     let Some((place, max)) = place_of(&row.instance, compiled).filter(|_| !has_ended) else { return };
+    let id = &row.instance.id;
     // It may be back, and its admission still be bound to it.
-    if !admissions::covers(&row.instance.id) && !admissions::take(&place, max, &row.instance.id) {
-        admissions::exceed(&place, max, &row.instance.id);
+    if !row.parent.as_ref().is_some_and(|parent| admissions::covers(&parent.instance))
+        && !admissions::retake(&place, id)
+        && !admissions::take(&place, max, id)
+    {
+        admissions::exceed(&place, max, id);
     }
     wake::note_calls(false);
 }

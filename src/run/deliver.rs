@@ -286,9 +286,9 @@ fn defer(
     is_momentary: bool,
     delivery: &mut Delivery,
 ) {
-    for instance in running::all() {
+    for (instance, makes_bookmarks) in running::all() {
         let is_met = inside.contains(&instance);
-        let is_possible = stimulus.filter.instance_id.is_none_or(|wanted| wanted == instance);
+        let is_possible = stimulus.filter.instance_id.map_or(makes_bookmarks, |wanted| wanted == instance);
         if !(is_met || is_momentary && is_possible) {
             continue;
         }

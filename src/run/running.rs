@@ -7,7 +7,8 @@ use uuid::Uuid;
 use crate::pg::PgError;
 
 thread_local! {
-    static STACK: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
+    /// Each with whether it is a burst, and not an import.
+    static STACK: RefCell<Vec<(Uuid, bool)>> = const { RefCell::new(Vec::new()) };
     static CALLED_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -17,7 +18,13 @@ pub struct Mark;
 impl Mark {
     /// Marks an instance.
     pub fn set(instance: Uuid) -> Self {
-        STACK.with_borrow_mut(|stack| stack.push(instance));
+        STACK.with_borrow_mut(|stack| stack.push((instance, true)));
+        Self
+    }
+
+    /// Marks an instance whose rows are being taken in.
+    pub fn importing(instance: Uuid) -> Self {
+        STACK.with_borrow_mut(|stack| stack.push((instance, false)));
         Self
     }
 }
@@ -30,7 +37,7 @@ impl Drop for Mark {
 
 /// Whether this instance's burst is running.
 pub fn contains(instance: Uuid) -> bool {
-    STACK.with_borrow(|stack| stack.contains(&instance))
+    STACK.with_borrow(|stack| stack.iter().any(|(running, _)| *running == instance))
 }
 
 /// Whether any burst is running.
@@ -38,8 +45,8 @@ pub fn any() -> bool {
     STACK.with_borrow(|stack| !stack.is_empty())
 }
 
-/// All instances whose bursts are running.
-pub fn all() -> Vec<Uuid> {
+/// All instances whose bursts are running, each with whether it may make bookmarks: one that is taken in makes none.
+pub fn all() -> Vec<(Uuid, bool)> {
     STACK.with_borrow(Clone::clone)
 }
 

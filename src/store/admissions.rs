@@ -84,6 +84,18 @@ pub fn take(place: &Place, max: i32, instance: &Uuid) -> bool {
     true
 }
 
+static RETAKE: Statement = Statement::new(
+    "UPDATE workflow.admissions SET instance_id = $3 WHERE id = ( \
+         SELECT a.id FROM workflow.admissions a WHERE a.definition_id = $1 AND a.place = $2 AND a.instance_id = $3 \
+         LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)",
+    &[Type::Text, Type::Text, Type::Uuid],
+);
+
+/// Takes the admission that an instance had before it left this node, unless another instance has it.
+pub fn retake(place: &Place, instance: &Uuid) -> bool {
+    RETAKE.run(&[Arg::Text(&place.definition_id), Arg::Text(&place.value), Arg::Uuid(instance)]) > 0
+}
+
 static EXCEED: Statement = Statement::new(
     "INSERT INTO workflow.admissions (id, definition_id, place, n, instance_id) \
      SELECT gen_random_uuid(), $1, $2, 1 + GREATEST($3, max(a.n)), $4 \

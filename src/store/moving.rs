@@ -157,7 +157,7 @@ static BY_NUMBER: Statement = Statement::new(
     &[Type::Text, Type::Integer],
 );
 static DELETED_BY_NUMBER: Statement = Statement::new(
-    definitions!("d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NOT NULL"),
+    definitions!("d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NOT NULL FOR KEY SHARE OF d"),
     &[Type::Text, Type::Integer],
 );
 
@@ -172,6 +172,18 @@ pub fn versions(definition_id: &str, version: i32) -> Vec<Definition> {
     let mut found = BY_NUMBER.rows(&number, definition);
     found.extend(DELETED_BY_NUMBER.rows(&number, definition));
     found
+}
+
+static UNENDED_OF_DELETED: Statement = Statement::new(
+    "SELECT d.definition_id, d.version, i.id \
+     FROM workflow.instances i JOIN workflow.definitions d ON d.id = i.definition_version_id \
+     WHERE i.id = ANY ($1) AND d.deleted_at IS NOT NULL AND i.sub_status NOT IN ('Finished', 'Cancelled') LIMIT 1",
+    &[Type::UuidArray],
+);
+
+/// A deleted definition version, and an instance of it that has not ended.
+pub fn unended_of_deleted(ids: &[Uuid]) -> Option<(String, i32, Uuid)> {
+    UNENDED_OF_DELETED.first(&[Arg::Uuids(ids)], |row| (row.get(), row.get(), row.get()))
 }
 
 fn definition(row: &mut Row<'_>) -> Definition {

@@ -92,16 +92,10 @@ fn check(bytes: &[u8]) -> Result<Piece, PgError> {
 /// The same version on this node.
 fn version_of(wanted: &Definition) -> Result<Uuid, PgError> {
     let Definition { definition_id, version, owner, content, .. } = wanted;
-    let refused = |detail: String| {
-        PgError::new(
-            "42704",
-            format!("version {version} of workflow definition \"{definition_id}\" is not on this node"),
-        )
-        .detail(detail)
-        .hint("Deploy the same definitions to all nodes, in the same order.")
-    };
+    let refused = |detail| not_here(definition_id, *version, detail);
     let versions = moving::versions(definition_id, *version);
-    let Some(here) = versions.iter().find(|here| here.content == *content).or(versions.first()) else {
+    let same = || versions.iter().filter(|here| here.content == *content);
+    let Some(here) = same().find(|here| here.owner == *owner).or(same().next()).or(versions.first()) else {
         return Err(refused("There is no version with this number.".into()));
     };
     if here.content != *content {
@@ -111,6 +105,12 @@ fn version_of(wanted: &Definition) -> Result<Uuid, PgError> {
         return Err(refused(format!("It belongs to role \"{}\" here, and there to \"{owner}\".", here.owner)));
     }
     Ok(here.id)
+}
+
+fn not_here(definition_id: &str, version: i32, detail: String) -> PgError {
+    PgError::new("42704", format!("version {version} of workflow definition \"{definition_id}\" is not on this node"))
+        .detail(detail)
+        .hint("Deploy the same definitions to all nodes, in the same order.")
 }
 
 /// The instances whose rows these are, and the bytes of each row.
@@ -135,6 +135,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
     moving::note_piece(&bundle.set, number, &digest, bundle.last.as_ref().map(|last| &last.digest));
     let mut known = Known {
         ids: ids.iter().copied().collect(),
+        waiting: HashSet::new(),
         keys: bundle.keys.iter().map(String::as_str).collect(),
         owners: HashMap::new(),
         versions,
@@ -145,7 +146,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
     }
     let mut contents = Contents::default();
     // Row triggers on the tables count as inside a burst: what they see is not whole yet.
-    let marks: Vec<Mark> = ids.iter().map(|id| Mark::set(*id)).collect();
+    let marks: Vec<Mark> = ids.iter().map(|id| Mark::importing(*id)).collect();
     for table in bundle.tables {
         interrupt::check();
         refuse_taken_schedules(&table, &known)?;
@@ -156,8 +157,8 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
         };
         moving::unpack(&table, fit).map_err(unreadable)?;
     }
-    drop(marks);
     settle(session, &ids, &sizes, &bundle.keys, &contents)?;
+    drop(marks);
     if running::may_have_deferred() {
         let deferred = ids.iter().flat_map(|id| queue::take_deferred(*id));
         session.follow_ups.extend(deferred.map(|item| FollowUp::Item(Box::new(item))));
@@ -207,8 +208,9 @@ impl Places {
 
 /// What a piece may refer to, and what stands here for it.
 struct Known<'a> {
-    /// The instances, and the bookmarks so far with the executions of activities that made them.
     ids: HashSet<Uuid>,
+    /// The bookmarks so far, and the executions of activities that made them.
+    waiting: HashSet<Uuid>,
     keys: HashSet<&'a str>,
     owners: HashMap<i32, i32>,
     versions: HashMap<Uuid, Uuid>,
@@ -223,19 +225,23 @@ impl Known<'_> {
     /// gives the others the owners and versions of this node.
     fn fit(&mut self, places: &Places, row: &mut [Cell<'_>]) -> Result<(), Unreadable> {
         let at = |place: Option<usize>| place.map_or(Cell::Null, |at| row[at]);
-        let is_known = |place| matches!(at(place), Cell::Uuid(id) if self.ids.contains(&id));
+        let among = |ids: &HashSet<Uuid>, place| matches!(at(place), Cell::Uuid(id) if ids.contains(&id));
         let belongs = match (at(places.instance), at(places.key)) {
-            (Cell::Uuid(_), _) => is_known(places.instance),
+            (Cell::Uuid(_), _) => among(&self.ids, places.instance),
             (_, Cell::Text(key)) => self.keys.contains(key),
             // A child that has no key of its own, or a stimulus that names what waits and nothing else.
-            _ => is_known(places.parent) || is_known(places.bookmark) || is_known(places.execution),
+            _ => {
+                among(&self.ids, places.parent)
+                    || among(&self.waiting, places.bookmark)
+                    || among(&self.waiting, places.execution)
+            }
         };
         if !belongs {
             return Err(Unreadable::Damaged);
         }
         for place in [places.bookmark_id, places.made_by] {
             if let Cell::Uuid(id) = at(place) {
-                self.ids.insert(id);
+                self.waiting.insert(id);
             }
         }
         if let Some(Cell::Integer(owner)) = places.owner.map(|at| &mut row[at]) {
@@ -308,6 +314,10 @@ fn settle(
     if contents.lanes || !limits::all().is_empty() {
         limits::lock();
         limits::assign(&moving::tasks_of(ids));
+    }
+    if let Some((definition_id, version, id)) = moving::unended_of_deleted(ids) {
+        let detail = format!("It has been deleted, and workflow instance {id} has not ended.");
+        return Err(not_here(&definition_id, version, detail));
     }
     let mut rest = ids;
     while !rest.is_empty() {

@@ -38,12 +38,12 @@ macro_rules! moved {
     };
 }
 
-/// Rows that name a bookmark of instances, or the execution of an activity that made one, and nothing else of where they belong.
+/// Rows that name a bookmark of instances, or else the execution of an activity that made one, and not where they belong.
 macro_rules! of_bookmarks {
     () => {
         "b.instance_id IS NULL AND b.correlation_id IS NULL \
          AND (b.bookmark_id IN (SELECT m.id FROM workflow.bookmarks m WHERE m.instance_id = ANY ($1)) \
-              OR b.activity_instance_id IN ( \
+              OR b.bookmark_id IS NULL AND b.activity_instance_id IN ( \
                   SELECT m.activity_instance_id FROM workflow.bookmarks m WHERE m.instance_id = ANY ($1)))"
     };
 }

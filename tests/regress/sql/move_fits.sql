@@ -1,5 +1,5 @@
 -- What comes from another node has its place here, also beyond a limit, and no path that is another owner's.
-SET client_min_messages = error;
+SET client_min_messages = warning;
 CREATE ROLE regress_fits_ada;
 CREATE ROLE regress_fits_bob;
 SELECT wf_grant_usage('regress_fits_ada');
@@ -52,13 +52,31 @@ INSERT INTO bundle SELECT wf_export_instances('{back}', remove => true);
 SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
 SELECT count(*) AS places_taken FROM workflow.admissions AS a JOIN workflow.instances AS i ON i.id = a.instance_id WHERE i.correlation_id = 'back';
 
--- One whose definition has been deleted.
+-- One that has ended, and whose definition has been deleted.
 SELECT wf_define('{"definitionId": "gone", "root": {"type": "WriteLine", "text": "done"}}') \g /dev/null
 SELECT wf_start('gone', correlation_id => 'gone') IS NOT NULL AS is_started;
 SELECT wf_delete_definition('gone');
 TRUNCATE bundle;
 INSERT INTO bundle SELECT wf_export_instances('{gone}', remove => true);
 SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
+
+-- No instance goes on without its definition.
+SELECT wf_define('{"definitionId": "late", "root": {"type": "Event", "eventName": "On"}}') \g /dev/null
+SELECT wf_start('late', correlation_id => 'late') IS NOT NULL AS is_started;
+TRUNCATE bundle;
+INSERT INTO bundle SELECT wf_export_instances('{late}', remove => true);
+SELECT wf_delete_definition('late');
+DO $$
+BEGIN
+    PERFORM wf_import_instances(ARRAY(SELECT piece FROM bundle));
+EXCEPTION WHEN OTHERS THEN
+    DECLARE
+        told text;
+    BEGIN
+        GET STACKED DIAGNOSTICS told = PG_EXCEPTION_DETAIL;
+        RAISE WARNING '% %: %', sqlstate, sqlerrm, regexp_replace(told, '[0-9a-f-]{36}', 'ID');
+    END;
+END $$;
 
 -- Stimuli and dead letters that name what waits, and nothing else.
 SET workflow.now = '2030-01-01 00:00:00+00';
@@ -85,17 +103,25 @@ INSERT INTO bundle SELECT wf_export_instances('{heard}', remove => true);
 CREATE FUNCTION tells() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM public.wf_publish_event('On', instance_id => NEW.id); RETURN NULL; END $$;
 CREATE FUNCTION cancels() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM public.wf_cancel(NEW.id); RETURN NULL; END $$;
 CREATE TRIGGER cancels AFTER INSERT ON workflow.instances FOR EACH ROW EXECUTE FUNCTION cancels();
-SET client_min_messages = notice;
 DO $$
 BEGIN
     PERFORM wf_import_instances(ARRAY(SELECT piece FROM bundle));
 EXCEPTION WHEN OTHERS THEN
-    RAISE NOTICE '% %', sqlstate, regexp_replace(sqlerrm, '[0-9a-f-]{36}', 'ID');
+    RAISE WARNING '% %', sqlstate, regexp_replace(sqlerrm, '[0-9a-f-]{36}', 'ID');
 END $$;
-SET client_min_messages = error;
 DROP TRIGGER cancels ON workflow.instances;
 CREATE TRIGGER tells AFTER INSERT ON workflow.instances FOR EACH ROW EXECUTE FUNCTION tells();
 SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
 DROP TRIGGER tells ON workflow.instances;
 SELECT sub_status, (SELECT count(*) FROM workflow.bookmarks AS b WHERE b.instance_id = i.id) AS bookmarks FROM workflow.instances AS i WHERE correlation_id = 'heard';
+-- So does one to all.
+SELECT wf_start('heard', correlation_id => 'all') IS NOT NULL AS is_started FROM generate_series(1, 3);
+TRUNCATE bundle;
+INSERT INTO bundle SELECT wf_export_instances('{all}', remove => true);
+CREATE FUNCTION tells_all() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM public.wf_publish_event('On'); RETURN NULL; END $$;
+CREATE TRIGGER tells_all AFTER INSERT ON workflow.bookmarks FOR EACH ROW EXECUTE FUNCTION tells_all();
+SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
+DROP TRIGGER tells_all ON workflow.bookmarks;
+SELECT sub_status, count(*) FROM workflow.instances WHERE correlation_id = 'all' GROUP BY 1;
+SELECT count(*) AS kept FROM workflow.bookmark_queue WHERE deferred_for IS NOT NULL;
 SELECT * FROM wf_check();

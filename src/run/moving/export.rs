@@ -27,7 +27,8 @@ pub enum Selection {
 /// Packs the trees of the selected correlation ids and what else belongs to these, and removes it if it is to leave.
 ///
 /// # Errors
-/// 25001 above READ COMMITTED, 55000 for a tree with correlation ids that are not all selected.
+/// 25001 above READ COMMITTED, 55000 for a tree with correlation ids that are not all selected, 40001 if something was sent or
+/// taken while it was packed.
 pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgError> {
     begin("export instances")?;
     let mut keys = match selection {
@@ -55,10 +56,12 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
             .hint("Export all of its correlation ids together."));
     }
     moving::lock_keys(&keys);
-    let pieces = pieces(&trees, &keyed, &keys);
-    if removes {
-        Rows::Instances(&all).delete();
-        Rows::Keys(&keys).delete();
+    let (pieces, count) = pieces(&trees, &keyed, &keys);
+    // What came, expired or was delivered meanwhile would be lost, or be on both nodes.
+    if removes && Rows::Instances(&all).delete() + Rows::Keys(&keys).delete() != count {
+        return Err(PgError::new("40001", "could not export instances due to concurrent update")
+            .detail("Not all that was packed, or more than that, was there to be removed.")
+            .hint("Repeat the transaction, and keep calls for what moves away with workflow.route_check."));
     }
     Ok(pieces)
 }
@@ -71,7 +74,8 @@ fn stray(ids: &[Uuid], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Option
     keyed.iter().filter(stays).map(|(id, key)| (*id, key.clone())).min()
 }
 
-fn pieces(trees: &[Vec<Uuid>], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Vec<Vec<u8>> {
+/// The pieces, and how many rows they have.
+fn pieces(trees: &[Vec<Uuid>], keyed: &HashMap<Uuid, String>, keys: &[String]) -> (Vec<Vec<u8>>, u64) {
     let mut parts = Vec::new();
     split(trees, &mut parts, |trees| {
         let ids: Vec<Uuid> = trees.iter().flatten().copied().collect();
@@ -80,6 +84,7 @@ fn pieces(trees: &[Vec<Uuid>], keyed: &HashMap<Uuid, String>, keys: &[String]) -
     });
     split(keys, &mut parts, |keys| Part::of(keys.iter().cloned().collect(), Rows::Keys(keys)));
     let (set, count) = (Uuid::new_v4(), parts.len());
+    let rows = parts.iter().map(|part| part.rows).sum();
     let mut digests = Vec::with_capacity(count);
     let packed = parts.into_iter().enumerate().map(|(i, part)| {
         interrupt::check();
@@ -88,7 +93,7 @@ fn pieces(trees: &[Vec<Uuid>], keyed: &HashMap<Uuid, String>, keys: &[String]) -
         digests.extend(bundle::digest_in(&bytes));
         bytes
     });
-    packed.collect()
+    (packed.collect(), rows)
 }
 
 /// What a piece is made of.
@@ -97,12 +102,14 @@ struct Part {
     keys: BTreeSet<String>,
     tables: Vec<Table>,
     references: References,
+    /// Rows of these tables.
+    rows: u64,
 }
 
 impl Part {
     fn of(keys: BTreeSet<String>, rows: Rows<'_>) -> Self {
-        let (tables, references) = rows.pack();
-        Self { keys, tables, references }
+        let (tables, references, rows) = rows.pack();
+        Self { keys, tables, references, rows }
     }
 
     fn bundled(self, set: Uuid, i: usize, last: Option<Last>) -> Bundle {

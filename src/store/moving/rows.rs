@@ -85,19 +85,20 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Reads the rows, and what they refer to.
-    pub fn pack(self) -> (Vec<Packed>, References) {
+    /// Reads the rows, and what they refer to; and says how many they are.
+    pub fn pack(self) -> (Vec<Packed>, References, u64) {
         let (tables, which) = self.tables();
-        let mut references = References::default();
-        let packed = tables.iter().map(|moved| moved.pack(which, &mut references));
-        (packed.filter(|packed| packed.size() > 0).collect(), references)
+        let (mut references, mut count) = (References::default(), 0);
+        let packed = tables.iter().map(|moved| moved.pack(which, &mut references, &mut count));
+        let packed = packed.filter(|packed| packed.size() > 0).collect();
+        (packed, references, count)
     }
 
-    /// Removes the rows. No workflow and no session hears of it.
-    pub fn delete(self) {
+    /// Removes the rows, and returns how many they were. No workflow and no session hears of it.
+    pub fn delete(self) -> u64 {
         let (tables, which) = self.tables();
         // The row of the instance goes last, as everywhere.
-        tables.iter().rev().for_each(|moved| _ = moved.delete.run(&[which]));
+        tables.iter().rev().map(|moved| moved.delete.run(&[which])).sum()
     }
 }
 
@@ -135,12 +136,13 @@ fn named_role(entry: &str) -> Option<i32> {
 }
 
 impl Moved {
-    fn pack(&'static self, which: Arg<'_>, references: &mut References) -> Packed {
+    fn pack(&'static self, which: Arg<'_>, references: &mut References, count: &mut u64) -> Packed {
         let name = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
         let columns = self.table.columns;
         let mut packed = Packed::new(name(self.table.name), columns.iter().map(|(column, _)| name(column)).collect());
         self.read.rows(&[which], |row| {
             interrupt::check();
+            *count += 1;
             for (column, kind) in columns {
                 read(row, *kind, |cell| {
                     references.note(column.to_bytes(), &cell);

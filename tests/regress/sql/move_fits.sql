@@ -124,4 +124,15 @@ SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
 DROP TRIGGER tells_all ON workflow.bookmarks;
 SELECT sub_status, count(*) FROM workflow.instances WHERE correlation_id = 'all' GROUP BY 1;
 SELECT count(*) AS kept FROM workflow.bookmark_queue WHERE deferred_for IS NOT NULL;
+-- What comes while the rest leaves is not lost, and what does not leave is not doubled.
+SELECT wf_start('heard', correlation_id => 'torn') IS NOT NULL AS is_started;
+CREATE FUNCTION sends() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM public.wf_publish_event('Late', correlation_id => OLD.correlation_id, keep_for => '1 day'); RETURN OLD; END $$;
+CREATE TRIGGER sends BEFORE DELETE ON workflow.instances FOR EACH ROW EXECUTE FUNCTION sends();
+SELECT count(*) FROM wf_export_instances('{torn}', remove => true);
+DROP TRIGGER sends ON workflow.instances;
+CREATE FUNCTION stays() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE TRIGGER stays BEFORE DELETE ON workflow.bookmarks FOR EACH ROW EXECUTE FUNCTION stays();
+SELECT count(*) FROM wf_export_instances('{torn}', remove => true);
+DROP TRIGGER stays ON workflow.bookmarks;
+SELECT count(*) FROM wf_export_instances('{torn}', remove => true);
 SELECT * FROM wf_check();

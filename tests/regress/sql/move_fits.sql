@@ -135,4 +135,17 @@ CREATE TRIGGER stays BEFORE DELETE ON workflow.bookmarks FOR EACH ROW EXECUTE FU
 SELECT count(*) FROM wf_export_instances('{torn}', remove => true);
 DROP TRIGGER stays ON workflow.bookmarks;
 SELECT count(*) FROM wf_export_instances('{torn}', remove => true);
+-- No trigger suppresses what an import writes, or what wf_call remembers.
+SELECT wf_start('heard', correlation_id => 'whole') IS NOT NULL AS is_started;
+TRUNCATE bundle;
+INSERT INTO bundle SELECT wf_export_instances('{whole}', remove => true);
+CREATE TRIGGER stays BEFORE INSERT ON workflow.execution_log FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER stays BEFORE INSERT ON workflow.messages FOR EACH ROW EXECUTE FUNCTION stays();
+SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle)) \g /dev/null
+\echo :LAST_ERROR_SQLSTATE
+SELECT wf_call('whole', 'm1', 'event', 'On') \g /dev/null
+\echo :LAST_ERROR_SQLSTATE
+DROP TRIGGER stays ON workflow.execution_log;
+DROP TRIGGER stays ON workflow.messages;
+SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
 SELECT * FROM wf_check();

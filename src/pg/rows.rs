@@ -25,6 +25,7 @@ mod writer;
 pub use columns::Columns;
 pub use holder::{Holder, holder, inserting};
 pub use lock::{Wait, distinct, lock, lock_table, read, read_by, read_newest_by};
+pub use triggers::suppressed;
 pub use writer::Writer;
 
 /// Runs one command that writes rows. After an error the end of the (sub)transaction cleans up.

@@ -18,7 +18,7 @@ mod record;
 mod row;
 
 pub(super) use arg::varlena;
-pub use arg::{Arg, Timestamp, Type};
+pub use arg::{Arg, Tid, Timestamp, Type};
 pub use record::{Change, Changed, ColumnRef, Read, Table, Written, column, joined};
 pub(crate) use record::{changed, read, table, written};
 pub(super) use row::size_of_varlena;

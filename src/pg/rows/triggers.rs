@@ -48,12 +48,14 @@ pub(super) unsafe fn refuse_suppression(table: pg_sys::Relation, is_done: bool) 
         return;
     }
     // SAFETY: as promised.
-    let table = unsafe { name_of(table) };
-    unwind(
-        PgError::new("27000", format!("trigger on \"workflow.{table}\" suppressed a row of a workflow call"))
-            .detail("A BEFORE ROW trigger returned NULL.")
-            .hint("Let its function return NEW, or OLD on DELETE. To refuse the call, let it raise an error."),
-    );
+    unwind(suppressed(&unsafe { name_of(table) }));
+}
+
+/// What to say of a table whose trigger has suppressed a row of a call.
+pub fn suppressed(table: &str) -> PgError {
+    PgError::new("27000", format!("trigger on \"workflow.{table}\" suppressed a row of a workflow call"))
+        .detail("A BEFORE ROW trigger returned NULL.")
+        .hint("Let its function return NEW, or OLD on DELETE. To refuse the call, let it raise an error.")
 }
 
 unsafe fn name_of(table: pg_sys::Relation) -> String {

@@ -43,6 +43,10 @@ impl From<Timestamp> for DateTime<Utc> {
     }
 }
 
+/// A `tid`: where a version of a row is.
+#[derive(Clone, Copy, Debug)]
+pub struct Tid(pub(super) pg_sys::ItemPointerData);
+
 /// A parameter's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -74,6 +78,10 @@ pub enum Type {
     TimestampArray,
     /// `oid`
     Oid,
+    /// `tid`
+    Tid,
+    /// `tid[]`
+    TidArray,
 }
 
 impl Type {
@@ -93,6 +101,8 @@ impl Type {
             Self::Timestamp => pg_sys::TIMESTAMPTZOID,
             Self::TimestampArray => pg_sys::TIMESTAMPTZARRAYOID,
             Self::Oid => pg_sys::OIDOID,
+            Self::Tid => pg_sys::TIDOID,
+            Self::TidArray => pg_sys::TIDARRAYOID,
         }
     }
 }
@@ -136,6 +146,8 @@ pub enum Arg<'a> {
     Timestamps(&'a [Timestamp]),
     /// `oid`
     Oid(pg_sys::Oid),
+    /// `tid[]`
+    Tids(&'a [Tid]),
 }
 
 impl<'a> Arg<'a> {
@@ -189,6 +201,10 @@ impl<'a> Arg<'a> {
                 array(pg_sys::TIMESTAMPTZOID, 8, true, b'd', instants.iter().map(|at| Arg::Timestamp(*at).datum()))
             }
             Self::Oid(oid) => pg_sys::Datum::from(oid),
+            Self::Tids(places) => {
+                let places = places.iter().map(|Tid(place)| Some(pg_sys::Datum::from(&raw const *place)));
+                array(pg_sys::TIDOID, size_of::<Tid>() as i32, false, b's', places)
+            }
         })
     }
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use workflow_engine::value::Tally;
 
 use crate::pg::error::{PgError, unwind};
-use crate::pg::spi::{Timestamp, Type};
+use crate::pg::spi::{Tid, Timestamp, Type};
 use crate::pg::{jsonb, memory};
 
 /// One row; columns are read in order.
@@ -123,6 +123,15 @@ impl Column for Timestamp {
 
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         Timestamp(datum.value() as i64)
+    }
+}
+
+impl Column for Tid {
+    const TYPE: Type = Type::Tid;
+
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        // SAFETY: a tid datum points to an item pointer.
+        Tid(unsafe { *datum.cast_mut_ptr::<pg_sys::ItemPointerData>() })
     }
 }
 

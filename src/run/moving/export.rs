@@ -8,7 +8,7 @@ use workflow_engine::bundle::{self, Bundle, Last, Owner, Table};
 use super::{admitted, begin, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, interrupt};
-use crate::store::moving::{self, References, Rows};
+use crate::store::moving::{self, Contents, References, Rows};
 use crate::store::{owners, partitions};
 
 /// Bytes of the rows of a piece at most, unless one tree has more.
@@ -27,8 +27,8 @@ pub enum Selection {
 /// Packs the trees of the selected correlation ids and what else belongs to these, and removes it if it is to leave.
 ///
 /// # Errors
-/// 25001 above READ COMMITTED, 55000 for a tree with correlation ids that are not all selected, 40001 if something was sent or
-/// taken while it was packed.
+/// 25001 above READ COMMITTED, 55000 for a tree with correlation ids that are not all selected, 27000 if a trigger keeps a row
+/// that is to leave.
 pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgError> {
     begin("export instances")?;
     let mut keys = match selection {
@@ -56,14 +56,12 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
             .hint("Export all of its correlation ids together."));
     }
     moving::lock_keys(&keys);
-    let (pieces, count) = pieces(&trees, &keyed, &keys);
-    // What came, expired or was delivered meanwhile would be lost, or be on both nodes.
-    if removes && Rows::Instances(&all).delete() + Rows::Keys(&keys).delete() != count {
-        return Err(PgError::new("40001", "could not export instances due to concurrent update")
-            .detail("Not all that was packed, or more than that, was there to be removed.")
-            .hint("Repeat the transaction, and keep calls for what moves away with workflow.route_check."));
+    let parts = parts(&trees, &keyed, &keys);
+    if removes {
+        // What has come since it was read is in no piece, and stays.
+        parts.iter().try_for_each(|part| part.contents.places.delete())?;
     }
-    Ok(pieces)
+    Ok(pieces(parts))
 }
 
 /// An instance of these trees with another correlation id than these, or one with such an id in another tree. `keyed` has all
@@ -74,17 +72,20 @@ fn stray(ids: &[Uuid], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Option
     keyed.iter().filter(stays).map(|(id, key)| (*id, key.clone())).min()
 }
 
-/// The pieces, and how many rows they have.
-fn pieces(trees: &[Vec<Uuid>], keyed: &HashMap<Uuid, String>, keys: &[String]) -> (Vec<Vec<u8>>, u64) {
+/// What the trees and the correlation ids have, in parts of the size of a piece.
+fn parts(trees: &[Vec<Uuid>], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Vec<Part> {
     let mut parts = Vec::new();
     split(trees, &mut parts, |trees| {
         let ids: Vec<Uuid> = trees.iter().flatten().copied().collect();
         let keys = ids.iter().filter_map(|id| keyed.get(id)).cloned().collect();
-        Part::of(keys, Rows::Instances(&ids))
+        Part { keys, contents: Rows::Instances(&ids).pack() }
     });
-    split(keys, &mut parts, |keys| Part::of(keys.iter().cloned().collect(), Rows::Keys(keys)));
+    split(keys, &mut parts, |keys| Part { keys: keys.iter().cloned().collect(), contents: Rows::Keys(keys).pack() });
+    parts
+}
+
+fn pieces(parts: Vec<Part>) -> Vec<Vec<u8>> {
     let (set, count) = (Uuid::new_v4(), parts.len());
-    let rows = parts.iter().map(|part| part.rows).sum();
     let mut digests = Vec::with_capacity(count);
     let packed = parts.into_iter().enumerate().map(|(i, part)| {
         interrupt::check();
@@ -93,35 +94,28 @@ fn pieces(trees: &[Vec<Uuid>], keyed: &HashMap<Uuid, String>, keys: &[String]) -
         digests.extend(bundle::digest_in(&bytes));
         bytes
     });
-    (packed.collect(), rows)
+    packed.collect()
 }
 
 /// What a piece is made of.
 struct Part {
     /// Correlation ids of the rows.
     keys: BTreeSet<String>,
-    tables: Vec<Table>,
-    references: References,
-    /// Rows of these tables.
-    rows: u64,
+    contents: Contents,
 }
 
 impl Part {
-    fn of(keys: BTreeSet<String>, rows: Rows<'_>) -> Self {
-        let (tables, references, rows) = rows.pack();
-        Self { keys, tables, references, rows }
-    }
-
     fn bundled(self, set: Uuid, i: usize, last: Option<Last>) -> Bundle {
+        let Contents { tables, references: References { owners, versions }, .. } = self.contents;
         let owner = |id| Owner { id, role: owners::by_id(id).title() };
         Bundle {
             set,
             piece: u32::try_from(i + 1).unwrap_or(u32::MAX),
             last,
             keys: self.keys.into_iter().collect(),
-            owners: self.references.owners.into_iter().map(owner).collect(),
-            definitions: moving::definitions(&self.references.versions.into_iter().collect::<Vec<_>>()),
-            tables: self.tables,
+            owners: owners.into_iter().map(owner).collect(),
+            definitions: moving::definitions(&versions.into_iter().collect::<Vec<_>>()),
+            tables,
         }
     }
 }
@@ -133,13 +127,13 @@ fn split<T>(mut items: &[T], parts: &mut Vec<Part>, pack: impl Fn(&[T]) -> Part)
         interrupt::check();
         let taken = count.min(items.len());
         let part = pack(&items[..taken]);
-        let size = part.tables.iter().map(Table::size).sum::<usize>().max(1);
+        let size = part.contents.tables.iter().map(Table::size).sum::<usize>().max(1);
         // The next ones are about as large.
         count = (taken.saturating_mul(MOST) / size / 2).clamp(1, taken.saturating_mul(4));
         if size > MOST && taken > 1 {
             continue;
         }
-        if !part.tables.is_empty() {
+        if !part.contents.tables.is_empty() {
             parts.push(part);
         }
         items = &items[taken..];

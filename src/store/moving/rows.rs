@@ -7,8 +7,8 @@ use workflow_engine::bundle::{Cell, Table as Packed, Unreadable};
 use workflow_engine::execution::ForPeople;
 
 use crate::pg::rows::{self, Columns};
-use crate::pg::spi::{Arg, JsonText, Row, Statement, Table, Timestamp, Type};
-use crate::pg::{interrupt, memory};
+use crate::pg::spi::{Arg, JsonText, Row, Statement, Table, Tid, Timestamp, Type};
+use crate::pg::{PgError, interrupt, memory};
 use crate::store::tables::{
     BOOKMARK_QUEUE, BOOKMARKS, COMPENSATIONS, DEAD_LETTERS, EXECUTION_LOG, INCIDENTS, INSTANCES, MESSAGES, PAUSES,
     TASKS, TRIGGERS,
@@ -18,22 +18,37 @@ use crate::store::tables::{
 struct Moved {
     table: &'static Table,
     columns: Columns,
+    /// Reads the rows, each with its place.
     read: Statement,
+    /// Deletes the rows that are found.
     delete: Statement,
+    /// Deletes the rows in these places.
+    delete_at: Statement,
 }
 
-/// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids.
+/// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids. Reading them locks those that
+/// the lock of an instance does not keep as they are.
 macro_rules! moved {
     ($table:ident, $name:literal, $type:ident, $where:expr) => {
+        moved!($table, $name, $type, $where, "")
+    };
+    (locking $table:ident, $name:literal, $type:ident, $where:expr) => {
+        moved!($table, $name, $type, $where, " FOR UPDATE OF b")
+    };
+    ($table:ident, $name:literal, $type:ident, $where:expr, $lock:literal) => {
         Moved {
             table: &$table,
             columns: Columns::of(&$table, $table.columns),
             read: Statement::reading(
                 $table.columns,
-                concat!("SELECT {b} FROM workflow.", $name, " b WHERE ", $where),
+                concat!("SELECT b.ctid, {b} FROM workflow.", $name, " b WHERE ", $where, $lock),
                 &[Type::$type],
             ),
             delete: Statement::new(concat!("DELETE FROM workflow.", $name, " b WHERE ", $where), &[Type::$type]),
+            delete_at: Statement::new(
+                concat!("DELETE FROM workflow.", $name, " b WHERE b.ctid = ANY ($1)"),
+                &[Type::TidArray],
+            ),
         }
     };
 }
@@ -48,6 +63,7 @@ macro_rules! of_bookmarks {
     };
 }
 
+// A stimulus that expires becomes a dead letter: the first of the two is read first, so that no copy has neither or both.
 static OF_INSTANCES: [Moved; 11] = [
     moved!(INSTANCES, "instances", UuidArray, "b.id = ANY ($1)"),
     moved!(BOOKMARKS, "bookmarks", UuidArray, "b.instance_id = ANY ($1)"),
@@ -56,16 +72,16 @@ static OF_INSTANCES: [Moved; 11] = [
     moved!(COMPENSATIONS, "compensations", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(PAUSES, "pauses", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(EXECUTION_LOG, "execution_log", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(DEAD_LETTERS, "dead_letters", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, of_bookmarks!()),
-    moved!(DEAD_LETTERS, "dead_letters", UuidArray, of_bookmarks!()),
+    moved!(locking BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(locking DEAD_LETTERS, "dead_letters", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(locking BOOKMARK_QUEUE, "bookmark_queue", UuidArray, of_bookmarks!()),
+    moved!(locking DEAD_LETTERS, "dead_letters", UuidArray, of_bookmarks!()),
 ];
 static OF_KEYS: [Moved; 4] = [
-    moved!(BOOKMARK_QUEUE, "bookmark_queue", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
-    moved!(DEAD_LETTERS, "dead_letters", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
-    moved!(MESSAGES, "messages", TextArray, "b.key = ANY ($1)"),
-    moved!(TRIGGERS, "triggers", TextArray, "b.correlation_id = ANY ($1) AND b.schedule_name IS NOT NULL"),
+    moved!(locking BOOKMARK_QUEUE, "bookmark_queue", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
+    moved!(locking DEAD_LETTERS, "dead_letters", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
+    moved!(locking MESSAGES, "messages", TextArray, "b.key = ANY ($1)"),
+    moved!(locking TRIGGERS, "triggers", TextArray, "b.correlation_id = ANY ($1) AND b.schedule_name IS NOT NULL"),
 ];
 
 /// What is moved together.
@@ -85,20 +101,51 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Reads the rows, and what they refer to; and says how many they are.
-    pub fn pack(self) -> (Vec<Packed>, References, u64) {
+    /// Reads the rows.
+    pub fn pack(self) -> Contents {
         let (tables, which) = self.tables();
-        let (mut references, mut count) = (References::default(), 0);
-        let packed = tables.iter().map(|moved| moved.pack(which, &mut references, &mut count));
-        let packed = packed.filter(|packed| packed.size() > 0).collect();
-        (packed, references, count)
+        let mut contents = Contents::default();
+        for moved in tables {
+            moved.pack(which, &mut contents);
+        }
+        contents
     }
 
-    /// Removes the rows, and returns how many they were. No workflow and no session hears of it.
-    pub fn delete(self) -> u64 {
+    /// Deletes the rows. No workflow and no session hears of it.
+    pub fn delete(self) {
         let (tables, which) = self.tables();
         // The row of the instance goes last, as everywhere.
-        tables.iter().rev().map(|moved| moved.delete.run(&[which])).sum()
+        tables.iter().rev().for_each(|moved| _ = moved.delete.run(&[which]));
+    }
+}
+
+/// Rows that were read.
+#[derive(Default)]
+pub struct Contents {
+    /// The rows of each table that has some.
+    pub tables: Vec<Packed>,
+    /// What they refer to.
+    pub references: References,
+    /// Where they are.
+    pub places: Places,
+}
+
+/// Where rows are that were read. Locks keep them there until the transaction ends.
+#[derive(Default)]
+pub struct Places(Vec<(&'static Moved, Vec<Tid>)>);
+
+impl Places {
+    /// Deletes these rows and no others. No workflow and no session hears of it.
+    ///
+    /// # Errors
+    /// 27000 if a trigger keeps one.
+    pub fn delete(&self) -> Result<(), PgError> {
+        for (moved, places) in self.0.iter().rev() {
+            if moved.delete_at.run(&[Arg::Tids(places)]) != places.len() as u64 {
+                return Err(rows::suppressed(&moved.table.name.to_string_lossy()));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -136,16 +183,16 @@ fn named_role(entry: &str) -> Option<i32> {
 }
 
 impl Moved {
-    fn pack(&'static self, which: Arg<'_>, references: &mut References, count: &mut u64) -> Packed {
+    fn pack(&'static self, which: Arg<'_>, contents: &mut Contents) {
         let name = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
         let columns = self.table.columns;
         let mut packed = Packed::new(name(self.table.name), columns.iter().map(|(column, _)| name(column)).collect());
-        self.read.rows(&[which], |row| {
+        let places = self.read.rows(&[which], |row| {
             interrupt::check();
-            *count += 1;
+            let place = row.get();
             for (column, kind) in columns {
                 read(row, *kind, |cell| {
-                    references.note(column.to_bytes(), &cell);
+                    contents.references.note(column.to_bytes(), &cell);
                     let more = packed.growth(&cell);
                     if more > 0 {
                         memory::room(packed.size() + more);
@@ -153,8 +200,12 @@ impl Moved {
                     packed.push(cell);
                 });
             }
+            place
         });
-        packed
+        if !places.is_empty() {
+            contents.tables.push(packed);
+            contents.places.0.push((self, places));
+        }
     }
 }
 

@@ -712,7 +712,8 @@ AS $$
     UNION ALL
     SELECT 'task is assigned to an unknown role', b.id::text
     FROM workflow.bookmarks b
-    WHERE EXISTS (SELECT FROM (SELECT b.assignee UNION ALL SELECT jsonb_array_elements_text(b.candidates)) AS e (entry)
+    WHERE EXISTS (SELECT FROM (SELECT b.assignee UNION ALL
+                               SELECT c #>> '{}' FROM jsonb_path_query(b.candidates, 'lax $[*]') AS c) AS e (entry)
                   WHERE e.entry LIKE 'role:%' AND NOT EXISTS (SELECT FROM workflow.owners o WHERE 'role:' || o.id = e.entry))
     UNION ALL
     SELECT 'status and sub-status disagree', i.id::text

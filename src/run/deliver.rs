@@ -286,7 +286,7 @@ fn defer(
     is_momentary: bool,
     delivery: &mut Delivery,
 ) {
-    for (instance, makes_bookmarks) in running::all() {
+    for running::Running { instance, makes_bookmarks } in running::all() {
         let is_met = inside.contains(&instance);
         let is_possible = stimulus.filter.instance_id.map_or(makes_bookmarks, |wanted| wanted == instance);
         if !(is_met || is_momentary && is_possible) {

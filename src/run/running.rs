@@ -6,9 +6,17 @@ use uuid::Uuid;
 
 use crate::pg::PgError;
 
+/// An instance that counts as running.
+#[derive(Clone, Copy, Debug)]
+pub struct Running {
+    /// Id.
+    pub instance: Uuid,
+    /// Whether it may make bookmarks: one whose rows are being taken in makes none.
+    pub makes_bookmarks: bool,
+}
+
 thread_local! {
-    /// Each with whether it is a burst, and not an import.
-    static STACK: RefCell<Vec<(Uuid, bool)>> = const { RefCell::new(Vec::new()) };
+    static STACK: RefCell<Vec<Running>> = const { RefCell::new(Vec::new()) };
     static CALLED_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -18,13 +26,13 @@ pub struct Mark;
 impl Mark {
     /// Marks an instance.
     pub fn set(instance: Uuid) -> Self {
-        STACK.with_borrow_mut(|stack| stack.push((instance, true)));
+        STACK.with_borrow_mut(|stack| stack.push(Running { instance, makes_bookmarks: true }));
         Self
     }
 
     /// Marks an instance whose rows are being taken in.
     pub fn importing(instance: Uuid) -> Self {
-        STACK.with_borrow_mut(|stack| stack.push((instance, false)));
+        STACK.with_borrow_mut(|stack| stack.push(Running { instance, makes_bookmarks: false }));
         Self
     }
 }
@@ -37,7 +45,7 @@ impl Drop for Mark {
 
 /// Whether this instance's burst is running.
 pub fn contains(instance: Uuid) -> bool {
-    STACK.with_borrow(|stack| stack.iter().any(|(running, _)| *running == instance))
+    STACK.with_borrow(|stack| stack.iter().any(|running| running.instance == instance))
 }
 
 /// Whether any burst is running.
@@ -45,8 +53,8 @@ pub fn any() -> bool {
     STACK.with_borrow(|stack| !stack.is_empty())
 }
 
-/// All instances whose bursts are running, each with whether it may make bookmarks: one that is taken in makes none.
-pub fn all() -> Vec<(Uuid, bool)> {
+/// All instances that count as running.
+pub fn all() -> Vec<Running> {
     STACK.with_borrow(Clone::clone)
 }
 

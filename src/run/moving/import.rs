@@ -28,9 +28,8 @@ struct Piece {
     roles: HashMap<i32, Oid>,
     /// Versions of this node by their ids on the node where the rows come from.
     versions: HashMap<Uuid, Uuid>,
-    ids: Vec<Uuid>,
-    /// Bytes of the row of each.
-    sizes: Vec<usize>,
+    /// The instances, those together that are looked at together.
+    pages: Vec<Vec<Uuid>>,
 }
 
 /// Takes in pieces of sets, and returns the number of instances. Nothing is written if one of them does not fit.
@@ -44,7 +43,7 @@ pub fn import(session: &mut Session, bundles: &[Vec<u8>]) -> Result<u64, PgError
     let mut count = 0;
     for piece in pieces {
         interrupt::check();
-        count += piece.ids.len() as u64;
+        count += piece.pages.iter().map(Vec::len).sum::<usize>() as u64;
         take_in(session, piece)?;
     }
     wake::note_all();
@@ -82,11 +81,11 @@ fn check(bytes: &[u8]) -> Result<Piece, PgError> {
     if !bundle.tables.iter().all(moving::is_known) {
         return Err(damaged());
     }
-    let (ids, sizes) = instances_in(&bundle.tables).map_err(unreadable)?;
-    if let Some(id) = moving::known(&ids) {
+    let pages = instances_in(&bundle.tables).map_err(unreadable)?;
+    if let Some(id) = moving::known(&pages.concat()) {
         return Err(PgError::new("23505", format!("workflow instance {id} is on this node already")));
     }
-    Ok(Piece { bundle, digest, roles, versions, ids, sizes })
+    Ok(Piece { bundle, digest, roles, versions, pages })
 }
 
 /// The same version on this node.
@@ -113,24 +112,32 @@ fn not_here(definition_id: &str, version: i32, detail: String) -> PgError {
         .hint("Deploy the same definitions to all nodes, in the same order.")
 }
 
-/// The instances whose rows these are, and the bytes of each row.
-fn instances_in(tables: &[Table]) -> Result<(Vec<Uuid>, Vec<usize>), Unreadable> {
-    let (mut ids, mut sizes) = (Vec::new(), Vec::new());
+/// The instances whose rows these are, in pages.
+fn instances_in(tables: &[Table]) -> Result<Vec<Vec<Uuid>>, Unreadable> {
+    let (mut pages, mut bytes) = (Vec::<Vec<Uuid>>::new(), 0);
     for table in tables.iter().filter(|table| table.name == "instances") {
         let at = table.column("id").ok_or(Unreadable::Damaged)?;
         for row in table.rows() {
             interrupt::check();
             let row = row?;
             let Cell::Uuid(id) = row[at] else { return Err(Unreadable::Damaged) };
-            ids.push(id);
-            sizes.push(row.iter().map(Cell::size).sum());
+            let size = row.iter().map(Cell::size).sum::<usize>();
+            bytes += size;
+            match pages.last_mut() {
+                Some(page) if page.len() < PAGE && bytes <= PAGE_BYTES => page.push(id),
+                _ => {
+                    pages.push(vec![id]);
+                    bytes = size;
+                }
+            }
         }
     }
-    Ok((ids, sizes))
+    Ok(pages)
 }
 
 fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
-    let Piece { bundle, digest, roles, versions, ids, sizes } = piece;
+    let Piece { bundle, digest, roles, versions, pages } = piece;
+    let ids = pages.concat();
     let number = i32::try_from(bundle.piece).map_err(|_| damaged())?;
     moving::note_piece(&bundle.set, number, &digest, bundle.last.as_ref().map(|last| &last.digest));
     let mut known = Known {
@@ -157,7 +164,8 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
         };
         moving::unpack(&table, fit).map_err(unreadable)?;
     }
-    settle(session, &ids, &sizes, &bundle.keys, &contents)?;
+    settle(session, &ids, &bundle.keys, &contents)?;
+    pages.iter().try_for_each(|page| look_at(page))?;
     drop(marks);
     if running::may_have_deferred() {
         let deferred = ids.iter().flat_map(|id| queue::take_deferred(*id));
@@ -301,13 +309,7 @@ fn refuse_taken_schedules(table: &Table, known: &Known<'_>) -> Result<(), PgErro
 }
 
 /// Fits what was taken in to this node.
-fn settle(
-    session: &Session,
-    ids: &[Uuid],
-    sizes: &[usize],
-    keys: &[String],
-    contents: &Contents,
-) -> Result<(), PgError> {
+fn settle(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents) -> Result<(), PgError> {
     if contents.leases {
         leases::end_of(ids, session.timestamp());
     }
@@ -319,12 +321,6 @@ fn settle(
         let detail = format!("It has been deleted, and workflow instance {id} has not ended.");
         return Err(not_here(&definition_id, version, detail));
     }
-    let mut rest = ids;
-    while !rest.is_empty() {
-        let count = page(&sizes[ids.len() - rest.len()..]);
-        look_at(&rest[..count])?;
-        rest = &rest[count..];
-    }
     let endpoints = if contents.endpoints { moving::endpoints(ids) } else { Vec::new() };
     for (version, payload) in endpoints {
         paths::claim(&compiled::of_version(version)?.row.owner, Some(&payload), Hold::Look)?;
@@ -333,16 +329,6 @@ fn settle(
         identity::note_due(moving::first_due(ids, keys));
     }
     Ok(())
-}
-
-/// How many of the next instances, whose rows have these sizes, are read together.
-fn page(sizes: &[usize]) -> usize {
-    let mut bytes = 0;
-    let fits = |size: &&usize| {
-        bytes += **size;
-        bytes <= PAGE_BYTES
-    };
-    sizes.iter().take(PAGE).take_while(fits).count().max(1)
 }
 
 /// Admits instances. One whose state cannot be read, or does not fit its version, is an error.

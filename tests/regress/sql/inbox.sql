@@ -167,3 +167,10 @@ SET client_min_messages = error;
 SELECT wf_start('late', jsonb_build_object('x', x)) FROM unnest('{role,list,deadline,form,schema}'::text[]) AS x \g /dev/null
 SELECT activity_id, sqlstate, message FROM workflow.open_incidents ORDER BY activity_id;
 SELECT * FROM wf_check();
+-- A check goes on where a row that was changed by hand has no list.
+BEGIN;
+UPDATE workflow.bookmarks SET candidates = '{"role": "role:0"}' WHERE name = 'Elsa.RunTask';
+SELECT problem FROM wf_check();
+UPDATE workflow.bookmarks SET candidates = '"role:0"' WHERE name = 'Elsa.RunTask';
+SELECT DISTINCT problem FROM wf_check();
+ROLLBACK;

@@ -13,21 +13,29 @@ use crate::store::dead_letters::{self, Letter};
 /// Replays a dead letter: a stimulus is delivered, or waits in the queue once more; a bookmark is due at once.
 /// Returns whether it was delivered.
 pub fn replay(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
-    let item_id = session.new_id();
-    let letter = dead_letters::lock(id, item_id)
-        .ok_or_else(|| PgError::new("42704", format!("dead letter {id} does not exist")))?;
-    if !access::is_member(session.caller, &letter.item.sender) {
-        return Err(PgError::new("42501", format!("permission denied for dead letter {id}")));
-    }
+    // The lock of the partition comes before that of the row.
+    let letter = find(session, id)?;
+    deliver::require_route(letter.item.filter.correlation.id(), &letter.item.filter)?;
+    dead_letters::lock(id);
+    let letter = find(session, id)?;
     if letter.replayed_at.is_some() {
         return Err(PgError::new("55000", format!("dead letter {id} was already replayed")));
     }
-    deliver::require_route(letter.item.filter.correlation.id(), &letter.item.filter)?;
     dead_letters::replayed(id, session.timestamp());
     match letter.due_at {
         Some(_) => fire_again(session, &letter),
         None => send_again(session, letter),
     }
+}
+
+fn find(session: &mut Session, id: Uuid) -> Result<Letter, PgError> {
+    let item_id = session.new_id();
+    let letter = dead_letters::get(id, item_id)
+        .ok_or_else(|| PgError::new("42704", format!("dead letter {id} does not exist")))?;
+    if !access::is_member(session.caller, &letter.item.sender) {
+        return Err(PgError::new("42501", format!("permission denied for dead letter {id}")));
+    }
+    Ok(letter)
 }
 
 /// Makes the bookmark of a dead letter due at once. A worker or wf_run_due fires it.

@@ -11,7 +11,7 @@ use crate::pg::PgError;
 pub struct Running {
     /// Id.
     pub instance: Uuid,
-    /// Whether it may make bookmarks: one whose rows are being taken in makes none.
+    /// Whether it may make bookmarks: one that moves makes none.
     pub makes_bookmarks: bool,
 }
 
@@ -30,8 +30,8 @@ impl Mark {
         Self
     }
 
-    /// Marks an instance whose rows are being taken in.
-    pub fn importing(instance: Uuid) -> Self {
+    /// Marks an instance whose rows are being taken in or removed.
+    pub fn moving(instance: Uuid) -> Self {
         STACK.with_borrow_mut(|stack| stack.push(Running { instance, makes_bookmarks: false }));
         Self
     }

@@ -1,8 +1,8 @@
 //! Admissions: which instances of definitions with `maxConcurrency` have begun and not ended.
 //!
 //! An admission says which instance took it. It is free when that instance has ended or does not exist, so whatever ends an
-//! instance frees it with its commit. Nothing here waits for a lock: an admission that another transaction has locked, or
-//! is making, counts as taken.
+//! instance frees it with its commit. Nothing here but [`retake`] waits for a lock: an admission that another transaction
+//! has locked, or is making, counts as taken.
 
 use uuid::Uuid;
 
@@ -87,11 +87,12 @@ pub fn take(place: &Place, max: i32, instance: &Uuid) -> bool {
 static RETAKE: Statement = Statement::new(
     "UPDATE workflow.admissions SET instance_id = $3 WHERE id = ( \
          SELECT a.id FROM workflow.admissions a WHERE a.definition_id = $1 AND a.place = $2 AND a.instance_id = $3 \
-         LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)",
+         LIMIT 1 FOR NO KEY UPDATE)",
     &[Type::Text, Type::Text, Type::Uuid],
 );
 
-/// Takes the admission that an instance had before it left this node, unless another instance has it.
+/// Takes the admission that an instance had before it left this node, unless another instance has it. Waits for a transaction
+/// that is about to take it: that one may be undone, and the instance would have two.
 pub fn retake(place: &Place, instance: &Uuid) -> bool {
     RETAKE.run(&[Arg::Text(&place.definition_id), Arg::Text(&place.value), Arg::Uuid(instance)]) > 0
 }

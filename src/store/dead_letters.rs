@@ -19,11 +19,13 @@ pub struct Letter {
     pub replayed_at: Option<Timestamp>,
 }
 
-static LOCK: Statement = Statement::reading(
+static READ: Statement = Statement::reading(
     queue::StoredFilter::COLUMNS,
-    "SELECT q.due_at, q.replayed_at, {q}, q.input, q.sender FROM workflow.dead_letters q WHERE q.id = $1 FOR UPDATE",
+    "SELECT q.due_at, q.replayed_at, {q}, q.input, q.sender FROM workflow.dead_letters q WHERE q.id = $1",
     &[Type::Uuid],
 );
+static LOCK: Statement =
+    Statement::new("SELECT 1 FROM workflow.dead_letters q WHERE q.id = $1 FOR UPDATE", &[Type::Uuid]);
 static REPLAYED: Statement =
     Statement::new("UPDATE workflow.dead_letters SET replayed_at = $2 WHERE id = $1", &[Type::Uuid, Type::Timestamp]);
 static WAKE: Statement = Statement::new(
@@ -31,9 +33,14 @@ static WAKE: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp],
 );
 
-/// Locks a dead letter, and returns it as a queue item with the id `item_id`.
-pub fn lock(id: Uuid, item_id: Uuid) -> Option<Letter> {
-    LOCK.first(&[Arg::Uuid(&id)], |row| {
+/// Locks a dead letter.
+pub fn lock(id: Uuid) {
+    LOCK.run(&[Arg::Uuid(&id)]);
+}
+
+/// A dead letter as a queue item with the id `item_id`.
+pub fn get(id: Uuid, item_id: Uuid) -> Option<Letter> {
+    READ.first(&[Arg::Uuid(&id)], |row| {
         let (due_at, replayed_at) = (row.maybe(), row.maybe());
         let (filter, stimulus) = queue::read_filter(row);
         let item = Item {

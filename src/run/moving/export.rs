@@ -8,8 +8,9 @@ use workflow_engine::bundle::{self, Bundle, Last, Owner, Table};
 use super::{admitted, begin, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, interrupt};
+use crate::run::running::{self, Mark};
 use crate::store::moving::{self, Contents, References, Rows};
-use crate::store::{owners, partitions};
+use crate::store::{owners, partitions, queue};
 
 /// Bytes of the rows of a piece at most, unless one tree has more.
 const MOST: usize = 15 << 20;
@@ -27,8 +28,8 @@ pub enum Selection {
 /// Packs the trees of the selected correlation ids and what else belongs to these, and removes it if it is to leave.
 ///
 /// # Errors
-/// 25001 above READ COMMITTED, 55000 for a tree with correlation ids that are not all selected, 27000 if a trigger keeps a row
-/// that is to leave.
+/// 25001 above READ COMMITTED, 55000 for a tree with correlation ids that are not all selected; if they are to leave, 40001 if
+/// something was started or sent for them meanwhile, and 27000 if a trigger keeps a row.
 pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgError> {
     begin("export instances")?;
     let mut keys = match selection {
@@ -56,12 +57,34 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
             .hint("Export all of its correlation ids together."));
     }
     moving::lock_keys(&keys);
-    let parts = parts(&trees, &keyed, &keys);
+    let of_trees = split(&trees, |trees| {
+        let ids: Vec<Uuid> = trees.iter().flatten().copied().collect();
+        let keys = ids.iter().filter_map(|id| keyed.get(id)).cloned().collect();
+        Part { keys, contents: Rows::Instances(&ids).pack() }
+    });
+    let of_keys = split(&keys, |keys| Part { keys: keys.iter().cloned().collect(), contents: Rows::Keys(keys).pack() });
     if removes {
-        // What has come since it was read is in no piece, and stays.
-        parts.iter().try_for_each(|part| part.contents.places.delete())?;
+        remove(Rows::Instances(&all), &of_trees, &all)?;
+        remove(Rows::Keys(&keys), &of_keys, &[])?;
+        // What wf_call remembers leaves with what it did: an instance that it started is here if its message was.
+        if !moving::with_keys(&keys, &of_node()).is_empty() {
+            return Err(moving::arrived());
+        }
     }
-    Ok(pieces(parts))
+    Ok(pieces(of_trees.into_iter().chain(of_keys).filter(|part| !part.contents.tables.is_empty()).collect()))
+}
+
+/// Removes what the parts have, as long as nothing else has come. Calls of row triggers count as inside a burst: what they
+/// see is not whole any more.
+fn remove(rows: Rows<'_>, parts: &[Part], instances: &[Uuid]) -> Result<(), PgError> {
+    let marks: Vec<Mark> = instances.iter().map(|id| Mark::moving(*id)).collect();
+    rows.remove(&parts.iter().map(|part| &part.contents).collect::<Vec<_>>())?;
+    drop(marks);
+    if running::may_have_deferred() && instances.iter().any(|id| !queue::take_deferred(*id).is_empty()) {
+        return Err(PgError::new("55000", "trigger sent a stimulus to a workflow instance that leaves")
+            .hint("Let its function pass over rows that wf_export_instances removes."));
+    }
+    Ok(())
 }
 
 /// An instance of these trees with another correlation id than these, or one with such an id in another tree. `keyed` has all
@@ -70,18 +93,6 @@ fn stray(ids: &[Uuid], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Option
     let moves: HashSet<&Uuid> = ids.iter().collect();
     let stays = |(id, key): &(&Uuid, &String)| !moves.contains(id) || keys.binary_search(key).is_err();
     keyed.iter().filter(stays).map(|(id, key)| (*id, key.clone())).min()
-}
-
-/// What the trees and the correlation ids have, in parts of the size of a piece.
-fn parts(trees: &[Vec<Uuid>], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Vec<Part> {
-    let mut parts = Vec::new();
-    split(trees, &mut parts, |trees| {
-        let ids: Vec<Uuid> = trees.iter().flatten().copied().collect();
-        let keys = ids.iter().filter_map(|id| keyed.get(id)).cloned().collect();
-        Part { keys, contents: Rows::Instances(&ids).pack() }
-    });
-    split(keys, &mut parts, |keys| Part { keys: keys.iter().cloned().collect(), contents: Rows::Keys(keys).pack() });
-    parts
 }
 
 fn pieces(parts: Vec<Part>) -> Vec<Vec<u8>> {
@@ -121,8 +132,8 @@ impl Part {
 }
 
 /// Packs items in parts of the size of a piece.
-fn split<T>(mut items: &[T], parts: &mut Vec<Part>, pack: impl Fn(&[T]) -> Part) {
-    let mut count = FIRST;
+fn split<T>(mut items: &[T], pack: impl Fn(&[T]) -> Part) -> Vec<Part> {
+    let (mut parts, mut count) = (Vec::new(), FIRST);
     while !items.is_empty() {
         interrupt::check();
         let taken = count.min(items.len());
@@ -133,9 +144,8 @@ fn split<T>(mut items: &[T], parts: &mut Vec<Part>, pack: impl Fn(&[T]) -> Part)
         if size > MOST && taken > 1 {
             continue;
         }
-        if !part.contents.tables.is_empty() {
-            parts.push(part);
-        }
+        parts.push(part);
         items = &items[taken..];
     }
+    parts
 }

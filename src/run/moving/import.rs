@@ -153,7 +153,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
     }
     let mut contents = Contents::default();
     // Row triggers on the tables count as inside a burst: what they see is not whole yet.
-    let marks: Vec<Mark> = ids.iter().map(|id| Mark::importing(*id)).collect();
+    let marks: Vec<Mark> = ids.iter().map(|id| Mark::moving(*id)).collect();
     for table in bundle.tables {
         interrupt::check();
         refuse_taken_schedules(&table, &known)?;

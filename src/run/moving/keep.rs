@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{begin, each_page, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
-use crate::pg::{PgError, user_sql};
+use crate::pg::{PgError, rows, user_sql};
 use crate::store::moving::{self, Rows};
 use crate::store::{owners, route};
 
@@ -38,7 +38,7 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
     let mut removed = 0;
     let next = each_page(PAGE, after, |page| {
         let gone: Vec<String> = page.into_iter().filter(|key| !stays(key)).collect();
-        removed += remove(lock_trees(|| roots(&moving::with_keys(&gone, &of_node()))), stays);
+        removed += remove(lock_trees(|| roots(&moving::with_keys(&gone, &of_node()))), stays)?;
         moving::lock_keys(&gone);
         Rows::Keys(&gone).delete();
         Ok(removed < max)
@@ -46,7 +46,7 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
     NEXT.set((question, next.unwrap_or_default()));
     if !keyless && removed < max {
         let most = i64::try_from(max - removed).unwrap_or(i64::MAX);
-        removed += remove(lock_trees(|| moving::keyless_roots(&of_node(), most)), stays);
+        removed += remove(lock_trees(|| moving::keyless_roots(&of_node(), most)), stays)?;
     }
     if removed > 0 {
         owners::scatter();
@@ -55,12 +55,18 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
 }
 
 /// Removes trees, but for those with an instance whose own key belongs here.
-fn remove(mut trees: Vec<Vec<Uuid>>, stays: impl Fn(&str) -> bool) -> u64 {
+///
+/// # Errors
+/// 27000 if a trigger keeps an instance.
+fn remove(mut trees: Vec<Vec<Uuid>>, stays: impl Fn(&str) -> bool) -> Result<u64, PgError> {
     let all: Vec<Uuid> = trees.iter().flatten().copied().collect();
     let kept = moving::keys_of(&all).into_iter().filter(|(_, key)| stays(key)).map(|(id, _)| id);
     let kept: HashSet<Uuid> = kept.collect();
     trees.retain(|tree| !tree.iter().any(|id| kept.contains(id)));
     let gone: Vec<Uuid> = trees.into_iter().flatten().collect();
-    Rows::Instances(&gone).delete();
-    gone.len() as u64
+    // The other tables come after the instances.
+    if Rows::Instances(&gone).delete()[0] != gone.len() as u64 {
+        return Err(rows::suppressed("instances"));
+    }
+    Ok(gone.len() as u64)
 }

@@ -26,22 +26,16 @@ struct Moved {
     delete_at: Statement,
 }
 
-/// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids. Reading them locks those that
-/// the lock of an instance does not keep as they are.
+/// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids. Reading them locks them, so
+/// that none changes or goes before the transaction ends.
 macro_rules! moved {
     ($table:ident, $name:literal, $type:ident, $where:expr) => {
-        moved!($table, $name, $type, $where, "")
-    };
-    (locking $table:ident, $name:literal, $type:ident, $where:expr) => {
-        moved!($table, $name, $type, $where, " FOR UPDATE OF b")
-    };
-    ($table:ident, $name:literal, $type:ident, $where:expr, $lock:literal) => {
         Moved {
             table: &$table,
             columns: Columns::of(&$table, $table.columns),
             read: Statement::reading(
                 $table.columns,
-                concat!("SELECT b.ctid, {b} FROM workflow.", $name, " b WHERE ", $where, $lock),
+                concat!("SELECT b.ctid, {b} FROM workflow.", $name, " b WHERE ", $where, " FOR UPDATE OF b"),
                 &[Type::$type],
             ),
             delete: Statement::new(concat!("DELETE FROM workflow.", $name, " b WHERE ", $where), &[Type::$type]),
@@ -63,7 +57,7 @@ macro_rules! of_bookmarks {
     };
 }
 
-// A stimulus that expires becomes a dead letter: the first of the two is read first, so that no copy has neither or both.
+// A stimulus that expires becomes a dead letter. Of the two it is read in one only, as the row of the first is locked then.
 static OF_INSTANCES: [Moved; 11] = [
     moved!(INSTANCES, "instances", UuidArray, "b.id = ANY ($1)"),
     moved!(BOOKMARKS, "bookmarks", UuidArray, "b.instance_id = ANY ($1)"),
@@ -72,16 +66,16 @@ static OF_INSTANCES: [Moved; 11] = [
     moved!(COMPENSATIONS, "compensations", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(PAUSES, "pauses", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(EXECUTION_LOG, "execution_log", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(locking BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(locking DEAD_LETTERS, "dead_letters", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(locking BOOKMARK_QUEUE, "bookmark_queue", UuidArray, of_bookmarks!()),
-    moved!(locking DEAD_LETTERS, "dead_letters", UuidArray, of_bookmarks!()),
+    moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(DEAD_LETTERS, "dead_letters", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, of_bookmarks!()),
+    moved!(DEAD_LETTERS, "dead_letters", UuidArray, of_bookmarks!()),
 ];
 static OF_KEYS: [Moved; 4] = [
-    moved!(locking BOOKMARK_QUEUE, "bookmark_queue", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
-    moved!(locking DEAD_LETTERS, "dead_letters", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
-    moved!(locking MESSAGES, "messages", TextArray, "b.key = ANY ($1)"),
-    moved!(locking TRIGGERS, "triggers", TextArray, "b.correlation_id = ANY ($1) AND b.schedule_name IS NOT NULL"),
+    moved!(BOOKMARK_QUEUE, "bookmark_queue", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
+    moved!(DEAD_LETTERS, "dead_letters", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
+    moved!(MESSAGES, "messages", TextArray, "b.key = ANY ($1)"),
+    moved!(TRIGGERS, "triggers", TextArray, "b.correlation_id = ANY ($1) AND b.schedule_name IS NOT NULL"),
 ];
 
 /// What is moved together.
@@ -101,7 +95,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Reads the rows.
+    /// Reads and locks the rows.
     pub fn pack(self) -> Contents {
         let (tables, which) = self.tables();
         let mut contents = Contents::default();
@@ -111,12 +105,41 @@ impl<'a> Rows<'a> {
         contents
     }
 
-    /// Deletes the rows. No workflow and no session hears of it.
-    pub fn delete(self) {
+    /// Deletes the rows, and returns how many each table had. No workflow and no session hears of it.
+    pub fn delete(self) -> Vec<u64> {
         let (tables, which) = self.tables();
         // The row of the instance goes last, as everywhere.
-        tables.iter().rev().for_each(|moved| _ = moved.delete.run(&[which]));
+        let mut counts: Vec<u64> = tables.iter().rev().map(|moved| moved.delete.run(&[which])).collect();
+        counts.reverse();
+        counts
     }
+
+    /// Deletes the rows that these contents have, and no others.
+    ///
+    /// # Errors
+    /// 27000 if a trigger keeps one, 40001 if another one is there by now.
+    pub fn remove(self, packed: &[&Contents]) -> Result<(), PgError> {
+        let (tables, which) = self.tables();
+        for (i, moved) in tables.iter().enumerate().rev() {
+            for places in packed.iter().map(|contents| &contents.places[i]) {
+                interrupt::check();
+                if moved.delete_at.run(&[Arg::Tids(places)]) != places.len() as u64 {
+                    return Err(rows::suppressed(&moved.table.name.to_string_lossy()));
+                }
+            }
+            if moved.delete.run(&[which]) > 0 {
+                return Err(arrived());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What to say when something came for what is leaving.
+pub fn arrived() -> PgError {
+    PgError::new("40001", "could not export instances due to concurrent update")
+        .detail("Something was started or sent for them after they were read.")
+        .hint("Repeat the transaction, and keep calls for what moves away with workflow.route_check.")
 }
 
 /// Rows that were read.
@@ -126,27 +149,8 @@ pub struct Contents {
     pub tables: Vec<Packed>,
     /// What they refer to.
     pub references: References,
-    /// Where they are.
-    pub places: Places,
-}
-
-/// Where rows are that were read. Locks keep them there until the transaction ends.
-#[derive(Default)]
-pub struct Places(Vec<(&'static Moved, Vec<Tid>)>);
-
-impl Places {
-    /// Deletes these rows and no others. No workflow and no session hears of it.
-    ///
-    /// # Errors
-    /// 27000 if a trigger keeps one.
-    pub fn delete(&self) -> Result<(), PgError> {
-        for (moved, places) in self.0.iter().rev() {
-            if moved.delete_at.run(&[Arg::Tids(places)]) != places.len() as u64 {
-                return Err(rows::suppressed(&moved.table.name.to_string_lossy()));
-            }
-        }
-        Ok(())
-    }
+    /// Where the rows of each table are. They stay there, since they are locked.
+    places: Vec<Vec<Tid>>,
 }
 
 /// What rows refer to.
@@ -204,8 +208,8 @@ impl Moved {
         });
         if !places.is_empty() {
             contents.tables.push(packed);
-            contents.places.0.push((self, places));
         }
+        contents.places.push(places);
     }
 }
 

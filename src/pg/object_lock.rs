@@ -3,38 +3,39 @@
 //! Their class is a table of the extension. SQL can take advisory locks of any key, but no lock of such a class. Only
 //! calls of the extension take one, and they check the caller's rights first or fail with an error that releases it.
 
+use std::cell::RefCell;
 use std::ffi::CStr;
 
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::catalog;
 
 /// Locks `key` and the low 16 bits of `sub` exclusively until the (sub)transaction ends. The class is a table in the
 /// schema `workflow`.
-pub fn lock(table: &CStr, key: u32, sub: i32) {
+pub fn lock(table: &'static CStr, key: u32, sub: i32) {
     acquire(table, key, sub, pg_sys::ExclusiveLock, true);
 }
 
 /// Takes the same lock, if no other transaction holds it.
-pub fn try_lock(table: &CStr, key: u32, sub: i32) -> bool {
+pub fn try_lock(table: &'static CStr, key: u32, sub: i32) -> bool {
     acquire(table, key, sub, pg_sys::ExclusiveLock, false)
 }
 
 /// Locks the same together with others that share it.
-pub fn share(table: &CStr, key: u32, sub: i32) {
+pub fn share(table: &'static CStr, key: u32, sub: i32) {
     acquire(table, key, sub, pg_sys::ShareLock, true);
 }
 
 /// Shares the lock, if no other transaction holds it exclusively.
-pub fn try_share(table: &CStr, key: u32, sub: i32) -> bool {
+pub fn try_share(table: &'static CStr, key: u32, sub: i32) -> bool {
     acquire(table, key, sub, pg_sys::ShareLock, false)
 }
 
 /// Takes a lock as LockDatabaseObject does: what other sessions changed before they let go of it is known afterwards.
-fn acquire(table: &CStr, key: u32, sub: i32, mode: u32, waits: bool) -> bool {
-    // SAFETY: takes a C string and looks in the catalog; takes numbers and may wait, to which an interrupt is an ERROR.
+fn acquire(table: &'static CStr, key: u32, sub: i32, mode: u32, waits: bool) -> bool {
+    // SAFETY: takes numbers and may wait, to which an interrupt is an ERROR.
     unsafe {
-        let class = pg_sys::get_relname_relid(table.as_ptr(), catalog::schema());
+        let class = class_of(table);
         let tag = pg_sys::LOCKTAG {
             locktag_field1: pg_sys::MyDatabaseId.to_u32(),
             locktag_field2: class.to_u32(),
@@ -52,7 +53,35 @@ fn acquire(table: &CStr, key: u32, sub: i32, mode: u32, waits: bool) -> bool {
     true
 }
 
-/// A hash of a text, for such a key: FNV-1a.
+thread_local! {
+    /// Tables that are classes, and the generation of the catalog for which their oids are valid.
+    static CLASSES: RefCell<(u64, Vec<(&'static CStr, Oid)>)> = const { RefCell::new((0, Vec::new())) };
+}
+
+fn class_of(table: &'static CStr) -> Oid {
+    let (schema, generation) = (catalog::schema(), catalog::generation());
+    CLASSES.with_borrow_mut(|(of, classes)| {
+        if *of != generation {
+            classes.clear();
+            *of = generation;
+        }
+        if let Some((_, class)) = classes.iter().find(|(name, _)| *name == table) {
+            return *class;
+        }
+        // SAFETY: takes a C string, looks in the catalog.
+        let class = unsafe { pg_sys::get_relname_relid(table.as_ptr(), schema) };
+        classes.push((table, class));
+        class
+    })
+}
+
+/// A hash of a text, for such a key.
 pub fn hash(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    hash_of(&[text])
+}
+
+/// A hash of several texts, each with its end: FNV-1a.
+pub fn hash_of(texts: &[&str]) -> u32 {
+    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
+    bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

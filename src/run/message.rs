@@ -88,23 +88,19 @@ pub fn once(
     };
     // The same call in another transaction has to end first. A statement after that sees what it has answered.
     name.lock();
-    let known = name.find();
-    let is_known = known.is_some();
-    if let Some(known) = known {
+    if let Some(known) = name.find() {
         let keep = guc::message_retention();
         if keep.is_none_or(|keep| known.called_at.0.saturating_add(keep) > session.timestamp().0) {
             return if known.content == content { Ok(known.answer) } else { Err(differs(message)) };
         }
-    } else if session::sees_old_rows() && name.is_answered() {
+        name.forget();
+    }
+    if session::sees_old_rows() && name.is_answered() {
         return Err(PgError::new("40001", "could not serialize access due to concurrent update")
             .detail(format!("Another transaction has called message \"{}\".", message.id)));
     }
     let (answer, is_done) = make(session)?;
     if is_done {
-        // Rows of instances are locked before this one, as by an export.
-        if is_known {
-            name.forget();
-        }
         name.remember(&content, &answer, session.timestamp());
     }
     Ok(answer)

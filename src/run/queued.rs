@@ -104,7 +104,7 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
         };
     }
     if is_stale(item) {
-        discard(item, session.timestamp());
+        queue::take(item.id);
         return Ok(Swept::Stays);
     }
     // An item stays as it is if this session can resume none of its bookmarks now.
@@ -228,20 +228,7 @@ fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
     })
 }
 
-/// Takes a stale item out of the queue. Where its instance is not here any more, it was on its way while that left: then it
-/// becomes a dead letter.
-fn discard(item: &Item, now: Timestamp) {
-    let instance = item.filter.instance_id.unwrap_or_default();
-    if instances::owner(instance).is_some() {
-        queue::take(item.id);
-    } else if queue::lock(item.id) {
-        queue::failed(item.id, &format!("workflow instance {instance} is not here any more"), now);
-        queue::bury(item.id, "Failed", now);
-    }
-}
-
-/// Whether an item was left for a bookmark that is gone: the session that held its instance has used it up, or the instance
-/// has been moved or deleted.
+/// Whether an item was left for a bookmark that is gone: the session that held its instance has used it up.
 fn is_stale(item: &Item) -> bool {
     let was_left = item.filter.instance_id.is_some() && item.expires_at == Timestamp::INFINITY;
     was_left && item.filter.bookmark_id.is_some_and(|bookmark| !bookmarks::exists(bookmark))

@@ -18,9 +18,6 @@ pub fn replay(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     deliver::require_route(letter.item.filter.correlation.id(), &letter.item.filter)?;
     dead_letters::lock(id);
     let letter = find(session, id)?;
-    if letter.replayed_at.is_some() {
-        return Err(PgError::new("55000", format!("dead letter {id} was already replayed")));
-    }
     dead_letters::replayed(id, session.timestamp());
     match letter.due_at {
         Some(_) => fire_again(session, &letter),
@@ -28,12 +25,16 @@ pub fn replay(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     }
 }
 
+/// A dead letter that the caller may replay.
 fn find(session: &mut Session, id: Uuid) -> Result<Letter, PgError> {
     let item_id = session.new_id();
     let letter = dead_letters::get(id, item_id)
         .ok_or_else(|| PgError::new("42704", format!("dead letter {id} does not exist")))?;
     if !access::is_member(session.caller, &letter.item.sender) {
         return Err(PgError::new("42501", format!("permission denied for dead letter {id}")));
+    }
+    if letter.replayed_at.is_some() {
+        return Err(PgError::new("55000", format!("dead letter {id} was already replayed")));
     }
     Ok(letter)
 }

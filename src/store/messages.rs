@@ -70,7 +70,7 @@ impl<'a> Name<'a> {
 
     /// Waits for a transaction that makes the same call. The hash is easy to meet, but not by another role.
     pub fn lock(&self) {
-        object_lock::lock(c"messages", object_lock::hash(&format!("{} {}", self.key, self.message)), self.owner);
+        object_lock::lock(c"messages", object_lock::hash_of(&[self.key, self.message]), self.owner);
     }
 
     /// What it was answered.

@@ -66,7 +66,7 @@ static OF_INSTANCES: [Moved; 11] = [
     moved!(COMPENSATIONS, "compensations", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(PAUSES, "pauses", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(EXECUTION_LOG, "execution_log", UuidArray, "b.instance_id = ANY ($1)"),
-    moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1) AND b.deferred_for IS NULL"),
     moved!(DEAD_LETTERS, "dead_letters", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, of_bookmarks!()),
     moved!(DEAD_LETTERS, "dead_letters", UuidArray, of_bookmarks!()),

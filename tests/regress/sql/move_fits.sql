@@ -137,6 +137,12 @@ CREATE TRIGGER tells BEFORE DELETE ON workflow.instances FOR EACH ROW EXECUTE FU
 SELECT count(*) FROM wf_export_instances('{torn}', remove => true);
 \echo :LAST_ERROR_SQLSTATE
 DROP TRIGGER tells ON workflow.instances;
+SELECT k.queued_id IS NOT NULL AS is_kept FROM workflow.instances AS i, wf_publish_event('Other', instance_id => i.id, keep_for => '1 day') AS k WHERE i.correlation_id = 'torn';
+CREATE FUNCTION tells_early() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM public.wf_publish_event('On', instance_id => OLD.instance_id); RETURN OLD; END $$;
+CREATE TRIGGER tells BEFORE DELETE ON workflow.bookmark_queue FOR EACH ROW EXECUTE FUNCTION tells_early();
+SELECT count(*) FROM wf_export_instances('{torn}', remove => true);
+\echo :LAST_ERROR_SQLSTATE
+DROP TRIGGER tells ON workflow.bookmark_queue;
 CREATE TRIGGER cancels BEFORE DELETE ON workflow.instances FOR EACH ROW EXECUTE FUNCTION cancels_leaving();
 DO $$
 BEGIN
@@ -162,6 +168,27 @@ CREATE TRIGGER stays BEFORE DELETE ON workflow.instances FOR EACH ROW EXECUTE FU
 SELECT wf_keep_instances('is_here(text)', keyless => true);
 DROP TRIGGER stays ON workflow.instances;
 SELECT wf_keep_instances('is_here(text)', keyless => true);
+-- Statement triggers do not fire where rows are written without a statement.
+SELECT wf_start('heard', correlation_id => 'quiet') IS NOT NULL AS is_started, wf_call('quiet', 'once', 'event', 'Early') IS NOT NULL AS is_called;
+TRUNCATE bundle;
+INSERT INTO bundle SELECT wf_export_instances('{quiet}', remove => true);
+CREATE FUNCTION refuses() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a statement on %', TG_TABLE_NAME; END $$;
+CREATE TRIGGER refuses BEFORE INSERT ON workflow.instances FOR EACH STATEMENT EXECUTE FUNCTION refuses();
+CREATE TRIGGER refuses BEFORE INSERT ON workflow.messages FOR EACH STATEMENT EXECUTE FUNCTION refuses();
+SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle)), wf_call('quiet', 'twice', 'event', 'Early') IS NOT NULL AS is_called;
+DROP TRIGGER refuses ON workflow.instances;
+DROP TRIGGER refuses ON workflow.messages;
+-- Pieces that do not fit into the memory of a call.
+SELECT count(wf_start('heard', correlation_id => 'many')) FROM generate_series(1, 20000);
+TRUNCATE bundle;
+INSERT INTO bundle SELECT wf_export_instances('{many}', remove => true);
+SET workflow.memory_limit = '16MB';
+\set VERBOSITY terse
+SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle)) \g /dev/null
+\echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY default
+RESET workflow.memory_limit;
+SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle));
 -- No trigger suppresses what an import writes, or what wf_call remembers.
 SELECT wf_start('heard', correlation_id => 'whole') IS NOT NULL AS is_started;
 TRUNCATE bundle;

@@ -76,25 +76,37 @@ read! {
 static BY_ID: Columns = Columns::of(&OWNERS, Stored::COLUMNS);
 
 thread_local! {
-    /// Cached owners of this cluster by id, with the generation of the catalog for which they are valid. An id is never
-    /// reused unless the extension is created again. Only wf_adopt_database changes the role of a row, and it
-    /// invalidates this cache in all sessions.
-    static KEPT: RefCell<(u64, HashMap<i32, Owner>)> = RefCell::new((0, HashMap::new()));
+    /// What this session has read. An id is never reused unless the extension is created again. Only wf_adopt_database
+    /// changes the role of a row that has one, and it invalidates this in all sessions, as does a row that gets one here.
+    static KEPT: RefCell<Kept> = RefCell::default();
+}
+
+/// Rows that were read, with the generation of the catalog for which they are valid.
+#[derive(Default)]
+struct Kept {
+    generation: u64,
+    /// Owners of this cluster by id.
+    owners: HashMap<i32, Owner>,
+    /// The row of a role: its id, and the name in it.
+    of_roles: HashMap<Oid, (i32, String)>,
+}
+
+/// Calls `body` with what is still valid.
+fn with_kept<R>(body: impl FnOnce(&mut Kept) -> R) -> R {
+    // Looking up the schema raises an error if the extension is gone. A new schema advances the generation.
+    catalog::schema();
+    let generation = catalog::generation();
+    KEPT.with_borrow_mut(|kept| {
+        if kept.generation != generation {
+            *kept = Kept { generation, ..Kept::default() };
+        }
+        body(kept)
+    })
 }
 
 /// The owner with this id. A missing row gives an owner that stands for no role.
 pub fn by_id(id: i32) -> Owner {
-    // Looking up the schema raises an error if the extension is gone. A new schema advances the generation.
-    catalog::schema();
-    let generation = catalog::generation();
-    let known = KEPT.with_borrow_mut(|(of, kept)| {
-        if *of != generation {
-            kept.clear();
-            *of = generation;
-        }
-        kept.get(&id).cloned()
-    });
-    if let Some(owner) = known {
+    if let Some(owner) = with_kept(|kept| kept.owners.get(&id).cloned()) {
         return owner;
     }
     let owner = match read(id) {
@@ -103,7 +115,7 @@ pub fn by_id(id: i32) -> Owner {
     };
     let Some(owner) = owner else { return Owner { id, oid: Some(InvalidOid), name: String::new() } };
     if owner.oid.is_some() {
-        KEPT.with_borrow_mut(|(_, kept)| kept.insert(id, owner.clone()));
+        with_kept(|kept| kept.owners.insert(id, owner.clone()));
     }
     owner
 }
@@ -142,9 +154,19 @@ fn find(role: Oid) -> Option<(i32, String)> {
     })
 }
 
+/// The same, as this session has read it.
+fn known(role: Oid) -> Option<(i32, String)> {
+    if let Some(known) = with_kept(|kept| kept.of_roles.get(&role).cloned()) {
+        return Some(known);
+    }
+    let found = find(role)?;
+    with_kept(|kept| kept.of_roles.insert(role, found.clone()));
+    Some(found)
+}
+
 /// The id of a role, if it has a row.
 pub fn known_id_of(role: Oid) -> Option<i32> {
-    find(role).map(|(id, _)| id)
+    known(role).map(|(id, _)| id)
 }
 
 static RENAME: Statement = Statement::new(
@@ -170,13 +192,16 @@ static ADD: Statement = Statement::new(
 /// The id of a role. Adopts or adds its row if it has none.
 pub fn id_of(oid: Oid) -> i32 {
     let name = role::name(oid).unwrap_or_default();
-    if let Some((id, known)) = find(oid) {
+    if let Some((id, stored)) = known(oid) {
         // A dump computes the present name. A subscriber of logical replication learns it only from this UPDATE.
-        if known != name {
+        if stored != name {
             RENAME.run(&[Arg::Integer(id), Arg::Text(&stored_role::text_of(oid))]);
+            rows::changed(&BY_ROLE);
         }
         return id;
     }
+    // The row that comes is gone again if the transaction is undone.
+    rows::changed(&BY_ROLE);
     let text = stored_role::text_of(oid);
     // Two sessions may add the same role at once. The second session's INSERT waits and adds nothing; the session then
     // reads the row. In REPEATABLE READ it would not see the row, hence the error below.

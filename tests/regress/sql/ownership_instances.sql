@@ -25,3 +25,24 @@ SELECT * FROM wf_define('{"definitionId": "self", "root": {"type": "SetName", "v
 SET client_min_messages = error;
 SELECT incidents -> 0 ->> 'sqlstate' AS sqlstate, incidents -> 0 ->> 'message' LIKE '%is running further up in this session' AS said FROM wf_run('self');
 RESET client_min_messages;
+-- A role gets a row with its first call. What a session has kept of that is gone if the row is.
+CREATE ROLE regress_own_new IN ROLE regress_own_ann;
+SET ROLE regress_own_new;
+BEGIN;
+SAVEPOINT before;
+SELECT resumed FROM wf_publish_event('Child', keep_for => '1 day');
+SELECT resumed FROM wf_publish_event('Child', keep_for => '1 day');
+ROLLBACK TO before;
+SELECT resumed FROM wf_publish_event('Child', keep_for => '1 day');
+SELECT resumed FROM wf_publish_event('Child', keep_for => '1 day');
+ROLLBACK;
+SELECT resumed FROM wf_publish_event('Child', keep_for => '1 day');
+RESET ROLE;
+SELECT o.name, count(*) FROM workflow.bookmark_queue AS q JOIN workflow.owners AS o ON o.id = q.sender WHERE o.name LIKE 'regress_own_new%' GROUP BY 1;
+-- Its new name is stored with its next call.
+ALTER ROLE regress_own_new RENAME TO regress_own_newer;
+SET ROLE regress_own_newer;
+SELECT resumed FROM wf_publish_event('Child', keep_for => '1 day');
+RESET ROLE;
+SELECT o.name, count(*) FROM workflow.bookmark_queue AS q JOIN workflow.owners AS o ON o.id = q.sender WHERE o.name LIKE 'regress_own_new%' GROUP BY 1;
+SELECT * FROM wf_check();

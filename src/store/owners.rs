@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::pg::error::{PgError, unwind};
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type, read};
-use crate::pg::{catalog, role, stored_role};
+use crate::pg::{catalog, role, session, stored_role};
 use crate::store::tables::OWNERS;
 use pgrx::pg_sys::{InvalidOid, Oid};
 
@@ -76,37 +76,25 @@ read! {
 static BY_ID: Columns = Columns::of(&OWNERS, Stored::COLUMNS);
 
 thread_local! {
-    /// What this session has read. An id is never reused unless the extension is created again. Only wf_adopt_database
-    /// changes the role of a row that has one, and it invalidates this in all sessions, as does a row that gets one here.
-    static KEPT: RefCell<Kept> = RefCell::default();
-}
-
-/// Rows that were read, with the generation of the catalog for which they are valid.
-#[derive(Default)]
-struct Kept {
-    generation: u64,
-    /// Owners of this cluster by id.
-    owners: HashMap<i32, Owner>,
-    /// The row of a role: its id, and the name in it.
-    of_roles: HashMap<Oid, (i32, String)>,
-}
-
-/// Calls `body` with what is still valid.
-fn with_kept<R>(body: impl FnOnce(&mut Kept) -> R) -> R {
-    // Looking up the schema raises an error if the extension is gone. A new schema advances the generation.
-    catalog::schema();
-    let generation = catalog::generation();
-    KEPT.with_borrow_mut(|kept| {
-        if kept.generation != generation {
-            *kept = Kept { generation, ..Kept::default() };
-        }
-        body(kept)
-    })
+    /// Cached owners of this cluster by id, with the generation of the catalog for which they are valid. An id is never
+    /// reused unless the extension is created again. Only wf_adopt_database changes the role of a row, and it
+    /// invalidates this cache in all sessions. So does [`alias`], because the row may be undone.
+    static KEPT: RefCell<(u64, HashMap<i32, Owner>)> = RefCell::new((0, HashMap::new()));
 }
 
 /// The owner with this id. A missing row gives an owner that stands for no role.
 pub fn by_id(id: i32) -> Owner {
-    if let Some(owner) = with_kept(|kept| kept.owners.get(&id).cloned()) {
+    // Looking up the schema raises an error if the extension is gone. A new schema advances the generation.
+    catalog::schema();
+    let generation = catalog::generation();
+    let known = KEPT.with_borrow_mut(|(of, kept)| {
+        if *of != generation {
+            kept.clear();
+            *of = generation;
+        }
+        kept.get(&id).cloned()
+    });
+    if let Some(owner) = known {
         return owner;
     }
     let owner = match read(id) {
@@ -114,8 +102,9 @@ pub fn by_id(id: i32) -> Owner {
         found => found.map(|(owner, _)| owner),
     };
     let Some(owner) = owner else { return Owner { id, oid: Some(InvalidOid), name: String::new() } };
-    if owner.oid.is_some() {
-        with_kept(|kept| kept.owners.insert(id, owner.clone()));
+    // A snapshot that is older than a change would outlive its message here.
+    if owner.oid.is_some() && !session::sees_old_rows() {
+        KEPT.with_borrow_mut(|(_, kept)| kept.insert(id, owner.clone()));
     }
     owner
 }
@@ -154,19 +143,9 @@ fn find(role: Oid) -> Option<(i32, String)> {
     })
 }
 
-/// The same, as this session has read it.
-fn known(role: Oid) -> Option<(i32, String)> {
-    if let Some(known) = with_kept(|kept| kept.of_roles.get(&role).cloned()) {
-        return Some(known);
-    }
-    let found = find(role)?;
-    with_kept(|kept| kept.of_roles.insert(role, found.clone()));
-    Some(found)
-}
-
 /// The id of a role, if it has a row.
 pub fn known_id_of(role: Oid) -> Option<i32> {
-    known(role).map(|(id, _)| id)
+    find(role).map(|(id, _)| id)
 }
 
 static RENAME: Statement = Statement::new(
@@ -192,16 +171,13 @@ static ADD: Statement = Statement::new(
 /// The id of a role. Adopts or adds its row if it has none.
 pub fn id_of(oid: Oid) -> i32 {
     let name = role::name(oid).unwrap_or_default();
-    if let Some((id, stored)) = known(oid) {
+    if let Some((id, known)) = find(oid) {
         // A dump computes the present name. A subscriber of logical replication learns it only from this UPDATE.
-        if stored != name {
+        if known != name {
             RENAME.run(&[Arg::Integer(id), Arg::Text(&stored_role::text_of(oid))]);
-            rows::changed(&BY_ROLE);
         }
         return id;
     }
-    // The row that comes is gone again if the transaction is undone.
-    rows::changed(&BY_ROLE);
     let text = stored_role::text_of(oid);
     // Two sessions may add the same role at once. The second session's INSERT waits and adds nothing; the session then
     // reads the row. In REPEATABLE READ it would not see the row, hence the error below.
@@ -231,6 +207,7 @@ pub fn alias(id: i32, role: Oid) -> Result<(), PgError> {
         Some(_) => Err(PgError::new("42710", format!("owner {id} is another role on this node"))
             .detail(format!("Where the rows come from it is \"{}\".", role::name(role).unwrap_or_default()))),
         None => {
+            rows::changed(&BY_ID);
             ALIAS.run(&[Arg::Integer(id), Arg::Text(&stored_role::text_of(role)), Arg::Integer(own)]);
             Ok(())
         }

@@ -206,6 +206,28 @@ EXCEPTION WHEN OTHERS THEN
     RAISE EXCEPTION USING ERRCODE = sqlstate, MESSAGE = sqlstate || ' ' || regexp_replace(sqlerrm, '\d+', 'N'), DETAIL = told;
 END $$;
 ROLLBACK;
+-- An import that was undone, and then one after another role has got the name.
+SELECT instance_id AS clerks FROM workflow.instance_list WHERE correlation_id = 'clerk' \gset
+BEGIN;
+CREATE TEMP TABLE gone ON COMMIT DROP AS SELECT b FROM wf_export_instances('{clerk}', remove => true) AS b;
+CREATE ROLE regress_move_third;
+SELECT wf_grant_usage('regress_move_third');
+DELETE FROM workflow.owners WHERE name = 'regress_move_clerk';
+CREATE TEMP TABLE sessions_look_again () ON COMMIT DROP;
+SET ROLE regress_move_clerk;
+SELECT resumed FROM wf_publish_event('Nothing', keep_for => '1 day');
+RESET ROLE;
+SAVEPOINT s;
+SELECT wf_import_instances(ARRAY(SELECT b FROM gone));
+SET ROLE regress_move_clerk;
+SELECT wf_cancel(:'clerks');
+ROLLBACK TO s;
+ALTER ROLE regress_move_clerk RENAME TO regress_move_old;
+ALTER ROLE regress_move_third RENAME TO regress_move_clerk;
+SELECT wf_import_instances(ARRAY(SELECT b FROM gone));
+SET ROLE regress_move_clerk;
+SELECT wf_cancel(:'clerks');
+ROLLBACK;
 -- Two roles that have a schedule here, each of the name that the other's has there.
 BEGIN;
 SET ROLE regress_move_owner;

@@ -28,13 +28,6 @@ pub use lock::{Wait, distinct, lock, lock_table, read, read_by, read_newest_by};
 pub use triggers::suppressed;
 pub use writer::Writer;
 
-/// Invalidates what sessions have kept of a table: other sessions when this transaction commits, this one at its next command,
-/// and again if the transaction is undone.
-pub fn changed(columns: &'static Columns) {
-    // SAFETY: takes the oid of a table, which this session has locked.
-    unsafe { pg_sys::CacheInvalidateRelcacheByRelid(columns.find()) };
-}
-
 /// Runs one command that writes rows. After an error the end of the (sub)transaction cleans up.
 pub fn write<R>(body: impl FnOnce(&mut Writer) -> R) -> R {
     let user = OwnerRights::take();

@@ -207,7 +207,7 @@ pub fn alias(id: i32, role: Oid) -> Result<(), PgError> {
         Some(_) => Err(PgError::new("42710", format!("owner {id} is another role on this node"))
             .detail(format!("Where the rows come from it is \"{}\".", role::name(role).unwrap_or_default()))),
         None => {
-            rows::changed(&BY_ID);
+            catalog::definitions_changed();
             ALIAS.run(&[Arg::Integer(id), Arg::Text(&stored_role::text_of(role)), Arg::Integer(own)]);
             Ok(())
         }

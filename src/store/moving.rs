@@ -1,9 +1,9 @@
 //! Rows on their way to another node: whole trees of instances, and what belongs to a correlation id without an instance.
 //!
-//! Lock order: the partition, then the instances in order of id, then rows of other tables. Whoever changes a row that
+//! Lock order: the partition, then the instances in order of id, then rows of other tables. Each session that changes a row that
 //! belongs to an instance has locked the instance, but for claims and heartbeats of workers, which lock the bookmark alone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -77,6 +77,34 @@ pub fn trees(roots: &[Uuid]) -> Vec<(Uuid, Uuid)> {
     let mut trees: Vec<_> = root_of.into_iter().map(|(id, root)| (root, id)).collect();
     trees.sort_unstable();
     trees
+}
+
+static PARENTS: Statement = Statement::new(
+    "WITH RECURSIVE above (id, parent) AS ( \
+         SELECT i.id, i.parent_instance_id FROM workflow.instances i \
+         WHERE i.id = ANY ($1) AND i.parent_instance_id IS NOT NULL \
+         UNION SELECT i.id, i.parent_instance_id FROM above a JOIN workflow.instances i ON i.id = a.parent \
+         WHERE i.parent_instance_id IS NOT NULL) \
+     SELECT id, parent FROM above",
+    &[Type::UuidArray],
+);
+
+/// Whether an instance of these, or one above them, is above itself.
+pub fn has_circle(ids: &[Uuid]) -> bool {
+    let parent_of: HashMap<Uuid, Uuid> =
+        PARENTS.rows(&[Arg::Uuids(ids)], |row| (row.get(), row.get())).into_iter().collect();
+    let mut below_a_root = HashSet::new();
+    parent_of.keys().any(|id| {
+        let (mut path, mut at) = (HashSet::new(), id);
+        while let Some(parent) = parent_of.get(at).filter(|_| !below_a_root.contains(at)) {
+            if !path.insert(*at) {
+                return true;
+            }
+            at = parent;
+        }
+        below_a_root.extend(path);
+        false
+    })
 }
 
 /// An instance with a correlation id.

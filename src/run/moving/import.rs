@@ -265,6 +265,7 @@ impl Known<'_> {
 /// What of a piece has to be fitted to this node.
 #[derive(Default)]
 struct Contents {
+    children: bool,
     lanes: bool,
     leases: bool,
     due: bool,
@@ -274,6 +275,7 @@ struct Contents {
 impl Contents {
     fn note(&mut self, places: &Places, row: &[Cell<'_>]) {
         let has = |place: Option<usize>| place.is_some_and(|at| row[at] != Cell::Null);
+        self.children |= has(places.parent);
         self.lanes |= has(places.lane);
         self.leases |= has(places.token);
         // A lease that ends makes its bookmark due.
@@ -310,6 +312,9 @@ fn refuse_taken_schedules(table: &Table, known: &Known<'_>) -> Result<(), PgErro
 
 /// Fits what was taken in to this node.
 fn settle(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents) -> Result<(), PgError> {
+    if contents.children && moving::has_circle(ids) {
+        return Err(damaged());
+    }
     if contents.leases {
         leases::end_of(ids, session.timestamp());
     }

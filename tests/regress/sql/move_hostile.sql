@@ -86,6 +86,8 @@ SELECT v.name, t.* FROM (VALUES
     ('a stimulus to all', 'bookmark_queue', '\002\007strange', '\000'),
     ('a schedule without a key', 'triggers', '\002\007strange', '\000'),
     ('an instance without a key', 'instances', '\002\007strange', '\000'),
+    ('an instance that is its own parent', 'instances', '\002\007hostile\003\002\000', '\002\007hostile\003\002'::bytea || uuid_of((SELECT id FROM moved))),
+    ('an instance below one of this node', 'instances', '\002\007hostile\003\002\000', '\002\007hostile\003\002'::bytea || uuid_of((SELECT id FROM other))),
     ('a task without a name', 'tasks', '\002\005check', '\000'),
     ('a value less', 'tasks', '\002\005check', ''),
     ('a value more', 'tasks', '\002\005check', '\000\002\005check'),
@@ -95,6 +97,11 @@ SELECT v.name, t.* FROM (VALUES
     ('a large number', 'tasks', '\007\017{"amount": 250}', '\007'::bytea || text_of('{"amount": 1e999999}'))) AS v (name, among, what, by), bundle AS b,
     taken(b.piece, with_values(rest(b.b), v.among, replaced(values_of(rest(b.b), v.among), v.what, v.by))) AS t
 WHERE position(text_of(v.among) IN rest(b.b)) > 0 ORDER BY 1, b.piece;
+-- Below a child of its own.
+UPDATE workflow.instances SET parent_instance_id = (SELECT id FROM moved) WHERE id = (SELECT id FROM other);
+SELECT (taken(b.piece, with_values(rest(b.b), 'instances', replaced(values_of(rest(b.b), 'instances'), '\002\007hostile\003\002\000', '\002\007hostile\003\002'::bytea || uuid_of((SELECT id FROM other)))))).*
+FROM bundle AS b WHERE position(text_of('instances') IN rest(b.b)) > 0;
+UPDATE workflow.instances SET parent_instance_id = NULL WHERE id = (SELECT id FROM other);
 -- The last row alone is wrong; a table comes twice.
 SELECT (taken(b.piece, with_values(rest(b.b), 'bookmarks', overlay(v PLACING '\000' FROM last_of(v, '\001\020') FOR 18)))).state
 FROM bundle AS b, values_of(rest(b.b), 'bookmarks') AS v WHERE position(text_of('bookmarks') IN rest(b.b)) > 0;

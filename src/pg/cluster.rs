@@ -41,6 +41,14 @@ pub fn running(transaction: u32) -> Option<u32> {
     }
 }
 
+/// Waits until the transaction of another session, or the part of it with this xid, has ended.
+pub fn wait_for(transaction: u32) {
+    let (table, row, operation) = (std::ptr::null_mut(), std::ptr::null_mut(), pg_sys::XLTW_Oper::XLTW_None);
+    // SAFETY: takes an xid; the table and the row are for an error's context, which there is none of. An interrupt is an
+    // ERROR.
+    unsafe { pg_sys::XactLockTableWait(transaction.into(), table, row, operation) };
+}
+
 /// The lowest xid that was still running when this transaction took its oldest snapshot. This transaction sees all
 /// older committed transactions. It must have a snapshot.
 pub fn oldest_unseen() -> u32 {

@@ -31,26 +31,35 @@ pub fn try_share(table: &'static CStr, key: u32, sub: i32) -> bool {
     acquire(table, key, sub, pg_sys::ShareLock, false)
 }
 
+/// Lets go of a lock that [`lock`] took in the same (sub)transaction, before that ends.
+pub fn unlock(table: &'static CStr, key: u32, sub: i32) {
+    // SAFETY: takes numbers. Of a lock that is not held it warns.
+    unsafe { pg_sys::LockRelease(&tag(table, key, sub), pg_sys::ExclusiveLock as i32, false) };
+}
+
 /// Takes a lock as LockDatabaseObject does: what other sessions changed before they let go of it is known afterwards.
 fn acquire(table: &'static CStr, key: u32, sub: i32, mode: u32, waits: bool) -> bool {
     // SAFETY: takes numbers and may wait, to which an interrupt is an ERROR.
     unsafe {
-        let class = class_of(table);
-        let tag = pg_sys::LOCKTAG {
-            locktag_field1: pg_sys::MyDatabaseId.to_u32(),
-            locktag_field2: class.to_u32(),
-            locktag_field3: key,
-            locktag_field4: sub as u16,
-            locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
-            locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
-        };
-        let result = pg_sys::LockAcquire(&tag, mode as i32, false, !waits);
+        let result = pg_sys::LockAcquire(&tag(table, key, sub), mode as i32, false, !waits);
         if result == pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL {
             return false;
         }
         pg_sys::AcceptInvalidationMessages();
     }
     true
+}
+
+fn tag(table: &'static CStr, key: u32, sub: i32) -> pg_sys::LOCKTAG {
+    pg_sys::LOCKTAG {
+        // SAFETY: a global of the backend's only thread.
+        locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
+        locktag_field2: class_of(table).to_u32(),
+        locktag_field3: key,
+        locktag_field4: sub as u16,
+        locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
+        locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
+    }
 }
 
 thread_local! {

@@ -23,7 +23,7 @@ mod triggers;
 mod writer;
 
 pub use columns::Columns;
-pub use holder::{Holder, holder, inserting};
+pub use holder::{Holder, holder, inserting, read_settled_by};
 pub use lock::{Wait, distinct, lock, lock_table, read, read_by, read_newest_by};
 pub use triggers::suppressed;
 pub use writer::Writer;

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::pg::jsonb::Document;
 use crate::pg::{PgError, guc, session};
 use crate::run::Session;
-use crate::store::messages::Name;
+use crate::store::messages::{Answered, Name};
 
 /// A call that a client may send again.
 #[derive(Debug)]
@@ -86,22 +86,25 @@ pub fn once(
         return Err(PgError::new("55000", format!("message \"{}\" is being called", message.id))
             .detail("What this call has begun makes the same call."));
     };
-    // The same call in another transaction has to end first. A statement after that sees what it has answered.
-    name.lock();
-    if let Some(known) = name.find() {
+    let known = name.begin();
+    // The answer of a transaction that this one's snapshot does not see, or that has been removed meanwhile.
+    let time = |answered: &Answered| answered.called_at;
+    if session::sees_old_rows() && name.find().as_ref().map(time) != known.as_ref().map(time) {
+        return Err(PgError::new("40001", "could not serialize access due to concurrent update")
+            .detail(format!("Another transaction has called message \"{}\", or removed its answer.", message.id)));
+    }
+    if let Some(known) = known {
         let keep = guc::message_retention();
         if keep.is_none_or(|keep| known.called_at.0.saturating_add(keep) > session.timestamp().0) {
+            name.done();
             return if known.content == content { Ok(known.answer) } else { Err(differs(message)) };
         }
         name.forget();
     }
-    if session::sees_old_rows() && name.is_answered() {
-        return Err(PgError::new("40001", "could not serialize access due to concurrent update")
-            .detail(format!("Another transaction has called message \"{}\".", message.id)));
-    }
     let (answer, is_done) = make(session)?;
     if is_done {
         name.remember(&content, &answer, session.timestamp());
+        name.done();
     }
     Ok(answer)
 }

@@ -1,9 +1,9 @@
 //! Messages: calls that were answered, so that a client may send one again.
 
 use crate::pg::jsonb::Document;
-use crate::pg::object_lock;
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type, read, written};
+use crate::pg::{cluster, object_lock};
 use crate::store::tables::MESSAGES;
 
 /// Which call it is.
@@ -68,19 +68,35 @@ impl<'a> Name<'a> {
         [Arg::Text(self.key), Arg::Integer(self.owner), Arg::Text(self.message)]
     }
 
-    /// Waits for a transaction that makes the same call. The hash is easy to meet, but not by another role.
-    pub fn lock(&self) {
-        object_lock::lock(c"messages", object_lock::hash_of(&[self.key, self.message]), self.owner);
+    /// Waits until no other transaction makes the same call, and reads what it was answered. No other transaction makes
+    /// it until [`done`](Self::done) or the end of the (sub)transaction. The hash is easy to meet, but not by another role.
+    pub fn begin(&self) -> Option<Answered> {
+        loop {
+            object_lock::lock(MESSAGES.name, self.hash(), self.owner);
+            match rows::read_settled_by(&STORED, &self.arguments(), |row| self.matching(row)) {
+                Ok(found) => return found,
+                // Without the lock, for which that transaction would wait if it made the call once more.
+                Err(transaction) => {
+                    self.done();
+                    cluster::wait_for(transaction);
+                }
+            }
+        }
     }
 
-    /// What it was answered.
+    /// Lets other transactions look for the answer, which the caller has found or remembered. They wait for the transaction
+    /// that is inserting or deleting it.
+    pub fn done(&self) {
+        object_lock::unlock(MESSAGES.name, self.hash(), self.owner);
+    }
+
+    /// What this transaction's snapshot sees that it was answered.
     pub fn find(&self) -> Option<Answered> {
         rows::read_by(&STORED, &self.arguments(), |row| self.matching(row))
     }
 
-    /// Whether it is answered by now, also by a transaction that this one does not see.
-    pub fn is_answered(&self) -> bool {
-        rows::read_newest_by(&STORED, &self.arguments(), |row| self.matching(row)).is_some()
+    fn hash(&self) -> u32 {
+        object_lock::hash_of(&[self.key, self.message])
     }
 
     fn matching(&self, row: &mut Row<'_>) -> Option<Answered> {

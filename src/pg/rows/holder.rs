@@ -1,13 +1,13 @@
-//! Whether a row could be locked now, asked without locking it.
+//! What other transactions are doing to a row, asked without locking it.
 
 use std::ffi::c_int;
 
 use pgrx::pg_sys;
 
-use super::lock::in_table;
+use super::lock::{deform, in_table};
 use super::{Columns, find, key_scan};
 use crate::pg::cluster;
-use crate::pg::spi::Arg;
+use crate::pg::spi::{Arg, Row};
 
 /// Who is in the way of a lock `FOR NO KEY UPDATE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,19 +52,54 @@ pub fn holder(columns: &'static Columns, key: Arg<'_>) -> Holder {
 
 /// The transaction of another session that is inserting a row with this key, the first columns, if there is one.
 pub fn inserting(columns: &'static Columns, key: &[Arg<'_>]) -> Option<u32> {
+    first_now(columns, key, |_, _, inserting, _| inserting)
+}
+
+/// Reads the row with this key, the first columns, as it is now, whatever this transaction's snapshot sees. `read` says
+/// whether it is the row. `Err` is a transaction of another session that is inserting or deleting such a row.
+pub fn read_settled_by<T>(
+    columns: &'static Columns,
+    key: &[Arg<'_>],
+    mut read: impl FnMut(&mut Row<'_>) -> Option<T>,
+) -> Result<Option<T>, u32> {
+    let mut found = None;
+    let changing = first_now(columns, key, |table, tuple, inserting, deleting| {
+        let changing = inserting.or(deleting);
+        if changing.is_none() && found.is_none() {
+            // SAFETY: the scan's table and the tuple at which it is.
+            found = unsafe { deform(table, columns, tuple, &mut read) };
+        }
+        changing
+    });
+    changing.map_or(Ok(found), Err)
+}
+
+/// Shows `look` the rows with this key that are committed or this transaction's own, and those that other transactions are
+/// inserting or deleting, with these transactions, until it returns a value.
+fn first_now<T>(
+    columns: &'static Columns,
+    key: &[Arg<'_>],
+    mut look: impl FnMut(pg_sys::Relation, pg_sys::HeapTuple, Option<u32>, Option<u32>) -> Option<T>,
+) -> Option<T> {
+    let xid = |xid: pg_sys::TransactionId| (xid != pg_sys::InvalidTransactionId).then(|| xid.into_inner());
     in_table(columns, pg_sys::AccessShareLock, |table| {
         let mut dirty =
             pg_sys::SnapshotData { snapshot_type: pg_sys::SnapshotType::SNAPSHOT_DIRTY, ..Default::default() };
         // SAFETY: a snapshot that sees what is not committed needs no more than its kind. Each look at a tuple says in it
-        // which transaction is inserting the tuple. It lives longer than the scan.
+        // which transactions are inserting and deleting the tuple. It lives longer than the scan. A tuple is pinned until
+        // the next one.
         unsafe {
             let scan = key_scan(table, columns, key, &raw mut dirty);
             let mut found = None;
-            while found.is_none() && !pg_sys::systable_getnext(scan).is_null() {
-                found = Some(dirty.xmin).filter(|xid| *xid != pg_sys::InvalidTransactionId);
+            while found.is_none() {
+                let tuple = pg_sys::systable_getnext(scan);
+                if tuple.is_null() {
+                    break;
+                }
+                found = look(table, tuple, xid(dirty.xmin), xid(dirty.xmax));
             }
             pg_sys::systable_endscan(scan);
-            found.map(|xid| xid.into_inner())
+            found
         }
     })
 }

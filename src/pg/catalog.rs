@@ -1,7 +1,7 @@
 //! The extension in the catalog, and generation numbers that invalidate results of catalog look-ups.
 
-use std::cell::Cell;
-use std::ffi::c_int;
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, c_int};
 
 use pgrx::pg_sys::{self, Datum, Oid};
 
@@ -85,6 +85,30 @@ unsafe extern "C-unwind" fn relation_changed(_argument: Datum, relation: Oid) {
     if relation == known.table || relation == Oid::INVALID {
         DEFINITIONS.set(Definitions { changes: known.changes + 1, ..known });
     }
+}
+
+thread_local! {
+    /// Tables of the schema `workflow` that were found, and the generation in which they were.
+    static TABLES: RefCell<(u64, Vec<(&'static CStr, Oid)>)> = const { RefCell::new((0, Vec::new())) };
+}
+
+/// A table of the schema `workflow`, if it exists.
+pub fn table(name: &'static CStr) -> Option<Oid> {
+    let (schema, generation) = (schema(), generation());
+    TABLES.with_borrow_mut(|(found_in, tables)| {
+        if *found_in != generation {
+            tables.clear();
+            *found_in = generation;
+        }
+        if let Some((_, table)) = tables.iter().find(|(found, _)| *found == name) {
+            return Some(*table);
+        }
+        // SAFETY: takes a C string, looks in the catalog.
+        let table = unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) };
+        let is_there = table != Oid::INVALID;
+        tables.extend(is_there.then_some((name, table)));
+        is_there.then_some(table)
+    })
 }
 
 /// The extension's oid, if it is installed in this database. Call it in a transaction.

@@ -3,10 +3,9 @@
 //! Their class is a table of the extension. SQL can take advisory locks of any key, but no lock of such a class. Only
 //! calls of the extension take one, and they check the caller's rights first or fail with an error that releases it.
 
-use std::cell::RefCell;
 use std::ffi::CStr;
 
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys;
 
 use crate::pg::catalog;
 
@@ -54,34 +53,12 @@ fn tag(table: &'static CStr, key: u32, sub: i32) -> pg_sys::LOCKTAG {
     pg_sys::LOCKTAG {
         // SAFETY: a global of the backend's only thread.
         locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
-        locktag_field2: class_of(table).to_u32(),
+        locktag_field2: catalog::table(table).unwrap_or_default().to_u32(),
         locktag_field3: key,
         locktag_field4: sub as u16,
         locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
         locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
     }
-}
-
-thread_local! {
-    /// Tables that are classes, and the generation of the catalog for which their oids are valid.
-    static CLASSES: RefCell<(u64, Vec<(&'static CStr, Oid)>)> = const { RefCell::new((0, Vec::new())) };
-}
-
-fn class_of(table: &'static CStr) -> Oid {
-    let (schema, generation) = (catalog::schema(), catalog::generation());
-    CLASSES.with_borrow_mut(|(of, classes)| {
-        if *of != generation {
-            classes.clear();
-            *of = generation;
-        }
-        if let Some((_, class)) = classes.iter().find(|(name, _)| *name == table) {
-            return *class;
-        }
-        // SAFETY: takes a C string, looks in the catalog.
-        let class = unsafe { pg_sys::get_relname_relid(table.as_ptr(), schema) };
-        classes.push((table, class));
-        class
-    })
 }
 
 /// A hash of a text, for such a key.

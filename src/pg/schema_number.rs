@@ -4,7 +4,6 @@
 //! transactions that have called us, blocks new calls until it has committed, and invalidates the number that sessions
 //! have cached. A name look-up uses the current catalog, whatever rows the transaction's snapshot sees.
 
-use std::cell::Cell;
 use std::ffi::{CStr, CString};
 use std::hint::black_box;
 
@@ -16,11 +15,6 @@ use crate::pg::error::PgError;
 /// The table of the schema that this library is for. A test puts another digit into the compiled library.
 static TABLE: &CStr = c"schema_2";
 const PREFIX: &str = "schema_";
-
-thread_local! {
-    /// The table, and the generation of the catalog in which it was there.
-    static FOUND: Cell<(u64, Oid)> = const { Cell::new((0, Oid::INVALID)) };
-}
 
 /// The number that this library is for.
 pub fn of_library() -> u32 {
@@ -57,14 +51,7 @@ pub fn require_if_here() -> Result<(), PgError> {
 const MODE: LOCKMODE = pg_sys::AccessShareLock as LOCKMODE;
 
 fn table() -> Option<Oid> {
-    let generation = catalog::generation();
-    let (known_in, table) = FOUND.get();
-    if known_in == generation {
-        return Some(table);
-    }
-    let table = find(black_box(TABLE))?;
-    FOUND.set((generation, table));
-    Some(table)
+    catalog::table(black_box(TABLE))
 }
 
 fn find(name: &CStr) -> Option<Oid> {

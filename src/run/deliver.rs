@@ -1,6 +1,6 @@
 //! Delivering stimuli: what they start, what they resume, and what is kept for later.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -286,16 +286,18 @@ fn defer(
     is_momentary: bool,
     delivery: &mut Delivery,
 ) {
-    for running::Running { instance, makes_bookmarks } in running::all() {
-        let is_met = inside.contains(&instance);
-        let is_possible = stimulus.filter.instance_id.map_or(makes_bookmarks, |wanted| wanted == instance);
-        if !(is_met || is_momentary && is_possible) {
-            continue;
+    let mut instances: BTreeSet<Uuid> = inside.iter().copied().collect();
+    if is_momentary {
+        match stimulus.filter.instance_id {
+            Some(wanted) => instances.extend(running::contains(wanted).then_some(wanted)),
+            None => instances.extend(running::bursts()),
         }
+    }
+    for instance in instances {
         let item = item(session, stimulus.filter.clone(), stimulus);
         queue::defer(&item, session.timestamp(), instance);
         running::note_deferral();
-        if is_met {
+        if inside.contains(&instance) {
             delivery.resumed.push(instance);
         }
     }

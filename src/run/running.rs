@@ -1,18 +1,27 @@
-//! The instances whose bursts are running further up in this backend.
+//! The instances whose bursts are running further up in this backend, and those that are being moved there.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
 use uuid::Uuid;
 
 use crate::pg::PgError;
 
-/// An instance that counts as running.
-#[derive(Clone, Copy, Debug)]
-pub struct Running {
-    /// Id.
-    pub instance: Uuid,
-    /// Whether it may make bookmarks: one that moves makes none.
-    pub makes_bookmarks: bool,
+/// What counts as running.
+enum Running {
+    /// An instance whose burst is running.
+    Burst(Uuid),
+    /// Instances whose rows are being taken in or removed.
+    Moving(HashSet<Uuid>),
+}
+
+impl Running {
+    fn has(&self, instance: Uuid) -> bool {
+        match self {
+            Self::Burst(id) => *id == instance,
+            Self::Moving(ids) => ids.contains(&instance),
+        }
+    }
 }
 
 thread_local! {
@@ -20,19 +29,22 @@ thread_local! {
     static CALLED_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Marks an instance as running until the mark is dropped, also on unwinding.
+/// Marks instances as running until the mark is dropped, also on unwinding.
 pub struct Mark;
 
 impl Mark {
-    /// Marks an instance.
+    /// Marks an instance whose burst begins.
     pub fn set(instance: Uuid) -> Self {
-        STACK.with_borrow_mut(|stack| stack.push(Running { instance, makes_bookmarks: true }));
-        Self
+        Self::push(Running::Burst(instance))
     }
 
-    /// Marks an instance whose rows are being taken in or removed.
-    pub fn moving(instance: Uuid) -> Self {
-        STACK.with_borrow_mut(|stack| stack.push(Running { instance, makes_bookmarks: false }));
+    /// Marks instances whose rows are being taken in or removed. They make no bookmarks.
+    pub fn moving(instances: &[Uuid]) -> Self {
+        Self::push(Running::Moving(instances.iter().copied().collect()))
+    }
+
+    fn push(running: Running) -> Self {
+        STACK.with_borrow_mut(|stack| stack.push(running));
         Self
     }
 }
@@ -43,19 +55,23 @@ impl Drop for Mark {
     }
 }
 
-/// Whether this instance's burst is running.
+/// Whether this instance counts as running.
 pub fn contains(instance: Uuid) -> bool {
-    STACK.with_borrow(|stack| stack.iter().any(|running| running.instance == instance))
+    STACK.with_borrow(|stack| stack.iter().any(|running| running.has(instance)))
 }
 
-/// Whether any burst is running.
+/// Whether anything counts as running.
 pub fn any() -> bool {
     STACK.with_borrow(|stack| !stack.is_empty())
 }
 
-/// All instances that count as running.
-pub fn all() -> Vec<Running> {
-    STACK.with_borrow(Clone::clone)
+/// The instances whose bursts are running. Each may be about to make a bookmark.
+pub fn bursts() -> Vec<Uuid> {
+    let burst = |running: &Running| match running {
+        Running::Burst(id) => Some(*id),
+        Running::Moving(_) => None,
+    };
+    STACK.with_borrow(|stack| stack.iter().filter_map(burst).collect())
 }
 
 /// Remembers that a call may have deferred a stimulus until a burst ends.

@@ -77,9 +77,9 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
 /// Removes what the parts have, as long as nothing else has come. Calls of row triggers count as inside a burst: what they
 /// see is not whole any more.
 fn remove(rows: Rows<'_>, parts: &[Part], instances: &[Uuid]) -> Result<(), PgError> {
-    let marks: Vec<Mark> = instances.iter().map(|id| Mark::moving(*id)).collect();
+    let mark = Mark::moving(instances);
     rows.remove(&parts.iter().map(|part| &part.contents).collect::<Vec<_>>())?;
-    drop(marks);
+    drop(mark);
     if running::may_have_deferred() && instances.iter().any(|id| !queue::take_deferred(*id).is_empty()) {
         return Err(PgError::new("55000", "trigger sent a stimulus to a workflow instance that leaves")
             .hint("Let its function pass over rows that wf_export_instances removes."));

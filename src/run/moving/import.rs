@@ -153,7 +153,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
     }
     let mut contents = Contents::default();
     // Row triggers on the tables count as inside a burst: what they see is not whole yet.
-    let marks: Vec<Mark> = ids.iter().map(|id| Mark::moving(*id)).collect();
+    let mark = Mark::moving(&ids);
     for table in bundle.tables {
         interrupt::check();
         refuse_taken_schedules(&table, &known)?;
@@ -166,7 +166,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
     }
     settle(session, &ids, &bundle.keys, &contents)?;
     pages.iter().try_for_each(|page| look_at(page))?;
-    drop(marks);
+    drop(mark);
     if running::may_have_deferred() {
         let deferred = ids.iter().flat_map(|id| queue::take_deferred(*id));
         session.follow_ups.extend(deferred.map(|item| FollowUp::Item(Box::new(item))));

@@ -61,8 +61,8 @@ fn make(session: &mut Session, message: &Message<'_>) -> Result<(Document, bool)
         "task" => completed(session, message, body.as_ref())?,
         "http" => {
             let answer = requested(session, message, members(body)?)?;
-            // A request that no workflow has taken, or that one could not take now.
-            return Ok((answer, session.http.instance.is_some() && session.http.refusal.is_none()));
+            // No workflow has taken the request, or what the one that took it did is undone.
+            return Ok((answer, session.http.instance.is_some()));
         }
         other => {
             return Err(PgError::new("22023", format!("kind of call \"{other}\" does not exist"))

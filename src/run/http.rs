@@ -278,7 +278,7 @@ fn bounded(
     };
     open.roll_back();
     session.follow_ups.truncate(pending);
-    session.http.response = None;
+    (session.http.instance, session.http.response) = (None, None);
     let is_late = timeout.is_some() && deadline::has_passed();
     failed.or_else(|error| match error.sqlstate.as_str() {
         "57014" if is_late => Ok(Ran::Response(Response::message(408, "The workflow did not answer in time."))),

@@ -52,8 +52,8 @@ written! {
 static NEW: Columns = Columns::of(&MESSAGES, New::COLUMNS);
 
 static FORGET: Statement = Statement::new(
-    "DELETE FROM workflow.messages WHERE key = $1 AND owner = $2 AND message = $3",
-    &[Type::Text, Type::Integer, Type::Text],
+    "DELETE FROM workflow.messages WHERE key = $1 AND owner = $2 AND message = $3 AND called_at = $4",
+    &[Type::Text, Type::Integer, Type::Text, Type::Timestamp],
 );
 static REMOVE: Statement = Statement::new(
     "DELETE FROM workflow.messages m USING ( \
@@ -105,9 +105,10 @@ impl<'a> Name<'a> {
         is_it.then_some(Answered { content, answer, called_at })
     }
 
-    /// Forgets an answer.
-    pub fn forget(&self) {
-        FORGET.run(&self.arguments());
+    /// Forgets an answer, but none that has taken its place.
+    pub fn forget(&self, answered: &Answered) {
+        let [key, owner, message] = self.arguments();
+        FORGET.run(&[key, owner, message, Arg::Timestamp(answered.called_at)]);
     }
 
     /// Remembers an answer. The caller has locked the message and knows that it has none.

@@ -80,8 +80,9 @@ fn remove(rows: Rows<'_>, parts: &[Part], instances: &[Uuid]) -> Result<(), PgEr
     let mark = Mark::moving(instances);
     rows.remove(&parts.iter().map(|part| &part.contents).collect::<Vec<_>>())?;
     drop(mark);
-    if running::may_have_deferred() && instances.iter().any(|id| !queue::take_deferred(*id).is_empty()) {
-        return Err(PgError::new("55000", "trigger sent a stimulus to a workflow instance that leaves")
+    let told = || instances.iter().find(|id| !queue::take_deferred(**id).is_empty());
+    if let Some(id) = running::may_have_deferred().then(told).flatten() {
+        return Err(PgError::new("55000", format!("trigger sent a stimulus to workflow instance {id}, which leaves"))
             .hint("Let its function pass over rows that wf_export_instances removes."));
     }
     Ok(())

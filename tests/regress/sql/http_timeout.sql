@@ -42,3 +42,12 @@ SELECT * FROM http('GET', '/deaf');
 RESET statement_timeout;
 SELECT status FROM http('GET', '/deaf');
 SELECT status FROM http('GET', '/greet/Ada');
+-- wf_call remembers no answer of what was undone: the request is made when it is sent again.
+CREATE FUNCTION held() RETURNS void LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION USING ERRCODE = '55P03', MESSAGE = 'held'; END $$;
+SELECT * FROM wf_define('{"definitionId": "held", "root": [
+    {"type": "HttpEndpoint", "path": "held", "canStartWorkflow": true}, {"type": "Sql", "statement": "SELECT public.held()"}]}');
+SELECT name, wf_call('k', name, 'http', name, '{"method": "GET"}') ->> 'status' AS status FROM unnest(ARRAY['/slow', '/held', '/greet/Ada']) AS name;
+SELECT message FROM workflow.messages;
+CREATE OR REPLACE FUNCTION held() RETURNS void LANGUAGE sql AS '';
+SELECT wf_call('k', '/held', 'http', '/held', '{"method": "GET"}') ->> 'status' AS status;
+SELECT message FROM workflow.messages ORDER BY 1;

@@ -10,6 +10,7 @@ SELECT wf_publish_event('Early', '{"x": 1}', correlation_id => 'strange', keep_f
 SELECT wf_call('strange', 'm1', 'event', 'Early', '{"x": 2}') \g /dev/null
 SELECT wf_schedule_workflow('hostile', '0 3 * * *', 'hostile', correlation_id => 'strange') \g /dev/null
 CREATE TABLE moved AS SELECT id FROM workflow.instances;
+CREATE TABLE planned AS SELECT schedule FROM workflow.triggers;
 CREATE TABLE other AS SELECT wf_start('hostile', correlation_id => 'here') AS id;
 CREATE TABLE bundle AS SELECT row_number() OVER () AS piece, b FROM wf_export_instances('{strange}', remove => true) AS b;
 
@@ -97,6 +98,18 @@ SELECT v.name, t.* FROM (VALUES
     ('a large number', 'tasks', '\007\017{"amount": 250}', '\007'::bytea || text_of('{"amount": 1e999999}'))) AS v (name, among, what, by), bundle AS b,
     taken(b.piece, with_values(rest(b.b), v.among, replaced(values_of(rest(b.b), v.among), v.what, v.by))) AS t
 WHERE position(text_of(v.among) IN rest(b.b)) > 0 ORDER BY 1, b.piece;
+-- A schedule without its times.
+SELECT t.state, t.message
+FROM bundle AS b, planned AS p, taken(b.piece, with_values(rest(b.b), 'triggers', replaced(values_of(rest(b.b), 'triggers'), '\007'::bytea || text_of(p.schedule::text), '\000'))) AS t
+WHERE position(text_of('triggers') IN rest(b.b)) > 0;
+-- What a column can have is taken in; wf_check names what breaks a rule.
+BEGIN;
+SELECT count(wf_import_instances(ARRAY(
+    SELECT CASE WHEN position(text_of('instances') IN rest(b)) > 0
+        THEN sealed(with_values(rest(b), 'instances', replaced(values_of(rest(b), 'instances'), '\002\007Running', '\002\007Runn1ng'))) ELSE b END
+    FROM bundle)));
+SELECT c.problem FROM wf_check() AS c;
+ROLLBACK;
 -- Below a child of its own.
 UPDATE workflow.instances SET parent_instance_id = (SELECT id FROM moved) WHERE id = (SELECT id FROM other);
 SELECT (taken(b.piece, with_values(rest(b.b), 'instances', replaced(values_of(rest(b.b), 'instances'), '\002\007hostile\003\002\000', '\002\007hostile\003\002'::bytea || uuid_of((SELECT id FROM other)))))).*

@@ -61,7 +61,7 @@ fn make(session: &mut Session, message: &Message<'_>) -> Result<(Document, bool)
         "task" => completed(session, message, body.as_ref())?,
         "http" => {
             let answer = requested(session, message, members(body)?)?;
-            // No workflow has taken the request, or what the one that took it did is undone.
+            // A workflow has served the request, and that was not undone.
             return Ok((answer, session.http.instance.is_some()));
         }
         other => {

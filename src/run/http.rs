@@ -212,7 +212,10 @@ fn call(
         })?;
         Ok(match began {
             Began::Served(compiled, owner) => Ran::Response(answer(session, &compiled, &owner)),
-            Began::Not(ran) => ran,
+            Began::Not(ran) => {
+                session.http.instance = None;
+                ran
+            }
         })
     })
 }

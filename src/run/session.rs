@@ -60,7 +60,7 @@ pub struct Session {
 pub struct HttpContext {
     /// The request.
     pub request: Option<Rc<Request>>,
-    /// The instance that serves it: that of the call's first burst, unless that was undone.
+    /// The instance that serves it: that of the call's first burst, unless the burst was undone.
     pub instance: Option<Uuid>,
     /// The response that one of its bursts wrote.
     pub response: Option<Response>,

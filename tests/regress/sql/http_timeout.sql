@@ -51,3 +51,10 @@ SELECT message FROM workflow.messages;
 CREATE OR REPLACE FUNCTION held() RETURNS void LANGUAGE sql AS '';
 SELECT wf_call('k', '/held', 'http', '/held', '{"method": "GET"}') ->> 'status' AS status;
 SELECT message FROM workflow.messages ORDER BY 1;
+-- Nor one of what an activation strategy has refused.
+SELECT * FROM wf_define('{"definitionId": "single", "options": {"activationStrategy": "Singleton"}, "root": [
+    {"type": "HttpEndpoint", "path": "single", "canStartWorkflow": true}, {"type": "Event", "eventName": "Done"}]}');
+SELECT wf_start('single') AS single \gset
+SELECT wf_call('k', '/single', 'http', '/single', '{"method": "GET"}') ->> 'status' AS status;
+SELECT wf_cancel(:'single');
+SELECT wf_call('k', '/single', 'http', '/single', '{"method": "GET"}') ->> 'status' AS status;

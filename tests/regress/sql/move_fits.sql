@@ -151,6 +151,13 @@ EXCEPTION WHEN OTHERS THEN
     RAISE WARNING '% %', sqlstate, regexp_replace(sqlerrm, '[0-9a-f-]{36}', 'ID');
 END $$;
 DROP TRIGGER cancels ON workflow.instances;
+-- Also while rows leave that belong to no instance.
+CREATE FUNCTION moves() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM public.wf_export_instances('{torn}'); RETURN OLD; END $$;
+BEGIN;
+SELECT wf_publish_event('Late', correlation_id => 'alone', keep_for => '1 day') \g /dev/null
+CREATE TRIGGER moves BEFORE DELETE ON workflow.bookmark_queue FOR EACH ROW EXECUTE FUNCTION moves();
+SELECT count(*) FROM wf_export_instances('{alone}', remove => true);
+ROLLBACK;
 -- No trigger keeps what is packed: it would be on both nodes.
 SELECT wf_call('torn', 'once', 'event', 'Early') IS NOT NULL AS is_called;
 CREATE FUNCTION stays() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;

@@ -4,7 +4,8 @@
 --   CREATE SUBSCRIPTION node2 CONNECTION 'host=node2 dbname=app user=replicator' PUBLICATION workflow_report;
 --
 -- An instance that moves is deleted by one subscription and inserted by another. If the second comes first, it waits for the
--- first: PostgreSQL tries what has failed again.
+-- first: PostgreSQL tries what has failed again. Before a key returns to a node that it has left, wait until this database has
+-- followed it away: else the row of the other node meets the newer one, and its subscription waits for ever.
 CREATE SCHEMA workflow;
 
 CREATE TABLE workflow.instances (
@@ -29,3 +30,8 @@ CREATE VIEW running AS
 SELECT definition_id, version, sub_status, count(*), min(created_at) AS oldest
 FROM workflow.instances WHERE status = 'Running'
 GROUP BY definition_id, version, sub_status;
+
+CREATE VIEW instance_list AS
+SELECT id AS instance_id, definition_id, version, name, correlation_id, status, sub_status, incident_count, parent_instance_id,
+       created_at, updated_at, finished_at, paused_at
+FROM workflow.instances;

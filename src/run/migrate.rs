@@ -29,7 +29,7 @@ use crate::run::save::RowState;
 use crate::run::{Session, resume, running, version};
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::{compensations, journal, migration};
+use crate::store::{compensations, journal, migration, route};
 use crate::wake;
 
 mod batch;
@@ -61,7 +61,12 @@ pub struct Wanted {
 pub fn migrate(session: &mut Session, id: Uuid, wanted: &Wanted) -> Result<Vec<Problem>, PgError> {
     running::refuse(id)?;
     session.has_waited = true;
-    let row = if wanted.dry_run { instances::get(id) } else { instances::lock(id) };
+    let row = if wanted.dry_run {
+        route::require_instance(id, None)?;
+        instances::get(id)
+    } else {
+        instances::lock(id)
+    };
     let row = row.ok_or_else(|| resume::unknown(id))?;
     let old = compiled::of_instance(&row)?;
     // Who may not see the instance learns nothing of its definition.

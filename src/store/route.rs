@@ -36,7 +36,7 @@ pub fn is_on() -> bool {
 pub fn require(key: Option<&str>) -> Result<(), PgError> {
     let Some(check) = guc::route_check() else { return Ok(()) };
     let key = key.ok_or_else(missing)?;
-    ask(&check, key, Wait::Block)?.map_err(|detail| elsewhere(key, detail))
+    ask(&check, key, Some(Wait::Block))?.map_err(|detail| elsewhere(key, detail))
 }
 
 /// Lets an activity use a key that belongs here.
@@ -55,14 +55,14 @@ pub fn require_in_burst(key: Option<&str>) -> Result<(), PgError> {
 pub fn admits(key: Option<&str>) -> bool {
     let Some(check) = guc::route_check() else { return true };
     let Some(key) = key else { return false };
-    ask(&check, key, Wait::Skip).unwrap_or_else(|error| unwind(error)).is_ok()
+    ask(&check, key, Some(Wait::Skip)).unwrap_or_else(|error| unwind(error)).is_ok()
 }
 
 /// Whether a key belongs here, also after a move of its partition that is under way, which is awaited. The answer holds until this
 /// transaction ends.
 pub fn owns(key: &str) -> bool {
     let Some(check) = guc::route_check() else { return true };
-    ask(&check, key, Wait::Block).unwrap_or_else(|error| unwind(error)).is_ok()
+    ask(&check, key, Some(Wait::Block)).unwrap_or_else(|error| unwind(error)).is_ok()
 }
 
 /// Definitions of the extension itself, whose instances belong to the node where they are.
@@ -72,8 +72,9 @@ fn is_of_node(definition_id: &str) -> bool {
     OF_NODE.contains(&definition_id)
 }
 
-/// Whether a key belongs here; if not, a detail. [`Wait::Skip`] says no instead of waiting for a move.
-fn ask(check: &RouteCheck, key: &str, wait: Wait) -> Result<Result<(), Option<String>>, PgError> {
+/// Whether a key belongs here; if not, a detail. [`Wait::Skip`] says no instead of waiting for a move. `None` neither waits
+/// nor keeps the key here: one that moves is here until it has moved.
+fn ask(check: &RouteCheck, key: &str, wait: Option<Wait>) -> Result<Result<(), Option<String>>, PgError> {
     match check {
         RouteCheck::Partitions => Ok(ask_partitions(key, wait).map_err(Some)),
         RouteCheck::Function(name) => {
@@ -86,15 +87,16 @@ fn ask(check: &RouteCheck, key: &str, wait: Wait) -> Result<Result<(), Option<St
     }
 }
 
-fn ask_partitions(key: &str, wait: Wait) -> Result<(), String> {
+fn ask_partitions(key: &str, wait: Option<Wait>) -> Result<(), String> {
     let unknown = || "This node has no partition.".to_owned();
     let mut list = partitions::all();
     loop {
         let partition = list.of(key).ok_or_else(unknown)?;
         match wait {
-            Wait::Block => partitions::share(partition),
-            Wait::Skip if partitions::try_share(partition) => {}
-            Wait::Skip => return Err("A move of its partition is under way.".into()),
+            None => {}
+            Some(Wait::Block) => partitions::share(partition),
+            Some(Wait::Skip) if partitions::try_share(partition) => {}
+            Some(Wait::Skip) => return Err("A move of its partition is under way.".into()),
         }
         // Another transaction may have moved it, or changed the number of partitions, before this one had the lock.
         let now = partitions::all();
@@ -169,13 +171,31 @@ pub fn require_instance(instance: Uuid, known: Option<&str>) -> Result<(), PgErr
         return Ok(());
     }
     match whose(instance) {
-        Whose::Key(key) => require(key.as_deref()).map_err(|error| match error.sqlstate.as_str() {
-            "22004" => PgError::new("22004", format!("workflow instance {instance} has no correlation id"))
-                .detail("The correlation id decides the node, as workflow.route_check is set."),
-            _ => error,
+        Whose::Key(None) => Err(keyless(instance)),
+        Whose::Key(key) => require(key.as_deref()),
+        Whose::Node | Whose::Unknown => Ok(()),
+    }
+}
+
+/// Passes over an instance of another node, among many that one call looks at. Waits for no move.
+///
+/// # Errors
+/// 22023 if the key of the instance belongs to another node, 22004 if it has none.
+pub fn pass_over(instance: Uuid) -> Result<(), PgError> {
+    let Some(check) = guc::route_check() else { return Ok(()) };
+    match whose(instance) {
+        Whose::Key(None) => Err(keyless(instance)),
+        Whose::Key(Some(key)) => ask(&check, &key, None)?.map_err(|detail| {
+            // The others of the call are not undone.
+            PgError { sqlstate: "22023".into(), ..elsewhere(&key, detail) }
         }),
         Whose::Node | Whose::Unknown => Ok(()),
     }
+}
+
+fn keyless(instance: Uuid) -> PgError {
+    PgError::new("22004", format!("workflow instance {instance} has no correlation id"))
+        .detail("The correlation id decides the node, as workflow.route_check is set.")
 }
 
 /// Lets a stimulus go on for the instance that it names, if it names one that is here.

@@ -22,6 +22,7 @@ use crate::run::host::SpiHost;
 use crate::run::session::FollowUp;
 use crate::run::{Session, claim, migrate, resume, running, work};
 use crate::store::instances::{self, InstanceRow};
+use crate::store::route;
 use crate::store::selection::{self, Candidate};
 
 /// What is altered, where, and how.
@@ -184,6 +185,8 @@ fn judge(
         // A role without rights learns nothing of the definition.
         Work::Move(_) if right == Right::None => Err(migrate::not_owner(id)),
         Work::Move(moves) => return moves.move_one(session, candidate),
+        // Nor of the key.
+        Work::Alter(_) if let Err(elsewhere) = here(id, right) => Err(elsewhere),
         Work::Alter(alterations) if plan.is_dry_run => try_out(session, alterations, id, is_named, &mut problems),
         Work::Alter(alterations) => alter(session, (plan, alterations), id, is_named, &mut problems),
     };
@@ -193,6 +196,10 @@ fn judge(
         Err(error) if problems.is_empty() => refused(id, vec![error.told()]),
         Err(_) => refused(id, problems),
     }))
+}
+
+fn here(id: Uuid, right: Right) -> Result<(), PgError> {
+    if right == Right::None { Ok(()) } else { route::pass_over(id) }
 }
 
 /// Says whether an instance could be altered now, without its lock.

@@ -17,7 +17,7 @@ use crate::run::claim;
 use crate::run::migrate::{Prepared, Wanted, Way, ended, has_ended, may_move};
 use crate::run::{Session, running, version};
 use crate::store::instances::{self, InstanceRow};
-use crate::store::{definitions, migration, owners};
+use crate::store::{definitions, migration, owners, route};
 
 /// Which instances are moved.
 #[derive(Debug)]
@@ -142,6 +142,9 @@ impl Batch {
     pub fn migrate_one(&mut self, session: &mut Session, id: Uuid) -> Result<Option<Verdict>, PgError> {
         if running::contains(id) {
             return Ok(Some(Verdict::new(id, Outcome::Busy)));
+        }
+        if let Err(elsewhere) = route::pass_over(id) {
+            return Ok(Some(Verdict { problems: vec![said(&elsewhere)], ..Verdict::new(id, Outcome::Refused) }));
         }
         let row = match self.wanted.dry_run {
             true => instances::get(id),

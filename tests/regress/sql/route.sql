@@ -37,6 +37,7 @@ FROM (SELECT 'key-' || n FROM generate_series(1, 9) AS n) AS v (k) \gset
 SELECT wf_start(d, correlation_id => k)
 FROM unnest(ARRAY['task', 'task', 'event', 'both', 'delay', 'fault', 'again']) AS d, unnest(ARRAY[:'here', :'there', NULL]) AS k \g /dev/null
 SELECT wf_start('parent', '{"key": ""}', correlation_id => k) FROM unnest(ARRAY[:'here', :'there']) AS k \g /dev/null
+SELECT wf_schedule_workflow(concat('of ', k), '1 hour', 'event', correlation_id => k) FROM unnest(ARRAY[:'here', :'there', NULL]) AS k \g /dev/null
 SELECT wf_publish_event('Early', correlation_id => k, keep_for => '1 second') FROM unnest(ARRAY[:'here', :'there']) AS k \g /dev/null
 SET workflow.now = '2030-01-01 00:00:02+00';
 SELECT wf_run_due();
@@ -70,7 +71,8 @@ INSERT INTO calls (call) VALUES
     ($$wf_set_variable(instance('delay', %1$L), 'V', '2')$$), ($$wf_pause(instance('delay', %1$L))$$), ($$wf_unpause(instance('delay', %1$L))$$),
     ($$wf_retry(instance('fault', %1$L))$$), ($$wf_migrate(instance('delay', %1$L))$$),
     ($$wf_set_owner('instance', instance('event', %1$L)::text, 'regress_route_plain')$$),
-    ($$wf_schedule_workflow('s', '1 hour', 'event', correlation_id => %1$L)$$);
+    ($$wf_schedule_workflow('s', '1 hour', 'event', correlation_id => %1$L)$$),
+    ($$wf_alter_schedule(concat('of ', %1$L), active => false)$$), ($$wf_schedule_run_now(concat('of ', %1$L))$$);
 
 -- What a call does with a key: the error, or "done"; all of it is undone.
 CREATE FUNCTION outcome(call text, key text) RETURNS text LANGUAGE plpgsql AS $$
@@ -119,6 +121,21 @@ SELECT wf_resume(bookmark('event', NULL));
 -- A row of the tree is here, but its key is not.
 SELECT outcome('wf_resume(%L)', (SELECT b.id::text FROM workflow.bookmarks b JOIN workflow.instances c ON c.id = b.instance_id
     WHERE c.definition_id = 'child' AND c.parent_instance_id = instance('parent', key))) FROM unnest(ARRAY[:'here', :'there']) AS key;
+-- A call for many refuses those of another node, and those without a key, and goes on with the others. So does a dry run.
+BEGIN;
+SELECT wf_define('{"definitionId": "delay", "variables": [{"name": "V", "value": 2}], "root": {"id": "wait", "type": "Delay", "timeSpan": "1 hour"}}');
+CREATE FUNCTION verdicts(call text) RETURNS TABLE (key text, outcome text, problems text) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE 'SELECT i.correlation_id, v.outcome, regexp_replace(v.problems::text, ''[0-9a-f-]{36}'', ''ID'') FROM workflow.instances AS i JOIN '
+        || call || ' AS v ON v.instance_id = i.id ORDER BY 1';
+END $$;
+SELECT v.* FROM unnest(ARRAY[true, false]) AS dry, verdicts(format('wf_migrate_all(''delay'', dry_run => %L)', dry)) AS v;
+SELECT v.* FROM unnest(ARRAY[true, false]) AS dry,
+    verdicts(format('wf_alter(''[{"type": "ModifyVariable", "variableId": "V", "value": 3}]'', ''{"definitionIds": ["delay"]}'', dry_run => %L)', dry)) AS v;
+SELECT v.* FROM unnest(ARRAY[true, false]) AS dry,
+    verdicts(format('wf_alter(''[{"type": "Migrate", "targetVersion": 1}]'', ''{"definitionIds": ["delay"]}'', dry_run => %L)', dry)) AS v;
+ROLLBACK;
+SELECT outcome('wf_migrate(instance(''delay'', %L), dry_run => true)', k) FROM unnest(ARRAY[:'here', :'there', NULL]) AS k;
 -- Workers: what belongs elsewhere is passed over; its lease goes no further.
 BEGIN;
 SELECT DISTINCT t.correlation_id = :'here' AS here FROM wf_claim_tasks('{check}', max => 100) AS c JOIN workflow.open_tasks AS t USING (task_id);
@@ -157,6 +174,7 @@ SELECT wf_run_due();
 SELECT correlation_id, sub_status, count(*) FROM workflow.instance_list WHERE definition_id = 'delay' GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT i.correlation_id, b.attempts, b.due_at < '2030-01-01 03:00:00+00' AS is_due FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id WHERE i.definition_id = 'delay' ORDER BY 1;
 SELECT definition_id, count(*) FROM workflow.instance_list WHERE definition_id IN ('hourly', 'Workflow.ScheduledCommand') GROUP BY 1;
+SELECT correlation_id, last_scheduled, attempts, last_error FROM workflow.schedules WHERE name LIKE 'of %' ORDER BY 1;
 SELECT next_fire_at < '2030-01-01 03:00:00+00' AS is_due, last_error FROM workflow.triggers WHERE definition_id = 'hourly';
 
 -- A partition comes, in a transaction that is undone and in one that is not.

@@ -4,8 +4,8 @@
 --   CREATE SUBSCRIPTION node2 CONNECTION 'host=node2 dbname=app user=replicator' PUBLICATION workflow_report;
 --
 -- An instance that moves is deleted by one subscription and inserted by another. If the second comes first, it waits for the
--- first: PostgreSQL tries what has failed again. Before a key returns to a node that it has left, wait until this database has
--- followed it away: else the row of the other node meets the newer one, and its subscription waits for ever.
+-- first: PostgreSQL tries what has failed again. Before a key moves again, wait until the slot of the node where it is has
+-- confirmed its arrival: else a newer row is there first, and that subscription tries for ever.
 CREATE SCHEMA workflow;
 
 CREATE TABLE workflow.instances (

@@ -61,17 +61,17 @@ pub struct Wanted {
 pub fn migrate(session: &mut Session, id: Uuid, wanted: &Wanted) -> Result<Vec<Problem>, PgError> {
     running::refuse(id)?;
     session.has_waited = true;
-    let row = if wanted.dry_run {
-        route::require_instance(id, None)?;
-        instances::get(id)
-    } else {
-        instances::lock(id)
-    };
+    let row = if wanted.dry_run { instances::get(id) } else { instances::lock(id) };
     let row = row.ok_or_else(|| resume::unknown(id))?;
     let old = compiled::of_instance(&row)?;
     // Who may not see the instance learns nothing of its definition.
     if !access::is_member(role::current(), &row.owner) && !access::is_member(role::current(), &old.row.owner) {
         return Err(not_owner(id));
+    }
+    if wanted.dry_run
+        && let Some(elsewhere) = route::refusal(id)?
+    {
+        return Err(elsewhere);
     }
     let (target, _) = version::find(session, &row.definition_id, wanted.version)?;
     let new = compiled::of_version(target.id)?;

@@ -177,20 +177,14 @@ pub fn require_instance(instance: Uuid, known: Option<&str>) -> Result<(), PgErr
     }
 }
 
-/// Passes over an instance of another node, among many that one call looks at. Waits for no move.
-///
-/// # Errors
-/// 22023 if the key of the instance belongs to another node, 22004 if it has none.
-pub fn pass_over(instance: Uuid) -> Result<(), PgError> {
-    let Some(check) = guc::route_check() else { return Ok(()) };
-    match whose(instance) {
-        Whose::Key(None) => Err(keyless(instance)),
-        Whose::Key(Some(key)) => ask(&check, &key, None)?.map_err(|detail| {
-            // The others of the call are not undone.
-            PgError { sqlstate: "22023".into(), ..elsewhere(&key, detail) }
-        }),
-        Whose::Node | Whose::Unknown => Ok(()),
-    }
+/// Why a call for an instance is refused, asked without waiting for a move: its key belongs to another node, or it has none.
+pub fn refusal(instance: Uuid) -> Result<Option<PgError>, PgError> {
+    let Some(check) = guc::route_check() else { return Ok(None) };
+    Ok(match whose(instance) {
+        Whose::Key(None) => Some(keyless(instance)),
+        Whose::Key(Some(key)) => ask(&check, &key, None)?.err().map(|detail| elsewhere(&key, detail)),
+        Whose::Node | Whose::Unknown => None,
+    })
 }
 
 fn keyless(instance: Uuid) -> PgError {

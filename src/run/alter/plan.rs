@@ -185,21 +185,23 @@ fn judge(
         // A role without rights learns nothing of the definition.
         Work::Move(_) if right == Right::None => Err(migrate::not_owner(id)),
         Work::Move(moves) => return moves.move_one(session, candidate),
-        // Nor of the key.
-        Work::Alter(_) if let Err(elsewhere) = here(id, right) => Err(elsewhere),
         Work::Alter(alterations) if plan.is_dry_run => try_out(session, alterations, id, is_named, &mut problems),
         Work::Alter(alterations) => alter(session, (plan, alterations), id, is_named, &mut problems),
     };
+    // Nothing was locked, and a role without rights learns nothing of the key.
+    let is_left = plan.is_dry_run || matches!(altered, Ok(Outcome::Busy));
+    if is_left
+        && right != Right::None
+        && let Some(elsewhere) = route::refusal(id)?
+    {
+        return Ok(Some(refused(id, vec![elsewhere.told()])));
+    }
     Ok(Some(match altered {
         Ok(outcome) => Verdict { instance: id, outcome, problems },
         Err(error) if error.aborts_transaction() => return Err(error),
         Err(error) if problems.is_empty() => refused(id, vec![error.told()]),
         Err(_) => refused(id, problems),
     }))
-}
-
-fn here(id: Uuid, right: Right) -> Result<(), PgError> {
-    if right == Right::None { Ok(()) } else { route::pass_over(id) }
 }
 
 /// Says whether an instance could be altered now, without its lock.

@@ -143,13 +143,15 @@ impl Batch {
         if running::contains(id) {
             return Ok(Some(Verdict::new(id, Outcome::Busy)));
         }
-        if let Err(elsewhere) = route::pass_over(id) {
-            return Ok(Some(Verdict { problems: vec![said(&elsewhere)], ..Verdict::new(id, Outcome::Refused) }));
-        }
         let row = match self.wanted.dry_run {
             true => instances::get(id),
             false => instances::lock_with(id, Wait::Skip),
         };
+        if (self.wanted.dry_run || row.is_none())
+            && let Some(elsewhere) = route::refusal(id)?
+        {
+            return Ok(Some(Verdict { problems: vec![said(&elsewhere)], ..Verdict::new(id, Outcome::Refused) }));
+        }
         let Some(row) = row else {
             let is_there = instances::owner(id).is_some();
             return Ok(is_there.then(|| Verdict::new(id, Outcome::Busy)));

@@ -99,8 +99,13 @@ echo "ok: what does not fit is refused"
 # Under load: a client asks the map where a key is, and asks again where the key has just moved.
 map=$WORKFLOW_TMP/map
 mkdir "$map"
-for partition in {0..7}; do echo first >"$map/$partition"; done
-for partition in 3 5 6 7; do echo second >"$map/$partition"; done
+# place PARTITION NODE: whole for the clients that read it meanwhile.
+place() {
+    echo "$2" >"$map/.$1"
+    mv "$map/.$1" "$map/$1"
+}
+for partition in 0 1 2 4; do place "$partition" first; done
+for partition in 3 5 6 7; do place "$partition" second; done
 # routed PARTITION COMMAND: until it has taken effect.
 routed() {
     local said
@@ -130,7 +135,7 @@ while [ -n "$(jobs -r)" ]; do
         continue
     fi
     finish_move "$from" "$to"
-    echo "$to" >"$map/$partition"
+    place "$partition" "$to"
     moved=$((moved + 1))
 done
 wait

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use uuid::Uuid;
 
-use crate::support::{connect, create_roles, shared_server};
+use crate::support::{connect, create_roles, shared_server, wait_until};
 
 /// The superuser comes in without a password, also to replicate.
 const SUPERUSER: &str = "local all,replication postgres trust\n";
@@ -114,9 +114,7 @@ impl Cluster {
     /// Waits until a query of the superuser is true.
     pub fn wait_until(&self, query: &str) {
         let mut client = connect(&self.address(), "postgres");
-        while !client.query_one(query, &[]).expect("an answer").get::<_, bool>(0) {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        wait_until(query, || client.query_one(query, &[]).expect("an answer").get(0));
     }
 
     /// A file of the server's user that no other user reads.

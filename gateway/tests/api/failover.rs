@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 use std::os::unix::net::UnixListener;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
-use crate::support::{Another, World, connect, send};
+use crate::support::{Another, World, connect, send, wait_until};
 
 const CLIENTS: usize = 8;
 const FORM: &[(&str, &str)] =
@@ -49,11 +49,23 @@ fn complete(url: &str, key: &str, task: &str, by: &str) -> Told {
     }
 }
 
+/// Says so where a thread fails: those beside it would wait for what it does not do any more.
+struct Failing<'a>(&'a AtomicBool);
+
+impl Drop for Failing<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Tasks that clients complete, each its own.
 struct Work {
     tasks: Vec<String>,
     key: String,
     next: AtomicUsize,
+    has_failed: AtomicBool,
     /// Who was told that he has completed a task.
     done: Mutex<HashMap<String, String>>,
     /// Answers that were neither.
@@ -71,6 +83,7 @@ impl Work {
             tasks: serde_json::from_str(&tasks).unwrap(),
             key: world.key("ada"),
             next: AtomicUsize::new(0),
+            has_failed: AtomicBool::new(false),
             done: Mutex::default(),
             failures: AtomicUsize::new(0),
         }
@@ -78,10 +91,12 @@ impl Work {
 
     /// A client, until nothing is left. `url` is that of the gateway for an attempt.
     fn client(&self, client: usize, url: impl Fn(usize) -> String) {
+        let _failing = Failing(&self.has_failed);
         while let Some(task) = self.tasks.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             let mut may_be_done = false;
             for attempt in 0.. {
                 assert!(attempt < 1000, "{task} is never done");
+                assert!(!self.has_failed(), "another client has failed, or what disturbs them");
                 let by = format!("{client}-{attempt}");
                 match complete(&url(attempt), &self.key, task, &by) {
                     Told::Done => {
@@ -105,7 +120,10 @@ impl Work {
     /// All clients, and what ends things meanwhile.
     fn run(&self, url: impl Fn(usize) -> String + Copy + Send + Sync, disturb: impl FnOnce() + Send) {
         std::thread::scope(|scope| {
-            let disturbance = scope.spawn(disturb);
+            let disturbance = scope.spawn(|| {
+                let _failing = Failing(&self.has_failed);
+                disturb();
+            });
             let clients: Vec<_> = (0..CLIENTS)
                 .map(|number| scope.spawn(move || self.client(number, |attempt| url(number + attempt))))
                 .collect();
@@ -118,13 +136,18 @@ impl Work {
 
     /// Waits until clients have come to this part of the tasks.
     fn wait_for(&self, part: usize, of: usize) {
-        while self.next.load(Ordering::Relaxed) < self.tasks.len() * part / of {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_until("a part of the tasks is done", || {
+            assert!(!self.has_failed(), "a client has failed");
+            self.next.load(Ordering::Relaxed) >= self.tasks.len() * part / of
+        });
     }
 
     fn is_over(&self) -> bool {
-        self.next.load(Ordering::Relaxed) >= self.tasks.len()
+        self.has_failed() || self.next.load(Ordering::Relaxed) >= self.tasks.len()
+    }
+
+    fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
     }
 
     /// What is in the database is what clients were told.
@@ -177,8 +200,9 @@ const END_READS: &str = "\
 fn reads_are_tried_again_where_connections_end() {
     let world = World::new();
     world.sql("SET ROLE ada; SELECT wf_define('{\"id\": \"read\", \"root\": []}')");
-    let (ada, is_over) = (world.client("ada"), std::sync::atomic::AtomicBool::new(false));
+    let (ada, is_over) = (world.client("ada"), AtomicBool::new(false));
     std::thread::scope(|scope| {
+        let _failing = Failing(&is_over);
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 let answer = ada.get("/workflow-definitions");
@@ -226,9 +250,10 @@ fn a_log_in_without_a_server_is_no_wrong_password() {
     let _held = connect(&cluster.address(), "postgres");
     cluster.begin_to_stop();
     let mut refused = log_in();
-    while refused.status == 303 {
+    wait_until("the server takes no session", || {
         refused = log_in();
-    }
+        refused.status != 303
+    });
     assert!(refused.status == 503 && refused.headers.contains_key("retry-after"), "{refused:?}");
     cluster.stop("fast");
     let away = log_in();

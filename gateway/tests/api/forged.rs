@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use crate::support::{Answer, World};
+use crate::support::{Answer, NEVER, World};
 
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 
@@ -11,6 +11,7 @@ const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded")
 fn status(world: &World, first: &str, headers: &str) -> String {
     let address = world.url.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(NEVER)).unwrap();
     write!(stream, "{first}\r\n{headers}Connection: close\r\n\r\n").unwrap();
     let mut received = Vec::new();
     let _ = stream.read_to_end(&mut received);

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::support::World;
+use crate::support::{World, wait_until};
 
 const REQUESTS: usize = 10_000;
 /// What the gateway may have more after them than before, in KiB.
@@ -169,7 +169,8 @@ fn bounds_hold() {
         })
         .collect();
     // One that is let in gets no answer, as its body does not come either.
-    while !answer_within(Duration::from_secs(1), &address, slow.as_bytes()).is_some_and(|line| line.contains(" 503 ")) {
-    }
+    wait_until("there is no room", || {
+        answer_within(Duration::from_secs(1), &address, slow.as_bytes()).is_some_and(|line| line.contains(" 503 "))
+    });
     drop(held);
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::cluster::Cluster;
-use crate::support::{Answer, PROGRAM, World, send};
+use crate::support::{Answer, NEVER, PROGRAM, World, output, send, wait_until};
 
 /// What `pg_hba.conf` says of roles. A server that asks for a password in clear text would be told it by who answers.
 const HBA: &str = "
@@ -124,7 +124,7 @@ fn promoted_to_superuser(cluster: &Cluster, world: &World) {
     assert!(refused.status == 303 && refused.headers["location"] == "/login", "{refused:?}");
     // The gateway serves no request on new connections.
     let database = format!("{} dbname={} user=workflow_gateway password=gateway", cluster.address(), world.database);
-    let ended = Command::new(PROGRAM).args(["--listen", "127.0.0.1:0", "--database", &database]).output().unwrap();
+    let ended = output(Command::new(PROGRAM).args(["--listen", "127.0.0.1:0", "--database", &database]));
     let said = String::from_utf8(ended.stderr).unwrap();
     assert!(said.contains("can become the superuser scram_by_md5"), "{said}");
 }
@@ -141,6 +141,7 @@ fn log_ins_are_bounded() {
             break answer;
         }
         admitted += 1;
+        assert!(begun.elapsed() < NEVER, "{admitted} were let in");
     };
     // One more every three seconds.
     let most = 21 + begun.elapsed().as_secs() / 3;
@@ -153,9 +154,7 @@ fn log_ins_are_bounded() {
     let passwords = world.send("POST", "/login", FORM, "role=ada&password=lovelace");
     assert!(passwords.status == 429 || begun.elapsed() > Duration::from_secs(3), "{passwords:?}");
     assert_eq!(world.client("ada").get("/features/installed").status, 200);
-    while world.send("POST", "/login", FORM, &key).status != 303 {
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("one more is let in", || world.send("POST", "/login", FORM, &key).status == 303);
 }
 
 #[test]
@@ -164,14 +163,14 @@ fn behind_a_proxy_each_client_has_its_log_ins() {
     let log_in = |url: &str, from: &str| {
         send("POST", &format!("{url}/login"), &[FORM, &[("X-Forwarded-For", from)]].concat(), "key=unknown").status
     };
-    while log_in(&world.url, "198.51.100.1") != 429 {}
+    wait_until("too many have come", || log_in(&world.url, "198.51.100.1") == 429);
     assert_eq!(log_in(&world.url, "198.51.100.2"), 401);
     assert_eq!(log_in(&world.url, "198.51.100.1, 2001:db8::1"), 401);
     for with_port in ["198.51.100.1:4711", "198.51.100.4, 198.51.100.1:4712"] {
         assert_eq!(log_in(&world.url, with_port), 429);
     }
     assert_eq!(log_in(&world.url, "[2001:db8:1::1]:4711"), 401);
-    while log_in(&world.url, "198.51.100.3, 198.51.100.1") != 429 {}
+    wait_until("too many have come", || log_in(&world.url, "198.51.100.3, 198.51.100.1") == 429);
     // Without the option the header counts for nothing.
     let other = world.another();
     let begun = Instant::now();

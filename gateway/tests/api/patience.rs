@@ -8,10 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::pages_inbox::Browser;
-use crate::support::World;
-
-/// Longer than any of it may take: what comes later comes never.
-const NEVER: Duration = Duration::from_secs(120);
+use crate::support::{NEVER, World};
 
 fn connect(world: &World) -> TcpStream {
     let stream = TcpStream::connect(world.url.trim_start_matches("http://")).unwrap();

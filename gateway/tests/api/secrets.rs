@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::World;
+use crate::support::{World, output};
 
 const FORM: &[(&str, &str)] =
     &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
@@ -129,8 +129,7 @@ fn a_refusal_to_start_has_no_secret() {
         "postgres://ada:wombat-@x:y/z",
         "password='wombat-",
     ] {
-        let ended =
-            std::process::Command::new(crate::support::PROGRAM).args(["--database", database]).output().unwrap();
+        let ended = output(std::process::Command::new(crate::support::PROGRAM).args(["--database", database]));
         assert!(!ended.status.success());
         let said = String::from_utf8(ended.stderr).unwrap();
         assert!(said.contains("--database makes no sense") && !said.contains("wombat"), "{said}");

@@ -1,11 +1,11 @@
 //! What the gateway is told, and where it does not start.
 
-use crate::support::{PROGRAM, World};
+use crate::support::{PROGRAM, World, output};
 use std::process::Command;
 
 /// What it says when it ends at once, with 1 or 2.
 fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
-    let ended = Command::new(PROGRAM).args(arguments).envs(environment.iter().copied()).output().unwrap();
+    let ended = output(Command::new(PROGRAM).args(arguments).envs(environment.iter().copied()));
     assert!(matches!(ended.status.code(), Some(1 | 2)), "{arguments:?}: {ended:?}");
     String::from_utf8(ended.stderr).unwrap()
 }

@@ -2,12 +2,11 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use postgres::Client;
 use serde_json::json;
 
-use crate::support::{Answer, World, connect};
+use crate::support::{Answer, NEVER, World, connect, wait_until};
 
 /// A request that waits until the connection that is given back ends, in a thread of its own.
 fn waiting_request(world: &World) -> (Client, std::thread::JoinHandle<Result<Answer, ureq::Error>>) {
@@ -18,15 +17,14 @@ fn waiting_request(world: &World) -> (Client, std::thread::JoinHandle<Result<Ans
     let (url, key) =
         (format!("{}/elsa/api/workflow-definitions/wait/execute", world.url), format!("ApiKey {}", world.key("ada")));
     let request = std::thread::spawn(move || {
-        let mut answer = ureq::post(url).header("Authorization", &key).send_json(json!({}))?;
+        let agent: ureq::Agent = ureq::Agent::config_builder().timeout_global(Some(NEVER)).build().into();
+        let mut answer = agent.post(url).header("Authorization", &key).send_json(json!({}))?;
         let text = answer.body_mut().read_to_string()?;
         Ok(Answer { status: answer.status().as_u16(), headers: answer.headers().clone(), text })
     });
     let waits = "SELECT 'yes' FROM pg_locks JOIN pg_database d ON d.oid = database \
                  WHERE locktype = 'advisory' AND objid = 4711 AND NOT granted AND datname = current_database()";
-    while world.value(waits).is_none() {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("the request waits for the lock", || world.value(waits).is_some());
     (holder, request)
 }
 
@@ -44,10 +42,9 @@ fn what_runs_is_finished_and_nothing_new_begins() {
     let address = world.url.trim_start_matches("http://").to_owned();
     let (holder, request) = waiting_request(&world);
     let mut kept = TcpStream::connect(&address).unwrap();
+    kept.set_read_timeout(Some(NEVER)).unwrap();
     world.terminate();
-    while TcpStream::connect(&address).is_ok() {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("no connection is taken", || TcpStream::connect(&address).is_err());
     let ready = readiness(&mut kept);
     assert!(ready.is_empty() || ready == "HTTP/1.1 503", "{ready}");
     drop(holder);

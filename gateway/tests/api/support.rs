@@ -3,9 +3,10 @@
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use postgres::{Client, NoTls};
 use serde_json::Value;
@@ -26,6 +27,9 @@ const ROLES: &str = "
     CREATE ROLE clerks;
     GRANT clerks TO ada;
     GRANT ada, ben TO workflow_gateway;";
+
+/// Longer than anything that a test waits for may take: what comes later comes never.
+pub const NEVER: Duration = Duration::from_secs(120);
 
 /// The lines in which the gateway speaks, until it has said that it listens.
 const LISTENING: &str = "listening";
@@ -189,7 +193,12 @@ impl World {
 
     /// The exit code of a gateway that ends.
     pub fn ended(mut self) -> Option<i32> {
-        self.gateway.wait().expect("the end of the gateway").code()
+        let mut status = None;
+        wait_until("the gateway has ended", || {
+            status = self.gateway.try_wait().expect("the state of the gateway");
+            status.is_some()
+        });
+        status.and_then(|status| status.code())
     }
 
     /// Ends the gateway, and gives all that it has said.
@@ -280,7 +289,8 @@ fn send_for_bytes(method: &str, url: &str, headers: &[(&str, &str)], body: &str)
         request = request.header(*name, *value);
     }
     let request = request.body(body.to_owned()).expect("a request");
-    let mut response = ureq::agent().run(request).unwrap_or_else(|error| panic!("{method} {url}: {error}"));
+    let agent: ureq::Agent = ureq::Agent::config_builder().timeout_global(Some(NEVER)).build().into();
+    let mut response = agent.run(request).unwrap_or_else(|error| panic!("{method} {url}: {error}"));
     response.body_mut().read_to_vec().expect("an answer")
 }
 
@@ -295,6 +305,7 @@ pub fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> An
         .http_status_as_error(false)
         .max_redirects(0)
         .allow_non_standard_methods(true)
+        .timeout_global(Some(NEVER))
         .build()
         .into();
     send_with(&agent, method, url, headers, body)
@@ -336,6 +347,30 @@ pub fn connect(server: &str, database: &str) -> Client {
 
 fn try_connect(server: &str, database: &str) -> Result<Client, postgres::Error> {
     Client::connect(&format!("{server} user=postgres dbname={database}"), NoTls)
+}
+
+/// Asks again and again until something is so. A test that would wait for ever fails, and says what it waits for.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < NEVER, "not yet so: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// What a program says that is to end by itself.
+pub fn output(command: &mut Command) -> Output {
+    let mut running =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let begun = Instant::now();
+    while running.try_wait().expect("its state").is_none() {
+        if begun.elapsed() > NEVER {
+            let _ = running.kill();
+            panic!("{command:?} goes on: {:?}", running.wait_with_output());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.wait_with_output().expect("what it has said")
 }
 
 /// A port of this machine that was free a moment ago.

@@ -4,19 +4,15 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use crate::cluster::Cluster;
-use crate::support::{Answer, PROGRAM, World, free_port, send, send_with, shared_server};
+use crate::support::{Answer, NEVER, PROGRAM, World, free_port, output, send, send_with, shared_server};
 
 const FORM: &[(&str, &str)] =
     &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
-
-/// Longer than a client has to begin.
-const NEVER: Duration = Duration::from_secs(120);
 
 /// An authority, and what it signs for this machine.
 struct Authority {
@@ -74,7 +70,13 @@ fn client(authority: &Authority) -> ureq::Agent {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let trusted = Certificate::from_pem(authority.pem().as_bytes()).unwrap();
     let tls = TlsConfig::builder().root_certs(RootCerts::Specific(Arc::new(vec![trusted]))).build();
-    ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).tls_config(tls).build().into()
+    ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .timeout_global(Some(NEVER))
+        .tls_config(tls)
+        .build()
+        .into()
 }
 
 #[test]
@@ -119,6 +121,7 @@ fn a_gateway_with_a_certificate_speaks_https_and_nothing_else() {
 
     // In clear text there is no answer, and to who trusts another authority no connection.
     let mut stream = TcpStream::connect(world.url.trim_start_matches("https://")).unwrap();
+    stream.set_read_timeout(Some(NEVER)).unwrap();
     stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
     let mut received = Vec::new();
     let _ = stream.read_to_end(&mut received);
@@ -139,7 +142,7 @@ fn refusal(arguments: &[&str]) -> String {
     if !arguments.contains(&"--database") {
         command.args(["--database", &database]);
     }
-    let ended = command.output().unwrap();
+    let ended = output(&mut command);
     assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {ended:?}");
     String::from_utf8(ended.stderr).unwrap()
 }

@@ -115,8 +115,8 @@ UPDATE workflow.instances SET parent_instance_id = (SELECT id FROM moved) WHERE 
 SELECT (taken(b.piece, with_values(rest(b.b), 'instances', replaced(values_of(rest(b.b), 'instances'), '\002\007hostile\003\002\000', '\002\007hostile\003\002'::bytea || uuid_of((SELECT id FROM other)))))).*
 FROM bundle AS b WHERE position(text_of('instances') IN rest(b.b)) > 0;
 UPDATE workflow.instances SET parent_instance_id = NULL WHERE id = (SELECT id FROM other);
--- The last row alone is wrong; a table comes twice.
-SELECT (taken(b.piece, with_values(rest(b.b), 'bookmarks', overlay(v PLACING '\000' FROM last_of(v, '\001\020') FOR 18)))).state
+-- The last row alone is wrong (ids of one time begin alike, and random bytes do not); a table comes twice.
+SELECT (taken(b.piece, with_values(rest(b.b), 'bookmarks', overlay(v PLACING '\000' FROM last_of(v, substr(uuid_of((SELECT id FROM moved)), 1, 5)) FOR 18)))).state
 FROM bundle AS b, values_of(rest(b.b), 'bookmarks') AS v WHERE position(text_of('bookmarks') IN rest(b.b)) > 0;
 CREATE FUNCTION twice(rest bytea, name text) RETURNS bytea LANGUAGE sql AS $$
     SELECT substr(rest, 1, at - 2) || set_byte('\000', 0, get_byte(rest, at - 2) + 1) || substr(rest, at, v.start + v.size - at) || substr(rest, at)

@@ -188,6 +188,10 @@ fn judge(
         Work::Alter(alterations) if plan.is_dry_run => try_out(session, alterations, id, is_named, &mut problems),
         Work::Alter(alterations) => alter(session, (plan, alterations), id, is_named, &mut problems),
     };
+    let altered = match altered {
+        Err(error) if error.aborts_transaction() => return Err(error),
+        tried => tried,
+    };
     // Nothing was locked, and a role without rights learns nothing of the key.
     let is_left = plan.is_dry_run || matches!(altered, Ok(Outcome::Busy));
     if is_left
@@ -198,7 +202,6 @@ fn judge(
     }
     Ok(Some(match altered {
         Ok(outcome) => Verdict { instance: id, outcome, problems },
-        Err(error) if error.aborts_transaction() => return Err(error),
         Err(error) if problems.is_empty() => refused(id, vec![error.told()]),
         Err(_) => refused(id, problems),
     }))

@@ -43,7 +43,7 @@ pub struct Bookmark {
 /// A bookmark as an activity requests it; the burst fills in the rest.
 #[derive(Debug, PartialEq)]
 pub struct NewBookmark {
-    /// Id, if the activity chooses it.
+    /// Id, if the activity has one for it: a new one, or one that no bookmark has.
     pub id: Option<Uuid>,
     /// Stimulus name; `None` is the activity type.
     pub name: Option<String>,

@@ -36,10 +36,7 @@ impl Execution<'_> {
         let include = new.include_activity_instance.unwrap_or(payload.is_none());
         let included = include.then(|| activity_instance_id.to_string());
         let hash = stimulus::hash(&name, payload.as_ref(), included.as_deref());
-        let id = match new.id {
-            Some(id) => self.unused(id)?,
-            None => self.core.host.new_id(),
-        };
+        let id = new.id.unwrap_or_else(|| self.core.host.new_id());
         let order = self.core.scratch.next_bookmark;
         self.core.scratch.next_bookmark = order.wrapping_add(1);
         let bookmark = Bookmark {
@@ -66,13 +63,13 @@ impl Execution<'_> {
         Ok(id)
     }
 
-    /// Accepts an id that a handler chose, if no bookmark has it.
-    fn unused(&mut self, id: Uuid) -> Result<Uuid, Fault> {
+    /// Refuses an id that a handler has chosen, if a bookmark has it (23505). One that the engine makes is not asked for.
+    pub(crate) fn require_unused(&mut self, id: Uuid) -> Result<(), Fault> {
         let is_made = self.core.scratch.bookmarks.values().any(|made| made.id == id);
         if is_made || self.core.host.has_bookmark(id) {
             return Err(Fault::new("23505", format!("bookmark {id} already exists")));
         }
-        Ok(id)
+        Ok(())
     }
 
     /// Whether this execution has bookmarks, stored or made in this burst, apart from one that this unit burned.

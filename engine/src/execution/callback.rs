@@ -96,7 +96,11 @@ pub(crate) fn apply(cx: &mut Execution<'_>, result: Value) -> Result<(), Fault> 
             ("complete", Value::Bool(wanted)) => complete = Some(wanted),
             ("bookmarks", Value::Array(bookmarks)) => {
                 for bookmark in bookmarks {
-                    cx.create_bookmark(read_bookmark(bookmark)?)?;
+                    let bookmark = read_bookmark(bookmark)?;
+                    if let Some(chosen) = bookmark.id {
+                        cx.require_unused(chosen)?;
+                    }
+                    cx.create_bookmark(bookmark)?;
                     waits = true;
                 }
             }

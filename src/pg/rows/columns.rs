@@ -5,7 +5,7 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::indexes::{self, Index};
+use super::indexes::{self, Covered, Index};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::spi::{Arg, ColumnRef, Table};
 use crate::pg::{catalog, version};
@@ -146,16 +146,25 @@ impl Columns {
         std::cell::Ref::map(self.place.borrow(), |place| place.numbers.as_slice())
     }
 
+    /// Whether rows are looked up by the primary key.
+    pub(super) fn has_primary_key(&self) -> bool {
+        self.index.is_none() && self.key() != pg_sys::InvalidOid
+    }
+
     /// The index for key lookups; invalid if they must scan the table.
     pub(super) fn key(&self) -> Oid {
         self.place.borrow().key
     }
 
-    /// The indexes that get an entry for a row of these values; all indexes if `values` is `None`.
+    /// The indexes that get an entry for a row of these values, or may get one; all indexes if `values` is `None`.
     ///
     /// # Safety
     /// The table is open, and locked so that a new index would wait.
-    pub(super) unsafe fn indexes_for(&self, table: pg_sys::Relation, values: Option<&[Arg<'_>]>) -> Vec<Oid> {
+    pub(super) unsafe fn indexes_for(
+        &self,
+        table: pg_sys::Relation,
+        values: Option<&[Arg<'_>]>,
+    ) -> Vec<(Oid, Covered)> {
         let generation = catalog::generation();
         if self.place.borrow().indexed != generation {
             let numbers = self.numbers().to_vec();
@@ -165,8 +174,13 @@ impl Columns {
             (place.indexes, place.indexed) = (indexes, generation);
         }
         let place = self.place.borrow();
-        let wanted = place.indexes.iter().filter(|index| values.is_none_or(|values| index.has(values)));
-        wanted.map(|index| index.id).collect()
+        let covered = |index: &Index| values.map_or(Covered::Perhaps, |values| index.covers(values));
+        place
+            .indexes
+            .iter()
+            .map(|index| (index.id, covered(index)))
+            .filter(|(_, covered)| *covered != Covered::No)
+            .collect()
     }
 }
 

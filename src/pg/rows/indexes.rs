@@ -1,7 +1,8 @@
 //! The indexes of a table that get an entry for a new row.
 //!
 //! Opening an index and preparing its predicate costs more than testing the row. So the writer leaves a partial index
-//! closed if its predicate asks for a value, or a certain text, that the row does not have in a column.
+//! closed if its predicate asks for a value, or a certain text, that the row does not have in a column. Where the row has it,
+//! PostgreSQL need not test the predicate again.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -17,6 +18,21 @@ pub(super) struct Index {
     /// Its oid.
     pub id: Oid,
     rows: Rows,
+}
+
+/// Whether an index covers a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Covered {
+    No,
+    /// The predicate says so, which PostgreSQL has to test.
+    Perhaps,
+    Yes,
+}
+
+impl Covered {
+    fn when(is_so: bool) -> Self {
+        if is_so { Self::Yes } else { Self::No }
+    }
 }
 
 /// The rows that an index covers. A column is given by its position among the written columns.
@@ -36,23 +52,22 @@ enum Rows {
 
 impl Index {
     /// Whether a row of these values needs an entry in the index.
-    pub fn has(&self, values: &[Arg<'_>]) -> bool {
+    pub fn covers(&self, values: &[Arg<'_>]) -> Covered {
         match &self.rows {
-            Rows::All => true,
-            Rows::None => false,
-            Rows::Having(at) => !matches!(values[*at], Arg::Null),
-            Rows::With(at, text) => may_be(&values[*at], |value| value == text),
-            Rows::Without(at, text) => may_be(&values[*at], |value| value != text),
+            Rows::All => Covered::Perhaps,
+            Rows::None => Covered::No,
+            Rows::Having(at) => Covered::when(!matches!(values[*at], Arg::Null)),
+            Rows::With(at, text) => compare(&values[*at], |value| value == text),
+            Rows::Without(at, text) => compare(&values[*at], |value| value != text),
         }
     }
 }
 
-/// Whether a value is a text that passes, or none that this can compare.
-fn may_be(value: &Arg<'_>, passes: impl FnOnce(&[u8]) -> bool) -> bool {
+fn compare(value: &Arg<'_>, passes: impl FnOnce(&[u8]) -> bool) -> Covered {
     match value {
-        Arg::Null => false,
-        Arg::Text(value) => passes(value.as_bytes()),
-        _ => true,
+        Arg::Null => Covered::No,
+        Arg::Text(value) => Covered::when(passes(value.as_bytes())),
+        _ => Covered::Perhaps,
     }
 }
 

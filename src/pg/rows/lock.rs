@@ -19,8 +19,24 @@ pub enum Wait {
 
 /// Reads the row with this key, if there is one.
 pub fn read<T>(columns: &'static Columns, key: Arg<'_>, read: impl FnOnce(&mut Row<'_>) -> T) -> Option<T> {
-    let mut read = Some(read);
-    read_by(columns, &[key], |row| read.take().map(|read| read(row)))
+    in_table(columns, pg_sys::AccessShareLock, |table| {
+        // SAFETY: an open table. The tuple is pinned while it is read, and the snapshot sees the session's own changes.
+        unsafe {
+            let snapshot = newest_snapshot();
+            let found = find(table, columns, key, snapshot, |tuple| deform(table, columns, tuple, read));
+            pg_sys::UnregisterSnapshot(snapshot);
+            found
+        }
+    })
+}
+
+/// A snapshot of the transaction that also sees what this session has written.
+unsafe fn newest_snapshot() -> pg_sys::Snapshot {
+    // SAFETY: in a transaction.
+    unsafe {
+        pg_sys::CommandCounterIncrement();
+        pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot())
+    }
 }
 
 /// Reads the rows with this key, the first columns, until `read` returns a value. With `ignore_system_indexes` the scan

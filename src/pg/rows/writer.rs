@@ -1,27 +1,20 @@
 //! The writer of rows, as one command.
 
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys;
 
 use super::{Columns, Wait, fill, find, key_scan, lock, triggers};
 use crate::pg::spi::Arg;
 use crate::pg::version::{self, Entries};
 
 mod delete;
+mod open;
+
+use open::Open;
 
 /// Writes rows as one command, which does not see its own changes.
 pub struct Writer {
     estate: *mut pg_sys::EState,
     open: Vec<Open>,
-}
-
-/// A table that the command writes.
-struct Open {
-    id: Oid,
-    table: Table,
-    /// Its open indexes.
-    indexes: Vec<Oid>,
-    /// The slot of rows to insert, once there was one.
-    inserted: *mut pg_sys::TupleTableSlot,
 }
 
 #[derive(Clone, Copy)]
@@ -284,7 +277,9 @@ impl Writer {
                 Rows::Of(values) if (*open.table.info).ri_TrigDesc.is_null() => Some(values),
                 Rows::Of(_) | Rows::Any => None,
             };
-            open.add_indexes(columns.indexes_for(open.table.relation, values));
+            let wanted = columns.indexes_for(open.table.relation, values);
+            open.add_indexes(&wanted);
+            open.set_predicates(&wanted);
         }
         open.table
     }
@@ -354,37 +349,6 @@ impl Writer {
                     Some(other) => lock::must_look_again(other),
                 }
                 is_current = false;
-            }
-        }
-    }
-}
-
-impl Open {
-    /// Opens indexes as ExecOpenIndices does, except those already open. The end of the command closes them.
-    unsafe fn add_indexes(&mut self, mut wanted: Vec<Oid>) {
-        wanted.retain(|index| !self.indexes.contains(index));
-        if wanted.is_empty() {
-            return;
-        }
-        let (before, count) = (self.indexes.len(), self.indexes.len() + wanted.len());
-        // SAFETY: arrays in the command's memory with room for all; the old arrays have as many elements as are open.
-        unsafe {
-            let info = self.table.info;
-            let relations = pg_sys::palloc(count * size_of::<pg_sys::Relation>()).cast::<pg_sys::Relation>();
-            let infos = pg_sys::palloc(count * size_of::<*mut pg_sys::IndexInfo>()).cast::<*mut pg_sys::IndexInfo>();
-            if before > 0 {
-                relations.copy_from_nonoverlapping((*info).ri_IndexRelationDescs, before);
-                infos.copy_from_nonoverlapping((*info).ri_IndexRelationInfo, before);
-            }
-            (*info).ri_IndexRelationDescs = relations;
-            (*info).ri_IndexRelationInfo = infos;
-            for index in wanted {
-                let at = self.indexes.len();
-                let relation = pg_sys::index_open(index, pg_sys::RowExclusiveLock as i32);
-                *relations.add(at) = relation;
-                *infos.add(at) = pg_sys::BuildIndexInfo(relation);
-                self.indexes.push(index);
-                (*info).ri_NumIndices = self.indexes.len() as i32;
             }
         }
     }

@@ -21,6 +21,10 @@ SAVEPOINT before;
 SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '"undone"') WHERE t.correlation_id = 'moved';
 ROLLBACK TO before;
 SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '2') WHERE t.correlation_id = 'moved';
+-- Also in tables that are written anew, where nothing lies as before.
+CLUSTER workflow.bookmarks USING bookmarks_pkey;
+CLUSTER workflow.instances USING instances_pkey;
+SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '3') WHERE t.correlation_id = 'moved';
 COMMIT;
 SELECT name, variables -> 'Notes' AS notes FROM workflow.instance_list WHERE instance_id = :'moved';
 

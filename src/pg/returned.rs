@@ -176,12 +176,33 @@ fn copied(id: &Uuid) -> pg_sys::Datum {
 
 fn composite(call: &Call, columns: &[Returned]) -> pg_sys::Datum {
     let (mut values, mut nulls) = datums(call, columns);
-    let mut descriptor = std::ptr::null_mut();
     // SAFETY: the function is declared with a composite result of as many columns.
     unsafe {
+        let declared = pg_sys::get_func_rettype((*(*call.fcinfo).flinfo).fn_oid);
+        if declared != pg_sys::RECORDOID {
+            // Borrowed: get_call_result_type would copy it.
+            let descriptor = pg_sys::lookup_rowtype_tupdesc(declared, -1);
+            let row = row(descriptor, &mut values, &mut nulls);
+            if (*descriptor).tdrefcount >= 0 {
+                pg_sys::DecrTupleDescRefCount(descriptor);
+            }
+            return row;
+        }
+        let mut descriptor = std::ptr::null_mut();
         pg_sys::get_call_result_type(call.fcinfo, std::ptr::null_mut(), &mut descriptor);
         require_columns(descriptor, values.len());
-        let descriptor = pg_sys::BlessTupleDesc(descriptor);
+        row(pg_sys::BlessTupleDesc(descriptor), &mut values, &mut nulls)
+    }
+}
+
+/// A datum of a named or blessed row type.
+///
+/// # Safety
+/// `descriptor` must be valid.
+unsafe fn row(descriptor: pg_sys::TupleDesc, values: &mut [pg_sys::Datum], nulls: &mut [bool]) -> pg_sys::Datum {
+    // SAFETY: as promised; there are as many values as columns.
+    unsafe {
+        require_columns(descriptor, values.len());
         let tuple = pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
         pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data)
     }

@@ -124,7 +124,8 @@ fn a_gateway_with_a_certificate_speaks_https_and_nothing_else() {
     stream.set_read_timeout(Some(NEVER)).unwrap();
     stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
     let mut received = Vec::new();
-    let _ = stream.read_to_end(&mut received);
+    let ended = stream.read_to_end(&mut received);
+    assert!(!ended.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock), "it is still open");
     assert!(!received.windows(4).any(|part| part == b"HTTP"), "{received:?}");
     assert!(
         !silent.read(&mut [0]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock),

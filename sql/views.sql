@@ -132,13 +132,16 @@ SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS sin
        (SELECT q.last_error FROM workflow.dead_letters q
         WHERE b.due_at IS NULL AND q.bookmark_id OPERATOR(pg_catalog.=) b.id AND q.due_at IS NOT NULL AND q.replayed_at IS NULL
         ORDER BY q.id DESC LIMIT 1) AS last_error,
-       i.paused_at
+       i.paused_at, COALESCE(b.claims, 0) AS attempt, b.lease_until, b.worker
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.waiting IS 'what waits, since when, and until when';
 COMMENT ON COLUMN workflow.waiting.paused_at IS 'since when its instance is paused: neither a stimulus nor time resumes it';
+COMMENT ON COLUMN workflow.waiting.attempt IS 'of a task: number of attempts by workers, the present one included';
+COMMENT ON COLUMN workflow.waiting.lease_until IS 'of a task: until when a worker holds it';
+COMMENT ON COLUMN workflow.waiting.worker IS 'of a task: the worker that holds or held it';
 COMMENT ON COLUMN workflow.waiting.attempts IS 'how often firing the bookmark failed without an outcome';
 COMMENT ON COLUMN workflow.waiting.dead_letter_id IS 'dead letter of a bookmark that was given up; wf_replay tries again';
 
@@ -167,24 +170,39 @@ RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME'
 
 COMMENT ON FUNCTION workflow._people(uuid, jsonb) IS 'the same for a list';
 
--- Oldest first: ids are in the order of time. PostgreSQL plans a security barrier without knowing in which order its rows are
--- wanted, so a query could read them by an index in no other order. One without an order of its own reads as many as it returns.
-CREATE VIEW workflow.open_tasks WITH (security_barrier) AS
+-- What the views of open tasks have in common. It is no security barrier, so that each of them is planned with its order; it is
+-- for the owner only.
+CREATE VIEW workflow._open_tasks AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
        b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at,
        COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt,
        CASE WHEN COALESCE(b.due_when_paused, b.available_at) OPERATOR(pg_catalog.<>) '-infinity' THEN COALESCE(b.due_when_paused, b.available_at) END AS available_at, b.lease_until, b.worker, b.progress,
        b.last_error,
        workflow._person(b.id, b.assignee) AS assignee, workflow._people(b.id, b.candidates) AS candidates,
-       t.deadline, t.form, b.result_schema, i.paused_at
+       t.deadline, t.form, b.result_schema, i.paused_at,
+       b.available_at AS stored_available_at
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
   AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
        OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
        OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
-       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
-ORDER BY b.id;
+       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m));
+
+COMMENT ON VIEW workflow._open_tasks IS 'for the views of open tasks';
+
+-- PostgreSQL plans a security barrier without knowing in which order its rows are wanted. So each order that an index has is a
+-- view of its own, and a query that sets no order reads as many rows as it returns. Ids are in the order of time.
+CREATE VIEW workflow.open_tasks WITH (security_barrier) AS
+SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
+       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at
+FROM workflow._open_tasks ORDER BY task_id;
+
+-- The order of bookmarks_inbox_idx, which has it for each name.
+CREATE VIEW workflow.open_tasks_by_priority WITH (security_barrier) AS
+SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
+       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at
+FROM workflow._open_tasks ORDER BY stored_available_at NULLS FIRST, priority DESC, created_at;
 
 COMMENT ON VIEW workflow.open_tasks IS 'tasks that are not completed yet';
 COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, the present one included';
@@ -196,6 +214,8 @@ COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same 
 COMMENT ON COLUMN workflow.open_tasks.deadline IS 'until when people are to do it; nothing happens then';
 COMMENT ON COLUMN workflow.open_tasks.form IS 'JSON Schema of a form for the answer';
 COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the answer must match';
+
+COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks: first those that can be claimed, by priority and age';
 
 CREATE VIEW workflow.task_limits WITH (security_barrier) AS
 SELECT l.name, l.key, l.concurrency, l.rate, CASE WHEN l.rate IS NOT NULL THEN pg_catalog.make_interval(secs => l.per OPERATOR(pg_catalog./) 1000000.0::double precision) END AS per,

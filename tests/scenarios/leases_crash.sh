@@ -6,7 +6,9 @@
 # A watcher (leases_watcher.py) asks all the time whether a session sleeps beside work.
 # When no task is open, what the workers were told is compared with what the database holds:
 #   - An answer whose commit was acknowledged counts. Each task has one answer at most, by the token of its last claim.
+#   - An answer whose reply was lost is mostly given again. It is accepted then if the database holds it.
 #   - An attempt is no longer answered once another worker was told that it holds the task.
+#   - No claim gives a task while a lease of it runs of which a worker was told, and which it has not ended itself.
 #   - A task has four attempts at most, and a claim that was released is none.
 #   - A task ends once. Its instance goes on with that result or with that fault.
 #   - In a calm each task is claimed again, or ends, within two leases of the last kill, or of the last call that gave or took a lease.
@@ -127,6 +129,8 @@ psql -X -q -v ON_ERROR_STOP=1 >>setup.out <<'SQL'
 CREATE TABLE told (worker integer NOT NULL, sent bigint NOT NULL, returned bigint, call text NOT NULL, task uuid, token uuid,
     attempt integer, answer text, outcome text NOT NULL);
 \copy told FROM 'told' (DELIMITER '|', NULL '')
+CREATE INDEX ON told (task);
+CREATE INDEX ON told (token);
 ANALYZE told;
 CREATE TABLE phases (name text NOT NULL, since bigint NOT NULL);
 \copy phases FROM 'phases' (DELIMITER '|')
@@ -171,13 +175,30 @@ never "a task was given up by no worker that held its token" "SELECT t.id, t.tok
 never "an answer was refused when it was given again" "SELECT b.task, b.answer FROM accepted AS a
     JOIN told AS b ON b.answer = a.answer AND b.sent > a.returned
     WHERE a.outcome IN ('Completed', 'Failed') AND b.outcome = 'refused'"
-echo "ok: answers that were acknowledged count, and no others do"
+again="FROM told AS a JOIN told AS b ON b.answer = a.answer AND b.sent > a.sent JOIN workflow.tasks AS t ON t.token = a.token
+    WHERE a.call = 'complete' AND a.outcome = 'unknown' AND t.result ->> 'answer' = a.answer"
+never "an answer that counts was refused when it was given again after its reply was lost" "SELECT b.task, b.answer $again AND b.outcome = 'refused'"
+echo "ok: answers that were acknowledged count, and no others do; \
+$(query "SELECT count(DISTINCT b.answer) $again AND b.outcome = 'Completed'") were given again after their reply was lost"
 
 never "a token counted whose claim was not committed" "SELECT a.task, a.call, a.answer FROM accepted AS a
     WHERE NOT EXISTS (SELECT FROM claims AS c WHERE c.token = a.token AND c.task = a.task)"
 never "a call counted after another worker had claimed the task" "SELECT a.task, a.worker, a.call, a.answer, later.worker AS later FROM accepted AS a
     JOIN claims AS own ON own.token = a.token
     JOIN claims AS later ON later.task = a.task AND later.sent > own.returned AND later.returned < a.sent"
+# By the clock of the server. A lease is over before its end if its worker failed or released the attempt, and a heartbeat can shorten it;
+# what a heartbeat did of which no reply came is not known.
+never "two claims gave a task at the same time" "SELECT own.task, own.worker, own.answer, later.worker AS later, later.answer FROM claims AS own
+    JOIN claims AS later ON later.task = own.task AND later.sent > own.sent
+    WHERE split_part(later.answer, ' ', 2)::bigint < split_part(own.answer, ' ', 1)::bigint
+        AND NOT EXISTS (SELECT FROM told AS e WHERE e.token IN (own.token, later.token) AND e.call IN ('extend', 'fail', 'release')
+            AND e.outcome NOT IN ('refused', 'undone', 'f'))"
+never "a task was claimed while a heartbeat held it" "SELECT later.task, later.worker, later.answer, own.worker AS holder, own.answer AS until FROM told AS later
+    CROSS JOIN LATERAL (
+        SELECT * FROM told AS e WHERE e.task = later.task AND e.call = 'extend' AND e.outcome IN ('t', 'unknown') AND e.token <> later.token
+            AND e.sent < later.sent ORDER BY e.sent DESC LIMIT 1) AS own
+    WHERE later.call = 'claim' AND own.outcome = 't' AND own.returned < later.sent AND split_part(later.answer, ' ', 2)::bigint < own.answer::bigint
+        AND NOT EXISTS (SELECT FROM told AS e WHERE e.token IN (own.token, later.token) AND e.call IN ('fail', 'release') AND e.outcome NOT IN ('refused', 'f'))"
 never "a task ended with the token of a claim before its last" "SELECT t.id, t.status, t.token FROM workflow.tasks AS t
     JOIN claims AS own ON own.token = t.token
     JOIN claims AS later ON later.task = t.id AND later.sent > own.returned"
@@ -201,13 +222,14 @@ never "a wait was over before its time" "SELECT task, worker, answer, returned -
 # gets a claim for each lease. So in a calm one lease at most, of 600 ms, lies before each event, counted from the event before it or from
 # the last kill. Permitted are two, and ten seconds for a slow machine: a worker that nobody wakes sleeps for thirty.
 never "in a calm a task was left alone for longer than two leases" "WITH events AS (
-        SELECT task, sent, returned FROM told
+        SELECT task, sent, returned, call = 'start' AS is_start FROM told
         WHERE call = 'claim' AND outcome = 'claimed' OR call IN ('start', 'extend', 'fail', 'release') AND outcome IN ('t', 'Open')
-        UNION ALL SELECT task, at, at FROM seen)
-    SELECT e.task, p.name, (e.sent - greatest(p.since, e.before)) / 1000000 AS milliseconds
-    FROM (SELECT *, max(returned) OVER (PARTITION BY task ORDER BY sent ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM events) AS e
+        UNION ALL SELECT task, at, at, false FROM seen)
+    SELECT e.task, p.name, (e.sent - greatest(p.since, e.before, e.started)) / 1000000 AS milliseconds
+    FROM (SELECT *, max(returned) OVER (PARTITION BY task ORDER BY sent ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before,
+            max(returned) FILTER (WHERE is_start) OVER (PARTITION BY task) AS started FROM events) AS e
     CROSS JOIN LATERAL (SELECT * FROM phases WHERE since < e.sent ORDER BY since DESC LIMIT 1) AS p
-    WHERE p.name = 'calm' AND e.sent - greatest(p.since, e.before) > (2 * 600 + 10000) * 1000000::bigint"
+    WHERE p.name = 'calm' AND e.sent - greatest(p.since, e.before, e.started) > (2 * 600 + 10000) * 1000000::bigint"
 echo "ok: after the last kill no task was left alone, and no wake-up was lost: $(tail -n 1 watcher)"
 
 # A fault is an incident, or in the variable of the Try.

@@ -15,7 +15,8 @@ LOG gets a line for each task that it claims or starts, for each call that names
 
 `sent` and `returned` are nanoseconds of the machine's monotonic clock. The outcome is "unknown", without `returned`, if the connection was
 lost before the reply came, and "undone" if the transaction was rolled back. It is a SQLSTATE if the server raised what no worker expects.
-The answer of a wait is what it was called with: the names, and the milliseconds of its time.
+The answer of a wait is what it was called with: the names, and the milliseconds of its time. That of a heartbeat is the end of
+the lease, and that of a claim the end and the moment of its answer, in microseconds since 1970 by the clock of the server.
 """
 
 import json
@@ -35,7 +36,7 @@ NAMES = {"NULL": 50, "'{Work,Doomed}'": 30, "'{Doomed,Work}'": 15, "'{Work}'": 5
 # Seconds that a worker waits at most. Those that wait for a part of the names do not serve the others, so their waits are short.
 LONG, SHORT = 30, 0.3
 # What a worker does with a task, and how often.
-ACTS = {"complete": 34, "complete twice": 6, "complete differently": 4, "complete and roll back": 6, "extend": 8, "fail": 12, "give up": 3,
+ACTS = {"complete": 30, "complete in a transaction": 4, "complete twice": 6, "complete differently": 4, "complete and roll back": 6, "extend": 8, "fail": 12, "give up": 3,
         "release": 10, "wait": 12, "forget": 8, "die": 3}
 # The same for a visitor.
 VISITS = {"complete and roll back": 3, "extend": 3, "fail": 1, "release": 1, "forget": 1, "die": 2}
@@ -43,12 +44,19 @@ VISITS = {"complete and roll back": 3, "extend": 3, "fail": 1, "release": 1, "fo
 AWAKE = f"""SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker'
     AND NOT (state = 'active' AND wait_event_type = 'Extension' AND query LIKE '% ''{LONG * 1000} ms'')%')"""
 
-Held = namedtuple("Held", "task token name attempt")
-NOTHING = Held("", "", "", "")
+# How a transaction ends whose client is killed.
+DEATH = "death"
+
+Held = namedtuple("Held", "task token name attempt lease")
+NOTHING = Held("", "", "", "", "")
 
 
 def note(call, held, answer, outcome, sent, returned=""):
     print(NUMBER, sent, returned, call, held.task, held.token, held.attempt, answer, outcome, sep="|", file=LOG)
+
+
+def microseconds(instant):
+    return f"(extract(epoch FROM {instant}) * 1000000)::bigint"
 
 
 def completion(held, answer):
@@ -62,18 +70,22 @@ class Worker:
     pauses, stays = 0.1, (0, 1.5)
     # How often it leaves a task that it could complete.
     leaves = 0.3
+    # How often it gives an answer again whose fate it does not know.
+    repeats = 0.7
 
     def __init__(self):
         self.psql = Psql()
         self.answers = 0
         # Tasks to be answered late: when, and which.
         self.late = []
+        # Answers of which it does not know whether they count: tasks, each with the answer.
+        self.unsure = []
         self.is_over = False
         # The names of the tasks that it was told of.
         self.names = None
 
     def run(self):
-        while not self.is_over or self.late:
+        while not self.is_over or self.late or self.unsure:
             if time.monotonic() > LIMIT:
                 sys.exit(f"worker {NUMBER} gives up: there are still open tasks")
             try:
@@ -89,6 +101,9 @@ class Worker:
         for entry in [entry for entry in self.late if self.is_over or entry[0] < time.monotonic()]:
             self.late.remove(entry)
             self.act(entry[1])
+        for entry in list(self.unsure):
+            self.unsure.remove(entry)
+            self.complete(*entry)
         names = self.names or random.choices(list(NAMES), list(NAMES.values()))[0]
         self.names = None
         claimed = self.claim(names)
@@ -137,7 +152,8 @@ class Worker:
 
     def ask_for(self, names, number):
         return [Held(*row.split("|")) for row in self.query(
-            f"SELECT task_id, token, name, attempt FROM wf_claim_tasks({names}, 'worker {NUMBER}', {number}, '{LEASE} s')")]
+            f"SELECT task_id, token, name, attempt, {microseconds('lease_until')} || ' ' || {microseconds('clock_timestamp()')} "
+            f"FROM wf_claim_tasks({names}, 'worker {NUMBER}', {number}, '{LEASE} s')")]
 
     def claim(self, names):
         is_undone = random.random() < 0.05
@@ -152,19 +168,25 @@ class Worker:
             self.pause()
             self.query(end)
         for held in claimed:
-            note("claim", held, "", "undone" if is_undone else "claimed", sent, returned)
+            note("claim", held, held.lease, "undone" if is_undone else "claimed", sent, returned)
         if not is_undone:
             return claimed
         # These tokens prove nothing: the worker answers with them all the same.
         self.late += [(0, held) for held in claimed]
         return []
 
-    def tell(self, statement, calls, is_undone=False):
-        """Runs a statement that makes these calls (name, task, answer). It returns a row for each, in their order."""
+    def tell(self, statement, calls, end=None):
+        """Runs a statement that makes these calls (name, task, answer), in a transaction that ends like this. It returns a row for each, in
+        their order: the outcome, and what else there is to say."""
+        if end:
+            self.query("BEGIN")
         sent, returned = time.monotonic_ns(), ""
+        is_undone = end in ("ROLLBACK", DEATH)
         outcomes = ["undone" if is_undone else "unknown"] * len(calls)
         try:
             rows, state = self.psql.ask(statement)
+            if end:
+                self.end(end)
             returned = time.monotonic_ns()
             if state == "55000":
                 outcomes = ["refused"] * len(calls)
@@ -174,15 +196,27 @@ class Worker:
                 outcomes = rows
         finally:
             for (call, held, answer), outcome in zip(calls, outcomes):
-                note(call, held, answer, outcome, sent, returned)
+                outcome, _, said = outcome.partition(" ") if call == "extend" else (outcome, "", "")
+                self.note(call, held, answer or said, outcome, sent, returned)
+
+    def end(self, how):
+        self.pause()
+        if how == DEATH:
+            raise Lost
+        self.query(how)
+
+    def note(self, call, held, answer, outcome, sent, returned=""):
+        note(call, held, answer, outcome, sent, returned)
+        if call == "complete" and outcome == "unknown" and random.random() < self.repeats:
+            self.unsure.append((held, answer))
 
     def new_answer(self):
         self.answers += 1
         return f"{NUMBER}-{self.answers}"
 
-    def complete(self, held, answer=None, is_undone=False):
+    def complete(self, held, answer=None, end=None):
         answer = answer or self.new_answer()
-        self.tell(completion(held, answer), [("complete", held, answer)], is_undone)
+        self.tell(completion(held, answer), [("complete", held, answer)], end)
         return answer
 
     def fail(self, held, answer, retry):
@@ -206,16 +240,15 @@ class Worker:
         act = random.choices(list(self.acts), list(self.acts.values()))[0]
         if act == "complete":
             self.complete(held)
+        elif act == "complete in a transaction":
+            self.complete(held, end="COMMIT")
         elif act == "complete twice":
             self.complete(held, self.complete(held))
         elif act == "complete differently":
             self.complete(held)
             self.complete(held)
         elif act == "complete and roll back":
-            self.query("BEGIN")
-            self.complete(held, is_undone=True)
-            self.pause()
-            self.query("ROLLBACK")
+            self.complete(held, end="ROLLBACK")
             if random.random() >= self.leaves:
                 self.complete(held)
         elif act == "extend":
@@ -236,26 +269,17 @@ class Worker:
             self.die(held)
 
     def extend(self, held):
-        heartbeat = f"SELECT wf_extend_task('{held.task}', '{held.token}', '{random.randint(50, 600)} ms', '{NUMBER}') IS NOT NULL"
-        if random.random() < 0.5:
-            self.tell(heartbeat, [("extend", held, "")])
-            return
-        is_undone = random.random() < 0.5
-        self.query("BEGIN")
-        self.tell(heartbeat, [("extend", held, "")], is_undone)
-        self.pause()
-        self.query("ROLLBACK" if is_undone else "COMMIT")
+        until = microseconds(f"wf_extend_task('{held.task}', '{held.token}', '{random.randint(50, 600)} ms', '{NUMBER}')")
+        self.tell(f"SELECT coalesce('t ' || {until}, 'f')", [("extend", held, "")], random.choice([None, None, "COMMIT", "ROLLBACK"]))
 
     def die(self, held):
         """The client is killed: while its transaction is open, while its answer is on the way, or while it holds the task."""
         how = random.randrange(3)
         if how == 0:
-            self.query("BEGIN")
-            self.complete(held, is_undone=True)
-            self.pause()
+            self.complete(held, end=DEATH)
         elif how == 1:
             answer = self.new_answer()
-            note("complete", held, answer, "unknown", time.monotonic_ns())
+            self.note("complete", held, answer, "unknown", time.monotonic_ns())
             self.psql.send(completion(held, answer))
             time.sleep(random.random() * 0.005)
         # run() kills it.
@@ -294,7 +318,7 @@ class Visitor(Worker):
         returned = time.monotonic_ns()
         note("start", NOTHING._replace(task=task), "", "t", sent, returned)
         for held in claimed:
-            note("claim", held, "", "claimed", sent, returned)
+            note("claim", held, held.lease, "claimed", sent, returned)
             self.act(held)
 
 

@@ -22,7 +22,7 @@ pub fn read<T>(columns: &'static Columns, key: Arg<'_>, read: impl FnOnce(&mut R
     in_table(columns, pg_sys::AccessShareLock, |table| {
         // SAFETY: an open table. The tuple is pinned while it is read, and the snapshot sees the session's own changes.
         unsafe {
-            let snapshot = newest_snapshot();
+            let snapshot = registered(pg_sys::GetTransactionSnapshot);
             let found = find(table, columns, key, snapshot, |tuple| deform(table, columns, tuple, read));
             pg_sys::UnregisterSnapshot(snapshot);
             found
@@ -30,12 +30,12 @@ pub fn read<T>(columns: &'static Columns, key: Arg<'_>, read: impl FnOnce(&mut R
     })
 }
 
-/// A snapshot of the transaction that also sees what this session has written.
-unsafe fn newest_snapshot() -> pg_sys::Snapshot {
+/// A registered snapshot, which also sees what this session has written.
+unsafe fn registered(take: unsafe fn() -> pg_sys::Snapshot) -> pg_sys::Snapshot {
     // SAFETY: in a transaction.
     unsafe {
         pg_sys::CommandCounterIncrement();
-        pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot())
+        pg_sys::RegisterSnapshot(take())
     }
 }
 
@@ -67,9 +67,7 @@ fn scan_by<T>(
     in_table(columns, pg_sys::AccessShareLock, |table| {
         // SAFETY: a tuple is pinned until the next one or the scan's end. The snapshot sees the session's own changes.
         unsafe {
-            pg_sys::CommandCounterIncrement();
-            let snapshot = if is_newest { pg_sys::GetLatestSnapshot() } else { pg_sys::GetTransactionSnapshot() };
-            let snapshot = pg_sys::RegisterSnapshot(snapshot);
+            let snapshot = registered(if is_newest { pg_sys::GetLatestSnapshot } else { pg_sys::GetTransactionSnapshot });
             let scan = key_scan(table, columns, key, snapshot);
             let mut found = None;
             while found.is_none() {
@@ -93,8 +91,7 @@ pub fn distinct(columns: &'static Columns) -> Vec<i32> {
     in_table(columns, pg_sys::AccessShareLock, |table| {
         // SAFETY: as above; the column is an integer that is not null.
         unsafe {
-            pg_sys::CommandCounterIncrement();
-            let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
+            let snapshot = registered(pg_sys::GetTransactionSnapshot);
             let number = i32::from(columns.numbers()[0]);
             loop {
                 let least: Option<i32> = values.last().copied();

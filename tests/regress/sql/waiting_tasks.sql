@@ -1,4 +1,4 @@
--- Waiting for tasks: what wf_wait_tasks answers at once. Sessions that sleep are in isolation/wait-*.spec.
+-- Waiting for tasks: what wf_wait_tasks answers at once. Sessions that sleep are in scenario/wait_tasks.
 \set VERBOSITY default
 SET client_min_messages = error;
 SET timezone = 'UTC';

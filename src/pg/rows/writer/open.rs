@@ -46,8 +46,8 @@ impl Open {
         }
     }
 
-    /// Takes the predicates away that the next row meets: preparing one costs more than an entry. An index that is open for a
-    /// row before keeps its own.
+    /// Takes away the predicates that the next row is known to meet: preparing one costs more than an entry. Each other index
+    /// has its predicate, also one that was open without it for the row before.
     pub unsafe fn set_predicates(&self, wanted: &[(Oid, Covered)]) {
         for (at, (index, predicate)) in self.indexes.iter().enumerate() {
             let is_met = wanted.contains(&(*index, Covered::Yes));

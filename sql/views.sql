@@ -132,14 +132,18 @@ SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS sin
        (SELECT q.last_error FROM workflow.dead_letters q
         WHERE b.due_at IS NULL AND q.bookmark_id OPERATOR(pg_catalog.=) b.id AND q.due_at IS NOT NULL AND q.replayed_at IS NULL
         ORDER BY q.id DESC LIMIT 1) AS last_error,
-       i.paused_at, COALESCE(b.claims, 0) AS attempt, b.lease_until, b.worker
+       i.paused_at,
+       -- A bundle that was imported can say anything in its metadata.
+       CASE WHEN b.name OPERATOR(pg_catalog.<>) 'Workflow.Retry' THEN COALESCE(b.claims, 0)
+            WHEN (b.metadata OPERATOR(pg_catalog.->>) 'Attempt') OPERATOR(pg_catalog.~) '^[0-9]{1,9}$' THEN (b.metadata OPERATOR(pg_catalog.->>) 'Attempt')::integer
+            ELSE 0 END AS attempt, b.lease_until, b.worker
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.waiting IS 'what waits, since when, and until when';
 COMMENT ON COLUMN workflow.waiting.paused_at IS 'since when its instance is paused: neither a stimulus nor time resumes it';
-COMMENT ON COLUMN workflow.waiting.attempt IS 'of a task: number of attempts by workers, the present one included';
+COMMENT ON COLUMN workflow.waiting.attempt IS 'number of attempts at a task, the present one included, or of an activity that is to be repeated';
 COMMENT ON COLUMN workflow.waiting.lease_until IS 'of a task: until when a worker holds it';
 COMMENT ON COLUMN workflow.waiting.worker IS 'of a task: the worker that holds or held it';
 COMMENT ON COLUMN workflow.waiting.attempts IS 'how often firing the bookmark failed without an outcome';

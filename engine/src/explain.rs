@@ -21,6 +21,7 @@ mod by_hand;
 mod changes;
 mod ending;
 mod pause;
+mod remarks;
 
 pub use pause::Pause;
 use pause::with_reason;
@@ -47,7 +48,7 @@ pub struct OpenBookmark {
     pub payload: Option<Value>,
     /// Name of the task, if it is the bookmark of one.
     pub task: Option<String>,
-    /// How workers stand to the task, if one has claimed it before.
+    /// The attempts so far, if there were any.
     pub lease: Option<Lease>,
     /// Who is to do the task, and until when.
     pub for_people: Option<ForPeople>,
@@ -61,7 +62,7 @@ pub struct OpenBookmark {
     pub given_up: Option<GivenUp>,
 }
 
-/// How workers stand to a task.
+/// The attempts at a task, or of an activity that is to be repeated.
 #[derive(Clone, Debug, Default)]
 pub struct Lease {
     /// Number of attempts so far.

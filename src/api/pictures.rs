@@ -52,6 +52,11 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
     let read = history::journal(instance.id, |_, events| events.iter().for_each(|event| progress.event(event)));
     read.map_err(|error| error::journal(error, instance.id))?;
     progress.open(&instance.state);
+    let (looks, zone) = (looks(&compiled)?, zone::session());
+    let story = Explanation::new(&compiled.program, &looks, instance, &*zone);
+    for (node, remark) in story.remarks(&history::open_bookmarks(instance.id)) {
+        progress.remark(node, &remark);
+    }
     if row.paused_at.is_some() {
         progress.paused();
     }
@@ -70,7 +75,7 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
             if row.paused_at.is_some() { ", paused" } else { "" }
         ),
     };
-    let picture = Picture::new(&compiled.program, &looks(&compiled)?, caption, Some(&progress));
+    let picture = Picture::new(&compiled.program, &looks, caption, Some(&progress));
     Ok(Returned::Text(picture.svg()))
 }
 

@@ -19,8 +19,9 @@ static JOURNAL: Statement = Statement::new(
     &[Type::Uuid],
 );
 static OPEN_BOOKMARKS: Statement = Statement::new(
-    "SELECT b.id, b.node_id, b.activity_id, b.name, b.payload, t.name, b.claims, b.worker, b.last_error, b.lease_until, \
-         coalesce(b.due_when_paused, b.available_at), b.paused_at, b.created_at, \
+    "SELECT b.id, b.node_id, b.activity_id, b.name, b.payload, t.name, \
+         CASE WHEN b.name <> 'Workflow.Retry' THEN b.claims WHEN b.metadata ->> 'Attempt' ~ '^[0-9]{1,9}$' THEN (b.metadata ->> 'Attempt')::integer END, b.worker, b.last_error, b.lease_until, \
+         coalesce(b.due_when_paused, b.available_at, CASE WHEN b.name = 'Workflow.Retry' THEN b.due_at END), b.paused_at, b.created_at, \
          CASE WHEN b.paused_at IS NULL OR b.name = 'Elsa.RunTask' THEN b.due_at ELSE b.due_when_paused END, coalesce(b.attempts, 0), q.id, q.dead_at, q.last_error, \
          b.assignee, b.candidates, t.deadline \
      FROM workflow.bookmarks b LEFT JOIN workflow.tasks t ON t.id = b.id \

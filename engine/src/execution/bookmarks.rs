@@ -102,11 +102,18 @@ impl Execution<'_> {
 
 impl BurstState<'_> {
     /// Creates a bookmark of the engine's own for an execution, which time resumes, or a call that names its id.
-    pub(super) fn create_due(&mut self, sequence: u32, name: &str, due_at: DateTime<Utc>) -> Option<Uuid> {
+    pub(super) fn create_due(
+        &mut self,
+        sequence: u32,
+        name: &str,
+        due_at: DateTime<Utc>,
+        metadata: Option<Value>,
+    ) -> Option<Uuid> {
         let node = self.core.program.node(self.core.context(sequence)?.node);
         let (name, due_at) = (Some(name.to_owned()), Some(due_at));
         let mut cx = Execution::new(self.core.reborrow(), sequence, node);
-        let made = cx.create_bookmark(NewBookmark { name, due_at, auto_complete: false, ..NewBookmark::default() });
+        let new = NewBookmark { name, due_at, metadata, auto_complete: false, ..NewBookmark::default() };
+        let made = cx.create_bookmark(new);
         debug_assert!(made.is_ok(), "it has no payload that could be refused");
         made.ok()
     }

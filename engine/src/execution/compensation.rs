@@ -322,7 +322,7 @@ impl BurstState<'_> {
         self.core.workflow_event(EventKind::WorkflowCancelling, reason);
         if !is_busy {
             let now = self.core.scratch.now;
-            self.create_due(run, stimulus::COMPENSATION, now);
+            self.create_due(run, stimulus::COMPENSATION, now, None);
         }
         true
     }

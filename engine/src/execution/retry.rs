@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::bookmark::{Bookmark, Resumed};
 use crate::execution::burst::BurstState;
@@ -80,7 +80,9 @@ impl BurstState<'_> {
         if at <= self.core.scratch.now {
             return self.core.push(sequence, Task::Again(sequence));
         }
-        self.create_due(sequence, stimulus::RETRY, at);
+        let failed =
+            self.core.context(sequence).and_then(|context| context.attempts.as_ref()).map(|attempts| attempts.failed);
+        self.create_due(sequence, stimulus::RETRY, at, failed.map(|failed| json!({ stimulus::ATTEMPT: failed })));
     }
 
     /// Begins the next attempt of an execution whose bookmark was resumed, if that is what it waits for.

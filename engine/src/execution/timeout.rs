@@ -60,7 +60,7 @@ impl BurstState<'_> {
             if self.core.context(sequence).is_none_or(|context| context.status != ActivityStatus::Running) {
                 continue;
             }
-            let Some(bookmark) = self.create_due(sequence, stimulus::TIMEOUT, until) else { continue };
+            let Some(bookmark) = self.create_due(sequence, stimulus::TIMEOUT, until, None) else { continue };
             if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
                 let attempts = context.attempts.get_or_insert_default();
                 attempts.timeout = Some(Timeout { bookmark, until: until.timestamp_micros() });
@@ -80,7 +80,7 @@ impl BurstState<'_> {
         let tasks = core.scratch.bookmarks.iter().filter(|(_, made)| made.name == stimulus::RUN_TASK.name);
         let bounded: Vec<_> = tasks.filter_map(|((sequence, _), _)| until(*sequence)).collect();
         for (sequence, until) in bounded {
-            self.create_due(sequence, stimulus::START_TIMEOUT, until);
+            self.create_due(sequence, stimulus::START_TIMEOUT, until, None);
         }
     }
 

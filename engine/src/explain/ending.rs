@@ -3,6 +3,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::remarks::times;
 use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark, OpenIncident, OpenRecords, members, value};
 use crate::execution::ForPeople;
 use crate::picture::text::one_line;
@@ -68,15 +69,8 @@ impl Explanation<'_> {
 
     /// Adds the attempts of workers at a task, and says whether a worker holds it.
     fn lease(&mut self, lease: &Lease) -> bool {
-        let attempt = lease.attempt;
-        if let Some(until) = lease.until {
-            let worker = lease.worker.as_ref().map(|name| format!(" \"{}\"", one_line(name, MAX_VALUE)));
-            let (worker, until) = (worker.unwrap_or_default(), self.time(until));
-            self.tell(format!("    worker{worker} holds it until {until}, attempt {attempt}"));
-        } else if let Some(at) = lease.again_at {
-            self.tell(format!("    attempt {attempt} failed, the next one can begin at {}", self.time(at)));
-        } else if attempt > 0 {
-            self.tell(format!("    it was tried {} before", times(attempt)));
+        if let Some(attempts) = self.attempts(lease) {
+            self.tell(format!("    {attempts}"));
         }
         if let Some(error) = &lease.last_error {
             self.tell(format!("    last error: {}", one_line(error, MAX_VALUE)));
@@ -103,17 +97,11 @@ impl Explanation<'_> {
 
     fn wait(&mut self, wait: &OpenBookmark, is_paused: bool) {
         let who = self.at(&wait.node_id, &wait.activity_id);
-        if let Some(due) = wait.due.filter(|_| wait.name == stimulus::TIMEOUT) {
-            return self.tell(format!("{who} may take until {}", self.time(due)));
-        }
-        if let Some(due) = wait.due.filter(|_| wait.name == stimulus::START_TIMEOUT) {
-            return self.tell(format!("{who} must be claimed until {}", self.time(due)));
+        if let Some(limit) = self.limit(wait) {
+            return self.tell(format!("{who} {limit}"));
         }
         if let Some(due) = wait.due.filter(|_| wait.name == stimulus::RUN_TIMEOUT) {
             return self.tell(format!("the run may take until {}", self.time(due)));
-        }
-        if let Some(due) = wait.due.filter(|_| wait.name == stimulus::LEASE) {
-            return self.tell(format!("{who} faults without an answer until {}", self.time(due)));
         }
         let since = self.time(wait.since);
         if wait.name == stimulus::LIMIT {
@@ -144,7 +132,7 @@ impl Explanation<'_> {
         if let Some(for_people) = &wait.for_people {
             self.for_people(for_people);
         }
-        if let Some(lease) = &wait.lease
+        if let Some(lease) = wait.lease.as_ref().filter(|_| wait.name != stimulus::RETRY)
             && self.lease(lease)
         {
             return;
@@ -175,11 +163,6 @@ impl Explanation<'_> {
 pub(super) fn goes_on(data: Option<&Value>) -> String {
     let member = |name| data.and_then(|data| data.get(name)).map(value).unwrap_or_default();
     format!("goes on as {}, instance {}", member("definition_id"), member("instance_id"))
-}
-
-/// How often, in words.
-fn times(count: u32) -> String {
-    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// A text as a SQL literal.

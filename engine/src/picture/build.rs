@@ -143,6 +143,10 @@ impl<'p> Builder<'p> {
             kind,
             is_trigger: node.can_start_workflow,
             standing: self.progress.map(|progress| progress.standing(NodeIx(ix as u32))),
+            remarks: self
+                .progress
+                .map(|progress| text::one_line(progress.remarks(NodeIx(ix as u32)), MAX_TOOLTIP))
+                .unwrap_or_default(),
             position: look.and_then(|look| look.position),
             size: look.and_then(|look| look.size),
         }

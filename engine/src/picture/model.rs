@@ -47,6 +47,8 @@ pub(super) struct Item {
     pub is_trigger: bool,
     /// Its standing in this run.
     pub standing: Option<Standing>,
+    /// What there is to say of it in this run beside that.
+    pub remarks: String,
     /// Place in the Studio.
     pub position: Option<(f64, f64)>,
     /// Size in the Studio.

@@ -11,6 +11,8 @@ use crate::value::Json;
 
 /// Outcomes of one activity that are kept; more cannot be drawn.
 const MAX_OUTCOMES: usize = 100;
+/// Bytes of the remarks of one activity; of a further one a tooltip would show nothing.
+const MAX_REMARKS: usize = 400;
 
 /// The standing of an activity: how far the run has come with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +74,7 @@ struct Trace {
     is_open: bool,
     is_compensable: bool,
     outcomes: BTreeSet<String>,
+    remarks: String,
 }
 
 impl<'p> Progress<'p> {
@@ -130,6 +133,20 @@ impl<'p> Progress<'p> {
         for (node, trace) in program.nodes.iter().zip(&mut self.nodes) {
             trace.is_compensable = node_ids.contains(&*node.node_id);
         }
+    }
+
+    /// Records what there is to say of an activity beside its standing.
+    pub fn remark(&mut self, node: NodeIx, remark: &str) {
+        let Some(Trace { remarks, .. }) = self.nodes.get_mut(node.0 as usize) else { return };
+        if remarks.len() < MAX_REMARKS {
+            remarks.push_str(if remarks.is_empty() { "" } else { ", " });
+            remarks.push_str(remark);
+        }
+    }
+
+    /// What there is to say of an activity beside its standing; empty if nothing.
+    pub(super) fn remarks(&self, node: NodeIx) -> &str {
+        self.nodes.get(node.0 as usize).map_or("", |trace| &trace.remarks)
     }
 
     /// The standing of an activity.

@@ -152,6 +152,9 @@ fn open(svg: &mut String, item: &Item) {
     if let Some(standing) = item.standing {
         let _ = write!(tooltip, " – {}", marks::words(standing));
     }
+    if !item.remarks.is_empty() {
+        let _ = write!(tooltip, ": {}", item.remarks);
+    }
     let _ = write!(svg, "<g><title>{}</title>", text::xml(&tooltip));
 }
 

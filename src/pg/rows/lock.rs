@@ -67,7 +67,8 @@ fn scan_by<T>(
     in_table(columns, pg_sys::AccessShareLock, |table| {
         // SAFETY: a tuple is pinned until the next one or the scan's end. The snapshot sees the session's own changes.
         unsafe {
-            let snapshot = registered(if is_newest { pg_sys::GetLatestSnapshot } else { pg_sys::GetTransactionSnapshot });
+            let snapshot =
+                registered(if is_newest { pg_sys::GetLatestSnapshot } else { pg_sys::GetTransactionSnapshot });
             let scan = key_scan(table, columns, key, snapshot);
             let mut found = None;
             while found.is_none() {

@@ -1,0 +1,51 @@
+//! What a picture says of activities that wait: attempts, leases and timeouts, in the words of the story.
+
+use super::{Explanation, Lease, MAX_VALUE, OpenBookmark};
+use crate::node_ix::NodeIx;
+use crate::picture::text::one_line;
+use crate::stimulus;
+
+impl Explanation<'_> {
+    /// What there is to say of activities that wait. An activity can have several remarks.
+    pub fn remarks(&self, waits: &[OpenBookmark]) -> Vec<(NodeIx, String)> {
+        let remark = |wait: &OpenBookmark| Some((*self.by_path.get(wait.node_id.as_str())?, self.remark(wait)?));
+        waits.iter().filter_map(remark).collect()
+    }
+
+    fn remark(&self, wait: &OpenBookmark) -> Option<String> {
+        if let Some(given_up) = &wait.given_up {
+            return Some(format!("given up at {}: {}", self.time(given_up.at), one_line(&given_up.error, MAX_VALUE)));
+        }
+        self.limit(wait).or_else(|| self.attempts(wait.lease.as_ref()?))
+    }
+
+    /// Until when an activity may go on as it does.
+    pub(super) fn limit(&self, wait: &OpenBookmark) -> Option<String> {
+        let words = match wait.name.as_str() {
+            stimulus::TIMEOUT => "may take until",
+            stimulus::START_TIMEOUT => "must be claimed until",
+            stimulus::LEASE => "faults without an answer until",
+            _ => return None,
+        };
+        Some(format!("{words} {}", self.time(wait.due?)))
+    }
+
+    /// The attempts so far, and who makes the present one.
+    pub(super) fn attempts(&self, lease: &Lease) -> Option<String> {
+        let attempt = lease.attempt;
+        if let Some(until) = lease.until {
+            let worker = lease.worker.as_ref().map(|name| format!(" \"{}\"", one_line(name, MAX_VALUE)));
+            let (worker, until) = (worker.unwrap_or_default(), self.time(until));
+            return Some(format!("worker{worker} holds it until {until}, attempt {attempt}"));
+        }
+        if let Some(at) = lease.again_at {
+            return Some(format!("attempt {attempt} failed, the next one can begin at {}", self.time(at)));
+        }
+        (attempt > 0).then(|| format!("it was tried {} before", times(attempt)))
+    }
+}
+
+/// How often, in words.
+pub(super) fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}

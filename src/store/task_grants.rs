@@ -42,6 +42,11 @@ static ADD: Statement = Statement::new(
     &[Type::Integer, Type::Integer, Type::Text, Type::Text],
 );
 static REMOVE: Statement = Statement::new("DELETE FROM workflow.task_grants WHERE id = ANY ($1)", &[Type::UuidArray]);
+// Two deletions lock the same roles in the same order.
+static HOLDERS_OF: Statement = Statement::new(
+    "SELECT DISTINCT g.role FROM workflow.task_grants g WHERE g.definition_id = $1 ORDER BY 1",
+    &[Type::Text],
+);
 static REMOVE_OF: Statement =
     Statement::new("DELETE FROM workflow.task_grants WHERE definition_id = $1", &[Type::Text]);
 static HAS_ANY: Statement =
@@ -81,9 +86,13 @@ pub fn remove(ids: &[Uuid]) -> u64 {
     REMOVE.run(&[Arg::Uuids(ids)])
 }
 
-/// Removes the grants of a definition that is deleted.
+/// Removes the grants of a definition that is deleted, and takes EXECUTE from roles that have none left.
 pub fn remove_of(definition_id: &str) {
+    let holders: Vec<i32> = HOLDERS_OF.rows(&[Arg::Text(definition_id)], |row| row.get());
+    let holders: Vec<(Oid, i32)> = holders.into_iter().filter_map(|id| Some((owners::by_id(id).role()?, id))).collect();
+    holders.iter().for_each(|(role, _)| lock(*role));
     REMOVE_OF.run(&[Arg::Text(definition_id)]);
+    holders.iter().for_each(|(role, id)| take_calls(*role, *id));
 }
 
 static LACKS_CALLS: Statement = Statement::new("SELECT workflow._lacks_worker_calls($1)", &[Type::Oid]);

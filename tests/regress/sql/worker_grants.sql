@@ -141,9 +141,11 @@ SELECT has_function_privilege('regress_wg_robot', 'wf_claim_tasks(text[], text, 
 CALL wf_wait_tasks(timeout => '0');
 \echo :SQLSTATE
 
--- A grant of a role that is a group is one of its members. The grants of a deleted definition go with it.
+-- A grant of a role that is a group is one of its members. The grants of a deleted definition go with it, and EXECUTE with the last.
 \connect - regress_wg_ann
 SELECT wf_grant_worker('regress_wg_team', NULL, 'later');
+SELECT wf_grant_worker('regress_wg_robot', '{Unknown}', 'later');
+SELECT a.grantee::regrole FROM pg_proc, aclexplode(proacl) AS a WHERE proname = 'wf_claim_tasks' AND a.grantee = 'regress_wg_robot'::regrole;
 \connect - postgres
 GRANT regress_wg_team TO regress_wg_robot;
 \connect - regress_wg_robot
@@ -152,6 +154,7 @@ SELECT correlation_id FROM wf_claim_tasks();
 SELECT wf_cancel(instance_id) FROM workflow.instance_list WHERE definition_id = 'later';
 SELECT wf_delete_definition('later');
 SELECT * FROM workflow.worker_grants;
+SELECT a.grantee::regrole FROM pg_proc, aclexplode(proacl) AS a WHERE proname = 'wf_claim_tasks' AND a.grantee = 'regress_wg_robot'::regrole;
 -- A grantor who is dropped gives nothing any more.
 \connect - postgres
 SELECT wf_grant_usage('regress_wg_robot');

@@ -8,7 +8,7 @@ use crate::activity::CompensationRole;
 use crate::execution::core::Core;
 use crate::instance::Memory;
 use crate::instance::compensation::Way;
-use crate::instance::compensation::{Ending, INTERRUPTED, Kept, OF_INSTANCE, Record, Unwinding};
+use crate::instance::compensation::{Ending, INTERRUPTED, Kept, OF_INSTANCE, Record, Unwinding, Wanted};
 use crate::node_ix::NodeIx;
 use crate::value::{Json, copy_or_null};
 
@@ -137,7 +137,10 @@ impl Core<'_> {
             return;
         }
         let is_done = self.scratch.finishing.iter().any(|(finishing, _)| *finishing == sequence);
-        let has_begun = self.has_children(sequence) || self.has_queued(sequence);
+        // A plan of alterations may have cancelled the body before.
+        let held = Wanted { holder: sequence, node: None, newest: true };
+        let has_begun =
+            self.has_children(sequence) || self.has_queued(sequence) || self.host.find_record(held).is_some();
         let Some(node) = self.context(sequence).map(|context| context.node).filter(|_| is_done || has_begun) else {
             return;
         };

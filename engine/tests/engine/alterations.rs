@@ -131,6 +131,16 @@ fn a_handler_cannot_be_altered() {
 }
 
 #[test]
+fn a_scope_that_is_cancelled_after_its_body_takes_back_what_it_holds() {
+    let book = json!({"type": "Compensable", "body": line("booked"), "compensation": line("given back")});
+    let mut world = World::started(json!([
+        {"id": "scope", "type": "CancellationScope", "body": {"id": "body", "type": "Sequence", "activities": [book, wait("a")]}},
+        wait("b")]));
+    world.alter(&[cancel("body"), cancel("scope")]).expect("made");
+    assert_eq!((world.lines(), world.waiting()), (vec!["booked", "given back"], vec!["b"]));
+}
+
+#[test]
 fn a_race_in_a_flowchart_is_not_won_by_a_cancelled_branch() {
     let mut world = World::started(json!({"type": "Flowchart", "activities": [
         {"id": "s", "type": "Start"}, wait("a"), wait("b"), {"id": "j", "type": "FlowJoin", "mode": "WaitAny"}, wait("c")],

@@ -21,7 +21,7 @@ use workflow_engine::child::NewChild;
 use workflow_engine::definition::{
     ActivityTypes, CustomType, Problem, ReadLimits, Refusal, WorkflowReference, compile,
 };
-use workflow_engine::execution::{self, Delta, Limits, sequence_of};
+use workflow_engine::execution::{self, Delta, Incident, Limits, sequence_of};
 use workflow_engine::execution_records::{ExecutionRecords, Status};
 use workflow_engine::expression::{Rows, Scope, Take};
 use workflow_engine::fault::{Error, Fault};
@@ -36,7 +36,11 @@ use workflow_engine::journal::{self, EventKind, Level};
 use workflow_engine::program::{Numbering, Program};
 use workflow_engine::stimulus::RUN_TIMEOUT;
 
+mod commits;
 mod migrating;
+mod records;
+
+use records::Recorded;
 
 /// Stack for tests of deep values: that of a backend, or more in a build without optimization.
 const ROOM: usize = if cfg!(debug_assertions) { 64 << 20 } else { 4 << 20 };
@@ -54,7 +58,7 @@ impl Zone for Named {
 pub type UserFunction = fn(&Value) -> Result<Value, Fault>;
 
 /// The world around a burst.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct FakeHost {
     pub ids: u128,
     pub lines: Vec<String>,
@@ -75,18 +79,8 @@ pub struct FakeHost {
     pub broken: bool,
     /// Records, by number: what holds each, and what it keeps in bytes.
     pub records: BTreeMap<u32, (u32, Vec<u8>)>,
-    /// How many there were.
+    /// What became of all there were.
     pub recorded: Recorded,
-}
-
-/// Numbers of records of completed activities.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
-    pub completed: usize,
-    /// Those removed one by one.
-    pub handled: usize,
-    /// Those removed with all that was left.
-    pub rest: usize,
 }
 
 impl Host for FakeHost {
@@ -208,11 +202,12 @@ impl Host for FakeHost {
         assert!(self.open_step.is_none(), "records change between steps");
         let before = self.records.insert(record.number, (record.holder, encode_kept(&record.kept)));
         assert!(before.is_none(), "each record has its own number");
-        self.recorded.completed += usize::from(record.holder != INTERRUPTED);
+        self.recorded.stored(record);
     }
 
     fn move_records(&mut self, from: u32, to: u32) -> u64 {
         assert!(self.open_step.is_none(), "records change between steps");
+        self.recorded.moved(from, to);
         let moved = self.records.values_mut().filter(|(holder, _)| *holder == from);
         moved.map(|(holder, _)| *holder = to).count() as u64
     }
@@ -223,13 +218,17 @@ impl Host for FakeHost {
             Record { number: *number, holder: *holder, kept }
         };
         let found = self.records.iter().filter(|(_, (holder, _))| *holder == wanted.holder).map(read);
-        let mut found = found.filter(|record| wanted.node.is_none_or(|node| node == record.kept.node));
-        if wanted.newest { found.next_back() } else { found.next() }
+        let found = found.filter(|record| wanted.node.is_none_or(|node| node == record.kept.node));
+        let mut found: Vec<Record> = found.collect();
+        let numbers = found.iter().map(|record| record.number).collect();
+        let first = if wanted.newest { found.pop() } else { found.into_iter().next() };
+        self.recorded.found(first.as_ref()?.number, numbers);
+        first
     }
 
     fn remove_record(&mut self, number: u32) {
-        let (holder, _) = self.records.remove(&number).expect("a record");
-        self.recorded.handled += usize::from(holder != INTERRUPTED);
+        self.records.remove(&number).expect("a record");
+        self.recorded.handled(number);
         assert!(self.records.values().all(|(holder, _)| *holder != number), "it holds nothing");
     }
 
@@ -239,8 +238,7 @@ impl Host for FakeHost {
     }
 
     fn remove_records(&mut self) {
-        self.recorded.rest += self.records.values().filter(|(holder, _)| *holder != INTERRUPTED).count();
-        self.records.clear();
+        self.recorded.dropped(std::mem::take(&mut self.records).into_keys());
     }
 
     fn write_line(&mut self, text: &str) {
@@ -359,6 +357,7 @@ pub struct World {
     pub bookmarks: Vec<Bookmark>,
     pub last: Delta,
     pub trail: Vec<journal::Event>,
+    pub incidents: Vec<Incident>,
     /// Whether these are all events of the instance, and of this version.
     pub is_whole_trail: bool,
     /// Child workflows that its bursts asked for.
@@ -386,6 +385,7 @@ impl World {
             bookmarks: Vec::new(),
             last: Delta::default(),
             trail: Vec::new(),
+            incidents: Vec::new(),
             is_whole_trail: true,
             children: Vec::new(),
         }
@@ -579,6 +579,7 @@ impl World {
         let bytes = journal::encode(&delta.events);
         assert_eq!(journal::decode(&bytes).expect("readable events"), delta.events);
         self.trail.extend(delta.events.iter().cloned());
+        self.incidents.extend(delta.incidents.iter().cloned());
         self.children.extend(delta.children.iter().map(|child| child.copy().expect("room")));
         self.last = delta;
         self.reload();

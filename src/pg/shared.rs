@@ -52,6 +52,8 @@ const INSTANCE_ENDS_AHEAD: u8 = 8;
 thread_local! {
     static SHARED: Cell<*mut Shared> = const { Cell::new(std::ptr::null_mut()) };
     static HAS_FAILED: Cell<bool> = const { Cell::new(false) };
+    /// Set in the postmaster, and so in every process that it forks.
+    static IS_PRELOADED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Reserves the memory; called while the postmaster loads the library.
@@ -73,6 +75,13 @@ pub fn request() {
         PREVIOUS.set(pg_sys::shmem_request_hook);
         pg_sys::shmem_request_hook = Some(reserve);
     }
+    IS_PRELOADED.set(true);
+}
+
+/// Whether every session of the server has the library from its start on. Otherwise one that calls none of its functions
+/// ends transactions unheard.
+pub fn is_preloaded() -> bool {
+    IS_PRELOADED.get()
 }
 
 /// The struct, allocated if it does not exist yet. Null: there is no room for it, which is possible only if the library

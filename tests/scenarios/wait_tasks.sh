@@ -238,3 +238,33 @@ finish worker ROLLBACK
 await 7 "SELECT count(*) FROM sleepers"
 do_sql "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name LIKE 'quiet%'"
 wait
+
+# Without the library at start the sessions find each other as well, also one that has opened a task before any waits.
+echo "shared_preload_libraries = ''" >>"$PGDATA/postgresql.conf"
+stop_server
+start_server
+is 1 "SELECT count(*) FROM pg_settings WHERE name = 'shared_preload_libraries' AND setting = ''"
+begin sender "CALL put('bare')"
+waits ann "ARRAY['bare'], '20 s'"
+finish sender COMMIT
+answers ann t
+begin worker "SELECT claim('bare')"
+waits ann "ARRAY['bare'], '20 s'"
+finish worker ROLLBACK
+answers ann t
+is 1 "SELECT claim('bare', lease => '1 second')"
+waits ann "ARRAY['bare'], '20 s'"
+answers ann t
+is 1 "SELECT claim('bare')"
+# A session that has not loaded the library ends a transaction: a look each second finds what that brought.
+do_sql "CALL put('bare')"
+do_sql "BEGIN; SELECT claim('bare'); PREPARE TRANSACTION 'bare'"
+waits ann "ARRAY['bare'], '20 s'"
+do_sql "ROLLBACK PREPARED 'bare'"
+answers ann t
+is 1 "SELECT claim('bare')"
+do_sql "BEGIN; CALL put('bare'); PREPARE TRANSACTION 'bare'"
+waits ann "ARRAY['bare'], '20 s'"
+do_sql "COMMIT PREPARED 'bare'"
+answers ann t
+is 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"

@@ -71,7 +71,7 @@ pub enum Cause {
 }
 
 /// A delay is never longer; a policy can wait for a century, but no instant overflows.
-const LONGEST: TimeDelta = TimeDelta::days(36_525);
+pub const LONGEST: TimeDelta = TimeDelta::days(36_525);
 
 impl Default for RetryPolicy {
     fn default() -> Self {

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::access::{self, people as rights};
 use crate::api::{not_null, on_fault, result};
-use crate::pg::args::{Interval, sql_functions};
+use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::answer::{self, Failed, Failure};
 use crate::run::answers::{self, Taken};
@@ -177,12 +177,13 @@ fn complete_many(call: &Call) -> Result<Returned, PgError> {
 }
 
 fn fail(call: &Call) -> Result<Returned, PgError> {
+    let outside = || PgError::new("22023", "argument \"retry_in\" must be between 0 and 100 years");
     let (task, token) = (call.required("task_id")?, call.required("token")?);
     let failure = Failure {
         message: call.required("message")?,
         detail: call.arg("detail"),
         code: call.arg("code"),
-        retry_in: call.interval("retry_in").map(delay).transpose()?,
+        retry_in: call.interval("retry_in").map(|given| answer::delay(&given).ok_or_else(outside)).transpose()?,
         retry: call.required("retry")?,
     };
     answer::check_code(failure.code.as_deref())?;
@@ -215,10 +216,4 @@ fn limit(call: &Call) -> Result<Returned, PgError> {
     let (concurrency, rate) = (number("concurrency")?, number("rate")?);
     limits::set(&Setting { name, key, concurrency, rate, per })?;
     Ok(Returned::Null)
-}
-
-/// The argument `retry_in` in microseconds.
-fn delay(given: Interval) -> Result<i64, PgError> {
-    let micros = i64::try_from(given.as_micros()).ok().filter(|micros| *micros >= 0);
-    micros.ok_or_else(|| PgError::new("22023", "argument \"retry_in\" must not be negative"))
 }

@@ -30,6 +30,9 @@ impl Request {
             return Err(PgError::new("22023", "argument \"names\" must not be empty")
                 .hint("Without names all tasks are meant."));
         }
+        if names.iter().flatten().any(String::is_empty) {
+            return Err(PgError::new("22023", "argument \"names\" must not contain an empty name"));
+        }
         let definition = call.arg::<String>("definition_id").map(|id| publish::find(&id, None)).transpose()?;
         Ok(Self { role, names, definition })
     }

@@ -10,12 +10,13 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::fault::{Fault, TASK_FAILED};
 use workflow_engine::program::Node;
-use workflow_engine::retry::{Cause, RetryPolicy};
+use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
 use workflow_engine::schema::Schema;
 use workflow_engine::{Program, execution, stimulus};
 
 use crate::access::people;
 use crate::compiled::{self, Compiled};
+use crate::pg::args::Interval;
 use crate::pg::{PgError, json, rows};
 use crate::run::burst::OnFault;
 use crate::run::gone::{self, Named};
@@ -252,6 +253,12 @@ fn readable(ended: &Ended, task: Uuid) -> Result<InstanceRow, PgError> {
     Ok(row)
 }
 
+/// A delay before the next attempt, in microseconds. `None`: it is negative, or longer than any policy waits.
+pub fn delay(given: &Interval) -> Option<i64> {
+    let longest = LONGEST.num_microseconds().map_or(i128::MAX, i128::from);
+    i64::try_from(given.as_micros()).ok().filter(|micros| (0..=longest).contains(&i128::from(*micros)))
+}
+
 /// Refuses a code that would be read as a SQLSTATE or as a class of these (22023).
 pub fn check_code(code: Option<&str>) -> Result<(), PgError> {
     match code.map(|code| (code, Cause::read(code))) {
@@ -259,7 +266,7 @@ pub fn check_code(code: Option<&str>) -> Result<(), PgError> {
             Err(PgError::new("22023", format!("code \"{code}\" looks like a SQLSTATE"))
                 .hint("Use lower-case letters, such as \"card_declined\"."))
         }
-        Some(("", _)) => Err(PgError::new("22023", "argument \"code\" must not be empty")),
+        Some((code, _)) if code.trim().is_empty() => Err(PgError::new("22023", "argument \"code\" must not be empty")),
         _ => Ok(()),
     }
 }

@@ -116,7 +116,7 @@ fn failure(error: &Value, wrong: &dyn Fn(&str) -> PgError) -> Result<Failure, Pg
     };
     let retry_in = match text("retryIn")? {
         None => None,
-        Some(text) => Some(delay(&text).ok_or_else(|| wrong("has an \"error\" whose \"retryIn\" is not an interval"))?),
+        Some(text) => Some(delay(&text, wrong)?),
     };
     let message = text("message")?.ok_or_else(|| wrong("has an \"error\" without \"message\""))?;
     let failure = Failure { message, detail: text("detail")?, code: text("code")?, retry_in, retry };
@@ -125,10 +125,10 @@ fn failure(error: &Value, wrong: &dyn Fn(&str) -> PgError) -> Result<Failure, Pg
 }
 
 /// A delay in microseconds, as the argument `retry_in` of `wf_fail_task` means it.
-fn delay(text: &str) -> Option<i64> {
-    let given = Interval::parse(text).ok()?;
+fn delay(text: &str, wrong: &dyn Fn(&str) -> PgError) -> Result<i64, PgError> {
+    let given = Interval::parse(text).map_err(|_| wrong("has an \"error\" whose \"retryIn\" is not an interval"))?;
     let given = args::Interval { months: given.months, days: given.days, micros: given.micros };
-    i64::try_from(given.as_micros()).ok().filter(|micros| *micros >= 0)
+    answer::delay(&given).ok_or_else(|| wrong("has an \"error\" whose \"retryIn\" is not between 0 and 100 years"))
 }
 
 fn refuse_unknown(

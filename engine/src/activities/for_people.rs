@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::activities::timing::{interval, out_of_range, read_instant};
+use crate::activities::timing::{interval, read_instant};
 use crate::activity::{Input, InputDescriptor};
 use crate::execution::{Execution, ForPeople};
 use crate::fault::{Fault, shorten};
@@ -77,7 +77,10 @@ pub(super) fn deadline(cx: &Execution<'_>, input: Input<Value>) -> Result<Option
     let zone = cx.zone(None)?;
     match read_instant(&to_text(value), zone.as_ref())? {
         Some(at) => Ok(Some(at)),
-        None => span(value)?.after(cx.instant(), zone.as_ref()).map(Some).ok_or_else(out_of_range),
+        None => span(value)?.after(cx.instant(), zone.as_ref()).map(Some).ok_or_else(|| {
+            let text = shorten(&to_text(value), 60);
+            Fault::new("22008", format!("\"deadline\" is out of range: \"{text}\""))
+        }),
     }
 }
 

@@ -230,8 +230,8 @@ fn max_concurrency(options: &Map<String, Value>, place: &Path<'_>, problems: &mu
         None | Some((_, Value::Null)) => None,
         Some((_, Value::String(member))) if !member.is_empty() => Some(member.clone()),
         Some((name, value)) => {
-            problems
-                .invalid(&place.key(name), format!("\"{name}\" must be the name of an input, not {}", kind_of(value)));
+            let found = if value.is_string() { "an empty string" } else { kind_of(value) };
+            problems.invalid(&place.key(name), format!("\"{name}\" must be the name of an input, not {found}"));
             return None;
         }
     };

@@ -14,11 +14,15 @@ use super::types::ActivityTypes;
 use crate::calendar::Interval;
 use crate::fault::shorten;
 use crate::retry::{Backoff, RetryPolicy};
+use crate::spelling::{nearest, spelled_as};
 
 /// The member of the properties of an activity that names, or holds, a strategy.
 pub(super) const STRATEGY: &str = "resilienceStrategy";
 /// The option that holds strategies by name.
 pub(super) const STRATEGIES: &str = "resilienceStrategies";
+
+/// The members of a strategy that have a meaning.
+const MEMBERS: [&str; 5] = ["id", "maxRetryAttempts", "delay", "backoffType", "useJitter"];
 
 /// Strategies by name.
 pub(super) type Strategies = BTreeMap<String, Arc<RetryPolicy>>;
@@ -34,7 +38,12 @@ pub(super) fn read(value: &Value, place: &Path<'_>, problems: &mut Problems) -> 
         match (name, policy(value)) {
             (None, _) => problems.invalid(&at, "a resilience strategy needs an \"id\""),
             (Some(_), Err(reason)) => problems.invalid(&at, reason),
-            (Some(name), Ok(policy)) => drop(known.insert(name, Arc::new(policy))),
+            (Some(name), Ok(policy)) => {
+                if let Value::Object(members) = value {
+                    warn_of_misspelt(members, &MEMBERS, &at, problems);
+                }
+                known.insert(name, Arc::new(policy));
+            }
         }
     }
     if !(value.is_object() || value.is_array()) {
@@ -77,7 +86,15 @@ pub(super) fn of_activity(
     place: &Path<'_>,
     problems: &mut Problems,
 ) -> Option<Arc<RetryPolicy>> {
-    let members = value.as_object().filter(|members| !members.is_empty())?;
+    let Value::Object(members) = value else {
+        if !value.is_null() {
+            let found = kind_of(value);
+            problems
+                .warn(place, format!("\"{STRATEGY}\" must be an object, not {found}: the activity runs without it"));
+        }
+        return None;
+    };
+    warn_of_misspelt(members, &["mode", "strategyId", "expression"], place, problems);
     let named = |name: &str, problems: &mut Problems| {
         let found = known.get(name).cloned();
         if found.is_none() {
@@ -88,7 +105,16 @@ pub(super) fn of_activity(
     };
     let member = |name| entry(members, name).map(|(_, value)| value).filter(|value| !value.is_null());
     if !text(members, "mode").is_some_and(|mode| mode.eq_ignore_ascii_case("Expression")) {
-        return named(text(members, "strategyId").filter(|name| !name.is_empty())?, problems);
+        return match member("strategyId")? {
+            Value::String(name) if name.is_empty() => None,
+            Value::String(name) => named(name, problems),
+            other => {
+                let found = kind_of(other);
+                problems
+                    .warn(place, format!("\"strategyId\" must be a string, not {found}: the activity runs without it"));
+                None
+            }
+        };
     }
     match constant(member("expression")?) {
         Some(Value::String(name)) => named(&name, problems),
@@ -102,6 +128,16 @@ pub(super) fn of_activity(
         None => {
             problems.warn(place, "a resilience strategy is not computed here: the activity runs without it");
             None
+        }
+    }
+}
+
+/// Warns of members that look like one that has a meaning. Elsa writes others, which have none here.
+fn warn_of_misspelt(members: &Map<String, Value>, known: &[&str], place: &Path<'_>, problems: &mut Problems) {
+    for key in members.keys().filter(|key| !known.iter().any(|name| spelled_as(key, name))) {
+        let missing = known.iter().copied().filter(|name| entry(members, name).is_none());
+        if let Some(near) = nearest(key, missing) {
+            problems.warn(&place.key(key), format!("member \"{key}\" has no meaning here (did you mean \"{near}\"?)"));
         }
     }
 }
@@ -160,5 +196,6 @@ fn delay(members: &Map<String, Value>) -> Result<TimeDelta, String> {
     };
     let elapsed = value.as_str().and_then(|text| Interval::parse(text).ok()).and_then(|span| span.elapsed());
     let micros = elapsed.filter(|micros| *micros >= 0);
-    micros.map(TimeDelta::microseconds).ok_or_else(|| "\"delay\" must be an interval such as \"00:00:01\"".to_owned())
+    let wanted = "an interval such as \"00:00:01\", without months and not negative";
+    micros.map(TimeDelta::microseconds).ok_or_else(|| format!("\"delay\" must be {wanted}"))
 }

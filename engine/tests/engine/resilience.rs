@@ -93,8 +93,12 @@ fn an_expression_is_a_constant_strategy_or_name() {
 
 #[test]
 fn an_activity_without_a_known_one_runs_without_it() {
-    for none in [json!(null), json!({}), json!({"mode": "Identifier"}), json!({"strategyId": ""}), json!("usual")] {
+    for none in [json!(null), json!({}), json!({"mode": "Identifier"}), json!({"strategyId": ""})] {
         assert_eq!(policy(event(), none), (None, vec![]));
+    }
+    for unreadable in [json!("usual"), json!({"strategyId": 7}), json!({"strategyid": "usual"})] {
+        let (found, warnings) = policy(event(), unreadable);
+        assert_eq!((found, warnings.len()), (None, 1));
     }
     for unknown in ["other", "wrong"] {
         let (found, warnings) = policy(event(), named(unknown));
@@ -124,7 +128,10 @@ fn what_a_strategy_of_a_definition_cannot_be() {
         (json!({"a": 3}), "a resilience strategy must be an object, not a number"),
         (json!({"a": {"maxRetryAttempts": -1}}), "\"maxRetryAttempts\" must be a whole number from 0 to 999999"),
         (json!({"a": {"backoffType": 3}}), "\"backoffType\" must be \"Constant\", \"Linear\" or \"Exponential\""),
-        (json!({"a": {"delay": "soon"}}), "\"delay\" must be an interval such as \"00:00:01\""),
+        (
+            json!({"a": {"delay": "soon"}}),
+            "\"delay\" must be an interval such as \"00:00:01\", without months and not negative",
+        ),
         (json!({"a": {"useJitter": 1}}), "\"useJitter\" must be a boolean"),
     ] {
         let document =

@@ -141,9 +141,7 @@ impl Database {
 
     /// Whether the database answers and fits.
     pub async fn ready(&self) -> Result<(), Failure> {
-        let client = self.pool.get().await?;
-        client.simple_query("SELECT").await?;
-        Ok(())
+        self.catalogue("SELECT", vec![]).await.map(drop)
     }
 
     /// Connects once, to find out before the first request whether the database fits.
@@ -153,8 +151,7 @@ impl Database {
             let (client, _) = connected.map_err(|error| Unfit::Unreachable(said(&error)))?;
             check(&client).await.map(drop)
         };
-        let silent = |_| Err(Unfit::Unreachable("it does not answer".into()));
-        tokio::time::timeout(CONNECT_TIME, first).await.unwrap_or_else(silent)
+        tokio::time::timeout(CONNECT_TIME, first).await.unwrap_or_else(|_| Err(Unfit::silent()))
     }
 
     /// Runs a statement that only reads, as the caller's role.
@@ -278,7 +275,9 @@ impl Database {
                 (ended, cleaned.is_ok())
             }
             Err(_) => {
-                let stopped = client.cancel_token().cancel_query(self.tls.clone()).await;
+                let cancel = client.cancel_token();
+                let time = hosts::share(&self.config, CONNECT_TIME);
+                let stopped = tokio::time::timeout(time, cancel.cancel_query(self.tls.clone())).await;
                 tracing::warn!(seconds = self.time.as_secs(), ?stopped, "cancelled a statement that took too long");
                 (Err(Ended::Late), false)
             }

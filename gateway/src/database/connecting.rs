@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio_postgres::{Client, Config};
 
+use super::hosts::CONNECT_TIME;
 use super::said;
 use crate::config::Serving;
 
@@ -21,6 +22,13 @@ pub enum Unfit {
     Refused(String),
 }
 
+impl Unfit {
+    /// It was asked something, and says nothing.
+    pub fn silent() -> Self {
+        Self::Unreachable("it does not answer".into())
+    }
+}
+
 impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -32,6 +40,10 @@ impl fmt::Display for Unfit {
 
 /// Asks a new connection whether database and role are what the gateway is made for. Gives the extension's schema.
 pub async fn check(client: &Client) -> Result<String, Unfit> {
+    tokio::time::timeout(CONNECT_TIME, fits(client)).await.unwrap_or_else(|_| Err(Unfit::silent()))
+}
+
+async fn fits(client: &Client) -> Result<String, Unfit> {
     let unreachable = |error: tokio_postgres::Error| Unfit::Unreachable(said(&error));
     let text = |sql: &'static str| async move {
         let rows = client.query_typed(sql, &[]).await.map_err(unreachable)?;

@@ -101,6 +101,23 @@ impl Cluster {
         self.run("pg_ctl", &["-D", &self.data(), "-m", "smart", "-s", "-W", "stop"]);
     }
 
+    /// Stops all of its processes where they are, until the guard is dropped. The system still takes connections for them.
+    pub fn freeze(&self) -> Frozen {
+        let pid = fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("its process");
+        let postmaster = pid.lines().next().expect("a number").trim().to_owned();
+        let mut frozen = Frozen(vec![postmaster.clone()]);
+        // It starts no other process from now on.
+        frozen.signal("-STOP");
+        let is_child = |pid: &String| {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)) == Some(postmaster.as_str())
+        };
+        let entries = fs::read_dir("/proc").expect("processes").flatten();
+        frozen.0.extend(entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(is_child));
+        frozen.signal("-STOP");
+        frozen
+    }
+
     /// Makes a standby a server that takes writes.
     pub fn promote(&self) {
         self.run("pg_ctl", &["-D", &self.data(), "-s", "-w", "promote"]);
@@ -151,6 +168,21 @@ impl Cluster {
             command.uid(self.owner.0).gid(self.owner.1);
         }
         command
+    }
+}
+
+/// Processes that are stopped.
+pub struct Frozen(Vec<String>);
+
+impl Frozen {
+    fn signal(&self, name: &str) {
+        let _ = Command::new("kill").arg(name).args(&self.0).stderr(Stdio::null()).status();
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        self.signal("-CONT");
     }
 }
 

@@ -307,6 +307,21 @@ fn a_silent_host_leaves_time_for_the_next() {
     assert_eq!(send("POST", &format!("{}/login", another.url), FORM, "role=ada&password=lovelace").status, 303);
 }
 
+/// All processes of the server hang, as on a host that is suspended, after the gateway has logged in.
+#[test]
+fn a_server_that_hangs_keeps_no_request() {
+    let cluster = Cluster::new("local all all scram-sha-256", &[]);
+    let world = World::on(&format!("{} connect_timeout=1", cluster.address()), &["--request-seconds", "1"]);
+    let key = format!("ApiKey {}", world.key("ada"));
+    let list = || world.send("GET", "/elsa/api/workflow-definitions", &[("Authorization", &key)], "").status;
+    assert_eq!(list(), 200);
+    let frozen = cluster.freeze();
+    assert_eq!(list(), 503);
+    drop(frozen);
+    assert_eq!(world.send("GET", "/readyz", &[], "").status, 200);
+    assert_eq!(list(), 200);
+}
+
 /// A deferred trigger of a workflow's row ends the session in its COMMIT.
 #[test]
 fn a_session_that_ends_in_its_commit_is_not_known() {

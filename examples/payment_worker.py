@@ -21,7 +21,7 @@ from psycopg.types.json import Jsonb
 
 URL = sys.argv[1]
 PATIENCE = float(sys.argv[2]) if len(sys.argv) > 2 else 20
-# The lease outlives the call, so that no other worker begins while this one waits.
+# The lease mostly outlives the call, so that no other worker begins while this one waits. If it does not, the key protects the card.
 LEASE = f"{PATIENCE + 1} s"
 WORKER = f"{socket.gethostname()}:{os.getpid()}"
 GONE = (psycopg.errors.ObjectNotInPrerequisiteState, psycopg.errors.UndefinedObject)  # 55000, 42704: another has the task, or it is closed
@@ -30,7 +30,8 @@ db = None
 
 
 def ask(statement, *values):
-    """Runs a statement in a transaction of its own. Does it again if the connection broke, even in COMMIT: the token makes it count once."""
+    """Runs a statement in a transaction of its own. Does it again if the connection broke, even in COMMIT: an answer
+    counts once by its token, and a task whose claim was lost is claimed again when its lease ends."""
     global db
     for pause in (0.1, 1, 10, None):
         try:

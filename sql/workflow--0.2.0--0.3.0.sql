@@ -395,8 +395,8 @@ RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME'
 
 COMMENT ON FUNCTION workflow._people(uuid, jsonb) IS 'the same for a list';
 
--- What the views of open tasks have in common. It is no security barrier, so that each of them is planned with its order; it is
--- for the owner only.
+-- What the views of open tasks have in common. No role but the owner may read it, so it needs no security barrier. Without one,
+-- each view that reads it is planned with an order of its own.
 CREATE VIEW workflow._open_tasks AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
        b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at,
@@ -439,7 +439,7 @@ COMMENT ON COLUMN workflow.open_tasks.deadline IS 'until when people are to do i
 COMMENT ON COLUMN workflow.open_tasks.form IS 'JSON Schema of a form for the answer';
 COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the answer must match';
 
-COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks: first those that can be claimed, by priority and age';
+COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, those first that no worker has claimed, by priority and age';
 
 CREATE VIEW workflow.task_limits WITH (security_barrier) AS
 SELECT l.name, l.key, l.concurrency, l.rate, CASE WHEN l.rate IS NOT NULL THEN pg_catalog.make_interval(secs => l.per OPERATOR(pg_catalog./) 1000000.0::double precision) END AS per,
@@ -482,7 +482,7 @@ WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_own
 
 COMMENT ON COLUMN workflow.waiting.paused_at IS 'since when its instance is paused: neither a stimulus nor time resumes it';
 COMMENT ON COLUMN workflow.waiting.attempt IS 'number of attempts at a task, the present one included, or of an activity that is to be repeated';
-COMMENT ON COLUMN workflow.waiting.lease_until IS 'of a task: until when a worker holds it';
+COMMENT ON COLUMN workflow.waiting.lease_until IS 'of a task: until when a worker holds or held it';
 COMMENT ON COLUMN workflow.waiting.worker IS 'of a task: the worker that holds or held it';
 
 CREATE OR REPLACE VIEW workflow.open_bookmarks WITH (security_barrier) AS

@@ -7,7 +7,7 @@ use crate::access;
 use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::publish;
-use crate::store::definitions::DefinitionRow;
+use crate::store::definitions::{self, DefinitionRow};
 use crate::store::{owners, task_grants};
 
 sql_functions! {
@@ -43,6 +43,8 @@ impl Request {
 }
 
 fn grant(call: &Call) -> Result<Returned, PgError> {
+    // Its deletion removes the grants that it sees.
+    call.arg::<String>("definition_id").as_deref().map(definitions::lock);
     let request = Request::of(call)?;
     request.definition.as_ref().map(access::require_owner).transpose()?;
     let (holder, grantor) = (owners::id_of(request.role), owners::current_id());

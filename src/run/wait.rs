@@ -154,7 +154,7 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     let mut until =
         leases::next_end(&names, now, role).into_iter().chain(slot).min().map_or(NEVER, wake::by_server_clock);
     let left = leases::left_due(&names, now, role);
-    // Without the library at start COMMIT PREPARED, or the end of a lock that plain SQL took, may wake no session.
+    // A session that has not loaded the library wakes no other when it ends a transaction: by COMMIT PREPARED, for example.
     if left.len() == leases::MOST_LEFT || !shared::is_preloaded() {
         until = until.min(process::now().saturating_add(1_000_000));
     }

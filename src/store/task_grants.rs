@@ -42,7 +42,8 @@ static ADD: Statement = Statement::new(
     &[Type::Integer, Type::Integer, Type::Text, Type::Text],
 );
 static REMOVE: Statement = Statement::new("DELETE FROM workflow.task_grants WHERE id = ANY ($1)", &[Type::UuidArray]);
-// Two deletions lock the same roles in the same order.
+// Two deletions lock the same roles in the same order. Deletions of several definitions in one transaction can deadlock with
+// other grants (40P01), as grants to several roles can.
 static HOLDERS_OF: Statement = Statement::new(
     "SELECT DISTINCT g.role FROM workflow.task_grants g WHERE g.definition_id = $1 ORDER BY 1",
     &[Type::Text],

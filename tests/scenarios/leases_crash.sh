@@ -189,16 +189,16 @@ never "a call counted after another worker had claimed the task" "SELECT a.task,
 # By the clock of the server. A lease is over before its end if its worker failed or released the attempt, and a heartbeat can shorten it;
 # what a heartbeat did of which no reply came is not known.
 never "two claims gave a task at the same time" "SELECT own.task, own.worker, own.answer, later.worker AS later, later.answer FROM claims AS own
-    JOIN claims AS later ON later.task = own.task AND later.sent > own.sent
+    JOIN claims AS later ON later.task = own.task AND split_part(later.answer, ' ', 2)::bigint > split_part(own.answer, ' ', 2)::bigint
     WHERE split_part(later.answer, ' ', 2)::bigint < split_part(own.answer, ' ', 1)::bigint
-        AND NOT EXISTS (SELECT FROM told AS e WHERE e.token IN (own.token, later.token) AND e.call IN ('extend', 'fail', 'release')
+        AND NOT EXISTS (SELECT FROM told AS e WHERE e.token = own.token AND e.call IN ('extend', 'fail', 'release')
             AND e.outcome NOT IN ('refused', 'undone', 'f'))"
 never "a task was claimed while a heartbeat held it" "SELECT later.task, later.worker, later.answer, own.worker AS holder, own.answer AS until FROM told AS later
     CROSS JOIN LATERAL (
         SELECT * FROM told AS e WHERE e.task = later.task AND e.call = 'extend' AND e.outcome IN ('t', 'unknown') AND e.token <> later.token
             AND e.sent < later.sent ORDER BY e.sent DESC LIMIT 1) AS own
     WHERE later.call = 'claim' AND own.outcome = 't' AND own.returned < later.sent AND split_part(later.answer, ' ', 2)::bigint < own.answer::bigint
-        AND NOT EXISTS (SELECT FROM told AS e WHERE e.token IN (own.token, later.token) AND e.call IN ('fail', 'release') AND e.outcome NOT IN ('refused', 'f'))"
+        AND NOT EXISTS (SELECT FROM told AS e WHERE e.token = own.token AND e.call IN ('fail', 'release') AND e.outcome NOT IN ('refused', 'f'))"
 never "a task ended with the token of a claim before its last" "SELECT t.id, t.status, t.token FROM workflow.tasks AS t
     JOIN claims AS own ON own.token = t.token
     JOIN claims AS later ON later.task = t.id AND later.sent > own.returned"
@@ -221,6 +221,7 @@ never "a wait was over before its time" "SELECT task, worker, answer, returned -
 # claim of which no worker was told is that of a session that was killed, so it was made before the calm. A task that its workers forget
 # gets a claim for each lease. So in a calm one lease at most, of 600 ms, lies before each event, counted from the event before it or from
 # the last kill. Permitted are two, and ten seconds for a slow machine: a worker that nobody wakes sleeps for thirty.
+# What a visitor starts begins with its start.
 never "in a calm a task was left alone for longer than two leases" "WITH events AS (
         SELECT task, sent, returned, call = 'start' AS is_start FROM told
         WHERE call = 'claim' AND outcome = 'claimed' OR call IN ('start', 'extend', 'fail', 'release') AND outcome IN ('t', 'Open')

@@ -239,7 +239,8 @@ await 7 "SELECT count(*) FROM sleepers"
 do_sql "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name LIKE 'quiet%'"
 wait
 
-# Without the library at start the sessions find each other as well, also one that has opened a task before any waits.
+# Without the library at start the sessions find each other as well, also one that has opened a task before any waits. A waiter looks
+# once a second there, so its answer alone does not say what woke it.
 echo "shared_preload_libraries = ''" >>"$PGDATA/postgresql.conf"
 stop_server
 start_server

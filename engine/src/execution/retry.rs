@@ -82,7 +82,12 @@ impl BurstState<'_> {
         }
         let failed =
             self.core.context(sequence).and_then(|context| context.attempts.as_ref()).map(|attempts| attempts.failed);
-        self.create_due(sequence, stimulus::RETRY, at, failed.map(|failed| json!({ stimulus::ATTEMPT: failed })));
+        self.create_due(
+            sequence,
+            stimulus::RETRY,
+            at,
+            failed.map(|failed| json!({ stimulus::ATTEMPT: failed.to_string() })),
+        );
     }
 
     /// Begins the next attempt of an execution whose bookmark was resumed, if that is what it waits for.

@@ -11,7 +11,7 @@ use crate::value::Json;
 
 /// Outcomes of one activity that are kept; more cannot be drawn.
 const MAX_OUTCOMES: usize = 100;
-/// Bytes of the remarks of one activity; of a further one a tooltip would show nothing.
+/// Bytes of the remarks of one activity after which none is added: a tooltip shows no more.
 const MAX_REMARKS: usize = 400;
 
 /// The standing of an activity: how far the run has come with it.

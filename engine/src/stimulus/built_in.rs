@@ -98,7 +98,7 @@ pub const CRON: BuiltIn = BuiltIn {
 /// Name of a bookmark at which an activity waits for its next attempt. No stimulus has it: time resumes the bookmark, or
 /// a call that names its id.
 pub const RETRY: &str = "Workflow.Retry";
-/// In the metadata of that bookmark: how many attempts there were.
+/// In the metadata of that bookmark: how many attempts there were, as a text. Elsa's clients read texts there.
 pub(crate) const ATTEMPT: &str = "Attempt";
 
 /// Name of a bookmark that is due when the time of an activity is over.

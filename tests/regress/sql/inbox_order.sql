@@ -13,7 +13,7 @@ DECLARE
     line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-        IF line ~ 'Scan .* on (bookmarks|tasks) [bt] |Sort Key' THEN
+        IF line ~ 'Scan .*on (bookmarks|tasks) [bt] |Sort Key' THEN
             -- From PostgreSQL 18 on the number of rows is a mean of its loops, with two digits.
             RETURN NEXT regexp_replace(regexp_replace(line, '^[ >-]*', ''), '\.00 ', ' ');
         END IF;

@@ -44,7 +44,9 @@ impl Request {
 
 fn grant(call: &Call) -> Result<Returned, PgError> {
     // Its deletion removes the grants that it sees.
-    call.arg::<String>("definition_id").as_deref().map(definitions::lock);
+    if let Some(id) = call.arg::<String>("definition_id") {
+        definitions::lock(&id);
+    }
     let request = Request::of(call)?;
     request.definition.as_ref().map(access::require_owner).transpose()?;
     let (holder, grantor) = (owners::id_of(request.role), owners::current_id());

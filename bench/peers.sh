@@ -35,6 +35,17 @@ scripted() {
     [ "$(query "bench_$side" 'SELECT bench.undone()')" = 0 ] || { echo "$1 left something undone" >&2; exit 1; }
 }
 
+# logged SCRIPT: bytes of WAL of each task of a run of the script by one client, commits included.
+logged() {
+    local side=${1%-*} before
+    fresh "$side" "SELECT bench.tasks($BENCH_PEER_COUNT)" || exit
+    before=$(query "bench_$side" 'SELECT pg_current_wal_insert_lsn()')
+    "$PGBIN/pgbench" -n -M prepared -t $((BENCH_PEER_COUNT / 10)) -D n=0 -f "peers/$1.sql" "bench_$side" >"$scratch/pgbench.log" 2>&1 ||
+        { cat "$scratch/pgbench.log" >&2; exit 1; }
+    [ "$(query "bench_$side" 'SELECT bench.undone()')" = 0 ] || { echo "$1 left something undone" >&2; exit 1; }
+    query "bench_$side" "SELECT (pg_current_wal_insert_lsn() - '$before') / $BENCH_PEER_COUNT"
+}
+
 # make_peers: the databases, with what each side brings.
 make_peers() {
     local side
@@ -67,9 +78,13 @@ peers() {
         compare "absurd, by SQL, $clients at work" 1 '>=' "scripted workflow-tasks $clients 10 tasks" "scripted absurd-tasks $clients 10 tasks"
         compare "pgmq, read and archive, $clients at work" 1 '>=' "scripted workflow-tasks $clients 10 tasks" "scripted pgmq-archive $clients 10 tasks"
         compare "pgmq, read and delete, $clients at work" 1 '>=' "scripted workflow-tasks $clients 10 tasks" "scripted pgmq-delete $clients 10 tasks"
+        compare "pgmq, read and archive : our rows by plain SQL, $clients at work" '' '' "scripted workflow-rows $clients 10 tasks" "scripted pgmq-archive $clients 10 tasks"
         compare "absurd, its worker, $clients at work" 1 '>=' "client workflow tasks $clients" "client absurd tasks $clients"
         compare "DBOS, its queue, $clients at work" 1 '>=' "client workflow tasks $clients" "client dbos tasks $clients"
     done
+    title "WAL of a task claimed and completed, bytes, ours : theirs" ratio
+    compare "pgmq, read and archive" '' '' "logged workflow-tasks" "logged pgmq-archive"
+    compare "pgmq, read and archive : our rows by plain SQL" '' '' "logged workflow-rows" "logged pgmq-archive"
     title "From the sending to the going on, us, ours : theirs" ratio
     compare "absurd, its worker : wf_publish_event" 3 '>=' "client workflow event" "client absurd event"
     compare "DBOS, send and recv : wf_publish_event" 3 '>=' "client workflow event" "client dbos event"

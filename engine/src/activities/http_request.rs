@@ -37,8 +37,11 @@ pub(super) const UNCHECKED: InputDescriptor = InputDescriptor::new(
     "Boolean",
     "Whether the Authorization header is sent as it is.",
 );
-pub(super) const HEADERS: InputDescriptor =
-    InputDescriptor::new("requestHeaders", "Object", "Headers: names with a value each, or a list of values.");
+pub(super) const HEADERS: InputDescriptor = InputDescriptor::new(
+    "requestHeaders",
+    "ObjectDictionary",
+    "Headers: names with a value each, or a list of values.",
+);
 pub(super) const RESILIENCY: InputDescriptor = InputDescriptor::new(
     "enableResiliency",
     "Boolean",

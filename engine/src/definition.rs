@@ -9,6 +9,7 @@
 //! recursion (over constants) has a depth limit.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -127,7 +128,7 @@ fn read(
         }
     };
     let mut settings = Settings::read(members, problems);
-    resilience::add_common(&mut settings.options.strategies, types);
+    resilience::add_common(Arc::make_mut(&mut settings.options.strategies), types);
     let outline = Outline::read(members, types, limits, allow_unknown, problems);
     let scopes = Scopes::read(&settings, &outline, problems);
     let identity = identity.unwrap_or_default();

@@ -64,7 +64,7 @@ pub use ids::{activity_instance_id, sequence_of};
 pub(crate) use inputs::one_of;
 pub use limits::Limits;
 pub use migrated::{AfterMigration, Orphan, cancel_executions, continue_migrated};
-pub use tasks::{add_lease, count_attempts, drop_lease, first_attempt, move_clocks};
+pub use tasks::{add_lease, count_attempts, drop_lease, first_attempt, move_clocks, retry_policy};
 
 /// What a burst leaves for the extension to store, beside the instance itself.
 #[derive(Debug, Default, PartialEq)]
@@ -133,6 +133,8 @@ pub struct Incident {
     pub node_id: String,
     /// The execution that faulted.
     pub activity_instance_id: Uuid,
+    /// Number of attempts of this execution, of which the last one faulted.
+    pub attempts: u32,
     /// What went wrong.
     pub fault: Fault,
 }
@@ -392,8 +394,7 @@ mod tests {
     #[test]
     fn default_outcomes_follow_done_only() {
         assert!(Outcomes::Done.contains("Done"));
-        assert!(!Outcomes::Done.contains("True"));
-        assert!(!Outcomes::Empty.contains("Done"));
+        assert!(!Outcomes::Done.contains("True") && !Outcomes::Empty.contains("Done"));
         assert!(Outcomes::Named(vec!["a".into(), "b".into()]).contains("b"));
     }
 }

@@ -222,6 +222,9 @@ pub struct Attempts {
     pub input: Option<KeptInput>,
     /// The timeout of the attempt at hand, if its bookmark is stored.
     pub timeout: Option<Timeout>,
+    /// The resilience strategy that the attempt at hand has computed, or the name of one. Packed behind everything else.
+    #[serde(skip)]
+    pub strategy: Option<Json>,
 }
 
 /// A timeout that an open execution, or the whole run, waits for beside everything else.
@@ -235,6 +238,16 @@ pub struct Timeout {
 }
 
 impl Context {
+    /// Number of the present attempt: 1 if none has failed.
+    pub fn attempt(&self) -> u32 {
+        self.attempts.as_ref().map_or(0, |attempts| attempts.failed).saturating_add(1)
+    }
+
+    /// The resilience strategy that its present attempt has computed, or the name of one.
+    pub fn strategy(&self) -> Option<&Value> {
+        self.attempts.as_ref()?.strategy.as_ref().map(|strategy| &strategy.0)
+    }
+
     /// Number of its stored bookmarks without that of a timeout.
     pub fn waits(&self) -> u32 {
         let is_timed = self.attempts.as_ref().is_some_and(|attempts| attempts.timeout.is_some());

@@ -60,6 +60,7 @@ pub mod migration;
 mod node_ix;
 pub mod picture;
 pub mod program;
+mod resilience;
 pub mod retry;
 pub mod schema;
 mod spelling;

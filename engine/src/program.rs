@@ -3,7 +3,7 @@
 //! A program is built once per definition version and backend, and all instances of the version share it. The engine
 //! names a node by its index, in the state of an instance as well; ids are for people.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use chrono::TimeDelta;
@@ -15,6 +15,7 @@ use crate::expression::Expression;
 use crate::fault::Fault;
 use crate::journal::Level;
 use crate::node_ix::NodeIx;
+use crate::resilience::Strategies;
 use crate::retry::{Cause, RetryPolicy};
 use crate::schema::Schema;
 use crate::value::TypeName;
@@ -31,6 +32,7 @@ mod journaling;
 mod machine;
 mod new_instance;
 mod numbering;
+mod retry;
 mod types;
 
 pub use compensation::Compensation;
@@ -44,6 +46,7 @@ pub use input::Given;
 pub use journaling::{Journaling, Keep};
 pub use machine::{Machine, STATES, TRANSITIONS};
 pub use numbering::Numbering;
+pub use retry::{ComputedStrategy, Retry};
 
 /// A compiled definition.
 #[derive(Debug)]
@@ -141,7 +144,7 @@ pub struct Options {
     /// Which events of activities it keeps that say nothing themselves; `None`: as of the rest.
     pub activity_events: Option<Level>,
     /// Elsa's resilience strategies that its activities may name.
-    pub strategies: BTreeMap<String, Arc<RetryPolicy>>,
+    pub strategies: Arc<Strategies>,
 }
 
 /// When completed activities of a scope are compensated without being asked for.
@@ -268,7 +271,7 @@ pub struct Node {
     /// Whether a burst of its own executes the activity (`runAsynchronously`).
     pub runs_in_background: bool,
     /// What becomes of its faults before they become incidents.
-    pub retry: Option<Arc<RetryPolicy>>,
+    pub retry: Option<Retry>,
     /// How long one attempt may take, waiting included.
     pub timeout: Option<TimeDelta>,
     /// How long its task may wait for the first claim.

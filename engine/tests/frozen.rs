@@ -217,6 +217,10 @@ fn waiting() -> Vec<Case> {
         case("retry", wait("Approval", json!({"retry": {"maxAttempts": 2, "within": "1 day"}})))
             .before("go", json!("again"))
             .after([("go", Value::Null), ("go", json!("yes"))]),
+        case("computed-strategy", json!({"variables": {"Most": 2}, "root": [line("before"), {"id": "go", "type": "Approval", "customProperties":
+            {"resilienceStrategy": {"mode": "Expression", "expression":
+                {"type": "JavaScript", "value": "({maxRetryAttempts: getMost(), delay: '00:01:00'})"}}}}, line("after")]}))
+            .after([("go", json!("again")), ("go", Value::Null), ("go", json!("yes"))]),
         case("run-timeout", json!({"options": {"timeout": "1 day"}, "root": event_after("after")})),
         case("start-timeout", wait("RunTask", json!({"taskName": "ask", "startTimeout": "1 hour"}))),
         case("timeout", wait("RunTask", json!({"taskName": "ask", "timeout": "1 hour", "retry": {"maxAttempts": 2}})))

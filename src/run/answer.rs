@@ -176,8 +176,8 @@ pub fn count_attempts(waiting: &mut Waiting, compiled: &Compiled) {
 
 /// Gives a task whose attempt failed to the next worker, if its retry policy allows another attempt.
 fn give_back(session: &Session, program: &Program, waiting: &Waiting, fault: &Fault, retry_in: Option<i64>) -> bool {
-    let policy = opener(program, &waiting.bookmark.node_id).and_then(|node| node.retry.as_deref());
-    let next = policy.and_then(|policy| next_attempt(session, policy, waiting, fault, retry_in));
+    let policy = execution::retry_policy(program, &waiting.row.instance, waiting.bookmark.activity_instance_id);
+    let next = policy.and_then(|policy| next_attempt(session, &policy, waiting, fault, retry_in));
     let Some(at) = next else { return false };
     let available_at = (at > session.now).then(|| at.into());
     let last_error = Some(fault.message.clone());

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{Event, EventKind};
-use workflow_engine::retry::RetryPolicy;
+use workflow_engine::program::Retry;
 
 use crate::access;
 use crate::compiled::{self, Compiled};
@@ -166,8 +166,7 @@ fn go_on(session: &mut Session, mut row: InstanceRow, compiled: &Compiled) -> Re
     if let Some(since) = row.paused_at {
         execution::move_clocks(&mut row.instance, now.0.saturating_sub(since.0).max(0));
     }
-    let is_timed = |retry: &RetryPolicy| retry.within.is_some();
-    let timed = compiled.program.nodes.iter().filter(|node| node.retry.as_deref().is_some_and(is_timed));
+    let timed = compiled.program.nodes.iter().filter(|node| node.retry.as_ref().is_some_and(Retry::is_timed));
     let timed: Vec<String> = timed.map(|node| node.node_id.to_string()).collect();
     if pauses::let_go(&row.instance, &timed, now) {
         tell_how_to_fire();

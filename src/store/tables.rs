@@ -229,6 +229,7 @@ table!(INCIDENTS = "incidents" {
     hint: Text null,
     context: Text null,
     code: Text null,
+    attempts: Integer,
 });
 
 table!(EXECUTION_LOG = "execution_log" { instance_id: Uuid, seq: Integer, created_at: Timestamp, events: Bytea });

@@ -10,7 +10,6 @@ use super::expression::{Reader, short_binding, statement_text, wrapper};
 use super::json::{Path, entry, kind_of};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
-use super::resilience::Strategies;
 use super::retry::{self, RETRY, START_TIMEOUT, TIMEOUT};
 use super::scope::{Names, Scopes};
 use super::{CustomType, connections, journaling, link, parts, states, workflow};
@@ -18,7 +17,8 @@ use crate::activities::catalogue;
 use crate::activity::{Activity, Descriptor, InputDescriptor, Special};
 use crate::expression::{Expression, ExpressionKind};
 use crate::node_ix::NodeIx;
-use crate::program::{Binding, FlowMode, Node, Options, Program};
+use crate::program::{Binding, FlowMode, Node, Options, Program, Retry};
+use crate::resilience::Strategies;
 use crate::value::{Bounds, parse_type_name};
 
 pub(super) mod property;
@@ -70,12 +70,9 @@ pub(super) fn read_all(
             Kind::Unknown => reading.common(sketch, false, &mut node),
         }
         node.uses_sql |= reading.reader.uses_sql;
-        if node.retry.is_none() {
-            node.retry = node.activity.usual_retry(&node.inputs).map(Arc::new);
-        }
-        if node.retry.is_none() && !sketch.kind.holds_activities() {
-            node.retry = options.retry.clone();
-        }
+        let usual = node.activity.usual_retry(&node.inputs).map(Arc::new);
+        let of_all = options.retry.clone().filter(|_| !sketch.kind.holds_activities());
+        node.retry = Retry::or(node.retry.take(), usual.or(of_all));
         nodes.push(node);
     }
     connections::introduce_members(&mut nodes);
@@ -133,7 +130,7 @@ struct Reading<'a> {
     outline: &'a Outline<'a>,
     ix: usize,
     mode: FlowMode,
-    strategies: &'a Strategies,
+    strategies: &'a Arc<Strategies>,
     /// The names that the activity sees from outside its own scope, without the variables that it declares.
     outside: Names<'a>,
     reader: Reader<'a>,
@@ -199,7 +196,7 @@ impl<'a> Reading<'a> {
         }
         // Triggers ignore the flag, as in Elsa: a stimulus must not be missed until a worker executes the activity.
         node.runs_in_background = self.flag(members, "runAsynchronously") && !trigger;
-        node.retry = self.property(sketch, members, RETRY, retry::read);
+        node.retry = self.property(sketch, members, RETRY, retry::read).map(Retry::Policy);
         if node.retry.is_none() {
             node.retry = self.strategy(members, node);
         }

@@ -134,11 +134,16 @@ impl Reader<'_> {
 
     /// Reads a condition, which Elsa writes without a wrapper.
     pub fn condition(&mut self, value: &Value, place: &Path<'_>) -> Option<Expression> {
+        self.bare(value, TypeName::Boolean, place)
+    }
+
+    /// Reads an expression that Elsa writes without a wrapper.
+    pub fn bare(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         match value.as_object() {
             Some(object) if entry(object, "type").is_some() && wrapper(value).is_none() => {
-                self.elsa(object, TypeName::Boolean, place)
+                self.elsa(object, type_name, place)
             }
-            _ => self.input(value, TypeName::Boolean, place),
+            _ => self.input(value, type_name, place),
         }
     }
 

@@ -8,6 +8,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+pub(super) use crate::value::{entry, kind_of};
+
 /// Maximum nesting depth of constants, which recursive functions process.
 pub(super) const MAX_CONSTANT_DEPTH: usize = 500;
 
@@ -59,14 +61,6 @@ impl fmt::Display for Path<'_> {
 /// Escapes a key for a JSON pointer.
 pub(super) fn escaped(key: &str) -> Cow<'_, str> {
     if key.contains(['~', '/']) { Cow::Owned(key.replace('~', "~0").replace('/', "~1")) } else { Cow::Borrowed(key) }
-}
-
-/// Finds a member by its camelCase name, or by its PascalCase name, which older serializers wrote.
-pub(super) fn entry<'d>(object: &'d Map<String, Value>, name: &str) -> Option<(&'d str, &'d Value)> {
-    object
-        .get_key_value(name)
-        .or_else(|| object.get_key_value(&pascal_case(name)))
-        .map(|(key, value)| (key.as_str(), value))
 }
 
 /// The value of a member, unless it is missing or null.
@@ -122,27 +116,6 @@ pub(super) fn nests_too_deep(text: &str) -> bool {
         }
     }
     false
-}
-
-/// `name` with its first letter in upper case.
-fn pascal_case(name: &str) -> String {
-    let mut text = name.to_owned();
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    text
-}
-
-/// The JSON type of a value, with its article, for messages.
-pub(super) fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }
 
 /// Whether a value is nested deeper than constants may be; does not recurse.

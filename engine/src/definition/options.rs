@@ -1,5 +1,7 @@
 //! Options of a definition: strategies by short name or by Elsa's .NET type name, security, search path and retention.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::json::{Path, entry, kind_of};
@@ -87,7 +89,7 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
             .and_then(|(key, value)| retry::read_timeout(value, &place.key(key), problems)),
         strategies: entry(options, STRATEGIES)
             .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| resilience::read(value, &place.key(key), problems))
+            .map(|(key, value)| Arc::new(resilience::read(value, &place.key(key), problems)))
             .unwrap_or_default(),
     }
 }

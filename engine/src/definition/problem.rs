@@ -162,6 +162,18 @@ impl Problems {
         }
     }
 
+    /// Makes warnings of the problems behind the first `count`, because what they are about is passed over. `consequence`
+    /// says what that means.
+    pub fn pass_over(&mut self, count: usize, consequence: &str) {
+        for mut problem in self.list.split_off(count.min(self.list.len())) {
+            problem.message = format!("{}: {consequence}", problem.message);
+            if self.warnings.len() < MAX_PROBLEMS {
+                self.warnings.push(Problem::warning(problem.path, problem.message));
+            }
+        }
+        self.left_off = count.saturating_sub(self.list.len());
+    }
+
     /// Whether further problems are only counted, so that their messages need not be built.
     pub fn is_full(&self) -> bool {
         self.list.len() >= MAX_PROBLEMS

@@ -10,7 +10,7 @@ use super::members;
 use super::problem::Problems;
 use crate::calendar::Interval;
 use crate::fault::{is_never_a_fault, shorten};
-use crate::retry::{Backoff, Cause, RetryPolicy};
+use crate::retry::{Backoff, Cause, LONGEST, RetryPolicy};
 
 /// Name of the member.
 pub(super) const RETRY: &str = "retry";
@@ -194,6 +194,9 @@ fn span(value: &Value, key: &str, place: &Path<'_>, may_be_zero: bool, problems:
         return None;
     };
     match Interval::parse(text).map(|given| given.elapsed()) {
+        Ok(Some(micros)) if TimeDelta::microseconds(micros) > LONGEST => {
+            problems.invalid(place, format!("\"{key}\" must not be longer than 100 years"));
+        }
         Ok(Some(micros)) if micros > 0 || micros == 0 && may_be_zero => return Some(TimeDelta::microseconds(micros)),
         Ok(Some(_)) if may_be_zero => problems.invalid(place, format!("\"{key}\" must not be negative")),
         Ok(Some(_)) => problems.invalid(place, format!("\"{key}\" must be positive")),

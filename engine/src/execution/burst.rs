@@ -121,7 +121,9 @@ impl<'a> BurstState<'a> {
         if was_trigger {
             self.give_trigger_input(sequence);
         }
-        self.core.begin_timeout(sequence, node);
+        if !self.begin_attempt(sequence, node) {
+            return;
+        }
         let bookmarks = self.core.scratch.next_bookmark;
         let unit = self.unit(sequence, node, |cx| {
             cx.evaluate_inputs()?;
@@ -131,9 +133,7 @@ impl<'a> BurstState<'a> {
         if unit == Unit::Undone {
             return;
         }
-        if was_trigger {
-            self.core.instance.state.trigger_used = true;
-        }
+        self.core.instance.state.trigger_used |= was_trigger;
         // An activity that ended at once has its `Completed` event; a waiting activity has the event of its bookmark.
         let scratch = &self.core.scratch;
         let ended = scratch.ending.is_some() || scratch.finishing.iter().any(|(s, _)| *s == sequence);

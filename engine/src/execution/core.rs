@@ -181,6 +181,7 @@ impl Core<'_> {
             activity_type: node.type_name.clone(),
             node_id: node.node_id.clone(),
             activity_instance_id: self.id_of(sequence),
+            attempts: self.context(sequence).map_or(1, Context::attempt),
             fault,
         });
     }
@@ -232,7 +233,7 @@ impl Core<'_> {
     pub fn open(&mut self, parent: Option<u32>, node: NodeIx, tag: u32, given: Vec<(String, Json)>) -> u32 {
         let Node { variables: declared, retry, .. } = self.program.node(node);
         let now = self.scratch.now;
-        let policy = retry.as_ref().filter(|policy| policy.within.is_some());
+        let timed = retry.as_ref().filter(|retry| retry.is_timed());
         let mut variables = Vec::with_capacity(declared.len() + given.len());
         variables.extend(declared.iter().map(|v| (v.name.clone(), Json(copy_or_null(&v.initial)))));
         variables.extend(given);
@@ -247,7 +248,7 @@ impl Core<'_> {
             breaking: false,
             variables,
             memory: Memory::None,
-            attempts: policy.map(|_| Box::new(Attempts { since: now.timestamp_micros(), ..Attempts::default() })),
+            attempts: timed.map(|_| Box::new(Attempts { since: now.timestamp_micros(), ..Attempts::default() })),
         };
         self.instance.state.contexts.insert(sequence, context);
         if let Some(parent) = parent {

@@ -43,7 +43,7 @@ impl BurstState<'_> {
     /// not take it may begin again by its policy. An ancestor that faults over it ends the search.
     fn is_taken(&mut self, faulted: u32, fault: &Fault) -> bool {
         let Some(context) = self.core.context(faulted) else { return false };
-        let attempts = context.attempts.as_ref().map_or(0, |attempts| attempts.failed).saturating_add(1);
+        let attempts = context.attempt();
         let activity_id = self.core.program.node(context.node).id.as_str();
         let told = Faulted { fault, activity_id, attempts };
         let mut below = faulted;

@@ -8,26 +8,29 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
+use crate::activity::locate;
 use crate::bookmark::{Bookmark, Resumed};
-use crate::execution::burst::BurstState;
+use crate::execution::burst::{BurstState, Unit};
 use crate::execution::context::Execution;
 use crate::execution::core::Task;
 use crate::execution::sequence_of;
 use crate::fault::{Error, Fault};
 use crate::instance::{ActivityStatus, Attempts, Instance, KeptInput};
 use crate::journal::EventKind;
-use crate::program::Program;
+use crate::program::{ComputedStrategy, Node, Program, Retry};
+use crate::resilience::{STRATEGY, kept};
 use crate::stimulus;
 use crate::value::{Json, copy_or_null, instant_text};
 
-impl BurstState<'_> {
+impl<'a> BurstState<'a> {
     /// Repeats an execution after a fault of `faulted`, which is the execution itself or lies below it, if its policy
     /// says so.
     pub(super) fn repeat(&mut self, sequence: u32, faulted: u32, fault: &Fault) -> bool {
         let Some(context) = self.core.context(sequence).filter(|_| self.core.limits.retries) else { return false };
         let program = self.core.program;
         let node = program.node(context.node);
-        let Some(policy) = node.retry.as_deref().filter(|policy| policy.covers(fault)) else { return false };
+        let policy = node.retry_policy(context.strategy()).filter(|policy| policy.covers(fault));
+        let Some(policy) = policy else { return false };
         let now = self.core.scratch.now;
         let before = context.attempts.as_deref();
         let failed = before.map_or(0, |before| before.failed).saturating_add(1);
@@ -53,11 +56,46 @@ impl BurstState<'_> {
         if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
             let mut attempts = context.attempts.take().unwrap_or_default();
             let input = kept.or(attempts.input.take());
-            *attempts = Attempts { failed, since, input, timeout: None };
+            *attempts = Attempts { failed, since, input, ..Attempts::default() };
             context.attempts = Some(attempts);
         }
         self.again(sequence, at);
         true
+    }
+
+    /// Computes the resilience strategy of the attempt that begins, if its activity has an expression for it, and begins
+    /// its timeout. `false`: the expression failed, and the fault is handled.
+    pub(super) fn begin_attempt(&mut self, sequence: u32, node: &'a Node) -> bool {
+        if let Some(Retry::Computed(computed)) = &node.retry
+            && !self.compute_strategy(sequence, node, computed)
+        {
+            return false;
+        }
+        self.core.begin_timeout(sequence, node);
+        true
+    }
+
+    fn compute_strategy(&mut self, sequence: u32, node: &'a Node, computed: &ComputedStrategy) -> bool {
+        self.keep_strategy(sequence, None);
+        let mut strategy = None;
+        let unit = self.unit(sequence, node, |cx| {
+            let given = cx.evaluate(&computed.expression).map_err(|fault| locate(fault, STRATEGY))?;
+            strategy = kept(given, &computed.known).map_err(|reason| locate(Fault::new("22023", reason), STRATEGY))?;
+            Ok(())
+        });
+        if unit == Unit::Kept {
+            self.keep_strategy(sequence, strategy);
+        }
+        unit == Unit::Kept
+    }
+
+    fn keep_strategy(&mut self, sequence: u32, strategy: Option<Value>) {
+        let since = self.core.scratch.now.timestamp_micros();
+        let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) else { return };
+        if strategy.is_some() || context.attempts.is_some() {
+            let begun = || Box::new(Attempts { since, ..Attempts::default() });
+            context.attempts.get_or_insert_with(begun).strategy = strategy.map(Json);
+        }
     }
 
     /// What the faulted execution was resumed or triggered with. The report of a child workflow is not kept: it is that

@@ -4,6 +4,8 @@
 //! Only the lease of the last attempt has a bookmark, because its end is the fault of the activity. The same holds for the
 //! time until the first claim.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use uuid::Uuid;
@@ -15,6 +17,7 @@ use crate::execution::sequence_of;
 use crate::fault::{Fault, TASK_FAILED};
 use crate::instance::{ActivityStatus, Instance};
 use crate::program::Program;
+use crate::retry::RetryPolicy;
 use crate::stimulus;
 
 /// The member of that bookmark's payload that holds the number of the attempt.
@@ -122,4 +125,10 @@ pub fn move_clocks(instance: &mut Instance, by: i64) {
 pub fn first_attempt(instance: &Instance, activity_instance_id: Uuid) -> Option<DateTime<Utc>> {
     let context = instance.state.contexts.get(&sequence_of(instance.id, activity_instance_id)?)?;
     DateTime::from_timestamp_micros(context.attempts.as_ref()?.since).filter(|since| since.timestamp_micros() > 0)
+}
+
+/// The retry policy of an execution.
+pub fn retry_policy(program: &Program, instance: &Instance, activity_instance_id: Uuid) -> Option<Arc<RetryPolicy>> {
+    let context = instance.state.contexts.get(&sequence_of(instance.id, activity_instance_id)?)?;
+    program.node(context.node).retry_policy(context.strategy())
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::fault::Error;
 use crate::instance::continuation::Continuation;
 use crate::instance::{Attempts, State, Timeout};
+use crate::value::Json;
 
 /// The format of a state without attempts.
 const FORMAT: u8 = 2;
@@ -16,8 +17,11 @@ const FORMAT_WITH_ATTEMPTS: u8 = 3;
 const FORMAT_WITH_DEADLINE: u8 = 4;
 /// The format of a state with anything that came later: behind the state that list, and then [`Later`].
 const FORMAT_WITH_LATER: u8 = 5;
+/// The same, and then a list of the resilience strategies that executions have computed, each with the number of its
+/// execution.
+const FORMAT_WITH_STRATEGIES: u8 = 6;
 
-/// What stands behind the attempts in the last format.
+/// What stands behind the attempts from format 5 on.
 #[derive(Serialize, Deserialize)]
 struct Later<C> {
     deadline: Option<Timeout>,
@@ -35,6 +39,7 @@ pub fn encode_state_of(state: &State, size: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size);
     let attempts = attempts(state);
     bytes.push(match (state.deadline, attempts.is_empty()) {
+        _ if has_strategies(&attempts) => FORMAT_WITH_STRATEGIES,
         _ if has_later(state) => FORMAT_WITH_LATER,
         (Some(_), _) => FORMAT_WITH_DEADLINE,
         (None, false) => FORMAT_WITH_ATTEMPTS,
@@ -47,12 +52,21 @@ fn has_later(state: &State) -> bool {
     state.first_journal > 0 || state.continuation.is_some()
 }
 
+fn has_strategies(attempts: &[(u32, &Attempts)]) -> bool {
+    attempts.iter().any(|(_, attempts)| attempts.strategy.is_some())
+}
+
 /// Serializing strings, numbers and sequences of known length to a vector, or counting them, cannot fail.
 fn pack<T: Extend<u8>>(state: &State, attempts: &[(u32, &Attempts)], to: T) -> T {
     let to = postcard::to_extend(state, to).expect("a state is always serializable");
+    let (deadline, first_journal) = (state.deadline, state.first_journal);
+    let later = Later { deadline, first_journal, continuation: state.continuation.as_deref() };
+    if has_strategies(attempts) {
+        let computed = attempts.iter().filter_map(|(sequence, known)| Some((*sequence, known.strategy.as_ref()?)));
+        let computed: Vec<(u32, &Json)> = computed.collect();
+        return postcard::to_extend(&(attempts, later, computed), to).expect("strategies are always serializable");
+    }
     if has_later(state) {
-        let (deadline, first_journal) = (state.deadline, state.first_journal);
-        let later = Later { deadline, first_journal, continuation: state.continuation.as_deref() };
         return postcard::to_extend(&(attempts, later), to).expect("what came later is always serializable");
     }
     match state.deadline {
@@ -90,7 +104,7 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
     let corrupt = |reason: &str| Error::CorruptState(reason.to_owned());
     let damaged = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
     match bytes.split_first() {
-        Some((&format @ FORMAT..=FORMAT_WITH_LATER, rest)) => {
+        Some((&format @ FORMAT..=FORMAT_WITH_STRATEGIES, rest)) => {
             let (mut state, mut rest): (State, _) = postcard::take_from_bytes(rest).map_err(damaged)?;
             if format != FORMAT {
                 let attempts: Vec<(u32, Attempts)>;
@@ -107,12 +121,22 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
                 (deadline, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
                 state.deadline = Some(deadline);
             }
-            if format == FORMAT_WITH_LATER {
+            if format >= FORMAT_WITH_LATER {
                 let later: Later<Continuation>;
                 (later, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
                 state.deadline = later.deadline;
                 state.first_journal = later.first_journal;
                 state.continuation = later.continuation.map(Box::new);
+            }
+            if format == FORMAT_WITH_STRATEGIES {
+                let strategies: Vec<(u32, Json)>;
+                (strategies, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
+                for (sequence, strategy) in strategies {
+                    let attempts = state.contexts.get_mut(&sequence).and_then(|context| context.attempts.as_mut());
+                    let attempts =
+                        attempts.ok_or_else(|| corrupt("It has a strategy of an execution without attempts."))?;
+                    attempts.strategy = Some(strategy);
+                }
             }
             if rest.is_empty() { Ok(state) } else { Err(corrupt("It has bytes after its end.")) }
         }
@@ -236,6 +260,27 @@ mod tests {
     const FROZEN_CONTINUED: &str = "\
         000100000000000000000000000000000007d804ac0201000000000000000000000000000000070000000000\
         00000000000000000000080373756d0d7b22746f74616c223a312e317d";
+
+    /// What stands behind the state of [`FROZEN_LATER`] with a strategy, as it was first written: never change this text.
+    const FROZEN_STRATEGY: &str = "\
+        0109000000000000000109167b226d61785265747279417474656d707473223a327d";
+
+    #[test]
+    fn a_computed_strategy_stands_behind_all_else() {
+        let mut state = later();
+        let strategy = || Some(Json(json!({"maxRetryAttempts": 2})));
+        let attempts = || Some(Box::new(Attempts { strategy: strategy(), ..Attempts::default() }));
+        state.contexts.values_mut().for_each(|context| context.attempts = attempts());
+        let bytes = encode_state(&state);
+        let hex = bytes[FROZEN_LATER.len() / 2..].iter().map(|b| format!("{b:02x}")).collect::<String>();
+        assert_eq!((bytes[0], packed_size(&state)), (FORMAT_WITH_STRATEGIES, bytes.len()));
+        assert_eq!(decode_state(&bytes).unwrap(), state);
+        assert!(decode_state(&bytes[..bytes.len() - 1]).is_err());
+        assert_eq!(hex, FROZEN_STRATEGY);
+        state.first_journal = 300;
+        state.deadline = Some(Timeout { bookmark: uuid::Uuid::from_u128(7), until: 300 });
+        assert_eq!(decode_state(&encode_state(&state)).unwrap(), state);
+    }
 
     #[test]
     fn what_came_later_stands_behind_the_attempts() {

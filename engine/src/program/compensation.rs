@@ -9,7 +9,7 @@ use crate::activity::CompensationRole;
 use crate::expression::{Expression, ExpressionKind, ObjectTemplate, javascript};
 use crate::instance::compensation::Way;
 use crate::node_ix::NodeIx;
-use crate::program::{Binding, Node, Program};
+use crate::program::{Binding, Node, Program, Retry};
 
 /// The port of a body. The ports behind it are those of handlers.
 const BODY: usize = 0;
@@ -111,6 +111,9 @@ impl Reads {
         }
         for (_, expression) in &node.custom_inputs {
             self.expression(expression);
+        }
+        if let Some(Retry::Computed(computed)) = &node.retry {
+            self.expression(&computed.expression);
         }
         for part in node.parts.iter().flatten() {
             part.condition.iter().for_each(|condition| self.expression(condition));

@@ -136,7 +136,7 @@ fn resiliency_is_a_policy_unless_there_is_one() {
         let mut call = json!({"type": "SendHttpRequest", "url": "https://a.example"});
         call.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
         let program = program(json!({"definitionId": "test", "root": call}));
-        program.nodes[0].retry.as_ref().map(|policy| policy.max_attempts)
+        program.nodes[0].retry_policy(None).map(|policy| policy.max_attempts)
     };
     assert_eq!(attempts(json!({})), None);
     assert_eq!(attempts(json!({"enableResiliency": false})), None);

@@ -3,7 +3,11 @@
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use workflow_engine::definition::{ActivityTypes, CustomType, Judged, ReadLimits, judge};
+use workflow_engine::fault::Fault;
+use workflow_engine::instance::SubStatus;
 use workflow_engine::retry::{Backoff, Cause, RetryPolicy};
+
+use crate::support::{World, line, program};
 
 /// A host that knows a strategy for all definitions.
 struct Common;
@@ -33,7 +37,7 @@ fn policy(kind: Value, strategy: Value) -> (Option<RetryPolicy>, Vec<String>) {
     let judged = judged(root);
     let program = judged.program.expect("a program");
     let warnings = judged.warnings.into_iter().map(|warning| format!("{}: {}", warning.path, warning.message));
-    (program.nodes[0].retry.as_deref().cloned(), warnings.collect())
+    (program.nodes[0].retry_policy(None).as_deref().cloned(), warnings.collect())
 }
 
 fn event() -> Value {
@@ -80,15 +84,131 @@ fn an_expression_is_a_constant_strategy_or_name() {
     assert_eq!(attempts(json!({"type": "Literal", "value": "usual"})), Some(4));
     assert_eq!(attempts(json!({"type": "Object", "value": "{\"maxRetryAttempts\": 9}"})), Some(10));
     assert_eq!(attempts(json!({"type": "Object", "value": {"maxRetryAttempts": 9}})), Some(10));
-    let (found, warnings) = computed(json!({"type": "JavaScript", "value": "getS()"}));
-    assert_eq!(found, None);
-    let place = "/root/customProperties/resilienceStrategy";
-    assert_eq!(
-        warnings,
-        [format!("{place}: a resilience strategy is not computed here: the activity runs without it")]
-    );
     let (found, warnings) = computed(json!({"type": "Object", "value": {"backoffType": "Sometimes"}}));
     assert_eq!((found, warnings.len()), (None, 1));
+    // What cannot be read is passed over.
+    let place = "/root/customProperties/resilienceStrategy/expression";
+    for unreadable in [json!({"type": "CSharp", "value": "Pick(3)"}), json!({"js": "getS("}), json!({"var": "S"})] {
+        let (found, warnings) = computed(unreadable);
+        assert_eq!((found, warnings.len()), (None, 1), "{warnings:?}");
+        assert!(warnings[0].starts_with(place), "{warnings:?}");
+        assert!(warnings[0].ends_with(": the activity runs without a resilience strategy"), "{warnings:?}");
+    }
+}
+
+/// A world whose activity type `Approval` fails with this code. Its strategy is what the variable `S` holds.
+fn failing(strategy: Value, expression: Value) -> World {
+    let known = json!({"once": {"maxRetryAttempts": 1, "delay": "00:00:05"}});
+    let mut world =
+        World::new(json!({"options": {"resilienceStrategies": known}, "variables": {"S": strategy}, "root": [
+        {"id": "call", "type": "Approval", "customProperties":
+            {"resilienceStrategy": {"mode": "Expression", "expression": expression}}}]}));
+    world.host.functions.insert("Approval".into(), |_| Err(Fault::new("ZB001", "the bank is closed")));
+    world.start();
+    world
+}
+
+fn of_variable() -> Value {
+    json!({"type": "JavaScript", "value": "getS()"})
+}
+
+#[test]
+fn an_expression_is_computed_for_each_attempt() {
+    let small = json!({"maxRetryAttempts": 1, "delay": "00:00:05", "displayName": "small"});
+    for strategy in [json!("once"), small.clone(), json!(small.to_string())] {
+        for expression in [of_variable(), json!({"var": "S"}), json!({"type": "Variable", "value": "S"})] {
+            let mut world = failing(strategy.clone(), expression);
+            assert_eq!(world.bookmarks[0].due_at.expect("a due time").to_rfc3339(), "2027-01-15T08:00:05+00:00");
+            world.resume_at(0, None);
+            assert_eq!(world.status(), SubStatus::Faulted);
+            assert_eq!(
+                (world.last.incidents[0].attempts, world.last.incidents[0].fault.sqlstate.as_str()),
+                (2, "ZB001")
+            );
+        }
+    }
+    // The next attempt computes it anew.
+    let mut world = failing(json!("once"), of_variable());
+    world.instance.variables.insert("S".into(), Value::Null);
+    world.resume_at(0, None);
+    assert_eq!((world.status(), world.last.incidents[0].attempts), (SubStatus::Faulted, 2));
+    world.instance.variables.insert("S".into(), json!({"maxRetryAttempts": 7}));
+    world.retry(None).expect("it is faulted");
+    assert_eq!(world.status(), SubStatus::Suspended);
+}
+
+#[test]
+fn an_expression_without_a_strategy_gives_no_attempt() {
+    for none in [json!(null), json!("other"), json!("")] {
+        let world = failing(none, of_variable());
+        assert_eq!((world.status(), world.last.incidents[0].attempts), (SubStatus::Faulted, 1));
+        assert_eq!(world.last.incidents[0].fault.sqlstate, "ZB001");
+    }
+    for (wrong, message) in [
+        (json!(7), "a resilience strategy must be an object, not a number"),
+        (json!([]), "a resilience strategy must be an object, not an array"),
+        (json!({"useJitter": 3}), "\"useJitter\" must be a boolean"),
+    ] {
+        let world = failing(wrong, of_variable());
+        let fault = &world.last.incidents[0].fault;
+        assert_eq!((fault.sqlstate.as_str(), fault.message.as_str()), ("22023", message));
+        assert_eq!(fault.context.as_deref(), Some("input \"resilienceStrategy\""));
+    }
+    let world = failing(json!("once"), json!({"js": "nothing.there"}));
+    assert_eq!((world.status(), world.bookmarks.len()), (SubStatus::Faulted, 0));
+}
+
+/// A world whose activity type `Approval` fails, with these options and this root.
+fn world(options: Value, root: Value) -> World {
+    let mut world = World::new(json!({"options": options, "variables": {"S": null}, "root": root}));
+    world.host.functions.insert("Approval".into(), |_| Err(Fault::new("ZB001", "the bank is closed")));
+    world.start();
+    world
+}
+
+fn computed(expression: &str) -> Value {
+    json!({"resilienceStrategy": {"mode": "Expression", "expression": {"type": "JavaScript", "value": expression}}})
+}
+
+#[test]
+fn without_a_strategy_the_policy_of_all_activities_counts() {
+    let options = json!({"retry": {"maxAttempts": 3, "delay": "00:00:07"}});
+    for (expression, due) in [("null", "07"), ("'unknown'", "07"), ("({delay: '00:00:09'})", "09")] {
+        let call = json!({"id": "call", "type": "Approval", "customProperties": computed(expression)});
+        let world = world(options.clone(), call);
+        let due_at = world.bookmarks[0].due_at.expect("a due time").to_rfc3339();
+        assert_eq!(due_at, format!("2027-01-15T08:00:{due}+00:00"), "{expression}");
+    }
+    let call = json!({"type": "SendHttpRequest", "url": "https://a.example", "enableResiliency": true, "customProperties": computed("null")});
+    assert_eq!(program(json!({ "root": call })).nodes[0].retry_policy(None).map(|policy| policy.max_attempts), Some(9));
+}
+
+#[test]
+fn a_container_begins_again_by_what_it_has_computed() {
+    let call = json!({"id": "call", "type": "Approval"});
+    let root = json!({"id": "all", "type": "Sequence", "activities": [line("first"), call], "customProperties":
+        computed("({maxRetryAttempts: 1, delay: '00:00:05'})")});
+    let mut world = world(json!({}), root);
+    assert_eq!((world.status(), world.waiting()), (SubStatus::Suspended, vec!["all"]));
+    world.resume_at(0, None);
+    assert_eq!((world.status(), world.lines()), (SubStatus::Faulted, vec!["first", "first"]));
+}
+
+#[test]
+fn an_activity_in_the_background_computes_it_when_it_begins() {
+    let call = json!({"id": "call", "type": "Approval", "runAsynchronously": true, "customProperties": computed("({delay: '00:00:05'})")});
+    let mut world = world(json!({}), call);
+    assert_eq!(world.bookmarks[0].due_at.expect("a due time").to_rfc3339(), "2027-01-15T08:00:00+00:00");
+    world.resume_at(0, None);
+    assert_eq!(world.bookmarks[0].due_at.expect("a due time").to_rfc3339(), "2027-01-15T08:00:05+00:00");
+}
+
+#[test]
+fn a_catch_takes_the_fault_of_an_expression() {
+    let root = json!({"type": "Try", "body": {"type": "Approval", "customProperties": computed("7")},
+        "catch": [{"on": ["22023"], "body": line("caught")}]});
+    let world = world(json!({}), root);
+    assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["caught"]));
 }
 
 #[test]
@@ -115,7 +235,7 @@ fn a_policy_of_the_activity_comes_before_it() {
     root["retry"] = json!({"maxAttempts": 2});
     root["customProperties"] = json!({ "resilienceStrategy": named("usual") });
     assert_eq!(
-        judged(root).program.expect("a program").nodes[0].retry.as_ref().map(|policy| policy.max_attempts),
+        judged(root).program.expect("a program").nodes[0].retry_policy(None).map(|policy| policy.max_attempts),
         Some(2)
     );
 }
@@ -130,7 +250,11 @@ fn what_a_strategy_of_a_definition_cannot_be() {
         (json!({"a": {"backoffType": 3}}), "\"backoffType\" must be \"Constant\", \"Linear\" or \"Exponential\""),
         (
             json!({"a": {"delay": "soon"}}),
-            "\"delay\" must be an interval such as \"00:00:01\", without months and not negative",
+            "\"delay\" must be an interval such as \"00:00:01\", without months, not negative and at most 100 years",
+        ),
+        (
+            json!({"a": {"delay": "36526 days"}}),
+            "\"delay\" must be an interval such as \"00:00:01\", without months, not negative and at most 100 years",
         ),
         (json!({"a": {"useJitter": 1}}), "\"useJitter\" must be a boolean"),
     ] {

@@ -316,7 +316,7 @@ fn options_give_a_policy_to_activities_that_hold_no_others() {
         program(json!({"options": options, "root": [own, line("a"), {"id": "if", "type": "If", "condition": true}]}));
     let attempts = |id: &str| {
         let node = program.nodes.iter().find(|node| node.id == id).expect("an activity");
-        node.retry.as_ref().map(|policy| policy.max_attempts)
+        node.retry_policy(None).map(|policy| policy.max_attempts)
     };
     assert_eq!(
         (attempts("own"), attempts("WriteLine1"), attempts("if"), attempts("Sequence1")),
@@ -333,7 +333,7 @@ fn the_activities_of_an_inlined_workflow_have_the_policy_of_its_own_options() {
     let program = program.expect("a definition");
     let attempts = |id: &str| {
         let node = program.nodes.iter().find(|node| node.id == id).expect("an activity");
-        node.retry.as_ref().map(|policy| policy.max_attempts)
+        node.retry_policy(None).map(|policy| policy.max_attempts)
     };
     assert_eq!((attempts("used"), attempts("inner"), attempts("outer")), (Some(2), Some(4), None));
 }

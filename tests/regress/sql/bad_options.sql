@@ -82,10 +82,13 @@ SET client_min_messages = error;
 SELECT i, r.sub_status, r.incidents -> 0 ->> 'sqlstate' AS sqlstate, r.incidents -> 0 ->> 'message' AS message
 FROM unnest(ARRAY['{"priority": 2147483648}', '{"priority": -1000000000000000000}', '{"priority": "high"}', '{"priority": {}}',
     '{"deadline": "2000000000 days"}', '{"deadline": "soon"}', '{"deadline": []}']::jsonb[]) WITH ORDINALITY AS t (i, n), wf_run('late', i) AS r ORDER BY n;
--- A span that no calendar holds bounds nothing: the longest delay is a century, and an activity with such a timeout has none.
+-- The longest span is a century.
+SELECT of_task(jsonb_build_object(name, t)) FROM unnest('{timeout,startTimeout}'::text[]) AS name, unnest('{36526 days,106751991 days}'::text[]) AS t;
+SELECT of_options(jsonb_build_object('timeout', t)) FROM unnest('{36525 days,36526 days}'::text[]) AS t;
+SELECT of_options(jsonb_build_object('retry', jsonb_build_object('maxAttempts', 2, name, t))) FROM unnest('{delay,maxDelay,within}'::text[]) AS name, unnest('{36525 days,36526 days}'::text[]) AS t;
 SELECT * FROM wf_define('{"definitionId": "ages", "root": {"type": "Parallel", "activities": [
-    {"id": "ask", "type": "RunTask", "taskName": "Ask", "timeout": "106751991 days", "startTimeout": "106751991 days"},
-    {"id": "divide", "type": "SetOutput", "outputName": "o", "outputValue": {"sql": "SELECT 1 / 0"}, "retry": {"maxAttempts": 2, "delay": "106751991 days"}}]}}');
+    {"id": "ask", "type": "RunTask", "taskName": "Ask", "timeout": "36525 days", "startTimeout": "36525 days"},
+    {"id": "divide", "type": "SetOutput", "outputName": "o", "outputValue": {"sql": "SELECT 1 / 0"}, "retry": {"maxAttempts": 2, "delay": "36525 days"}}]}}');
 SELECT wf_start('ages') AS ages \gset
 SELECT activity, waits_for, due FROM workflow.waiting WHERE instance = :'ages' ORDER BY activity, waits_for;
 SELECT * FROM wf_check();

@@ -50,7 +50,7 @@ SET workflow.now = '2026-03-01 09:10:00+00';
 SELECT wf_run_due();
 SET workflow.now = '2026-03-01 09:14:00+00';
 SELECT wf_run_due();
-SELECT sqlstate, message FROM workflow.open_incidents;
+SELECT sqlstate, message, attempts FROM workflow.open_incidents;
 SELECT count(*) FROM workflow.waiting;
 SELECT sub_status FROM wf_retry(:'instance');
 SELECT count(*) FROM workflow.open_incidents;

@@ -38,7 +38,7 @@ SELECT * FROM wf_check();
 SELECT * FROM wf_claim_tasks('{Charge}', 'ada') \gset three_
 \echo :three_attempt of :three_max_attempts
 SELECT wf_fail_task(:'three_task_id', :'three_token', 'the bank is closed', 'It opens at noon.', 'bank_closed');
-SELECT activity_id, sqlstate, code, message, detail FROM workflow.open_incidents;
+SELECT activity_id, sqlstate, code, message, detail, attempts FROM workflow.open_incidents;
 SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'p1';
 SELECT status, result, completed_at FROM workflow.tasks WHERE id = :'three_task_id';
 -- The same report again has the same answer, and no second incident. An answer with that token comes too late.

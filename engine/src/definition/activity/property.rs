@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 use super::Reading;
 use crate::definition::PROPERTIES;
 use crate::definition::json::entry;
-use crate::definition::resilience::{self, STRATEGY};
-use crate::program::Node;
-use crate::retry::{Cause, RetryPolicy};
+use crate::definition::resilience::{self, Given, WITHOUT};
+use crate::program::{ComputedStrategy, Node, Retry};
+use crate::resilience::STRATEGY;
+use crate::value::TypeName;
 
 /// Why a member is not read as a property of all activities.
 pub(super) fn is_input(name: &str, type_name: &str) -> String {
@@ -39,16 +40,22 @@ pub(in crate::definition) fn property<'d>(members: &'d Map<String, Value>, name:
 
 impl Reading<'_> {
     /// The policy of Elsa's resilience strategy, for the faults that it covers.
-    pub(super) fn strategy(&mut self, members: &Map<String, Value>, node: &Node) -> Option<Arc<RetryPolicy>> {
+    pub(super) fn strategy(&mut self, members: &Map<String, Value>, node: &Node) -> Option<Retry> {
         let Property { home: Some(home), key, value } = property(members, STRATEGY)? else { return None };
         let place = self.place();
         let place = place.key(home);
-        let policy = resilience::of_activity(value, self.strategies, &place.key(key), self.reader.problems)?;
-        match node.activity.transient_causes() {
-            [] => Some(policy),
-            causes => {
-                let on = causes.iter().map(|cause| Cause::read(cause)).collect();
-                Some(Arc::new(RetryPolicy { on, ..(*policy).clone() }))
+        let place = place.key(key);
+        match resilience::of_activity(value, self.strategies, &place, self.reader.problems)? {
+            Given::Policy(policy) => Some(Retry::of_strategy(policy, node.activity)),
+            Given::Expression(key, value) => {
+                let before = self.reader.problems.count();
+                let strict = std::mem::take(&mut self.reader.strict);
+                let expression = self.reader.bare(value, TypeName::Any, &place.key(key));
+                self.reader.strict = strict;
+                self.reader.problems.pass_over(before, WITHOUT);
+                let expression = expression?;
+                let known = Arc::clone(self.strategies);
+                Some(Retry::Computed(Box::new(ComputedStrategy { expression, known, otherwise: None })))
             }
         }
     }

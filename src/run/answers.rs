@@ -94,7 +94,15 @@ fn read(answer: &Value, i: usize) -> Result<Said, PgError> {
     let what = match (member("result"), member("error")) {
         (Some(_), Some(_)) => return Err(wrong("has both \"result\" and \"error\"")),
         (result, None) => What::Completed(result.map(json::copy)),
-        (None, Some(error)) => What::Failed(failure(error, &wrong)?),
+        (None, Some(error)) => {
+            let failure = failure(error, &wrong)?;
+            if failure.code.as_ref().is_some_and(|code| code.trim().is_empty()) {
+                return Err(wrong("has an \"error\" whose \"code\" is empty"));
+            }
+            answer::check_code(failure.code.as_deref())
+                .map_err(|refused| PgError { message: format!("answer {}: {}", i + 1, refused.message), ..refused })?;
+            What::Failed(failure)
+        }
     };
     Ok(Said { task, token, what })
 }
@@ -119,9 +127,7 @@ fn failure(error: &Value, wrong: &dyn Fn(&str) -> PgError) -> Result<Failure, Pg
         Some(text) => Some(delay(&text, wrong)?),
     };
     let message = text("message")?.ok_or_else(|| wrong("has an \"error\" without \"message\""))?;
-    let failure = Failure { message, detail: text("detail")?, code: text("code")?, retry_in, retry };
-    answer::check_code(failure.code.as_deref())?;
-    Ok(failure)
+    Ok(Failure { message, detail: text("detail")?, code: text("code")?, retry_in, retry })
 }
 
 /// A delay in microseconds, as the argument `retry_in` of `wf_fail_task` means it.

@@ -9,7 +9,7 @@ use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{Execution, ForPeople};
-use crate::fault::Fault;
+use crate::fault::{Fault, shorten};
 use crate::stimulus;
 use crate::value::copy_or_null;
 
@@ -18,7 +18,7 @@ use crate::value::copy_or_null;
 pub struct RunTask;
 
 inputs! {
-    TASK_NAME: NonEmpty = InputDescriptor::new("taskName", "String", "Name of the task.").needed(),
+    TASK_NAME: NonEmpty = InputDescriptor::new("taskName", "String", "Name of the task.").needed().checked(check_name),
     PAYLOAD: Value = InputDescriptor::new("payload", "Object", "What the task's performer needs to know."),
     PRIORITY: i64 = InputDescriptor::new("priority", "Int32", "Workers claim tasks with a higher number first; 0 without it."),
     ASSIGNEE: Value = for_people::ASSIGNEE,
@@ -33,6 +33,9 @@ outputs! {
     RESULT = OutputDescriptor::new("result", "Object", "What the task was completed with."),
 }
 
+/// Workers look for tasks by name in an index, whose entries must fit into a third of a page.
+const MAX_NAME_BYTES: usize = 1_000;
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::RUN_TASK.name,
     category: "Primitives",
@@ -44,6 +47,17 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ..Descriptor::BASE
 };
 
+fn check_name(name: &Value) -> Result<(), Fault> {
+    match name.as_str() {
+        Some(name) if name.len() > MAX_NAME_BYTES => Err(Fault::new(
+            "54000",
+            format!("task name is longer than {MAX_NAME_BYTES} bytes"),
+        )
+        .detail(format!("It begins with \"{}\" and has {} bytes.", shorten(name, 60), name.len()))),
+        _ => Ok(()),
+    }
+}
+
 impl Activity for RunTask {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
@@ -51,6 +65,7 @@ impl Activity for RunTask {
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let name = cx.get(TASK_NAME)?;
+        check_name(cx.peek(TASK_NAME))?;
         let payload = Some(cx.take(PAYLOAD)).filter(|value| *value != Value::Null);
         let priority = i32::try_from(cx.get(PRIORITY)?)
             .map_err(|_| Fault::new("22003", "input \"priority\" is out of range for an integer"))?;

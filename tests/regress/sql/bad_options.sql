@@ -82,6 +82,11 @@ SET client_min_messages = error;
 SELECT i, r.sub_status, r.incidents -> 0 ->> 'sqlstate' AS sqlstate, r.incidents -> 0 ->> 'message' AS message
 FROM unnest(ARRAY['{"priority": 2147483648}', '{"priority": -1000000000000000000}', '{"priority": "high"}', '{"priority": {}}',
     '{"deadline": "2000000000 days"}', '{"deadline": "soon"}', '{"deadline": []}']::jsonb[]) WITH ORDINALITY AS t (i, n), wf_run('late', i) AS r ORDER BY n;
+-- So is a name of a task that no index could hold.
+SELECT * FROM wf_define('{"definitionId": "named", "root": {"id": "ask", "type": "RunTask", "taskName": {"input": "name"}}}');
+SELECT length(name), r.sub_status, r.incidents -> 0 ->> 'sqlstate' AS sqlstate, r.incidents -> 0 ->> 'message' AS message, r.incidents -> 0 ->> 'detail' AS detail
+FROM unnest(ARRAY[repeat('x', 1000), repeat('y', 1001), repeat('é', 501)]) WITH ORDINALITY AS t (name, n), wf_run('named', jsonb_build_object('name', name)) AS r ORDER BY n;
+
 -- The longest span is a century.
 SELECT of_task(jsonb_build_object(name, t)) FROM unnest('{timeout,startTimeout}'::text[]) AS name, unnest('{36526 days,106751991 days}'::text[]) AS t;
 SELECT of_options(jsonb_build_object('timeout', t)) FROM unnest('{36525 days,36526 days}'::text[]) AS t;

@@ -640,11 +640,11 @@ CREATE TABLE workflow.incidents (
     hint                 text,
     context              text,
     code                 text,
-    attempts             integer     NOT NULL DEFAULT 1
+    attempts             integer
 );
 
 COMMENT ON TABLE workflow.incidents IS 'faults of activities';
-COMMENT ON COLUMN workflow.incidents.attempts IS 'number of attempts of the execution, of which the last one faulted';
+COMMENT ON COLUMN workflow.incidents.attempts IS 'number of attempts of the execution, of which the last one faulted; NULL is 1';
 COMMENT ON COLUMN workflow.incidents.code IS 'by which retry policies and catches name the fault, if it is no error of PostgreSQL';
 COMMENT ON COLUMN workflow.incidents.resolved_at IS 'when a retry or a resume ran the activity again, or a cancel ended it';
 

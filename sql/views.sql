@@ -234,7 +234,7 @@ COMMENT ON COLUMN workflow.task_limits.owner IS 'the role whose definitions it c
 
 CREATE VIEW workflow.open_incidents WITH (security_barrier) AS
 SELECT n.id AS incident_id, n.instance_id, i.definition_id, n.activity_id, n.activity_type, n.created_at, n.sqlstate,
-       n.message, n.detail, n.hint, n.context, n.code, n.attempts
+       n.message, n.detail, n.hint, n.context, n.code, COALESCE(n.attempts, 1) AS attempts
 FROM workflow.incidents n JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) n.instance_id
 WHERE n.resolved_at IS NULL
   AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))

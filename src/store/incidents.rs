@@ -22,7 +22,7 @@ written! {
         hint: Option<&'a str>,
         context: Option<&'a str>,
         code: Option<&'a str>,
-        attempts: i32,
+        attempts: Option<i32>,
     }
 }
 static INSERT: Statement = Statement::insert(&INCIDENTS, New::COLUMNS, "", &[]);
@@ -54,7 +54,9 @@ pub fn insert(id: Uuid, instance: Uuid, incident: &Incident, now: Timestamp) {
         hint: fault.hint.as_deref(),
         context: fault.context.as_deref(),
         code: fault.code.as_deref(),
-        attempts: i32::try_from(incident.attempts).unwrap_or(i32::MAX),
+        attempts: Some(incident.attempts)
+            .filter(|attempts| *attempts > 1)
+            .map(|attempts| i32::try_from(attempts).unwrap_or(i32::MAX)),
     };
     INSERT.run(&new.values());
 }

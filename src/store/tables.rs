@@ -229,7 +229,7 @@ table!(INCIDENTS = "incidents" {
     hint: Text null,
     context: Text null,
     code: Text null,
-    attempts: Integer,
+    attempts: Integer null,
 });
 
 table!(EXECUTION_LOG = "execution_log" { instance_id: Uuid, seq: Integer, created_at: Timestamp, events: Bytea });

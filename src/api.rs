@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use workflow_engine::Bookmark;
+use workflow_engine::value::kind_of;
 
 use crate::access;
 use crate::compiled;
@@ -53,18 +54,7 @@ fn object(call: &Call, name: &str) -> Result<Map<String, Value>, PgError> {
     match call.required(name)? {
         Value::Object(members) => Ok(members),
         other => Err(PgError::new("22023", format!("argument \"{name}\" must be a JSON object"))
-            .detail(format!("It is {}.", kind(&other)))),
-    }
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
+            .detail(format!("It is {}.", kind_of(&other)))),
     }
 }
 

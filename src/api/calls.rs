@@ -5,6 +5,7 @@ use uuid::Uuid;
 use workflow_engine::http::content::too_large;
 use workflow_engine::http::{Request as HttpRequest, texts};
 use workflow_engine::instance;
+use workflow_engine::value::kind_of;
 
 use crate::api::stimuli::{DELIVERY, event_for, stimulus_for};
 use crate::api::{RESULT, not_null, result, usual_on_fault};
@@ -141,7 +142,7 @@ fn members(body: Option<Value>) -> Result<Map<String, Value>, PgError> {
         None => Ok(Map::new()),
         Some(Value::Object(members)) => Ok(members),
         Some(other) => Err(PgError::new("22023", "argument \"body\" must be a JSON object for this kind of call")
-            .detail(format!("It is {}.", super::kind(&other)))),
+            .detail(format!("It is {}.", kind_of(&other)))),
     }
 }
 

@@ -77,7 +77,7 @@ pub fn complete(
     match token {
         None => {
             pause::refuse(&waiting.row, &compiled)?;
-            resume::refuse_leased(session, &waiting)?;
+            resume::refuse_leased(session, &waiting, resume::GIVE_TOKEN)?;
         }
         Some(token) if !holds(&mut waiting, token) => return Err(not_held(&waiting)),
         Some(_) => {}

@@ -33,8 +33,8 @@ pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<boo
     let is_own = require_assign(&waiting, to.as_deref())?;
     // A claim does not lock the instance.
     bookmarks::lock_lease(&mut waiting);
-    resume::refuse_leased(session, &waiting)
-        .map_err(|error| error.hint("It can be assigned when the lease ends, or when the worker gives it back."))?;
+    let hint = "It can be assigned when the lease ends, or when the worker gives it back.";
+    resume::refuse_leased(session, &waiting, hint)?;
     let to = to.as_deref().map(assignments::stored).transpose()?;
     let before = waiting.lease.assignment.take().unwrap_or_default();
     if before.assignee == to {

@@ -43,7 +43,7 @@ pub fn resume_by_id(
         return if missing_ok { Ok(None) } else { Err(gone::error(Named::Bookmark(bookmark))?) };
     };
     pause::refuse(&waiting.row, &compiled)?;
-    refuse_leased(session, &waiting)?;
+    refuse_leased(session, &waiting, GIVE_TOKEN)?;
     if bookmarks::is_task(&waiting.bookmark) {
         answer::judge(&compiled.program, &waiting, input)?;
         // Who may answer the task and not resume the instance lends no rights.
@@ -71,8 +71,11 @@ pub fn lock_named(
     Ok(Some((waiting, compiled)))
 }
 
+/// The hint for who would answer a task that a worker holds.
+pub const GIVE_TOKEN: &str = "Give the token of the claim to wf_complete_task, or wait until the lease ends.";
+
 /// Refuses a call without a token while a worker holds the task (55000).
-pub fn refuse_leased(session: &Session, waiting: &Waiting) -> Result<(), PgError> {
+pub fn refuse_leased(session: &Session, waiting: &Waiting, hint: &str) -> Result<(), PgError> {
     let lease = &waiting.lease;
     let Some(until) = lease.until.filter(|_| lease.runs(waiting.row.clock(session.timestamp()))) else {
         return Ok(());
@@ -80,7 +83,7 @@ pub fn refuse_leased(session: &Session, waiting: &Waiting) -> Result<(), PgError
     let who = lease.worker.as_ref().map_or_else(|| "A worker".to_owned(), |worker| format!("Worker \"{worker}\""));
     Err(PgError::new("55000", format!("task {} is claimed", waiting.bookmark.id))
         .detail(format!("{who} holds it until {}.", gone::instant(until.into())))
-        .hint("Give the token of the claim to wf_complete_task, or wait until the lease ends."))
+        .hint(hint))
 }
 
 /// Uses the bookmark up and runs the instance on. The caller holds the lock of the instance.

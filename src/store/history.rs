@@ -20,7 +20,7 @@ static JOURNAL: Statement = Statement::new(
 );
 static OPEN_BOOKMARKS: Statement = Statement::new(
     "SELECT b.id, b.node_id, b.activity_id, b.name, b.payload, t.name, \
-         CASE WHEN b.name <> 'Workflow.Retry' THEN b.claims WHEN b.metadata ->> 'Attempt' ~ '^[0-9]{1,9}$' THEN (b.metadata ->> 'Attempt')::integer END, b.worker, b.last_error, b.lease_until, \
+         b.claims, b.metadata ->> 'Attempt', b.worker, b.last_error, b.lease_until, \
          coalesce(b.due_when_paused, b.available_at, CASE WHEN b.name = 'Workflow.Retry' THEN b.due_at END), b.paused_at, b.created_at, \
          CASE WHEN b.paused_at IS NULL OR b.name = 'Elsa.RunTask' THEN b.due_at ELSE b.due_when_paused END, coalesce(b.attempts, 0), q.id, q.dead_at, q.last_error, \
          b.assignee, b.candidates, t.deadline \
@@ -84,14 +84,17 @@ fn for_people(row: &mut Row<'_>) -> Option<ForPeople> {
 }
 
 fn lease(row: &mut Row<'_>) -> Option<Lease> {
-    let (attempt, worker, last_error) = (row.maybe::<i32>(), row.maybe(), row.maybe());
+    // Of a task, and of an activity that is to be repeated.
+    let (claims, repeated) = (row.maybe::<i32>().map(i32::unsigned_abs), row.maybe::<String>());
+    let attempt = claims.or_else(|| repeated?.parse().ok());
+    let (worker, last_error) = (row.maybe(), row.maybe());
     let (until, again_at) = (row.maybe::<Timestamp>(), row.maybe::<Timestamp>());
     // The clock of a paused instance stands still.
     let now = row.maybe::<Timestamp>().map_or_else(clock::now, DateTime::from);
     let until = until.map(DateTime::from).filter(|until| *until > now);
     let again_at = again_at.filter(|at| Timestamp::MINUS_INFINITY < *at && *at < Timestamp::INFINITY);
     let again_at = again_at.map(DateTime::from).filter(|at| *at > now);
-    Some(Lease { attempt: attempt?.unsigned_abs(), worker, until, again_at, last_error })
+    Some(Lease { attempt: attempt?, worker, until, again_at, last_error })
 }
 
 fn given_up(row: &mut Row<'_>) -> Option<GivenUp> {

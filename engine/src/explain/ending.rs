@@ -58,15 +58,6 @@ impl Explanation<'_> {
         }
     }
 
-    /// Adds that the workers gave the bookmark up, and the call that replays it.
-    fn given_up(&mut self, attempts: u32, given_up: &GivenUp) {
-        let at = self.time(given_up.at);
-        let error = one_line(&given_up.error, MAX_VALUE);
-        let tried = if attempts > 0 { format!(" after it failed {}", times(attempts)) } else { String::new() };
-        self.tell(format!("    given up at {at}{tried}: {error}"));
-        self.tell(format!("    SELECT wf_replay('{}');", given_up.dead_letter_id));
-    }
-
     /// Adds the attempts of workers at a task, and says whether a worker holds it.
     fn lease(&mut self, lease: &Lease) -> bool {
         if let Some(attempts) = self.attempts(lease) {
@@ -123,8 +114,9 @@ impl Explanation<'_> {
             line = format!("{line}, due {}", self.time(due));
         }
         self.tell(line);
-        if let Some(given_up) = &wait.given_up {
-            return self.given_up(wait.attempts, given_up);
+        if let (Some(given_up), Some(GivenUp { dead_letter_id, .. })) = (self.given_up(wait), &wait.given_up) {
+            self.tell(format!("    {given_up}"));
+            return self.tell(format!("    SELECT wf_replay('{dead_letter_id}');"));
         }
         if wait.attempts > 0 {
             self.tell(format!("    firing it failed without an outcome: {}", times(wait.attempts)));

@@ -1,6 +1,6 @@
 //! What a picture says of activities that wait: attempts, leases and timeouts, in the words of the story.
 
-use super::{Explanation, Lease, MAX_VALUE, OpenBookmark};
+use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark};
 use crate::node_ix::NodeIx;
 use crate::picture::text::one_line;
 use crate::stimulus;
@@ -13,10 +13,16 @@ impl Explanation<'_> {
     }
 
     fn remark(&self, wait: &OpenBookmark) -> Option<String> {
-        if let Some(given_up) = &wait.given_up {
-            return Some(format!("given up at {}: {}", self.time(given_up.at), one_line(&given_up.error, MAX_VALUE)));
-        }
-        self.limit(wait).or_else(|| self.attempts(wait.lease.as_ref()?))
+        let said = self.given_up(wait).or_else(|| self.limit(wait));
+        said.or_else(|| self.attempts(wait.lease.as_ref()?))
+    }
+
+    /// That the workers gave a bookmark up, after how many attempts, and why.
+    pub(super) fn given_up(&self, wait: &OpenBookmark) -> Option<String> {
+        let GivenUp { at, error, .. } = wait.given_up.as_ref()?;
+        let tried =
+            if wait.attempts > 0 { format!(" after it failed {}", times(wait.attempts)) } else { String::new() };
+        Some(format!("given up at {}{tried}: {}", self.time(*at), one_line(error, MAX_VALUE)))
     }
 
     /// Until when an activity may go on as it does.

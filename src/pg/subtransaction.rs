@@ -51,11 +51,16 @@ impl Subtransaction {
 
 /// Runs `body` in a subtransaction. An error of any class rolls the subtransaction back and is returned.
 pub fn subtransaction<R>(body: impl FnOnce() -> R) -> Result<R, PgError> {
+    kept_if(body, |_| true)
+}
+
+/// The same; what `is_kept` does not want is rolled back as well.
+pub fn kept_if<R>(body: impl FnOnce() -> R, is_kept: impl FnOnce(&R) -> bool) -> Result<R, PgError> {
     let open = Subtransaction::begin();
     let outcome = catch(body);
     match &outcome {
-        Ok(_) => open.release(),
-        Err(_) => open.roll_back(),
+        Ok(result) if is_kept(result) => open.release(),
+        _ => open.roll_back(),
     }
     outcome
 }

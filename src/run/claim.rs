@@ -11,8 +11,8 @@ use crate::access;
 use crate::clock;
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
-use crate::pg::error::{catch, unwind};
-use crate::pg::subtransaction::Subtransaction;
+use crate::pg::error::unwind;
+use crate::pg::subtransaction::kept_if;
 use crate::run::notices::tell_how_to_fire;
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::InstanceRow;
@@ -87,21 +87,7 @@ pub fn has_few_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
 /// Locks the open tasks of an instance. `false`: another session holds one of them, and none is locked.
 pub fn can_lock_tasks(instance: Uuid) -> bool {
     // Locks of tasks that are not removed now would keep their workers from answering until the transaction ends.
-    let open = Subtransaction::begin();
-    match catch(|| leases::lock_all_of(instance)) {
-        Ok(true) => {
-            open.release();
-            true
-        }
-        Ok(false) => {
-            open.roll_back();
-            false
-        }
-        Err(error) => {
-            open.roll_back();
-            unwind(error)
-        }
-    }
+    kept_if(|| leases::lock_all_of(instance), |has_locked| *has_locked).unwrap_or_else(|error| unwind(error))
 }
 
 /// Claims a bookmark; waits for a session that holds its instance.

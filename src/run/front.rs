@@ -13,6 +13,10 @@
 //! A claim that finds the slots of a lane taken looks at the other lanes, of which there may be as many as there are values
 //! of a key. It notes in which order their first tasks come, and those of the next second read only the first lanes. They
 //! may pass over a task that comes before that, in the same way.
+//!
+//! A claim that finds first tasks of a name held by other claims notes it, if all that it found were for its role. In the next second the
+//! claims of this session lock the tasks of that name as they find them, and so pass over those at once. A claim that cannot
+//! have what it has locked gives it back, and notes that as well.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -20,9 +24,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use pgrx::pg_sys::Oid;
+
 use crate::pg::process;
 use crate::pg::spi::Timestamp;
-use crate::store::leases::{self, Candidate, Front};
+use crate::store::leases::{self, Candidate, Front, Held};
 
 /// For how long a front counts.
 const VALID: Duration = Duration::from_secs(1);
@@ -51,8 +57,11 @@ thread_local! {
     static ENDS: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Candidates that the claim before could not have.
     static PASSED: Cell<usize> = const { Cell::new(0) };
-    /// The first search of a session reads the catalog as well.
+    /// Whether searches of a role for tasks of a name lock what they find.
+    static LOCKS: RefCell<HashMap<(Oid, String), (bool, Instant)>> = RefCell::default();
+    /// The first search of each kind reads the catalog as well.
     static HAS_SEARCHED: Cell<bool> = const { Cell::new(false) };
+    static HAS_LOCKED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The first tasks of these names from their fronts on, at most `max`, as [`leases::first`] gives them. If the search reads
@@ -62,17 +71,52 @@ pub fn first(names: &[String], max: usize) -> (Vec<(Candidate, i32)>, bool) {
     let before = process::pages_read();
     let fronts = fronts(names);
     let is_whole = fronts.iter().all(|front| *front == Front::ALL);
-    let found = leases::first(names, &fronts, i64::try_from(max).unwrap_or(i64::MAX));
+    let found = leases::first(names, &fronts, max);
     let is_long = is_long(before, names.len().saturating_mul(max));
     if HAS_SEARCHED.replace(true) && is_long {
-        FRONTS.with_borrow_mut(|fronts| {
-            for (name, front) in firsts(found.iter().map(|(candidate, _)| candidate)) {
-                let until = fronts.get(name).map_or_else(|| Instant::now() + VALID, |(_, until)| *until);
-                fronts.insert(name.to_owned(), (front, until));
-            }
-        });
+        note_fronts(found.iter().map(|(candidate, _)| candidate));
     }
     (found, is_whole)
+}
+
+/// Whether a search of a role for tasks of a name locks them as it finds them. It begins before all of them.
+pub fn locks(role: Oid, name: &str) -> bool {
+    let noted = LOCKS.with_borrow(|noted| noted.get(&(role, name.to_owned())).copied());
+    noted.is_some_and(|(locks, until)| locks && until > Instant::now()) && fronts(&[name.to_owned()]) == [Front::ALL]
+}
+
+/// Notes whether it is to do so. For a second after a search that was in vain none does.
+pub fn note_locks(role: Oid, name: &str, locks: bool) {
+    LOCKS.with_borrow_mut(|noted| {
+        let now = Instant::now();
+        noted.retain(|_, (_, until)| *until > now);
+        let note = noted.entry((role, name.to_owned())).or_insert((true, now));
+        if note.0 {
+            *note = (locks, now + VALID);
+        }
+    });
+}
+
+/// The first tasks of a name, locked, as [`leases::lock_first`] gives them. If the search reads too many pages the front is noted.
+pub fn lock_first(name: &str, max: usize) -> Vec<(Candidate, i32, Held)> {
+    let before = process::pages_read();
+    let found = leases::lock_first(name, max);
+    // Those that other claims hold are read as well.
+    let is_long = is_long(before, max.saturating_mul(4));
+    if HAS_LOCKED.replace(true) && is_long {
+        note_fronts(found.iter().map(|(candidate, _, _)| candidate));
+    }
+    found
+}
+
+/// Notes where the tasks of each name begin.
+fn note_fronts<'a>(found: impl Iterator<Item = &'a Candidate>) {
+    FRONTS.with_borrow_mut(|fronts| {
+        for (name, front) in firsts(found) {
+            let until = fronts.get(name).map_or_else(|| Instant::now() + VALID, |(_, until)| *until);
+            fronts.insert(name.to_owned(), (front, until));
+        }
+    });
 }
 
 /// Whether more pages were read since there were `before` than so many tasks need.
@@ -183,8 +227,17 @@ pub fn read_lanes(names: &[String]) -> Lanes {
 /// committed, about as many as the claim before found held. A claim that finds too few begins anew with a search that costs
 /// more.
 pub fn page_for(max: usize) -> usize {
-    let spare = PASSED.get().saturating_mul(2).min(max.saturating_mul(3));
-    max.saturating_add(spare.max(SPARE))
+    of_lane_for(max).max(max.saturating_add(SPARE))
+}
+
+/// The same of one lane, of which a claim wants no more tasks than of all.
+pub fn of_lane_for(max: usize) -> usize {
+    max.saturating_add(PASSED.get().saturating_mul(2).min(max.saturating_mul(3)))
+}
+
+/// How many candidates the claim before could not have.
+pub fn passed() -> usize {
+    PASSED.get()
 }
 
 /// Notes how many candidates a claim could not have.

@@ -28,6 +28,7 @@ use crate::store::limits::Limit;
 use crate::store::{bookmarks, instances, limits, pauses, route, tasks};
 use crate::{compiled, wake};
 
+mod locked;
 pub mod named;
 mod take;
 
@@ -87,17 +88,17 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
             front::note_names(&names);
         }
         let mut search = Search::new(names, limits, now, role);
-        let mut page = front::page_for(request.max);
+        let (mut page, mut most) = (front::page_for(request.max), front::of_lane_for(request.max));
         loop {
             let leaves_out = search.leaves_out_lanes();
-            let (found, is_all) = search.page(page);
-            claim.take_all(session, &mut search, &found)?;
+            let (found, is_all) = search.page(page, most);
+            claim.take_all(session, &mut search, unlocked(&found))?;
             if is_all || claim.given.len() == request.max {
                 break;
             }
             // The first page without the tasks of lanes that are held is as good as the first one.
             if leaves_out == search.leaves_out_lanes() {
-                page = page.saturating_mul(4);
+                (page, most) = (page.saturating_mul(4), most.saturating_mul(4));
             }
         }
     }
@@ -158,10 +159,18 @@ impl<'a> Claim<'a> {
         for _ in 0..MOST_ROUNDS {
             let has_released = front::release_due(&names, || leases::release_due(&names, now, role));
             let mut search = Search::new(names.clone(), limits.clone(), now, role);
-            let Some(First { found, is_full, is_whole }) = search.first(page) else { break };
+            if wanted.is_some()
+                && let Some(is_all) = self.take_locked(session, &mut search)?
+            {
+                return Ok(is_all && has_released);
+            }
+            let Some(First { found, is_full, is_whole, is_ours }) = search.first(page) else { break };
             if wanted.is_some() {
                 if is_full || is_whole {
-                    self.take_all(session, &mut search, &found)?;
+                    self.take_all(session, &mut search, unlocked(&found))?;
+                }
+                if is_ours && self.passed > 0 {
+                    search.note_locks(true);
                 }
                 return Ok(is_whole && !is_full && has_released);
             }
@@ -169,7 +178,7 @@ impl<'a> Claim<'a> {
             front::move_heads(&names, &found, is_full, |_| true);
             let first = front::names(page).unwrap_or_default();
             if first == names {
-                self.take_all(session, &mut search, &found)?;
+                self.take_all(session, &mut search, unlocked(&found))?;
                 front::move_heads(&names, &found, is_full, |candidate| !self.given.contains_key(&candidate.task));
                 break;
             }
@@ -179,8 +188,13 @@ impl<'a> Claim<'a> {
     }
 
     /// Takes candidates until there are enough.
-    fn take_all(&mut self, session: &mut Session, search: &mut Search, found: &[Candidate]) -> Result<(), PgError> {
-        for candidate in found {
+    fn take_all<'c>(
+        &mut self,
+        session: &mut Session,
+        search: &mut Search,
+        found: impl Iterator<Item = (&'c Candidate, Option<Held>)>,
+    ) -> Result<(), PgError> {
+        for (candidate, locked) in found {
             if self.given.len() == self.max {
                 break;
             }
@@ -188,7 +202,7 @@ impl<'a> Claim<'a> {
                 continue;
             }
             let terms = Terms { until: self.until, worker: self.worker, named: None };
-            match take(session, search, candidate, &terms, &mut self.later) {
+            match take(session, search, (candidate, locked), &terms, &mut self.later) {
                 Ok(None) => self.passed += 1,
                 Ok(Some(taken)) => self.note(candidate.task, taken),
                 Err(error) if error.aborts_transaction() => return Err(error),
@@ -203,8 +217,14 @@ impl<'a> Claim<'a> {
         Ok(())
     }
 
+    /// Stores the leases that were left for later.
+    fn store(&mut self) {
+        let later = std::mem::take(&mut self.later);
+        rows::write(|writer| later.iter().for_each(|(task, lease)| leases::set(writer, task, lease)));
+    }
+
     fn end(mut self) -> Vec<Given> {
-        rows::write(|writer| self.later.iter().for_each(|(task, lease)| leases::set(writer, task, lease)));
+        self.store();
         let mut claimed: HashMap<Uuid, Claimed> =
             leases::claimed(&self.order).into_iter().map(|claimed| (claimed.task, claimed)).collect();
         let given = self.order.iter().filter_map(|id| {
@@ -217,6 +237,11 @@ impl<'a> Claim<'a> {
         given.iter().for_each(|given| wake::note_task_at(&given.task.name, self.until));
         given
     }
+}
+
+/// Candidates whose rows the search has not locked.
+fn unlocked(found: &[Candidate]) -> impl Iterator<Item = (&Candidate, Option<Held>)> {
+    found.iter().map(|candidate| (candidate, None))
 }
 
 /// Refuses to give out work of a database that is a copy, or that is to fire nothing (55000).

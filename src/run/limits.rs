@@ -3,6 +3,7 @@
 //! Lanes are an index: what a task needs follows from the limits of its definition's owner. A candidate whose lane does not
 //! fit them gets the right one first, so a limit holds whether or not a task had a lane when it was set.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -14,7 +15,7 @@ use crate::access::work;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, session};
 use crate::run::front;
-use crate::store::leases::{self, Candidate, Lease};
+use crate::store::leases::{self, Candidate, Held, Lease};
 use crate::store::limits::{self, Asked, Limit, Need, Taken};
 use crate::store::owners;
 use crate::{compiled, wake};
@@ -91,6 +92,9 @@ pub struct Search {
     lanes: HashMap<(String, String), Asked>,
 }
 
+/// Whether a role may claim the tasks of an owner, a version and a name.
+type Known = HashMap<(i32, Uuid, String), bool>;
+
 /// The first candidates of some names.
 pub struct First {
     /// The candidates.
@@ -99,6 +103,8 @@ pub struct First {
     pub is_full: bool,
     /// Whether there is none before them.
     pub is_whole: bool,
+    /// Whether there is none among them that is not for the role.
+    pub is_ours: bool,
 }
 
 impl Search {
@@ -109,26 +115,32 @@ impl Search {
     }
 
     /// The first candidates, at most `max`, and whether there are no more. Once a lane is known to be held, those lanes are
-    /// left out, however many tasks they have.
-    pub fn page(&mut self, max: usize) -> (Vec<Candidate>, bool) {
-        let most = i64::try_from(max).unwrap_or(i64::MAX);
+    /// left out, however many tasks they have, and of each other one there are at most `most`.
+    pub fn page(&mut self, max: usize, most: usize) -> (Vec<Candidate>, bool) {
         loop {
             interrupt::check();
-            let mut found = leases::candidates(&self.names, most, self.role);
+            let mut found = leases::candidates(&self.names, max, self.role);
             let is_all = found.len() < max;
             if self.limited.is_empty() {
                 return (found, is_all);
             }
-            let within = match self.leaves_out_lanes() {
-                true => self.in_free_lanes(max),
-                false => leases::in_order(&self.limited, most, self.role),
+            let (within, is_all_within) = match self.leaves_out_lanes() {
+                true => self.in_free_lanes(max, most),
+                false => {
+                    let within = leases::in_order(&self.limited, max, self.role);
+                    let is_all = within.len() < max;
+                    (within, is_all)
+                }
             };
-            let is_all = is_all && within.len() < max;
+            // Tasks of other names come no sooner than those of a lane that may have more.
+            let last = if is_all_within { None } else { within.last().map(order) };
+            let is_all = is_all && is_all_within;
             found.extend(within);
             if self.settle(&found) {
                 continue;
             }
-            found.sort_by_key(|candidate| (std::cmp::Reverse(candidate.priority), candidate.opened_at));
+            found.retain(|candidate| last.is_none_or(|last| order(candidate) <= last));
+            found.sort_by_key(order);
             found.truncate(max);
             return (found, is_all);
         }
@@ -155,45 +167,87 @@ impl Search {
         if found.iter().any(|(candidate, _)| candidate.is_assigned) {
             return None;
         }
-        let is_full = found.len() == max;
+        let (count, is_full) = (found.len(), found.len() == max);
         let mut known = HashMap::new();
         let mut given = Vec::with_capacity(found.len());
         for (candidate, owner) in found {
-            let key = (owner, candidate.version, candidate.name.clone());
-            let may_work = match known.get(&key) {
-                Some(known) => *known,
-                None => {
-                    let compiled = compiled::of_version(candidate.version).ok()?;
-                    let name = || Some(candidate.name.clone());
-                    work::may_work(self.role, &owners::by_id(owner), &compiled.row, name)
-                }
-            };
-            known.insert(key, may_work);
-            given.extend(may_work.then_some(candidate));
-        }
-        Some(First { found: given, is_full, is_whole })
-    }
-
-    /// The first candidates in lanes that are not known to be held. If the known lanes have too few, a lane may have got its
-    /// first task since they were read.
-    fn in_free_lanes(&self, max: usize) -> Vec<Candidate> {
-        if let Some(lanes) = front::known_lanes(&self.limited) {
-            let found = self.in_lanes(&lanes, max);
-            if found.len() == max {
-                return found;
+            if self.may_work(&mut known, &candidate, owner)? {
+                given.push(candidate);
             }
         }
-        self.in_lanes(&front::read_lanes(&self.limited), max)
+        Some(First { is_ours: given.len() == count, found: given, is_full, is_whole })
+    }
+
+    /// The name, if there is one and no limit.
+    fn single_unlimited(&self) -> Option<&str> {
+        match self.names.as_slice() {
+            [name] if self.limited.is_empty() => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether a search for the first tasks of a single name without limits is to lock them.
+    pub fn locks(&self) -> bool {
+        self.single_unlimited().is_some_and(|name| front::locks(self.role, name))
+    }
+
+    /// Notes whether it is to.
+    pub fn note_locks(&self, locks: bool) {
+        if let Some(name) = self.single_unlimited() {
+            front::note_locks(self.role, name, locks);
+        }
+    }
+
+    /// The first tasks of a single name without limits, locked. `None`: some are not for this role.
+    pub fn lock_first(&self, max: usize) -> Option<Vec<(Candidate, Held)>> {
+        let found = front::lock_first(self.single_unlimited()?, max);
+        let mut known = HashMap::new();
+        let given = found.into_iter().map(|(candidate, owner, held)| {
+            let is_for_us = !candidate.is_assigned && self.may_work(&mut known, &candidate, owner)?;
+            is_for_us.then_some((candidate, held))
+        });
+        given.collect()
+    }
+
+    /// Whether the role may claim a task that is for nobody in particular. `None`: its definition cannot be read.
+    fn may_work(&self, known: &mut Known, candidate: &Candidate, owner: i32) -> Option<bool> {
+        let key = (owner, candidate.version, candidate.name.clone());
+        if let Some(known) = known.get(&key) {
+            return Some(*known);
+        }
+        let compiled = compiled::of_version(candidate.version).ok()?;
+        let name = || Some(candidate.name.clone());
+        let may_work = work::may_work(self.role, &owners::by_id(owner), &compiled.row, name);
+        known.insert(key, may_work);
+        Some(may_work)
+    }
+
+    /// The first candidates in lanes that are not known to be held, and whether there are no more. If the known lanes have too few, a lane
+    /// may have got its first task since they were read.
+    fn in_free_lanes(&self, max: usize, most: usize) -> (Vec<Candidate>, bool) {
+        let known = front::known_lanes(&self.limited).map(|lanes| self.in_lanes(&lanes, max, most));
+        let found = known.filter(|found| found.len() == max);
+        let mut found = found.unwrap_or_else(|| self.in_lanes(&front::read_lanes(&self.limited), max, most));
+        // The next task of a lane that may have more comes before what is behind the last one that it gave.
+        let mut counts = HashMap::new();
+        let end = found.iter().position(|candidate| {
+            let count = counts.entry(&candidate.lane).or_insert(0);
+            *count += 1;
+            *count == most
+        });
+        let is_all = found.len() < max && end.is_none();
+        found.truncate(end.map_or(max, |end| end + 1));
+        (found, is_all)
     }
 
     /// The same in these lanes. Each has a task, so the first lanes have the first tasks, unless the role may not claim some.
-    fn in_lanes(&self, lanes: &[(String, String)], max: usize) -> Vec<Candidate> {
+    fn in_lanes(&self, lanes: &[(String, String)], max: usize, most: usize) -> Vec<Candidate> {
         let free: Vec<&(String, String)> = lanes.iter().filter(|lane| !self.knows_held(lane)).collect();
         let mut count = max;
         loop {
             interrupt::check();
             let (names, lanes): (Vec<_>, Vec<_>) = free.iter().take(count).map(|lane| (*lane).clone()).unzip();
-            let found = leases::in_lanes(&names, &lanes, i64::try_from(max).unwrap_or(i64::MAX), self.role);
+            let found = leases::in_lanes(&names, &lanes, most, max, self.role);
             if found.len() == max || count >= free.len() {
                 return found;
             }
@@ -271,6 +325,11 @@ impl Search {
             (earlier(first, until), all)
         })
     }
+}
+
+/// The place of a task in the order of the inbox.
+fn order(candidate: &Candidate) -> (Reverse<i32>, Timestamp) {
+    (Reverse(candidate.priority), candidate.opened_at)
 }
 
 fn limit_id(lane: &str) -> Option<i32> {

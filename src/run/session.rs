@@ -16,7 +16,7 @@ use workflow_engine::http::{Request, Response};
 use crate::clock;
 use crate::pg::error::unwind;
 use crate::pg::spi::Timestamp;
-use crate::pg::subtransaction::subtransaction;
+use crate::pg::subtransaction::kept_if;
 use crate::pg::{PgError, guc, interrupt, process, role, session, shared};
 use crate::run::running;
 use crate::store::owners;
@@ -206,9 +206,21 @@ impl Session {
     /// # Errors
     /// What `body` failed with; nothing of it is left.
     pub fn isolated<R>(&mut self, body: impl FnOnce(&mut Self) -> Result<R, PgError>) -> Result<R, PgError> {
+        self.isolated_if(body, |_| true)
+    }
+
+    /// The same; nothing is left of what `is_kept` does not want either.
+    ///
+    /// # Errors
+    /// What `body` failed with.
+    pub fn isolated_if<R>(
+        &mut self,
+        body: impl FnOnce(&mut Self) -> Result<R, PgError>,
+        is_kept: impl Fn(&R) -> bool,
+    ) -> Result<R, PgError> {
         let pending = self.follow_ups.len();
-        let outcome = subtransaction(|| body(self).unwrap_or_else(|error| unwind(error)));
-        if outcome.is_err() {
+        let outcome = kept_if(|| body(self).unwrap_or_else(|error| unwind(error)), &is_kept);
+        if !outcome.as_ref().is_ok_and(is_kept) {
             self.follow_ups.truncate(pending);
         }
         outcome

@@ -133,7 +133,7 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     let mut page = PAGE;
     let mut search = Search::new(names.clone(), limits::all(), now, role);
     loop {
-        let (found, is_all) = search.page(page);
+        let (found, is_all) = search.page(page, page);
         for candidate in &found {
             if !search.is_open(candidate) {
                 continue;

@@ -68,7 +68,7 @@ impl Lease {
     }
 }
 
-/// A task that can be claimed, read without a lock.
+/// A task that can be claimed. It is read without a lock, except by [`lock_first`].
 #[derive(Debug)]
 pub struct Candidate {
     /// Its id.
@@ -211,7 +211,7 @@ mod start;
 
 pub use claimed::{Claimed, candidate, claimed};
 pub use due::{MOST_LEFT, end_all, end_of, left_due, next_end, release_due};
-pub use front::{Front, first, heads};
+pub use front::{Front, first, heads, lock_first};
 pub use lanes::{in_lanes, in_order, lanes_of, note_ends_of};
 pub use start::{attempts, awaits_start, remove_start};
 
@@ -220,8 +220,12 @@ static CANDIDATES: Statement =
 
 /// The first tasks of these names without limits that a role may claim, at most `max`: those with a higher priority
 /// first, then older ones.
-pub fn candidates(names: &[String], max: i64, role: Oid) -> Vec<Candidate> {
-    CANDIDATES.rows(&[Arg::Oid(role), Arg::Texts(names), Arg::BigInt(max)], Candidate::read)
+pub fn candidates(names: &[String], max: usize, role: Oid) -> Vec<Candidate> {
+    CANDIDATES.rows(&[Arg::Oid(role), Arg::Texts(names), limit(max)], Candidate::read)
+}
+
+fn limit(rows: usize) -> Arg<'static> {
+    Arg::BigInt(i64::try_from(rows).unwrap_or(i64::MAX))
 }
 
 read! {

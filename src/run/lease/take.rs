@@ -46,12 +46,12 @@ impl Terms<'_> {
     }
 }
 
-/// Claims one task, if its row is free and it is still unclaimed. The caller stores the leases that are added to `later`, all
-/// by one command; one that binds slots is stored here, for the next task may need them.
+/// Claims one task, if its row is free and it is still unclaimed. `locked` is the row if the search has locked it. The caller stores
+/// the leases that are added to `later`, all by one command; one that binds slots is stored here, for the next task may need them.
 pub fn take(
     session: &mut Session,
     search: &mut Search,
-    candidate: &Candidate,
+    (candidate, locked): (&Candidate, Option<Held>),
     terms: &Terms<'_>,
     later: &mut Vec<(Uuid, Lease)>,
 ) -> Result<Option<Taken>, PgError> {
@@ -69,7 +69,7 @@ pub fn take(
     if next.needs_instance() && row.is_none() {
         return Ok(None);
     }
-    let Some(held) = leases::lock(candidate.task, Wait::Skip) else { return Ok(None) };
+    let Some(held) = locked.or_else(|| leases::lock(candidate.task, Wait::Skip)) else { return Ok(None) };
     let is_same = held.lease.attempt == candidate.attempt;
     if !is_same
         || !terms.is_due(&held, session.timestamp())

@@ -7,7 +7,7 @@
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use super::Candidate;
+use super::{Candidate, limit};
 use crate::pg::spi::{Arg, Statement, Type};
 use crate::wake;
 
@@ -15,8 +15,8 @@ static IN_ORDER: Statement =
     Statement::new(candidates!("b.available_at = '-infinity'"), &[Type::Oid, Type::TextArray, Type::BigInt]);
 
 /// The first tasks with a lane, of these names, that a role could claim if it got their slots, at most `max`.
-pub fn in_order(names: &[String], max: i64, role: Oid) -> Vec<Candidate> {
-    IN_ORDER.rows(&[Arg::Oid(role), Arg::Texts(names), Arg::BigInt(max)], Candidate::read)
+pub fn in_order(names: &[String], max: usize, role: Oid) -> Vec<Candidate> {
+    IN_ORDER.rows(&[Arg::Oid(role), Arg::Texts(names), limit(max)], Candidate::read)
 }
 
 static IN_LANES: Statement = Statement::new(
@@ -29,15 +29,15 @@ static IN_LANES: Statement = Statement::new(
              FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
              WHERE b.lane = n.lane AND b.payload ->> 'TaskName' = n.name \
                AND b.available_at = '-infinity' AND i.sub_status <> 'Faulted' AND ",
-        "ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $3) c \
+        "ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $5) c \
          ORDER BY c.priority DESC, c.created_at LIMIT $3"
     ),
-    &[Type::Oid, Type::TextArray, Type::BigInt, Type::TextArray],
+    &[Type::Oid, Type::TextArray, Type::BigInt, Type::TextArray, Type::BigInt],
 );
 
-/// The same in these lanes: the name of the tasks and the lane of each.
-pub fn in_lanes(names: &[String], lanes: &[String], max: i64, role: Oid) -> Vec<Candidate> {
-    let args = [Arg::Oid(role), Arg::Texts(names), Arg::BigInt(max), Arg::Texts(lanes)];
+/// The same in these lanes, at most `most` of each: the name of the tasks and the lane of each.
+pub fn in_lanes(names: &[String], lanes: &[String], most: usize, max: usize, role: Oid) -> Vec<Candidate> {
+    let args = [Arg::Oid(role), Arg::Texts(names), limit(max), Arg::Texts(lanes), limit(most)];
     IN_LANES.rows(&args, Candidate::read)
 }
 

@@ -24,25 +24,27 @@ const USUAL_LEASE: i64 = 300_000_000;
 enum Look {
     /// A claim would give work.
     Ready,
-    /// It would not, before an instant by the clock of the server, or before one of these transactions has ended.
+    /// It would not, before an instant by the clock of the server, or before one of these transactions, or parts of such, has ended.
     Nothing { until: i64, blockers: Vec<u32> },
 }
 
 /// Sleeps until a claim of tasks of these names would give work (`true`), or so many microseconds have passed.
 pub fn wait(names: Option<&[String]>, timeout: i64) -> Result<bool, PgError> {
-    session::require_read_committed("wait for tasks")?;
     let end = process::now().saturating_add(timeout);
     let place = Place::take(names)?;
     loop {
+        // A configuration that is read meanwhile counts for the transactions that follow.
+        session::require_read_committed("wait for tasks")?;
         match place.look(names)? {
             Look::Ready => {
                 place.leave_ready();
                 return Ok(true);
             }
             Look::Nothing { until, blockers } => {
-                shared::with_waiters(|waiters| waiters.end_look(place.number, until, &blockers));
-                // One that ended before it was named there has woken no one.
-                if blockers.iter().any(|transaction| cluster::running(*transaction).is_none()) {
+                let transactions: Vec<u32> = blockers.iter().filter_map(|blocker| cluster::running(*blocker)).collect();
+                shared::with_waiters(|waiters| waiters.end_look(place.number, until, &transactions));
+                // One that ended before its transaction was named there has woken no one.
+                if blockers.iter().any(|blocker| cluster::running(*blocker).is_none()) {
                     continue;
                 }
             }
@@ -90,9 +92,13 @@ impl Place {
         })
     }
 
-    /// Sleeps until it is to look again. `false`: the time is over.
+    /// Sleeps until it is to look again. `false`: the time is over. PostgreSQL reads the configuration between statements only, and a new
+    /// configuration may turn firing on.
     fn sleep(&self, end: i64) -> bool {
         loop {
+            if process::process_interrupts() {
+                return true;
+            }
             let now = process::now();
             match shared::with_waiters(|waiters| waiters.state(self.number, now)) {
                 Err(()) => return true,

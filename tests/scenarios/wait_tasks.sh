@@ -90,6 +90,10 @@ do_sql "BEGIN; SELECT claim('prepared'); PREPARE TRANSACTION 'claim'"
 waits ann "ARRAY['prepared'], '20 s'"
 do_sql "ROLLBACK PREPARED 'claim'"
 answers ann t
+do_sql "BEGIN; CALL put('two phases'); PREPARE TRANSACTION 'tasks'"
+waits ann "ARRAY['two phases'], '20 s'"
+do_sql "COMMIT PREPARED 'tasks'"
+answers ann t
 do_sql "CALL put('death')"
 holding "$PGDATABASE" "BEGIN" "SELECT claim('death')"
 waits ann "ARRAY['death'], '20 s'"
@@ -154,10 +158,44 @@ do_sql "CALL put('grant')"
 waits ann "ARRAY['grant'], '20 s'" -U plain
 do_sql "SELECT wf_grant('grant', 'plain', '{resume}')"
 answers ann t
+do_sql "CALL put('worker')"
+waits ann "ARRAY['worker'], '20 s'" -U plain
+do_sql "SELECT wf_grant_worker('plain', '{worker}')"
+answers ann t
+do_sql "CALL put('owner')"
+waits ann "ARRAY['owner'], '20 s'" -U plain
+do_sql "SELECT wf_set_owner('instance', id::text, 'plain') FROM workflow.instances WHERE definition_id = 'owner'"
+answers ann t
+# A task that is given to a person, and one that is given back to all.
+do_sql "CALL put('person')"
+waits ann "ARRAY['person'], '20 s'" -U plain
+do_sql "SELECT wf_assign_task(task_id, 'role:plain') FROM workflow.open_tasks WHERE name = 'person'"
+answers ann t
+waits ann "ARRAY['person'], '20 s'"
+do_sql "SELECT wf_unassign_task(task_id) FROM workflow.open_tasks WHERE name = 'person'"
+answers ann t
 do_sql "CREATE TABLE stock (n integer); SELECT wf_define('{\"definitionId\": \"faulted\", \"root\": {\"type\": \"Parallel\", \"activities\": [
     {\"type\": \"RunTask\", \"taskName\": \"faulted\"}, {\"type\": \"Sql\", \"statement\": \"SELECT 1 / count(*) FROM stock\"}]}}'); SELECT wf_start('faulted')"
 waits ann "ARRAY['faulted'], '20 s'"
 do_sql "INSERT INTO stock VALUES (1); SELECT wf_retry(id) FROM workflow.instances WHERE definition_id = 'faulted'"
+answers ann t
+
+# A task that a faulted instance is given by hand.
+do_sql "SELECT wf_define('{\"definitionId\": \"repair\", \"root\": [{\"type\": \"Fault\", \"message\": \"no\"}, {\"id\": \"t\", \"type\": \"RunTask\", \"taskName\": \"repair\"}]}'); SELECT wf_start('repair')"
+waits ann "ARRAY['repair'], '20 s'"
+do_sql "SELECT wf_schedule_activity(id, 't') FROM workflow.instances WHERE definition_id = 'repair'"
+answers ann t
+
+# Firing is off: a task gives no work, and waiting sleeps.
+do_sql "CALL put('off')"
+setting "workflow.enabled = off"
+await off "SHOW workflow.enabled"
+is f "CALL wf_wait_tasks(ARRAY['off'], '300 ms')"
+query "SELECT * FROM wf_claim_tasks(ARRAY['off'])" >"$WORKFLOW_TMP/refused" 2>&1 && fail "a task was claimed although firing is off"
+grep -qF "The setting workflow.enabled is off." "$WORKFLOW_TMP/refused" || fail "$(cat "$WORKFLOW_TMP/refused")"
+waits ann "ARRAY['off'], '20 s'"
+setting "workflow.enabled = on"
+await on "SHOW workflow.enabled"
 answers ann t
 
 # A limit holds tasks back: the waiter sleeps beside a claim that makes the only place, and looks when that is rolled back.

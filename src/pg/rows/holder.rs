@@ -14,7 +14,7 @@ use crate::pg::spi::{Arg, Row};
 pub enum Holder {
     /// No transaction.
     None,
-    /// These transactions of other sessions, by their xids.
+    /// These running transactions of other sessions, or parts of such, by the xids that the row has.
     Transactions(Vec<u32>),
     /// The row is gone, or another transaction has just changed it.
     Changed,
@@ -115,7 +115,7 @@ unsafe fn of_lock(mask: u32, xmax: pg_sys::TransactionId) -> Holder {
     if mask & pg_sys::HEAP_XMAX_IS_MULTI == 0 {
         // A lock of a key excludes no change of other columns.
         let is_key = mask & pg_sys::HEAP_LOCK_MASK == pg_sys::HEAP_XMAX_KEYSHR_LOCK;
-        running.extend((!is_key).then(|| cluster::running(xmax.into_inner())).flatten());
+        running.extend((!is_key).then(|| xmax.into_inner()));
     } else {
         let mut members = std::ptr::null_mut();
         // SAFETY: gives an array of as many members, in memory of the transaction.
@@ -125,7 +125,8 @@ unsafe fn of_lock(mask: u32, xmax: pg_sys::TransactionId) -> Holder {
             if count > 0 { std::slice::from_raw_parts(members, count as usize) } else { &[] }
         };
         let in_the_way = members.iter().filter(|of| of.status != pg_sys::MultiXactStatus::MultiXactStatusForKeyShare);
-        running.extend(in_the_way.filter_map(|of| cluster::running(of.xid.into_inner())));
+        running.extend(in_the_way.map(|of| of.xid.into_inner()));
     }
+    running.retain(|transaction| cluster::running(*transaction).is_some());
     if running.is_empty() { Holder::None } else { Holder::Transactions(running) }
 }

@@ -32,6 +32,15 @@ pub fn burst(error: Error, instance: Uuid) -> PgError {
         Error::NotFaulted(activity) => {
             PgError::new("42704", format!("activity \"{activity}\" of workflow instance {instance} is not faulted"))
         }
+        Error::NothingFaulted => PgError::new("55000", format!("workflow instance {instance} is not faulted"))
+            .detail("None of its activities is faulted any more."),
+        Error::IsEnding { is_cancelled } => {
+            let (state, detail) = match is_cancelled {
+                true => ("cancelled", "What it had done is being taken back."),
+                false => ("compensated", "A fault has ended it, and what it had done is being taken back."),
+            };
+            PgError::new("55000", format!("workflow instance {instance} is being {state}")).detail(detail)
+        }
         Error::HasFailed { is_compensated: true } => {
             PgError::new("55000", format!("workflow instance {instance} was compensated"))
                 .detail("A fault has ended it, and what it had done was taken back.")

@@ -335,7 +335,7 @@ pub fn fail(
 /// Runs faulted activities again, all of them or those with the given ids.
 ///
 /// # Errors
-/// [`Error::HasFailed`] if a fault has ended the run; [`Error::NotFaulted`] for an id that no faulted activity has; [`Error::TooManySteps`].
+/// [`Error::HasFailed`], [`Error::IsEnding`], [`Error::NothingFaulted`]; [`Error::NotFaulted`] for one of the ids; [`Error::TooManySteps`].
 pub fn retry(
     program: &Program,
     instance: &mut Instance,

@@ -84,6 +84,13 @@ pub enum Error {
     UnknownTrigger(String),
     /// A retry named an activity that is not faulted in this instance. (42704)
     NotFaulted(String),
+    /// A retry found no activity that is faulted. (55000)
+    NothingFaulted,
+    /// The same, while what the instance has done is being taken back. (55000)
+    IsEnding {
+        /// Whether a call cancelled it. Otherwise a fault has ended it.
+        is_cancelled: bool,
+    },
     /// A fault has ended the run for good: nothing is left that could be retried. (55000)
     HasFailed {
         /// Whether what it had done was compensated.

@@ -51,6 +51,11 @@ pub struct Instance {
 }
 
 impl Instance {
+    /// Whether an activity is faulted, which a retry runs again.
+    pub fn has_faulted_activity(&self) -> bool {
+        self.state.contexts.values().any(|context| context.status == ActivityStatus::Faulted)
+    }
+
     /// Whether a fault has ended the run for good: it is faulted, and nothing is open that a retry could repeat.
     pub fn has_failed(&self) -> bool {
         self.sub_status == SubStatus::Faulted && self.state.contexts.is_empty()

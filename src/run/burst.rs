@@ -131,7 +131,7 @@ pub fn run(
                 let error = host.original(&incident.fault);
                 warn_faulted(id, &incident.activity_id, &error, row.instance.has_failed());
             }
-            None => warn_still_faulted(id),
+            None => warn_still_faulted(&row.instance),
         }
     }
     session.follow_ups.extend(abandoned.into_iter().map(|child| FollowUp::Cancel(child, row.owner.clone())));
@@ -165,11 +165,17 @@ fn faulted_somewhere(id: Uuid) -> PgError {
         .detail("Only roles that may read the instance are told the reason.")
 }
 
-/// The burst went well, but an activity that faulted before is still to be retried.
-fn warn_still_faulted(id: Uuid) {
+/// The burst went well, but an activity that faulted before is still to be retried, or has ended the run.
+fn warn_still_faulted(instance: &Instance) {
+    let id = instance.id;
     if let Some(incident) = incidents::open(id).last() {
         let text = |key: &str| incident[key].as_str().unwrap_or_default().to_owned();
-        warn_faulted(id, &text("activity_id"), &PgError::new(&text("sqlstate"), text("message")), false);
+        warn_faulted(
+            id,
+            &text("activity_id"),
+            &PgError::new(&text("sqlstate"), text("message")),
+            instance.has_failed(),
+        );
     }
 }
 

@@ -15,6 +15,7 @@ use crate::execution::context::Execution;
 use crate::execution::core::Task;
 use crate::execution::sequence_of;
 use crate::fault::{Error, Fault};
+use crate::instance::compensation::Ending;
 use crate::instance::{ActivityStatus, Attempts, Instance, KeptInput};
 use crate::journal::EventKind;
 use crate::program::{ComputedStrategy, Node, Program, Retry};
@@ -252,12 +253,15 @@ fn resumed(bookmark: &Bookmark) -> Resumed {
     }
 }
 
-/// The faulted executions that a retry names.
+/// The faulted executions that a retry names. At least one execution is faulted.
 pub(crate) fn faulted(
     program: &Program,
     instance: &Instance,
     activity_ids: Option<&[String]>,
 ) -> Result<Vec<u32>, Error> {
+    if activity_ids.is_none_or(<[String]>::is_empty) && !instance.has_faulted_activity() {
+        return Err(nothing_faulted(instance));
+    }
     let contexts = instance.state.contexts.iter();
     let faulted = contexts.filter(|(_, context)| context.status == ActivityStatus::Faulted);
     let Some(wanted) = activity_ids else {
@@ -276,5 +280,13 @@ pub(crate) fn faulted(
     match missing.first() {
         Some(id) => Err(Error::NotFaulted((*id).to_owned())),
         None => Ok(found),
+    }
+}
+
+fn nothing_faulted(instance: &Instance) -> Error {
+    match instance.state.ending() {
+        Ending::None | Ending::Finished => Error::NothingFaulted,
+        Ending::Faulted => Error::IsEnding { is_cancelled: false },
+        Ending::Cancelled => Error::IsEnding { is_cancelled: true },
     }
 }

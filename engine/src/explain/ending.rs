@@ -15,7 +15,7 @@ impl Explanation<'_> {
             self.open_incident(open_incident);
         }
         let pause = self.pause.take();
-        if !open_incidents.is_empty() && !self.instance.has_failed() && pause.is_none() {
+        if !open_incidents.is_empty() && self.instance.has_faulted_activity() && pause.is_none() {
             self.tell(format!("    SELECT * FROM wf_retry('{}');", self.instance.id));
         }
         if let Some(pause) = &pause {

@@ -169,6 +169,18 @@ fn retry_of_what_is_not_faulted_is_refused() {
 }
 
 #[test]
+fn retry_of_an_instance_without_a_faulted_activity_is_refused() {
+    let mut world = World::new(json!([{"id": "s", "type": "Sql", "statement": "INSERT"}, event("e")]));
+    world.host.broken = true;
+    world.start();
+    world.host.broken = false;
+    world.retry(None).expect("a retry");
+    assert_eq!((world.status(), world.instance.incident_count), (SubStatus::Suspended, 1));
+    assert_eq!(world.retry(None).expect_err("nothing is faulted"), Error::NothingFaulted);
+    assert_eq!(world.journaled(EventKind::WorkflowRetried).len(), 1);
+}
+
+#[test]
 fn retry_takes_only_the_named_activities() {
     let mut world = World::new(json!({"type": "Parallel", "activities": [
         {"id": "a", "type": "Sql", "statement": "A"}, {"id": "b", "type": "Sql", "statement": "B"}]}));

@@ -82,6 +82,22 @@ fn a_connection_is_taken_instead_of_the_fault() {
 }
 
 #[test]
+fn an_outcome_of_the_type_itself_is_not_taken_for_it() {
+    let ask = timed(json!({"id": "ask", "type": "FlowSendHttpRequest", "url": "https://a.example"}), "1 hour");
+    let chart = json!({"type": "Flowchart", "activities": [ask, {"id": "late", "type": "WriteLine", "text": "late"}],
+        "connections": [["ask", "Timeout", "late"]]});
+    let mut world = World::started(chart.clone());
+    time_is_over(&mut world, "ask");
+    let codes: Vec<_> = world.last.incidents.iter().map(|incident| incident.fault.code.as_deref()).collect();
+    assert_eq!((world.status(), world.lines(), codes), (SubStatus::Faulted, vec![], vec![Some("timeout")]));
+    // The connection is for an answer that says so.
+    let mut world = World::started(chart);
+    let task = world.bookmarks.iter().position(|bookmark| bookmark.name != TIMEOUT).expect("a task");
+    world.resume_at(task, Some(&json!({"error": "timeout"})));
+    assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["late"]));
+}
+
+#[test]
 fn a_catch_may_name_it() {
     let body = timed(event("E"), "1 hour");
     let root = json!({"type": "Try", "body": body, "catch": [{"on": ["22"]}, {"on": ["timeout"], "variable": "What", "body": line("late")}]});

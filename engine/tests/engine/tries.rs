@@ -110,6 +110,19 @@ fn finally_runs_on_break_and_not_on_finish_or_cancel() {
     let body = attempt(json!([line("body"), {"type": "Break"}]), json!({"finally": line("finally")}));
     let world = started(json!([{"type": "While", "condition": true, "body": body}, line("after")]));
     assert_eq!(world.lines(), ["body", "finally", "after"]);
+    // It leaves the loop from a catch as well, and from finally; a fault that no catch takes goes on nevertheless.
+    let caught =
+        json!({"catch": [{"body": [line("caught"), {"type": "Break"}, line("no")]}], "finally": line("finally")});
+    let world =
+        started(json!([{"type": "While", "condition": true, "body": attempt(broken("f"), caught)}, line("after")]));
+    assert_eq!(world.lines(), ["caught", "finally", "after"]);
+    let last = json!({"finally": [line("finally"), {"type": "Break"}, line("no")]});
+    let body = attempt(line("body"), last.clone());
+    let world = started(json!([{"type": "While", "condition": true, "body": body}, line("after")]));
+    assert_eq!(world.lines(), ["body", "finally", "after"]);
+    let body = attempt(broken("f"), last);
+    let world = started(json!([{"type": "While", "condition": true, "body": body}, line("after")]));
+    assert_eq!((world.lines(), world.status()), (vec!["finally"], SubStatus::Faulted));
     let world = started(json!([attempt(json!([{"type": "Finish"}]), json!({"finally": line("no")})), line("no")]));
     assert_eq!((world.lines(), world.status()), (Vec::<&str>::new(), SubStatus::Finished));
     let mut world = started(attempt(event("Go"), json!({"finally": line("no")})));

@@ -76,6 +76,8 @@ became redirect/redirect/redirect/redirect/ok too_many_redirects
 became big too_large
 became huge invalid_response
 for case in ok/elsewhere ok/foreign ok/unknown; do became "$case" secret_denied; done
+# Though the policies allow three attempts: the worker says that another one would be in vain.
+is "3|1" "SELECT count(*), max(coalesce(attempts, 1)) FROM workflow.incidents WHERE code = 'secret_denied'"
 for case in ok/injected scheme; do became "$case" invalid_request; done
 became mail ""
 became full error

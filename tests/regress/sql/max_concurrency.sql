@@ -81,6 +81,49 @@ SELECT wf_define('{"definitionId": "nest", "options": {"maxConcurrency": {"max":
     "then": {"type": "ExecuteWorkflow", "workflowDefinitionId": "nest", "waitForCompletion": true, "input": {"object": {"n": {"js": "getInput(\"n\") - 1"}}}}}}') \g /dev/null
 SELECT sub_status FROM wf_run('nest', '{"n": 2}');
 
+-- A child of an instance that has a place begins at once, of whatever definition it is.
+SELECT wf_define('{"definitionId": "work", "options": {"maxConcurrency": {"max": 1}}, "root": {"type": "Event", "eventName": "Go"}}') \g /dev/null
+SELECT wf_define(jsonb_build_object('definitionId', d, 'options', o, 'root', jsonb_build_object('type', 'ExecuteWorkflow', 'workflowDefinitionId', 'work', 'waitForCompletion', true, 'timeout', '1 hour')))
+FROM (VALUES ('bounded', '{"maxConcurrency": {"max": 1}}'::jsonb), ('free', '{}')) AS v (d, o) \g /dev/null
+CREATE VIEW works AS SELECT definition_id, correlation_id, sub_status FROM workflow.instance_list WHERE definition_id IN ('work', 'bounded', 'free') ORDER BY instance_id;
+SELECT wf_start('work', correlation_id => 'w') IS NOT NULL AS started;
+SELECT wf_start('bounded', correlation_id => 'b') IS NOT NULL AS started;
+SELECT * FROM works;
+SELECT go('w');
+SELECT count(wf_cancel(instance_id)) FROM workflow.instance_list WHERE definition_id = 'bounded';
+-- The child of one without a limit waits for its turn, and its parent with it. Its report ends the parent.
+SELECT wf_start('work', correlation_id => 'w2') IS NOT NULL AS started;
+SELECT wf_start('free', correlation_id => 'f') IS NOT NULL AS started;
+SELECT * FROM works WHERE sub_status NOT IN ('Finished', 'Cancelled');
+SELECT go('w2');
+SELECT wf_run_due();
+SELECT * FROM works WHERE sub_status NOT IN ('Finished', 'Cancelled');
+SELECT count(wf_publish_event('Go'));
+SELECT wf_run_due();
+SELECT * FROM works WHERE sub_status NOT IN ('Finished', 'Cancelled');
+-- One that waits for its turn ends with the activity that waits for it.
+SELECT wf_start('work', correlation_id => 'w3') IS NOT NULL AS started;
+SELECT wf_start('free', correlation_id => 'f2') IS NOT NULL AS started;
+SET workflow.now = '2026-03-01 10:00:00+00';
+SELECT wf_run_due();
+SELECT * FROM works WHERE correlation_id IN ('w3', 'f2') OR sub_status NOT IN ('Finished', 'Cancelled');
+SELECT go('w3');
+SELECT wf_run_due();
+SELECT * FROM works WHERE sub_status NOT IN ('Finished', 'Cancelled', 'Faulted');
+DROP VIEW works;
+
+-- A schedule starts as many as there is room for. The others wait.
+SELECT wf_schedule_workflow('often', '* * * * *', 'work') IS NOT NULL AS scheduled;
+SET workflow.now = '2026-03-01 10:01:00+00';
+SELECT wf_run_due();
+SET workflow.now = '2026-03-01 10:02:00+00';
+SELECT wf_run_due();
+SELECT sub_status, count(*) FROM workflow.instance_list WHERE definition_id = 'work' AND sub_status IN ('Suspended', 'Pending') GROUP BY 1 ORDER BY 1;
+SELECT status, count(*) FROM workflow.schedule_runs GROUP BY 1 ORDER BY 1;
+SELECT wf_unschedule('often');
+SELECT count(wf_cancel(instance_id)) FROM workflow.instance_list WHERE definition_id = 'work' AND sub_status IN ('Suspended', 'Pending');
+SET workflow.now = '2026-03-01 09:00:00+00';
+
 -- A request is not kept waiting.
 SELECT wf_define('{"definitionId": "api", "options": {"maxConcurrency": {"max": 1}}, "root": [
     {"type": "HttpEndpoint", "path": "/api", "supportedMethods": ["POST"], "canStartWorkflow": true}, {"type": "Event", "eventName": "Go"}]}') \g /dev/null

@@ -90,6 +90,12 @@ SET workflow.now = '2026-03-01 09:15:00+00';
 SELECT wf_run_due();
 SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'instance';
 SELECT data ->> 'attempt' AS attempt FROM workflow.journal WHERE instance_id = :'instance' AND event = 'Retrying';
+-- wf_retry begins this time anew, too.
+SELECT sub_status FROM wf_retry(:'instance');
+SELECT waits_for, due FROM workflow.waiting WHERE instance = :'instance';
+SET workflow.now = '2026-03-01 09:20:00+00';
+SELECT wf_run_due();
+SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'instance';
 
 -- jitter leaves a random part of the delay out.
 SELECT * FROM wf_define('{

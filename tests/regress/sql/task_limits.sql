@@ -169,6 +169,19 @@ SELECT wf_limit_tasks('Send mail', rate => 1, per => '1000 years');
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT wf_limit_tasks('Send mail', 1);
 ROLLBACK;
+-- Both at once: two at a time, and three in a minute. A claim that has a place, but no turn in the minute, leaves the place to others.
+SELECT wf_limit_tasks('Send mail', 2, rate => 3, per => '1 min');
+SELECT count(wf_cancel(instance_id)) > 0 AS emptied FROM workflow.open_tasks;
+SELECT mail('zoe', 6);
+SELECT claims(10);
+SELECT count(wf_complete_task(id, token => token)) FROM held;
+SELECT claims(10);
+SELECT count(wf_complete_task(id, token => token)) FROM held;
+SELECT claims(10);
+SELECT place, cardinality(tasks) AS tasks FROM workflow.slots ORDER BY place, n;
+SET workflow.now = '2026-03-01 13:00:00+00';
+SELECT claims(10);
+SELECT wf_limit_tasks('Send mail');
 -- Rolled back, nothing is limited.
 BEGIN;
 SELECT wf_limit_tasks('Shared', 1);

@@ -209,12 +209,23 @@ impl ActivityTypes for Registered {
 
     fn resilience_strategies(&self) -> Option<Value> {
         let text = guc::resilience_strategies()?;
-        let parsed = serde_json::from_slice(text.as_bytes());
-        if let Err(error) = &parsed {
-            warning(
-                PgError::new("01000", "setting workflow.resilience_strategies is not read")
-                    .detail(format!("It is no JSON: {error}.")),
-            );
+        let parsed: Result<Value, _> = serde_json::from_slice(text.as_bytes());
+        let warn = |message, detail| warning(PgError::new("01000", message).detail(detail));
+        match &parsed {
+            Ok(strategies) => {
+                let problems = definition::problems_of_strategies(strategies).into_iter();
+                let said = problems.map(|Problem { path, message, .. }| match path.as_str() {
+                    "" => format!("{message}."),
+                    _ => format!("{path}: {message}."),
+                });
+                let problems: Vec<String> = said.collect();
+                if !problems.is_empty() {
+                    warn("setting workflow.resilience_strategies is not read as a whole", problems.join("\n"));
+                }
+            }
+            Err(error) => {
+                warn("setting workflow.resilience_strategies is not read", format!("It is no JSON: {error}."))
+            }
         }
         parsed.ok()
     }

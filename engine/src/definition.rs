@@ -53,6 +53,7 @@ pub use identity::{Identity, identity};
 pub use link::{references, type_of};
 pub use options::updates_consumers;
 pub use problem::{Problem, ProblemKind, SqlText};
+pub use resilience::problems_of_strategies;
 pub use types::{ActivityTypes, CustomType, ReadLimits, Refusal, WorkflowReference};
 
 use crate::node_ix::NodeIx;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::expression::short_form;
 use super::json::{Path, entry, kind_of};
-use super::problem::Problems;
+use super::problem::{Problem, Problems};
 use super::types::ActivityTypes;
 use crate::fault::shorten;
 use crate::resilience::{MEMBERS, STRATEGY, Strategies, policy, unwrapped};
@@ -54,11 +54,18 @@ pub(super) fn read(value: &Value, place: &Path<'_>, problems: &mut Problems) -> 
 /// Adds the strategies that the host knows for all definitions. Those of the definition itself come first.
 pub(super) fn add_common(known: &mut Strategies, types: &dyn ActivityTypes) {
     let Some(common) = types.resilience_strategies() else { return };
-    for (name, _, value) in named(&common) {
-        if let (Some(name), Ok(policy)) = (name, policy(value)) {
-            known.entry(name).or_insert_with(|| Arc::new(policy));
-        }
+    for (name, policy) in read(&common, &Path::Root, &mut Problems::default()) {
+        known.entry(name).or_insert(policy);
     }
+}
+
+/// What is wrong with strategies that the host knows for all definitions, with paths into their value. A strategy that cannot be read is
+/// not known; the others are.
+pub fn problems_of_strategies(common: &Value) -> Vec<Problem> {
+    let mut problems = Problems::default();
+    read(common, &Path::Root, &mut problems);
+    let (invalid, warnings, _) = problems.into_parts();
+    invalid.into_iter().chain(warnings).collect()
 }
 
 /// The strategies in an object or a list, each with its name and its step in the document.

@@ -28,6 +28,10 @@ SET workflow.resilience_strategies = '[{"id": "common", "displayName": "Common",
 SELECT path, severity, message FROM wf_validate(wf_export('other'), 'warning');
 SELECT wf_start('other') AS second \gset
 SELECT max_attempts FROM wf_claim_tasks('{Elsa.SendHttpRequest}');
+SET workflow.resilience_strategies = '{"common": {"maxRetryAttempts": 5, "backofType": "Linear"}, "never": {"maxRetryAttempts": -1}, "text": 7}';
+SELECT path, severity, message FROM wf_validate(wf_export('other'), 'warning');
+SET workflow.resilience_strategies = '"common"';
+SELECT path, severity, message FROM wf_validate(wf_export('other'), 'warning');
 SET workflow.resilience_strategies = 'common';
 SELECT path, severity, message FROM wf_validate(wf_export('other'), 'warning');
 RESET workflow.resilience_strategies;

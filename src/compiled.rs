@@ -210,22 +210,17 @@ impl ActivityTypes for Registered {
     fn resilience_strategies(&self) -> Option<Value> {
         let text = guc::resilience_strategies()?;
         let parsed: Result<Value, _> = serde_json::from_slice(text.as_bytes());
-        let warn = |message, detail| warning(PgError::new("01000", message).detail(detail));
         match &parsed {
             Ok(strategies) => {
-                let problems = definition::problems_of_strategies(strategies).into_iter();
-                let said = problems.map(|Problem { path, message, .. }| match path.as_str() {
-                    "" => format!("{message}."),
-                    _ => format!("{path}: {message}."),
-                });
-                let problems: Vec<String> = said.collect();
+                let problems = definition::problems_of_strategies(strategies);
                 if !problems.is_empty() {
-                    warn("setting workflow.resilience_strategies is not read as a whole", problems.join("\n"));
+                    warning(error::strategies(&problems));
                 }
             }
-            Err(error) => {
-                warn("setting workflow.resilience_strategies is not read", format!("It is no JSON: {error}."))
-            }
+            Err(error) => warning(
+                PgError::new("01000", "setting workflow.resilience_strategies is not read")
+                    .detail(format!("It is no JSON: {error}.")),
+            ),
         }
         parsed.ok()
     }

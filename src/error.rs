@@ -119,6 +119,11 @@ pub fn doubtful(problems: &[Problem]) -> PgError {
         .hint("wf_validate(…, 'warning') lists the warnings as rows.")
 }
 
+/// A warning about strategies for all definitions that cannot be read.
+pub fn strategies(problems: &[Problem]) -> PgError {
+    PgError::new("01000", "setting workflow.resilience_strategies is not read as a whole").detail(lines(problems))
+}
+
 /// A hint with the first names that the author probably meant.
 fn meant(problems: &[Problem]) -> String {
     let mut names: Vec<&str> = problems.iter().filter_map(|problem| problem.near.as_deref()).collect();

@@ -46,7 +46,7 @@ pub trait Activity: Sync {
 
     /// Called when a child that this execution scheduled was cancelled by hand. It counts as one that has ended without
     /// an outcome.
-    fn child_canceled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
+    fn child_cancelled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
         self.child_completed(cx, child, &Outcomes::Empty)
     }
 
@@ -71,7 +71,7 @@ pub trait Activity: Sync {
 
     /// Called when a descendant has faulted: `child` itself or an execution below it. `true` takes the fault: it
     /// becomes no incident, and after this call the burst cancels the child with all its descendants (without
-    /// `child_canceled`). The innermost ancestor is asked first.
+    /// `child_cancelled`). The innermost ancestor is asked first.
     ///
     /// # Errors
     /// A fault of this activity itself, in addition to the descendant's.

@@ -123,16 +123,22 @@ do_sql "CALL put('answer'); SELECT claim('answer', lease => '1 second')"
 begin worker "SELECT wf_complete_task(id, token => token) FROM held WHERE name = 'answer'"
 waits ann "ARRAY['answer'], '20 s'"
 await_end() { await t "SELECT bool_and(lease_until < clock_timestamp()) FROM workflow.bookmarks WHERE payload ->> 'TaskName' = '$1'"; }
-await_end answer
-sleep 0.5
+# looks_after_end NAME: ann, who sleeps, has looked after the end of the lease. Nothing wakes her before.
+looks_after_end() {
+    local pid before
+    pid=$(query "SELECT pid FROM pg_stat_activity WHERE application_name = 'ann'")
+    before=$(slept "$pid")
+    await_end "$1"
+    eventually has_slept "$pid" "$before"
+}
+looks_after_end answer
 sleeps ann
 finish worker ROLLBACK
 answers ann t
 do_sql "CALL put('heartbeat'); SELECT claim('heartbeat', lease => '1 second')"
 begin worker "SELECT wf_extend_task(id, token, '3 seconds') FROM held WHERE name = 'heartbeat'"
 waits ann "ARRAY['heartbeat'], '20 s'"
-await_end heartbeat
-sleep 0.5
+looks_after_end heartbeat
 finish worker COMMIT
 sleeps ann
 answers ann t

@@ -66,10 +66,10 @@ impl Activity for Flowchart {
         if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }
 
-    fn child_canceled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
+    fn child_cancelled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
         let scheduled = match uses_tokens(cx) {
-            true => TokenWalk::begin(cx)?.canceled(cx, child.node)?,
-            false => Walk::begin(cx)?.canceled(cx, &[child.node])?,
+            true => TokenWalk::begin(cx)?.cancelled(cx, child.node)?,
+            false => Walk::begin(cx)?.cancelled(cx, &[child.node])?,
         };
         if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }

@@ -35,7 +35,7 @@ impl Activity for Sequence {
         if child.terminal || cx.is_breaking() { cx.complete() } else { schedule_next(cx) }
     }
 
-    fn child_canceled(&self, cx: &mut Execution<'_>, _child: &Child) -> Result<(), Fault> {
+    fn child_cancelled(&self, cx: &mut Execution<'_>, _child: &Child) -> Result<(), Fault> {
         // Another one was scheduled in its place.
         if cx.has_pending_work() { Ok(()) } else { schedule_next(cx) }
     }

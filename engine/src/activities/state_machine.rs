@@ -119,7 +119,7 @@ impl Activity for StateMachine {
     }
 
     /// A transition whose trigger is cancelled is not taken; the machine waits for the others.
-    fn child_canceled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
+    fn child_cancelled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
         match Role::of(child.tag) {
             Role::Trigger(_) if cx.has_pending_work() => Ok(()),
             Role::Trigger(_) => cx.complete(),

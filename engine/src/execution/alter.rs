@@ -201,7 +201,7 @@ impl BurstState<'_> {
             let node = context.node;
             self.count_step(node)?;
             let node = self.core.program.node(node);
-            self.unit(*parent, node, |cx| node.activity.child_canceled(cx, child));
+            self.unit(*parent, node, |cx| node.activity.child_cancelled(cx, child));
         }
         Ok(())
     }

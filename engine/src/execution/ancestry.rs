@@ -54,7 +54,7 @@ impl Core<'_> {
         }
         for sequence in below.into_iter().rev() {
             if !silent.contains(&sequence) {
-                self.canceled_event(sequence);
+                self.cancelled_event(sequence);
             }
             self.close(sequence);
         }
@@ -72,7 +72,7 @@ impl Core<'_> {
         below
     }
 
-    fn canceled_event(&mut self, sequence: u32) {
+    fn cancelled_event(&mut self, sequence: u32) {
         if let Some(context) = self.context(sequence)
             && !matches!(context.memory, Memory::Unwinding(Unwinding::Instance(_)))
         {
@@ -109,7 +109,7 @@ impl Core<'_> {
         let open: Vec<u32> = self.instance.state.contexts.keys().copied().collect();
         for sequence in open.iter().filter(|sequence| !around.contains(sequence)) {
             self.note_interruption(*sequence);
-            self.canceled_event(*sequence);
+            self.cancelled_event(*sequence);
         }
         let contexts = std::mem::take(&mut self.instance.state.contexts);
         let scratch = &mut *self.scratch;

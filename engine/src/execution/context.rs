@@ -139,7 +139,7 @@ impl<'a> Execution<'a> {
         count
     }
 
-    /// Cancels one open child and everything below it. This activity asked for it, so its `child_canceled` is not
+    /// Cancels one open child and everything below it. This activity asked for it, so its `child_cancelled` is not
     /// called.
     pub fn cancel_child(&mut self, sequence: u32) {
         let parent = self.core.context(sequence).and_then(|context| context.parent);

@@ -306,10 +306,26 @@ mod tests {
 
     #[test]
     fn a_memory_is_stored_by_the_number_that_it_was_given_first() {
+        // One that is added gets the next number: never change another one.
+        let number = |memory: &Memory| match memory {
+            Memory::None => 0,
+            Memory::Count(_) => 1,
+            Memory::Range { .. } => 2,
+            Memory::Items { .. } => 3,
+            Memory::Flow(_) => 4,
+            Memory::Json(_) => 5,
+            Memory::Tokens(_) => 6,
+            Memory::Deferred => 7,
+            Memory::Unwinding(_) => 8,
+        };
         let kept = [sample(), later()].into_iter().flat_map(|state| state.contexts.into_values());
-        let memories = kept.map(|context| context.memory).chain([Memory::Deferred]);
-        let numbers: Vec<u8> = memories.map(|memory| postcard::to_stdvec(&memory).unwrap()[0]).collect();
-        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7]);
+        let memories = kept.map(|context| context.memory).chain([Memory::Deferred, Memory::Unwinding(Unwinding::default())]);
+        let numbers: Vec<u8> = memories.map(|memory| {
+            let stored = postcard::to_stdvec(&memory).unwrap()[0];
+            assert_eq!(stored, number(&memory));
+            stored
+        }).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     }
 
     #[test]

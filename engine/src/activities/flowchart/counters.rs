@@ -68,7 +68,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Handles cancelled children. Returns whether it scheduled an activity.
-    pub(super) fn canceled(&mut self, cx: &mut Execution<'a>, children: &[NodeIx]) -> Result<bool, Fault> {
+    pub(super) fn cancelled(&mut self, cx: &mut Execution<'a>, children: &[NodeIx]) -> Result<bool, Fault> {
         for child in children {
             let position = self.position(*child)?;
             self.enter(cx, position, false, true)?;
@@ -111,8 +111,8 @@ impl<'a> Walk<'a> {
     pub(super) fn cancel_inbound(&mut self, cx: &mut Execution<'a>, join: NodeIx) -> Result<(), Fault> {
         let position = self.position(join)?;
         self.running_join = Some(position);
-        let canceled = self.cancel_ancestors(cx, position)?;
-        self.canceled(cx, &canceled)?;
+        let cancelled = self.cancel_ancestors(cx, position)?;
+        self.cancelled(cx, &cancelled)?;
         Ok(())
     }
 
@@ -219,15 +219,15 @@ impl<'a> Walk<'a> {
     /// Cancels the open children that lie before a join and returns their nodes.
     fn cancel_ancestors(&self, cx: &mut Execution<'a>, join: u32) -> Result<Vec<NodeIx>, Fault> {
         let ancestors = self.paths.ancestors(self.graph, join);
-        let mut canceled = Vec::new();
+        let mut cancelled = Vec::new();
         for child in cx.children() {
             let position = self.position(child.node)?;
             if ancestors[position as usize] {
                 cx.cancel_child(child.sequence);
-                canceled.push(child.node);
+                cancelled.push(child.node);
             }
         }
-        Ok(canceled)
+        Ok(cancelled)
     }
 
     fn invalid(&self, cx: &Execution<'a>, edge: u32) -> Fault {

@@ -67,7 +67,7 @@ impl<'a> TokenWalk<'a> {
     }
 
     /// Handles a cancelled child. Returns whether it scheduled an activity.
-    pub(super) fn canceled(&mut self, cx: &mut Execution<'a>, child: NodeIx) -> Result<bool, Fault> {
+    pub(super) fn cancelled(&mut self, cx: &mut Execution<'a>, child: NodeIx) -> Result<bool, Fault> {
         let position = self.position(child)?;
         self.close(cx, position)?;
         self.forget(cx, position)?;

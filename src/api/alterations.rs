@@ -22,7 +22,7 @@ sql_functions! {
 }
 
 /// Instances that one call may alter.
-const MOST: i32 = 10_000;
+const MOST: u16 = 10_000;
 
 fn set_variable(call: &Call) -> Result<Returned, PgError> {
     let alteration = Alteration::ModifyVariable {
@@ -62,10 +62,7 @@ fn alter_named(call: &Call, alteration: Alteration) -> Result<(InstanceRow, Opti
 
 fn alter_many(call: &Call) -> Result<Returned, PgError> {
     let (alterations, filter): (Value, Value) = (call.required("alterations")?, call.required("filter")?);
-    let max: i32 = call.required("max")?;
-    let within = usize::try_from(max).ok().filter(|_| (1..=MOST).contains(&max));
-    let max = within
-        .ok_or_else(|| PgError::new("22023", format!("argument \"max\" must be between 1 and {MOST}, not {max}")))?;
+    let max = call.required_count("max", MOST)?;
     let plan = Plan {
         changes: Changes::read(&alterations).map_err(|fault| error::fault(&fault))?,
         filter: InstanceFilter::read(&filter).map_err(|fault| error::fault(&fault))?,

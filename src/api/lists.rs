@@ -15,7 +15,7 @@ sql_functions! {
 }
 
 /// Instances on one page, at most.
-const LARGEST: i32 = 1000;
+const LARGEST: u16 = 1000;
 
 fn page(call: &Call) -> Result<Returned, PgError> {
     let filter = filter(call)?;
@@ -53,16 +53,9 @@ fn order(name: &str) -> Result<Order, PgError> {
 
 /// The number of the page and its size.
 fn place(call: &Call) -> Result<(usize, usize), PgError> {
-    let (page, size): (i32, i32) = (call.required("page")?, call.required("page_size")?);
-    if !(1..=LARGEST).contains(&size) {
-        return Err(PgError::new(
-            "22023",
-            format!("argument \"page_size\" must be between 1 and {LARGEST}, not {size}"),
-        ));
-    }
+    let (page, size): (i32, usize) = (call.required("page")?, call.required_count("page_size", LARGEST)?);
     let number = usize::try_from(page)
         .map_err(|_| PgError::new("22023", format!("argument \"page\" must not be negative: {page}")))?;
-    let size = size.unsigned_abs() as usize;
     if number.saturating_mul(size) >= WINDOW {
         return Err(PgError::new("22023", format!("page {page} lies behind the first {WINDOW} instances"))
             .hint("Narrow the filter, or turn the order around."));

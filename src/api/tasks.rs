@@ -36,23 +36,19 @@ crate::pg::procedure::sql_procedures! {
 }
 
 /// Tasks that one call may claim.
-const MOST: i32 = 1000;
+const MOST: u16 = 1000;
 /// The shortest and the longest lease, in microseconds: a millisecond and thirty days.
 const LEASES: std::ops::RangeInclusive<i128> = 1_000..=30 * 86_400_000_000;
 /// Leases at once, and claims in a period, that a limit may permit.
-const MOST_SLOTS: i32 = 10_000;
+const MOST_SLOTS: u16 = 10_000;
 /// The shortest and the longest period of a limit, in microseconds: a millisecond and 366 days.
 const PERIODS: std::ops::RangeInclusive<i128> = 1_000..=366 * 86_400_000_000;
 /// The shortest and the longest wait for tasks, in microseconds.
 const WAITS: std::ops::RangeInclusive<i128> = 0..=30 * 86_400_000_000;
 
 fn claim(call: &Call) -> Result<Returned, PgError> {
-    let max: i32 = call.required("max")?;
-    let wanted = usize::try_from(max).ok().filter(|_| (1..=MOST).contains(&max));
-    let wanted = wanted
-        .ok_or_else(|| PgError::new("22023", format!("argument \"max\" must be between 1 and {MOST}, not {max}")))?;
-    let request =
-        Request { names: call.texts("names")?, worker: call.arg("worker"), max: wanted, lease: length(call)? };
+    let max = call.required_count("max", MOST)?;
+    let request = Request { names: call.texts("names")?, worker: call.arg("worker"), max, lease: length(call)? };
     let given = lease::claim(&mut Session::begin(), &request)?;
     Ok(Returned::Rows(given.into_iter().map(shown).collect()))
 }
@@ -201,18 +197,12 @@ fn limit(call: &Call) -> Result<Returned, PgError> {
             return Err(PgError::new("22023", format!("argument \"{argument}\" must not be empty")));
         }
     }
-    let number = |argument: &str| match call.arg::<i32>(argument) {
-        Some(number) if !(1..=MOST_SLOTS).contains(&number) => Err(PgError::new(
-            "22023",
-            format!("argument \"{argument}\" must be between 1 and {MOST_SLOTS}, not {number}"),
-        )),
-        number => Ok(number),
-    };
     let given = call.interval("per").map(|per| per.as_micros());
     let Some(per) = given else { return Err(PgError::new("22004", "argument \"per\" must not be NULL")) };
     let per = i64::try_from(per).ok().filter(|_| PERIODS.contains(&per));
     let per =
         per.ok_or_else(|| PgError::new("22023", "argument \"per\" must be between a millisecond and 366 days"))?;
+    let number = |argument: &str| -> Result<_, PgError> { Ok(call.count(argument, MOST_SLOTS)?.map(i32::from)) };
     let (concurrency, rate) = (number("concurrency")?, number("rate")?);
     limits::set(&Setting { name, key, concurrency, rate, per })?;
     Ok(Returned::Null)

@@ -108,6 +108,19 @@ impl Call {
         self.arg(name).ok_or_else(|| must_not_be_null(name))
     }
 
+    /// A number from 1 to `most`, if it is given (22023).
+    pub fn count(&self, name: &str, most: u16) -> Result<Option<u16>, PgError> {
+        let Some(number) = self.arg::<i32>(name) else { return Ok(None) };
+        let count = u16::try_from(number).ok().filter(|count| (1..=most).contains(count));
+        let refused = || PgError::new("22023", format!("argument \"{name}\" must be between 1 and {most}, not {number}"));
+        count.ok_or_else(refused).map(Some)
+    }
+
+    /// The same, which must not be NULL.
+    pub fn required_count(&self, name: &str, most: u16) -> Result<usize, PgError> {
+        self.count(name, most)?.map(usize::from).ok_or_else(|| must_not_be_null(name))
+    }
+
     /// A `name` that must not be NULL.
     pub fn required_name(&self, name: &str) -> Result<String, PgError> {
         let datum = self.named(name, &[SqlType::Name]).ok_or_else(|| must_not_be_null(name))?;

@@ -29,6 +29,8 @@ struct Place {
     numbers: Vec<i16>,
     /// The index for key lookups; invalid if the table has no such index that scans may rely on.
     key: Oid,
+    /// Whether the first column is the primary key.
+    is_primary: bool,
     /// Generation in which its indexes were read.
     indexed: u64,
     indexes: Vec<Index>,
@@ -55,6 +57,7 @@ impl Columns {
             resolved: 0,
             numbers: Vec::new(),
             key: pg_sys::InvalidOid,
+            is_primary: false,
             indexed: 0,
             indexes: Vec::new(),
         };
@@ -138,6 +141,8 @@ impl Columns {
                 Some(name) => trusted(pg_sys::get_relname_relid(name.as_ptr(), catalog::schema()), id),
             }
         };
+        // SAFETY: an open table.
+        place.is_primary = self.index.is_none() && place.key != pg_sys::InvalidOid && unsafe { has_single_key(table) };
         place.resolved = generation;
     }
 
@@ -146,9 +151,9 @@ impl Columns {
         std::cell::Ref::map(self.place.borrow(), |place| place.numbers.as_slice())
     }
 
-    /// Whether rows are looked up by the primary key.
+    /// Whether the first column alone is the primary key, by which rows are looked up.
     pub(super) fn has_primary_key(&self) -> bool {
-        self.index.is_none() && self.key() != pg_sys::InvalidOid
+        self.place.borrow().is_primary
     }
 
     /// The index for key lookups; invalid if they must scan the table.
@@ -200,5 +205,17 @@ unsafe fn trusted(index: Oid, table: Oid) -> Oid {
         let is_trusted = !row.is_null() && (*row).indrelid == table && (*row).indisvalid && !(*row).indcheckxmin;
         pg_sys::relation_close(open, lock);
         if is_trusted { index } else { pg_sys::InvalidOid }
+    }
+}
+
+/// Whether the primary key of an open table is one column.
+unsafe fn has_single_key(table: pg_sys::Relation) -> bool {
+    // SAFETY: as promised; the set is a copy.
+    unsafe {
+        let kind = pg_sys::IndexAttrBitmapKind::INDEX_ATTR_BITMAP_PRIMARY_KEY;
+        let set = pg_sys::RelationGetIndexAttrBitmap(table, kind);
+        let is_single = pg_sys::bms_membership(set) == pg_sys::BMS_Membership::BMS_SINGLETON;
+        pg_sys::bms_free(set);
+        is_single
     }
 }

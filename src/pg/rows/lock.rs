@@ -245,13 +245,25 @@ pub(super) unsafe fn deform<T>(
     // SAFETY: the arrays have room for the table's columns, and the numbers are columns of it.
     unsafe {
         let descriptor = (*table).rd_att;
-        let count = (*descriptor).natts as usize;
-        let (mut values, mut nulls) = (vec![Datum::null(); count], vec![false; count]);
-        pg_sys::heap_deform_tuple(tuple, descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
         let numbers = columns.numbers();
-        let (values, nulls): (Vec<Datum>, Vec<bool>) =
-            numbers.iter().map(|number| *number as usize - 1).map(|at| (values[at], nulls[at])).unzip();
-        drop(numbers);
-        read(&mut Row::new(&values, &nulls))
+        with_room((*descriptor).natts as usize, |all, all_nulls| {
+            pg_sys::heap_deform_tuple(tuple, descriptor, all.as_mut_ptr(), all_nulls.as_mut_ptr());
+            with_room(numbers.len(), |values, nulls| {
+                for (at, number) in numbers.iter().map(|number| *number as usize - 1).enumerate() {
+                    (values[at], nulls[at]) = (all[number], all_nulls[number]);
+                }
+                drop(numbers);
+                read(&mut Row::new(values, nulls))
+            })
+        })
+    }
+}
+
+/// Lends room for the values of a row, on the stack if they are no more than the columns of our tables.
+fn with_room<T>(count: usize, body: impl FnOnce(&mut [Datum], &mut [bool]) -> T) -> T {
+    const FEW: usize = 64;
+    match count {
+        ..=FEW => body(&mut [Datum::null(); FEW][..count], &mut [false; FEW][..count]),
+        _ => body(&mut vec![Datum::null(); count], &mut vec![false; count]),
     }
 }

@@ -1,10 +1,10 @@
-//! Where rows lie that were found by their primary key.
+//! Where rows lie that were written, or found by their primary key.
 //!
-//! A resume reads its bookmark, locks the instance, reads the bookmark again, deletes it and updates the instance. A place saves
-//! each later look-up the descent in the index. It is only a hint: the row there counts if the snapshot sees it and if it has
-//! the key, of which there is one such row.
+//! A resume reads its bookmark, locks the instance, reads the bookmark again, deletes it and updates the instance; the next one in the
+//! same transaction finds what it has written. A place saves each later look-up the descent in the index. It is only a hint: the row
+//! there counts if the snapshot sees it and if it has the key, of which there is one such row.
 //!
-//! Reading a place is safe, because its page exists. The look-up that found the row has locked the table, and the lock stays until
+//! Reading a place is safe, because its page exists. What has found or written the row has locked the table, and the lock stays until
 //! the (sub)transaction ends: then all places are forgotten. This session may write the table anew itself, which is an
 //! invalidation.
 

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use super::{Columns, Wait, fill, find, key_scan, lock, triggers};
+use super::{Columns, Wait, fill, find, key_scan, lock, places, triggers};
 use crate::pg::spi::Arg;
 use crate::pg::version::{self, Entries};
 
@@ -103,6 +103,9 @@ impl Writer {
             pg_sys::ExecStoreVirtualTuple(slot);
             pg_sys::ExecSimpleRelationInsert(table.info, self.estate, slot);
             triggers::refuse_suppression(table.relation, is_written(slot));
+            if let Some(id) = values.first().and_then(|key| places::id(columns, *key)) {
+                places::note(table.relation, id, (*slot).tts_tid);
+            }
         }
     }
 
@@ -134,6 +137,9 @@ impl Writer {
                 if result == pg_sys::TM_Result::TM_Ok && entries != Entries::None {
                     writer.open(columns, Rows::Any);
                     version::insert_index_entries(table.info, new, writer.estate, entries);
+                }
+                if let Some(id) = places::id(columns, *key).filter(|_| result == pg_sys::TM_Result::TM_Ok) {
+                    places::note(table.relation, id, (*new).tts_tid);
                 }
                 result
             }

@@ -61,10 +61,20 @@ pub fn is_leased(bookmark: &Bookmark) -> bool {
 
 /// Claims a bookmark, if no other session holds its instance.
 pub fn try_claim(bookmark: Uuid) -> Result<Claim, PgError> {
-    Ok(match claimed(bookmark, bookmarks::try_lock(bookmark))? {
+    Ok(removable(in_owners_session(claimed(bookmark, bookmarks::try_lock(bookmark))?)))
+}
+
+/// The same for a caller whose own rights are enough to run the instance.
+pub fn try_claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
+    Ok(removable(claimed(bookmark, bookmarks::try_lock(bookmark))?))
+}
+
+/// Leaves an instance alone if the call would have to wait for one of its tasks.
+fn removable(claim: Claim) -> Claim {
+    match claim {
         Claim::Ready(waiting, compiled) if !can_remove_tasks(&waiting.row, &compiled) => Claim::Busy(Reason::Locked),
         claim => claim,
-    })
+    }
 }
 
 /// Open tasks of an instance that are locked one by one.
@@ -92,6 +102,11 @@ pub fn can_lock_tasks(instance: Uuid) -> bool {
 
 /// Claims a bookmark; waits for a session that holds its instance.
 pub fn claim(bookmark: Uuid) -> Result<Claim, PgError> {
+    claim_to_serve(bookmark).map(in_owners_session)
+}
+
+/// The same for a caller whose own rights are enough to run the instance.
+pub fn claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
     // A claim of a task by a worker does not lock the instance.
     let is_there = |waiting: &mut Waiting| !bookmarks::is_task(&waiting.bookmark) || bookmarks::lock_lease(waiting);
     let locked = bookmarks::lock(bookmark).and_then(|mut waiting| is_there(&mut waiting).then_some(waiting));
@@ -112,8 +127,15 @@ fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
         return Ok(Claim::Busy(Reason::Leased));
     }
     let compiled = compiled::of_instance(&waiting.row)?;
-    Ok(match access::runs_here(&waiting.row.owner, &compiled) {
-        true => Claim::Ready(Box::new(waiting), compiled),
-        false => Claim::Busy(Reason::OwnersSession),
-    })
+    Ok(Claim::Ready(Box::new(waiting), compiled))
+}
+
+/// Leaves an instance whose SQL has the rights of its owner to the owner's sessions.
+fn in_owners_session(claim: Claim) -> Claim {
+    match claim {
+        Claim::Ready(waiting, compiled) if !access::runs_here(&waiting.row.owner, &compiled) => {
+            Claim::Busy(Reason::OwnersSession)
+        }
+        claim => claim,
+    }
 }

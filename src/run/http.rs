@@ -10,22 +10,21 @@ use uuid::Uuid;
 use workflow_engine::http::choice::{Choice, choose};
 use workflow_engine::http::endpoint::route_of;
 use workflow_engine::http::{Endpoint, Request, Response};
-use workflow_engine::instance::{SubStatus, refuse_everyone};
+use workflow_engine::instance::refuse_everyone;
 use workflow_engine::stimulus::HTTP_ENDPOINT;
 
 use crate::access::{self, Privilege};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::deadline::{self, Deadline};
-use crate::pg::error::catch;
-use crate::pg::subtransaction::Subtransaction;
 use crate::pg::{PgError, interrupt, role};
 use crate::run::burst::OnFault;
+use crate::run::claim::{self, Claim, Reason};
 use crate::run::{Session, paths, resume, running, start, work};
 use crate::store::owners::Owner;
 use crate::store::routes::{self, Listener};
 use crate::store::triggers::{self, TriggerRow};
-use crate::store::{bookmarks, instances, route};
+use crate::store::{instances, route};
 
 /// How often a request looks for another bookmark when its own was used up while it waited for the instance.
 const ATTEMPTS: usize = 5;
@@ -259,31 +258,24 @@ fn bounded(
     timeout: Option<u64>,
     body: impl FnOnce(&mut Session) -> Result<Ran, PgError>,
 ) -> Result<Ran, PgError> {
-    let pending = session.follow_ups.len();
-    let open = Subtransaction::begin();
-    let outcome = catch(|| {
+    let run = |session: &mut Session| {
         let deadline = timeout.map(Deadline::arm);
         let ran = body(session);
         drop(deadline);
         // The deadline may have passed after the last check for interrupts.
         interrupt::check();
-        ran
-    });
-    let refusal = session.http.refusal.take();
-    session.http.request = None;
-    let failed = match (outcome, refusal) {
-        (Ok(Ok(ran)), None) => {
-            open.release();
-            return Ok(ran);
-        }
-        (Ok(Ok(_)), Some(response)) => Ok(Ran::Response(response)),
-        (Ok(Err(error)), _) | (Err(error), _) => Err(error),
+        Ok(match (ran?, session.http.refusal.take()) {
+            (ran, None) => (ran, true),
+            (_, Some(response)) => (Ran::Response(response), false),
+        })
     };
-    open.roll_back();
-    session.follow_ups.truncate(pending);
-    (session.http.instance, session.http.response) = (None, None);
+    let outcome = session.isolated_if(run, |(_, is_kept)| *is_kept);
+    (session.http.request, session.http.refusal) = (None, None);
+    if !outcome.as_ref().is_ok_and(|(_, is_kept)| *is_kept) {
+        (session.http.instance, session.http.response) = (None, None);
+    }
     let is_late = timeout.is_some() && deadline::has_passed();
-    failed.or_else(|error| match error.sqlstate.as_str() {
+    outcome.map(|(ran, _)| ran).or_else(|error| match error.sqlstate.as_str() {
         "57014" if is_late => Ok(Ran::Response(Response::message(408, "The workflow did not answer in time."))),
         "55P03" => Ok(Ran::Response(busy())),
         _ => Err(error),
@@ -315,17 +307,14 @@ fn go_on(session: &mut Session, listener: &Listener) -> Result<Began, PgError> {
         return Ok(not_run(busy()));
     }
     let has_waited = std::mem::replace(&mut session.has_waited, true);
-    let waiting = if has_waited { bookmarks::try_lock(listener.id) } else { bookmarks::lock(listener.id) };
-    let Some(mut waiting) = waiting else {
-        return Ok(if bookmarks::exists(listener.id) { not_run(busy()) } else { Began::Not(Ran::Gone) });
+    let claim = if has_waited { claim::try_claim_to_serve(listener.id) } else { claim::claim_to_serve(listener.id) };
+    let (mut waiting, compiled) = match claim? {
+        Claim::Ready(waiting, compiled) => (waiting, compiled),
+        Claim::Gone => return Ok(Began::Not(Ran::Gone)),
+        Claim::Busy(Reason::Paused) => return Ok(not_run(Response::message(503, "The workflow is paused."))),
+        Claim::Busy(Reason::Faulted) => return Ok(not_run(Response::message(409, "The workflow is faulted."))),
+        Claim::Busy(_) => return Ok(not_run(busy())),
     };
-    if waiting.row.paused_at.is_some() {
-        return Ok(not_run(Response::message(503, "The workflow is paused.")));
-    }
-    if waiting.row.instance.sub_status == SubStatus::Faulted {
-        return Ok(not_run(Response::message(409, "The workflow is faulted.")));
-    }
-    let compiled = compiled::of_instance(&waiting.row)?;
     resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store)?;
     Ok(Began::Served(compiled, waiting.row.owner))
 }

@@ -24,7 +24,7 @@ mod triggers;
 mod writer;
 
 pub use columns::Columns;
-pub use holder::{Holder, holder, inserting, read_settled_by};
+pub use holder::{Holder, holder, inserting, read_now_by};
 pub use lock::{Wait, distinct, lock, lock_table, read, read_by, read_newest_by};
 pub use places::forget as forget_places;
 pub use triggers::suppressed;

@@ -77,7 +77,7 @@ pub fn apply(
         Ok(delta)
     })?;
     if cancels {
-        cancel::settle(session, row, before);
+        cancel::note_cancelled(session, row, before);
     } else if runs && before == SubStatus::Faulted {
         // The tasks of a faulted instance could not be claimed.
         wake::note_any_task();

@@ -105,12 +105,12 @@ pub fn end(
         execution::cancel(program, instance, reason, force, host)
     });
     ended?;
-    settle(session, row, before);
+    note_cancelled(session, row, before);
     Ok(())
 }
 
 /// Notes that an instance is cancelled, or will be when its handlers have run. It had the given status before.
-pub fn settle(session: &Session, row: &InstanceRow, before: SubStatus) {
+pub fn note_cancelled(session: &Session, row: &InstanceRow, before: SubStatus) {
     if before == SubStatus::Pending {
         crate::store::bookmarks::delete_all(row.instance.id);
     }

@@ -76,7 +76,7 @@ pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fa
     if is_last || awaited_start {
         instances::save_state(&row.instance);
     }
-    pauses::settle(&row.instance, row.paused_at, false, now);
+    pauses::hold_if_paused(&row.instance, row.paused_at, false, now);
     tell_how_to_fire();
 }
 

@@ -368,7 +368,7 @@ pub fn release(session: &mut Session, task: Uuid, token: Uuid) -> Result<bool, P
     let attempt = waiting.lease.attempt.saturating_sub(1);
     let lease = Lease { attempt, lane: waiting.lease.lane, ..Lease::default() };
     rows::write(|writer| leases::set(writer, &task, &lease));
-    pauses::settle(&waiting.row.instance, waiting.row.paused_at, false, session.timestamp());
+    pauses::hold_if_paused(&waiting.row.instance, waiting.row.paused_at, false, session.timestamp());
     if let Some(name) = tasks::name_of(&waiting.bookmark) {
         wake::note_task(name);
     }

@@ -136,7 +136,7 @@ impl Search {
             let last = if is_all_within { None } else { within.last().map(order) };
             let is_all = is_all && is_all_within;
             found.extend(within);
-            if self.settle(&found) {
+            if self.assign_lanes(&found) {
                 continue;
             }
             found.retain(|candidate| last.is_none_or(|last| order(candidate) <= last));
@@ -147,14 +147,14 @@ impl Search {
     }
 
     /// Gives candidates the lanes that follow from the limits. `true`: some had others, and have to be read again.
-    pub fn settle(&self, found: &[Candidate]) -> bool {
+    pub fn assign_lanes(&self, found: &[Candidate]) -> bool {
         let astray = found.iter().filter(|candidate| self.needs(candidate).is_none());
         let astray: Vec<Uuid> = astray.map(|candidate| candidate.task).collect();
-        let has_settled = !astray.is_empty() && limits::assign(&astray) > 0;
-        if has_settled {
+        let has_assigned = !astray.is_empty() && limits::assign(&astray) > 0;
+        if has_assigned {
             front::forget_lanes();
         }
-        has_settled
+        has_assigned
     }
 
     /// A first page, from the fronts of the names on, by a statement that asks for no rights: nearly always the role may claim

@@ -73,7 +73,7 @@ impl<'a> Name<'a> {
     pub fn begin(&self) -> Option<Answered> {
         loop {
             object_lock::lock(MESSAGES.name, self.hash(), self.owner);
-            match rows::read_settled_by(&STORED, &self.arguments(), |row| self.matching(row)) {
+            match rows::read_now_by(&STORED, &self.arguments(), |row| self.matching(row)) {
                 Ok(found) => return found,
                 // Without the lock, for which that transaction would wait if it made the call once more.
                 Err(transaction) => {

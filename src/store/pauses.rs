@@ -79,7 +79,7 @@ pub fn hold(instance: Uuid, now: Timestamp) {
 
 /// What follows a change of a locked instance: if it is paused, what has come to be due meanwhile is held, and the pause of
 /// one that has ended is forgotten. `paused_at`: since when it is paused.
-pub fn settle(instance: &Instance, paused_at: Option<Timestamp>, has_ended: bool, now: Timestamp) {
+pub fn hold_if_paused(instance: &Instance, paused_at: Option<Timestamp>, has_ended: bool, now: Timestamp) {
     match paused_at {
         None => {}
         Some(_) if has_ended => forget(instance.id),

@@ -278,14 +278,14 @@ impl Worker {
             }
         };
         session::reset();
-        let settled = process::work(|| {
+        let finished = process::work(|| {
             let _timeout = session::StatementTimeout::arm();
             let mut session = Session::pass();
             access::serving_restricted(self.role == Oid::INVALID, || command::finish(&mut session, id, &result))
         });
         // The burst after the command may have run SQL of users, too.
         session::reset();
-        let outcome = match settled {
+        let outcome = match finished {
             Ok(_) => Outcome::Fired,
             Err(error) => Outcome::Failed(Box::new(error)),
         };

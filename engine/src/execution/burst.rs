@@ -362,7 +362,7 @@ impl<'a> BurstState<'a> {
             delta.tasks.retain(|task: &NewTask| open.contains(&task.bookmark_id));
         }
         let (status, event) = self.status();
-        self.settle_deadline(status);
+        self.update_deadline(status);
         self.core.instance.sub_status = status;
         self.hand_over(status);
         self.core.workflow_event(event, None);

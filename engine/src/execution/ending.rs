@@ -65,7 +65,7 @@ impl BurstState<'_> {
     }
 
     /// Makes the bookmark of the time of a run that has begun, or uses it up with a run that has ended.
-    pub(super) fn settle_deadline(&mut self, sub_status: SubStatus) {
+    pub(super) fn update_deadline(&mut self, sub_status: SubStatus) {
         let (until, stored) = (self.core.scratch.run_until.take(), self.core.instance.state.deadline);
         let is_open = !self.core.instance.state.contexts.is_empty();
         match (sub_status, until, stored) {

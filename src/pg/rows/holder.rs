@@ -57,7 +57,7 @@ pub fn inserting(columns: &'static Columns, key: &[Arg<'_>]) -> Option<u32> {
 
 /// Reads the row with this key, the first columns, as it is now, whatever this transaction's snapshot sees. `read` says
 /// whether it is the row. `Err` is a transaction of another session that is inserting or deleting such a row.
-pub fn read_settled_by<T>(
+pub fn read_now_by<T>(
     columns: &'static Columns,
     key: &[Arg<'_>],
     mut read: impl FnMut(&mut Row<'_>) -> Option<T>,

@@ -34,9 +34,9 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
     pause::refuse(&row, &compiled)?;
     refuse_unless_due(session, &row, &held)?;
     let mut search = Search::new(vec![candidate.name.clone()], limits, now, role::current());
-    if search.settle(slice::from_ref(&candidate)) {
-        let Some(settled) = leases::candidate(task) else { return Err(gone()?) };
-        candidate = settled;
+    if search.assign_lanes(slice::from_ref(&candidate)) {
+        let Some(assigned) = leases::candidate(task) else { return Err(gone()?) };
+        candidate = assigned;
     }
     let mut claim = Claim::new(worker.as_deref(), 1, lease, now);
     let terms = Terms { until: claim.until, worker: claim.worker, named: Some((&row, &compiled)) };

@@ -164,7 +164,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
         };
         moving::unpack(&table, fit).map_err(unreadable)?;
     }
-    settle(session, &ids, &bundle.keys, &contents)?;
+    fit(session, &ids, &bundle.keys, &contents)?;
     pages.iter().try_for_each(|page| look_at(page))?;
     drop(mark);
     if running::may_have_deferred() {
@@ -311,7 +311,7 @@ fn refuse_taken_schedules(table: &Table, known: &Known<'_>) -> Result<(), PgErro
 }
 
 /// Fits what was taken in to this node.
-fn settle(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents) -> Result<(), PgError> {
+fn fit(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents) -> Result<(), PgError> {
     if contents.children && moving::has_circle(ids) {
         return Err(damaged());
     }

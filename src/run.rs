@@ -41,6 +41,7 @@ pub mod notices;
 pub mod ownership;
 pub mod paths;
 pub mod pause;
+mod paused;
 pub mod publish;
 pub mod queued;
 pub mod replay;

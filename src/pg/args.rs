@@ -112,7 +112,8 @@ impl Call {
     pub fn count(&self, name: &str, most: u16) -> Result<Option<u16>, PgError> {
         let Some(number) = self.arg::<i32>(name) else { return Ok(None) };
         let count = u16::try_from(number).ok().filter(|count| (1..=most).contains(count));
-        let refused = || PgError::new("22023", format!("argument \"{name}\" must be between 1 and {most}, not {number}"));
+        let refused =
+            || PgError::new("22023", format!("argument \"{name}\" must be between 1 and {most}, not {number}"));
         count.ok_or_else(refused).map(Some)
     }
 

@@ -21,7 +21,7 @@ use crate::pg::{PgError, json, rows};
 use crate::run::burst::OnFault;
 use crate::run::gone::{self, Named};
 use crate::run::lease::opener;
-use crate::run::{Session, kept_answer, limits, pause, resume};
+use crate::run::{Session, kept_answer, limits, paused, resume};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Lease};
@@ -76,7 +76,7 @@ pub fn complete(
     };
     match token {
         None => {
-            pause::refuse(&waiting.row, &compiled)?;
+            paused::refuse(&waiting.row, &compiled)?;
             resume::refuse_leased(session, &waiting, resume::GIVE_TOKEN)?;
         }
         Some(token) if !holds(&mut waiting, token) => return Err(not_held(&waiting)),

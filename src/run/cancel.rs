@@ -13,7 +13,7 @@ use crate::pg::PgError;
 use crate::pg::error::warning;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::save::RowState;
-use crate::run::{Session, continued, pause, resume, running};
+use crate::run::{Session, continued, paused, resume, running};
 use crate::store::incidents;
 use crate::store::instances::{self, InstanceRow};
 
@@ -81,7 +81,7 @@ fn cancel_if_there(
         return Ok(Some(if is_under_way { Cancelled::IsUnderWay } else { Cancelled::HadEnded }));
     }
     end(session, &mut row, &compiled, reason, force)?;
-    pause::tell_if_paused(&row);
+    paused::tell_if_paused(&row);
     Ok(Some(Cancelled::Now))
 }
 

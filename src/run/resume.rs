@@ -22,7 +22,7 @@ use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::gone::{self, Named};
 use crate::run::save::{Consumed, RowState};
 use crate::run::start::{self, START_BOOKMARK};
-use crate::run::{Session, kept_answer, pause, running};
+use crate::run::{Session, kept_answer, paused, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::tasks::Answer;
@@ -42,7 +42,7 @@ pub fn resume_by_id(
     let Some((mut waiting, compiled)) = lock_named(session, bookmark, may_resume)? else {
         return if missing_ok { Ok(None) } else { Err(gone::error(Named::Bookmark(bookmark))?) };
     };
-    pause::refuse(&waiting.row, &compiled)?;
+    paused::refuse(&waiting.row, &compiled)?;
     refuse_leased(session, &waiting, GIVE_TOKEN)?;
     if bookmarks::is_task(&waiting.bookmark) {
         answer::judge(&compiled.program, &waiting, input)?;
@@ -185,7 +185,7 @@ pub fn retry(
     let compiled = compiled::of_instance(&row)?;
     access::require_resume(&row, &compiled)?;
     access::require_own_command(&row, &compiled)?;
-    pause::refuse(&row, &compiled)?;
+    paused::refuse(&row, &compiled)?;
     let has_faults = row.instance.sub_status == SubStatus::Faulted || row.instance.incident_count > 0;
     if !has_faults || matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
         return Err(PgError::new("55000", format!("workflow instance {instance_id} is not faulted"))

@@ -150,6 +150,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::instance::compensation::{Ending, Unwinding};
     use crate::instance::{ActivityStatus, Context, FlowScope, Memory, TokenChange, TokenScope};
     use crate::node_ix::NodeIx;
     use crate::value::Json;
@@ -319,12 +320,16 @@ mod tests {
             Memory::Unwinding(_) => 8,
         };
         let kept = [sample(), later()].into_iter().flat_map(|state| state.contexts.into_values());
-        let memories = kept.map(|context| context.memory).chain([Memory::Deferred, Memory::Unwinding(Unwinding::default())]);
-        let numbers: Vec<u8> = memories.map(|memory| {
-            let stored = postcard::to_stdvec(&memory).unwrap()[0];
-            assert_eq!(stored, number(&memory));
-            stored
-        }).collect();
+        let memories = kept
+            .map(|context| context.memory)
+            .chain([Memory::Deferred, Memory::Unwinding(Unwinding::Instance(Ending::None))]);
+        let numbers: Vec<u8> = memories
+            .map(|memory| {
+                let stored = postcard::to_stdvec(&memory).unwrap()[0];
+                assert_eq!(stored, number(&memory));
+                stored
+            })
+            .collect();
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     }
 

@@ -14,7 +14,7 @@ use crate::compiled;
 use crate::pg::{PgError, role};
 use crate::run::gone::{self, Named};
 use crate::run::limits::Search;
-use crate::run::{Session, pause, running};
+use crate::run::{Session, paused, running};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Candidate, Held};
 use crate::store::{limits, route};
@@ -31,7 +31,7 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
     people::require_work(&row, &compiled, task, held.lease.assignment.as_deref())?;
     running::refuse(candidate.instance)?;
     route::require_instance(candidate.instance, None)?;
-    pause::refuse(&row, &compiled)?;
+    paused::refuse(&row, &compiled)?;
     refuse_unless_due(session, &row, &held)?;
     let mut search = Search::new(vec![candidate.name.clone()], limits, now, role::current());
     if search.assign_lanes(slice::from_ref(&candidate)) {

@@ -297,8 +297,27 @@ mod tests {
     #[test]
     fn other_formats_and_damaged_bytes_are_refused() {
         let nameless = [2, 1, 0, 5, 0, 0, 3, 0, 0, 0];
-        for bytes in [&[] as &[u8], &[0, 0], &[1, 0], &[2, 9], &[2, 0, 0], &[2, 1, 7, 1, 0, 0, 0, 0], &nameless] {
-            assert!(matches!(decode(bytes), Err(Error::CorruptState(_))));
+        let others: [&[u8]; 7] = [&[], &[0, 0], &[1, 0], &[2, 9], &[2, 0, 0], &[2, 1, 7, 1, 0, 0, 0, 0], &nameless];
+        // No activity 0, no variant 7, bits without a meaning, an execution that is missing, a byte too many.
+        let third: [&[u8]; 5] = [&[3, 1, 7, 1, 0], &[3, 1, 7, 7], &[3, 1, 0, 64], &[3, 1, 0, 8], &[3, 1, 0, 0, 0]];
+        for bytes in others.into_iter().chain(third) {
+            assert!(matches!(decode(bytes), Err(Error::CorruptState(_))), "{bytes:?}");
         }
+    }
+
+    /// The same events in both formats: each way in which an event names its activity, and each field.
+    #[test]
+    fn bytes_of_both_formats_stay() {
+        let second = b"\x02\x08\0\0\0\0\0\
+            \x07\x02\x01a\x01T\x01\x01\0\0\x07\x03\x01b\x01T\x01n\x01\x02\0\0\x0a\x01\0\x01\x01\0\0\
+            \x07\x05\x01c\x01T\x01\x01\x03\0\0\x07\x06\x01d\x01T\x01m\x02\x01\x04\0\0\x0a\x04\x02\x01\x01\x03\0\0\
+            \x09\x01\0\x01\x01\x01bookmark-bookmar\x01\x015";
+        let third = b"\x03\x08\0\0\
+            \x07\x0a\x01a\x01T\x01\x07\x0b\x01b\x01T\x01n\x02\x0a\x09\0\x01\
+            \x07\x0d\x01c\x01T\x01\x03\x07\x0e\x01d\x01T\x01m\x02\x04\x0a\x0c\x02\x01\x03\
+            \x09\x39\0\x01bookmark-bookmar\x015";
+        let events = decode(second).unwrap();
+        assert_eq!(decode(third).unwrap(), events);
+        assert_eq!(encode(&events), third);
     }
 }

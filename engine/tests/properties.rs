@@ -708,7 +708,7 @@ proptest! {
         let _ = decode_state(&bytes);
         let _ = journal::decode(&bytes);
         // The formats of states and journals.
-        for format in [2, 3, 4] {
+        for format in [2, 3, 4, 5] {
             let mut marked = vec![format];
             marked.extend(&bytes);
             if let Ok(state) = decode_state(&marked) {

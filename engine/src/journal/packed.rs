@@ -1,6 +1,7 @@
-//! Events as rows of the journal store them.
+//! Events as rows of the journal store them: the kind, a byte that says which fields follow, and these fields.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeTuple;
+use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::fault::Error;
@@ -8,11 +9,22 @@ use crate::instance::codec::Counted;
 use crate::journal::{Event, EventKind};
 use crate::value::{Bounds, Json};
 
-/// The format that is written. Version 0.1.0 wrote format 1.
-const FORMAT: u8 = 2;
+/// The format that is written.
+const FORMAT: u8 = 3;
+/// The format of version 0.2.0, which has a byte for each field that may be missing. Version 0.1.0 wrote format 1.
+const FORMAT_2: u8 = 2;
 
-/// An event as it is stored.
-#[derive(Serialize, Deserialize)]
+/// The bits of the second byte of an event that say which variant of `Activity` it has.
+const ACTIVITY: u8 = 0b111;
+/// An execution follows.
+const EXECUTION: u8 = 1 << 3;
+/// A bookmark follows.
+const BOOKMARK: u8 = 1 << 4;
+/// Data follow.
+const DATA: u8 = 1 << 5;
+
+/// An event as it is stored. What is derived reads format 2.
+#[derive(Deserialize)]
 struct Packed<'a, D> {
     kind: EventKind,
     #[serde(borrow)]
@@ -22,8 +34,56 @@ struct Packed<'a, D> {
     data: Option<D>,
 }
 
-/// Which activity an event is about, and the number of the execution around that one, if it has to be said.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+impl<D: Serialize> Serialize for Packed<'_, D> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let has = |field: bool, bit: u8| if field { bit } else { 0 };
+        let fields = self.activity.variant()
+            | has(self.execution.is_some(), EXECUTION)
+            | has(self.bookmark.is_some(), BOOKMARK)
+            | has(self.data.is_some(), DATA);
+        // Postcard writes no length of a tuple.
+        let mut tuple = to.serialize_tuple(0)?;
+        tuple.serialize_element(&self.kind)?;
+        tuple.serialize_element(&fields)?;
+        self.activity.serialize_fields(&mut tuple)?;
+        if let Some(execution) = &self.execution {
+            tuple.serialize_element(execution)?;
+        }
+        if let Some(bookmark) = &self.bookmark {
+            tuple.serialize_element(bookmark)?;
+        }
+        if let Some(data) = &self.data {
+            tuple.serialize_element(data)?;
+        }
+        tuple.end()
+    }
+}
+
+impl<'a, D: Deserialize<'a>> Packed<'a, D> {
+    /// Reads an event of format 3, and returns the bytes after it.
+    fn take(bytes: &'a [u8]) -> postcard::Result<(Self, &'a [u8])> {
+        let ((kind, fields), mut rest): ((EventKind, u8), _) = postcard::take_from_bytes(bytes)?;
+        if fields & !(ACTIVITY | EXECUTION | BOOKMARK | DATA) != 0 {
+            return Err(postcard::Error::DeserializeBadEncoding);
+        }
+        let activity = Activity::take(fields & ACTIVITY, &mut rest)?;
+        let execution = (fields & EXECUTION != 0).then(|| next(&mut rest)).transpose()?;
+        let bookmark = (fields & BOOKMARK != 0).then(|| next(&mut rest)).transpose()?;
+        let data = (fields & DATA != 0).then(|| next(&mut rest)).transpose()?;
+        Ok((Self { kind, activity, execution, bookmark, data }, rest))
+    }
+}
+
+/// Reads a value from the start of the bytes, and takes it off them.
+fn next<'a, T: Deserialize<'a>>(bytes: &mut &'a [u8]) -> postcard::Result<T> {
+    let (value, rest) = postcard::take_from_bytes(bytes)?;
+    *bytes = rest;
+    Ok(value)
+}
+
+/// Which activity an event is about, and the number of the execution around that one, if it has to be said. The variants
+/// are stored by number.
+#[derive(Clone, Copy, Deserialize)]
 enum Activity<'a> {
     /// No activity: the event is about the workflow itself.
     None,
@@ -58,6 +118,45 @@ impl<'a> Activity<'a> {
             (None, Some(parent)) => Self::NewBelow(id, kind, parent),
             (Some(node_id), Some(parent)) => Self::NewAtBelow(id, kind, node_id, parent),
         }
+    }
+
+    /// Its number.
+    fn variant(&self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Known(..) => 1,
+            Self::New(..) => 2,
+            Self::NewAt(..) => 3,
+            Self::KnownBelow(..) => 4,
+            Self::NewBelow(..) => 5,
+            Self::NewAtBelow(..) => 6,
+        }
+    }
+
+    fn serialize_fields<T: SerializeTuple>(&self, tuple: &mut T) -> Result<(), T::Error> {
+        match self {
+            Self::None => Ok(()),
+            Self::Known(place) => tuple.serialize_element(place),
+            Self::New(id, kind) => tuple.serialize_element(&(id, kind)),
+            Self::NewAt(id, kind, node_id) => tuple.serialize_element(&(id, kind, node_id)),
+            Self::KnownBelow(place, parent) => tuple.serialize_element(&(place, parent)),
+            Self::NewBelow(id, kind, parent) => tuple.serialize_element(&(id, kind, parent)),
+            Self::NewAtBelow(id, kind, node_id, parent) => tuple.serialize_element(&(id, kind, node_id, parent)),
+        }
+    }
+
+    /// Reads the fields of the variant with a number.
+    fn take(variant: u8, bytes: &mut &'a [u8]) -> postcard::Result<Self> {
+        Ok(match variant {
+            0 => Self::None,
+            1 => Self::Known(next(bytes)?),
+            2 => Self::New(next(bytes)?, next(bytes)?),
+            3 => Self::NewAt(next(bytes)?, next(bytes)?, next(bytes)?),
+            4 => Self::KnownBelow(next(bytes)?, next(bytes)?),
+            5 => Self::NewBelow(next(bytes)?, next(bytes)?, next(bytes)?),
+            6 => Self::NewAtBelow(next(bytes)?, next(bytes)?, next(bytes)?, next(bytes)?),
+            _ => return Err(postcard::Error::DeserializeBadEnum),
+        })
     }
 
     /// The name and the execution around it. Adds a new name to those that the row has. A name is of an activity: what is
@@ -150,38 +249,45 @@ pub fn encode(events: &[Event]) -> Vec<u8> {
 /// # Errors
 /// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.
 pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
-    match bytes.split_first() {
-        Some((&FORMAT, rest)) => {
-            let corrupt = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
-            let (count, mut rest): (usize, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
-            let (mut events, mut known) = (Vec::new(), Vec::new());
-            // Events are read one by one: damaged bytes may state a wrong number, and an event takes many times its
-            // packed size.
-            for _ in 0..count {
-                let (event, after): (Packed<'_, Json>, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
-                let ((id, kind, node_id), parent) = event.activity.read(&mut known)?;
-                let bytes = id.len() + kind.len() + node_id.map_or(0, str::len);
-                if !Bounds::may_push(&events) || !(Bounds::current().room)(bytes) {
-                    return Err(Error::CorruptState("Reading was stopped.".to_owned()));
-                }
-                events.push(Event {
-                    kind: event.kind,
-                    activity_id: id.to_owned(),
-                    activity_type: kind.to_owned(),
-                    execution: event.execution,
-                    bookmark_id: event.bookmark.map(Uuid::from_bytes),
-                    data: event.data,
-                    node_id: node_id.map(str::to_owned),
-                    parent,
-                });
-                rest = after;
-            }
-            match rest {
-                [] => Ok(events),
-                _ => Err(Error::CorruptState("It has bytes after its end.".to_owned())),
-            }
+    let take = match bytes.first() {
+        Some(&FORMAT) => Packed::take,
+        Some(&FORMAT_2) => postcard::take_from_bytes,
+        Some(format) => return Err(Error::CorruptState(format!("Its format {format} is not known."))),
+        None => return Err(Error::CorruptState("It is empty.".to_owned())),
+    };
+    decode_events(&bytes[1..], take)
+}
+
+fn decode_events<'a>(
+    bytes: &'a [u8],
+    take: fn(&'a [u8]) -> postcard::Result<(Packed<'a, Json>, &'a [u8])>,
+) -> Result<Vec<Event>, Error> {
+    let corrupt = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
+    let (count, mut rest): (usize, _) = postcard::take_from_bytes(bytes).map_err(corrupt)?;
+    let (mut events, mut known) = (Vec::new(), Vec::new());
+    // Events are read one by one: damaged bytes may state a wrong number, and an event takes many times its
+    // packed size.
+    for _ in 0..count {
+        let (event, after) = take(rest).map_err(corrupt)?;
+        let ((id, kind, node_id), parent) = event.activity.read(&mut known)?;
+        let bytes = id.len() + kind.len() + node_id.map_or(0, str::len);
+        if !Bounds::may_push(&events) || !(Bounds::current().room)(bytes) {
+            return Err(Error::CorruptState("Reading was stopped.".to_owned()));
         }
-        Some((format, _)) => Err(Error::CorruptState(format!("Its format {format} is not known."))),
-        None => Err(Error::CorruptState("It is empty.".to_owned())),
+        events.push(Event {
+            kind: event.kind,
+            activity_id: id.to_owned(),
+            activity_type: kind.to_owned(),
+            execution: event.execution,
+            bookmark_id: event.bookmark.map(Uuid::from_bytes),
+            data: event.data,
+            node_id: node_id.map(str::to_owned),
+            parent,
+        });
+        rest = after;
+    }
+    match rest {
+        [] => Ok(events),
+        _ => Err(Error::CorruptState("It has bytes after its end.".to_owned())),
     }
 }

@@ -16,14 +16,14 @@ pub struct Function {
     pub owner: Owner,
 }
 
-/// A registered type.
+/// An activity type that `wf_register_activity` has stored, as a call of it needs it.
 #[derive(Clone, Debug)]
 pub struct ActivityType {
-    /// The handler.
+    /// The SQL function that each execution of the type calls.
     pub handler: Function,
-    /// Whether it is a trigger.
+    /// Whether it was registered with the kind `trigger`: then it can start workflows.
     pub trigger: bool,
-    /// The payload function.
+    /// The SQL function that says under which payloads its triggers are indexed. `None`: it has none.
     pub payloads: Option<Function>,
     /// Names of its outputs, if they are declared.
     pub outputs: Option<Vec<String>>,
@@ -36,7 +36,7 @@ pub struct ActivityType {
 /// A type to be stored.
 #[derive(Debug)]
 pub struct NewActivityType<'a> {
-    /// Type name.
+    /// Type name as definitions write it; a type that has it is replaced.
     pub name: &'a str,
     /// Qualified name of the handler, and the id of its owner.
     pub handler: (&'a str, i32),
@@ -44,15 +44,15 @@ pub struct NewActivityType<'a> {
     pub kind: &'a str,
     /// Qualified name of the payload function, and the id of its owner.
     pub payloads: Option<(&'a str, i32)>,
-    /// Documentation of inputs.
+    /// What the caller says of its inputs: an array of names, or of objects with a `name`. `None`: nothing.
     pub inputs: Option<&'a Value>,
-    /// Documentation of outputs.
+    /// What the caller says of its outputs, in the same form. `None`: nothing.
     pub outputs: Option<&'a Value>,
-    /// Documentation of outcomes.
+    /// The outcomes that the caller says it completes with. `None`: the caller says nothing.
     pub outcomes: Option<&'a [String]>,
-    /// Documentation.
+    /// What it is for, as `wf_activities` shows it.
     pub description: Option<&'a str>,
-    /// Id of the owner.
+    /// Id in `workflow.owners` of the role that registers it; a type that is replaced keeps its own.
     pub owner: i32,
 }
 
@@ -124,7 +124,7 @@ pub struct FunctionRow {
     pub is_plain: bool,
     /// Whether it returns a set.
     pub returns_set: bool,
-    /// Its owner.
+    /// Oid of the role that owns it now, by which a later function of this name is told from it.
     pub owner: Oid,
 }
 

@@ -15,7 +15,7 @@ use crate::wake;
 /// What is counted together: the instances of a definition, with a key those with the same value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Logical id of the definition.
+    /// The id that all versions of the definition share: they are counted together.
     pub definition_id: String,
     /// The value of the key behind a mark; empty without a key.
     pub value: String,
@@ -232,11 +232,11 @@ pub fn is_waited_for(place: &Place) -> bool {
 /// The instance that is next in a lane. Its bookmark is locked.
 #[derive(Debug)]
 pub struct Next {
-    /// Its bookmark.
+    /// Id of the bookmark `Workflow.Limit` at which it waits.
     pub bookmark: Uuid,
-    /// The version that it runs.
+    /// The definition version that it runs, which says how many may run at the same time.
     pub version: Uuid,
-    /// Logical id of its definition.
+    /// The id that all versions of its definition share.
     pub definition_id: String,
     /// Whether it is due already.
     pub is_called: bool,

@@ -16,9 +16,9 @@ use crate::store::tables::BOOKMARKS;
 /// Who may answer a task, and how, as rows store it.
 #[derive(Clone, Debug, Default)]
 pub struct Assignment {
-    /// Who is to do it.
+    /// Who is to do it: a label, or `role:` and an id in `workflow.owners`. `None`: the task has no assignee.
     pub assignee: Option<String>,
-    /// Who may do it: a list of texts.
+    /// Who may do it: an array of such texts. `None`: the task has no candidates.
     pub candidates: Option<Value>,
     /// JSON Schema that an answer must match.
     pub result_schema: Option<Value>,
@@ -27,7 +27,7 @@ pub struct Assignment {
 /// What stands for a person or a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry<'a> {
-    /// A role.
+    /// A role of the cluster, stored by its id in `workflow.owners`, so a renamed role keeps its tasks.
     Role(Owner),
     /// A label that the application knows.
     Label(&'a str),
@@ -74,12 +74,12 @@ impl Assignment {
         Ok(Self::read(assignee, candidates, for_people.result_schema.clone()))
     }
 
-    /// The assignee.
+    /// The assignee, with a stored id turned into its role.
     pub fn assignee(&self) -> Option<Entry<'_>> {
         self.assignee.as_deref().map(Entry::read)
     }
 
-    /// The candidates.
+    /// The candidates in their order, with stored ids turned into their roles.
     pub fn candidates(&self) -> impl Iterator<Item = Entry<'_>> {
         self.candidates.iter().filter_map(Value::as_array).flatten().filter_map(Value::as_str).map(Entry::read)
     }

@@ -158,7 +158,7 @@ pub fn take(writer: &mut Writer, bookmark: &Bookmark, may_be_held: bool, now: Ti
 pub struct Waiting {
     /// The input of the engine's resume.
     pub resumed: Resumed,
-    /// The locked instance.
+    /// The instance that waits, as it was read under the lock.
     pub row: InstanceRow,
     /// The whole bookmark, to insert it again when its activity faults.
     pub bookmark: Bookmark,
@@ -166,7 +166,7 @@ pub struct Waiting {
     pub lease: Lease,
     /// Whether its row is locked, not only that of its instance.
     pub is_locked: bool,
-    /// When it was made.
+    /// Its `created_at`: the instant of the burst that made it, from which a report of attempts counts.
     pub made_at: Timestamp,
     /// Whether a fire resumes it because it is due.
     pub by_time: bool,

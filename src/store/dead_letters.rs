@@ -8,14 +8,14 @@ use crate::store::owners;
 use crate::store::queue::{self, Item};
 use crate::wake;
 
-/// A dead letter.
+/// What was given up: a stimulus of the queue, or a due bookmark.
 #[derive(Debug)]
 pub struct Letter {
     /// The stimulus, under an id that the caller gives it.
     pub item: Item,
     /// When the bookmark was due, if the letter is of a bookmark.
     pub due_at: Option<Timestamp>,
-    /// When it was replayed.
+    /// When `wf_replay` last gave it another chance; `None`: never.
     pub replayed_at: Option<Timestamp>,
 }
 

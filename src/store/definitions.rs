@@ -23,11 +23,11 @@ pub use versions::{NewDefinition, Saved, add, next_revision, store};
 /// A stored version, without its document.
 #[derive(Clone, Debug)]
 pub struct DefinitionRow {
-    /// Id of the version.
+    /// Id of this version alone, under which backends keep its program.
     pub id: Uuid,
-    /// Logical id.
+    /// The id that all versions of the definition share.
     pub definition_id: String,
-    /// Version number.
+    /// Number of the version among those of its definition, from 1 on.
     pub version: i32,
     /// Whether it is the latest version.
     pub is_latest: bool,
@@ -39,7 +39,7 @@ pub struct DefinitionRow {
     pub uses_sql: bool,
     /// Whether it is a draft: the next save may overwrite it.
     pub is_draft: bool,
-    /// Owner.
+    /// The role to which the definition belongs. Its members may do everything with it.
     pub owner: Owner,
 }
 
@@ -134,13 +134,13 @@ static WHOLE: Columns = Columns::of(&DEFINITIONS, &WHOLE_COLUMNS);
 /// A stored version, with everything that its compilation reads.
 #[derive(Debug)]
 pub struct WholeDefinition {
-    /// The version.
+    /// The columns that calls need beside what is compiled.
     pub row: DefinitionRow,
     /// The versions that it uses as activities.
     pub links: Vec<Link>,
     /// Activity types that were unknown when it was stored.
     pub unknown_types: Vec<String>,
-    /// The document as given.
+    /// The document, unchanged since the caller gave it.
     pub document: Value,
     /// The node numbers with which it is compiled: a [`Numbering`](workflow_engine::program::Numbering), unless it is damaged.
     /// `None`: it is a draft that does not compile.

@@ -24,17 +24,17 @@ pub use relatives::{children, children_not_awaited, continued_as, forget_parent,
 pub struct InstanceRow {
     /// The instance as the engine sees it.
     pub instance: Instance,
-    /// The definition version it is pinned to.
+    /// The definition version that it runs; only a migration changes it.
     pub definition_version_id: Uuid,
-    /// Logical id of the definition.
+    /// The id that all versions of its definition share.
     pub definition_id: String,
-    /// Owner.
+    /// The role to which it belongs. Members of that role may do everything with it.
     pub owner: Owner,
     /// The key by which it excludes other running instances.
     pub activation_key: Option<String>,
     /// The trigger whose fire by time started it.
     pub schedule_id: Option<Uuid>,
-    /// The instance that started it.
+    /// The instance that started it as a child workflow. `None`: another call or a trigger started it.
     pub parent: Option<Parent>,
     /// The instance in whose place it began.
     pub continued_from: Option<Uuid>,
@@ -47,7 +47,7 @@ pub struct InstanceRow {
 /// The instance that started another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parent {
-    /// Its id.
+    /// Id of the parent, in `parent_instance_id` of the child.
     pub instance: Uuid,
     /// Its bookmark that waits for the end of the child.
     pub bookmark: Option<Uuid>,

@@ -77,18 +77,18 @@ static AFTER: Statement = Statement::new(
 /// How a bookmark ended.
 #[derive(Debug)]
 pub struct End {
-    /// Its instance.
+    /// The instance that waited at it.
     pub instance: Uuid,
-    /// When it ended.
+    /// Time of the journal row that says so, or of the instance's last row if none does.
     pub at: DateTime<Utc>,
-    /// How it ended.
+    /// What ended it, by the events of that row.
     pub how: How,
 }
 
 /// The ways in which a bookmark can end.
 #[derive(Debug)]
 pub enum How {
-    /// It was resumed.
+    /// A resume used it up.
     Resumed,
     /// It is the bookmark of a task whose last attempt failed.
     GivenUp,
@@ -97,7 +97,7 @@ pub enum How {
         /// Id of the resumed activity.
         by: Option<String>,
     },
-    /// Its instance was cancelled.
+    /// A call cancelled its instance.
     InstanceCancelled {
         /// The reason that the caller gave.
         reason: Option<String>,
@@ -107,7 +107,7 @@ pub enum How {
 }
 
 impl How {
-    /// The same without its cause.
+    /// The same without the activity or the reason, which a caller who may only resume is not told.
     pub fn without_cause(&self) -> Self {
         match self {
             Self::Resumed => Self::Resumed,

@@ -71,9 +71,9 @@ impl Lease {
 /// A task that can be claimed. It is read without a lock, except by [`lock_first`].
 #[derive(Debug)]
 pub struct Candidate {
-    /// Its id.
+    /// Id of the task, which is that of its bookmark.
     pub task: Uuid,
-    /// Its instance.
+    /// The instance that opened it.
     pub instance: Uuid,
     /// The definition version of the instance.
     pub version: Uuid,
@@ -81,7 +81,7 @@ pub struct Candidate {
     pub node_id: String,
     /// Number of attempts so far.
     pub attempt: i32,
-    /// Its name.
+    /// Name of the task, by which workers claim it.
     pub name: String,
     /// Its lane, if limits apply to it.
     pub lane: Option<String>,
@@ -249,9 +249,9 @@ static ROW: Columns = Columns::of(&BOOKMARKS, Stood::COLUMNS);
 /// A task, and how workers stand to it.
 #[derive(Debug)]
 pub struct Held {
-    /// Its id.
+    /// Id of the task, which is that of its bookmark.
     pub task: Uuid,
-    /// Its instance.
+    /// The instance that opened it.
     pub instance: Uuid,
     /// The execution of the activity that opened it.
     pub execution: Uuid,

@@ -34,19 +34,19 @@ pub use slots::{Asked, Need, Taken, ask, bind, rebuild, take};
 /// A limit of the tasks of one name, in the definitions of one owner.
 #[derive(Debug)]
 pub struct Limit {
-    /// Its id.
+    /// Key in `workflow.limits`, with which a lane begins.
     pub id: i32,
-    /// Id of the owner.
+    /// Id in `workflow.owners` of the role whose definitions it is for.
     pub owner: i32,
-    /// Name of the tasks.
+    /// Name of the tasks that it counts.
     pub name: String,
     /// The member of the payload each value of which has the limit for itself.
     pub key: Option<String>,
-    /// Leases at the same time.
+    /// How many of these tasks workers may hold at the same time; `None`: any number.
     pub concurrency: Option<i32>,
-    /// Claims in each period.
+    /// How many claims of these tasks may be made in each period; `None`: any number.
     pub rate: Option<i32>,
-    /// The period in microseconds.
+    /// Length of that period in microseconds.
     pub per: i64,
 }
 

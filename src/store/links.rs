@@ -14,9 +14,9 @@ use crate::pg::{PgError, object_lock};
 /// The version that a reference was settled to mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The reference as written.
+    /// The reference as the document has it: type, ids and version number.
     pub reference: WorkflowReference,
-    /// Id of the used version.
+    /// Id of the version of the other workflow that it was settled to mean.
     pub uses: Uuid,
 }
 

@@ -48,23 +48,23 @@ impl Correlation {
 /// The conditions of a stimulus; `None` matches anything.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// Bookmark.
+    /// Id of the only bookmark that can match.
     pub bookmark_id: Option<Uuid>,
-    /// Instance.
+    /// The instance whose bookmarks can match.
     pub instance_id: Option<Uuid>,
-    /// Execution of an activity.
+    /// The execution whose bookmarks can match.
     pub activity_instance_id: Option<Uuid>,
     /// Hashes that match: of the stimulus, with and without the activity instance.
     pub hashes: Vec<[u8; 32]>,
     /// The task's id, if the stimulus completes a task: bookmarks of tasks have no hash in the index.
     pub task: Option<Uuid>,
-    /// Stimulus name.
+    /// The stimulus name that a bookmark must have.
     pub name: Option<String>,
-    /// Correlation id.
+    /// What the correlation id of the bookmark's instance must be.
     pub correlation: Correlation,
-    /// Activity type.
+    /// Full type name of the activity that made the bookmark; of every task that of `RunTask`.
     pub activity_type: Option<String>,
-    /// Activity id.
+    /// Id within the definition of the activity that waits.
     pub activity_id: Option<String>,
 }
 
@@ -100,11 +100,11 @@ impl Filter {
 /// A stored bookmark, with the columns that matching and results need.
 #[derive(Debug)]
 pub struct Stored {
-    /// Instance that waits.
+    /// The instance that waits at the bookmark.
     pub instance_id: Uuid,
-    /// The bookmark.
+    /// The bookmark. Its node, metadata, callback, `auto_complete` and due time are not read, and mean nothing.
     pub bookmark: Bookmark,
-    /// Correlation id.
+    /// Correlation id of the instance; `None`: it has none.
     pub correlation_id: Option<String>,
 }
 
@@ -276,7 +276,7 @@ static OF_ACTIVITIES: Statement = Statement::new(
     &[Type::Uuid, Type::UuidArray],
 );
 
-/// The bookmarks of executions of activities.
+/// Ids of the bookmarks at which these executions of an instance wait.
 pub fn of_activities(instance: Uuid, activity_instances: &[Uuid]) -> Vec<Uuid> {
     OF_ACTIVITIES.rows(&[Arg::Uuid(&instance), Arg::Uuids(activity_instances)], |row| row.get())
 }

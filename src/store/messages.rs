@@ -6,25 +6,25 @@ use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type, read, written};
 use crate::pg::{cluster, object_lock};
 use crate::store::tables::MESSAGES;
 
-/// Which call it is.
+/// What a client names a call of `wf_call` by. Each role has names of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'a> {
-    /// The role that calls.
+    /// Id in `workflow.owners` of the role that calls.
     pub owner: i32,
-    /// Correlation id.
+    /// The correlation id that the call is about.
     pub key: &'a str,
-    /// What the client calls it.
+    /// The name that the client gives the call, the same when it sends the call again.
     pub message: &'a str,
 }
 
-/// A call that was answered.
+/// The row of a call that was answered, with which the same call is answered again.
 #[derive(Debug)]
 pub struct Answered {
-    /// Digest of what was called.
+    /// SHA-256 of kind, name and body: a call of the same name with another content is an error.
     pub content: Vec<u8>,
-    /// The answer.
+    /// The document that the first call returned.
     pub answer: Document,
-    /// When.
+    /// The instant of the first call, from which the row is kept for a time.
     pub called_at: Timestamp,
 }
 

@@ -109,9 +109,9 @@ pub fn has_circle(ids: &[Uuid]) -> bool {
 /// An instance with a correlation id.
 #[derive(Debug)]
 pub struct Keyed {
-    /// Id.
+    /// Id of the instance.
     pub id: Uuid,
-    /// Correlation id.
+    /// Its correlation id, from which its partition follows.
     pub key: String,
     /// Whether no parent of it is here.
     pub is_root: bool,

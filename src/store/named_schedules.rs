@@ -31,13 +31,13 @@ pub fn all(name: &str) -> Vec<Timed> {
 /// The new columns of a named schedule.
 #[derive(Debug)]
 pub struct Named<'a> {
-    /// Definition that it starts.
+    /// The definition whose published version it starts.
     pub definition_id: &'a str,
     /// Version that was published when the schedule was written. Each fire looks up the published version again.
     pub version_id: &'a Uuid,
-    /// Its number.
+    /// Number of the version with the id `version_id`.
     pub version: i32,
-    /// When and how.
+    /// A [`Schedule`](workflow_engine::calendar::Schedule) as JSON: rule, time zone, misfires, overlap, jitter.
     pub schedule: &'a Value,
     /// Input of the instances that it starts.
     pub input: &'a Map<String, Value>,
@@ -103,17 +103,17 @@ static STARTED: Statement =
 /// The columns of a schedule that never change.
 #[derive(Debug)]
 pub struct Identity<'a> {
-    /// Id.
+    /// Id of its row in `workflow.triggers`.
     pub id: Uuid,
     /// Stimulus name of all named schedules.
     pub stimulus: &'a str,
     /// Stimulus hash, different for each schedule.
     pub hash: [u8; 32],
-    /// Owner.
+    /// Id in `workflow.owners` of the role to which it belongs, and what it starts.
     pub owner: i32,
-    /// Name.
+    /// The name that the caller gave it; an owner has each name once.
     pub name: &'a str,
-    /// Now.
+    /// The instant of the call that makes it.
     pub created_at: Timestamp,
 }
 

@@ -17,11 +17,11 @@ use crate::wake;
 /// Who paused an instance, and why.
 #[derive(Debug)]
 pub struct Pause {
-    /// Since when.
+    /// When the call paused the instance.
     pub since: Timestamp,
-    /// The role.
+    /// The role that called `wf_pause`.
     pub by: Owner,
-    /// The reason that it gave.
+    /// What that call gave as the reason; `None`: nothing.
     pub reason: Option<String>,
     /// Whether a call has ended it, and a session of the owner is to deliver what was kept.
     pub is_ending: bool,

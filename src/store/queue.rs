@@ -31,17 +31,17 @@ pub use redirect::{redirect, redirect_all};
 pub struct Item {
     /// Id; the oldest item is delivered first.
     pub id: Uuid,
-    /// The bookmarks that it matches.
+    /// The conditions that a bookmark must meet to get the stimulus.
     pub filter: Filter,
     /// Payload of the stimulus, for views and for computing the hash with an activity instance.
     pub stimulus: Option<Value>,
     /// Input of the resumed activity.
     pub input: Option<Value>,
-    /// The role that sent it.
+    /// The role that sent it, by which hearing is decided.
     pub sender: Owner,
-    /// Failed deliveries.
+    /// How often its delivery has failed; the third failure makes a dead letter.
     pub attempts: i32,
-    /// When it expires.
+    /// From then on no bookmark gets it, and a sweep makes a dead letter of it.
     pub expires_at: Timestamp,
     /// The instance whose running burst, in this transaction, defers it. It is delivered to that instance only.
     pub deferred_for: Option<Uuid>,
@@ -166,11 +166,11 @@ static MATCHING: Statement = items(
 /// A bookmark of an instance that a kept stimulus may want.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// The bookmark.
+    /// The bookmark that the stimulus may match.
     pub bookmark: &'a Bookmark,
-    /// Its instance.
+    /// The instance that waits at it.
     pub instance: Uuid,
-    /// The instance's correlation id.
+    /// Correlation id of that instance; `None`: it has none.
     pub correlation_id: Option<&'a str>,
 }
 

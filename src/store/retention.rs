@@ -11,9 +11,9 @@ pub const PAGE: i64 = 1000;
 /// One row of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// Instance.
+    /// Id of the instance.
     pub id: Uuid,
-    /// Its owner.
+    /// Id in `workflow.owners` of its owner.
     pub owner: i32,
     /// Whether retention may remove it now.
     pub is_over: bool,

@@ -14,11 +14,11 @@ use crate::store::bookmarks::hash_key;
 /// A bookmark that waits for a request.
 #[derive(Debug)]
 pub struct Listener {
-    /// The bookmark.
+    /// Id of the bookmark.
     pub id: Uuid,
-    /// Its instance.
+    /// The instance that waits at it.
     pub instance_id: Uuid,
-    /// Its payload.
+    /// The settings of the endpoint, with the path as it was written and the indexed `Route`.
     pub payload: Value,
 }
 

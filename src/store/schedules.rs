@@ -19,9 +19,9 @@ pub use workflow_engine::activities::scheduled_command::SCHEDULED_COMMAND as COM
 /// A due trigger, read without a lock.
 #[derive(Debug)]
 pub struct DueTrigger {
-    /// The trigger.
+    /// Its id, the second part of the position after which the next page begins.
     pub id: Uuid,
-    /// When it was due.
+    /// Its `next_fire_at`, the first part of that position.
     pub due_at: Timestamp,
     /// The owner of the named schedule, or else of the definition.
     pub owner: Owner,
@@ -48,11 +48,11 @@ pub fn due(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<DueTrigg
 /// A trigger with the columns that a fire needs.
 #[derive(Debug)]
 pub struct Timed {
-    /// The trigger.
+    /// The columns that triggers of all kinds have.
     pub trigger: TriggerRow,
-    /// Definition that it starts.
+    /// The definition whose published version it starts.
     pub definition_id: String,
-    /// When and how.
+    /// A [`Schedule`](workflow_engine::calendar::Schedule) as JSON: rule, time zone, misfires, overlap, jitter.
     pub schedule: Value,
     /// Name and owner of a named schedule.
     pub named: Option<(String, Owner)>,
@@ -159,9 +159,9 @@ pub struct FireOutcome {
     pub next_fire_at: Option<Timestamp>,
     /// The next instant of its schedule.
     pub scheduled_at: Option<Timestamp>,
-    /// The instant that was fired last.
+    /// The scheduled instant that was fired; `None`: none was, and the column stays.
     pub last_fire_at: Option<Timestamp>,
-    /// The instance that was started last.
+    /// The instance that this fire started; `None`: it started none, and the column stays.
     pub last_instance_id: Option<Uuid>,
     /// Fires that wait for a run to end.
     pub queued: i32,

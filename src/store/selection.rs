@@ -11,11 +11,11 @@ use crate::store::schedules::COMMANDS;
 /// An instance that a filter may select.
 #[derive(Debug)]
 pub struct Candidate {
-    /// Its id.
+    /// Id of the instance, after which the next page begins.
     pub id: Uuid,
-    /// Its version of the definition.
+    /// The definition version that it runs.
     pub version: Uuid,
-    /// Its owner.
+    /// The role to which it belongs, by which the caller's right to alter it is decided.
     pub owner: Owner,
     times: [Option<Timestamp>; 3],
 }

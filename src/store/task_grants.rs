@@ -8,14 +8,14 @@ use crate::pg::spi::{Arg, Statement, Type};
 use crate::store::owners::{self, Owner};
 use crate::wake;
 
-/// A grant.
+/// The right of a role to claim and answer some tasks, by `wf_grant_worker`.
 #[derive(Clone, Debug)]
 pub struct TaskGrant {
-    /// Its id.
+    /// Key in `workflow.task_grants`, by which a grant is taken back.
     pub id: Uuid,
-    /// The role that holds it.
+    /// The role that may work on the tasks.
     pub holder: Owner,
-    /// The role that granted it.
+    /// The role that gave it. It counts for the definitions that this role may manage now.
     pub grantor: Owner,
     /// The definition whose tasks they are. `None`: each that the grantor may manage.
     pub definition_id: Option<String>,

@@ -97,9 +97,9 @@ pub fn insert(writer: &mut Writer, task: &NewTask, instance: &Uuid, correlation_
 /// How a task ends: its status, the result, and the token with which a worker answered.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer<'a> {
-    /// It is done.
+    /// It is done, with this result. The token is that of the worker's lease; `None`: the answer came without one.
     Completed(Option<&'a Value>, Option<&'a Uuid>),
-    /// A worker gave it up.
+    /// The worker whose lease has this token gave it up.
     Failed(&'a Uuid),
 }
 
@@ -134,11 +134,11 @@ pub fn fail_of(execution: &Uuid, instance: &Uuid, now: Timestamp) {
 /// A task that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its instance.
+    /// The instance that opened it.
     pub instance: Uuid,
-    /// When it ended.
+    /// When it was answered, or failed.
     pub at: Timestamp,
-    /// Whether it failed.
+    /// Whether a worker gave it up, or its last lease ended.
     pub has_failed: bool,
     /// Whether a worker answered with the given token.
     pub by_token: bool,

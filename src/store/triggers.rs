@@ -11,22 +11,22 @@ use crate::store::definitions::DefinitionRow;
 use crate::store::identity;
 use crate::store::tables::TRIGGERS;
 
-/// An indexed trigger.
+/// A trigger of a published definition, or a named schedule, as a start reads it.
 #[derive(Debug)]
 pub struct TriggerRow {
-    /// Id.
+    /// Key in `workflow.triggers`, which stays when a new version has the same trigger.
     pub id: Uuid,
-    /// Id of the version that it starts.
+    /// Id of the version that it starts; of a named schedule, the one that it found published last.
     pub definition_version_id: Uuid,
-    /// Activity id.
+    /// Id within the definition of the activity that starts it; empty for a named schedule.
     pub activity_id: String,
-    /// Path of the node.
+    /// Path of that activity; empty for a named schedule.
     pub node_id: String,
-    /// Stimulus name.
+    /// Name of the stimulus that starts it, by default the activity type.
     pub name: String,
-    /// Stimulus hash.
+    /// SHA-256 of name and payload, under which a stimulus finds it.
     pub hash: [u8; 32],
-    /// Payload.
+    /// What a stimulus is compared by beside the name; `None`: nothing.
     pub payload: Option<Value>,
 }
 
@@ -112,9 +112,9 @@ static DELETE_ALL: Statement =
 /// Counts of changes in the trigger index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Indexed {
-    /// Added triggers.
+    /// Triggers that the published version has and the index did not.
     pub added: i32,
-    /// Removed triggers.
+    /// Triggers that the index had and the published version has not.
     pub removed: i32,
     /// Triggers that stayed and kept their ids.
     pub unchanged: i32,

@@ -8,15 +8,15 @@ use crate::store::owners::{self, Owner};
 /// A due bookmark, read without a lock.
 #[derive(Debug)]
 pub struct DueBookmark {
-    /// The bookmark.
+    /// Its id, the second part of the position after which the next page begins.
     pub bookmark: Uuid,
-    /// When it was due.
+    /// The instant at which time resumes it, the first part of that position.
     pub due_at: Timestamp,
-    /// Its instance.
+    /// The instance that waits at it.
     pub instance: Uuid,
-    /// The definition version of the instance.
+    /// The definition version that the instance runs, from which follows what SQL it can run.
     pub definition_version: Uuid,
-    /// The owner of the instance.
+    /// The owner of the instance, whose rights decide where it may run.
     pub owner: Owner,
 }
 

@@ -40,7 +40,7 @@ pub fn lock_draft(id: Uuid) -> bool {
 pub struct LastSave {
     /// Number of the save; 0 if it was stored before saves had numbers.
     pub revision: i64,
-    /// When.
+    /// When it was saved as a draft; otherwise when the version was stored.
     pub at: Timestamp,
     /// Who, if it was saved as a draft.
     pub by: Option<Owner>,

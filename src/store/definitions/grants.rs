@@ -32,9 +32,9 @@ pub fn holders(privilege: &str) -> Vec<(String, i32)> {
 /// A privilege that a role holds.
 #[derive(Clone, Debug)]
 pub struct Grant {
-    /// The role that holds it.
+    /// The role that may use the privilege.
     pub holder: Owner,
-    /// The role that granted it.
+    /// The role that gave it, by `wf_grant`.
     pub grantor: Owner,
 }
 

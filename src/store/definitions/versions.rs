@@ -11,21 +11,21 @@ use crate::store::tables::DEFINITIONS;
 /// A version to be stored.
 #[derive(Debug)]
 pub struct NewDefinition<'a> {
-    /// Id of the version.
+    /// Id of this version alone; that of a draft when it is overwritten.
     pub id: Uuid,
-    /// Logical id.
+    /// The id that all versions of the definition share.
     pub definition_id: &'a str,
-    /// Version number.
+    /// Number of the version among those of its definition, from 1 on.
     pub version: i32,
-    /// Name.
+    /// `name` in the document, which views show. `None`: it has none.
     pub name: Option<&'a str>,
-    /// Description.
+    /// `description` in the document. `None`: it has none.
     pub description: Option<&'a str>,
     /// Whether user SQL runs with the owner's rights.
     pub definer: bool,
     /// Whether it can run user SQL at all.
     pub uses_sql: bool,
-    /// Id of the owner.
+    /// Id in `workflow.owners` of the role to which the definition belongs.
     pub owner: i32,
     /// Microseconds for which finished instances are kept.
     pub retention: Option<i64>,
@@ -33,9 +33,9 @@ pub struct NewDefinition<'a> {
     pub activity_type: Option<&'a str>,
     /// The versions that it uses as activities.
     pub links: &'a [Link],
-    /// Unknown activity types.
+    /// Activity types that nothing had registered; later only types of its owner, or of a superuser, count.
     pub unknown_types: &'a [&'a str],
-    /// The document as given.
+    /// The document, unchanged as the caller gave it.
     pub document: &'a Value,
     /// The numbers of its program; `None`: it is a draft that does not compile.
     pub numbering: Option<&'a Numbering>,
@@ -47,16 +47,16 @@ pub struct NewDefinition<'a> {
     pub revision: i64,
     /// Who saved it, if it is a draft or was one.
     pub saved: Option<&'a Saved>,
-    /// Whether it is a draft.
+    /// Whether the next save may overwrite it.
     pub is_draft: bool,
 }
 
 /// The last save of a draft.
 #[derive(Clone, Debug)]
 pub struct Saved {
-    /// When.
+    /// The instant of the call that saves it.
     pub at: Timestamp,
-    /// Id of the role in `workflow.owners`.
+    /// Id in `workflow.owners` of the role that saves it.
     pub by: i32,
     /// What the caller calls its session.
     pub session: Option<String>,

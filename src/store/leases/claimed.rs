@@ -9,23 +9,23 @@ use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 /// A task that was claimed, as its worker sees it.
 #[derive(Debug)]
 pub struct Claimed {
-    /// Its id.
+    /// Id of the task, which is that of its bookmark.
     pub task: Uuid,
-    /// Its name.
+    /// Name of the task, by which the worker claimed it.
     pub name: String,
-    /// Its payload.
+    /// What the activity gave the task; `None`: nothing.
     pub payload: Option<Value>,
-    /// Correlation id of its instance.
+    /// Correlation id of the instance that opened it; `None`: it has none.
     pub correlation_id: Option<String>,
-    /// Its instance.
+    /// The instance that opened it.
     pub instance: Uuid,
-    /// The definition of the instance.
+    /// The id that all versions of the instance's definition share.
     pub definition_id: String,
-    /// The activity that opened it.
+    /// Id within the definition of the activity that opened it.
     pub activity_id: String,
-    /// Id of the instance's owner.
+    /// Id in `workflow.owners` of the instance's owner.
     pub owner: i32,
-    /// Its priority.
+    /// Tasks with a higher one are claimed first; 0 if the activity gave none.
     pub priority: i32,
     /// Until when people are to do it.
     pub deadline: Option<Timestamp>,

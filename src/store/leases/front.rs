@@ -6,14 +6,14 @@ use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 /// Where the tasks of a name begin: with those of a higher priority than this one, or of this one since this instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Front {
-    /// The priority.
+    /// All tasks with a higher priority than this one lie behind the front.
     pub priority: i32,
-    /// The instant.
+    /// Of the tasks with just this priority, those that were opened at this instant or later do.
     pub since: Timestamp,
 }
 
 impl Front {
-    /// Of all tasks.
+    /// A front behind which all tasks lie.
     pub const ALL: Self = Self { priority: i32::MIN, since: Timestamp::MINUS_INFINITY };
 }
 

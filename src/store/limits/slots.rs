@@ -15,7 +15,7 @@ use crate::store::tables::SLOTS;
 /// A slot that a lease needs: one of a place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Need {
-    /// The limit.
+    /// Key of the limit in `workflow.limits`.
     pub limit: i32,
     /// The place: what is counted, and the value of the key.
     pub place: String,
@@ -182,7 +182,7 @@ pub fn bind(taken: &[Taken], task: &Uuid, token: &Uuid, now: Timestamp) {
 /// Whether a claim would get a slot.
 #[derive(Clone, Debug)]
 pub enum Asked {
-    /// It would.
+    /// A slot of each place that it needs is free now.
     Free,
     /// It would not, before an instant, or before one of these transactions has ended.
     Held {

@@ -147,7 +147,7 @@ pub fn arrived() -> PgError {
 pub struct Contents {
     /// The rows of each table that has some.
     pub tables: Vec<Packed>,
-    /// What they refer to.
+    /// Owners and definition versions that they name, which the other node must have.
     pub references: References,
     /// Where the rows of each table are. They stay there, since they are locked.
     places: Vec<Vec<Tid>>,
@@ -158,7 +158,7 @@ pub struct Contents {
 pub struct References {
     /// Owners, by their numbers.
     pub owners: BTreeSet<i32>,
-    /// Definition versions.
+    /// Definition versions, by the ids that they have on this node.
     pub versions: BTreeSet<Uuid>,
 }
 

@@ -12,15 +12,15 @@ use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 /// An instance that satisfies a filter.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// Its id.
+    /// Id of the instance, by which lists are ordered.
     pub id: Uuid,
-    /// Its version of the definition.
+    /// The definition version that it runs, by which the caller's right to read it is decided.
     pub version: Uuid,
-    /// Id of its owner.
+    /// Id in `workflow.owners` of the role to which it belongs.
     pub owner: i32,
     /// When it was created, when it last changed, and when it ended.
     times: [Option<Timestamp>; 3],
-    /// Its name, if it was wanted.
+    /// Its name, if the caller wanted names and it has one.
     pub name: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct Portion {
     pub matching: Vec<Listed>,
     /// How many rows it looked at.
     pub looked: usize,
-    /// The id of the last one.
+    /// Id of the last row that it looked at, where the next portion goes on; `None`: there was none.
     pub last: Option<Uuid>,
 }
 
@@ -108,13 +108,13 @@ pub enum Place<'a> {
     /// At ids in this range, from its end (`newest`) or from its beginning. With a version and an owner: at their
     /// instances.
     Range {
-        /// The lowest id.
+        /// The lowest id, inclusive.
         low: Uuid,
-        /// The highest id.
+        /// The highest id, inclusive.
         high: Uuid,
-        /// Begins at the highest.
+        /// Whether it begins at the highest id and goes down.
         newest: bool,
-        /// Version and owner.
+        /// Definition version and owner whose instances are meant; `None`: those of all.
         of: Option<(Uuid, i32)>,
     },
     /// At these instances.
@@ -189,13 +189,13 @@ pub fn owners_of(version: Uuid) -> Vec<i32> {
 /// A version of a definition, as lists look for instances.
 #[derive(Debug)]
 pub struct Version {
-    /// Its id.
+    /// Id of this version alone.
     pub id: Uuid,
-    /// Id of the definition.
+    /// The id that all versions of the definition share.
     pub definition: String,
-    /// Id of its owner.
+    /// Id in `workflow.owners` of the role to which it belongs.
     pub owner: i32,
-    /// Its number.
+    /// Number of the version among those of its definition.
     pub number: i32,
 }
 
@@ -255,33 +255,33 @@ pub fn traces(of: Traces, newest: bool, at_most: usize) -> Vec<Uuid> {
 /// What a list shows of an instance.
 #[derive(Debug)]
 pub struct Shown {
-    /// Its id.
+    /// Id of the instance.
     pub id: Uuid,
-    /// Id of its definition.
+    /// The id that all versions of its definition share.
     pub definition: String,
-    /// Number of the version.
+    /// Number of the version that it runs.
     pub number: i32,
-    /// Id of the version.
+    /// Id of the version that it runs.
     pub version: Uuid,
-    /// Its name.
+    /// The name that the workflow gave it; `None`: none.
     pub name: Option<String>,
-    /// Its correlation id.
+    /// Its correlation id; `None`: it has none.
     pub correlation: Option<String>,
-    /// Its status.
+    /// `Running` or `Finished`, which follows from the sub-status.
     pub status: String,
     /// Its sub-status, as the view shows it.
     pub sub_status: String,
     /// How many incidents it has.
     pub incidents: i32,
-    /// Id of its owner.
+    /// Id in `workflow.owners` of the role to which it belongs.
     pub owner: i32,
-    /// The instance that started it.
+    /// The instance that started it as a child workflow; `None`: none did.
     pub parent: Option<Uuid>,
     /// When it was created.
     pub created: Timestamp,
     /// When it last changed.
     pub updated: Timestamp,
-    /// When it ended.
+    /// When it ended; `None`: it has not.
     pub finished: Option<Timestamp>,
     /// Since when it is paused.
     pub paused: Option<Timestamp>,

@@ -27,7 +27,7 @@ pub enum Alteration {
     ModifyVariable {
         /// Name of the variable, or its id in the definition.
         name: String,
-        /// The new value.
+        /// The new value, before it is converted.
         value: Value,
         /// The execution that sees the variable; without one it is a variable of the workflow, or that of the only open
         /// execution that has one of this name.
@@ -37,7 +37,7 @@ pub enum Alteration {
     ScheduleActivity(Target),
     /// Cancels open executions of an activity. What holds it goes on.
     CancelActivity(Target),
-    /// Cancels the instance.
+    /// Cancels the instance, as `wf_cancel` does.
     Cancel,
 }
 
@@ -66,9 +66,9 @@ impl Target {
 /// Who alters an instance, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Author {
-    /// The role.
+    /// Name of the role that made the call, as the journal keeps it.
     pub role: String,
-    /// Why, if that was said.
+    /// What the caller gave as the reason; `None`: nothing.
     pub reason: Option<String>,
 }
 

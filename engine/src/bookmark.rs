@@ -11,11 +11,11 @@ use crate::node_ix::NodeIx;
 pub struct Bookmark {
     /// Id, a UUID version 7 whose time is the burst that made it.
     pub id: Uuid,
-    /// Node that waits.
+    /// Node that waits. It is set in what a burst made, and 0 in what was read from a row.
     pub node: NodeIx,
-    /// Activity id of that node.
+    /// Id of that node within the definition.
     pub activity_id: String,
-    /// Path of that node.
+    /// Path of ids from the workflow down to that node.
     pub node_id: String,
     /// Type of that node; of a task that of `RunTask`.
     pub activity_type: String,
@@ -25,7 +25,7 @@ pub struct Bookmark {
     pub name: String,
     /// SHA-256 of the stimulus.
     pub hash: [u8; 32],
-    /// Stimulus payload.
+    /// What a stimulus is compared by beside the name, in normal form; `None`: nothing.
     pub payload: Option<Value>,
     /// Free-form additions.
     pub metadata: Option<Value>,
@@ -49,15 +49,15 @@ pub struct NewBookmark {
     pub name: Option<String>,
     /// Whether it is the bookmark of a task of an activity other than `RunTask`: name and type are those of `RunTask`.
     pub is_task: bool,
-    /// Payload.
+    /// What a stimulus is compared by beside the name; the burst normalises it.
     pub payload: Option<Value>,
-    /// Metadata.
+    /// Free-form additions, which no stimulus is compared by.
     pub metadata: Option<Value>,
-    /// Callback.
+    /// SQL function that a resume calls; `None`: the activity itself goes on.
     pub callback: Option<String>,
-    /// See [`Bookmark::auto_burn`].
+    /// Whether a resume uses it up; the default.
     pub auto_burn: bool,
-    /// See [`Bookmark::auto_complete`].
+    /// Whether a resume without callback completes the activity; the default.
     pub auto_complete: bool,
     /// Whether the activity instance is part of the hash; by default only without a payload.
     pub include_activity_instance: Option<bool>,
@@ -85,17 +85,17 @@ impl Default for NewBookmark {
 /// The part of a stored bookmark that a resume needs.
 #[derive(Debug, PartialEq)]
 pub struct Resumed {
-    /// Id.
+    /// Id of the bookmark, which the journal names and a resume burns.
     pub id: Uuid,
-    /// Stimulus name.
+    /// Stimulus name, by which a retry or a timeout is told from what the activity waits for.
     pub name: String,
-    /// The execution that waits.
+    /// The execution that waits. It must be open.
     pub activity_instance_id: Uuid,
-    /// Payload.
+    /// Payload as it was stored; of a task with its id in it.
     pub payload: Option<Value>,
-    /// Metadata.
+    /// Free-form additions of the activity that made it.
     pub metadata: Option<Value>,
-    /// Callback.
+    /// SQL function that the resume calls; `None`: the activity itself goes on.
     pub callback: Option<String>,
     /// Whether the resume burns the bookmark.
     pub auto_burn: bool,

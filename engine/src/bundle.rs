@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::value::Bounds;
 
-/// What a bundle begins with.
+/// The first bytes of each bundle, by which other bytes are refused.
 pub const MAGIC: &[u8] = b"workflow bundle\n";
 /// The format that is written. Every later version reads it.
 const FORMAT: u16 = 1;
@@ -22,10 +22,10 @@ const FORMAT: u16 = 1;
 /// SHA-256 of a piece.
 pub type Digest = [u8; 32];
 
-/// One piece.
+/// One piece of what an export packs. Only all pieces of its set can be taken in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundle {
-    /// Names the set.
+    /// Id of the set, which the export makes: pieces of two sets do not fit together.
     pub set: Uuid,
     /// Number of this piece, from 1 on.
     pub piece: u32,
@@ -40,7 +40,7 @@ pub struct Bundle {
     /// Definition versions that the rows refer to.
     #[serde(deserialize_with = "list")]
     pub definitions: Vec<Definition>,
-    /// The rows.
+    /// The rows to be taken in, table by table.
     #[serde(deserialize_with = "list")]
     pub tables: Vec<Table>,
 }
@@ -55,7 +55,7 @@ pub struct Last {
 /// An owner on the node from which the rows come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// Its number there.
+    /// Its id in `workflow.owners` of that node, to which the rows refer.
     pub id: i32,
     /// Name of the role; empty if it does not exist any more.
     pub role: String,
@@ -66,9 +66,9 @@ pub struct Owner {
 pub struct Definition {
     /// Id of the version there.
     pub id: Uuid,
-    /// Logical id.
+    /// The id that all versions of the definition share.
     pub definition_id: String,
-    /// Number of the version.
+    /// Number of the version among those of its definition.
     pub version: i32,
     /// Name of the owner's role.
     pub owner: String,
@@ -76,12 +76,12 @@ pub struct Definition {
     pub content: Digest,
 }
 
-/// Rows of a table.
+/// Rows of one table of the schema, with the names of their columns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
-    /// Its name.
+    /// Name of the table, without the schema.
     pub name: String,
-    /// Names of its columns.
+    /// Names of the columns whose values each row has, in their order.
     #[serde(deserialize_with = "list")]
     pub columns: Vec<String>,
     /// The values of the rows, packed one after the other.
@@ -89,10 +89,10 @@ pub struct Table {
     values: Vec<u8>,
 }
 
-/// A value of a row.
+/// A value of a column. The variant is stored, so the import can compare it with the type of its column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Cell<'a> {
-    /// NULL of any type.
+    /// NULL, whatever the type of the column is.
     Null,
     /// `uuid`
     Uuid(Uuid),
@@ -150,7 +150,7 @@ impl Table {
         if size <= spare { 0 } else { size.max(self.values.capacity() / 2) }
     }
 
-    /// Bytes of its rows.
+    /// Bytes that its packed rows take, so that a caller can ask for room first.
     pub fn size(&self) -> usize {
         self.values.len()
     }
@@ -242,7 +242,7 @@ impl fmt::Display for Unreadable {
 }
 
 impl Bundle {
-    /// Packs it.
+    /// The bytes of the bundle, with its digest, as a client carries them to the other node.
     pub fn pack(&self) -> Vec<u8> {
         // A vector takes any bytes, so nothing can go wrong.
         seal(&postcard::to_stdvec(self).unwrap_or_default())

@@ -13,15 +13,15 @@ use crate::value::{copy_members, copy_or_null};
 /// A child to be started after the burst.
 #[derive(Debug, PartialEq)]
 pub struct NewChild {
-    /// Its id.
+    /// Id of the instance to be made, which the activity that asks for it chooses.
     pub id: Uuid,
     /// The definition version that the child runs.
     pub version_id: Uuid,
-    /// Its input.
+    /// Input of the child, with the id of its parent in it.
     pub input: Map<String, Value>,
-    /// Its correlation id.
+    /// Correlation id that the child begins with; `None`: it has none.
     pub correlation_id: Option<String>,
-    /// The bookmark that the report resumes.
+    /// The bookmark that the report resumes; `None`: the parent does not wait for one.
     pub bookmark_id: Option<Uuid>,
     /// When the child runs, and when it reports.
     pub begin: Begin,
@@ -88,22 +88,22 @@ impl<'a> Report<'a> {
         is_report.then_some(Self { value })
     }
 
-    /// The id of the child.
+    /// Id of the child, as a text.
     pub fn instance(&self) -> Value {
         self.field(INSTANCE)
     }
 
-    /// The child's status.
+    /// Elsa's name of the child's status; null if the child was refused.
     pub fn status(&self) -> Value {
         self.field(STATUS)
     }
 
-    /// The child's sub-status.
+    /// Elsa's name of the child's sub-status; null if the child was refused.
     pub fn sub_status(&self) -> Value {
         self.field(SUB_STATUS)
     }
 
-    /// The child's output.
+    /// Outputs of the child, an object; null if the child was refused.
     pub fn output(&self) -> Value {
         self.field(OUTPUT)
     }

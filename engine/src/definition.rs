@@ -85,7 +85,7 @@ pub fn compile(
 /// The result of compiling a document.
 #[derive(Debug)]
 pub struct Judged {
-    /// The program, or all errors.
+    /// The program; if it does not compile, every problem that was found.
     pub program: Result<Program, Vec<Problem>>,
     /// What the author probably did not mean.
     pub warnings: Vec<Problem>,

@@ -79,11 +79,11 @@ pub struct Delta {
     pub cleared: Vec<Uuid>,
     /// The extension deletes all stored bookmarks of the instance.
     pub clear_all: bool,
-    /// Tasks to open.
+    /// Tasks to open; their bookmarks are in `created`.
     pub tasks: Vec<NewTask>,
     /// Faults to store as incidents.
     pub incidents: Vec<Incident>,
-    /// What happened, in order.
+    /// What happened, in order, for the journal.
     pub events: Vec<Event>,
     /// What begins in place of the run, which has ended.
     pub continuation: Option<Box<Continuation>>,
@@ -103,16 +103,16 @@ pub struct Delta {
     pub changed: Changed,
 }
 
-/// A task for the outside.
+/// A task that the burst opened: work for a person, or for a program outside.
 #[derive(Debug, PartialEq)]
 pub struct NewTask {
-    /// Task id, which is the id of its bookmark.
+    /// Id of the bookmark at which the activity waits, which is that of the task.
     pub bookmark_id: Uuid,
-    /// Activity that opened it.
+    /// Id within the definition of the activity that opened it.
     pub activity_id: String,
-    /// Name.
+    /// Name by which workers claim it, as the activity gave it.
     pub name: String,
-    /// Payload.
+    /// What the worker or person is given; `None`: nothing.
     pub payload: Option<Value>,
     /// Workers claim tasks with a higher one first.
     pub priority: i32,
@@ -122,29 +122,29 @@ pub struct NewTask {
     pub for_people: Option<Box<ForPeople>>,
 }
 
-/// A fault of an activity.
+/// A fault that no activity around took, to be stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Incident {
-    /// Activity that faulted.
+    /// Id within the definition of the activity that faulted.
     pub activity_id: String,
-    /// Its type.
+    /// Full type name of that activity.
     pub activity_type: String,
     /// Path of the activity's node.
     pub node_id: String,
-    /// The execution that faulted.
+    /// The execution that faulted, which a retry repeats.
     pub activity_instance_id: Uuid,
     /// Number of attempts of this execution, of which the last one faulted.
     pub attempts: u32,
-    /// What went wrong.
+    /// Message, SQLSTATE and the other fields of the error.
     pub fault: Fault,
 }
 
 /// A stimulus that the workflow itself publishes.
 #[derive(Debug, PartialEq)]
 pub struct Published {
-    /// Stimulus name.
+    /// Stimulus name; that of `Elsa.Event` for an event.
     pub name: String,
-    /// Stimulus payload.
+    /// What bookmarks and triggers are compared by beside the name.
     pub payload: Option<Value>,
     /// Input for the instances that the stimulus starts or resumes.
     pub input: Option<Value>,
@@ -159,18 +159,18 @@ pub struct Published {
 pub struct Changed {
     /// Variables of the workflow scope.
     pub variables: bool,
-    /// Workflow outputs.
+    /// Outputs of the workflow.
     pub output: bool,
-    /// Name.
+    /// The name that the workflow gives its instance.
     pub name: bool,
-    /// Correlation id.
+    /// The correlation id, which open bookmarks and tasks follow.
     pub correlation_id: bool,
 }
 
 /// A child execution as its parent sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Child {
-    /// The node that it executes.
+    /// The activity that it executes.
     pub node: NodeIx,
     /// Sequence number of the execution.
     pub sequence: u32,
@@ -183,21 +183,21 @@ pub struct Child {
 /// A fault of an execution, as it is offered to its ancestors.
 #[derive(Clone, Copy, Debug)]
 pub struct Faulted<'a> {
-    /// What went wrong.
+    /// The error, by which an ancestor decides whether it takes it.
     pub fault: &'a Fault,
-    /// The activity that faulted.
+    /// Id within the definition of the activity in which it happened.
     pub activity_id: &'a str,
-    /// Number of its attempts.
+    /// Number of the attempts of that execution, the faulted one included.
     pub attempts: u32,
 }
 
 /// How an activity completed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Outcomes {
-    /// With the outcome `Done`.
+    /// With the outcome `Done`, as most activities do.
     #[default]
     Done,
-    /// With these outcomes.
+    /// With these outcomes, whose connections a flowchart follows.
     Named(Vec<String>),
     /// The activity did not run; the flowchart follows no connection.
     Empty,

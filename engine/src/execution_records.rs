@@ -15,7 +15,7 @@ use crate::value::copy_or_null;
 pub enum Status {
     /// Begun and not ended.
     Running,
-    /// Ended by itself.
+    /// It ended by itself, with outcomes.
     Completed,
     /// Ended by something else.
     Canceled,
@@ -24,7 +24,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Its name in Elsa.
+    /// The word that Elsa's API has for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Running => "Running",
@@ -44,7 +44,7 @@ pub struct ExecutionRecord {
     pub parent: Option<u32>,
     /// The activity; `None`: the present version of the definition does not have it.
     pub node: Option<NodeIx>,
-    /// Activity id.
+    /// Id of the activity within the definition, as the journal has it.
     pub activity_id: String,
     /// Activity type without the `Elsa.` prefix.
     pub activity_type: String,
@@ -54,7 +54,7 @@ pub struct ExecutionRecord {
     pub started_at: DateTime<Utc>,
     /// When the burst ran in which it ended.
     pub ended_at: Option<DateTime<Utc>>,
-    /// The outcomes with which it completed.
+    /// The outcomes with which it completed; empty while it has not.
     pub outcomes: Vec<String>,
     /// Evaluated inputs by name, if the journal keeps values.
     pub inputs: Option<Map<String, Value>>,

@@ -33,18 +33,18 @@ const MAX_VALUE: usize = 200;
 /// Maximum number of characters of an activity's description.
 const MAX_KIND: usize = 60;
 
-/// An open bookmark.
+/// A bookmark at which the instance waits now, with what is known of its task and of its failures.
 #[derive(Debug, Default)]
 pub struct OpenBookmark {
-    /// Id.
+    /// Id of the bookmark, which is that of the task if it has one.
     pub bookmark_id: Uuid,
     /// Path of the activity that waits.
     pub node_id: String,
-    /// Id of that activity.
+    /// Id of that activity within the definition.
     pub activity_id: String,
-    /// Stimulus name.
+    /// Name of the stimulus that resumes it.
     pub name: String,
-    /// Stimulus payload.
+    /// What the stimulus is compared by beside the name.
     pub payload: Option<Value>,
     /// Name of the task, if it is the bookmark of one.
     pub task: Option<String>,
@@ -80,43 +80,43 @@ pub struct Lease {
 /// A due bookmark that the workers gave up: its dead letter.
 #[derive(Clone, Debug, Default)]
 pub struct GivenUp {
-    /// Id of the dead letter.
+    /// Id by which `wf_replay` gives it another chance.
     pub dead_letter_id: Uuid,
-    /// When.
+    /// When its last attempt failed.
     pub at: DateTime<Utc>,
-    /// Why.
+    /// Message of the error with which that attempt failed.
     pub error: String,
 }
 
-/// An open incident.
+/// An incident whose execution is still faulted.
 #[derive(Clone, Debug, Default)]
 pub struct OpenIncident {
     /// Path of the activity that faulted.
     pub node_id: String,
-    /// Id of that activity.
+    /// Id of that activity within the definition.
     pub activity_id: String,
-    /// SQLSTATE.
+    /// Five-character SQLSTATE of its fault.
     pub sqlstate: String,
     /// By which policies and catches name the fault.
     pub code: Option<String>,
-    /// Message.
+    /// Primary message of its fault.
     pub message: String,
-    /// Detail.
+    /// DETAIL of its fault, if it has one.
     pub detail: Option<String>,
-    /// Hint.
+    /// HINT of its fault, if it has one.
     pub hint: Option<String>,
 }
 
 /// Records of an activity that wait to be handled.
 #[derive(Clone, Debug, Default)]
 pub struct OpenRecords {
-    /// Path of the activity.
+    /// Path of the activity whose handler they are for.
     pub node_id: String,
-    /// Its id.
+    /// Id of that activity within the definition.
     pub activity_id: String,
     /// Whether it was interrupted; otherwise it has completed.
     pub interrupted: bool,
-    /// Their number.
+    /// How many records of the activity there are; a loop leaves one for each round.
     pub count: u64,
 }
 

@@ -28,13 +28,13 @@ use sql_template::SqlTemplate;
 /// An expression with the type that its value is converted to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    /// What is evaluated.
+    /// How the value comes about.
     pub kind: ExpressionKind,
-    /// Type that the result is converted to.
+    /// Type that the value is converted to; [`TypeName::Any`]: it stays as it is.
     pub type_name: TypeName,
 }
 
-/// The kinds of expression.
+/// How a value comes about, by the language in which it is written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpressionKind {
     /// A constant, already converted.
@@ -49,7 +49,7 @@ pub enum ExpressionKind {
     Text(Vec<Expression>),
     /// JavaScript source.
     JavaScript(Arc<str>),
-    /// A Liquid template.
+    /// A Liquid template, compiled when the definition was.
     Liquid(LiquidTemplate),
     /// SQL with parameters as Elsa writes them.
     SqlTemplate(SqlTemplate),
@@ -62,11 +62,11 @@ pub enum ExpressionKind {
 pub enum ObjectTemplate {
     /// A part without expressions.
     Constant(Value),
-    /// An array.
+    /// An array with an expression inside.
     Array(Vec<ObjectTemplate>),
-    /// An object.
+    /// An object with an expression inside; its members stay in order.
     Object(Vec<(String, ObjectTemplate)>),
-    /// An expression.
+    /// A place where the value of an expression stands.
     Expression(Box<Expression>),
 }
 

@@ -15,11 +15,11 @@ use std::fmt;
 pub struct Fault {
     /// Five-character SQLSTATE.
     pub sqlstate: String,
-    /// Primary message.
+    /// What is wrong, as PostgreSQL's primary message: one line, no full stop.
     pub message: String,
-    /// Detail.
+    /// The facts, in sentences, as PostgreSQL's DETAIL. `None`: the message says all.
     pub detail: Option<String>,
-    /// Hint.
+    /// What the reader can do, in sentences, as PostgreSQL's HINT. `None`: the fault has no hint.
     pub hint: Option<String>,
     /// Where it happened: PL/pgSQL context, JavaScript stack.
     pub context: Option<String>,
@@ -35,14 +35,14 @@ impl Fault {
         Self { sqlstate: sqlstate.into(), message: message.into(), ..Self::default() }
     }
 
-    /// Adds a DETAIL.
+    /// The same fault with this DETAIL: the facts, in sentences.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
     }
 
-    /// Adds a HINT.
+    /// The same fault with this HINT: what to do, in sentences.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -73,7 +73,7 @@ pub fn is_never_a_fault(sqlstate: &str) -> bool {
 pub enum Error {
     /// The burst took more steps than allowed, for example in a loop that never waits. (54000)
     TooManySteps {
-        /// The limit.
+        /// The bound that it reached: [`Limits::max_steps`](crate::execution::Limits::max_steps).
         limit: u64,
         /// The activity of the next step.
         activity_id: String,

@@ -135,7 +135,7 @@ pub trait Host {
         None
     }
 
-    /// Removes a record.
+    /// Removes the record with this number; its handler has ended.
     fn remove_record(&mut self, _number: u32) {}
 
     /// The activities of the newest records of the instance, at most so many, and the number of all.
@@ -153,14 +153,14 @@ pub trait Host {
     fn log(&mut self, _entry: &LogEntry) {}
 }
 
-/// A log entry of an activity.
+/// What the activity `Log` writes to the log of the server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogEntry {
-    /// Severity.
+    /// How grave the author of the workflow says it is.
     pub level: LogLevel,
     /// Subject of the entry, in a word.
     pub category: String,
-    /// The text.
+    /// The text as the activity evaluated it.
     pub message: String,
     /// Further data of the entry: an object, or null.
     pub attributes: Value,
@@ -195,7 +195,7 @@ impl LogLevel {
         ALL[position.min(ALL.len() - 1)]
     }
 
-    /// Its name.
+    /// Elsa's name of the level, as definitions have it.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }

@@ -28,15 +28,15 @@ pub use token_scope::{TokenChange, TokenScope};
 /// One run of a definition.
 #[derive(Debug, PartialEq)]
 pub struct Instance {
-    /// Id.
+    /// UUID version 7 whose time is that of the creation, unless the caller of the start chose another id.
     pub id: Uuid,
     /// Version number of the definition that the instance runs.
     pub version: i32,
-    /// Correlation id.
+    /// What the instance is about, such as the number of an order; `None`: it was not said.
     pub correlation_id: Option<String>,
-    /// Name.
+    /// Name that the workflow gives the instance, for lists; `None`: none.
     pub name: Option<String>,
-    /// Sub-status; the status follows from it.
+    /// How far it has come; the status follows from it.
     pub sub_status: SubStatus,
     /// Input given at start.
     pub input: Map<String, Value>,
@@ -62,12 +62,12 @@ impl Instance {
     }
 }
 
-/// Elsa's sub-status.
+/// How far an instance has come, in Elsa's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SubStatus {
     /// Created, not started.
     Pending,
-    /// In a burst.
+    /// In a burst, which leaves it in another sub-status.
     Executing,
     /// Waits for bookmarks (or, with incidents, for a retry).
     Suspended,
@@ -75,14 +75,14 @@ pub enum SubStatus {
     Finished,
     /// A fault stopped the instance; it can be retried, resumed or cancelled.
     Faulted,
-    /// Cancelled.
+    /// A call cancelled the instance before it ended.
     Cancelled,
 }
 
-/// Elsa's status.
+/// Whether an instance has ended, in Elsa's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Not ended.
+    /// It has not ended; it may be pending, in a burst or waiting.
     Running,
     /// Ended; `Faulted` counts as ended although a retry or resume can continue the instance.
     Finished,
@@ -192,11 +192,11 @@ impl State {
 /// One open execution of an activity.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Context {
-    /// The node that it executes.
+    /// The activity that it executes, by its number in the version that the instance runs.
     pub node: NodeIx,
-    /// The execution that scheduled it.
+    /// Sequence number of the execution that scheduled it; `None`: it is the root, or runs the instance's own handlers.
     pub parent: Option<u32>,
-    /// Its status.
+    /// Whether a fault has stopped it.
     pub status: ActivityStatus,
     /// Number of its stored bookmarks.
     pub bookmarks: u32,
@@ -219,7 +219,7 @@ pub struct Context {
 /// The attempts of an execution: those that have failed, and until when the present one may take.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Attempts {
-    /// Number of attempts that have failed.
+    /// Number of attempts that have failed; the present one is the next.
     pub failed: u32,
     /// When the first one began, in microseconds since 1970.
     pub since: i64,
@@ -235,7 +235,7 @@ pub struct Attempts {
 /// A timeout that an open execution, or the whole run, waits for beside everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeout {
-    /// Its bookmark.
+    /// Id of the bookmark that is due when the time is over.
     #[serde(with = "uuid::serde::compact")]
     pub bookmark: Uuid,
     /// When the time is over, in microseconds since 1970.
@@ -265,7 +265,7 @@ impl Context {
 pub struct KeptInput {
     /// Name of the bookmark; `None`: the activity ran as the trigger.
     pub name: Option<String>,
-    /// Payload of the bookmark.
+    /// Payload of the bookmark, by which the next attempt finds out that it waits for the same.
     pub payload: Json,
     /// The input; null if there was none.
     pub input: Json,
@@ -284,16 +284,16 @@ pub enum ActivityStatus {
 /// last.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Memory {
-    /// Nothing.
+    /// The activity remembers nothing.
     #[default]
     None,
-    /// A position or a count.
+    /// A position among its children, or the number of those that it waits for.
     Count(i64),
     /// Progress of a counting loop.
     Range {
         /// The number of the current round.
         current: i64,
-        /// The bound.
+        /// The bound of the numbers; `inclusive` says whether it is one of them.
         end: i64,
         /// The difference between two rounds.
         step: i64,
@@ -304,14 +304,14 @@ pub enum Memory {
     Items {
         /// Index of the current round.
         index: i64,
-        /// The items, as an array.
+        /// The items as they were computed before the first round, as an array.
         items: Json,
     },
-    /// Visits of a flowchart.
+    /// Which connections a flowchart in counter mode has followed, and how often.
     Flow(Box<FlowScope>),
     /// Data of another activity.
     Json(Json),
-    /// Tokens of a flowchart.
+    /// The tokens on the connections of a flowchart in token mode.
     Tokens(Box<TokenScope>),
     /// The activity is deferred to a burst of its own and has not been executed yet.
     Deferred,

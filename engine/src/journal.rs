@@ -15,10 +15,10 @@ mod packed;
 
 pub use packed::{Row, decode, encode};
 
-/// One event.
+/// Something that happened in a burst, as the journal keeps it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Kind of the event.
+    /// What happened; the other members depend on it.
     pub kind: EventKind,
     /// Activity id; empty for the workflow itself.
     pub activity_id: String,
@@ -61,7 +61,7 @@ impl Event {
 /// The kinds of events. Stored by number: add at the end only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EventKind {
-    /// The workflow started.
+    /// The first burst of the instance began.
     WorkflowStarted,
     /// A bookmark of the workflow was resumed.
     WorkflowResumed,
@@ -69,21 +69,21 @@ pub enum EventKind {
     WorkflowSuspended,
     /// Every execution has ended.
     WorkflowFinished,
-    /// A fault stopped the workflow.
+    /// A fault that no activity took stopped the workflow.
     WorkflowFaulted,
     /// The workflow was cancelled; data is the reason.
     WorkflowCancelled,
     /// Faulted activities run again.
     WorkflowRetried,
-    /// An activity began.
+    /// An activity began an execution.
     Started,
     /// A bookmark of the activity was resumed.
     Resumed,
-    /// A bookmark was made.
+    /// An activity began to wait at a new bookmark.
     BookmarkCreated,
     /// An activity completed; data holds outcomes other than `Done`.
     Completed,
-    /// An activity was cancelled.
+    /// An execution was ended by something else before it completed.
     Canceled,
     /// An activity faulted; data is sqlstate and message.
     Faulted,
@@ -188,12 +188,12 @@ impl EventKind {
 /// Which events of a burst are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
-    /// All.
+    /// Every event is written.
     #[default]
     Full,
-    /// The milestones.
+    /// Events that say where a run stands are written, others are not.
     Milestones,
-    /// None.
+    /// No event is written.
     None,
 }
 

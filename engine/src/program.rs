@@ -48,7 +48,7 @@ pub use machine::{Machine, STATES, TRANSITIONS};
 pub use numbering::Numbering;
 pub use retry::{ComputedStrategy, Retry};
 
-/// A compiled definition.
+/// A definition as a burst runs it: names resolved, expressions compiled. It never changes.
 #[derive(Debug)]
 pub struct Program {
     /// Logical id, shared by all versions.
@@ -57,15 +57,15 @@ pub struct Program {
     pub version_id: Option<String>,
     /// Name of the workflow, if it has one.
     pub name: Option<String>,
-    /// Settings of the definition.
+    /// What the `options` of the document say, and defaults for the rest.
     pub options: Options,
     /// Variables of the workflow scope.
     pub variables: Vec<Variable>,
     /// Declared inputs; without declarations the definition accepts any input.
     pub inputs: Vec<Argument>,
-    /// Declared outputs.
+    /// Declared outputs, to whose types values are converted.
     pub outputs: Vec<Argument>,
-    /// Schema of the input as a whole.
+    /// JSON Schema that the input must match as one object, after its members match theirs.
     pub input_schema: Option<Schema>,
     /// All activities. The first is the root, and a parent has a lower index than its children. The definition's own
     /// nodes come first, then those of each inlined workflow in the workflow's own order. The own nodes of a definition
@@ -93,7 +93,7 @@ pub struct Inlined {
     pub node: NodeIx,
     /// Root of the workflow; the nodes of its program follow from here, in their order.
     pub first: NodeIx,
-    /// Its program.
+    /// The workflow's own program, whose node 0 is `first` here.
     pub program: Arc<Program>,
 }
 
@@ -106,7 +106,7 @@ pub struct Composite {
     pub inputs: Vec<Argument>,
     /// Index of the first declared input among the variables.
     pub first_input: usize,
-    /// Declared outputs.
+    /// Declared outputs, which become outputs of the activity.
     pub outputs: Vec<Argument>,
 }
 
@@ -139,7 +139,7 @@ pub struct Options {
     pub compensate_on: CompensateOn,
     /// How long a run may take, from its first burst to its end.
     pub timeout: Option<TimeDelta>,
-    /// What the journal keeps.
+    /// Which events and values the journal keeps, and for how long.
     pub journal: Journaling,
     /// Which events of activities it keeps that say nothing themselves; `None`: as of the rest.
     pub activity_events: Option<Level>,
@@ -165,7 +165,7 @@ impl Default for CompensateOn {
 /// How many instances of a definition may run at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaxConcurrency {
-    /// So many.
+    /// Number of the instances, at least 1.
     pub max: u32,
     /// The input each value of which has the limit for itself.
     pub key: Option<String>,
@@ -198,10 +198,10 @@ pub enum IncidentStrategy {
 /// Whose rights SQL of the user has, as for SQL functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Security {
-    /// The caller's.
+    /// Those of the caller, or of the owner if a worker runs it; the default.
     #[default]
     Invoker,
-    /// The definition owner's.
+    /// Those of the definition's owner, as a security-restricted operation.
     Definer,
 }
 
@@ -211,7 +211,7 @@ pub enum SearchPath {
     /// The definition declares none: the extension chooses by `security` and by whether the burst has a caller.
     #[default]
     Unset,
-    /// The path of the session.
+    /// The path of the session that runs it.
     Caller,
     /// The path has these schemas, in this order.
     Schemas(Vec<String>),
@@ -226,14 +226,14 @@ pub struct Variable {
     pub name: String,
     /// Type that assigned values are converted to.
     pub type_name: TypeName,
-    /// Initial value.
+    /// Value at the start of its scope, converted to its type.
     pub initial: Value,
 }
 
 /// A declared input or output of the workflow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
-    /// Name.
+    /// Name by which callers give or read it.
     pub name: String,
     /// Type that values are converted to.
     pub type_name: TypeName,
@@ -262,7 +262,7 @@ pub struct Node {
     pub parent: Option<NodeIx>,
     /// Depth of nesting; the root has 0.
     pub depth: u32,
-    /// Behaviour.
+    /// What the activity does; an activity of an unknown type faults.
     pub activity: &'static dyn Activity,
     /// Whether the activity's type was known when the definition was compiled.
     pub is_known: bool,
@@ -298,7 +298,7 @@ pub struct Node {
     pub parts: Vec<Vec<Part>>,
     /// States and transitions of a state machine.
     pub machine: Option<Box<Machine>>,
-    /// Connections of a flowchart.
+    /// Connections of a flowchart, by the positions of its activities.
     pub flow: Option<Box<FlowGraph>>,
     /// Variable that `SetVariable` assigns, or whose value is the result of a `Composite` (its name, resolved when
     /// compiled).
@@ -334,7 +334,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// A text member.
+    /// The text member at this position; empty if the part has none.
     pub fn text(&self, index: usize) -> &str {
         self.texts.get(index).map_or("", String::as_str)
     }
@@ -344,7 +344,7 @@ impl Part {
         self.on.is_empty() || self.on.iter().any(|cause| cause.is_of(fault))
     }
 
-    /// The activity at a port.
+    /// The activity that stands at a port of the part; `None`: the author has put none there.
     pub fn port(&self, port: usize) -> Option<NodeIx> {
         self.ports.get(port).copied().flatten()
     }

@@ -33,7 +33,7 @@ pub struct RetryPolicy {
     pub delay: TimeDelta,
     /// How the delay grows from one attempt to the next.
     pub backoff: Backoff,
-    /// The longest delay.
+    /// The longest delay between two attempts; `None`: no bound.
     pub max_delay: Option<TimeDelta>,
     /// No attempt begins later than this after the first one.
     pub within: Option<TimeDelta>,
@@ -156,7 +156,7 @@ impl Cause {
         }
     }
 
-    /// Whether a fault has it.
+    /// Whether a fault has this cause.
     pub fn is_of(&self, fault: &Fault) -> bool {
         match self {
             Self::SqlState(state) => fault.sqlstate == *state,

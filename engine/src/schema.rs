@@ -32,13 +32,13 @@ const FREE_COST: u64 = 16;
 /// Bytes that a compiled pattern may take.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// Violations that are listed.
+/// How many violations a message lists.
 const MAX_VIOLATIONS: usize = 5;
 
 /// Characters of one violation.
 const MAX_VIOLATION: usize = 200;
 
-/// A schema.
+/// A JSON Schema, compiled, with the text that it was read from.
 #[derive(Clone, Debug)]
 pub struct Schema {
     source: Arc<Value>,
@@ -78,7 +78,7 @@ pub enum RefusalKind {
     Unsupported,
     /// It is nested too deep.
     TooDeep,
-    /// It is too large.
+    /// It has more parts than a schema may.
     TooLarge,
 }
 

@@ -21,17 +21,17 @@ use crate::stimulus;
 pub struct Trigger {
     /// The activity that starts the workflow.
     pub node: NodeIx,
-    /// Activity id of the node.
+    /// Id of that activity within the definition.
     pub activity_id: String,
-    /// Path of the node.
+    /// Path of ids from the workflow down to that activity.
     pub node_id: String,
-    /// Activity type of the node.
+    /// Full type name of that activity.
     pub activity_type: String,
-    /// Stimulus name.
+    /// Name of the stimulus that starts it.
     pub name: String,
-    /// Hash of the stimulus.
+    /// SHA-256 of name and payload, under which a stimulus finds it.
     pub hash: [u8; 32],
-    /// Stimulus payload.
+    /// What a stimulus is compared by beside the name, in normal form; `None`: nothing.
     pub payload: Option<Value>,
     /// When time fires the trigger. The anchor of a timer is the instant of this evaluation. So compare payloads, not
     /// anchors, and keep the stored anchor with [`Schedule::anchored_as`].

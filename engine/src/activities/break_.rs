@@ -4,7 +4,7 @@ use crate::activity::{Activity, Descriptor, FlowRole};
 use crate::execution::{Execution, Signal};
 use crate::fault::Fault;
 
-/// Leaves a loop.
+/// Leaves the nearest loop around it; without one, it ends the enclosing sequences.
 #[derive(Debug)]
 pub struct Break;
 

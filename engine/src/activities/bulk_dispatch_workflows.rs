@@ -17,7 +17,7 @@ use crate::journal::EventKind;
 use crate::stimulus;
 use crate::value::{copy, copy_members, to_text};
 
-/// Dispatches child workflows.
+/// Starts one child workflow for each item of a list, each in a transaction of its own.
 #[derive(Debug)]
 pub struct BulkDispatchWorkflows;
 

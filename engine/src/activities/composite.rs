@@ -11,7 +11,7 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct Composite;
 
-/// Its type name.
+/// Elsa's name of the type; a composite also stands for a workflow that is used as an activity.
 pub const TYPE_NAME: &str = "Elsa.Composite";
 
 outputs! {

@@ -7,7 +7,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
-/// Correlates the instance.
+/// Sets the correlation id of the instance, or removes it; open bookmarks follow.
 #[derive(Debug)]
 pub struct Correlate;
 

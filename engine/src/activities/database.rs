@@ -36,7 +36,7 @@ fn is_postgresql(client: &Value) -> Result<(), Fault> {
         .hint("Statements run in this database; reach another one through a foreign table."))
 }
 
-/// The input with the statement.
+/// The input that holds one SQL statement, under the name that the activity has for it.
 pub(super) const fn statement(name: &'static str) -> InputDescriptor {
     InputDescriptor::new(name, "String", "One SQL statement.").statement().checked(is_statement).needed()
 }

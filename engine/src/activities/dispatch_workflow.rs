@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::stimulus;
 use crate::value::copy_or_null;
 
-/// Dispatches a child workflow.
+/// Starts a child workflow in a transaction of its own, and waits for its end if asked to.
 #[derive(Debug)]
 pub struct DispatchWorkflow;
 

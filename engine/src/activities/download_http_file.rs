@@ -14,7 +14,7 @@ use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::value::{copy_or_null, to_text};
 
-/// Downloads a file.
+/// Opens a task for a worker that fetches a file, and waits for the answer.
 #[derive(Debug)]
 pub struct DownloadHttpFile;
 

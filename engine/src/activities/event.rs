@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::stimulus;
 use crate::value::copy_or_null;
 
-/// Waits for an event.
+/// Waits until an event of this name is published; as a trigger, it starts the workflow then.
 #[derive(Debug)]
 pub struct Event;
 

@@ -5,7 +5,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
-/// Raises a fault.
+/// Faults with a code and a message that the author gives.
 #[derive(Debug)]
 pub struct RaiseFault;
 

@@ -4,7 +4,7 @@ use crate::activity::{Activity, Descriptor, FlowRole};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
-/// Finishes the workflow.
+/// Ends the whole instance at once; what waits or is scheduled is dropped.
 #[derive(Debug)]
 pub struct Finish;
 

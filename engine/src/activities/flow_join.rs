@@ -9,7 +9,7 @@ use crate::execution::{Execution, Signal, one_of};
 use crate::fault::Fault;
 use serde_json::Value;
 
-/// Joins connections.
+/// Where branches of a flowchart meet; its mode says for how many of them it waits.
 #[derive(Debug)]
 pub struct FlowJoin;
 

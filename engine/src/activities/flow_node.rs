@@ -5,7 +5,7 @@ use crate::activity::{Activity, Descriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
-/// Wraps an activity.
+/// Holds one activity, so that this can stand in a flowchart.
 #[derive(Debug)]
 pub struct FlowNode;
 

@@ -38,7 +38,7 @@ pub(super) const RESULT_SCHEMA: InputDescriptor =
         .hint("json-editor")
         .checked(check_schema);
 
-/// Reads the assignee.
+/// The input `assignee` as a task takes it; null is no assignee. 22023 if it is no name.
 pub(super) fn assignee(value: &Value) -> Result<Option<String>, Fault> {
     match value {
         Value::Null => Ok(None),
@@ -46,7 +46,7 @@ pub(super) fn assignee(value: &Value) -> Result<Option<String>, Fault> {
     }
 }
 
-/// Reads the candidates.
+/// The input `candidates` as a task takes it; null is no candidates. 22023 if it is no list of names.
 pub(super) fn candidates(value: &Value) -> Result<Vec<String>, Fault> {
     let list = match value {
         Value::Null => return Ok(Vec::new()),
@@ -104,7 +104,7 @@ fn given(value: &Value) -> Option<Value> {
     }
 }
 
-/// Reads the form.
+/// The input `form` as a task takes it; null is no form. 22023 if it is no object.
 pub(super) fn form(value: &Value) -> Result<Option<Value>, Fault> {
     match given(value) {
         Some(Value::Null) => Ok(None),

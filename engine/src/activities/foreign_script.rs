@@ -19,7 +19,7 @@ pub(super) const fn inputs(language: ForeignLanguage) -> [InputDescriptor; 2] {
 pub(super) const OUTPUTS: &[OutputDescriptor] =
     &[OutputDescriptor::new("result", "Object", "What the script returns.")];
 
-/// The first of [`inputs`].
+/// The only input of [`inputs`], whose value the burst computes before the activity is called.
 const SCRIPT: Input<Value> = Input::at(0);
 
 /// The only output of [`OUTPUTS`].

@@ -43,11 +43,11 @@ fn elsa_name(name: &str) -> String {
 /// What came of a request.
 #[derive(Debug, PartialEq)]
 pub(super) enum Answer<'a> {
-    /// The service has answered.
+    /// The service has answered, with whatever status.
     Response { status: u16, headers: &'a Value, content: &'a Value },
-    /// No connection was made.
+    /// No connection was made, for the reason that the worker gave.
     NotConnected(&'a str),
-    /// No response came in time.
+    /// No response came in time, as the worker says in these words.
     TimedOut(&'a str),
 }
 

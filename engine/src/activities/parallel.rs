@@ -5,7 +5,7 @@ use crate::execution::{Child, Execution, Outcomes};
 use crate::fault::Fault;
 use crate::node_ix::NodeIx;
 
-/// Runs all its children.
+/// Runs its children side by side, and completes when all have completed.
 #[derive(Debug)]
 pub struct Parallel;
 

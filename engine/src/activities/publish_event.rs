@@ -8,7 +8,7 @@ use crate::execution::{Execution, Published};
 use crate::fault::Fault;
 use crate::instance::refuse_everyone;
 
-/// Publishes an event.
+/// Publishes an event after the burst, to all instances or to its own only.
 #[derive(Debug)]
 pub struct PublishEvent;
 

@@ -9,7 +9,7 @@ use crate::expression::ExpressionKind;
 use crate::fault::Fault;
 use serde_json::Value;
 
-/// Runs a script.
+/// Runs a script, whose value is its result and which can set its outcomes.
 #[derive(Debug)]
 pub struct RunJavaScript;
 

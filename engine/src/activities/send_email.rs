@@ -9,7 +9,7 @@ use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::fault::{Fault, TASK_FAILED};
 
-/// Sends a message.
+/// Opens a task for a worker that sends a mail, and waits for the answer.
 #[derive(Debug)]
 pub struct SendEmail;
 

@@ -16,7 +16,7 @@ use crate::fault::Fault;
 use crate::retry::RetryPolicy;
 use crate::value::copy_or_null;
 
-/// Sends a request.
+/// Opens a task for a worker that makes an HTTP request, and waits for the answer.
 #[derive(Debug)]
 pub struct SendHttpRequest;
 

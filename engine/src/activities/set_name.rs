@@ -7,7 +7,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
-/// Names the instance.
+/// Sets the name of the instance, which lists show, or removes it.
 #[derive(Debug)]
 pub struct SetName;
 

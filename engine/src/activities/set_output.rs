@@ -6,7 +6,7 @@ use crate::execution::Execution;
 use crate::fault::Fault;
 use serde_json::Value;
 
-/// Sets an output.
+/// Sets an output of the workflow, or of the composite around it that declares the output.
 #[derive(Debug)]
 pub struct SetOutput;
 

@@ -6,7 +6,7 @@ use crate::execution::Execution;
 use crate::fault::Fault;
 use serde_json::Value;
 
-/// Assigns a variable.
+/// Assigns a value to a variable of the nearest scope that has it.
 #[derive(Debug)]
 pub struct SetVariable;
 

@@ -7,7 +7,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDes
 use crate::execution::Execution;
 use crate::fault::Fault;
 
-/// Runs a statement.
+/// Runs one SQL statement of the author in the transaction of the burst.
 #[derive(Debug)]
 pub struct Sql;
 

@@ -13,7 +13,7 @@ use crate::journal::EventKind;
 use crate::stimulus;
 use crate::value::instant_text;
 
-/// Waits for an instant.
+/// Waits until an instant; as a trigger, it starts the workflow then.
 #[derive(Debug)]
 pub struct StartAt;
 

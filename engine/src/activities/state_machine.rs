@@ -16,11 +16,11 @@ use crate::activity::handle::outputs;
 use crate::node_ix::NodeIx;
 use crate::program::{Machine, STATES, TRANSITIONS};
 
-/// Ports of a state.
+/// Ports of a state, by their positions: what runs when the machine enters and leaves it.
 pub(crate) const ENTRY: usize = 0;
 pub(crate) const EXIT: usize = 1;
 
-/// Ports of a transition.
+/// Ports of a transition, by their positions: what it waits for, and what runs then.
 pub(crate) const TRIGGER: usize = 0;
 pub(crate) const ACTION: usize = 1;
 
@@ -69,7 +69,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 /// The next step of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Enter a state.
+    /// Run the entry of the state with this number.
     Enter(u32),
     /// Wait for the transitions of the state.
     Arm,
@@ -138,11 +138,11 @@ impl Activity for StateMachine {
 
 /// The role of a child, encoded in its tag.
 pub(crate) enum Role {
-    /// The entry of a state.
+    /// What runs when the machine enters a state.
     Entry,
-    /// The trigger of a transition.
+    /// What the transition with this number waits for.
     Trigger(u32),
-    /// The action of a transition.
+    /// What runs between the states of the transition with this number.
     Action(u32),
     /// The exit of the state that a transition leaves.
     Exit(u32),

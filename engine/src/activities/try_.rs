@@ -14,7 +14,7 @@ use crate::journal::EventKind;
 use crate::program::Part;
 use crate::value::Json;
 
-/// Takes faults.
+/// Runs a body, takes faults of it by its catches, and runs `finally` after either.
 #[derive(Debug)]
 pub struct Try;
 
@@ -23,7 +23,7 @@ ports! {
     FINALLY = "finally",
 }
 
-/// Tags of children.
+/// The tags that it gives its children, which tell where one stands.
 const IN_BODY: u32 = 0;
 const IN_CATCH: u32 = 1;
 const IN_FINALLY: u32 = 2;

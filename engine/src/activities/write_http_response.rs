@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::http::{check_headers, check_status, status, written};
 use serde_json::Value;
 
-/// Writes the response.
+/// Sets the response to the HTTP request that the burst serves.
 #[derive(Debug)]
 pub struct WriteHttpResponse;
 

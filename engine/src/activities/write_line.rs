@@ -5,7 +5,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
-/// Writes a line.
+/// Writes a line to the journal, and to the host.
 #[derive(Debug)]
 pub struct WriteLine;
 

@@ -15,7 +15,7 @@ pub struct Descriptor {
     pub description: &'static str,
     /// Inputs in evaluation order.
     pub inputs: &'static [InputDescriptor],
-    /// Outputs.
+    /// What it gives, in the order of [`Node::outputs`](crate::program::Node::outputs).
     pub outputs: &'static [OutputDescriptor],
     /// Single-child ports, JSON property names such as `then`.
     pub ports: &'static [&'static str],
@@ -52,7 +52,7 @@ pub struct Descriptor {
 pub enum FlowRole {
     /// A step: the flow continues behind it by its outcomes, or through its ports and parts.
     Step,
-    /// The start of a flowchart.
+    /// A flowchart that holds it begins there.
     Start,
     /// Branches of a flowchart part here.
     Fork,
@@ -73,7 +73,7 @@ pub enum FlowRole {
 /// Role of an activity where work is taken back. The first port of one with a role is its body; the others hold handlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompensationRole {
-    /// None.
+    /// What it does is not taken back.
     None,
     /// It can be compensated when it has completed.
     Compensable,
@@ -82,7 +82,7 @@ pub enum CompensationRole {
 }
 
 impl CompensationRole {
-    /// Whether it is a scope.
+    /// Whether completed work inside it belongs to it.
     pub fn is_scope(self) -> bool {
         self == Self::Scope
     }
@@ -91,9 +91,9 @@ impl CompensationRole {
 /// Members that the reader of definitions handles apart from inputs, outputs, ports and parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
-    /// None.
+    /// It has no such members.
     None,
-    /// `variable`: the variable that it assigns.
+    /// The name of the variable that it assigns.
     Variable,
     /// `resultVariable`: the variable whose value is the result; the activity has a scope of its own.
     Result,
@@ -108,7 +108,7 @@ impl Special {
     pub(crate) const RESULT_VARIABLE: &str = "resultVariable";
     /// Member that names the variable which `SetVariable` assigns.
     pub(crate) const VARIABLE: &str = "variable";
-    /// Names of the members.
+    /// The keys in the JSON of the activity that the reader leaves to this case.
     pub(crate) fn members(self) -> &'static [&'static str] {
         match self {
             Self::None => &[],
@@ -146,7 +146,7 @@ pub struct PartList {
 /// Whether a part has a condition, and what a missing condition means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartCondition {
-    /// A part has none.
+    /// Parts have no condition.
     None,
     /// Required; a condition that the designer left empty never holds. Elsa writes it without a wrapper.
     Needed,
@@ -154,10 +154,10 @@ pub enum PartCondition {
     Optional,
 }
 
-/// Checks a constant.
+/// Says whether a constant can be the value of an input; its fault is the problem that the author sees.
 pub type Check = fn(&Value) -> Result<(), Fault>;
 
-/// One input.
+/// What an activity type says of one of its inputs.
 #[derive(Debug)]
 pub struct InputDescriptor {
     /// JSON property in camelCase.
@@ -196,9 +196,9 @@ pub struct InputDescriptor {
 /// A language whose scripts Elsa runs in its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForeignLanguage {
-    /// C#.
+    /// C#, translated where a script only returns a value.
     CSharp,
-    /// Python.
+    /// Python, translated where a script only returns a value.
     Python,
 }
 
@@ -212,12 +212,12 @@ impl ForeignLanguage {
     }
 }
 
-/// One output.
+/// What an activity type says of one of its outputs.
 #[derive(Debug)]
 pub struct OutputDescriptor {
     /// JSON property in camelCase.
     pub name: &'static str,
-    /// Type in Elsa's name.
+    /// Type, in Elsa's word.
     pub type_name: &'static str,
     /// Meaning of the output, for documentation.
     pub description: &'static str,
@@ -247,7 +247,7 @@ impl Descriptor {
         example: "",
     };
 
-    /// The position of a port.
+    /// Position of a port among `ports`; `None`: it has none of this name.
     pub fn port(&self, name: &str) -> Option<usize> {
         self.ports.iter().position(|port| *port == name)
     }
@@ -367,7 +367,7 @@ impl InputDescriptor {
 }
 
 impl OutputDescriptor {
-    /// An output.
+    /// Declares an output in a `static`.
     pub const fn new(name: &'static str, type_name: &'static str, description: &'static str) -> Self {
         Self { name, type_name, description }
     }

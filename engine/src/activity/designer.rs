@@ -2,24 +2,24 @@
 
 use super::descriptor::{Descriptor, ForeignLanguage, InputDescriptor, Special};
 
-/// One member.
+/// One member of an activity's JSON, as a designer offers it.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<'a> {
     /// Name, as in the JSON of the activity.
     pub name: &'a str,
-    /// Elsa's name of its type.
+    /// Type of its value, in Elsa's word.
     pub type_name: &'a str,
     /// Default, JSON text.
     pub default: Option<&'a str>,
     /// Whether Elsa refuses to publish a definition without it.
     pub required: bool,
-    /// Meaning.
+    /// What it means, in a sentence.
     pub description: &'a str,
     /// Elsa's UI hint.
     pub hint: &'a str,
     /// The constants that it can be; empty if they are not few.
     pub choices: &'a [&'a str],
-    /// Language of the code that it is.
+    /// Language of the code that it holds, by which an editor highlights it; `None`: it is no code.
     pub language: Option<&'a str>,
     /// Whether it stands in Elsa's wrapper, with a type and an expression.
     pub is_wrapped: bool,

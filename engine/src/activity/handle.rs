@@ -31,7 +31,7 @@ impl<T> Clone for Input<T> {
 
 impl<T> Copy for Input<T> {}
 
-/// An output of an activity.
+/// Position of an output in the descriptor of its activity.
 #[derive(Clone, Copy, Debug)]
 pub struct Output(pub(crate) usize);
 

@@ -11,21 +11,21 @@ use crate::instance::SubStatus;
 /// Which instances a plan is for: those that satisfy every member that is given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InstanceFilter {
-    /// Ids of instances.
+    /// The ids that an instance may have; `None`, here and below: any.
     pub instance_ids: Option<Vec<Uuid>>,
-    /// Correlation ids.
+    /// The correlation ids that it may have.
     pub correlation_ids: Option<Vec<String>>,
-    /// Names of instances.
+    /// The names that it may have.
     pub names: Option<Vec<String>>,
-    /// Ids of definitions.
+    /// The definitions of which it may be, in any version.
     pub definition_ids: Option<Vec<String>>,
-    /// Ids of versions of definitions.
+    /// The definition versions that it may run.
     pub version_ids: Option<Vec<Uuid>>,
-    /// Number of the version; only a list can be filtered by it.
+    /// Number of the version that it may run; only a list can be filtered by it.
     pub version: Option<i32>,
-    /// Statuses.
+    /// Elsa's names of the statuses that it may have.
     pub statuses: Option<Vec<String>>,
-    /// Sub-statuses.
+    /// Elsa's names of the sub-statuses that it may have.
     pub sub_statuses: Option<Vec<String>>,
     /// A part of the name, the correlation id or the id of the definition, in any letter case, or the id of the
     /// instance.
@@ -34,29 +34,29 @@ pub struct InstanceFilter {
     pub has_incidents: Option<bool>,
     /// Whether the definition is built in.
     pub is_system: Option<bool>,
-    /// Conditions on times.
+    /// Conditions on its times, all of which must hold.
     pub times: Vec<TimeFilter>,
 }
 
-/// A condition on a time of an instance.
+/// A comparison of one of the instance's times with a given instant. A time that is NULL satisfies none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeFilter {
-    /// Which time.
+    /// Which of its times is compared.
     pub moment: Moment,
     /// How it stands to the given one.
     pub relation: Relation,
-    /// The given time.
+    /// The instant that the author of the plan gave.
     pub instant: DateTime<Utc>,
 }
 
-/// A time of an instance.
+/// Which of an instance's times a condition is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// When it was created.
+    /// When it was created; each instance has one.
     CreatedAt,
     /// When it last changed.
     UpdatedAt,
-    /// When it ended.
+    /// When it ended; NULL until then.
     FinishedAt,
 }
 

@@ -25,7 +25,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// The words for the object.
+    /// What messages call the object, such as "the filter".
     pub fn what(&self) -> &str {
         &self.what
     }

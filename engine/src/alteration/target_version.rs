@@ -14,7 +14,7 @@ pub struct TargetVersion {
     pub version: Option<i32>,
     /// Activities that have other ids there.
     pub mapping: Mapping,
-    /// What becomes of timers.
+    /// Which waits for time keep their instant.
     pub timers: Timers,
 }
 
@@ -62,14 +62,14 @@ pub fn read_mapping(value: &Value) -> Result<Mapping, Fault> {
 /// Which timers a migration leaves as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timers {
-    /// All of them.
+    /// All waits for time keep their instants.
     Keep,
     /// None: activities that wait for time, and the times of activities and of the run, begin anew in the new version.
     Anew,
 }
 
 impl Timers {
-    /// The one with this name.
+    /// Reads `keep` or `anew`; `None`: it is neither.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "keep" => Some(Self::Keep),

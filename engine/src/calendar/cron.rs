@@ -21,7 +21,7 @@ const HORIZON: i32 = 400;
 /// Steps from change to change of the offset in one search; no real zone needs as many.
 const MAX_STEPS: usize = 4096;
 
-/// A cron expression.
+/// A cron expression, as sets of the seconds, minutes, hours, days and months that match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cron {
     pub(super) seconds: u64,

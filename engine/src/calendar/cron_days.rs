@@ -7,7 +7,7 @@ use chrono::{Datelike, NaiveDate};
 /// Which days of a month match. Bits count from 0 for `last…` and Sunday, and are days of the month elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Days {
-    /// Days of the month.
+    /// Days as they are numbered in the month.
     pub of_month: u32,
     /// Days counted from the last one (`L`, `L-3`).
     pub from_last: u32,
@@ -15,7 +15,7 @@ pub(super) struct Days {
     pub near: u32,
     /// Weekdays nearest to a day counted from the last one (`LW`).
     pub near_from_last: u32,
-    /// Days of the week.
+    /// Weekdays, wherever they fall in the month.
     pub of_week: u8,
     /// Last ones of the month (`5L`).
     pub last_of_week: u8,

@@ -75,7 +75,7 @@ const DAY_OF_MONTH: Field = Field { name: "day of month", first: 1, last: 31, na
 const MONTH: Field = Field { name: "month", first: 1, last: 12, names: &MONTHS };
 const DAY_OF_WEEK: Field = Field { name: "day of week", first: 0, last: 6, names: &WEEKDAYS };
 
-/// Reads an expression.
+/// Reads the fields or a macro such as `@daily`; an error names the piece that is wrong.
 pub(super) fn parse(text: &str) -> Result<Cron, CronError> {
     if text.len() > MAX_LENGTH {
         let message = format!("is longer than {MAX_LENGTH} bytes");

@@ -14,7 +14,7 @@ pub(super) const MICROS_PER_MINUTE: i64 = 60 * MICROS_PER_SECOND;
 pub(super) const MICROS_PER_HOUR: i64 = 60 * MICROS_PER_MINUTE;
 pub(super) const MICROS_PER_DAY: i64 = 24 * MICROS_PER_HOUR;
 
-/// A span of time.
+/// A span of time as PostgreSQL has it; the three parts are not converted to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interval {
     /// Months, on the calendar.

@@ -22,7 +22,7 @@ enum Wrong {
     Range,
 }
 
-/// Reads an interval.
+/// Reads all notations of [`Interval::parse`]. 22007 for another syntax, 22008 beyond the range.
 pub(super) fn parse(text: &str) -> Result<Interval, Fault> {
     read(text.trim()).map_err(|wrong| {
         let shown = shorten(text, 60);
@@ -110,7 +110,7 @@ fn rounded(number: i128, scale: i128) -> i128 {
     (number + half) / scale
 }
 
-/// What a unit counts.
+/// Which part of an interval a unit adds to, and how much.
 #[derive(Clone, Copy)]
 enum Unit {
     Months(i64),

@@ -17,9 +17,9 @@ const SLACK: i128 = 48 * 3_600_000_000;
 
 /// The occurrences of a schedule.
 pub(super) enum Occurrences<'a> {
-    /// No occurrence.
+    /// There is none, as of a rule that time alone never fires.
     None,
-    /// One.
+    /// There is one, at this instant.
     Once(DateTime<Utc>),
     /// At regular intervals.
     Every(Every<'a>),

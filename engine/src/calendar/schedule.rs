@@ -17,7 +17,7 @@ pub const MISFIRE_CAP_MAX: u32 = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Schedule {
-    /// The rule.
+    /// At which instants it fires, before zone, jitter and misfires count.
     pub when: When,
     /// Zone that days, months and cron expressions are meant in; `None`: that of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,15 +40,15 @@ fn default_cap() -> u32 {
     MISFIRE_CAP
 }
 
-/// The rule of a schedule.
+/// At which instants a schedule fires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum When {
-    /// Once.
+    /// Once, at this instant.
     At(DateTime<Utc>),
     /// At regular intervals: the first occurrence is one interval after the anchor.
     Every {
-        /// The interval.
+        /// The distance of two occurrences; it is positive.
         interval: Interval,
         /// The anchor, which all occurrences are measured from.
         start: DateTime<Utc>,
@@ -68,7 +68,7 @@ pub enum Misfire {
     Once,
     /// None of them fires.
     Skip,
-    /// Each of them fires.
+    /// Each of them fires, but no more than the last `misfire_cap`.
     All,
 }
 
@@ -79,7 +79,7 @@ pub enum Overlap {
     /// Another run starts beside it.
     #[default]
     Allow,
-    /// Nothing.
+    /// The fire starts nothing, and is counted as skipped.
     Skip,
     /// Another run starts after it.
     Queue,

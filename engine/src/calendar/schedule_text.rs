@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::{Cron, Interval, When};
 use crate::fault::{Fault, shorten};
 
-/// Reads a rule.
+/// Reads a rule as `wf_schedule` takes it: `every …`, an instant, `@reboot` or a cron expression.
 pub(super) fn parse(text: &str, now: DateTime<Utc>) -> Result<When, Fault> {
     let trimmed = text.trim();
     if trimmed.eq_ignore_ascii_case("@reboot") {

@@ -17,7 +17,7 @@ const STEP: i64 = DAY / 2;
 /// A period with one offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
-    /// Its first second.
+    /// The first second in it, counted in UTC since 1970.
     pub start: i64,
     /// The first second after it.
     pub end: i64,

@@ -24,7 +24,7 @@ const MEMBERS: [&str; 5] = ["source", "sourcePort", "target", "targetPort", "ver
 pub(super) struct Edge<'d> {
     /// Id of the activity it leaves.
     pub source: &'d str,
-    /// Outcome that it follows.
+    /// Outcome of the source that it follows.
     pub port: &'d str,
     /// Id of the activity it leads to.
     pub target: &'d str,

@@ -75,7 +75,7 @@ pub(super) struct Reader<'a> {
     pub names: Names<'a>,
     /// Whether the content is new and in the short form, so that names in it must exist.
     pub strict: bool,
-    /// The list of problems.
+    /// Where it adds what is wrong; it goes on reading.
     pub problems: &'a mut Problems,
     /// Whether any expression read so far runs SQL.
     pub uses_sql: bool,

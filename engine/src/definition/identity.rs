@@ -11,9 +11,9 @@ use super::problem::{Problem, ProblemKind};
 pub struct Identity {
     /// `definitionId`; without it `id`, then `name`.
     pub definition_id: String,
-    /// Name.
+    /// `name` in the document; `None`: it has none.
     pub name: Option<String>,
-    /// Description.
+    /// `description` in the document; `None`: it has none.
     pub description: Option<String>,
     /// Version number that the document asks for.
     pub version: Option<i32>,

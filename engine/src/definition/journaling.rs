@@ -13,7 +13,7 @@ use crate::fault::shorten;
 use crate::journal::Level;
 use crate::program::{Journaling, Keep};
 
-/// The option.
+/// The member of `options`, and of activities, that says what the journal keeps.
 pub(super) const JOURNAL: &str = "journal";
 
 /// The largest number of rows that can be asked for.

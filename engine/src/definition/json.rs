@@ -22,25 +22,25 @@ pub(super) trait Activities {
 /// A place in the document. Most places never become text, so the text is built only on demand.
 #[derive(Clone, Copy)]
 pub(super) enum Path<'a> {
-    /// The document.
+    /// The whole document; its pointer is empty.
     Root,
-    /// An activity.
+    /// The activity with this number; its pointer follows from those of its parents.
     Activity(&'a (dyn Activities + 'a), usize),
-    /// A member of an object.
+    /// The member with this key, below another place.
     Key(&'a Path<'a>, &'a str),
-    /// An element of an array.
+    /// The element with this index, below another place.
     Index(&'a Path<'a>, usize),
     /// A pointer below another place, already in text form.
     Below(&'a Path<'a>, &'a str),
 }
 
 impl<'a> Path<'a> {
-    /// The place of a member.
+    /// The place of the member with this key below this one.
     pub fn key(&'a self, key: &'a str) -> Path<'a> {
         Path::Key(self, key)
     }
 
-    /// The place of an element.
+    /// The place of the element with this index below this one.
     pub fn index(&'a self, index: usize) -> Path<'a> {
         Path::Index(self, index)
     }

@@ -11,9 +11,9 @@ const MAX_NAMES: usize = 10_000;
 /// How a name is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Use {
-    /// A variable.
+    /// The name must be that of a variable.
     Variable,
-    /// An input.
+    /// The name must be that of an input.
     Input,
     /// The rest of the name of a function `get…` without arguments.
     Getter,

@@ -12,7 +12,7 @@ use super::{flow_mode, journaling, members};
 use crate::calendar::Interval;
 use crate::program::{Activation, CompensateOn, IncidentStrategy, MaxConcurrency, Options, SearchPath, Security};
 
-/// Members of `options`.
+/// The members of `options` that have a meaning; others are problems of new content.
 const KNOWN: [&str; 15] = [
     "activationStrategy",
     "incidentStrategy",

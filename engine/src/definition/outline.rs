@@ -19,7 +19,7 @@ mod walk;
 
 /// All activities of a document, in document order; parents stand before their children.
 pub(super) struct Outline<'d> {
-    /// The activities.
+    /// In document order; an activity is named by its position here.
     pub sketches: Vec<Sketch<'d>>,
     /// Whether Elsa's tools wrote the document.
     pub elsa: bool,
@@ -29,11 +29,11 @@ pub(super) struct Outline<'d> {
 pub(super) struct Sketch<'d> {
     /// Its object, or the array that stands for a sequence.
     pub value: &'d Value,
-    /// Kind of the activity.
+    /// What its type is: built in, registered in SQL, a workflow, or unknown.
     pub kind: Kind,
     /// Its reference to a workflow, if it may stand for one.
     pub reference: Option<Box<WorkflowReference>>,
-    /// Full type name.
+    /// Full type name, such as `Elsa.Event`.
     pub type_name: &'d str,
     /// Activity id, given or generated.
     pub id: String,
@@ -70,16 +70,16 @@ impl<'d> PartSketch<'d> {
     }
 }
 
-/// Kind of an activity.
+/// What the type of an activity is.
 #[derive(Clone)]
 pub(super) enum Kind {
-    /// An activity of the catalogue.
+    /// A built-in type, by its entry in the catalogue.
     Known(&'static dyn Activity),
     /// A type registered in SQL.
     Custom(Rc<CustomType>),
-    /// An inlined workflow.
+    /// The program of a workflow, which is inlined.
     Workflow(Arc<Program>),
-    /// An unknown type.
+    /// A type that nothing has registered: the activity faults when it is executed.
     Unknown,
 }
 

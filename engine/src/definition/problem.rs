@@ -15,7 +15,7 @@ pub struct Problem {
     pub path: String,
     /// What is wrong, in the style of a primary message.
     pub message: String,
-    /// Kind of the problem.
+    /// Its sort, from which its SQLSTATE follows.
     pub kind: ProblemKind,
     /// The known name that the author probably meant; the message contains it, too.
     pub near: Option<String>,
@@ -24,7 +24,7 @@ pub struct Problem {
 /// SQL of a new definition. The host parses it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlText {
-    /// JSON pointer to it.
+    /// JSON pointer to the text, for a problem that the host finds.
     pub path: String,
     /// The text, with `$1…` in the places of parameters.
     pub text: String,
@@ -113,7 +113,7 @@ impl Problems {
         self.is_new
     }
 
-    /// Adds a problem.
+    /// Adds a problem. Beyond [`MAX_PROBLEMS`] it is only counted.
     pub fn push(&mut self, problem: Problem) {
         if self.list.len() < MAX_PROBLEMS {
             self.list.push(problem);

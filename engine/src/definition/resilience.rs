@@ -23,7 +23,7 @@ pub(super) const WITHOUT: &str = "the activity runs without a resilience strateg
 
 /// What an activity says of its strategy.
 pub(super) enum Given<'d> {
-    /// Its policy is known.
+    /// The policy is known: it is written out, or its name is declared.
     Policy(Arc<RetryPolicy>),
     /// The expression under this key gives it.
     Expression(&'d str, &'d Value),

@@ -12,7 +12,7 @@ use crate::calendar::Interval;
 use crate::fault::{is_never_a_fault, shorten};
 use crate::retry::{Backoff, Cause, LONGEST, RetryPolicy};
 
-/// Name of the member.
+/// Name of the member of an activity, or of `options`, that holds a retry policy.
 pub(super) const RETRY: &str = "retry";
 /// Name of the member beside it that bounds an attempt.
 pub(super) const TIMEOUT: &str = "timeout";
@@ -206,7 +206,7 @@ fn span(value: &Value, key: &str, place: &Path<'_>, may_be_zero: bool, problems:
     None
 }
 
-/// A value in a message.
+/// A value as a message shows it: cut, and a list or object by its kind.
 fn written(value: &Value) -> String {
     match value {
         Value::Array(_) | Value::Object(_) => kind_of(value).to_owned(),

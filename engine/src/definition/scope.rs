@@ -113,7 +113,7 @@ impl<'a> Names<'a> {
         self.frames().find_map(|frame| frame.id_of.get_key_value(name)).map(|(name, _)| name.as_str())
     }
 
-    /// Resolves an id.
+    /// Name of the nearest variable whose declaration has this id.
     fn by_id(self, id: &str) -> Option<&'a str> {
         self.frames().find_map(|frame| frame.name_of.get(id)).map(String::as_str)
     }

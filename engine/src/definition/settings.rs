@@ -49,28 +49,28 @@ const OF_ELSA: [&str; 13] = [
     "usableAsActivity",
 ];
 
-/// Members of a variable.
+/// The members that a declaration of a variable can have; others are problems of new content.
 const OF_VARIABLES: [&str; 8] = ["name", "type", "typeName", "isArray", "value", "description", "id", EXACT_VALUE];
 
-/// The settings of a definition.
+/// What a document declares beside its activities.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
-    /// Options.
+    /// The members of `options`, with defaults for the rest.
     pub options: Options,
     /// Variables of the workflow scope.
     pub variables: Vec<Variable>,
-    /// Declared inputs.
+    /// Declared inputs; without any, a run takes every input.
     pub inputs: Vec<Argument>,
-    /// Declared outputs.
+    /// Declared outputs, to whose types values are converted.
     pub outputs: Vec<Argument>,
-    /// Schema of the input as a whole.
+    /// JSON Schema that the input must match as one object.
     pub input_schema: Option<Schema>,
     /// Outcomes of the activity when another workflow inlines this one.
     pub outcomes: Vec<String>,
 }
 
 impl Settings {
-    /// Reads the settings.
+    /// Reads them all, and adds what is wrong to `problems`.
     pub fn read(document: &Map<String, Value>, problems: &mut Problems) -> Self {
         let elsa = is_elsa_document(document);
         // A document without a root is another kind of document, and the outline refuses it as such.

@@ -61,7 +61,7 @@ impl ActivityTypes for () {
     }
 }
 
-/// Limits of the reader.
+/// What the reader bounds, and how strict it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
     /// Maximum nesting depth of activities.
@@ -84,18 +84,18 @@ impl Default for ReadLimits {
 pub struct WorkflowReference {
     /// Type of the activity; empty if it has none.
     pub type_name: String,
-    /// `workflowDefinitionId`.
+    /// The member `workflowDefinitionId`: the id that all versions share.
     pub definition_id: Option<String>,
     /// `workflowDefinitionVersionId`: the `id` in the document of a version.
     pub version_id: Option<String>,
-    /// `version`.
+    /// The member `version`: a version number from 1 on; `None`: the member names none.
     pub version: Option<i32>,
 }
 
 /// Why a workflow cannot be used here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Kind of the problem.
+    /// Its sort, from which its SQLSTATE follows.
     pub kind: ProblemKind,
     /// What is wrong, in the style of a primary message.
     pub message: String,

@@ -18,9 +18,9 @@ pub(super) const REFERENCE: [&str; 4] = [
 
 /// A member of the activity as the workflow's input or output.
 pub(super) struct Passed<'d, 'p> {
-    /// Key as written.
+    /// The key in the spelling of the document, for JSON pointers.
     pub key: &'d str,
-    /// Value.
+    /// What stands under the key: an expression, or the target of an output.
     pub value: &'d Value,
     /// The input that the member passes.
     pub input: Option<&'p Argument>,

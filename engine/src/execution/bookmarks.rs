@@ -14,7 +14,7 @@ use crate::stimulus::{self, RUN_TASK};
 use crate::value::{check_extent, instant_text};
 
 impl Execution<'_> {
-    /// Drops the bookmarks of this execution.
+    /// Drops the bookmarks that this execution has, stored or made in this burst: it waits no more.
     pub fn drop_bookmarks(&mut self) {
         self.core.drop_bookmarks(self.sequence);
     }

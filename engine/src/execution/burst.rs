@@ -20,7 +20,7 @@ use crate::node_ix::NodeIx;
 use crate::program::{FlowGraph, IncidentStrategy, Node, Program};
 use crate::value::{Bounds, copy_or_null};
 
-/// A running burst.
+/// What a burst works on; it lives from the beginning of the burst to its delta.
 pub(crate) struct BurstState<'a> {
     pub core: Core<'a>,
 }
@@ -386,7 +386,7 @@ impl<'a> BurstState<'a> {
         }
     }
 
-    /// Returns the delta to store.
+    /// What is to be stored. Of an instance that has ended the outputs of activities are forgotten.
     pub fn into_delta(self) -> Delta {
         let instance = &self.core.instance;
         if matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) || instance.has_failed() {

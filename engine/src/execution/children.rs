@@ -18,15 +18,15 @@ const PARENT: &str = "ParentInstanceId";
 /// A child workflow as an activity requests it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartChild {
-    /// Its id.
+    /// Id of the child, made by [`Execution::new_id`].
     pub id: Uuid,
-    /// Its input.
+    /// Input of the child; [`Execution::start_child`] adds the id of the parent.
     pub input: Map<String, Value>,
-    /// Its correlation id.
+    /// Correlation id that the child begins with; `None`: it has none.
     pub correlation_id: Option<String>,
-    /// The bookmark of this execution that the child's report resumes.
+    /// The bookmark of this execution that the child's report resumes; `None`: it waits for none.
     pub bookmark_id: Option<Uuid>,
-    /// When it runs.
+    /// In which transaction it runs, and when it reports.
     pub begin: Begin,
 }
 

@@ -118,7 +118,7 @@ impl Core<'_> {
         self.host.find_record(wanted).map(|record| (record, way))
     }
 
-    /// Activities in words.
+    /// These activities by id, for a message; `all` is the number of those that it could name.
     pub(super) fn names(&self, activities: &[NodeIx], all: u64) -> String {
         let names: Vec<String> = activities.iter().map(|node| format!("\"{}\"", self.program.node(*node).id)).collect();
         match all.saturating_sub(activities.len() as u64) {

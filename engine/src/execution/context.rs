@@ -44,12 +44,12 @@ impl<'a> Execution<'a> {
         ScopeStart { sequence: self.sequence, hidden }
     }
 
-    /// The program that runs.
+    /// The program of the version that the instance runs.
     pub fn program(&self) -> &'a Program {
         self.core.program
     }
 
-    /// The node that is executed.
+    /// The activity that is executed, as the program has it.
     pub fn node(&self) -> &'a Node {
         self.node
     }
@@ -59,27 +59,27 @@ impl<'a> Execution<'a> {
         self.core.context(self.sequence).map_or(NodeIx(0), |context| context.node)
     }
 
-    /// The activity at a port.
+    /// The activity that stands at a port; `None`: the author has put none there.
     pub fn port(&self, port: Port) -> Option<NodeIx> {
         self.node.ports.get(port.0).copied().flatten()
     }
 
-    /// Id of this execution.
+    /// Id of this execution, which bookmarks, incidents and the journal have.
     pub fn activity_instance_id(&self) -> Uuid {
         self.core.id_of(self.sequence)
     }
 
-    /// Id of the instance.
+    /// Id of the instance whose burst this is.
     pub fn instance_id(&self) -> Uuid {
         self.core.instance.id
     }
 
-    /// A new id.
+    /// A UUID of the host's, for a bookmark or a child.
     pub fn new_id(&mut self) -> Uuid {
         self.core.host.new_id()
     }
 
-    /// The instant of this burst.
+    /// The instant of this burst, the same for all activities in it.
     pub fn instant(&self) -> DateTime<Utc> {
         self.core.scratch.now
     }
@@ -196,7 +196,7 @@ impl<'a> Execution<'a> {
 
     // Memory.
 
-    /// The memory of this execution.
+    /// What the activity has remembered in this execution; [`Memory::None`]: nothing.
     pub fn memory(&self) -> &Memory {
         self.core.context(self.sequence).map_or(&Memory::None, |context| &context.memory)
     }
@@ -312,7 +312,7 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Writes a line.
+    /// Writes a line to the journal, and passes it to the host.
     pub fn write_line(&mut self, text: String) {
         self.core.host.write_line(&text);
         self.journal(EventKind::Line, Some(Value::String(text)));
@@ -331,7 +331,7 @@ impl<'a> Execution<'a> {
         self.core.event(kind, self.sequence, self.node, data);
     }
 
-    /// Runs a statement.
+    /// Runs a statement of the author through the host, with `$1…` bound to these values.
     pub fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault> {
         self.core.host.sql(statement, parameters)
     }

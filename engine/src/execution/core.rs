@@ -71,10 +71,10 @@ pub(crate) struct Scratch {
     pub has_failed: bool,
 }
 
-/// An item of the queue.
+/// What the burst is to do. It takes the oldest first, but handlers of the instance before all others.
 #[derive(Debug)]
 pub(crate) enum Task {
-    /// Begin an activity.
+    /// Begin a new execution of an activity, below this parent.
     Begin { parent: Option<u32>, node: NodeIx, tag: u32, variables: Vec<(String, Json)> },
     /// Execute an activity from its beginning once more, after a fault.
     Again(u32),
@@ -82,7 +82,7 @@ pub(crate) enum Task {
     Unwind(u32),
 }
 
-/// A number that no execution has.
+/// A sequence number that no execution gets.
 pub(crate) const NO_EXECUTION: u32 = u32::MAX;
 
 impl Scratch {

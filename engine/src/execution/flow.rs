@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::instance::{FlowScope, Memory, TokenChange, TokenScope};
 
 impl Execution<'_> {
-    /// The counts of this flowchart.
+    /// What this flowchart has counted in counter mode. XX001 if its memory holds something else.
     pub fn flow_scope(&self) -> Result<&FlowScope, Fault> {
         match self.memory() {
             Memory::Flow(scope) => Ok(scope),
@@ -36,7 +36,7 @@ impl Execution<'_> {
         }
     }
 
-    /// The tokens of this flowchart.
+    /// The tokens of this flowchart in token mode. XX001 if its memory holds something else.
     pub fn token_scope(&self) -> Result<&TokenScope, Fault> {
         match self.memory() {
             Memory::Tokens(scope) => Ok(scope),

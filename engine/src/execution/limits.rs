@@ -2,16 +2,16 @@
 
 use crate::expression::ScriptLimits;
 
-/// Bounds of a burst.
+/// What the host lets one burst take.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Calls of activities in one burst.
     pub max_steps: u64,
-    /// Nesting of activities.
+    /// How deep activities may be nested; a deeper one faults.
     pub max_nesting: u32,
     /// Whether faults are followed by further attempts, where a policy says so.
     pub retries: bool,
-    /// Bounds of scripts.
+    /// What one evaluation of a script or template may take.
     pub script: ScriptLimits,
 }
 

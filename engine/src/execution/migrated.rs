@@ -32,9 +32,9 @@ pub struct AfterMigration {
 /// A container of which something is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Orphan {
-    /// The execution of the container.
+    /// Sequence number of the execution of the container, which goes on.
     pub parent: u32,
-    /// The tag of what is gone.
+    /// Tag that the container gave the execution that is gone.
     pub tag: u32,
 }
 

@@ -93,7 +93,7 @@ impl<'a> ReadScope<'a> {
         })
     }
 
-    /// The node that is executed.
+    /// The activity whose expressions are evaluated, from which names of outputs are resolved.
     fn node(&self) -> NodeIx {
         self.instance.state.contexts.get(&self.view.sequence).map_or(NodeIx(0), |context| context.node)
     }

@@ -121,7 +121,7 @@ fn unclaimed(node: &Node) -> Fault {
     fault(format!("no worker claimed the task of activity \"{}\" within {} s", node.id, seconds(node.start_timeout)))
 }
 
-/// A fault of this kind.
+/// A fault with the SQLSTATE and the code by which policies and catches name a timeout.
 pub(super) fn fault(message: String) -> Fault {
     Fault { code: Some("timeout".to_owned()), ..Fault::new(TIMED_OUT, message) }
 }

@@ -7,14 +7,14 @@ use super::{Explanation, MAX_VALUE};
 use crate::journal::EventKind;
 use crate::picture::text::one_line;
 
-/// The pause of an instance.
+/// What the story says of the pause that the instance is in.
 #[derive(Clone, Debug, Default)]
 pub struct Pause {
-    /// Since when.
+    /// When the call paused it.
     pub since: DateTime<Utc>,
-    /// The role that paused it.
+    /// Name of the role that made the call.
     pub by: String,
-    /// Why.
+    /// What that call gave as the reason; `None`: nothing.
     pub reason: Option<String>,
     /// Whether a call has ended it, and a session of the owner is to deliver what was kept.
     pub is_ending: bool,

@@ -35,7 +35,7 @@ use meter::{Meter, Output, Stop};
 use roots::Roots;
 use runtime::Run;
 
-/// A compiled template.
+/// A Liquid template with the text that it was compiled from, by which two are compared.
 #[derive(Clone, Debug)]
 pub struct LiquidTemplate {
     source: Arc<str>,
@@ -62,7 +62,7 @@ impl LiquidTemplate {
         Ok(Self { source: source.into(), compiled: Arc::new(Template::new(elements)) })
     }
 
-    /// The text it was compiled from.
+    /// The text as the author wrote it.
     pub fn source(&self) -> &str {
         &self.source
     }

@@ -7,7 +7,7 @@ use crate::expression::ObjectTemplate;
 use crate::fault::Fault;
 use crate::value::{MAX_DEPTH, copy, too_deep};
 
-/// Evaluates a template.
+/// The value of a template: its constants as they are, its expressions evaluated in order.
 pub(super) fn evaluate(template: &ObjectTemplate, scope: &mut dyn Scope) -> Result<Value, Fault> {
     evaluate_at(template, scope, 0)
 }

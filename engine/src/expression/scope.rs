@@ -30,31 +30,31 @@ pub trait Scope {
     fn last_result(&self) -> Option<Value>;
     /// `{id, definitionId, version, correlationId, name}`.
     fn instance(&self) -> Value;
-    /// Instance id.
+    /// Id of the instance, which templates read as `WorkflowInstanceId`.
     fn instance_id(&self) -> uuid::Uuid;
-    /// Definition id.
+    /// The id that all versions of the definition share.
     fn definition_id(&self) -> String;
-    /// Definition version.
+    /// Number of the version that the instance runs.
     fn definition_version(&self) -> i32;
     /// Id of the stored definition version, where one is stored.
     fn definition_version_id(&self) -> Option<String> {
         None
     }
-    /// Correlation id.
+    /// What the instance is about; `None`: it has no correlation id.
     fn correlation_id(&self) -> Option<String>;
     /// Changes the correlation id (open bookmarks follow).
     fn set_correlation_id(&mut self, value: Option<String>) -> Result<(), Fault>;
-    /// Instance name.
+    /// The name that the workflow gave its instance; `None`: none.
     fn instance_name(&self) -> Option<String>;
-    /// Changes the instance name.
+    /// Gives the instance a name; `None` takes it away.
     fn set_instance_name(&mut self, value: Option<String>);
     /// Outcomes that the script sets; only a script that an activity runs has any.
     fn outcomes(&mut self) -> Option<&mut Vec<String>> {
         None
     }
-    /// A new id.
+    /// A UUID of the host's, for scripts that make ids.
     fn new_id(&mut self) -> uuid::Uuid;
-    /// The instant of the burst.
+    /// The instant of the burst, the same for all expressions that it evaluates.
     fn now(&self) -> chrono::DateTime<chrono::Utc>;
     /// Evaluates SQL with the named parameters of this scope.
     fn sql_value(&mut self, expression: &str) -> Result<Value, Fault>;
@@ -68,7 +68,7 @@ pub trait Scope {
         let _ = name;
         None
     }
-    /// Limits of scripts.
+    /// The time and memory that a script of this scope may take.
     fn script_limits(&self) -> ScriptLimits;
     /// Checks for a query cancel; unwinds if there is one.
     fn check_interrupts(&mut self);
@@ -77,7 +77,7 @@ pub trait Scope {
 /// What the caller takes of the rows of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Take {
-    /// Each row as an object.
+    /// Each row, as an object of its columns.
     Rows,
     /// The first column of each row.
     FirstColumn,
@@ -85,7 +85,7 @@ pub enum Take {
     Value,
 }
 
-/// Result of a statement.
+/// What a statement of the author gave.
 #[derive(Debug, Default, PartialEq)]
 pub struct Rows {
     /// One object per row, or the first column of each; empty for a statement that returns none.

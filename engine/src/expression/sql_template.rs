@@ -12,7 +12,7 @@ use crate::expression::Take;
 use crate::fault::{Fault, shorten};
 use crate::value::Bounds;
 
-/// A statement and its placeholders.
+/// A statement in which `{{…}}` stand for parameters, as Elsa writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SqlTemplate {
     statement: Arc<str>,
@@ -111,7 +111,7 @@ impl SqlTemplate {
         self.parameters.is_empty()
     }
 
-    /// The statement with `$1…`.
+    /// The text with `$1…` in place of the `{{…}}`.
     pub fn statement(&self) -> &str {
         &self.statement
     }

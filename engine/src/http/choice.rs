@@ -5,7 +5,7 @@ use super::route::Route;
 use crate::stimulus;
 use serde_json::json;
 
-/// The result of the choice.
+/// Which of the stored routes answer a request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Choice {
     /// No route matches the path.

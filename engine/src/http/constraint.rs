@@ -12,7 +12,7 @@ pub(super) enum Constraint {
     Int,
     /// Is a number of 64 bits.
     Long,
-    /// Is a number.
+    /// Is a number, with or without a fraction.
     Number,
     /// Is `true` or `false`.
     Bool,

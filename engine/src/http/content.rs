@@ -20,13 +20,13 @@ pub struct Content {
 /// A file of a form, or a body that is neither text nor JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
-    /// Name of its field.
+    /// Name of the form's field; empty for a body that is a file itself.
     pub name: String,
-    /// Its own name.
+    /// Name that the client gave the file.
     pub file_name: String,
-    /// Its type.
+    /// Media type that the client gave the file.
     pub content_type: String,
-    /// Its bytes.
+    /// The file itself, decoded.
     pub bytes: Vec<u8>,
 }
 

@@ -36,7 +36,7 @@ impl Endpoint {
     }
 }
 
-/// The route of a payload.
+/// The route that the payload of an endpoint is indexed under; `None`: it has none.
 pub fn route_of(payload: &Value) -> Option<Route> {
     payload.get("Route").and_then(Value::as_str).and_then(Route::read)
 }

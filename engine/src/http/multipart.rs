@@ -8,7 +8,7 @@ const MAX_PARTS: usize = 1_000;
 /// Longest boundary (RFC 2046).
 const MAX_BOUNDARY: usize = 70;
 
-/// One part.
+/// One part of a form: a field, or a file.
 #[derive(Debug, PartialEq)]
 pub(super) struct Part<'a> {
     /// Name of the field.
@@ -17,7 +17,7 @@ pub(super) struct Part<'a> {
     pub(super) file_name: Option<String>,
     /// Content type of the file, text by default.
     pub(super) content_type: String,
-    /// Content.
+    /// What stands between the head of the part and the next boundary.
     pub(super) bytes: &'a [u8],
 }
 

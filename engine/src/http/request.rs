@@ -10,7 +10,7 @@ use super::response::Response;
 use crate::fault::{Fault, shorten};
 use crate::value::{Bounds, copy_members, to_text};
 
-/// A request.
+/// An HTTP request as an endpoint's activity reads it.
 #[derive(Debug, Default, PartialEq)]
 pub struct Request {
     /// Method, as the client sent it.
@@ -25,7 +25,7 @@ pub struct Request {
     pub headers: Map<String, Value>,
     /// Values of the parameters of the route that was chosen.
     pub route_data: Map<String, Value>,
-    /// Body.
+    /// The body as it came, undecoded.
     pub body: Rc<[u8]>,
 }
 

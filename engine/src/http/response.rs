@@ -6,14 +6,14 @@ use super::request::texts;
 use crate::fault::{Fault, shorten};
 use crate::value::{copy_members, to_text};
 
-/// A response.
+/// The answer that `wf_http_request` returns.
 #[derive(Debug, Default, PartialEq)]
 pub struct Response {
-    /// Status code.
+    /// HTTP status code, three digits.
     pub status: u16,
     /// Headers: a text for each name, or a list of texts.
     pub headers: Map<String, Value>,
-    /// Body.
+    /// The bytes of the body; empty for none.
     pub body: Vec<u8>,
 }
 
@@ -34,7 +34,7 @@ impl Response {
         Self::json(status, &json!({ "message": message }))
     }
 
-    /// Adds a header.
+    /// The same response with this header in place of one of the name.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.insert(name.to_owned(), Value::from(value));

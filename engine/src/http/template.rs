@@ -15,7 +15,7 @@ pub struct Template {
     pub(super) segments: Vec<Segment>,
 }
 
-/// One segment.
+/// What stands between two slashes of a template.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Segment {
     /// A text, lower-cased.
@@ -38,9 +38,9 @@ pub(super) enum Part {
 /// A parameter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Parameter {
-    /// Name as written.
+    /// Name under which the route data has its value, as written.
     pub(super) name: String,
-    /// The constraints of its value.
+    /// What its value must be for the route to match.
     pub(super) constraints: Vec<Constraint>,
     /// Its value if the path has none.
     pub(super) default: Option<String>,

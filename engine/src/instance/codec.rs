@@ -76,7 +76,7 @@ fn pack<T: Extend<u8>>(state: &State, attempts: &[(u32, &Attempts)], to: T) -> T
     }
 }
 
-/// The attempts of all executions that have any.
+/// The attempts of all executions that have any, by sequence number, as they are packed behind the state.
 fn attempts(state: &State) -> Vec<(u32, &Attempts)> {
     let contexts = state.contexts.iter();
     contexts.filter_map(|(sequence, context)| Some((*sequence, context.attempts.as_deref()?))).collect()

@@ -23,7 +23,7 @@ pub struct Record {
     pub number: u32,
     /// What holds it: an open execution, another record by its number, [`OF_INSTANCE`] or [`INTERRUPTED`].
     pub holder: u32,
-    /// What its handler sees.
+    /// What its handler can read of the moment when the record came to be.
     pub kept: Kept,
 }
 
@@ -52,9 +52,9 @@ pub enum Way {
 /// Which records are wanted. Of those, the oldest or the newest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// What holds them.
+    /// What holds them; see [`Record::holder`].
     pub holder: u32,
-    /// Of this activity only.
+    /// The activity whose records are meant; `None`: those of all.
     pub node: Option<NodeIx>,
     /// Whether the newest comes first.
     pub newest: bool,
@@ -67,18 +67,18 @@ pub enum Unwinding {
     Instance(Ending),
     /// One record after the other, for an activity that asked for it.
     Each {
-        /// What is done with them.
+        /// What their handlers do.
         way: Way,
-        /// What holds them.
+        /// What holds them; see [`Record::holder`].
         holder: u32,
         /// The activity whose records are meant; `None`: all.
         node: Option<NodeIx>,
     },
-    /// One record.
+    /// One record, by its handler or by the records that it holds.
     One {
-        /// What is done with it.
+        /// What the handler does.
         way: Way,
-        /// Its number.
+        /// Number of the record; see [`Record::number`].
         record: u32,
         /// Whether a handler does it; otherwise it is done with the records that this one holds.
         has_handler: bool,
@@ -92,9 +92,9 @@ pub enum Ending {
     None,
     /// It has finished, and confirms what it has done.
     Finished,
-    /// A fault ended it.
+    /// A fault ends it, and what it has done is compensated.
     Faulted,
-    /// A call cancelled it.
+    /// A call ends it, and what it has done is compensated, or confirmed if `compensateOn` says `cancel: false`.
     Cancelled,
 }
 

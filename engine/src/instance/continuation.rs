@@ -8,14 +8,14 @@ use crate::value::Json;
 /// The instance that begins when another one has ended, in its place.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Continuation {
-    /// Its id.
+    /// Id of the new instance, which the burst that ends the old one chooses.
     #[serde(with = "uuid::serde::compact")]
     pub id: Uuid,
     /// The definition version that it runs.
     #[serde(with = "uuid::serde::compact")]
     pub version_id: Uuid,
-    /// Logical id of that definition.
+    /// The id that all versions of that definition share.
     pub definition_id: String,
-    /// Its input, an object.
+    /// Input of the new instance, an object.
     pub input: Json,
 }

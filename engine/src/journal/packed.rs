@@ -208,7 +208,7 @@ impl<'a> Row<'a> {
         Self(packed.collect())
     }
 
-    /// The size in bytes.
+    /// Bytes that [`Self::encode`] will take, so that a caller can ask for the room first.
     pub fn size(&self) -> usize {
         let Counted(size) = postcard::to_extend(&self.0, Counted(1)).expect("events are always serializable");
         size

@@ -24,7 +24,7 @@ pub(super) struct Executions<'m> {
 /// An open execution of an activity that a container has scheduled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenChild {
-    /// Its number.
+    /// Sequence number of the execution.
     pub sequence: u32,
     /// Its activity in the old version.
     pub old: NodeIx,
@@ -34,9 +34,9 @@ pub(super) struct OpenChild {
     pub tag: u32,
 }
 
-/// An open container.
+/// The execution of a container that is open in the old version.
 pub(super) struct Container<'c> {
-    /// Its number.
+    /// Sequence number of the execution.
     pub sequence: u32,
     /// Its activity in the old version.
     pub old: NodeIx,

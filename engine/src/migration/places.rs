@@ -98,7 +98,7 @@ impl Places {
         (Self(places), problems)
     }
 
-    /// What becomes of an activity.
+    /// Where the new version has an activity of the old one, by the mapping or by its id.
     pub fn of(&self, old: NodeIx) -> Place {
         self.0.get(old.0 as usize).copied().unwrap_or(Place::Missing)
     }

@@ -34,13 +34,13 @@ const KIND_ROOM: f64 = 170.0;
 /// A rectangle; x to the right, y down, from the upper left corner.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Area {
-    /// Left edge.
+    /// Left edge, in pixels.
     pub x: f64,
-    /// Upper edge.
+    /// Upper edge, in pixels.
     pub y: f64,
-    /// Width.
+    /// Extent to the right, in pixels.
     pub width: f64,
-    /// Height.
+    /// Extent downward, in pixels.
     pub height: f64,
 }
 
@@ -83,9 +83,9 @@ impl Area {
 /// The places of everything in a picture.
 #[derive(Debug, Default)]
 pub struct Drawing {
-    /// Size of the whole.
+    /// Width of the whole picture, in pixels.
     pub width: f64,
-    /// Size of the whole.
+    /// Height of the whole picture, in pixels.
     pub height: f64,
     /// One area per box; the box of a frame holds those of its frame.
     pub boxes: Vec<Area>,

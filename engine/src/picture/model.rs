@@ -18,26 +18,26 @@ pub struct Picture {
 /// A flow of its own.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
-    /// Its boxes.
+    /// Indices of its boxes in the picture.
     pub items: Vec<usize>,
-    /// Its arrows.
+    /// Indices of its arrows in the picture.
     pub edges: Vec<usize>,
-    /// Where it begins.
+    /// Index of the box at which the flow begins.
     pub start: Option<usize>,
     /// Whether every box that stands for an activity has a place in the Studio.
     pub is_placed: bool,
 }
 
-/// A box.
+/// A box: an activity, a state, or a mark at which arrows meet.
 #[derive(Debug, Default)]
 pub(super) struct Item {
-    /// The frame it stands in.
+    /// Index of the frame that it stands in.
     pub frame: usize,
     /// The frame that the box is, if it holds a flow.
     pub inner: Option<usize>,
-    /// How it looks.
+    /// What it stands for, from which its outline follows.
     pub shape: Shape,
-    /// Title.
+    /// The line in bold: the name of the activity, or its id.
     pub title: String,
     /// Type and detail: the line under the title.
     pub kind: String,
@@ -45,13 +45,13 @@ pub(super) struct Item {
     pub tooltip: String,
     /// Whether it starts the workflow.
     pub is_trigger: bool,
-    /// Its standing in this run.
+    /// How far this run has come with it; `None`: the picture is of a definition.
     pub standing: Option<Standing>,
     /// What there is to say of it in this run beside that.
     pub remarks: String,
-    /// Place in the Studio.
+    /// Upper left corner that the Studio keeps for it.
     pub position: Option<(f64, f64)>,
-    /// Size in the Studio.
+    /// Width and height that the Studio keeps for it.
     pub size: Option<(f64, f64)>,
 }
 
@@ -82,9 +82,9 @@ pub(super) enum Shape {
 /// An arrow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edge {
-    /// Box it leaves.
+    /// Index of the box that it leaves.
     pub source: usize,
-    /// Box it leads to.
+    /// Index of the box that it leads to.
     pub target: usize,
     /// Outcome; empty if it is obvious.
     pub label: String,

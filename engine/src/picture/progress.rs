@@ -149,7 +149,7 @@ impl<'p> Progress<'p> {
         self.nodes.get(node.0 as usize).map_or("", |trace| &trace.remarks)
     }
 
-    /// The standing of an activity.
+    /// How far this run has come with an activity.
     pub fn standing(&self, node: NodeIx) -> Standing {
         match self.nodes.get(node.0 as usize) {
             Some(trace) if trace.faulted => Standing::Faulted,

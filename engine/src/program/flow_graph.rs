@@ -134,7 +134,7 @@ impl FlowGraph {
             .collect()
     }
 
-    /// Number of activities.
+    /// Number of activities in the flowchart.
     pub fn len(&self) -> usize {
         self.activities.len()
     }
@@ -144,7 +144,7 @@ impl FlowGraph {
         self.activities.is_empty()
     }
 
-    /// The node at a position.
+    /// The activity at a position. Positions count the flowchart's own activities.
     pub fn activity(&self, position: u32) -> NodeIx {
         self.activities[position as usize]
     }

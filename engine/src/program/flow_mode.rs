@@ -21,7 +21,7 @@ impl FlowMode {
         }
     }
 
-    /// Elsa's name.
+    /// The word that Elsa's documents have for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Counter => "CounterBased",

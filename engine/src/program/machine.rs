@@ -28,7 +28,7 @@ impl Machine {
         Self { initial, ends, outbound }
     }
 
-    /// Number of states.
+    /// Number of its states, whose numbers begin at 0.
     pub fn len(&self) -> usize {
         self.outbound.len()
     }
@@ -38,7 +38,7 @@ impl Machine {
         self.outbound.is_empty()
     }
 
-    /// The initial state.
+    /// Number of the state in which it begins.
     pub fn initial(&self) -> u32 {
         self.initial
     }

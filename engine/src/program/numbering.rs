@@ -26,7 +26,7 @@ pub struct Numbering {
 type Key<'a> = (Option<u32>, &'a str);
 
 impl Program {
-    /// The numbering of this program.
+    /// What the numbers of this program stand for, to be stored with its version.
     pub fn numbering(&self) -> Numbering {
         Numbering {
             activities: self.keys().map(|(parent, id)| (parent, id.to_owned())).collect(),

@@ -22,7 +22,7 @@ pub enum Retry {
 /// Elsa's resilience strategy that an expression gives, or whose name it gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComputedStrategy {
-    /// The expression.
+    /// What each attempt evaluates: it gives a strategy, or the name of one.
     pub expression: Expression,
     /// The strategies that have names.
     pub known: Arc<Strategies>,

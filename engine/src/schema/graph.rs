@@ -55,7 +55,7 @@ struct Graph<'s> {
     /// The URI that the schema gives itself.
     id: Option<&'s str>,
     subschemas: Vec<Subschema<'s>>,
-    /// Position by address.
+    /// Position of each subschema by the address of its JSON, which does not move meanwhile.
     known: HashMap<*const Value, usize>,
     anchors: HashMap<&'s str, Vec<usize>>,
     /// References to anchors: from, name.

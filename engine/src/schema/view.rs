@@ -69,7 +69,7 @@ impl Json for Viewed {
     }
 }
 
-/// One value.
+/// A JSON value as the crate looks at it; each look is paid for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a> {
     value: &'a Value,

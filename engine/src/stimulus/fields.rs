@@ -12,7 +12,7 @@ pub(super) struct Shape {
 /// One field.
 #[derive(Debug)]
 pub(super) struct Field {
-    /// Elsa's name.
+    /// The key in a payload, in Elsa's spelling; payloads may have it in any letter case.
     pub(super) name: &'static str,
     /// How its text is normalised.
     pub(super) kind: Kind,

@@ -37,7 +37,7 @@ thread_local! {
 }
 
 impl Bounds {
-    /// The bounds of this thread.
+    /// The bounds that the host has set for this thread.
     pub fn current() -> Self {
         CURRENT.get().unwrap_or_default()
     }
@@ -70,7 +70,7 @@ impl Bounds {
     }
 }
 
-/// What was exceeded.
+/// Which bound a value does not keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exceeded {
     /// There are more values and names than this.

@@ -58,7 +58,7 @@ impl Decimal {
         self.digits.is_empty()
     }
 
-    /// Whether it has no fraction.
+    /// Whether it is a whole number, however it is written.
     pub fn is_integral(&self) -> bool {
         self.is_zero() || self.exponent >= 0
     }

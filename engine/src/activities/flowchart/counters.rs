@@ -33,7 +33,7 @@ struct Visit {
     dead: bool,
 }
 
-/// The decision of a join.
+/// What a join does when a connection into it was visited.
 enum Decision {
     Wait,
     Skip,

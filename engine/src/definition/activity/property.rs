@@ -21,7 +21,7 @@ pub(super) fn is_input(name: &str, type_name: &str) -> String {
 pub(in crate::definition) struct Property<'d> {
     /// The member that holds the properties; `None`: it is a member of the activity itself.
     pub home: Option<&'d str>,
-    /// Its name as written.
+    /// Its name in the spelling of the document, for JSON pointers.
     pub key: &'d str,
     pub value: &'d Value,
 }

@@ -101,7 +101,7 @@ impl Engine {
         Ok(Self { scripts, characters: 0, kit, context, runtime, account, stack_top })
     }
 
-    /// Evaluates a script.
+    /// Compiles a script if it is not in the cache, runs it, and takes its value over.
     pub(super) fn evaluate(
         &mut self,
         source: &str,
@@ -120,7 +120,7 @@ impl Engine {
         globals::with_scope(scope, || context.with(|ctx| run(&ctx, kit, script, source, limits)))
     }
 
-    /// Compiles a script.
+    /// Compiles a script without running it, for a definition that is new.
     pub(super) fn check(&mut self, source: &str, limits: &ScriptLimits) -> Result<(), Failure> {
         self.prepare(source, limits)
     }

@@ -13,9 +13,9 @@ use crate::value::to_text;
 
 /// Why an evaluation returned no value.
 pub(super) enum Failure {
-    /// A fault of the activity.
+    /// The script is at fault, so its activity is.
     Fault(Box<Fault>),
-    /// The query is cancelled.
+    /// PostgreSQL wants the query to end.
     Interrupted,
     /// A host call unwound; its panic is resumed outside the interpreter.
     Panic(Box<dyn Any + Send>),

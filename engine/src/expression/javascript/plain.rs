@@ -12,7 +12,7 @@ use crate::expression::Scope;
 /// What such a script reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Plain {
-    /// `getXxx()`.
+    /// The rest of the name in `getXxx()`.
     Generated(String),
     /// `getVariable("x")`, `variables.x`.
     Variable(String),

@@ -14,11 +14,11 @@ use crate::fault::Fault;
 /// Why the interpreter was told to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The time is over.
+    /// The script ran longer than it may.
     Time,
     /// The memory is used up.
     Memory,
-    /// The query is cancelled.
+    /// PostgreSQL wants the query to end.
     Interrupt,
     /// A host call unwound.
     Panic,

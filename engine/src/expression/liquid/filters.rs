@@ -20,9 +20,9 @@ pub(super) struct Bounded {
 /// The largest array that a filter takes: a filter does not check the time while it runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
-    /// Items of an array.
+    /// How many items an array may have that the filter is given.
     pub(super) items: usize,
-    /// Bytes of an array with what is in it.
+    /// How many bytes an array may take with all that it holds.
     pub(super) bytes: usize,
 }
 
@@ -77,14 +77,14 @@ impl Filter for Counted {
 /// The function by which a filter of this engine computes its result from input and arguments.
 pub(super) type Compute = fn(&dyn ValueView, &[ValueCow<'_>], &Meter) -> Result<Value>;
 
-/// A filter of this engine.
+/// A filter that this engine adds to those of the crate.
 #[derive(Clone)]
 pub(super) struct Own {
-    /// Name.
+    /// Name by which templates call it.
     pub(super) name: &'static str,
-    /// Arguments at least.
+    /// How many arguments it needs.
     pub(super) least: usize,
-    /// Arguments at most.
+    /// How many arguments it takes at most.
     pub(super) most: usize,
     /// The function that computes the result.
     pub(super) compute: Compute,

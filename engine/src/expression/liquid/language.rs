@@ -19,7 +19,7 @@ const SOME: Most = Most { items: 100_000, bytes: 8 << 20 };
 /// The largest array of any other filter, whose memory the meter counts anyway.
 const MANY: Most = Most { items: 1_000_000, bytes: usize::MAX };
 
-/// The language of all templates.
+/// The tags and filters that templates can use, made once in a process.
 pub(super) fn language() -> &'static Language {
     static LANGUAGE: OnceLock<Language> = OnceLock::new();
     LANGUAGE.get_or_init(|| {

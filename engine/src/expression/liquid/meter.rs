@@ -24,18 +24,18 @@ const LARGE: usize = 1 << 20;
 /// Why a template was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The time is over.
+    /// The template took longer than it may.
     Time,
     /// The template made more text or values than it may.
     Memory,
-    /// The query is cancelled.
+    /// PostgreSQL wants the query to end.
     Interrupt,
     /// A value is nested too deep.
     Depth,
 }
 
 impl Stop {
-    /// The fault that reports it.
+    /// The fault of the activity: 54000 beyond a limit, 57014 for an interrupt, 54001 for the depth.
     pub(super) fn fault(self, limits: &ScriptLimits) -> Fault {
         match self {
             Self::Time => Fault::new("54000", format!("Liquid took longer than {} ms", limits.time.as_millis())),
@@ -63,7 +63,7 @@ impl Meter {
         Self { limits: *limits, now, deadline, steps: Cell::new(0), used: Cell::new(0), stop: Cell::new(None) }
     }
 
-    /// The instant of the burst.
+    /// The instant of the burst, which the filter `date` takes for `now` and `today`.
     pub(super) fn now(&self) -> DateTime<Utc> {
         self.now
     }
@@ -142,7 +142,7 @@ impl Meter {
 #[derive(Default)]
 pub(super) struct Register(pub(super) Option<Rc<Meter>>);
 
-/// The meter of a rendering.
+/// The meter of the rendering that is running; an error if the rendering was stopped.
 pub(super) fn meter(runtime: &dyn Runtime) -> liquid_core::Result<Rc<Meter>> {
     let register = runtime.registers().get_mut::<Register>();
     register.0.clone().ok_or_else(|| Error::with_msg("stopped"))

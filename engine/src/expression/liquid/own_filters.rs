@@ -13,7 +13,7 @@ use super::values::json;
 use crate::value::base64::to_base64;
 use crate::value::{Moment, date_time};
 
-/// All of them.
+/// Every filter of this file, with the number of its arguments.
 pub(super) static ALL: &[Own] = &[
     Own { name: "base64", least: 0, most: 0, compute: base64 },
     Own { name: "date", least: 1, most: 1, compute: date },

@@ -39,7 +39,7 @@ impl<'s> Roots<'s> {
         }
     }
 
-    /// Finds a name.
+    /// The value of a name that a path begins with; `None`: there is none.
     pub(super) fn get(&self, name: &str) -> Option<&dyn ValueView> {
         let [variables, inputs, facts] = &self.groups;
         match [variables, inputs].into_iter().find(|(group, _)| same(group, name)) {

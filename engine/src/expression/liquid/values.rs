@@ -12,7 +12,7 @@ use crate::value::{Bounds, number};
 /// Nesting of values at most: the crate renders and compares them by recursion.
 pub(super) const MAX_DEPTH: usize = 100;
 
-/// A value of the workflow.
+/// A value of the workflow in the form that the crate reads.
 #[derive(Debug)]
 pub(super) enum Node {
     /// Null, booleans, text, and numbers that fit into a number of the template.

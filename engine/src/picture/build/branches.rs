@@ -33,7 +33,7 @@ pub(super) fn is_aside(label: &str) -> bool {
     ASIDES.iter().any(|(_, aside)| *aside == label)
 }
 
-/// The label of a catch.
+/// The label of the way into a catch: the faults that it takes.
 fn catch(on: &[Cause]) -> String {
     let causes: Vec<&str> = on.iter().map(Cause::text).collect();
     if causes.is_empty() { "catch".to_owned() } else { format!("catch {}", causes.join(", ")) }

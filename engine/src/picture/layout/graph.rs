@@ -9,9 +9,9 @@ pub struct Graph {
     pub sizes: Vec<(f64, f64)>,
     /// Arrows between them.
     pub arrows: Vec<Arrow>,
-    /// Box at which it begins.
+    /// Index of the box at which the frame begins.
     pub start: Option<usize>,
-    /// Places in the Studio.
+    /// The place that the Studio gives each box; `None`: it gives none.
     pub given: Vec<Option<Given>>,
 }
 
@@ -27,24 +27,24 @@ pub struct Given {
 /// An arrow between two boxes.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrow {
-    /// Where it begins.
+    /// Index of the box at which it begins.
     pub source: usize,
-    /// Where it ends.
+    /// Index of the box at which it ends.
     pub target: usize,
-    /// Size of its label.
+    /// Width and height of its label.
     pub label: Option<(f64, f64)>,
 }
 
-/// The result of a layout.
+/// Where the boxes and arrows of one frame stand, measured from its upper left corner.
 #[derive(Debug, Default)]
 pub struct Placed {
-    /// Size of the whole.
+    /// Width of the frame.
     pub width: f64,
-    /// Size of the whole.
+    /// Height of the frame.
     pub height: f64,
     /// Upper left corner of each box.
     pub corners: Vec<(f64, f64)>,
-    /// Route of each arrow.
+    /// The route of each arrow, in the order of the arrows.
     pub ways: Vec<Way>,
 }
 

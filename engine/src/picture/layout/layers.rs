@@ -22,18 +22,18 @@ pub struct Ranks {
 /// Something that has a place in a layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Vertex {
-    /// Layer.
+    /// Index of its layer; 0 is the uppermost.
     pub layer: usize,
     /// Width and height.
     pub size: (f64, f64),
-    /// Kind.
+    /// What it stands for: a box, or a point that an arrow passes.
     pub kind: Kind,
 }
 
 /// What a vertex is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A box.
+    /// A box of the frame.
     Box,
     /// A point of an arrow to the next boxes.
     Short,

@@ -23,7 +23,7 @@ pub mod work;
 /// What can be granted on a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
-    /// Start it.
+    /// Start instances of it.
     Start,
     /// Resume, retry and cancel its instances.
     Resume,
@@ -34,10 +34,10 @@ pub enum Privilege {
 }
 
 impl Privilege {
-    /// All privileges.
+    /// All of them. A role that has one of them may be told the name of the definition.
     pub const ALL: [Self; 4] = [Self::Start, Self::Resume, Self::Read, Self::Alter];
 
-    /// Its name in SQL.
+    /// The word that `wf_grant` takes and `workflow.grants` stores.
     pub fn name(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -47,7 +47,7 @@ impl Privilege {
         }
     }
 
-    /// The privilege of this name.
+    /// Reads such a word; `None`: it names no privilege.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|privilege| privilege.name() == name)
     }
@@ -172,7 +172,7 @@ pub fn require_read(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgErro
 /// What an instance is to the one that starts it. It has the same owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heir {
-    /// Its child.
+    /// A child workflow, which runs beside it.
     Child,
     /// It goes on in its place.
     Successor,

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use crate::pg::spi::Timestamp;
 use crate::pg::{guc, process, user_sql};
 
-/// The present, to the microsecond.
+/// The instant of a call: the time of the server to the microsecond, or `workflow.now` in tests.
 pub fn now() -> DateTime<Utc> {
     match guc::now() {
         Some(text) => user_sql::timestamp(&text).into(),

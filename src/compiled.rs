@@ -33,7 +33,7 @@ const MAX_KEPT: usize = 500;
 /// A definition version, ready to run.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The program.
+    /// What the engine runs; several backends have one each.
     pub program: Arc<Program>,
     /// Its row; `is_latest` and `is_published` are as they were when it was loaded.
     pub row: DefinitionRow,

@@ -18,7 +18,7 @@ pub struct Sight {
     pub all: bool,
     /// Ids of the owners whose rights it has.
     pub owners: Vec<i32>,
-    /// All versions.
+    /// Every version of every definition, with its owner.
     pub versions: Vec<Version>,
     readable: HashSet<Uuid>,
 }

@@ -206,14 +206,14 @@ fn must_not_be_null(name: &str) -> PgError {
     PgError::new("22004", format!("argument \"{name}\" must not be NULL"))
 }
 
-/// An `interval`.
+/// An `interval` as PostgreSQL stores it; the three parts are not converted to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// Months.
+    /// Months of the calendar, of any length; years are twelve of them.
     pub months: i32,
-    /// Days.
+    /// Days of the wall clock, of 23 to 25 hours.
     pub days: i32,
-    /// Microseconds.
+    /// Microseconds: hours, minutes and seconds.
     pub micros: i64,
 }
 

@@ -23,11 +23,11 @@ use crate::pg::raw;
 pub struct PgError {
     /// SQLSTATE, five characters.
     pub sqlstate: String,
-    /// Primary message.
+    /// What is wrong, as PostgreSQL's primary message: one line, no full stop.
     pub message: String,
-    /// Detail.
+    /// DETAIL: the facts, in sentences. `None`: the error has none.
     pub detail: Option<String>,
-    /// Hint.
+    /// HINT: what to do, in sentences. `None`: the error has none.
     pub hint: Option<String>,
     /// Context: PostgreSQL's CONTEXT lines, innermost first.
     pub context: Option<String>,
@@ -41,14 +41,14 @@ impl PgError {
         Self { sqlstate: sqlstate.into(), message: message.into(), ..Self::default() }
     }
 
-    /// Adds a DETAIL.
+    /// The same error with this DETAIL: the facts, in sentences.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
     }
 
-    /// Adds a HINT.
+    /// The same error with this HINT: what to do, in sentences.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -214,12 +214,12 @@ fn palloced(text: Option<&String>) -> *mut c_char {
     unsafe { pg_sys::pstrdup(text.as_ptr()) }
 }
 
-/// Sends a NOTICE.
+/// Reports it as a NOTICE and goes on; `client_min_messages` decides who sees it.
 pub fn notice(error: PgError) {
     report(PgLogLevel::NOTICE as c_int, error);
 }
 
-/// Sends a WARNING.
+/// Reports it as a WARNING and goes on: by default the client and the log get it.
 pub fn warning(error: PgError) {
     report(PgLogLevel::WARNING as c_int, error);
 }

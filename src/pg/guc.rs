@@ -263,32 +263,32 @@ pub fn limits(interrupted: fn() -> bool) -> Limits {
     }
 }
 
-/// `workflow.enabled`
+/// `workflow.enabled`: whether anything that is due fires, and tasks can be claimed.
 pub fn enabled() -> bool {
     ENABLED.get()
 }
 
-/// `workflow.launch_workers`
+/// `workflow.launch_workers`: whether there are workers; `wf_run_due` fires without them.
 pub fn launch_workers() -> bool {
     LAUNCH_WORKERS.get()
 }
 
-/// `workflow.log_min_level`
+/// `workflow.log_min_level`: the lowest level at which entries of `Log` also go to the server's log.
 pub fn log_min_level() -> LogThreshold {
     LOG_MIN_LEVEL.get()
 }
 
-/// `workflow.max_waiters`
+/// `workflow.max_waiters`: how many sessions may wait for tasks at once.
 pub fn max_waiters() -> usize {
     usize::try_from(MAX_WAITERS.get()).unwrap_or_default()
 }
 
-/// `workflow.max_leases`
+/// `workflow.max_leases`: how many leases of a task may end by time before its activity faults.
 pub fn max_leases() -> u32 {
     MAX_LEASES.get().unsigned_abs()
 }
 
-/// `workflow.max_executors`
+/// `workflow.max_executors`: how many executors one database has at most.
 pub fn max_executors() -> usize {
     MAX_EXECUTORS.get().unsigned_abs() as usize
 }
@@ -298,7 +298,7 @@ pub fn resilience_strategies() -> Option<CString> {
     RESILIENCE_STRATEGIES.get().filter(|text| !text.is_empty())
 }
 
-/// `workflow.restoring`
+/// `workflow.restoring`: whether a dump is being loaded, so that nothing fires.
 pub fn restoring() -> bool {
     RESTORING.get()
 }
@@ -313,12 +313,12 @@ pub fn max_definition_size() -> usize {
     MAX_DEFINITION_SIZE.get().unsigned_abs() as usize * 1024
 }
 
-/// `workflow.max_nesting`
+/// `workflow.max_nesting`: how deep activities may be nested, and child workflows that run in one call.
 pub fn max_nesting() -> u32 {
     MAX_NESTING.get().unsigned_abs()
 }
 
-/// `workflow.max_nodes`
+/// `workflow.max_nodes`: how many values and names of members one JSON value may hold.
 pub fn max_nodes() -> usize {
     MAX_NODES.get().unsigned_abs() as usize
 }
@@ -338,12 +338,12 @@ pub fn misfire_grace() -> i64 {
     i64::from(MISFIRE_GRACE.get()) * 1000
 }
 
-/// `workflow.notify_tasks`
+/// `workflow.notify_tasks`: whether each new task is announced on the channel `workflow_task`.
 pub fn notify_tasks() -> bool {
     NOTIFY_TASKS.get()
 }
 
-/// `workflow.notify_triggers`
+/// `workflow.notify_triggers`: whether changed triggers are announced on `workflow_triggers`.
 pub fn notify_triggers() -> bool {
     NOTIFY_TRIGGERS.get()
 }
@@ -353,7 +353,7 @@ pub fn now() -> Option<String> {
     NOW.get().map(|text| text.to_string_lossy().into_owned()).filter(|text| !text.trim().is_empty())
 }
 
-/// `workflow.on_fault`
+/// `workflow.on_fault`: what a fault does to a call whose argument `on_fault` is NULL.
 pub fn on_fault() -> FaultHandling {
     ON_FAULT.get()
 }
@@ -363,7 +363,7 @@ pub fn queue_ttl() -> i64 {
     i64::from(QUEUE_TTL.get()) * 1_000_000
 }
 
-/// `workflow.write_line_notice`
+/// `workflow.write_line_notice`: whether lines of `WriteLine` are sent to the client as notices.
 pub fn write_line_notice() -> bool {
     WRITE_LINE_NOTICE.get()
 }

@@ -65,7 +65,7 @@ unsafe extern "C-unwind" fn subtransaction_ended(
 
 /// The effect of a statement on the workers.
 pub enum Meaning {
-    /// None.
+    /// Workers need not hear of it.
     Nothing,
     /// It creates the extension in this database.
     Creates,
@@ -77,7 +77,7 @@ pub enum Meaning {
     Needs(Vec<Oid>),
     /// It creates a database by copying, which may contain the extension.
     Copies(Vec<Oid>),
-    /// It ends a prepared transaction.
+    /// It commits or rolls back a prepared transaction, whose rows other sessions see only then.
     EndsPrepared,
     /// It copies rows into a table of ours, as in the restore of a dump.
     Loads,

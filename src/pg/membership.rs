@@ -64,7 +64,7 @@ fn groups_of(member: Oid) -> Vec<(Oid, Oid)> {
     }
 }
 
-/// The owner of this database.
+/// The role that owns the database of this session; `pg_database_owner` is it.
 pub fn database_owner() -> Option<Oid> {
     let key = Datum::from(crate::pg::process::database());
     // SAFETY: a catalog look-up through the syscache, released after reading.

@@ -10,7 +10,7 @@ use crate::pg::error::{PgError, catch};
 /// One statement of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// Its text.
+    /// Its own part of the command, without space around it and without the semicolon behind it.
     pub text: String,
     /// Whether PostgreSQL refuses it inside a transaction block, or may refuse it: a procedure can commit.
     pub needs_top_level: bool,

@@ -20,7 +20,7 @@ pub struct Background<'a> {
     pub name: &'a str,
     /// Its entry point, made by `entry_points!`.
     pub function: &'a CStr,
-    /// Its argument.
+    /// What its entry point gets, in `bgw_main_arg`.
     pub argument: i32,
     /// Seconds after which the postmaster restarts it after a crash.
     pub restart: Option<u32>,
@@ -247,13 +247,13 @@ pub fn pages_read() -> i64 {
     usage.shared_blks_hit + usage.shared_blks_read
 }
 
-/// This process's database.
+/// Oid of the database that this process is connected to; 0 without one.
 pub fn database() -> Oid {
     // SAFETY: reads a global.
     unsafe { pg_sys::MyDatabaseId }
 }
 
-/// `max_worker_processes`
+/// The setting `max_worker_processes`, which bounds the workers of all extensions.
 pub fn max_worker_processes() -> i32 {
     // SAFETY: reads a global that does not change.
     unsafe { pg_sys::max_worker_processes }
@@ -343,7 +343,7 @@ pub fn at_exit(callback: fn()) {
     unsafe { pg_sys::before_shmem_exit(Some(call), pg_sys::Datum::from(number)) };
 }
 
-/// This process's id.
+/// Id of this process in the operating system.
 pub fn my_pid() -> c_int {
     // SAFETY: reads a global.
     unsafe { pg_sys::MyProcPid }

@@ -12,36 +12,24 @@ use crate::pg::error::{PgError, unwind};
 use crate::pg::jsonb::{self, Document};
 use crate::pg::spi::{Arg, Timestamp};
 
-/// A result.
+/// What a SQL function returns. A variant has the name of its type in SQL; a plural is the array of it.
 #[derive(Debug)]
 pub enum Returned {
-    /// NULL.
+    /// NULL, of whatever type the function is declared to return.
     Null,
-    /// `uuid`
     Uuid(Uuid),
-    /// `uuid[]`
     Uuids(Vec<Uuid>),
-    /// `text`
     Text(String),
-    /// `name`
     Name(String),
-    /// `text[]`
     Texts(Vec<String>),
-    /// `cstring`
     CString(String),
     /// Text in the binary protocol, as a function for that returns it.
     Message(String),
-    /// `integer`
     Integer(i32),
-    /// `bigint`
     BigInt(i64),
-    /// `timestamptz`
     Timestamptz(Timestamp),
-    /// `oid`
     Oid(pg_sys::Oid),
-    /// `boolean`
     Boolean(bool),
-    /// `bytea`
     Bytea(Vec<u8>),
     /// `jsonb`
     Json(Value),

@@ -136,7 +136,7 @@ pub fn required(name: &str) -> Result<Oid, PgError> {
     by_name(name).ok_or_else(|| PgError::new("42704", format!("role \"{name}\" does not exist")))
 }
 
-/// The role of this name.
+/// Oid of the role that has this name now; `None`: there is none.
 pub fn by_name(name: &str) -> Option<Oid> {
     let name = std::ffi::CString::new(name).ok()?;
     // SAFETY: takes a C string, looks in the catalog.

@@ -16,7 +16,7 @@ use crate::pg::error::PgError;
 static TABLE: &CStr = c"schema_2";
 const PREFIX: &str = "schema_";
 
-/// The number that this library is for.
+/// The number in the name of the table that this library looks for.
 pub fn of_library() -> u32 {
     black_box(TABLE).to_str().ok().and_then(|name| name.strip_prefix(PREFIX)?.parse().ok()).unwrap_or_default()
 }

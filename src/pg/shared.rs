@@ -260,9 +260,9 @@ pub fn horizon(slot: usize) -> u64 {
 /// The times in the ids of instances that have ended, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
-    /// The lowest.
+    /// The lowest of them, which retention reads again first.
     pub first: u64,
-    /// The highest.
+    /// The highest of them.
     pub last: u64,
 }
 

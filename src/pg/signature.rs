@@ -11,38 +11,23 @@ use uuid::Uuid;
 use crate::pg::PgError;
 use crate::pg::spi::{Column, Timestamp};
 
-/// The types that arguments have.
+/// The type with which SQL declares an argument. A variant has the name of its type; a plural is the array of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SqlType {
-    /// `bigint`
     BigInt,
-    /// `boolean`
     Boolean,
-    /// `bytea`
     Bytea,
-    /// `bytea[]`
     Byteas,
-    /// `integer`
     Integer,
-    /// `integer[]`
     Integers,
-    /// `interval`
     Interval,
-    /// `jsonb`
     Jsonb,
-    /// `name`
     Name,
-    /// `oid`
     Oid,
-    /// `regprocedure`
     Regprocedure,
-    /// `text`
     Text,
-    /// `text[]`
     Texts,
-    /// `timestamptz`
     Timestamptz,
-    /// `uuid`
     Uuid,
 }
 
@@ -110,12 +95,12 @@ impl Argument for Vec<u8> {
     const TYPES: &'static [SqlType] = &[SqlType::Bytea];
 }
 
-/// The arguments of a function.
+/// The arguments of a SQL function as the library reads them, to be compared with the catalog.
 #[derive(Debug)]
 pub struct Signature {
-    /// Name of the symbol.
+    /// The C symbol that the catalog names as its code.
     pub symbol: &'static str,
-    /// Names and types.
+    /// Name and type of each argument, in the order of the declaration.
     pub arguments: &'static [(&'static str, SqlType)],
     /// OID of the function with which this session compared it last.
     pub checked: AtomicU32,

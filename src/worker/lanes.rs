@@ -8,14 +8,14 @@ use crate::pg::shared::{Executor, Fire, FireKind, MAX_BATCH};
 /// Due bookmarks or stimuli.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Bookmarks that are due.
+    /// Bookmarks whose due time has come.
     Due,
-    /// Stimuli.
+    /// Stimuli of the queue, which come behind what is due.
     Items,
 }
 
 impl Kind {
-    /// The kind of a fire.
+    /// In which of the two lists of its lane a fire waits.
     pub fn of(fire: &Fire) -> Self {
         if fire.kind == FireKind::Item { Self::Items } else { Self::Due }
     }
@@ -26,7 +26,7 @@ impl Kind {
 pub struct Key {
     /// The role whose session runs the fires; 0: the engine's own.
     pub role: u32,
-    /// The owner of the fires.
+    /// Id in `workflow.owners`: of the instance's owner, or of the sender of a stimulus.
     pub owner: i32,
 }
 
@@ -40,7 +40,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// The fires of a kind.
+    /// The fires of this kind that wait here, in the order in which they are given out.
     pub fn of(&mut self, kind: Kind) -> &mut VecDeque<Fire> {
         match kind {
             Kind::Due => &mut self.due,
@@ -64,12 +64,12 @@ impl Lane {
     }
 }
 
-/// All lanes.
+/// The fires that wait for an executor, by key.
 #[derive(Debug, Default)]
 pub struct Lanes(BTreeMap<Key, Lane>);
 
 impl Lanes {
-    /// The lane of a key.
+    /// The lane of a key, an empty one if nothing waits under it.
     pub fn lane(&mut self, key: Key) -> &mut Lane {
         self.0.entry(key).or_default()
     }

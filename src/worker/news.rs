@@ -22,7 +22,7 @@ pub struct News {
     pub are_slots_wanted: bool,
     /// The stimuli and instances that transactions named.
     pub said: Vec<Said>,
-    /// The next due time.
+    /// The next due time that shared memory knows, microseconds since 2000.
     pub next_due: i64,
 }
 

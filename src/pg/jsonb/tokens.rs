@@ -14,7 +14,7 @@ const BATCH: usize = 16;
 /// A token, and the value that belongs to it.
 #[derive(Clone, Copy)]
 pub struct Token {
-    /// Its kind.
+    /// PostgreSQL's `JsonbIteratorToken`: what begins, ends or stands here.
     pub kind: Kind::Type,
     /// Its value, for a key, a scalar, and the header of an array.
     pub value: JsonbValue,

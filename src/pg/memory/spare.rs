@@ -42,7 +42,7 @@ pub(super) fn give_up() -> bool {
     is_given
 }
 
-/// Ends a call.
+/// Called when a call ends. Gives the reserve back where the operating system counts addresses as memory.
 pub(super) fn end_call() {
     static COUNTS_AS_MEMORY: OnceLock<bool> = OnceLock::new();
     let strict = || std::fs::read("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.starts_with(b"2"));

@@ -15,7 +15,7 @@ use crate::pg::version;
 /// An index of a table, with the rows that it covers.
 #[derive(Debug)]
 pub(super) struct Index {
-    /// Its oid.
+    /// Oid in `pg_class`, by which it is opened.
     pub id: Oid,
     rows: Rows,
 }

@@ -44,7 +44,7 @@ enum Rows<'a> {
     HeapOnly,
     /// A row of these values.
     Of(&'a [Arg<'a>]),
-    /// Any row.
+    /// Rows whose values are not known here: no index can be left closed.
     Any,
 }
 

@@ -18,7 +18,7 @@ pub const MAX_BATCH: usize = 50;
 const MAX_SAID: usize = 1024;
 /// How many databases may wait for the launcher.
 const MAX_PROBES: usize = 32;
-/// No due time.
+/// In place of a due time: there is none.
 pub const NEVER: i64 = i64::MAX;
 
 /// A process that can be woken.
@@ -31,10 +31,10 @@ pub struct Process {
 }
 
 impl Process {
-    /// No process.
+    /// In place of a process: there is none.
     pub const NONE: Self = Self { pid: 0, latch: std::ptr::null_mut() };
 
-    /// This process.
+    /// The process that calls this.
     pub fn me() -> Self {
         // SAFETY: reads globals of the backend's only thread. The latch of a process with shared memory lies there,
         // in a place that stays a latch.
@@ -61,9 +61,9 @@ impl Process {
 pub enum HasExtension {
     /// No scheduler has looked yet.
     Unknown = 0,
-    /// The database has it.
+    /// A scheduler has found the extension's schema there.
     Yes,
-    /// The database does not have it.
+    /// A scheduler has looked and found none; the launcher starts none there.
     No,
 }
 
@@ -77,13 +77,13 @@ pub enum Said {
     Instance(uuid::Bytes),
 }
 
-/// A database.
+/// A slot for one database of the cluster: what its sessions tell the workers, and what its workers have done.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Database {
     /// Its oid; 0: this slot is free.
     pub oid: Oid,
-    /// Whether it has the extension.
+    /// What its last scheduler found; only a database that has it is served.
     pub has_extension: HasExtension,
     /// Whether its due times belong to another database of which this is a copy.
     pub is_foreign: bool,
@@ -99,7 +99,7 @@ pub struct Database {
     pub recheck: bool,
     /// The session whose DDL evicts all workers; 0: none.
     pub blocked_by: c_int,
-    /// Its scheduler.
+    /// The scheduler that is attached, to be woken when something earlier is due.
     pub scheduler: Process,
     /// When the launcher started a scheduler that has not attached yet, microseconds since 2000; 0: none.
     pub starting_since: i64,
@@ -107,7 +107,7 @@ pub struct Database {
     pub not_before: i64,
     /// When the launcher last started a scheduler.
     pub served_at: i64,
-    /// The next due time, microseconds since 2000.
+    /// The next due time, microseconds since 2000, or [`NEVER`]; sessions lower it at their commit.
     pub next_due: i64,
     /// When retention may have something to remove next; 0: it has to look.
     pub tidy_at: i64,
@@ -155,15 +155,15 @@ impl Database {
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FireKind {
-    /// A bookmark that is due.
+    /// A bookmark whose due time has come, which the executor resumes.
     Bookmark = 0,
-    /// A stimulus in the queue.
+    /// A stimulus in the queue, which the executor delivers.
     Item,
     /// A bookmark that is due, whose command runs at the top level.
     Command,
 }
 
-/// One fire.
+/// One thing that an executor is to do, and what came of it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Fire {
@@ -171,7 +171,7 @@ pub struct Fire {
     pub id: uuid::Bytes,
     /// When it was due; meaningless for a stimulus.
     pub due: i64,
-    /// What it is.
+    /// What the id names.
     pub kind: FireKind,
     /// Whether it can run SQL of users, and so has its own transaction.
     pub uses_sql: bool,
@@ -183,37 +183,37 @@ pub struct Fire {
     pub owner: c_int,
 }
 
-/// What an executor does.
+/// What a slot of an executor stands for.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExecutorState {
-    /// This slot is free.
+    /// No executor has this slot, so the dispatcher may register one for it.
     Free = 0,
     /// Registered, not attached yet.
     Starting,
-    /// Waits for a batch.
+    /// Attached and without a batch.
     Idle,
-    /// Fires its batch.
+    /// Firing the batch in its slot.
     Busy,
     /// Ended with a batch left: it died.
     Dead,
 }
 
-/// An executor.
+/// The slot of an executor: who it is, and the batch that the dispatcher has given it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Executor {
-    /// What it does.
+    /// How far it has come; [`ExecutorState::Free`]: the rest of the slot means nothing.
     pub state: ExecutorState,
     /// Counts the executors that were given this slot. One that starts too late sees that another has the slot.
     pub generation: u16,
     /// Whether the attempt must be stored before each fire: the last one may have crashed the server.
     pub careful: bool,
-    /// Its database.
+    /// Oid of the database that it is connected to.
     pub database: Oid,
     /// The role whose session it is; 0: the engine's own, for what runs no SQL of users.
     pub role: Oid,
-    /// The process.
+    /// What wakes it; none until it has attached.
     pub process: Process,
     /// When its state changed last, microseconds since 2000.
     pub since: i64,
@@ -227,7 +227,7 @@ pub struct Executor {
     pub fired: u64,
     /// How many fires of this executor failed.
     pub failed: u64,
-    /// The batch.
+    /// What it is to fire; the first `count` entries count.
     pub batch: [Fire; MAX_BATCH],
 }
 
@@ -235,7 +235,7 @@ pub struct Executor {
 #[repr(C)]
 #[derive(Debug)]
 pub struct SharedState {
-    /// The launcher.
+    /// The launcher, to be woken where no scheduler runs; none while it is not running.
     pub launcher: Process,
     /// Whether the launcher should look at all databases again.
     pub rescan: bool,
@@ -243,9 +243,9 @@ pub struct SharedState {
     pub slots_wanted_at: i64,
     /// When the log last reported that; 0: never.
     pub logged_out_of_slots_at: i64,
-    /// Slots of databases.
+    /// A slot for each database with due times or with a scheduler; in a free one the oid is 0.
     pub databases: [Database; MAX_DATABASES],
-    /// Slots of executors.
+    /// A slot for each executor of the cluster; several may serve one database.
     pub executors: [Executor; MAX_EXECUTORS],
     probes: [Oid; MAX_PROBES],
     said: [(Oid, Said); MAX_SAID],
@@ -261,7 +261,7 @@ impl SharedState {
         }
     }
 
-    /// The slot of a database.
+    /// Position of a database in `databases`; `None`: it has no slot.
     pub fn slot_of(&self, database: Oid) -> Option<usize> {
         self.databases.iter().position(|slot| slot.oid == database)
     }

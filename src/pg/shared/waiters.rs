@@ -28,15 +28,15 @@ const GRACE: i64 = 1_000_000;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// The database.
+    /// Oid of the database in which they wait.
     pub database: Oid,
     /// The role whose rights count.
     pub role: Oid,
-    /// A hash of the names.
+    /// A hash of the sorted names that they wait for; 0: all names.
     pub names: u64,
 }
 
-/// A waiter.
+/// A session that waits for tasks, as other sessions see it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
@@ -46,7 +46,7 @@ struct Waiter {
     mask: u64,
     /// Whether it must look.
     is_woken: bool,
-    /// Whether it is looking.
+    /// Whether it has begun a look and not ended it: what it may have missed goes to another waiter if it leaves.
     looks: bool,
     /// Whether it looks again when `timer` has passed.
     watches: bool,
@@ -93,7 +93,7 @@ impl Waiter {
 /// How many tasks became available, for each bit of a mask of names.
 pub type Counts = [u32; 64];
 
-/// All waiters.
+/// One place for each session that may wait for tasks.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Waiters {

@@ -47,40 +47,26 @@ impl From<Timestamp> for DateTime<Utc> {
 #[derive(Clone, Copy, Debug)]
 pub struct Tid(pub(super) pg_sys::ItemPointerData);
 
-/// A parameter's type.
+/// The type of a parameter or a column. A variant has the name of its type in SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// `uuid`
     Uuid,
-    /// `uuid[]`
     UuidArray,
-    /// `text`
     Text,
-    /// `text[]`
     TextArray,
-    /// `integer`
     Integer,
-    /// `integer[]`
     IntegerArray,
-    /// `bigint`
     BigInt,
-    /// `bigint[]`
     BigIntArray,
-    /// `boolean`
     Boolean,
-    /// `bytea`
     Bytea,
-    /// `jsonb`
     Jsonb,
     /// `timestamptz`
     Timestamp,
     /// `timestamptz[]`
     TimestampArray,
-    /// `oid`
     Oid,
-    /// `tid`
     Tid,
-    /// `tid[]`
     TidArray,
 }
 
@@ -107,30 +93,20 @@ impl Type {
     }
 }
 
-/// A parameter's value.
+/// The value of a parameter or a column. A variant has the name of its type in SQL; a plural is the array of it.
 #[derive(Clone, Copy, Debug)]
 pub enum Arg<'a> {
     /// NULL of any type.
     Null,
-    /// `uuid`
     Uuid(&'a Uuid),
-    /// `uuid[]`
     Uuids(&'a [Uuid]),
-    /// `text`
     Text(&'a str),
-    /// `text[]`
     Texts(&'a [String]),
-    /// `integer`
     Integer(i32),
-    /// `integer[]`
     Integers(&'a [i32]),
-    /// `bigint`
     BigInt(i64),
-    /// `bigint[]`
     BigInts(&'a [i64]),
-    /// `boolean`
     Boolean(bool),
-    /// `bytea`
     Bytea(&'a [u8]),
     /// `jsonb`
     Json(&'a Value),
@@ -144,9 +120,7 @@ pub enum Arg<'a> {
     Timestamp(Timestamp),
     /// `timestamptz[]`
     Timestamps(&'a [Timestamp]),
-    /// `oid`
     Oid(pg_sys::Oid),
-    /// `tid[]`
     Tids(&'a [Tid]),
 }
 

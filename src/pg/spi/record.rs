@@ -14,12 +14,12 @@ use crate::pg::jsonb::Document;
 
 use super::{Arg, Column, Row, Timestamp, Type};
 
-/// A column: its name and type.
+/// Name and type of a column, as C and SPI want them.
 pub type ColumnRef = (&'static CStr, Type);
 
 /// A table in the schema `workflow`.
 pub struct Table {
-    /// Its name.
+    /// Without the schema, which is `workflow`.
     pub name: &'static CStr,
     /// Its columns, in the order of their declaration.
     pub columns: &'static [ColumnRef],
@@ -95,7 +95,7 @@ pub const fn joined<const N: usize>(first: &[ColumnRef], then: &[ColumnRef]) -> 
 
 /// A type that a field can be read as.
 pub trait Read: Sized {
-    /// The column's type.
+    /// The type that the column must have; another one does not compile.
     const TYPE: Type;
     /// Whether it may be NULL.
     const READS_NULL: bool;
@@ -124,7 +124,7 @@ impl<T: Column> Read for Option<T> {
 
 /// A type that a field can be written from.
 pub trait Written {
-    /// The column's type.
+    /// The type that the column must have; another one does not compile.
     const TYPE: Type;
     /// Whether it may be NULL.
     const WRITES_NULL: bool = false;
@@ -182,7 +182,7 @@ impl<T> Change<T> {
 
 /// A type of a field in an update.
 pub trait Changed {
-    /// The column's type.
+    /// The type that the column must have; another one does not compile.
     const TYPE: Type;
     /// Whether it may be NULL.
     const WRITES_NULL: bool;

@@ -1,9 +1,9 @@
 //! Limits of tasks, and the slots that a claim takes.
 //!
-//! A slot says which lease took it. Whether it is free follows from the lease: it is when the task is gone, has another
-//! token, or its lease has ended by time. So whatever ends a lease frees its slots with its commit, and a rollback of that
-//! takes them back. Only the last case can be undone, by a heartbeat that comes late: who takes such a slot locks the row
-//! of the other task and clears `lease_until` in it, and a heartbeat finds that when it has the lock
+//! A slot says which lease took it. Whether the slot is free follows from the lease: it is if the task is gone, if the task
+//! has another token, or if the lease has ended by time. So a transaction that ends a lease frees its slots with its commit,
+//! and a rollback leaves them taken. Only an end by time can be undone, by a heartbeat that comes late. So a claim that takes
+//! such a slot locks the row of the other task, and clears `lease_until` in it. The heartbeat finds that when it has the lock
 //! ([`Lease::has_lost_slot`](crate::store::leases::Lease::has_lost_slot)).
 
 use std::cell::RefCell;
@@ -17,8 +17,8 @@ use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type, read};
 use crate::store::tables::LIMITS;
 
-/// What the value of a task's key adds to the id of the limit `k`, or to the place of a slot: nothing without a key. A long
-/// value is told from others by its hash, because it is a key of an index.
+/// The text that the value of a task's key adds to a lane, behind the id of the limit `k`, and to the place of a slot. It is
+/// NULL if the limit has no key. A long value is replaced by its hash, because the text is a key of an index.
 macro_rules! key_value {
     () => {
         "CASE WHEN octet_length(t.payload ->> k.key) > 100 \

@@ -3,7 +3,7 @@
 //! `instances.paused_at` is read with the instance; who paused it and why is a row of `workflow.pauses`. While an instance is
 //! paused its bookmarks are in no index of what is due, and its tasks in none of what can be claimed: [`hold`] moves `due_at`
 //! and `available_at` aside, and [`let_go`] puts them back. So nothing that fires or claims passes over them again and again.
-//! Every bookmark says since when its clock stands: since the pause, or since it was made or its lease was prolonged meanwhile.
+//! Every bookmark says since when its clock stands: since the pause, or since a burst or a heartbeat changed it during the pause.
 
 use uuid::Uuid;
 use workflow_engine::instance::Instance;
@@ -60,7 +60,7 @@ pub fn begin(instance: Uuid, by: i32, reason: Option<&str>, with: Option<&Uuid>,
     hold(instance, now);
 }
 
-// A row that is held already and has a due time is to be fired because the pause is ending.
+// A row that is held and has a due time keeps it: `leave_to_owner` has set it, so that a worker fires the row.
 static HOLD: Statement = Statement::new(
     "UPDATE workflow.bookmarks b SET paused_at = $2, \
          due_at = CASE WHEN b.paused_at IS NULL THEN NULL ELSE b.due_at END, \
@@ -77,8 +77,8 @@ pub fn hold(instance: Uuid, now: Timestamp) {
     HOLD.run(&[Arg::Uuid(&instance), Arg::Timestamp(now)]);
 }
 
-/// What follows a change of a locked instance: if it is paused, what has come to be due meanwhile is held, and the pause of
-/// one that has ended is forgotten. `paused_at`: since when it is paused.
+/// Called after each change of a locked instance. If the instance is paused, holds what the change has made due. If the
+/// instance has ended, forgets its pause. `paused_at`: since when it is paused; `None`: it is not, and nothing is done.
 pub fn hold_if_paused(instance: &Instance, paused_at: Option<Timestamp>, has_ended: bool, now: Timestamp) {
     match paused_at {
         None => {}
@@ -87,7 +87,7 @@ pub fn hold_if_paused(instance: &Instance, paused_at: Option<Timestamp>, has_end
     }
 }
 
-// Days of an interval are not always of 24 hours, its seconds are.
+// Seconds, not days: a day of an interval may have 23 or 25 hours.
 macro_rules! stood {
     () => {
         "make_interval(secs => GREATEST(CAST(EXTRACT(epoch FROM $2 - b.paused_at) AS double precision), 0))"

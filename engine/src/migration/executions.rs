@@ -148,17 +148,17 @@ impl<'m> Executions<'m> {
         }
     }
 
-    /// Refuses an execution whose activity is in another one in the new version.
+    /// Refuses an execution whose activity has another parent in the new version than the execution has in this instance.
     fn check_parent(&mut self, context: &Context, new: NodeIx) {
         let of = self.of;
         let (old, there) = (of.old.node(context.node), of.new.node(new));
         let above = context.parent.and_then(|parent| self.contexts.get(&parent));
-        // The executions that run handlers, and those below them, are elsewhere than the definition says.
+        // A handler runs below an execution of the engine's own, and not where the definition has it.
         if old.parent != above.map(|above| above.node) {
             return;
         }
         let expected = above.map(|above| of.places.at(above.node));
-        // What is around it has no counterpart, and is refused for that.
+        // If the activity around it has no counterpart, the execution around it is refused for that.
         if expected == Some(None) || there.parent == expected.flatten() {
             return;
         }

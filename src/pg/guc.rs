@@ -27,6 +27,7 @@ static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(512 * 1024);
 static MAX_DEFINITION_SIZE: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
 static MAX_NESTING: GucSetting<i32> = GucSetting::<i32>::new(500);
 static MAX_STEPS: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
+static MAX_BURSTS: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
 static MAX_LEASES: GucSetting<i32> = GucSetting::<i32>::new(10);
 static MAX_EXECUTORS: GucSetting<i32> = GucSetting::<i32>::new(4);
 static MAX_WAITERS: GucSetting<i32> = GucSetting::<i32>::new(100);
@@ -104,9 +105,19 @@ fn define_limits() {
     );
     GucRegistry::define_int_guc(
         c"workflow.max_steps",
-        c"Number of steps that one burst may take, and of bursts that one call may run.",
+        c"Number of steps that one burst may take.",
         c"A step begins, resumes or retries an activity, or tells it that a child has ended. More are an error.",
         &MAX_STEPS,
+        1,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.max_bursts",
+        c"Number of bursts that one call may run.",
+        c"A call runs more than one where workflows start, resume or continue each other. More are an error.",
+        &MAX_BURSTS,
         1,
         i32::MAX,
         GucContext::Userset,
@@ -311,6 +322,11 @@ pub fn worker_idle_timeout() -> i64 {
 /// `workflow.max_definition_size` in bytes.
 pub fn max_definition_size() -> usize {
     MAX_DEFINITION_SIZE.get().unsigned_abs() as usize * 1024
+}
+
+/// `workflow.max_bursts`: how many bursts one call may run.
+pub fn max_bursts() -> u32 {
+    MAX_BURSTS.get().unsigned_abs()
 }
 
 /// `workflow.max_nesting`: how deep activities may be nested, and child workflows that run in one call.

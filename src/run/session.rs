@@ -52,7 +52,8 @@ pub struct Session {
     pub http: HttpContext,
     /// Time that the scripts of other owners share in this call.
     pub time_of_others: SharedTime,
-    bursts: u64,
+    bursts: u32,
+    max_bursts: u32,
 }
 
 /// An HTTP request and what came of it.
@@ -153,6 +154,7 @@ impl Session {
             abandoned: HashSet::new(),
             http: HttpContext::default(),
             bursts: 0,
+            max_bursts: guc::max_bursts(),
         }
     }
 
@@ -179,11 +181,11 @@ impl Session {
     /// Counts a burst; workflows that set each other off without end are stopped (54000).
     pub fn count_burst(&mut self) -> Result<(), PgError> {
         self.bursts += 1;
-        if self.bursts <= self.limits.max_steps {
+        if self.bursts <= self.max_bursts {
             return Ok(());
         }
-        Err(PgError::new("54000", format!("workflow call ran more than {} bursts", self.limits.max_steps)).hint(
-            "Workflows that set each other off without waiting do not end. Raise workflow.max_steps if these do.",
+        Err(PgError::new("54000", format!("workflow call ran more than {} bursts", self.max_bursts)).hint(
+            "Workflows that set each other off without waiting do not end. Raise workflow.max_bursts if these do.",
         ))
     }
 

@@ -61,7 +61,7 @@ impl<D: Serialize> Serialize for Packed<'_, D> {
 
 impl<'a, D: Deserialize<'a>> Packed<'a, D> {
     /// Reads an event of format 3, and returns the bytes after it.
-    fn take(bytes: &'a [u8]) -> postcard::Result<(Self, &'a [u8])> {
+    fn take(bytes: &'a [u8]) -> Taken<'a, Self> {
         let ((kind, fields), mut rest): ((EventKind, u8), _) = postcard::take_from_bytes(bytes)?;
         if fields & !(ACTIVITY | EXECUTION | BOOKMARK | DATA) != 0 {
             return Err(postcard::Error::DeserializeBadEncoding);
@@ -73,6 +73,9 @@ impl<'a, D: Deserialize<'a>> Packed<'a, D> {
         Ok((Self { kind, activity, execution, bookmark, data }, rest))
     }
 }
+
+/// A value that was read, and the bytes after it.
+type Taken<'a, T> = postcard::Result<(T, &'a [u8])>;
 
 /// Reads a value from the start of the bytes, and takes it off them.
 fn next<'a, T: Deserialize<'a>>(bytes: &mut &'a [u8]) -> postcard::Result<T> {
@@ -258,10 +261,7 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
     decode_events(&bytes[1..], take)
 }
 
-fn decode_events<'a>(
-    bytes: &'a [u8],
-    take: fn(&'a [u8]) -> postcard::Result<(Packed<'a, Json>, &'a [u8])>,
-) -> Result<Vec<Event>, Error> {
+fn decode_events<'a>(bytes: &'a [u8], take: fn(&'a [u8]) -> Taken<'a, Packed<'a, Json>>) -> Result<Vec<Event>, Error> {
     let corrupt = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
     let (count, mut rest): (usize, _) = postcard::take_from_bytes(bytes).map_err(corrupt)?;
     let (mut events, mut known) = (Vec::new(), Vec::new());

@@ -102,13 +102,13 @@ SELECT wf_start('one', '{"lane": "b", "next": "a"}', correlation_id => 'z') \g /
 SELECT wf_publish_event('One', correlation_id => 'z') \g /dev/null
 SELECT correlation_id, sub_status, input FROM runs WHERE definition_id = 'one' AND correlation_id = 'z';
 
--- A loop without a wait ends at workflow.max_steps bursts, and nothing of it is left.
+-- A loop without a wait ends at workflow.max_bursts bursts, and nothing of it is left.
 SELECT wf_define('{"definitionId": "endless", "root": [{"type": "ContinueAs"}]}') \g /dev/null
-SET workflow.max_steps = 100;
+SET workflow.max_bursts = 100;
 \set VERBOSITY verbose
 SELECT wf_start('endless');
 \set VERBOSITY default
-RESET workflow.max_steps;
+RESET workflow.max_bursts;
 SELECT count(*) FROM runs WHERE definition_id = 'endless';
 
 -- A schedule takes what goes on for the run that it started: the next one would overlap.

@@ -13,12 +13,12 @@ use crate::pg::{interrupt, process};
 use crate::rounds::PAUSE;
 
 mod lateness;
+mod sleeper;
 mod state;
 mod waiters;
 
-pub use state::{
-    Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, NEVER, Process, Said, SharedState,
-};
+pub use sleeper::{NEVER, Process};
+pub use state::{Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, Said, SharedState};
 pub use waiters::{Class, Counts, MAX_WAITERS, Waiters};
 
 #[repr(C)]
@@ -333,7 +333,7 @@ pub fn expect_ends(database: Oid, expected: Option<(u64, i64)>, now: i64) -> Opt
         let index = state.slot_of(database)?;
         let slot = &mut state.databases[index];
         if slot.tidy_at <= now {
-            slot.tidy_at = state::NEVER;
+            slot.tidy_at = NEVER;
         }
         if let Some((millis, after)) = expected {
             slot.tidy_after = after;

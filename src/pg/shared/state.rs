@@ -2,9 +2,10 @@
 
 use std::ffi::c_int;
 
-use pgrx::pg_sys::{self, InvalidOid, Oid};
+use pgrx::pg_sys::{InvalidOid, Oid};
 
 use crate::pg::shared::lateness::Lateness;
+use crate::pg::shared::sleeper::{NEVER, Process};
 use crate::pg::shared::waiters::Waiters;
 use crate::rounds::Rounds;
 
@@ -18,43 +19,6 @@ pub const MAX_BATCH: usize = 50;
 const MAX_SAID: usize = 1024;
 /// How many databases may wait for the launcher.
 const MAX_PROBES: usize = 32;
-/// In place of a due time: there is none.
-pub const NEVER: i64 = i64::MAX;
-
-/// A process that can be woken.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Process {
-    /// Its process id; 0: none.
-    pub pid: c_int,
-    latch: *mut pg_sys::Latch,
-}
-
-impl Process {
-    /// In place of a process: there is none.
-    pub const NONE: Self = Self { pid: 0, latch: std::ptr::null_mut() };
-
-    /// The process that calls this.
-    pub fn me() -> Self {
-        // SAFETY: reads globals of the backend's only thread. The latch of a process with shared memory lies there,
-        // in a place that stays a latch.
-        unsafe { Self { pid: pg_sys::MyProcPid, latch: pg_sys::MyLatch } }
-    }
-
-    /// Whether there is a process.
-    pub fn is_some(&self) -> bool {
-        self.pid != 0
-    }
-
-    /// Sets its latch. If the process has ended, another process may own the latch, and wakes in vain.
-    pub fn wake(&self) {
-        if self.is_some() {
-            // SAFETY: see `me`; SetLatch may be called from anywhere.
-            unsafe { pg_sys::SetLatch(self.latch) };
-        }
-    }
-}
-
 /// What is known about the extension in a database.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

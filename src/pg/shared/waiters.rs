@@ -11,7 +11,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use crate::pg::shared::state::{NEVER, Process};
+use crate::pg::shared::sleeper::{NEVER, Process};
 
 /// How many sessions may wait in the whole cluster; `workflow.max_waiters` bounds them further.
 pub const MAX_WAITERS: usize = 256;

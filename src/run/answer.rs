@@ -185,8 +185,8 @@ fn give_back(session: &Session, program: &Program, waiting: &Waiting, fault: &Fa
     let lease = Lease { attempt: *attempt, available_at, last_error, lane: lane.clone(), ..Lease::default() };
     rows::write(|writer| leases::set(writer, &waiting.bookmark.id, &lease));
     pauses::hold_if_paused(&waiting.row.instance, waiting.row.paused_at, false, session.timestamp());
-    limits::note_end(tasks::name_of(&waiting.bookmark), &waiting.lease);
-    match (tasks::name_of(&waiting.bookmark), available_at) {
+    limits::note_end(bookmarks::task_name(&waiting.bookmark), &waiting.lease);
+    match (bookmarks::task_name(&waiting.bookmark), available_at) {
         (Some(name), Some(at)) => wake::note_task_at(name, at),
         (Some(name), None) => wake::note_task(name),
         (None, _) => {}

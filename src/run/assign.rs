@@ -18,7 +18,7 @@ use crate::run::gone::{self, Named};
 use crate::run::{Session, resume, running};
 use crate::store::assignments::{self, Assignment, Entry};
 use crate::store::bookmarks::{self, Waiting};
-use crate::store::{instances, journal, tasks};
+use crate::store::{instances, journal};
 use crate::wake;
 
 /// Assigns an open task, or takes it from the assignee. `false`: nothing changes.
@@ -95,7 +95,7 @@ fn note(session: &Session, waiting: &mut Waiting, from: Option<Entry<'_>>, to: O
     let seq = journal::take_rows(instance, 1);
     instances::save_state(instance);
     rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
-    if let Some(name) = tasks::name_of(bookmark) {
+    if let Some(name) = bookmarks::task_name(bookmark) {
         wake::note_task(name);
     }
 }

@@ -62,7 +62,7 @@ pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fa
         bookmarks::insert(writer, &kept, &Lease::default(), &row.instance, now);
         tasks::close(writer, &bookmark.id, lease, answer, now);
     });
-    limits::note_end(tasks::name_of(bookmark), lease);
+    limits::note_end(bookmarks::task_name(bookmark), lease);
     let execution = bookmark.activity_instance_id;
     let is_last = lease.is_last();
     if is_last {

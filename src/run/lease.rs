@@ -25,7 +25,7 @@ use crate::run::{Session, front, running};
 use crate::store::identity::{self, Identity};
 use crate::store::leases::{self, Candidate, Claimed, Held, Lease};
 use crate::store::limits::Limit;
-use crate::store::{bookmarks, instances, limits, pauses, route, tasks};
+use crate::store::{bookmarks, instances, limits, pauses, route};
 use crate::{compiled, wake};
 
 mod locked;
@@ -369,7 +369,7 @@ pub fn release(session: &mut Session, task: Uuid, token: Uuid) -> Result<bool, P
     let lease = Lease { attempt, lane: waiting.lease.lane, ..Lease::default() };
     rows::write(|writer| leases::set(writer, &task, &lease));
     pauses::hold_if_paused(&waiting.row.instance, waiting.row.paused_at, false, session.timestamp());
-    if let Some(name) = tasks::name_of(&waiting.bookmark) {
+    if let Some(name) = bookmarks::task_name(&waiting.bookmark) {
         wake::note_task(name);
     }
     Ok(true)

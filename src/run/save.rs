@@ -241,7 +241,7 @@ fn clear_due(row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) {
 fn write_tasks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>, now: Timestamp) {
     if let Some(taking) = resumed.filter(|taking| bookmarks::is_task(taking.bookmark) && !delta.keep_resumed) {
         tasks::close(writer, &taking.bookmark.id, taking.lease, taking.answer, now);
-        limits::note_end(tasks::name_of(taking.bookmark), taking.lease);
+        limits::note_end(bookmarks::task_name(taking.bookmark), taking.lease);
     }
     let instance = &row.instance;
     for task in &delta.tasks {

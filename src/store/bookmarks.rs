@@ -4,7 +4,6 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::instance::Instance;
-use workflow_engine::stimulus::RUN_TASK;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::json;
@@ -15,7 +14,6 @@ use crate::store::identity;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Lease};
 use crate::store::tables::BOOKMARKS;
-use crate::store::tasks;
 use crate::wake;
 use workflow_engine::NodeIx;
 
@@ -24,10 +22,7 @@ mod stimulus;
 
 pub use due::{DueBookmark, due};
 use stimulus::stored_stimulus;
-pub use stimulus::{hash_key, hash_of, read_stimulus};
-
-/// The member of a task's payload that holds the name of the task.
-pub(super) const TASK_NAME: &str = "TaskName";
+pub use stimulus::{hash_key, hash_of, is_task, read_stimulus, task_name};
 
 /// Encodes a callback as the engine carries it from a function's result to the bookmark and back: the id of the
 /// function's owner, a colon, the function's name.
@@ -79,17 +74,11 @@ written! {
 }
 static ROW: Columns = Columns::of(&BOOKMARKS, New::COLUMNS);
 
-/// Whether it is the bookmark of an open task. A `RunTask` that runs in the background has opened no task yet, and its bookmark
-/// has another name.
-pub fn is_task(bookmark: &Bookmark) -> bool {
-    bookmark.activity_type == RUN_TASK.name && bookmark.name == bookmark.activity_type && bookmark.auto_burn
-}
-
 /// Inserts a bookmark of an instance. `lease` says how workers stand to its task, if it has one.
 pub fn insert(writer: &mut Writer, bookmark: &Bookmark, lease: &Lease, instance: &Instance, now: Timestamp) {
     let (correlation_id, instance) = (instance.correlation_id.as_deref(), &instance.id);
     note(bookmark, instance);
-    if let Some(name) = tasks::name_of(bookmark).filter(|_| lease.available_at.is_none()) {
+    if let Some(name) = task_name(bookmark).filter(|_| lease.available_at.is_none()) {
         wake::note_task(name);
     }
     let callback = bookmark.callback.as_deref().map(split_callback);

@@ -10,6 +10,7 @@ use std::cell::Cell;
 
 use uuid::Uuid;
 use workflow_engine::activities::migrate_instances::MIGRATE_INSTANCES;
+use workflow_engine::activities::scheduled_command::SCHEDULED_COMMAND;
 
 use crate::pg::error::{log, unwind};
 use crate::pg::function::Predicate;
@@ -18,7 +19,6 @@ use crate::pg::rows::{self, Columns, Wait};
 use crate::pg::spi::{Arg, read};
 use crate::pg::{PgError, process, user_sql};
 use crate::store::partitions;
-use crate::store::schedules::COMMANDS;
 use crate::store::tables::INSTANCES;
 
 /// How often a session logs that it has left something for another node, in microseconds.
@@ -66,7 +66,7 @@ pub fn owns(key: &str) -> bool {
 }
 
 /// Definitions of the extension itself, whose instances belong to the node where they are.
-pub const OF_NODE: [&str; 2] = [COMMANDS, MIGRATE_INSTANCES];
+pub const OF_NODE: [&str; 2] = [SCHEDULED_COMMAND, MIGRATE_INSTANCES];
 
 fn is_of_node(definition_id: &str) -> bool {
     OF_NODE.contains(&definition_id)

@@ -2,11 +2,11 @@
 
 use uuid::Uuid;
 use workflow_engine::activities::migrate_instances::MIGRATE_INSTANCES;
+use workflow_engine::activities::scheduled_command::SCHEDULED_COMMAND;
 use workflow_engine::alteration::{InstanceFilter, Moment, Relation, TimeFilter};
 
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::owners::{self, Owner};
-use crate::store::schedules::COMMANDS;
 
 /// An instance that a filter may select.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ struct Words {
 impl Words {
     fn of(filter: &InstanceFilter) -> Self {
         let term = filter.search_term.as_ref().map(|term| term.to_lowercase());
-        Self { term, built_in: [COMMANDS, MIGRATE_INSTANCES].map(str::to_owned) }
+        Self { term, built_in: [SCHEDULED_COMMAND, MIGRATE_INSTANCES].map(str::to_owned) }
     }
 
     /// The parameters of the conditions; the first and the last are the statement's own.

@@ -2,13 +2,11 @@
 
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::Bookmark;
 use workflow_engine::execution::NewTask;
 
 use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Change, Statement, Timestamp, Type, changed, written};
 use crate::store::assignments::Assignment;
-use crate::store::bookmarks;
 use crate::store::leases::Lease;
 use crate::store::tables::TASKS;
 
@@ -71,11 +69,6 @@ pub fn correlation_of(task: Uuid) -> Option<String> {
 }
 
 static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_task', $1)", &[Type::Text]);
-
-/// The name of the task of a bookmark.
-pub fn name_of(bookmark: &Bookmark) -> Option<&str> {
-    bookmark.payload.as_ref().filter(|_| bookmarks::is_task(bookmark))?[bookmarks::TASK_NAME].as_str()
-}
 
 /// Opens a task.
 pub fn insert(writer: &mut Writer, task: &NewTask, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {

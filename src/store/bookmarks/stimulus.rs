@@ -7,7 +7,8 @@ use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::stimulus::{self, RUN_TASK};
 
-use super::{TASK_NAME, is_task};
+/// The member of a task's payload that holds the name of the task.
+const TASK_NAME: &str = "TaskName";
 
 /// First eight bytes of a hash: the index key.
 pub fn hash_key(hash: &[u8; 32]) -> i64 {
@@ -19,6 +20,17 @@ pub fn hash_key(hash: &[u8; 32]) -> i64 {
 /// Converts a stored hash; a hash of a wrong length becomes zeros, which match nothing.
 pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
     bytes.try_into().unwrap_or([0; 32])
+}
+
+/// Whether it is the bookmark of an open task. A `RunTask` that runs in the background has opened no task yet, and its bookmark
+/// has another name.
+pub fn is_task(bookmark: &Bookmark) -> bool {
+    bookmark.activity_type == RUN_TASK.name && bookmark.name == bookmark.activity_type && bookmark.auto_burn
+}
+
+/// The name of the task that a bookmark belongs to, if it is that of an open task.
+pub fn task_name(bookmark: &Bookmark) -> Option<&str> {
+    bookmark.payload.as_ref().filter(|_| is_task(bookmark))?[TASK_NAME].as_str()
 }
 
 /// Returns the hash and the payload to store for a bookmark. For a task both would repeat the bookmark's id, so it is

@@ -39,6 +39,7 @@ pub mod stored_role;
 pub mod subtransaction;
 pub mod top_level;
 pub mod user_sql;
+mod varlena;
 pub mod version;
 pub mod zone;
 

@@ -13,7 +13,8 @@ use workflow_engine::value::Tally;
 use crate::pg::error::{PgError, unwind};
 use crate::pg::returned::Returned;
 use crate::pg::signature::{Argument, Signature, SqlType};
-use crate::pg::spi::{Column, size_of_varlena};
+use crate::pg::spi::Column;
+use crate::pg::varlena::size_of_varlena;
 
 /// What [`Call::once`] keeps: it begins with the type of the rest.
 #[repr(C)]

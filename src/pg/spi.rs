@@ -16,13 +16,13 @@ use crate::pg::{memory, planner, role};
 mod arg;
 mod record;
 mod row;
+mod types;
 
-pub(super) use arg::varlena;
-pub use arg::{Arg, Tid, Timestamp, Type};
+pub use arg::Arg;
 pub use record::{Change, Changed, ColumnRef, Read, Table, Written, column, joined};
 pub(crate) use record::{changed, read, table, written};
-pub(super) use row::size_of_varlena;
 pub use row::{Column, JsonText, Row};
+pub use types::{Tid, Timestamp, Type};
 
 /// The maximum number of parameters of a statement.
 pub const MAX_ARGS: usize = 64;

@@ -14,6 +14,7 @@ use crate::pg::error::{PgError, unwind};
 use crate::pg::function::Predicate;
 use crate::pg::role::RestrictedRights;
 use crate::pg::spi::{Column, Timestamp};
+use crate::pg::varlena::varlena;
 use crate::pg::{catalog, jsonb, memory, raw};
 
 mod inferred;
@@ -322,7 +323,7 @@ fn fill(slot: &mut pg_sys::ParamExternData, i: usize, value: &Value) {
     }
     slot.isnull = false;
     slot.value = match value {
-        Value::String(text) if type_of(i) == pg_sys::TEXTOID => super::spi::varlena(text.as_bytes()),
+        Value::String(text) if type_of(i) == pg_sys::TEXTOID => varlena(text.as_bytes()),
         other => jsonb::encode(other),
     };
 }

@@ -4,7 +4,7 @@ use pgrx::pg_sys;
 use serde_json::Value;
 
 use super::{Builder, encode};
-use crate::pg::spi::{Column, Type, varlena};
+use crate::pg::varlena::{bytes_of, varlena};
 
 /// An encoded `jsonb`: the bytes after its length. It is read from a `jsonb` alone.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ impl Document {
     /// Encodes a value. Refuses `\u0000` as PostgreSQL does (22P05).
     pub fn of(value: &Value) -> Self {
         // SAFETY: a jsonb that was just made.
-        unsafe { Self::read(encode(value)) }
+        unsafe { Self::stored(encode(value)) }
     }
 
     /// Encodes an object of these members.
@@ -22,20 +22,20 @@ impl Document {
         let mut builder = Builder::new();
         builder.object(members);
         // SAFETY: a jsonb that was just made.
-        unsafe { Self::read(builder.finish()) }
+        unsafe { Self::stored(builder.finish()) }
+    }
+
+    /// Copies a `jsonb` as it is.
+    ///
+    /// # Safety
+    /// The datum must be a `jsonb`.
+    pub(in crate::pg) unsafe fn stored(datum: pg_sys::Datum) -> Self {
+        // SAFETY: a jsonb is a varlena, like bytea.
+        Self(unsafe { bytes_of(datum) })
     }
 
     /// The `jsonb`, in the current memory context.
     pub(in crate::pg) fn datum(&self) -> pg_sys::Datum {
         varlena(&self.0)
-    }
-}
-
-impl Column for Document {
-    const TYPE: Type = Type::Jsonb;
-
-    unsafe fn read(datum: pg_sys::Datum) -> Self {
-        // SAFETY: a jsonb is a varlena, like bytea.
-        Self(unsafe { Vec::<u8>::read(datum) })
     }
 }

@@ -1,13 +1,14 @@
 //! Rows of results: columns read in order, as owned values.
 
-use pgrx::{pg_sys, varlena};
+use pgrx::pg_sys;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::value::Tally;
 
 use crate::pg::error::{PgError, unwind};
-use crate::pg::spi::{Tid, Timestamp, Type};
-use crate::pg::{jsonb, memory};
+use crate::pg::jsonb::{self, Document};
+use crate::pg::spi::types::{Tid, Timestamp, Type};
+use crate::pg::varlena::{bytes_of, size_of_varlena};
 
 /// One row; columns are read in order.
 pub struct Row<'a> {
@@ -135,18 +136,6 @@ impl Column for Tid {
     }
 }
 
-/// Size of a varlena's data when detoasted, without detoasting it.
-pub(in crate::pg) unsafe fn size_of_varlena(datum: pg_sys::Datum) -> usize {
-    // SAFETY: a varlena, as the caller promised. Only of what is compressed or stored outside PostgreSQL is asked.
-    unsafe {
-        let pointer = datum.cast_mut_ptr::<pg_sys::varlena>();
-        if varlena::varatt_is_1b_e(pointer) || varlena::varatt_is_4b_c(pointer) {
-            return pg_sys::toast_raw_datum_size(datum).saturating_sub(size_of::<u32>());
-        }
-        varlena::varsize_any_exhdr(pointer)
-    }
-}
-
 impl Column for Vec<u8> {
     const TYPE: Type = Type::Bytea;
 
@@ -159,15 +148,8 @@ impl Column for Vec<u8> {
     }
 
     unsafe fn read(datum: pg_sys::Datum) -> Self {
-        // SAFETY: a varlena; only a compressed or out-of-line one must be detoasted.
-        unsafe {
-            memory::room(size_of_varlena(datum));
-            let mut pointer = datum.cast_mut_ptr::<pg_sys::varlena>();
-            if varlena::varatt_is_1b_e(pointer) || varlena::varatt_is_4b_c(pointer) {
-                pointer = pg_sys::pg_detoast_datum_packed(pointer);
-            }
-            varlena::varlena_to_byte_slice(pointer).to_vec()
-        }
+        // SAFETY: a bytea is a varlena.
+        unsafe { bytes_of(datum) }
     }
 }
 
@@ -176,7 +158,7 @@ impl Column for String {
 
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         // SAFETY: text is a varlena. The database is UTF-8: the install script refuses any other.
-        text(unsafe { Vec::<u8>::read(datum) })
+        text(unsafe { bytes_of(datum) })
     }
 
     unsafe fn accept(datum: pg_sys::Datum, tally: &mut Tally) -> Result<Self, PgError> {
@@ -200,6 +182,15 @@ impl Column for Value {
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         // SAFETY: a jsonb datum.
         unsafe { jsonb::decode(datum) }.unwrap_or_else(|error| unwind(error))
+    }
+}
+
+impl Column for Document {
+    const TYPE: Type = Type::Jsonb;
+
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        // SAFETY: a jsonb datum.
+        unsafe { Document::stored(datum) }
     }
 }
 

@@ -1,0 +1,43 @@
+//! Values of variable length: `text`, `bytea`, `jsonb`.
+
+use pgrx::{pg_sys, varlena};
+
+use crate::pg::memory;
+
+/// Copies bytes into a `text` or `bytea` in the current memory context.
+pub fn varlena(bytes: &[u8]) -> pg_sys::Datum {
+    // SAFETY: copies `len` bytes from a valid slice.
+    let text = unsafe { pg_sys::cstring_to_text_with_len(bytes.as_ptr().cast(), bytes.len() as i32) };
+    pg_sys::Datum::from(text)
+}
+
+/// Size of a varlena's data when detoasted, without detoasting it.
+///
+/// # Safety
+/// The datum must be a varlena.
+pub unsafe fn size_of_varlena(datum: pg_sys::Datum) -> usize {
+    // SAFETY: a varlena, as the caller promised. Only of what is compressed or stored outside PostgreSQL is asked.
+    unsafe {
+        let pointer = datum.cast_mut_ptr::<pg_sys::varlena>();
+        if varlena::varatt_is_1b_e(pointer) || varlena::varatt_is_4b_c(pointer) {
+            return pg_sys::toast_raw_datum_size(datum).saturating_sub(size_of::<u32>());
+        }
+        varlena::varsize_any_exhdr(pointer)
+    }
+}
+
+/// Copies the data out of a varlena, for which there must be room within the bound of memory.
+///
+/// # Safety
+/// As for [`size_of_varlena`].
+pub unsafe fn bytes_of(datum: pg_sys::Datum) -> Vec<u8> {
+    // SAFETY: as promised; only a compressed or out-of-line varlena must be detoasted.
+    unsafe {
+        memory::room(size_of_varlena(datum));
+        let mut pointer = datum.cast_mut_ptr::<pg_sys::varlena>();
+        if varlena::varatt_is_1b_e(pointer) || varlena::varatt_is_4b_c(pointer) {
+            pointer = pg_sys::pg_detoast_datum_packed(pointer);
+        }
+        varlena::varlena_to_byte_slice(pointer).to_vec()
+    }
+}

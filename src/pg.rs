@@ -37,6 +37,7 @@ pub mod signature;
 pub mod spi;
 pub mod stored_role;
 pub mod subtransaction;
+pub mod symbols;
 pub mod top_level;
 pub mod user_sql;
 mod varlena;

@@ -9,7 +9,7 @@ use workflow_engine::definition;
 use crate::access;
 use crate::clock;
 use crate::compiled;
-use crate::pg::args::sql_functions;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::store::activity_types::{self, FunctionRow, NewActivityType};
 use crate::store::owners;

@@ -8,7 +8,7 @@ use crate::access;
 use crate::api::{result, usual_on_fault};
 use crate::compiled;
 use crate::error;
-use crate::pg::args::sql_functions;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::alter::plan::{self, Plan, Verdict};
 use crate::run::{Session, alter, work};

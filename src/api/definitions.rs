@@ -8,8 +8,8 @@ use workflow_engine::picture;
 
 use crate::access::{self, Privilege};
 use crate::compiled::Pinned;
-use crate::pg::args::sql_functions;
 use crate::pg::membership::is_superuser;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc, role};
 use crate::run::{Session, publish};
 use crate::store::definitions::{self, WholeDefinition};

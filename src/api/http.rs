@@ -6,7 +6,7 @@ use workflow_engine::http::{Request, Response, texts};
 
 use crate::api::object;
 use crate::error;
-use crate::pg::args::sql_functions;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::{Session, http, paths};
 use crate::store::owners;

@@ -7,7 +7,7 @@ use workflow_engine::instance::Instance;
 use crate::access;
 use crate::api::{not_null, object, on_fault, result};
 use crate::compiled;
-use crate::pg::args::sql_functions;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, json};
 use crate::run::start::Request;
 use crate::run::{Session, cancel, pause, resume, start, sweep, work};

@@ -15,7 +15,7 @@ use crate::access;
 use crate::api::pictures::readable;
 use crate::compiled::{self, Compiled};
 use crate::error;
-use crate::pg::args::sql_functions;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, interrupt, json, memory, role};
 use crate::store::history;
 

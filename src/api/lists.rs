@@ -3,7 +3,7 @@
 use workflow_engine::alteration::InstanceFilter;
 
 use crate::error;
-use crate::pg::args::sql_functions;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::lists::{Order, WINDOW, Window};
 use crate::store::owners;

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use workflow_engine::migration::{self, Problem, Timers};
 
 use crate::error;
-use crate::pg::args::sql_functions;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::migrate::{self, All, Verdict, Wanted};
 use crate::run::{Session, work};

@@ -1,7 +1,7 @@
 //! Many nodes: which partitions of correlation ids this one has, and instances that move from one to another.
 
-use crate::pg::args::sql_functions;
 use crate::pg::function::Predicate;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::moving::export::{self, Selection};
 use crate::run::moving::{import, keep};

@@ -9,7 +9,7 @@ use crate::run::adoption::{self, Adoption};
 use crate::run::ownership::{self, Kind};
 use crate::store::owners;
 
-crate::pg::args::sql_functions! {
+crate::pg::symbols::sql_functions! {
     wf_set_owner(kind: Text, id: Text, role: Name) => set_owner;
     wf_make_owner(role: Name) => make_owner;
     wf_set_role(role: Name) => set_role;

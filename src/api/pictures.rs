@@ -11,7 +11,7 @@ use workflow_engine::picture::{Caption, Picture, Progress};
 use crate::access::{self, Privilege};
 use crate::compiled::{self, Compiled};
 use crate::error;
-use crate::pg::args::sql_functions;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, zone};
 use crate::run::{publish, resume};
 use crate::store::instances::{self, InstanceRow};

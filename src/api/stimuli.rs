@@ -7,8 +7,9 @@ use workflow_engine::stimulus;
 
 use crate::api::not_null;
 use crate::error;
-use crate::pg::args::{Interval, sql_functions};
+use crate::pg::args::Interval;
 use crate::pg::spi::Timestamp;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc};
 use crate::run::deliver::{self, Delivery, KeepUntil, Stimulus};
 use crate::run::unheard::Sent;

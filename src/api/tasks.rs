@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::access::{self, people as rights};
 use crate::api::{not_null, on_fault, result};
-use crate::pg::args::sql_functions;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::answer::{self, Failed, Failure};
 use crate::run::answers::{self, Taken};

@@ -4,7 +4,7 @@ use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
 use crate::access;
-use crate::pg::args::sql_functions;
+use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::publish;
 use crate::store::definitions::{self, DefinitionRow};

@@ -9,12 +9,12 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{Call, PgError, Returned, cluster, process, role, schema_number};
 use crate::worker;
 
-crate::pg::args::sql_functions! {
+crate::pg::symbols::sql_functions! {
     wf_worker_start() => worker_start;
     wf_worker_status() => worker_status;
 }
 
-crate::pg::args::plain_functions! {
+crate::pg::symbols::plain_functions! {
     wf_version => version;
 }
 

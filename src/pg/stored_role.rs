@@ -11,7 +11,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use crate::pg::args::plain_functions;
+use crate::pg::symbols::plain_functions;
 use crate::pg::{Call, PgError, Returned, cluster, role};
 
 plain_functions! {

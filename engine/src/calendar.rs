@@ -14,13 +14,15 @@ mod occurrences;
 mod schedule;
 mod schedule_text;
 mod wall_clock;
+mod when;
 
 pub use cron::Cron;
 pub use cron_text::CronError;
 pub use interval::Interval;
-pub use schedule::{MISFIRE_CAP, MISFIRE_CAP_MAX, Misfire, Overlap, Plan, Schedule, When};
+pub use schedule::{MISFIRE_CAP, MISFIRE_CAP_MAX, Misfire, Overlap, Plan, Schedule};
 pub(crate) use schedule_text::{never, not_positive};
 pub(crate) use wall_clock::instant_of;
+pub use when::When;
 
 /// The offset rules of a time zone. The host provides them.
 pub trait Zone {

@@ -10,9 +10,9 @@
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 
+use super::Zone;
 use super::cron_days::{Days, bits_between};
 use super::wall_clock::{DAY, first_reached, first_unseen, next_change, offset_at};
-use super::{CronError, Zone, cron_text};
 
 /// How many years the search covers. The calendar, days of the week included, repeats after 400 years:
 /// an expression that matches no day within them never matches.
@@ -34,14 +34,6 @@ pub struct Cron {
 }
 
 impl Cron {
-    /// Reads five fields, six with seconds first, or a name such as `@hourly`.
-    ///
-    /// # Errors
-    /// The piece that is wrong, where it stands, and why.
-    pub fn parse(text: &str) -> Result<Self, CronError> {
-        cron_text::parse(text)
-    }
-
     /// The first instant after `after` at which the expression fires. `None`: it never fires again.
     ///
     /// ```

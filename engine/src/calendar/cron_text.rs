@@ -75,44 +75,49 @@ const DAY_OF_MONTH: Field = Field { name: "day of month", first: 1, last: 31, na
 const MONTH: Field = Field { name: "month", first: 1, last: 12, names: &MONTHS };
 const DAY_OF_WEEK: Field = Field { name: "day of week", first: 0, last: 6, names: &WEEKDAYS };
 
-/// Reads the fields or a macro such as `@daily`; an error names the piece that is wrong.
-pub(super) fn parse(text: &str) -> Result<Cron, CronError> {
-    if text.len() > MAX_LENGTH {
-        let message = format!("is longer than {MAX_LENGTH} bytes");
-        return Err(whole(&shorten(text, 40), &message));
-    }
-    let trimmed = text.trim();
-    if trimmed.starts_with('@') {
-        let known = MACROS.iter().find(|(name, _)| name.eq_ignore_ascii_case(trimmed));
-        return match known {
-            Some((_, expression)) => parse(expression),
-            None => Err(whole(trimmed, "is not a known name")),
+impl Cron {
+    /// Reads five fields, six with seconds first, or a name such as `@hourly`.
+    ///
+    /// # Errors
+    /// The piece that is wrong, where it stands, and why.
+    pub fn parse(text: &str) -> Result<Self, CronError> {
+        if text.len() > MAX_LENGTH {
+            let message = format!("is longer than {MAX_LENGTH} bytes");
+            return Err(whole(&shorten(text, 40), &message));
+        }
+        let trimmed = text.trim();
+        if trimmed.starts_with('@') {
+            let known = MACROS.iter().find(|(name, _)| name.eq_ignore_ascii_case(trimmed));
+            return match known {
+                Some((_, expression)) => Self::parse(expression),
+                None => Err(whole(trimmed, "is not a known name")),
+            };
+        }
+        let pieces = split(text);
+        let (seconds, rest) = match pieces.as_slice() {
+            [second, rest @ ..] if pieces.len() == 6 => (plain(&SECOND, *second)?, rest),
+            rest if pieces.len() == 5 => (1, rest),
+            [] => return Err(whole(trimmed, "has no fields")),
+            other => return Err(whole(trimmed, &format!("has {} fields instead of five or six", other.len()))),
         };
+        let [minute, hour, day, month, weekday] = rest else {
+            return Err(whole(trimmed, "has the wrong number of fields"));
+        };
+        let mut days = Days { both: is_star(*day) || is_star(*weekday), ..Days::default() };
+        let minutes = plain(&MINUTE, *minute)?;
+        let hours = plain(&HOUR, *hour)?;
+        each(*day, |part| day_of_month(part, &mut days))?;
+        let months = plain(&MONTH, *month)?;
+        each(*weekday, |part| day_of_week(part, &mut days))?;
+        Ok(Self {
+            seconds,
+            minutes,
+            hours: u32::try_from(hours).unwrap_or(u32::MAX),
+            months: u16::try_from(months).unwrap_or(u16::MAX),
+            days,
+            wildcard: is_star(*minute) || is_star(*hour),
+        })
     }
-    let pieces = split(text);
-    let (seconds, rest) = match pieces.as_slice() {
-        [second, rest @ ..] if pieces.len() == 6 => (plain(&SECOND, *second)?, rest),
-        rest if pieces.len() == 5 => (1, rest),
-        [] => return Err(whole(trimmed, "has no fields")),
-        other => return Err(whole(trimmed, &format!("has {} fields instead of five or six", other.len()))),
-    };
-    let [minute, hour, day, month, weekday] = rest else {
-        return Err(whole(trimmed, "has the wrong number of fields"));
-    };
-    let mut days = Days { both: is_star(*day) || is_star(*weekday), ..Days::default() };
-    let minutes = plain(&MINUTE, *minute)?;
-    let hours = plain(&HOUR, *hour)?;
-    each(*day, |part| day_of_month(part, &mut days))?;
-    let months = plain(&MONTH, *month)?;
-    each(*weekday, |part| day_of_week(part, &mut days))?;
-    Ok(Cron {
-        seconds,
-        minutes,
-        hours: u32::try_from(hours).unwrap_or(u32::MAX),
-        months: u16::try_from(months).unwrap_or(u16::MAX),
-        days,
-        wildcard: is_star(*minute) || is_star(*hour),
-    })
 }
 
 /// A piece of the text and where it begins, in characters from 0.

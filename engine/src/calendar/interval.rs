@@ -5,9 +5,8 @@ use std::fmt;
 use chrono::{DateTime, Days, Months, NaiveDateTime, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::Zone;
 use super::wall_clock::{instant_of, local_of};
-use super::{Zone, interval_text};
-use crate::fault::Fault;
 
 pub(super) const MICROS_PER_SECOND: i64 = 1_000_000;
 pub(super) const MICROS_PER_MINUTE: i64 = 60 * MICROS_PER_SECOND;
@@ -26,16 +25,6 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Reads .NET's `[-][d.]hh:mm[:ss[.fffffff]]`, ISO 8601 (`P1DT2H`) or PostgreSQL's own notation (`1 day 2 hours`).
-    ///
-    /// The days of .NET are 24 hours each; those of the others are days of the calendar.
-    ///
-    /// # Errors
-    /// 22007 if it is none of them, 22008 if it is too long.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
-        interval_text::parse(text)
-    }
-
     /// The instant that lies this far after another, as PostgreSQL adds to a `timestamptz`: months and days
     /// on the wall clock, then the microseconds. `None` if there is no such instant.
     ///

@@ -22,16 +22,23 @@ enum Wrong {
     Range,
 }
 
-/// Reads all notations of [`Interval::parse`]. 22007 for another syntax, 22008 beyond the range.
-pub(super) fn parse(text: &str) -> Result<Interval, Fault> {
-    read(text.trim()).map_err(|wrong| {
-        let shown = shorten(text, 60);
-        match wrong {
-            Wrong::Range => Fault::new("22008", format!("interval field value out of range: \"{shown}\"")),
-            Wrong::Syntax => Fault::new("22007", format!("invalid input syntax for type interval: \"{shown}\""))
-                .hint("Write an interval as 00:05:00, 1 day 2 hours, or P1DT2H."),
-        }
-    })
+impl Interval {
+    /// Reads .NET's `[-][d.]hh:mm[:ss[.fffffff]]`, ISO 8601 (`P1DT2H`) or PostgreSQL's own notation (`1 day 2 hours`).
+    ///
+    /// The days of .NET are 24 hours each; those of the others are days of the calendar.
+    ///
+    /// # Errors
+    /// 22007 if it is none of them, 22008 if it is too long.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        read(text.trim()).map_err(|wrong| {
+            let shown = shorten(text, 60);
+            match wrong {
+                Wrong::Range => Fault::new("22008", format!("interval field value out of range: \"{shown}\"")),
+                Wrong::Syntax => Fault::new("22007", format!("invalid input syntax for type interval: \"{shown}\""))
+                    .hint("Write an interval as 00:05:00, 1 day 2 hours, or P1DT2H."),
+            }
+        })
+    }
 }
 
 fn read(text: &str) -> Result<Interval, Wrong> {

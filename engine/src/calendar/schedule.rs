@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::occurrences::Occurrences;
-use super::{Interval, Zone, schedule_text};
+use super::{Interval, When, Zone};
 use crate::fault::{Fault, shorten};
 
 /// How many missed occurrences [`Misfire::All`] makes up for by default.
@@ -38,25 +38,6 @@ pub struct Schedule {
 
 fn default_cap() -> u32 {
     MISFIRE_CAP
-}
-
-/// At which instants a schedule fires.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum When {
-    /// Once, at this instant.
-    At(DateTime<Utc>),
-    /// At regular intervals: the first occurrence is one interval after the anchor.
-    Every {
-        /// The distance of two occurrences; it is positive.
-        interval: Interval,
-        /// The anchor, which all occurrences are measured from.
-        start: DateTime<Utc>,
-    },
-    /// At the times of a cron expression.
-    Cron(String),
-    /// Whenever the server starts; time alone never fires it.
-    Reboot,
 }
 
 /// What becomes of fires that were missed.
@@ -136,15 +117,6 @@ impl Schedule {
             overlap: Overlap::default(),
             jitter: None,
         }
-    }
-
-    /// Reads a rule as a person writes it: a cron expression of five or six fields, a name such as `@daily` or `@reboot`,
-    /// or an interval with or without `every` before it, which begins now.
-    ///
-    /// # Errors
-    /// 22023 if it is none of them or can never fire, 22008 if the interval is too long.
-    pub fn parse_text(text: &str, now: DateTime<Utc>) -> Result<When, Fault> {
-        schedule_text::parse(text, now)
     }
 
     /// This schedule with the anchor of the schedule that it replaces, if the interval stayed the same: publishing a

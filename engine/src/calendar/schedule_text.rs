@@ -2,28 +2,35 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Cron, Interval, When};
+use super::{Cron, Interval, Schedule, When};
 use crate::fault::{Fault, shorten};
 
-/// Reads a rule as `wf_schedule` takes it: `every …`, an instant, `@reboot` or a cron expression.
-pub(super) fn parse(text: &str, now: DateTime<Utc>) -> Result<When, Fault> {
-    let trimmed = text.trim();
-    if trimmed.eq_ignore_ascii_case("@reboot") {
-        return Ok(When::Reboot);
-    }
-    let (every, rest) = match strip_word(trimmed, "every") {
-        Some(rest) => (true, rest),
-        None => (false, trimmed),
-    };
-    let interval = Interval::parse(rest);
-    match interval {
-        Ok(interval) if interval.is_positive() => Ok(When::Every { interval, start: now }),
-        Ok(_) => Err(not_positive(trimmed)),
-        Err(fault) if every || fault.sqlstate == "22008" => Err(fault),
-        Err(_) if looks_like_cron(trimmed) => cron(trimmed),
-        Err(_) => Err(Fault::new("22023", format!("invalid schedule: \"{}\"", shorten(trimmed, 100))).hint(
-            "Write a cron expression such as \"0 3 * * *\", a name such as @hourly, or an interval such as 30 seconds.",
-        )),
+impl Schedule {
+    /// Reads a rule as a person writes it: a cron expression of five or six fields, a name such as `@daily` or `@reboot`,
+    /// or an interval with or without `every` before it, which begins now.
+    ///
+    /// # Errors
+    /// 22023 if it is none of them or can never fire, 22008 if the interval is too long.
+    pub fn parse_text(text: &str, now: DateTime<Utc>) -> Result<When, Fault> {
+        let trimmed = text.trim();
+        if trimmed.eq_ignore_ascii_case("@reboot") {
+            return Ok(When::Reboot);
+        }
+        let (every, rest) = match strip_word(trimmed, "every") {
+            Some(rest) => (true, rest),
+            None => (false, trimmed),
+        };
+        let interval = Interval::parse(rest);
+        match interval {
+            Ok(interval) if interval.is_positive() => Ok(When::Every { interval, start: now }),
+            Ok(_) => Err(not_positive(trimmed)),
+            Err(fault) if every || fault.sqlstate == "22008" => Err(fault),
+            Err(_) if looks_like_cron(trimmed) => cron(trimmed),
+            Err(_) => Err(Fault::new("22023", format!("invalid schedule: \"{}\"", shorten(trimmed, 100))).hint(
+                "Write a cron expression such as \"0 3 * * *\", a name such as @hourly, or an interval such as \
+                 30 seconds.",
+            )),
+        }
     }
 }
 

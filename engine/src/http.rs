@@ -14,9 +14,11 @@ mod response;
 pub mod route;
 mod status;
 pub mod template;
+mod texts;
 
 pub use endpoint::Endpoint;
-pub use request::{Request, texts};
+pub use request::Request;
 pub use response::Response;
 pub(crate) use response::{check_headers, written};
 pub(crate) use status::{check_status, status};
+pub use texts::texts;

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::multipart;
-use super::request::{Request, add};
+use super::request::Request;
 use super::response::Response;
+use super::texts::add;
 use crate::value::base64::to_base64;
 use crate::value::{Bounds, Exceeded, Tally, parse_json};
 

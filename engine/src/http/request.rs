@@ -7,7 +7,8 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::response::Response;
-use crate::fault::{Fault, shorten};
+use super::texts::add;
+use crate::fault::Fault;
 use crate::value::{Bounds, copy_members, to_text};
 
 /// An HTTP request as an endpoint's activity reads it.
@@ -119,29 +120,6 @@ impl Request {
     }
 }
 
-/// Reads a map of texts as callers pass it: each value a scalar or a list of scalars.
-///
-/// # Errors
-/// 22023 for a value that is neither.
-pub fn texts(given: Map<String, Value>, argument: &str) -> Result<Map<String, Value>, Fault> {
-    let mut map = Map::new();
-    for (name, value) in given {
-        let items = match value {
-            Value::Null => continue,
-            Value::Array(items) => items,
-            value => vec![value],
-        };
-        for item in items {
-            if item.is_array() || item.is_object() {
-                let message = format!("\"{}\" of \"{argument}\" must be a text or a list of texts", shorten(&name, 60));
-                return Err(Fault::new("22023", message));
-            }
-            add(&mut map, name.clone(), Value::from(to_text(&item)));
-        }
-    }
-    Ok(map)
-}
-
 /// Joins headers whose names differ in letter case only, under the first name.
 fn joined(headers: Map<String, Value>) -> Map<String, Value> {
     let mut names = HashMap::new();
@@ -154,20 +132,6 @@ fn joined(headers: Map<String, Value>) -> Map<String, Value> {
         }
     }
     map
-}
-
-/// Adds a value; a name that has one already gets a list.
-pub(super) fn add(map: &mut Map<String, Value>, name: String, value: Value) {
-    match map.get_mut(&name) {
-        None => {
-            map.insert(name, value);
-        }
-        Some(Value::Array(items)) => items.push(value),
-        Some(one) => {
-            let before = one.take();
-            *one = Value::Array(vec![before, value]);
-        }
-    }
 }
 
 fn first(value: &Value) -> Option<String> {
@@ -193,6 +157,7 @@ impl Request {
 
 #[cfg(test)]
 mod tests {
+    use super::super::texts;
     use super::*;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::request::texts;
+use super::texts::texts;
 use crate::fault::{Fault, shorten};
 use crate::value::{copy_members, to_text};
 

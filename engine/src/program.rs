@@ -22,6 +22,7 @@ use crate::value::TypeName;
 
 mod compensation;
 mod executions;
+mod flow_edges;
 mod flow_graph;
 mod flow_mode;
 mod flow_paths;
@@ -38,7 +39,8 @@ mod types;
 pub use compensation::Compensation;
 pub(crate) use executions::begins;
 pub use executions::{Executions, Subject};
-pub use flow_graph::{Connection, Edge, FlowGraph, Member};
+pub use flow_edges::{Edge, Edges};
+pub use flow_graph::{Connection, FlowGraph, Member};
 pub use flow_mode::{FlowMode, MergeMode};
 pub use flow_paths::{Direction, Paths};
 pub(crate) use input::GIVEN_BY_ENGINE;

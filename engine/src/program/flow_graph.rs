@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::flow_edges::{Edge, Edges};
 use super::flow_mode::{FlowMode, MergeMode};
 use super::flow_paths::Paths;
 use crate::node_ix::NodeIx;
@@ -28,13 +29,7 @@ pub struct Connection {
 pub struct FlowGraph {
     /// In the order of their node numbers.
     activities: Vec<NodeIx>,
-    edges: Vec<Edge>,
-    /// Edges by source: those of activity `i` are `outbound[starts[i]..starts[i + 1]]`.
-    outbound: Vec<u32>,
-    starts: Vec<u32>,
-    /// The same by target.
-    inbound: Vec<u32>,
-    ends: Vec<u32>,
+    edges: Edges,
     mode: FlowMode,
     /// By position; empty where no activity declares a mode.
     merge_modes: Vec<MergeMode>,
@@ -55,26 +50,13 @@ pub struct Member {
     pub is_join_with_sql: bool,
 }
 
-/// A connection between positions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edge {
-    /// Position of the source.
-    pub source: u32,
-    /// Position of the target.
-    pub target: u32,
-    /// Outcome.
-    pub port: String,
-}
-
 impl FlowGraph {
     /// Builds the graph. It leaves out repeated connections, and connections to or from a node that is no child (the
     /// reader of definitions refuses those).
     pub fn build(mut children: Vec<NodeIx>, connections: Vec<Connection>) -> Self {
         children.sort_unstable();
         let mut graph = Self { activities: children, ..Self::default() };
-        graph.edges = graph.edges_of(connections);
-        (graph.starts, graph.outbound) = group(graph.activities.len(), &graph.edges, |edge| edge.source);
-        (graph.ends, graph.inbound) = group(graph.activities.len(), &graph.edges, |edge| edge.target);
+        graph.edges = Edges::new(graph.activities.len(), graph.edges_of(connections));
         graph
     }
 
@@ -155,7 +137,7 @@ impl FlowGraph {
     }
 
     /// All connections, in their order.
-    pub fn edges(&self) -> &[Edge] {
+    pub fn edges(&self) -> &Edges {
         &self.edges
     }
 
@@ -172,14 +154,12 @@ impl FlowGraph {
 
     /// Connections that leave an activity, in the order in which they are written.
     pub fn outbound(&self, position: u32) -> &[u32] {
-        let position = position as usize;
-        &self.outbound[self.starts[position] as usize..self.starts[position + 1] as usize]
+        self.edges.outbound(position)
     }
 
     /// Connections that lead to an activity.
     pub fn inbound(&self, position: u32) -> &[u32] {
-        let position = position as usize;
-        &self.inbound[self.ends[position] as usize..self.ends[position + 1] as usize]
+        self.edges.inbound(position)
     }
 
     /// How the flowchart decides what runs next.
@@ -204,7 +184,7 @@ impl FlowGraph {
 
     fn find_start(&self, members: &[Member]) -> Option<u32> {
         let mut inbound = vec![false; members.len()];
-        for edge in &self.edges {
+        for edge in self.edges.iter() {
             inbound[edge.target as usize] = true;
         }
         let first = |wanted: &dyn Fn(usize) -> bool| (0..members.len()).find(|at| wanted(*at));
@@ -224,29 +204,10 @@ impl FlowGraph {
         if let Some(paths) = known(&lock()) {
             return paths;
         }
-        let paths = Arc::new(Paths::compute(self, start, check));
+        let paths = Arc::new(Paths::compute(&self.edges, start, check));
         lock().push((start, paths.clone()));
         paths
     }
-}
-
-/// Groups edges by one of their ends: `(starts, edges)` as described at [`FlowGraph::outbound`].
-fn group(activities: usize, edges: &[Edge], end: impl Fn(&Edge) -> u32) -> (Vec<u32>, Vec<u32>) {
-    let mut starts = vec![0u32; activities + 1];
-    for edge in edges {
-        starts[end(edge) as usize + 1] += 1;
-    }
-    for i in 0..activities {
-        starts[i + 1] += starts[i];
-    }
-    let mut next = starts.clone();
-    let mut grouped = vec![0u32; edges.len()];
-    for (index, edge) in edges.iter().enumerate() {
-        let slot = &mut next[end(edge) as usize];
-        grouped[*slot as usize] = index as u32;
-        *slot += 1;
-    }
-    (starts, grouped)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::flow_graph::{Edge, FlowGraph};
+use super::flow_edges::{Edge, Edges};
 
 /// Number of steps after which a long computation calls `check`.
 const CHECK_EVERY: usize = 4096;
@@ -38,10 +38,10 @@ pub enum Direction {
 }
 
 impl Paths {
-    pub(super) fn compute(graph: &FlowGraph, start: u32, check: &mut dyn FnMut()) -> Self {
+    pub(super) fn compute(graph: &Edges, start: u32, check: &mut dyn FnMut()) -> Self {
         let mut search = Search::new(graph, start);
         search.run(check);
-        let mut reachable = vec![false; graph.len()];
+        let mut reachable = vec![false; graph.activities()];
         reachable[start as usize] = true;
         for edge in search.forward_edges() {
             reachable[edge.target as usize] = true;
@@ -49,12 +49,12 @@ impl Paths {
         let is_forward = |edge: &Edge| search.is_forward(edge);
         let mut starts = vec![0u32];
         let mut inbound = Vec::new();
-        for position in 0..graph.len() as u32 {
+        for position in 0..graph.activities() as u32 {
             let edges = graph.inbound(position);
-            inbound.extend(edges.iter().filter(|edge| is_forward(&graph.edges()[**edge as usize])));
+            inbound.extend(edges.iter().filter(|edge| is_forward(&graph[**edge as usize])));
             starts.push(inbound.len() as u32);
         }
-        let direction = graph.edges().iter().map(|edge| match is_forward(edge) {
+        let direction = graph.iter().map(|edge| match is_forward(edge) {
             true => Direction::Forward,
             false => Direction::Invalid,
         });
@@ -81,16 +81,16 @@ impl Paths {
     }
 
     /// Which activities lie before `position` on forward paths.
-    pub fn ancestors(&self, graph: &FlowGraph, position: u32) -> Arc<Vec<bool>> {
+    pub fn ancestors(&self, graph: &Edges, position: u32) -> Arc<Vec<bool>> {
         let mut known = self.ancestors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, ancestors)) = known.iter().find(|(of, _)| *of == position) {
             return ancestors.clone();
         }
-        let mut ancestors = vec![false; graph.len()];
+        let mut ancestors = vec![false; graph.activities()];
         let mut open = vec![position];
         while let Some(current) = open.pop() {
             for edge in self.inbound(current) {
-                let source = graph.edges()[*edge as usize].source;
+                let source = graph[*edge as usize].source;
                 if !std::mem::replace(&mut ancestors[source as usize], true) {
                     open.push(source);
                 }
@@ -101,10 +101,10 @@ impl Paths {
         ancestors
     }
 
-    fn validate_backward(&mut self, graph: &FlowGraph, check: &mut dyn FnMut()) {
+    fn validate_backward(&mut self, graph: &Edges, check: &mut dyn FnMut()) {
         let backward =
             |edge: &Edge, direction: Direction| direction != Direction::Forward && self.reachable[edge.source as usize];
-        let all = graph.edges().iter().zip(&self.direction);
+        let all = graph.iter().zip(&self.direction);
         let candidates: Vec<usize> = all
             .enumerate()
             .filter(|(_, (edge, direction))| backward(edge, **direction))
@@ -118,7 +118,7 @@ impl Paths {
             if done.is_multiple_of(CHECK_EVERY) {
                 check();
             }
-            let edge = &graph.edges()[index];
+            let edge = &graph[index];
             if dominators.dominates(edge.target, edge.source) {
                 self.direction[index] = Direction::Backward;
             }
@@ -128,7 +128,7 @@ impl Paths {
 
 /// The search for forward pairs of activities.
 struct Search<'g> {
-    graph: &'g FlowGraph,
+    graph: &'g Edges,
     start: u32,
     /// Accepted targets by source; the list of a source is complete after the source was processed.
     targets: Vec<Vec<u32>>,
@@ -140,8 +140,8 @@ struct Search<'g> {
 }
 
 impl<'g> Search<'g> {
-    fn new(graph: &'g FlowGraph, start: u32) -> Self {
-        let n = graph.len();
+    fn new(graph: &'g Edges, start: u32) -> Self {
+        let n = graph.activities();
         Self {
             graph,
             start,
@@ -155,13 +155,13 @@ impl<'g> Search<'g> {
 
     fn run(&mut self, check: &mut dyn FnMut()) {
         let mut queue = VecDeque::from([self.start]);
-        let mut queued = vec![false; self.graph.len()];
+        let mut queued = vec![false; self.graph.activities()];
         queued[self.start as usize] = true;
         while let Some(source) = queue.pop_front() {
             self.processed[source as usize] = true;
             let graph = self.graph;
             for edge in graph.outbound(source) {
-                let target = graph.edges()[*edge as usize].target;
+                let target = graph[*edge as usize].target;
                 // An activity that was not processed yet has no accepted connections, so it cannot close a cycle.
                 let closes_cycle =
                     target == source || (self.processed[target as usize] && self.leads_to(target, source, check));
@@ -203,7 +203,7 @@ impl<'g> Search<'g> {
     }
 
     fn forward_edges(&self) -> impl Iterator<Item = &Edge> {
-        self.graph.edges().iter().filter(|edge| self.is_forward(edge))
+        self.graph.iter().filter(|edge| self.is_forward(edge))
     }
 }
 
@@ -215,8 +215,8 @@ struct Dominators {
 }
 
 impl Dominators {
-    fn compute(paths: &Paths, graph: &FlowGraph, check: &mut dyn FnMut()) -> Self {
-        let n = graph.len();
+    fn compute(paths: &Paths, graph: &Edges, check: &mut dyn FnMut()) -> Self {
+        let n = graph.activities();
         let mut this = Self { parent: vec![0; n], depth: vec![0; n], reached: vec![false; n] };
         let mut waiting: Vec<u32> = (0..n as u32).map(|i| paths.inbound(i).len() as u32).collect();
         this.parent[paths.start as usize] = paths.start;
@@ -232,7 +232,7 @@ impl Dominators {
                 if done.is_multiple_of(CHECK_EVERY) {
                     check();
                 }
-                let target = graph.edges()[*edge as usize].target;
+                let target = graph[*edge as usize].target;
                 this.meet(current, target);
                 waiting[target as usize] -= 1;
                 if waiting[target as usize] == 0 {
@@ -289,12 +289,12 @@ mod tests {
             })
             .collect();
         let graph = FlowGraph::build((0..8).map(NodeIx).collect(), connections);
-        let paths = Paths::compute(&graph, 0, &mut || ());
+        let paths = Paths::compute(graph.edges(), 0, &mut || ());
         let directions = (0..pairs.len() as u32).map(|edge| paths.direction(edge)).collect();
         (paths, directions)
     }
 
-    use super::super::flow_graph::Connection;
+    use super::super::flow_graph::{Connection, FlowGraph};
     use crate::node_ix::NodeIx;
     use Direction::{Backward, Forward, Invalid};
 
@@ -340,7 +340,7 @@ mod tests {
             .map(|(source, target)| Connection { source: NodeIx(source), port: String::new(), target: NodeIx(target) })
             .collect();
         let graph = FlowGraph::build((0..n).map(NodeIx).collect(), connections);
-        let paths = Paths::compute(&graph, 0, &mut || ());
+        let paths = Paths::compute(graph.edges(), 0, &mut || ());
         assert!((n - 1..graph.edges().len() as u32).all(|e| paths.direction(e) == Backward));
     }
 }

@@ -218,7 +218,7 @@ impl<'a> Walk<'a> {
 
     /// Cancels the open children that lie before a join and returns their nodes.
     fn cancel_ancestors(&self, cx: &mut Execution<'a>, join: u32) -> Result<Vec<NodeIx>, Fault> {
-        let ancestors = self.paths.ancestors(self.graph, join);
+        let ancestors = self.paths.ancestors(self.graph.edges(), join);
         let mut cancelled = Vec::new();
         for child in cx.children() {
             let position = self.position(child.node)?;

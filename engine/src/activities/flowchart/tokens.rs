@@ -169,7 +169,7 @@ impl<'a> TokenWalk<'a> {
 
     /// Cancels the activities that still run before the target, and discards earlier tokens for activities before it.
     fn cancel_ancestors(&mut self, cx: &mut Execution<'a>, target: u32) -> Result<(), Fault> {
-        let ancestors = self.paths.ancestors(self.graph, target);
+        let ancestors = self.paths.ancestors(self.graph.edges(), target);
         let before = |position: &u32| ancestors.get(*position as usize).copied().unwrap_or(false);
         let scope = cx.token_scope()?;
         let awaited = scope.waiting().map(|edge| self.target(edge));
@@ -229,7 +229,7 @@ impl<'a> TokenWalk<'a> {
     /// Whether a connection leads to the target of a race that its source has lost, or to an activity before it.
     fn is_lost(&self, races: &[u32], edge: u32) -> bool {
         let target = self.target(edge);
-        let leads_to = |race: u32| target == race || self.paths.ancestors(self.graph, race)[target as usize];
+        let leads_to = |race: u32| target == race || self.paths.ancestors(self.graph.edges(), race)[target as usize];
         races.iter().any(|race| leads_to(*race))
     }
 
@@ -239,7 +239,7 @@ impl<'a> TokenWalk<'a> {
         let blocked: Vec<u32> = cx.token_scope()?.blocked().collect();
         for edge in blocked {
             let target = self.target(edge);
-            let ancestors = self.paths.ancestors(self.graph, target);
+            let ancestors = self.paths.ancestors(self.graph.edges(), target);
             if target == position || ancestors.get(position as usize) == Some(&true) {
                 cx.change_token(TokenChange::Blocked(edge, false))?;
                 for loser in cx.token_scope()?.losers(target).collect::<Vec<_>>() {

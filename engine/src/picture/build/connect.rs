@@ -120,7 +120,7 @@ impl Builder<'_> {
     fn fill(&mut self, ix: usize, node: &Node, fragments: &mut [Fragment]) {
         let frame = self.inner[ix];
         if let Some(flow) = &node.flow {
-            for edge in flow.edges() {
+            for edge in flow.edges().iter() {
                 let ends = [flow.activity(edge.source), flow.activity(edge.target)];
                 let [Some(source), Some(target)] = ends.map(|node| self.item_of[node.0 as usize]) else { continue };
                 let label = if edge.port == "Done" { "" } else { &edge.port };

@@ -24,6 +24,7 @@ mod compile;
 mod engine;
 mod failure;
 mod globals;
+mod kit;
 #[expect(unsafe_code, reason = "an allocator is handed raw memory; nothing else here is")]
 mod memory;
 mod mentions;

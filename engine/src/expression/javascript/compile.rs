@@ -4,12 +4,11 @@
 //! declare globals. So a probe first parses each script inside other brackets than those of its wrapper:
 //! unbalanced text cannot fit both. (A probe begins with `throw 0`, so that nothing of the script runs.)
 
-use rquickjs::context::EvalOptions;
 use rquickjs::{Ctx, Error, Function, Persistent, Value as JsValue};
 use serde_json::Value;
 
-use super::engine::Kit;
 use super::failure::{Failure, from_error, syntax};
+use super::kit::{Kit, evaluate};
 use super::plain::Plain;
 use super::scan::{Words, words};
 use super::state;
@@ -200,12 +199,4 @@ fn without_leading_comments(mut source: &str) -> &str {
             None => return "",
         }
     }
-}
-
-/// Evaluates a text in the global scope.
-pub(super) fn evaluate<'js>(ctx: &Ctx<'js>, text: &str) -> Result<JsValue<'js>, Error> {
-    let mut options = EvalOptions::default();
-    options.strict = false;
-    options.filename = Some("script".to_owned());
-    ctx.eval_with_options(text, options)
 }

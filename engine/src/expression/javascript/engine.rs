@@ -1,14 +1,14 @@
 //! The QuickJS runtime of a backend: made once, hardened by the prelude, with a cache of compiled scripts.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use rquickjs::context::EvalOptions;
-use rquickjs::{Context, Ctx, Error, Function, Object, Persistent, Runtime, Value as JsValue};
+use rquickjs::{Context, Ctx, Error, Runtime, Value as JsValue};
 use serde_json::Value;
 
-use super::compile::{Script, compile, evaluate};
+use super::compile::{Script, compile};
 use super::failure::{Failure, from_error};
+use super::kit::Kit;
 use super::memory::{Account, Memory};
 use super::values::{TakeError, from_js};
 use super::{globals, state};
@@ -20,9 +20,6 @@ use crate::value::Bounds;
 /// Scripts in the cache at most, and bytes of their source; beyond either the cache is emptied.
 const CACHED_SCRIPTS: usize = 500;
 const CACHED_CHARACTERS: usize = 1 << 20;
-
-/// Evaluates statements for the value of the last one.
-const COMPLETE: &str = "Object.freeze((eval, source) => eval(source))";
 
 /// Least memory of a runtime: less does not even hold the prelude.
 const LEAST_MEMORY: usize = 1 << 20;
@@ -39,39 +36,6 @@ pub(super) struct Engine {
     runtime: Runtime,
     account: Rc<Account>,
     stack_top: usize,
-}
-
-/// What the prelude returns, and the function of [`COMPLETE`].
-pub(super) struct Kit {
-    pub(super) link: Persistent<Function<'static>>,
-    pub(super) complete: Persistent<Function<'static>>,
-    pub(super) direct_eval: Persistent<Function<'static>>,
-    open_variables: Persistent<Function<'static>>,
-    close_variables: Persistent<Function<'static>>,
-    /// Names of the global object.
-    pub(super) names: HashSet<String>,
-}
-
-impl Kit {
-    fn new(ctx: &Ctx<'_>) -> rquickjs::Result<Self> {
-        let mut options = EvalOptions::default();
-        options.filename = Some("prelude.js".to_owned());
-        let prelude: Function<'_> = ctx.eval_with_options(include_str!("prelude.js"), options)?;
-        let mut options = EvalOptions::default();
-        options.filename = Some("types.js".to_owned());
-        let types: Function<'_> = ctx.eval_with_options(include_str!("types.js"), options)?;
-        let kit: Object<'_> = prelude.call((globals::object(ctx)?, types))?;
-        let function = |name| Ok::<_, Error>(Persistent::save(ctx, kit.get::<_, Function<'_>>(name)?));
-        Ok(Self {
-            link: function("link")?,
-            // In sloppy mode, as scripts are: the prelude is in strict mode, where no parameter may be named `eval`.
-            complete: Persistent::save(ctx, evaluate(ctx, COMPLETE)?.get::<Function<'_>>()?),
-            direct_eval: function("directEval")?,
-            open_variables: function("openVariables")?,
-            close_variables: function("closeVariables")?,
-            names: kit.get::<_, Vec<String>>("names")?.into_iter().collect(),
-        })
-    }
 }
 
 impl Engine {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rquickjs::{Ctx, Error, Exception};
 
 use super::state::{self, Stop};
-use super::values;
+use super::values::{self, too_deep};
 use crate::expression::ScriptLimits;
 use crate::fault::{Fault, shorten};
 use crate::value::to_text;
@@ -120,12 +120,6 @@ fn place(stack: &str, lines_before: u32) -> Option<(u32, u32)> {
     let column = parts.next()?.parse().ok()?;
     let line: u32 = parts.next()?.parse().ok()?;
     Some((line.saturating_sub(lines_before).max(1), column))
-}
-
-/// The fault of a script that nested calls too deep.
-pub(super) fn too_deep() -> Fault {
-    Fault::new("54001", "JavaScript recursion is too deep")
-        .hint("Calls and values in a script may nest only so far; use a loop.")
 }
 
 fn out_of_time(limits: &ScriptLimits) -> Fault {

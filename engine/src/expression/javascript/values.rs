@@ -6,7 +6,6 @@
 use rquickjs::{Ctx, Error, IntoJs, String as JsString, Type, Value as JsValue};
 use serde_json::{Number, Value};
 
-use super::failure::too_deep;
 use crate::fault::Fault;
 use crate::value::{MAX_DEPTH, depth_ok, json_text, nul_in_string, parse_json};
 
@@ -37,6 +36,12 @@ pub(super) fn throw(ctx: &Ctx<'_>, fault: Fault) -> Error {
     let error = rquickjs::Exception::throw_message(ctx, &fault.message);
     super::state::set_fault(fault);
     error
+}
+
+/// The fault of a script that nested calls too deep.
+pub(super) fn too_deep() -> Fault {
+    Fault::new("54001", "JavaScript recursion is too deep")
+        .hint("Calls and values in a script may nest only so far; use a loop.")
 }
 
 /// Why a value could not be taken from a script.

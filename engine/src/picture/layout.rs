@@ -6,6 +6,7 @@ use super::model::{Frame, Item, Picture, Shape};
 use super::text;
 
 mod channel;
+mod choice;
 mod graph;
 mod layers;
 mod order;

@@ -1,6 +1,6 @@
 //! Boxes and arrows of one frame as a layout sees them: sizes in, places out.
 
-use super::{Area, layers, order, place, route, studio};
+use super::Area;
 
 /// The boxes and arrows to lay out.
 #[derive(Debug, Default)]
@@ -58,31 +58,8 @@ pub struct Way {
 }
 
 impl Graph {
-    /// Lays the graph out: as the Studio has it if that is wanted and possible, else in layers.
-    pub fn placed(&self, as_given: bool) -> Placed {
-        if self.sizes.is_empty() {
-            return Placed { width: 40.0, height: 16.0, ..Placed::default() };
-        }
-        as_given.then(|| studio::place(self)).flatten().unwrap_or_else(|| self.layered())
-    }
-
-    /// Layers from top to bottom, or from left to right where that makes the better page.
-    fn layered(&self) -> Placed {
-        let ranks = layers::ranks(self);
-        if layers::is_better_sideways(self, &ranks) { self.turned_run(&ranks) } else { run(self, &ranks) }
-    }
-
-    /// Layers from left to right, as the Studio's ports ask for.
-    pub fn sideways(&self) -> Placed {
-        if self.sizes.is_empty() { Placed::default() } else { self.turned_run(&layers::ranks(self)) }
-    }
-
-    fn turned_run(&self, ranks: &layers::Ranks) -> Placed {
-        run(&self.turned(), ranks).turned()
-    }
-
     /// The same graph with x and y exchanged.
-    fn turned(&self) -> Self {
+    pub(super) fn turned(&self) -> Self {
         let turn = |(a, b): (f64, f64)| (b, a);
         Self {
             sizes: self.sizes.iter().copied().map(turn).collect(),
@@ -93,15 +70,9 @@ impl Graph {
     }
 }
 
-fn run(graph: &Graph, ranks: &layers::Ranks) -> Placed {
-    let mut layers = layers::Layers::new(graph, ranks);
-    order::arrange(&mut layers);
-    let across = place::place(&layers);
-    route::route(graph, &layers, &across)
-}
-
 impl Placed {
-    fn turned(self) -> Self {
+    /// The same places with x and y exchanged.
+    pub(super) fn turned(self) -> Self {
         let turn = |(a, b): (f64, f64)| (b, a);
         let way =
             |way: Way| Way { points: way.points.into_iter().map(turn).collect(), label: way.label.map(Area::turned) };

@@ -1,0 +1,36 @@
+//! Which layout a graph gets: that of the Studio, or layers in the direction that suits it.
+
+use super::graph::{Graph, Placed};
+use super::{layers, order, place, route, studio};
+
+impl Graph {
+    /// Lays the graph out: as the Studio has it if that is wanted and possible, else in layers.
+    pub fn placed(&self, as_given: bool) -> Placed {
+        if self.sizes.is_empty() {
+            return Placed { width: 40.0, height: 16.0, ..Placed::default() };
+        }
+        as_given.then(|| studio::place(self)).flatten().unwrap_or_else(|| self.layered())
+    }
+
+    /// Layers from top to bottom, or from left to right where that makes the better page.
+    fn layered(&self) -> Placed {
+        let ranks = layers::ranks(self);
+        if layers::is_better_sideways(self, &ranks) { self.turned_run(&ranks) } else { run(self, &ranks) }
+    }
+
+    /// Layers from left to right, as the Studio's ports ask for.
+    pub fn sideways(&self) -> Placed {
+        if self.sizes.is_empty() { Placed::default() } else { self.turned_run(&layers::ranks(self)) }
+    }
+
+    fn turned_run(&self, ranks: &layers::Ranks) -> Placed {
+        run(&self.turned(), ranks).turned()
+    }
+}
+
+fn run(graph: &Graph, ranks: &layers::Ranks) -> Placed {
+    let mut layers = layers::Layers::new(graph, ranks);
+    order::arrange(&mut layers);
+    let across = place::place(&layers);
+    route::route(graph, &layers, &across)
+}

@@ -21,11 +21,13 @@ mod arguments;
 mod common;
 mod compensation;
 mod connections;
+mod constant;
 mod content;
 mod custom;
 mod export;
 mod expression;
 mod flow_mode;
+mod forms;
 mod identity;
 mod journaling;
 mod json;
@@ -36,6 +38,7 @@ mod options;
 mod outline;
 mod parts;
 mod problem;
+mod property;
 mod resilience;
 mod retry;
 mod scope;
@@ -53,6 +56,7 @@ pub use identity::{Identity, identity};
 pub use link::{references, type_of};
 pub use options::updates_consumers;
 pub use problem::{Problem, ProblemKind, SqlText};
+pub use property::PROPERTIES;
 pub use resilience::problems_of_strategies;
 pub use types::{ActivityTypes, CustomType, ReadLimits, Refusal, WorkflowReference};
 
@@ -62,9 +66,6 @@ use outline::Outline;
 use problem::Problems;
 use scope::Scopes;
 use settings::Settings;
-
-/// Properties that activities of all types have beside their inputs. A type has no input of such a name.
-pub const PROPERTIES: [&str; 2] = [retry::RETRY, retry::TIMEOUT];
 
 /// Compiles a definition.
 ///

@@ -6,10 +6,12 @@ use serde_json::{Map, Value};
 
 use super::common::{COMMON, MAX_NODE_ID_BYTES};
 use super::custom::{Role, is_custom_member, is_only_property};
-use super::expression::{Reader, short_binding, statement_text, wrapper};
+use super::expression::{Reader, short_binding, statement_text};
+use super::forms::wrapper;
 use super::json::{Path, entry, kind_of};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
+use super::property::{Property, is_input, property};
 use super::retry::{self, RETRY, START_TIMEOUT, TIMEOUT};
 use super::scope::{Names, Scopes};
 use super::{CustomType, connections, journaling, link, parts, states, workflow};
@@ -21,10 +23,8 @@ use crate::program::{Binding, FlowMode, Node, Options, Program, Retry};
 use crate::resilience::Strategies;
 use crate::value::{Bounds, parse_type_name};
 
-pub(super) mod property;
+mod strategy;
 mod strict;
-
-use property::{Property, is_input, property};
 
 /// Beginning of every path of ids: Elsa's id of the workflow, whatever its name is.
 pub(super) const WORKFLOW: &str = "Workflow1";

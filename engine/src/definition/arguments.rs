@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::constant::{constant, type_of};
 use super::json::{Path, elements, entry, kind_of, text};
 use super::members;
 use super::problem::Problems;
-use super::settings::{constant, type_of};
 use crate::program::Argument;
 use crate::schema::Schema;
 

@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
+use super::CustomType;
 use super::common::{COMMON, RESERVED};
-use super::expression::{short_binding, wrapper};
+use super::expression::short_binding;
+use super::forms::wrapper;
 use super::json::member;
-use super::{CustomType, PROPERTIES};
+use super::property::PROPERTIES;
 
 /// Whether a member of a custom activity is an input or an output.
 pub(super) fn is_custom_member(key: &str) -> bool {

@@ -14,10 +14,11 @@ use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::Problems;
+use super::property::PROPERTIES;
 use super::retry::START_TIMEOUT;
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
-use super::{ActivityTypes, CustomType, PROPERTIES, ReadLimits, connections, workflow};
+use super::{ActivityTypes, CustomType, ReadLimits, connections, workflow};
 use crate::activity::{Descriptor, Special};
 use crate::program::{FlowMode, Program};
 

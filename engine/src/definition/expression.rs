@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::json::{Path, entry, kind_of, member, text, too_deep};
+use super::constant::is_blank;
+use super::forms::{short_form, wrapper};
+use super::json::{Path, entry, kind_of, member, too_deep};
 use super::mentions::Use;
 use super::problem::{ProblemKind, Problems};
 use super::scope::Names;
-use super::settings::is_blank;
 use super::unavailable;
 use crate::activity::ForeignLanguage;
 use crate::expression::Expression;
@@ -25,44 +26,6 @@ mod reference;
 mod template;
 
 pub(super) use reference::{short_binding, statement_text};
-
-/// Keys that make an object with one member an expression.
-const SHORT: [&str; 7] = ["js", "sql", "liquid", "var", "input", "object", "literal"];
-
-/// The key and the value of an expression in the short form.
-pub(super) fn short_form(value: &Value) -> Option<(&'static str, &Value)> {
-    let object = value.as_object().filter(|object| object.len() == 1)?;
-    let (key, value) = object.iter().next()?;
-    SHORT.iter().find(|short| *short == key).map(|short| (*short, value))
-}
-
-/// Elsa's wrapper of an input or output.
-pub(super) struct Wrapper<'d> {
-    /// Type name of the value.
-    pub type_name: Option<&'d str>,
-    /// The expression; outputs have none.
-    pub expression: Option<&'d Value>,
-    /// Id of the variable or workflow output to which it is bound.
-    pub memory: Option<&'d str>,
-    /// Elsa's output converter.
-    pub converter: Option<&'d Value>,
-}
-
-/// Recognizes Elsa's wrapper. Plain objects may have members with the same names, so all members must fit.
-pub(super) fn wrapper(value: &Value) -> Option<Wrapper<'_>> {
-    const MEMBERS: [&str; 6] = ["typeName", "expression", "memoryReference", "converter", "$id", "$type"];
-    let object = value.as_object()?;
-    let known = |key: &str| MEMBERS.iter().any(|member| member.eq_ignore_ascii_case(key));
-    let expression = member(object, "expression");
-    let typed = expression.and_then(Value::as_object).is_some_and(|e| entry(e, "type").is_some());
-    let named = entry(object, "typeName").is_some() || entry(object, "memoryReference").is_some();
-    if !(typed || named && object.keys().all(|key| known(key))) {
-        return None;
-    }
-    let memory = member(object, "memoryReference").and_then(Value::as_object).and_then(|memory| text(memory, "id"));
-    let converter = member(object, "converter");
-    Some(Wrapper { type_name: text(object, "typeName"), expression, memory, converter })
-}
 
 /// The value that was chosen from a list. Elsa's Studio leaves blank text, or nothing, if no value was chosen.
 fn chosen(value: Option<&Value>) -> Option<&Value> {

@@ -3,11 +3,11 @@
 use chrono::TimeDelta;
 use serde_json::{Map, Value};
 
-use super::activity::property;
+use super::forms::class_name;
 use super::json::{Path, entry, kind_of};
 use super::members;
-use super::options::class_name;
 use super::problem::Problems;
+use super::property::property;
 use crate::calendar::Interval;
 use crate::fault::shorten;
 use crate::journal::Level;
@@ -94,7 +94,7 @@ const CONFIG: &str = "logPersistenceConfig";
 /// for single inputs and outputs say nothing here: `values` of the option holds for all.
 pub(super) fn of_activity(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Option<Level> {
     [CONFIG, MODE].into_iter().find_map(|name| {
-        let found = property::property(members, name)?;
+        let found = property(members, name)?;
         let place = place.key(found.home?);
         let place = place.key(found.key);
         match mode(found.value) {

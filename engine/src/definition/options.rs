@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::forms::class_name;
 use super::json::{Path, entry, kind_of};
 use super::problem::Problems;
 use super::resilience::{self, STRATEGIES};
@@ -250,12 +251,6 @@ fn words(key: &str) -> String {
         words.extend(letter.to_lowercase());
     }
     words
-}
-
-/// The class of an assembly-qualified .NET type name.
-pub(super) fn class_name(text: &str) -> &str {
-    let type_name = text.split(',').next().unwrap_or(text).trim();
-    type_name.rsplit('.').next().unwrap_or(type_name)
 }
 
 fn activation(class: &str) -> Option<Activation> {

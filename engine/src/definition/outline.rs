@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::expression::wrapper;
+use super::forms::wrapper;
 use super::json::{Activities, Path, entry, text};
 use super::problem::{ProblemKind, Problems};
 use super::{ActivityTypes, CustomType, ReadLimits, WorkflowReference};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::expression::short_form;
+use super::forms::short_form;
 use super::json::{Path, entry, kind_of};
 use super::problem::{Problem, Problems};
 use super::types::ActivityTypes;

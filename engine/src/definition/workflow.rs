@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::common::COMMON;
-use super::expression::{short_binding, wrapper};
+use super::expression::short_binding;
+use super::forms::wrapper;
 use super::json::member;
 use crate::program::{Argument, Program};
 use crate::spelling::nearest;

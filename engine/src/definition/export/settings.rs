@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::fill;
-use crate::definition::expression::short_form;
+use crate::definition::constant::{EXACT_VALUE, as_text, constant};
+use crate::definition::forms::short_form;
 use crate::definition::json::{Path, elements, entry, member, text};
 use crate::definition::problem::Problems;
-use crate::definition::settings::{EXACT_VALUE, as_text, constant};
 use crate::program::{Activation, IncidentStrategy, Options};
 use crate::value::{TypeName, parse_type_name};
 

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::activity::{PartCondition, PartList};
-use crate::definition::expression::{short_binding, short_form, wrapper};
+use crate::definition::expression::short_binding;
+use crate::definition::forms::{short_form, wrapper};
 use crate::definition::json::{entry, too_deep};
 use crate::definition::scope::Names;
 

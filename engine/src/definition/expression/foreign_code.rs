@@ -6,8 +6,9 @@
 
 use serde_json::Value;
 
-use super::{Reader, unavailable, wrapper};
+use super::{Reader, unavailable};
 use crate::activity::ForeignLanguage;
+use crate::definition::forms::wrapper;
 use crate::definition::json::{Path, kind_of, member, text};
 use crate::expression::Expression;
 use crate::expression::ExpressionKind;

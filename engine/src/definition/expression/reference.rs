@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Reader, wrapper};
+use super::Reader;
+use crate::definition::forms::wrapper;
 use crate::definition::json::{Path, kind_of, member, parse, text};
 use crate::definition::mentions::Use;
 use crate::program::Binding;

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Reader, short_form};
+use super::Reader;
+use crate::definition::forms::short_form;
 use crate::definition::json::{Path, nests_too_deep, parse};
 use crate::definition::problem::ProblemKind;
 use crate::expression::{Expression, ExpressionKind, ObjectTemplate};

@@ -25,6 +25,7 @@ pub use descriptor::{
     PartList, Special,
 };
 pub use designer::Field;
+pub(crate) use handle::locate;
 pub use handle::{FromInput, Input, NonEmpty, Output, Port};
 
 /// The behaviour of an activity type. All methods run inside a burst, on the execution `cx`.
@@ -144,12 +145,4 @@ pub(crate) const PREFIXES: [&str; 2] = ["Elsa.", "Workflow."];
 /// The type name without the prefix `Elsa.` or `Workflow.`.
 pub fn short_name(type_name: &str) -> &str {
     PREFIXES.iter().find_map(|prefix| type_name.strip_prefix(prefix)).unwrap_or(type_name)
-}
-
-/// Adds the name of the input that could not be evaluated, unless the fault has a context already.
-pub(crate) fn locate(mut fault: Fault, input: &str) -> Fault {
-    if fault.context.is_none() && !input.is_empty() {
-        fault.context = Some(format!("input \"{input}\""));
-    }
-    fault
 }

@@ -80,7 +80,7 @@ impl FromInput for bool {
     type Value = Self;
 
     fn read(value: &Value, input: &str) -> Result<Self, Fault> {
-        truth(value).map_err(|fault| super::locate(fault, input))
+        truth(value).map_err(|fault| locate(fault, input))
     }
 }
 
@@ -114,6 +114,14 @@ impl FromInput for Vec<String> {
 /// A condition; null is false.
 pub(crate) fn truth(value: &Value) -> Result<bool, Fault> {
     if value.is_null() { Ok(false) } else { as_bool(value) }
+}
+
+/// Adds the name of the input that could not be evaluated, unless the fault has a context already.
+pub(crate) fn locate(mut fault: Fault, input: &str) -> Fault {
+    if fault.context.is_none() && !input.is_empty() {
+        fault.context = Some(format!("input \"{input}\""));
+    }
+    fault
 }
 
 /// Declares the inputs of an activity: a constant for each, in their order, and `INPUTS` for the descriptor.

@@ -15,6 +15,7 @@ mod workers;
 
 pub use retention::{message_retention, retention, schedule_run_retention};
 pub use route::{RouteCheck, route_check};
+pub use workers::MOST_WAITERS;
 
 static ENABLED: GucSetting<bool> = GucSetting::<bool>::new(true);
 static JAVASCRIPT_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(64 * 1024);

@@ -19,7 +19,7 @@ mod waiters;
 
 pub use sleeper::{NEVER, Process};
 pub use state::{Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, Said, SharedState};
-pub use waiters::{Class, Counts, MAX_WAITERS, Waiters};
+pub use waiters::{Class, Counts, Waiters};
 
 #[repr(C)]
 struct Shared {

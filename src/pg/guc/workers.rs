@@ -2,9 +2,11 @@
 
 use pgrx::guc::{GucContext, GucFlags, GucRegistry};
 
-use crate::pg::shared;
-
 use super::{LAUNCH_WORKERS, MAX_EXECUTORS, MAX_LEASES, MAX_WAITERS, RESTORING, WORKER_IDLE_TIMEOUT};
+
+/// How many sessions may wait in the whole cluster: shared memory has room for them, and `workflow.max_waiters` is at most
+/// this.
+pub const MOST_WAITERS: usize = 256;
 
 /// Registers them.
 pub(super) fn define() {
@@ -42,7 +44,7 @@ pub(super) fn define() {
         c"wf_wait_tasks refuses further ones.",
         &MAX_WAITERS,
         0,
-        shared::MAX_WAITERS as i32,
+        MOST_WAITERS as i32,
         GucContext::Sighup,
         GucFlags::default(),
     );

@@ -11,10 +11,9 @@
 
 use pgrx::pg_sys::Oid;
 
+use crate::pg::guc::MOST_WAITERS;
 use crate::pg::shared::sleeper::{NEVER, Process};
 
-/// How many sessions may wait in the whole cluster; `workflow.max_waiters` bounds them further.
-pub const MAX_WAITERS: usize = 256;
 /// How many transactions a waiter names.
 const MAX_BLOCKERS: usize = 6;
 /// In the place of a transaction: any. No transaction of a session has this id.
@@ -97,7 +96,7 @@ pub type Counts = [u32; 64];
 #[repr(C)]
 #[derive(Debug)]
 pub struct Waiters {
-    places: [Waiter; MAX_WAITERS],
+    places: [Waiter; MOST_WAITERS],
 }
 
 impl Waiters {
@@ -193,8 +192,8 @@ impl Waiters {
     /// Wakes of each class as many waiters as `quota` says.
     fn wake(&mut self, concerns: impl Fn(&Waiter) -> bool, quota: impl Fn(&Waiter) -> u32) {
         let concerns = |waiter: &Waiter| waiter.process.is_some() && !waiter.is_woken && concerns(waiter);
-        let mut is_done = [false; MAX_WAITERS];
-        for first in 0..MAX_WAITERS {
+        let mut is_done = [false; MOST_WAITERS];
+        for first in 0..MOST_WAITERS {
             if is_done[first] || !concerns(&self.places[first]) {
                 continue;
             }

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+use sources::REPOSITORY;
+
+mod sources;
 
 #[test]
 fn engine() {
@@ -28,16 +30,16 @@ fn assert_layered(name: &str, sources: &str) {
     let floors = floors(name);
     let mut wrong = BTreeSet::new();
     let mut found = BTreeSet::new();
-    for (module, file) in modules(&Path::new(REPOSITORY).join(sources)) {
+    for (file, path) in sources::files(sources).into_iter().filter(|(file, _)| !sources::is_root(file)) {
+        let module = file.split('/').next().unwrap_or_default().to_owned();
         let Some(&(floor, ring)) = floors.get(&module) else {
             wrong.insert(format!("{module} is on no floor"));
             continue;
         };
-        let text = fs::read_to_string(&file).expect("a file of the crate");
-        for used in used_modules(&text) {
+        for used in used_modules(&sources::code(&path)) {
             let Some(&(below, other)) = floors.get(&used) else { continue };
             if used != module && ring != other && below <= floor {
-                wrong.insert(format!("{} uses {used}, which does not lie below {module}", file.display()));
+                wrong.insert(format!("{} uses {used}, which does not lie below {module}", path.display()));
             }
         }
         found.insert(module);
@@ -63,37 +65,10 @@ fn floors(name: &str) -> Floors {
     floors
 }
 
-/// The files of a crate but its root, each with the name of its topmost module.
-fn modules(root: &Path) -> Vec<(String, PathBuf)> {
-    let mut found = Vec::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("a folder of the crate") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if is_source(&path) {
-                let inside = path.strip_prefix(root).expect("a path below the root").with_extension("");
-                found.push((inside.iter().next().expect("a name").to_string_lossy().into_owned(), path));
-            }
-        }
-    }
-    found
-}
-
-/// Whether the file holds code other than tests, and is not the root of its crate.
-fn is_source(path: &Path) -> bool {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let is_root = matches!(&*stem, "lib" | "main");
-    path.extension().is_some_and(|extension| extension == "rs") && !is_root && !stem.contains("tests")
-}
-
-/// The topmost modules that a file names by `crate::` outside of its tests.
-fn used_modules(text: &str) -> BTreeSet<String> {
-    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
-    let lines = code.lines().map(|line| line.split("//").next().unwrap_or(line));
+/// The topmost modules that a file names by `crate::`.
+fn used_modules(code: &[String]) -> BTreeSet<String> {
     let mut used = BTreeSet::new();
-    for line in lines {
+    for line in code {
         for (at, _) in line.match_indices("crate::") {
             let rest = &line[at + "crate::".len()..];
             // `use crate::{a, b}` names several modules.

@@ -17,6 +17,7 @@ use crate::access;
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, json, role};
+use crate::run::activation::reclaim_key;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::save::RowState;
 use crate::run::{Session, cancel, resume, running};
@@ -65,7 +66,7 @@ pub fn apply(
         (alterations.contains(&Alteration::Cancel), alterations.iter().any(Alteration::runs_activities));
     let before = row.instance.sub_status;
     if runs && !cancels {
-        resume::reclaim_key(row, compiled)?;
+        reclaim_key(row, compiled)?;
     }
     let mut former = None;
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: None };

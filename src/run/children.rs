@@ -14,7 +14,7 @@ use crate::access;
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, json};
-use crate::run::activation::key_of;
+use crate::run::activation::{key_of, refused};
 use crate::run::burst::{Ended, OnFault};
 use crate::run::claim::Claim;
 use crate::run::isolated::{self, Isolated};
@@ -45,7 +45,7 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
         }
     };
     let report = match ended {
-        Ended::Taken => child::refusal(id, &start::refused(&row.definition_id, &key_of(&row, &compiled))?.message),
+        Ended::Taken => child::refusal(id, &refused(&row.definition_id, &key_of(&row, &compiled))?.message),
         Ended::Saved if begin == Begin::Now => child_report::of(&row)?,
         Ended::Saved => return Ok(()),
     };

@@ -16,7 +16,7 @@ use crate::access;
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::notice;
-use crate::run::activation::key_of;
+use crate::run::activation::{key_of, refused};
 use crate::run::burst::{Ended, OnFault};
 use crate::run::claim::{self, Claim};
 use crate::run::isolated::{self, Isolated};
@@ -49,7 +49,7 @@ pub fn create(
     row.continued_from = Some(old.id);
     let ended = start::create_pending(session, &mut row, &target, &start::Entry::ROOT, None, session.now);
     if ended == Ended::Taken {
-        return Err(start::refused(&row.definition_id, &key_of(&row, &target))?);
+        return Err(refused(&row.definition_id, &key_of(&row, &target))?);
     }
     admission::hand_over((before, compiled), (&row, &target));
     if let Some(Parent { bookmark: bookmark @ Some(_), .. }) = &mut before.parent {

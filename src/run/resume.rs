@@ -6,7 +6,6 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::bookmark::Resumed;
 use workflow_engine::execution::{self, Delta};
-use workflow_engine::instance::compensation::Ending;
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::{Error, Host, Limits, Program, stimulus};
 
@@ -15,8 +14,7 @@ use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::PgError;
 use crate::pg::rows;
-use crate::pg::subtransaction::subtransaction;
-use crate::run::activation::activation_key;
+use crate::run::activation::reclaim_key;
 use crate::run::answer;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::gone::{self, Named};
@@ -147,29 +145,6 @@ pub fn use_up(
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| body(program, instance, resumed, host, limits))?;
     Ok(())
-}
-
-/// Gives a faulted instance its activation key back. Another instance may have taken the key meanwhile (23505).
-pub fn reclaim_key(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    // What is about to end excludes no other instance any more.
-    if row.instance.sub_status != SubStatus::Faulted || row.instance.state.ending() != Ending::None {
-        return Ok(());
-    }
-    let correlation_id = row.instance.correlation_id.clone();
-    let Some(key) = activation_key(compiled, correlation_id.as_deref()) else {
-        return Ok(());
-    };
-    let id = row.instance.id;
-    let _mark = running::Mark::set(id);
-    let taken = subtransaction(|| instances::set_key(id, Some(&key), correlation_id.as_deref()));
-    match taken {
-        Ok(()) => {
-            row.activation_key = Some(key);
-            Ok(())
-        }
-        Err(caught) if caught.sqlstate == "23505" => Err(start::refused(&row.definition_id, &key)?),
-        Err(caught) => Err(caught),
-    }
 }
 
 /// Runs the faulted activities of an instance again.

@@ -30,11 +30,11 @@ use crate::store::triggers::TriggerRow;
 mod pending;
 mod refusal;
 
-use crate::run::activation::{activation_key, key_of};
+use crate::run::activation::{activation_key, key_of, refused};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::save::RowState;
 pub use pending::{create_due, start_pending};
-pub use refusal::{journal_refusal, refused};
+pub use refusal::journal_refusal;
 use refusal::{note_misfit, note_refusal, same_definition};
 
 /// Name of the bookmark of an instance that was created and waits for its owner's session to start it.

@@ -1,4 +1,4 @@
-//! Refused starts, and their journal.
+//! Starts that are refused, and their journal.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -27,22 +27,6 @@ pub(super) fn same_definition(existing: InstanceRow, definition: &DefinitionRow)
         return Ok(existing);
     }
     Err(taken.detail(format!("It runs definition \"{}\".", existing.definition_id)))
-}
-
-/// The error of a start that an activation strategy refuses (23505). It names the running instance to roles that may
-/// read that instance.
-pub fn refused(definition_id: &str, key: &str) -> Result<PgError, PgError> {
-    let error = PgError::new(
-        "23505",
-        format!("activation strategy of workflow definition \"{definition_id}\" allows no further instance"),
-    );
-    Ok(match instances::holder(key) {
-        Some(holder) if access::may_read(role::current(), holder)? => {
-            error.detail(format!("Running workflow instance: {holder}."))
-        }
-        Some(_) => error,
-        None => error.hint("The running instance has just ended; try again."),
-    })
 }
 
 /// Journals that an activation strategy refused the start by a trigger.

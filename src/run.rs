@@ -38,6 +38,7 @@ pub mod migrate;
 pub mod missed;
 pub mod moving;
 pub mod notices;
+mod opener;
 pub mod ownership;
 pub mod paths;
 pub mod pause;

@@ -9,18 +9,16 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::fault::{Fault, TASK_FAILED};
-use workflow_engine::program::Node;
 use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
-use workflow_engine::schema::Schema;
 use workflow_engine::{Program, execution, stimulus};
 
 use crate::access::people;
 use crate::compiled::{self, Compiled};
 use crate::pg::args::Interval;
-use crate::pg::{PgError, json, rows};
+use crate::pg::{PgError, rows};
 use crate::run::burst::OnFault;
 use crate::run::gone::{self, Named};
-use crate::run::lease::opener;
+use crate::run::opener::judge;
 use crate::run::{Session, kept_answer, limits, paused, resume};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
@@ -141,37 +139,6 @@ fn lock_task(session: &mut Session, task: Uuid) -> Result<Option<(Waiting, Rc<Co
     };
     let found = resume::lock_named(session, task, may_work)?;
     Ok(found.filter(|(waiting, _)| waiting.bookmark.name != stimulus::ANSWER))
-}
-
-/// Compares an answer with the schema that the task has for it, and asks the activity that opened the task what the answer
-/// means: the fault of an attempt that failed, if it is that.
-///
-/// # Errors
-/// 22023 if it is no answer to such a task.
-pub fn judge(program: &Program, waiting: &Waiting, answer: Option<&Value>) -> Result<Option<Fault>, PgError> {
-    let refused = |fault: Fault| PgError {
-        detail: fault.detail,
-        hint: fault.hint,
-        ..PgError::new(&fault.sqlstate, fault.message)
-    };
-    if let Some(schema) = waiting.lease.assignment.as_ref().and_then(|given| given.result_schema.as_ref()) {
-        let what = format!("result of task {}", waiting.bookmark.id);
-        Schema::new(json::copy(schema)).accept(answer.unwrap_or(&Value::Null), &what, "").map_err(refused)?;
-    }
-    let Some(node) = opener(program, &waiting.bookmark.node_id) else { return Ok(None) };
-    node.activity.judge(answer).map_err(refused)
-}
-
-/// Counts the attempts of workers as those of an activity whose time is over.
-pub fn count_attempts(waiting: &mut Waiting, compiled: &Compiled) {
-    let opens = |node: &Node| node.activity.descriptor().opens_tasks;
-    if !opener(&compiled.program, &waiting.bookmark.node_id).is_some_and(opens) {
-        return;
-    }
-    let (instance, execution) = (&mut waiting.row.instance, waiting.bookmark.activity_instance_id);
-    if let Some(attempts) = leases::attempts(&instance.id, &execution) {
-        execution::count_attempts(instance, execution, attempts.unsigned_abs());
-    }
 }
 
 /// Gives a task whose attempt failed to the next worker, if its retry policy allows another attempt.

@@ -17,7 +17,7 @@ use crate::run::claim::{Claim, Reason};
 use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::session::Publisher;
-use crate::run::{Session, answer, claim, continued, resume, running};
+use crate::run::{Session, claim, continued, opener, resume, running};
 use crate::store::matching::{self, Correlation, Filter, Stored};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
@@ -312,7 +312,7 @@ fn resume_bookmark(session: &mut Session, stimulus: &Stimulus, stored: &Stored) 
     match if has_waited { claim::try_claim(id)? } else { claim::claim(id)? } {
         Claim::Ready(mut waiting, compiled) => {
             if bookmarks::is_task(&waiting.bookmark) {
-                answer::judge(&compiled.program, &waiting, stimulus.input.as_ref())?;
+                opener::judge(&compiled.program, &waiting, stimulus.input.as_ref())?;
             }
             resume::resume_at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
             Ok(Attempt::Resumed)

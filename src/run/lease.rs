@@ -11,9 +11,9 @@ use std::sync::Arc;
 use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::program::{Node, Retry};
+use workflow_engine::execution;
+use workflow_engine::program::Retry;
 use workflow_engine::retry::RetryPolicy;
-use workflow_engine::{Program, execution};
 
 use crate::access::people;
 use crate::pg::error::warning;
@@ -21,6 +21,7 @@ use crate::pg::rows::{self, Wait};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role, session};
 use crate::run::limits::{First, Search};
+use crate::run::opener::opener;
 use crate::run::{Session, front, running};
 use crate::store::identity::{self, Identity};
 use crate::store::leases::{self, Candidate, Claimed, Held, Lease};
@@ -263,11 +264,6 @@ pub fn refuse_unless_firing() -> Result<(), PgError> {
             .hint("If this database is to give them out from now on, run wf_adopt_database()."));
     }
     Ok(())
-}
-
-/// The activity that opened a task.
-pub fn opener<'a>(program: &'a Program, node_id: &str) -> Option<&'a Node> {
-    program.nodes.iter().find(|node| node.node_id == node_id)
 }
 
 /// The next attempt at a task.

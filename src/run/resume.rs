@@ -15,12 +15,11 @@ use crate::error;
 use crate::pg::PgError;
 use crate::pg::rows;
 use crate::run::activation::reclaim_key;
-use crate::run::answer;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::gone::{self, Named};
 use crate::run::save::{Consumed, RowState};
 use crate::run::start::{self, START_BOOKMARK};
-use crate::run::{Session, kept_answer, paused, running};
+use crate::run::{Session, kept_answer, opener, paused, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::tasks::Answer;
@@ -43,7 +42,7 @@ pub fn resume_by_id(
     paused::refuse(&waiting.row, &compiled)?;
     refuse_leased(session, &waiting, GIVE_TOKEN)?;
     if bookmarks::is_task(&waiting.bookmark) {
-        answer::judge(&compiled.program, &waiting, input)?;
+        opener::judge(&compiled.program, &waiting, input)?;
         // Who may answer the task and not resume the instance lends no rights.
         if kept_answer::must_wait(&waiting, &compiled, true) {
             kept_answer::keep(session, &mut waiting, Answer::Completed(input, None), None);
@@ -138,7 +137,7 @@ pub fn use_up(
         reclaim_key(&mut waiting.row, compiled)?;
     }
     if waiting.bookmark.name == stimulus::TIMEOUT {
-        answer::count_attempts(waiting, compiled);
+        opener::count_attempts(waiting, compiled);
     }
     let Waiting { resumed, row, bookmark, lease, is_locked, by_time, .. } = waiting;
     let taking = Consumed { bookmark, lease, is_locked: *is_locked, answer, by_time: *by_time, is_taken };

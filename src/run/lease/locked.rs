@@ -3,10 +3,11 @@
 //! Where many workers claim tasks of one name, most of the first ones are held by claims that have not committed. A search without locks
 //! reads all of them, and then tries each in vain.
 
-use super::{Claim, opener};
+use super::Claim;
 use crate::compiled;
 use crate::pg::PgError;
 use crate::run::limits::Search;
+use crate::run::opener::opener;
 use crate::run::{Session, front};
 use crate::store::leases::Candidate;
 

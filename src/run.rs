@@ -20,6 +20,7 @@ pub mod child_report;
 pub mod children;
 pub mod claim;
 pub mod command;
+pub mod consume;
 pub mod continued;
 pub mod deliver;
 pub mod fire;

@@ -19,7 +19,7 @@ use crate::pg::{PgError, rows};
 use crate::run::burst::OnFault;
 use crate::run::gone::{self, Named};
 use crate::run::opener::judge;
-use crate::run::{Session, kept_answer, limits, paused, resume};
+use crate::run::{Session, consume, kept_answer, limits, paused, resume};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Lease};
@@ -91,7 +91,7 @@ pub fn complete(
         kept_answer::keep(session, &mut waiting, answer, None);
         return Ok(waiting.row);
     }
-    resume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+    consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
         execution::resume(program, instance, resumed, result, host, limits)
     })?;
     Ok(waiting.row)
@@ -125,7 +125,7 @@ pub fn fail(
         return Ok((Failed::Failed, Some(waiting.row)));
     }
     let attempts = u32::try_from(waiting.lease.attempt).unwrap_or_default();
-    resume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+    consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
         execution::fail(program, instance, resumed, attempts, fault, host, limits)
     })?;
     Ok((Failed::Failed, Some(waiting.row)))

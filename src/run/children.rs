@@ -20,7 +20,7 @@ use crate::run::claim::Claim;
 use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::session::{ChildReport, FollowUp, Publisher};
-use crate::run::{Session, abandoned, child_report, claim, deliver, resume, running, start};
+use crate::run::{Session, abandoned, child_report, claim, consume, deliver, running, start};
 use crate::store::instances::{InstanceRow, Parent};
 
 /// Starts a child of an instance whose burst is over.
@@ -159,6 +159,6 @@ fn resume_with(session: &mut Session, bookmark: Uuid, reports: &[Value]) -> Resu
         Claim::Gone => return Ok(Told::Gone),
     };
     let inputs: Vec<Option<&Value>> = reports.iter().map(Some).collect();
-    resume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
+    consume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
     Ok(Told::Resumed)
 }

@@ -16,7 +16,7 @@ use crate::compiled::Compiled;
 use crate::pg::{PgError, role, rows};
 use crate::run::burst::OnFault;
 use crate::run::notices::tell_how_to_fire;
-use crate::run::{Session, limits, resume, running};
+use crate::run::{Session, consume, limits, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances;
 use crate::store::leases::{self, Lease};
@@ -96,11 +96,17 @@ pub fn go_on(
     waiting.resumed.name = stimulus::RUN_TASK.name.to_owned();
     waiting.resumed.payload = Some(stimulus::task_payload(task, &name));
     let answer = Answer::Completed(None, None);
-    resume::use_up(session, waiting, compiled, answer, on_fault, |program, instance, resumed, host, limits| match fault
-    {
-        Some((fault, attempts)) => execution::fail(program, instance, resumed, attempts, fault, host, limits),
-        None => execution::resume(program, instance, resumed, result.as_ref(), host, limits),
-    })
+    consume::use_up(
+        session,
+        waiting,
+        compiled,
+        answer,
+        on_fault,
+        |program, instance, resumed, host, limits| match fault {
+            Some((fault, attempts)) => execution::fail(program, instance, resumed, attempts, fault, host, limits),
+            None => execution::resume(program, instance, resumed, result.as_ref(), host, limits),
+        },
+    )
 }
 
 type Kept = (Uuid, String, Option<Value>, Option<(Fault, u32)>);

@@ -11,7 +11,7 @@ use crate::pg::{PgError, json, role};
 use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
 use crate::run::deliver::{self, Delivery, RETRY_AFTER, Stimulus};
-use crate::run::{Session, abandoned, claim, continued, isolated, resume, running};
+use crate::run::{Session, abandoned, claim, consume, continued, isolated, running};
 use crate::store::matching::{self, Filter, Stored};
 use crate::store::owners::{self, Owner};
 use crate::store::queue::{self, Item};
@@ -169,7 +169,7 @@ fn deliver_all(session: &mut Session, item: &Item, stored: &Stored) -> Result<Sw
     if inputs.is_empty() {
         return Ok(Swept::Stays);
     }
-    resume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
+    consume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
     Ok(Swept::Resumed(inputs.len() as u64))
 }
 

@@ -15,9 +15,10 @@ use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind, warning};
 use crate::pg::spi::Timestamp;
+use crate::run::create::forget_deferred;
 use crate::run::host::SpiHost;
 use crate::run::notices::{tell_how_to_fire, warn_faulted};
-use crate::run::save::{Consumed, RowState, Stored, faulted_executions, stored_bookmarks};
+use crate::run::save::{Consumed, Ended, RowState, Stored, faulted_executions, stored_bookmarks};
 use crate::run::session::{Faulted, FollowUp, Publisher};
 use crate::run::{Session, abandoned, child_report, continued, running, save};
 use crate::store::instances::InstanceRow;
@@ -34,16 +35,6 @@ pub enum OnFault {
     Store,
     /// It is raised as the original error; nothing of the call is kept.
     Raise,
-}
-
-/// How a burst ended.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// Saved.
-    Saved,
-    /// Not saved. Either the id or activation key of a new instance is taken, and nothing is left of the instance. Or
-    /// the burst turned away the request that it served, and the caller undoes what the burst did.
-    Taken,
 }
 
 /// A burst to be run.
@@ -240,14 +231,6 @@ pub fn meet_all(session: &mut Session, id: Uuid) -> Result<(), PgError> {
         meet(session, &stored.bookmark, &row, &compiled);
     }
     Ok(())
-}
-
-/// Drops stimuli that row triggers sent while the row of an instance was inserted: it has no bookmark to match them
-/// yet.
-pub fn forget_deferred(instance: Uuid) {
-    if running::may_have_deferred() {
-        drop(queue::take_deferred(instance));
-    }
 }
 
 /// Takes from the queue the oldest stimulus that wants this bookmark. A bookmark takes one item.

@@ -15,12 +15,13 @@ use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, json};
 use crate::run::activation::{key_of, refused};
-use crate::run::burst::{Ended, OnFault};
+use crate::run::burst::OnFault;
 use crate::run::claim::Claim;
 use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
+use crate::run::save::Ended;
 use crate::run::session::{ChildReport, FollowUp, Publisher};
-use crate::run::{Session, abandoned, child_report, claim, consume, deliver, running, start};
+use crate::run::{Session, abandoned, child_report, claim, consume, create, deliver, running, start};
 use crate::store::instances::{InstanceRow, Parent};
 
 /// Starts a child of an instance whose burst is over.
@@ -60,7 +61,7 @@ fn new_row(compiled: &Compiled, child: NewChild, parent: &Publisher) -> Result<I
     let NewChild { id, input, correlation_id, bookmark_id, begin, .. } = child;
     let hears_of_end = bookmark_id.filter(|_| begin != Begin::Now);
     let of = Parent { instance: parent.instance, bookmark: hears_of_end };
-    start::new_row(id, compiled, parent.owner.clone(), correlation_id, None, input, Some(of))
+    create::new_row(id, compiled, parent.owner.clone(), correlation_id, None, input, Some(of))
 }
 
 /// Starts a child in this session.
@@ -87,7 +88,7 @@ fn create_new(
 ) -> Result<(InstanceRow, Ended), PgError> {
     let mut row = new_row(compiled, child, parent)?;
     session.inline.remove(&row.instance.id);
-    let ended = start::create_pending(session, &mut row, compiled, &start::Entry::ROOT, None, session.now);
+    let ended = create::create_pending(session, &mut row, compiled, &create::Entry::ROOT, None, session.now);
     tell_how_to_fire();
     Ok((row, ended))
 }

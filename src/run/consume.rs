@@ -10,9 +10,9 @@ use crate::compiled::Compiled;
 use crate::pg::{PgError, rows};
 use crate::run::activation::reclaim_key;
 use crate::run::burst::{self, OnFault, StoredBurst};
+use crate::run::create::START_BOOKMARK;
 use crate::run::save::{Consumed, RowState};
-use crate::run::start::{self, START_BOOKMARK};
-use crate::run::{Session, opener, running};
+use crate::run::{Session, opener, pending, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::tasks::Answer;
 
@@ -35,7 +35,7 @@ pub fn use_up(
         rows::write(|writer| bookmarks::take(writer, &waiting.bookmark, may_be_held, now));
     }
     if is_start {
-        return start::start_pending(session, waiting, compiled, on_fault);
+        return pending::start_pending(session, waiting, compiled, on_fault);
     }
     // The time of a faulted instance ends it, and does not make it run again.
     if waiting.bookmark.name != stimulus::RUN_TIMEOUT {

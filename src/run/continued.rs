@@ -17,12 +17,13 @@ use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::notice;
 use crate::run::activation::{key_of, refused};
-use crate::run::burst::{Ended, OnFault};
+use crate::run::burst::OnFault;
 use crate::run::claim::{self, Claim};
+use crate::run::create::{self, START_BOOKMARK};
 use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
+use crate::run::save::Ended;
 use crate::run::session::FollowUp;
-use crate::run::start::{self, START_BOOKMARK};
 use crate::run::{Session, admission, resume};
 use crate::store::instances::{self, InstanceRow, Parent};
 use crate::store::matching::{self, Filter};
@@ -44,10 +45,10 @@ pub fn create(
     let input = if let Value::Object(members) = next.input.0 { members } else { Map::new() };
     let (old, owner) = (&before.instance, before.owner.clone());
     let (key, name) = (old.correlation_id.clone(), old.name.clone());
-    let mut row = start::new_row(next.id, &target, owner, key, name, input, before.parent)?;
+    let mut row = create::new_row(next.id, &target, owner, key, name, input, before.parent)?;
     row.schedule_id = before.schedule_id;
     row.continued_from = Some(old.id);
-    let ended = start::create_pending(session, &mut row, &target, &start::Entry::ROOT, None, session.now);
+    let ended = create::create_pending(session, &mut row, &target, &create::Entry::ROOT, None, session.now);
     if ended == Ended::Taken {
         return Err(refused(&row.definition_id, &key_of(&row, &target))?);
     }

@@ -33,6 +33,16 @@ pub enum RowState {
     Stored,
 }
 
+/// How a burst ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Saved.
+    Saved,
+    /// Not saved. Either the id or activation key of a new instance is taken, and nothing is left of the instance. Or
+    /// the burst turned away the request that it served, and the caller undoes what the burst did.
+    Taken,
+}
+
 /// A bookmark that is being used up.
 #[derive(Clone, Copy)]
 pub struct Consumed<'a> {

@@ -3,42 +3,33 @@
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use uuid::Uuid;
-use workflow_engine::execution::{self, activity_instance_id};
+use workflow_engine::execution;
 use workflow_engine::http::Response;
-use workflow_engine::instance::{Instance, SubStatus};
+use workflow_engine::instance::SubStatus;
 use workflow_engine::program::{Activation, Given};
-use workflow_engine::stimulus;
-use workflow_engine::{Bookmark, NodeIx};
 
 use crate::access::{self, Privilege};
 use crate::compiled::{self, Compiled};
-use crate::error;
 use crate::pg::error::notice;
-use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, json, rows};
-use crate::run::burst::{self, Ended, OnFault, StoredBurst};
-use crate::run::{Session, admission, running, version};
-use crate::store::bookmarks;
-use crate::store::instances::{self, InstanceRow, Parent};
-use crate::store::leases::Lease;
+use crate::pg::{PgError, json};
+use crate::run::activation::{key_of, refused};
+use crate::run::admission::Start;
+use crate::run::burst::{self, OnFault, StoredBurst};
+use crate::run::create::{Entry, create_pending, forget_deferred, insert, new_row};
+use crate::run::notices::tell_how_to_fire;
+use crate::run::save::{Ended, RowState};
+use crate::run::{Session, admission, version};
+use crate::store::instances::{self, InstanceRow};
 use crate::store::owners;
 use crate::store::route;
 use crate::store::triggers::TriggerRow;
 
-mod pending;
 mod refusal;
 
-use crate::run::activation::{activation_key, key_of, refused};
-use crate::run::notices::tell_how_to_fire;
-use crate::run::save::RowState;
-pub use pending::{create_due, start_pending};
 pub use refusal::journal_refusal;
 use refusal::{note_misfit, note_refusal, same_definition};
-
-/// Name of the bookmark of an instance that was created and waits for its owner's session to start it.
-pub const START_BOOKMARK: &str = "Workflow.Start";
 
 /// The arguments of a start.
 #[derive(Debug)]
@@ -93,33 +84,6 @@ pub fn start_by_name(session: &mut Session, request: Request) -> Result<(Instanc
     Ok((row, true))
 }
 
-/// A new instance, whose key, or else its parent's, has to belong to this node.
-pub(super) fn new_row(
-    id: Uuid,
-    compiled: &Compiled,
-    owner: owners::Owner,
-    correlation_id: Option<String>,
-    name: Option<String>,
-    input: impl Into<Given>,
-    parent: Option<Parent>,
-) -> Result<InstanceRow, PgError> {
-    route::require_start(&compiled.row.definition_id, correlation_id.as_deref(), parent.map(|it| it.instance))?;
-    let activation_key = activation_key(compiled, correlation_id.as_deref());
-    let instance = Instance::new(id, &compiled.program, compiled.row.version, correlation_id, name, input);
-    Ok(InstanceRow {
-        instance: instance.map_err(|fault| error::fault(&fault))?,
-        definition_version_id: compiled.row.id,
-        definition_id: compiled.row.definition_id.clone(),
-        owner,
-        activation_key,
-        schedule_id: None,
-        parent,
-        continued_from: None,
-        paused_at: None,
-        open: None,
-    })
-}
-
 /// How a new instance begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Beginning<'a> {
@@ -144,7 +108,27 @@ pub(super) fn run(
     if admission::enter(row, compiled, true) {
         return begin(session, row, compiled, beginning);
     }
-    pending::wait(session, row, compiled, beginning)
+    wait_for_turn(session, row, compiled, beginning)
+}
+
+/// Creates a new instance that waits for its turn.
+fn wait_for_turn(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    beginning: Beginning,
+) -> Result<Ended, PgError> {
+    let Beginning { trigger, stimulus, id_given, .. } = beginning;
+    row.instance.sub_status = SubStatus::Pending;
+    if !insert(row, session.timestamp(), id_given || row.activation_key.is_some()) {
+        return Ok(Ended::Taken);
+    }
+    let activity_id = trigger.unwrap_or_default();
+    let node = compiled.program.find(activity_id).filter(|_| trigger.is_some());
+    let node_id = node.map_or("", |node| compiled.program.node(node).node_id.as_str());
+    admission::wait(session, row, compiled, Start { activity_id, node_id, stimulus });
+    tell_how_to_fire();
+    Ok(Ended::Saved)
 }
 
 /// Runs a new instance whose turn it is.
@@ -168,7 +152,7 @@ fn begin(
     let state = if first {
         row.instance.sub_status = SubStatus::Executing;
         if !insert(row, session.timestamp(), may_be_taken) {
-            burst::forget_deferred(row.instance.id);
+            forget_deferred(row.instance.id);
             return Ok(Ended::Taken);
         }
         RowState::Stored
@@ -323,70 +307,4 @@ fn create_for_owner(
         tell_how_to_fire();
     }
     ended
-}
-
-/// Where an instance begins.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<'a> {
-    /// Id of the trigger's activity; empty is the root, as wf_start begins.
-    activity_id: &'a str,
-    /// Path of its node.
-    node_id: &'a str,
-}
-
-impl<'a> Entry<'a> {
-    /// At the first activity.
-    pub const ROOT: Self = Self { activity_id: "", node_id: "" };
-
-    fn at(trigger: &'a TriggerRow) -> Self {
-        Self { activity_id: &trigger.activity_id, node_id: &trigger.node_id }
-    }
-}
-
-/// Creates an instance whose start is due at an instant.
-pub(super) fn create_pending(
-    session: &mut Session,
-    row: &mut InstanceRow,
-    compiled: &Compiled,
-    entry: &Entry<'_>,
-    stimulus: Option<&Value>,
-    due_at: DateTime<Utc>,
-) -> Ended {
-    let now = session.timestamp();
-    row.instance.sub_status = SubStatus::Pending;
-    let is_new = insert(row, now, row.activation_key.is_some());
-    burst::forget_deferred(row.instance.id);
-    if !is_new {
-        return Ended::Taken;
-    }
-    let node = compiled.program.find(entry.activity_id).unwrap_or(NodeIx(0));
-    let bookmark = Bookmark {
-        id: session.new_id(),
-        node,
-        activity_id: entry.activity_id.to_owned(),
-        node_id: entry.node_id.to_owned(),
-        activity_type: START_BOOKMARK.into(),
-        activity_instance_id: activity_instance_id(row.instance.id, 0),
-        name: START_BOOKMARK.into(),
-        hash: stimulus::hash(START_BOOKMARK, None, None),
-        payload: stimulus.map(json::copy),
-        metadata: Some(json!({ "trigger": entry.activity_id })),
-        callback: None,
-        auto_burn: true,
-        auto_complete: true,
-        due_at: Some(due_at),
-    };
-    rows::write(|writer| bookmarks::insert(writer, &bookmark, &Lease::default(), &row.instance, now));
-    Ended::Saved
-}
-
-/// Inserts an instance before it runs. `false`: its id or activation key is taken.
-fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
-    // Row triggers on the table count as inside the burst: the instance that they see has no bookmark yet.
-    let _mark = running::Mark::set(row.instance.id);
-    if may_be_taken {
-        return instances::insert_unless_taken(row, now);
-    }
-    rows::write(|writer| instances::insert(writer, row, now));
-    true
 }

@@ -16,7 +16,7 @@ use crate::compiled;
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, cluster};
 use crate::run::migrate::{All, Outcome, Verdict, Wanted, migrate_all};
-use crate::run::{Session, built_in, cancel, running, start, work};
+use crate::run::{Session, built_in, cancel, pending, running, work};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::{instances, migration};
 
@@ -39,7 +39,7 @@ pub fn begin(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> 
         ("definitionId".to_owned(), json!(row.definition_id)),
         ("version".to_owned(), json!(row.version)),
     ]);
-    start::create_due(session, &compiled, row.owner.clone(), row.definition_id.clone(), input)
+    pending::create_due(session, &compiled, row.owner.clone(), row.definition_id.clone(), input)
 }
 
 /// Ends the migrations to versions of a definition that were published before. One that another session holds ends by

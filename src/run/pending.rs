@@ -2,42 +2,20 @@
 
 use serde_json::{Map, Value};
 use workflow_engine::execution;
-use workflow_engine::instance::SubStatus;
 use workflow_engine::stimulus;
 
-use super::{Beginning, Entry, create_pending, insert, new_row};
 use crate::compiled::Compiled;
 use crate::pg::{PgError, json};
 use crate::run::Session;
 use crate::run::admission::{self, Start};
-use crate::run::burst::{self, Ended, OnFault, StoredBurst};
+use crate::run::burst::{self, OnFault, StoredBurst};
+use crate::run::create::{Entry, create_pending, new_row};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::save::{Consumed, RowState};
 use crate::store::bookmarks::Waiting;
-use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::tasks::Answer;
 use crate::wake;
-
-/// Creates a new instance that waits for its turn.
-pub(super) fn wait(
-    session: &mut Session,
-    row: &mut InstanceRow,
-    compiled: &Compiled,
-    beginning: Beginning,
-) -> Result<Ended, PgError> {
-    let Beginning { trigger, stimulus, id_given, .. } = beginning;
-    row.instance.sub_status = SubStatus::Pending;
-    if !insert(row, session.timestamp(), id_given || row.activation_key.is_some()) {
-        return Ok(Ended::Taken);
-    }
-    let activity_id = trigger.unwrap_or_default();
-    let node = compiled.program.find(activity_id).filter(|_| trigger.is_some());
-    let node_id = node.map_or("", |node| compiled.program.node(node).node_id.as_str());
-    admission::wait(session, row, compiled, Start { activity_id, node_id, stimulus });
-    tell_how_to_fire();
-    Ok(Ended::Saved)
-}
 
 /// Creates an instance of an owner that is due now. A session of the owner runs it.
 pub fn create_due(

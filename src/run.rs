@@ -57,6 +57,7 @@ pub mod schedule;
 pub mod scheduled;
 pub mod session;
 pub mod start;
+mod successor;
 pub mod sweep;
 pub mod timing;
 mod trim;

@@ -2,7 +2,7 @@
 //!
 //! The burst that ends an instance stores the one that goes on, under the lock of the first. So both are seen at once, and
 //! the activation key, the parent's wait and the admission have one holder at any time. The new instance is stored as one
-//! that is due; the call begins it as a follow-up, and if it may not, a session of the owner does.
+//! that is due; the call begins it as a follow-up (`successor.rs`), and if it may not, a session of the owner does.
 //!
 //! A session that meets the first instance when it has ended goes on to [`latest`]: a stimulus that names it, and what cancels it
 //! together with its parent. These look after they have had the lock of the first or have found that nothing waits there,
@@ -12,21 +12,16 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::instance::continuation::Continuation;
 
-use crate::access;
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::notice;
 use crate::run::activation::{key_of, refused};
-use crate::run::burst::OnFault;
-use crate::run::claim::{self, Claim};
-use crate::run::create::{self, START_BOOKMARK};
-use crate::run::isolated::{self, Isolated};
-use crate::run::notices::tell_how_to_fire;
+use crate::run::create::{Entry, create_pending, new_row};
 use crate::run::save::Ended;
 use crate::run::session::FollowUp;
-use crate::run::{Session, admission, resume};
+use crate::run::{Session, admission};
 use crate::store::instances::{self, InstanceRow, Parent};
-use crate::store::matching::{self, Filter};
+use crate::store::matching::Filter;
 use crate::store::queue;
 
 /// Stores the instance that goes on in place of one that its burst has ended and saved.
@@ -45,10 +40,10 @@ pub fn create(
     let input = if let Value::Object(members) = next.input.0 { members } else { Map::new() };
     let (old, owner) = (&before.instance, before.owner.clone());
     let (key, name) = (old.correlation_id.clone(), old.name.clone());
-    let mut row = create::new_row(next.id, &target, owner, key, name, input, before.parent)?;
+    let mut row = new_row(next.id, &target, owner, key, name, input, before.parent)?;
     row.schedule_id = before.schedule_id;
     row.continued_from = Some(old.id);
-    let ended = create::create_pending(session, &mut row, &target, &create::Entry::ROOT, None, session.now);
+    let ended = create_pending(session, &mut row, &target, &Entry::ROOT, None, session.now);
     if ended == Ended::Taken {
         return Err(refused(&row.definition_id, &key_of(&row, &target))?);
     }
@@ -65,36 +60,6 @@ pub fn create(
         queue::redirect_all(before.instance.id, next.id);
     }
     session.follow_ups.push_back(FollowUp::Continue(next.id));
-    Ok(())
-}
-
-/// Begins an instance that goes on in place of another one, if this session may run it.
-pub fn begin(session: &mut Session, id: Uuid) -> Result<(), PgError> {
-    let waits = matching::of_instance(id);
-    let Some(start) = waits.iter().find(|stored| stored.bookmark.name == START_BOOKMARK) else { return Ok(()) };
-    let Some((version, owner)) = instances::owner(id) else { return Ok(()) };
-    let compiled = compiled::of_version(version)?;
-    let bookmark = start.bookmark.id;
-    if !access::runs_here(&owner, &compiled) {
-        tell_how_to_fire();
-    } else if isolated::is_worker() {
-        run(session, bookmark)?;
-    } else if !matches!(isolated::unless_own(session, &owner, |session| run(session, bookmark))?, Isolated::Done(())) {
-        // A session of the owner begins it, and reports what is wrong with it.
-        tell_how_to_fire();
-    }
-    Ok(())
-}
-
-fn run(session: &mut Session, bookmark: Uuid) -> Result<(), PgError> {
-    session.has_waited = true;
-    match claim::try_claim(bookmark)? {
-        Claim::Ready(mut waiting, compiled) => {
-            resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store)?;
-        }
-        Claim::Busy(reason) => reason.tell(),
-        Claim::Gone => {}
-    }
     Ok(())
 }
 

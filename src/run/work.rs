@@ -2,7 +2,7 @@
 
 use crate::pg::{PgError, interrupt};
 use crate::run::session::FollowUp;
-use crate::run::{Session, abandoned, children, continued, deliver, queued};
+use crate::run::{Session, abandoned, children, deliver, queued, successor};
 use crate::store::instances::{self, InstanceRow};
 
 /// Runs one call, or one fire of many: `body`, and then the follow-ups of its bursts.
@@ -32,7 +32,7 @@ fn follow_up(session: &mut Session, next: FollowUp) -> Result<(), PgError> {
         FollowUp::Item(item) => queued::deliver_taken(session, *item).map(drop),
         FollowUp::Published(published, publisher) => deliver::published(session, *published, publisher),
         FollowUp::Child(child, parent) => children::start(session, *child, parent),
-        FollowUp::Continue(id) => continued::begin(session, id),
+        FollowUp::Continue(id) => successor::begin(session, id),
         FollowUp::Report(report) => children::tell(session, *report),
         FollowUp::Cancel(child, owner) => abandoned::cancel(session, child, &owner),
     }

@@ -1,31 +1,12 @@
-//! Child workflows for which nothing waits any more: a timeout, another attempt or a catch has ended the wait. They are
-//! cancelled, and all below them.
-//!
-//! A session that ends the wait holds the lock of the parent. It takes the lock of a child only if that is free; otherwise
-//! an item of the queue asks for the cancel. So it never waits for a session that holds the child and wants to report to
-//! the parent. What the child reports meanwhile finds no bookmark, and is dropped.
+//! Child workflows for which nothing waits any more: a timeout, another attempt or a catch has ended the wait. The burst that
+//! gives them up finds them here, and the call cancels them afterwards (`cancel_abandoned.rs`).
 
 use uuid::Uuid;
 use workflow_engine::execution::Delta;
-use workflow_engine::stimulus;
 
-use crate::access::hearing::{Hearing, Verdict};
-use crate::compiled;
-use crate::pg::PgError;
-use crate::pg::rows::Wait;
-use crate::pg::spi::Timestamp;
-use crate::run::notices::tell_how_to_fire;
-use crate::run::queued::{self, Swept};
+use crate::run::Session;
 use crate::run::save::Consumed;
-use crate::run::session::FollowUp;
-use crate::run::{Session, cancel, claim, continued, deliver, running};
-use crate::store::matching::{self, Filter};
-use crate::store::owners::Owner;
-use crate::store::queue::{self, Item};
-use crate::store::{bookmarks, instances};
-
-/// Why such an instance is cancelled.
-const REASON: &str = "its parent does not wait for it any more";
+use crate::store::{bookmarks, instances, matching};
 
 /// The children that a burst has given up. Its bookmarks are still stored.
 pub fn children(session: &mut Session, parent: Uuid, delta: &Delta, resumed: Option<Consumed<'_>>) -> Vec<Uuid> {
@@ -46,104 +27,4 @@ pub fn children(session: &mut Session, parent: Uuid, delta: &Delta, resumed: Opt
 pub fn is_given_up(session: &Session, bookmark: Option<Uuid>) -> bool {
     // A burst that gave it up may have been rolled back.
     bookmark.is_some_and(|id| session.abandoned.contains(&id) && !bookmarks::exists(id))
-}
-
-/// Cancels a child with the rights of its parent's owner, or leaves that to the queue.
-pub fn cancel(session: &mut Session, child: Uuid, owner: &Owner) -> Result<(), PgError> {
-    let error = match session.isolated(|session| cancel_if_free(session, child, owner, || true)) {
-        Ok(Cancelled::Busy) => None,
-        Ok(Cancelled::Done | Cancelled::Over | Cancelled::Denied) => return Ok(()),
-        Err(error) if error.aborts_transaction() => return Err(error),
-        Err(error) => Some(error),
-    };
-    let item = Item {
-        id: session.new_id(),
-        filter: Filter { instance_id: Some(child), name: Some(stimulus::CANCEL.to_owned()), ..Filter::default() },
-        stimulus: None,
-        input: None,
-        sender: owner.clone(),
-        attempts: 0,
-        expires_at: Timestamp::INFINITY,
-        deferred_for: None,
-    };
-    queue::insert(&item, session.timestamp());
-    if let Some(error) = error {
-        deliver::note_first_failure(session, item.id, &error);
-    }
-    tell_how_to_fire();
-    Ok(())
-}
-
-/// Whether an item of the queue asks to cancel an instance. Its sender cancels with it what it may cancel by a call.
-pub fn is_request(item: &Item) -> bool {
-    item.filter.instance_id.is_some() && item.filter.name.as_deref() == Some(stimulus::CANCEL)
-}
-
-/// Does what an item of the queue asks for, if the instance is free now.
-pub fn cancel_queued(session: &mut Session, item: &Item) -> Result<Swept, PgError> {
-    let child = item.filter.instance_id.unwrap_or_default();
-    let Some((version, owner)) = instances::owner(child) else {
-        queue::take(item.id);
-        return Ok(Swept::Stays);
-    };
-    if !queued::is_wanted_here(&item.sender, version, &owner)? {
-        return Ok(Swept::Stays);
-    }
-    let outcome = cancel_if_free(session, child, &item.sender, || queue::take(item.id))?;
-    Ok(match outcome {
-        Cancelled::Done => Swept::Resumed(1),
-        Cancelled::Busy => Swept::Held,
-        Cancelled::Over | Cancelled::Denied => {
-            queue::take(item.id);
-            Swept::Stays
-        }
-    })
-}
-
-/// The outcome of a cancel.
-enum Cancelled {
-    Done,
-    /// Another session holds the instance, or one of its tasks; or its burst runs further up in this session.
-    Busy,
-    /// It has ended, or is gone.
-    Over,
-    /// The sender may not cancel it.
-    Denied,
-}
-
-/// Cancels an instance whose lock is free. `take` takes what asked for it, under that lock; `false`: another session has.
-fn cancel_if_free(
-    session: &mut Session,
-    instance: Uuid,
-    sender: &Owner,
-    take: impl FnOnce() -> bool,
-) -> Result<Cancelled, PgError> {
-    if running::contains(instance) {
-        return Ok(Cancelled::Busy);
-    }
-    session.has_waited = true;
-    let Some(mut row) = instances::lock_with(instance, Wait::Skip) else {
-        return Ok(if instances::owner(instance).is_some() { Cancelled::Busy } else { Cancelled::Over });
-    };
-    let compiled = compiled::of_instance(&row)?;
-    let is_heard =
-        row.owner.id == sender.id || Hearing::of(sender, true).resumes_row(&row, &compiled) == Verdict::Heard;
-    if !is_heard {
-        return Ok(Cancelled::Denied);
-    }
-    if cancel::has_ended(&row, false) {
-        return match continued::latest(instance) {
-            Some(next) => cancel_if_free(session, next, sender, take),
-            None => Ok(Cancelled::Over),
-        };
-    }
-    if !claim::can_remove_tasks(&row, &compiled) || !take() {
-        return Ok(Cancelled::Busy);
-    }
-    // No activity waits for its report.
-    row.parent = row.parent.map(|parent| instances::Parent { bookmark: None, ..parent });
-    cancel::end(session, &mut row, &compiled, Some(REASON), false)?;
-    let below = instances::children(instance).into_iter();
-    session.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
-    Ok(Cancelled::Done)
 }

@@ -21,7 +21,7 @@ use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::save::Ended;
 use crate::run::session::{ChildReport, FollowUp, Publisher};
-use crate::run::{Session, abandoned, child_report, claim, consume, create, deliver, running, start};
+use crate::run::{Session, abandoned, child_report, claim, consume, create, queue_item, running, start};
 use crate::store::instances::{InstanceRow, Parent};
 
 /// Starts a child of an instance whose burst is over.
@@ -135,7 +135,7 @@ pub fn tell(session: &mut Session, first: ChildReport) -> Result<(), PgError> {
         Isolated::Failed(error) => {
             for report in &reports {
                 let id = child_report::enqueue(session, report);
-                deliver::note_first_failure(session, id, &error);
+                queue_item::note_first_failure(session, id, &error);
             }
         }
     }

@@ -17,16 +17,13 @@ use crate::run::claim::{Claim, Reason};
 use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::session::Publisher;
-use crate::run::{Session, claim, continued, opener, resume, running};
+use crate::run::{Session, claim, continued, opener, queue_item, resume, running};
 use crate::store::matching::{self, Correlation, Filter, Stored};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
 use crate::store::{activity_types, bookmarks, instances, route};
 
 mod triggers;
-
-/// Wait after a failed delivery, in microseconds, for each attempt so far.
-pub const RETRY_AFTER: i64 = 10_000_000;
 
 /// A stimulus on its way.
 #[derive(Debug)]
@@ -266,15 +263,10 @@ fn resume_match(
         }
         Isolated::Failed(error) => {
             let id = enqueue_for(session, stimulus, stored);
-            note_first_failure(session, id, &error);
+            queue_item::note_first_failure(session, id, &error);
             Ok(Attempt::Failed(id))
         }
     }
-}
-
-/// Notes that the first delivery of an item failed.
-pub fn note_first_failure(session: &Session, item: Uuid, error: &PgError) {
-    queue::failed(item, &error.message, Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER)));
 }
 
 /// Defers a stimulus for instances whose bursts run further up in this session, until those bursts end. A stimulus that

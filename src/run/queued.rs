@@ -1,24 +1,19 @@
 //! Delivering kept stimuli: when a bookmark appears that matches, and in the sweep.
 
-use uuid::Uuid;
-
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
 use crate::access::people;
 use crate::compiled;
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, json, role};
+use crate::pg::{PgError, json};
 use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
-use crate::run::deliver::{self, Delivery, RETRY_AFTER, Stimulus};
-use crate::run::{Session, abandoned, claim, consume, continued, isolated, running};
+use crate::run::deliver::{self, Delivery, Stimulus};
+use crate::run::queue_item::{Swept, is_wanted_here, note_failure};
+use crate::run::{Session, cancel_abandoned, claim, consume, continued, running};
 use crate::store::matching::{self, Filter, Stored};
-use crate::store::owners::{self, Owner};
 use crate::store::queue::{self, Item};
 use crate::store::{bookmarks, instances, route};
-
-/// Attempts to fire a bookmark or to deliver a kept stimulus, before it becomes a dead letter.
-pub const MAX_ATTEMPTS: i32 = 3;
 
 /// Reports of children that one burst takes in.
 const MAX_REPORTS: i64 = 1000;
@@ -53,16 +48,6 @@ pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError>
     }
 }
 
-/// Notes a failed delivery of an item that is in the queue.
-pub fn note_failure(session: &Session, item: &Item, error: &PgError) {
-    let now = session.timestamp();
-    let attempts = item.attempts + 1;
-    queue::failed(item.id, &error.message, Timestamp(now.0.saturating_add(RETRY_AFTER * i64::from(attempts))));
-    if attempts >= MAX_ATTEMPTS {
-        queue::bury(item.id, "Failed", now);
-    }
-}
-
 /// A kept item as a stimulus.
 pub fn stimulus_of(item: &Item) -> Stimulus {
     Stimulus {
@@ -73,24 +58,10 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
     }
 }
 
-/// The outcome of a sweep for an item of the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Swept {
-    /// It resumed this many instances.
-    Resumed(u64),
-    /// No instance that may be resumed waits for it, so it stays as it is.
-    Stays,
-    /// Another session holds the item, or an instance that waits for it, and may roll back. Or the delivery failed, and
-    /// the next attempt is due later. A sweep must look at the item again.
-    Held,
-    /// An instance that waits for it has SQL that only a session of this owner may run.
-    Elsewhere(i32),
-}
-
 /// Delivers an item that is still in the queue, if a bookmark matches it and its sender may resume that.
 pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgError> {
-    if abandoned::is_request(item) {
-        return abandoned::cancel_queued(session, item);
+    if cancel_abandoned::is_request(item) {
+        return cancel_abandoned::cancel_queued(session, item);
     }
     let stimulus = stimulus_of(item);
     let found = matching::find(&stimulus.filter);
@@ -183,17 +154,6 @@ enum Can {
     Elsewhere(i32),
     /// No, for as long as its rights, its instance's state and this session's bursts stay as they are.
     Not,
-}
-
-/// Whether this session delivers a queued stimulus to an instance of an owner. A worker always does. Another session
-/// does so for its own stimuli, for owners whose rights the current role has, and for instances that a stimulus of the
-/// current role would reach.
-pub fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
-    if isolated::is_worker() || sender.is_current() || access::is_member(role::current(), owner) {
-        return Ok(true);
-    }
-    let Some(id) = owners::known_id_of(role::current()) else { return Ok(false) };
-    Ok(Hearing::of(&owners::by_id(id), false).resumes(version, owner)? == Verdict::Heard)
 }
 
 fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {

@@ -11,7 +11,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role};
 use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
-use crate::run::queued::{MAX_ATTEMPTS, Swept};
+use crate::run::queue_item::{self, MAX_ATTEMPTS, Swept};
 use crate::run::{Session, admission, claim, fire, pause, queued, resume, retention, running, work};
 use crate::store::bookmarks::DueBookmark;
 use crate::store::identity::{self, Identity};
@@ -153,7 +153,7 @@ pub fn note_undelivered(session: &Session, item: Uuid, error: &PgError, counts: 
         due::forget_delivery(item);
     }
     let Some(item) = queue::get(item, session.timestamp()).filter(|item| queue::lock(item.id)) else { return false };
-    queued::note_failure(session, &item, error);
+    queue_item::note_failure(session, &item, error);
     true
 }
 
@@ -186,7 +186,7 @@ pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<Swept, Pg
             if !queue::lock(item.id) {
                 return Ok(Swept::Held);
             }
-            queued::note_failure(session, item, &error);
+            queue_item::note_failure(session, item, &error);
             Ok(Swept::Held)
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::pg::{PgError, interrupt};
 use crate::run::session::FollowUp;
-use crate::run::{Session, abandoned, children, deliver, queued, successor};
+use crate::run::{Session, cancel_abandoned, children, deliver, queued, successor};
 use crate::store::instances::{self, InstanceRow};
 
 /// Runs one call, or one fire of many: `body`, and then the follow-ups of its bursts.
@@ -34,6 +34,6 @@ fn follow_up(session: &mut Session, next: FollowUp) -> Result<(), PgError> {
         FollowUp::Child(child, parent) => children::start(session, *child, parent),
         FollowUp::Continue(id) => successor::begin(session, id),
         FollowUp::Report(report) => children::tell(session, *report),
-        FollowUp::Cancel(child, owner) => abandoned::cancel(session, child, &owner),
+        FollowUp::Cancel(child, owner) => cancel_abandoned::cancel(session, child, &owner),
     }
 }

@@ -14,8 +14,8 @@ use crate::pg::process;
 use crate::pg::shared::{self, Database, Executor, ExecutorState, Fire, FireKind, Process, SharedState};
 use crate::pg::{PgError, guc, session, top_level};
 use crate::run::command::{self, Claim};
-use crate::run::queued::Swept;
-use crate::run::{Session, queued, sweep};
+use crate::run::queue_item::{MAX_ATTEMPTS, Swept};
+use crate::run::{Session, sweep};
 use crate::store::{due, queue};
 use crate::worker::{SECOND, SLOTS_WANTED_FOR};
 
@@ -356,7 +356,7 @@ fn count_ahead(fire: &Fire) -> bool {
         FireKind::Bookmark | FireKind::Command => Ok(due::count_attempt(id)),
     });
     match counted {
-        Ok(Some(attempts)) if attempts > queued::MAX_ATTEMPTS => {
+        Ok(Some(attempts)) if attempts > MAX_ATTEMPTS => {
             let error = PgError::new("57P02", "the server or a worker crashed each time it was fired");
             note(fire, &error, false);
             false

@@ -59,6 +59,7 @@ pub mod schedule;
 pub mod scheduled;
 pub mod session;
 pub mod start;
+pub mod stimuli;
 mod successor;
 pub mod sweep;
 pub mod timing;

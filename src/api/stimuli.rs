@@ -11,9 +11,9 @@ use crate::pg::args::Interval;
 use crate::pg::spi::Timestamp;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc};
-use crate::run::deliver::{self, Delivery, KeepUntil, Stimulus};
+use crate::run::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::run::unheard::Sent;
-use crate::run::{Session, replay, work};
+use crate::run::{Session, deliver, replay, work};
 use crate::store::matching::{Correlation, Filter};
 use crate::store::queue;
 

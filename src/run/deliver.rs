@@ -17,6 +17,7 @@ use crate::run::claim::{Claim, Reason};
 use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::session::Publisher;
+use crate::run::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::run::{Session, claim, continued, opener, queue_item, resume, running};
 use crate::store::matching::{self, Correlation, Filter, Stored};
 use crate::store::owners::Owner;
@@ -24,44 +25,6 @@ use crate::store::queue::{self, Item};
 use crate::store::{activity_types, bookmarks, instances, route};
 
 mod triggers;
-
-/// A stimulus on its way.
-#[derive(Debug)]
-pub struct Stimulus {
-    /// What it asks for.
-    pub filter: Filter,
-    /// Its payload, in normal form.
-    pub payload: Option<Value>,
-    /// What the resumed activity gets.
-    pub input: Option<Value>,
-    /// The role that sent it.
-    pub sender: Owner,
-}
-
-/// The outcome of a delivery.
-#[derive(Debug, Default)]
-pub struct Delivery {
-    /// Instances that it started.
-    pub started: Vec<Uuid>,
-    /// Instances that it resumed, or resumes before this transaction's burst ends.
-    pub resumed: Vec<Uuid>,
-    /// The queue item that keeps it.
-    pub queued: Option<Uuid>,
-    /// Matching bookmarks that this session cannot resume now: locked, faulted, or to be run by a session of their
-    /// owner.
-    pub busy: Vec<Stored>,
-    /// Whether it reached nothing: it started and resumed no instance, and no matching bookmark is to get it later.
-    pub is_unheard: bool,
-    /// Matches that were passed over because the sender's side has not admitted their owners.
-    pub withheld: i32,
-}
-
-impl Delivery {
-    /// Whether it started or resumed anything.
-    pub fn has_reached(&self) -> bool {
-        !self.started.is_empty() || !self.resumed.is_empty()
-    }
-}
 
 /// What happened at one bookmark.
 enum Attempt {
@@ -79,9 +42,6 @@ enum Attempt {
     /// The sender may not resume the instance, or the instance is gone.
     NotPermitted,
 }
-
-/// Until when a stimulus is kept; `None`: it is not kept.
-pub type KeepUntil = Option<Timestamp>;
 
 /// Lets a stimulus go on whose correlation id, or that of the instance which it names, belongs to this node. One for
 /// everybody may go on.

@@ -7,8 +7,8 @@ use workflow_engine::stimulus::EVENT;
 
 use crate::pg::error::notice;
 use crate::pg::{PgError, process, session};
-use crate::run::deliver::{Delivery, KeepUntil, Stimulus};
 use crate::run::running;
+use crate::run::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::store::matching::Correlation;
 
 /// What a call sent.

@@ -5,9 +5,9 @@ use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::error::{notice, warning};
 use crate::run::Session;
-use crate::run::deliver::{Delivery, Stimulus};
 use crate::run::isolated::{self, Isolated};
 use crate::run::start::{self, Place};
+use crate::run::stimuli::{Delivery, Stimulus};
 use crate::store::{route, triggers};
 
 /// Starts the triggers that match. A failure of another owner's workflow is a WARNING, and does not stop the others.

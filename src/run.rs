@@ -25,6 +25,7 @@ pub mod consume;
 pub mod continued;
 mod create;
 pub mod deliver;
+pub mod due_bookmark;
 pub mod fire;
 mod front;
 pub mod gone;

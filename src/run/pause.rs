@@ -13,21 +13,19 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
-use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{Event, EventKind};
-use workflow_engine::program::Retry;
 
 use crate::access;
 use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, guc, interrupt, role, rows};
+use crate::pg::{PgError, interrupt, role, rows};
+use crate::run::due_bookmark::{end_pause, is_ending};
 use crate::run::notices::tell_how_to_fire;
-use crate::run::{Session, burst, queued, resume, running, sweep, work};
+use crate::run::{Session, resume, running};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners;
-use crate::store::queue::{self, Item};
-use crate::store::{bookmarks, journal, pauses};
+use crate::store::{journal, pauses, queue};
 
 /// Pauses an instance, and then its children in order of id if they are asked for. `false`: all of them were paused before,
 /// or have ended.
@@ -75,10 +73,6 @@ fn pause_if_there(
     }
     note(session, &mut row, EventKind::Paused, reason);
     Ok(Some(true))
-}
-
-fn is_ending(instance_id: Uuid) -> bool {
-    pauses::of(instance_id).is_some_and(|pause| pause.is_ending)
 }
 
 /// Locks an instance that the current role may alter.
@@ -131,7 +125,7 @@ fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
     };
     note(session, &mut row, EventKind::Unpaused, None);
     if access::runs_here(&row.owner, &compiled) || !has_kept(instance_id) {
-        return go_on(session, row, &compiled);
+        return end_pause(session, row, &compiled);
     }
     pauses::leave_to_owner(instance_id, session.timestamp());
     tell_how_to_fire();
@@ -141,52 +135,4 @@ fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
 /// Whether answers or stimuli were kept for an instance.
 fn has_kept(instance_id: Uuid) -> bool {
     !pauses::answers(instance_id).is_empty() || !queue::kept_for(instance_id, Timestamp::MINUS_INFINITY).is_empty()
-}
-
-/// Ends the pause of an instance, if a call has left that to this session, which fires the bookmark that the call has made
-/// due. `false`: it stays paused.
-pub fn end_by_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    let Some(waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
-    if !is_ending(waiting.row.instance.id) {
-        return Ok(false);
-    }
-    let compiled = compiled::of_instance(&waiting.row)?;
-    if !access::runs_here(&waiting.row.owner, &compiled) {
-        return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
-    }
-    go_on(session, waiting.row, &compiled)?;
-    Ok(true)
-}
-
-/// Lets a locked instance go on, and delivers what was kept for it: first the answers, then the stimuli. What is due fires
-/// after that, as always.
-fn go_on(session: &mut Session, mut row: InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    let (id, now) = (row.instance.id, session.timestamp());
-    if let Some(since) = row.paused_at {
-        execution::move_clocks(&mut row.instance, now.0.saturating_sub(since.0).max(0));
-    }
-    let timed = compiled.program.nodes.iter().filter(|node| node.retry.as_ref().is_some_and(Retry::is_timed));
-    let timed: Vec<String> = timed.map(|node| node.node_id.to_string()).collect();
-    if pauses::let_go(&row.instance, &timed, now) {
-        tell_how_to_fire();
-    }
-    for answer in pauses::answers(id) {
-        sweep::fire(session, answer)?;
-    }
-    for item in queue::kept_for(id, now) {
-        deliver(session, item)?;
-    }
-    work::call(session, |session| burst::meet_all(session, id))
-}
-
-/// Delivers a stimulus that was kept for an instance. One that meets nothing any more is kept as long as others are.
-fn deliver(session: &mut Session, mut item: Item) -> Result<(), PgError> {
-    if !queue::take(item.id) {
-        return Ok(());
-    }
-    if item.filter.bookmark_id.is_none() {
-        let until = Timestamp(session.timestamp().0.saturating_add(guc::queue_ttl()));
-        item.expires_at = item.expires_at.min(until);
-    }
-    work::call(session, |session| queued::deliver_taken(session, item).map(drop))
 }

@@ -9,17 +9,11 @@ use crate::compiled;
 use crate::pg::error::warning;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role};
-use crate::run::burst::OnFault;
-use crate::run::claim::{Claim, Reason};
-use crate::run::queue_item::{self, MAX_ATTEMPTS, Swept};
-use crate::run::{Session, admission, claim, fire, pause, queued, resume, retention, running, work};
+use crate::run::queue_item::{self, Swept};
+use crate::run::{Session, admission, due_bookmark, fire, queued, retention, running, work};
 use crate::store::bookmarks::DueBookmark;
 use crate::store::identity::{self, Identity};
 use crate::store::{bookmarks, due, queue};
-
-/// How far a bookmark's due time is moved after its first failed attempt, in microseconds; ten times as far after
-/// the second.
-const BACKOFF: i64 = 1_000_000;
 
 /// Expired items that one sweep moves to the dead letters.
 const MAX_EXPIRED: i64 = 1000;
@@ -73,7 +67,7 @@ fn fire_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
             }
             // Check before locking: a role must not lock an instance that it may not fire.
             if is_mine(&due)? {
-                fired += u64::from(fire(session, due.bookmark)?);
+                fired += u64::from(due_bookmark::fire(session, due.bookmark)?);
             }
         }
     }
@@ -85,65 +79,6 @@ fn is_mine(due: &DueBookmark) -> Result<bool, PgError> {
         return Ok(false);
     }
     Ok(access::runs_here(&due.owner, &*compiled::of_version(due.definition_version)?))
-}
-
-/// Fires one bookmark, if it is free.
-pub fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    match fire_isolated(session, bookmark) {
-        Ok(fired) => Ok(fired),
-        Err(error) if error.aborts_transaction() => Err(error),
-        Err(error) => {
-            note_failure(session, bookmark, &error, true);
-            Ok(false)
-        }
-    }
-}
-
-/// Fires a bookmark in a subtransaction. `false`: its instance is locked or faulted, or it is gone or not due any more.
-pub fn fire_isolated(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    session.isolated(|session| fire_here(session, bookmark))
-}
-
-/// Fires a bookmark in the open transaction. `false`: its instance is locked or faulted, or it is gone or not due any
-/// more.
-pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    let (mut waiting, compiled) = match claim::try_claim(bookmark)? {
-        Claim::Ready(waiting, compiled) => (waiting, compiled),
-        Claim::Busy(Reason::OwnersSession) => {
-            return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
-        }
-        Claim::Busy(Reason::Paused) => return pause::end_by_fire(session, bookmark),
-        Claim::Busy(Reason::Locked | Reason::Faulted | Reason::Leased) | Claim::Gone => return Ok(false),
-    };
-    // Another session may have buried or postponed the bookmark since this one read it.
-    if waiting.bookmark.due_at.is_none_or(|at| Timestamp::from(at) > session.timestamp()) {
-        return Ok(false);
-    }
-    waiting.by_time = true;
-    work::call(session, |session| resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store))?;
-    Ok(true)
-}
-
-/// Notes that a bookmark could not be fired. It stays due at a later time; after the third attempt it becomes a dead
-/// letter. `false`: another session holds the bookmark, or it is gone.
-pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, counts: bool) -> bool {
-    let attempts = if counts { due::count_attempt(bookmark) } else { due::attempts(bookmark) };
-    let Some(attempts) = attempts else { return false };
-    let now = session.timestamp();
-    let message = format!("bookmark {bookmark} could not be fired: {}", error.message);
-    if attempts >= MAX_ATTEMPTS {
-        let letter = session.new_id();
-        due::bury(bookmark, letter, now, &error.message);
-        warning(
-            PgError { message, ..error.clone() }
-                .hint(format!("It was given up after {attempts} attempts. wf_replay('{letter}') tries it again.")),
-        );
-    } else {
-        let wait = BACKOFF * 10_i64.pow(attempts.clamp(1, MAX_ATTEMPTS).unsigned_abs() - 1);
-        due::postpone(bookmark, Timestamp(now.0.saturating_add(wait)));
-        warning(PgError { message, ..error.clone() });
-    }
-    true
 }
 
 /// Notes that a stimulus in the queue could not be delivered. A later sweep tries it again; after the third attempt it

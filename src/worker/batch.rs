@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::pg::error::log;
 use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind, SharedState};
 use crate::pg::{PgError, catalog, process};
-use crate::run::{Session, sweep};
+use crate::run::{Session, due_bookmark, sweep};
 use crate::store::due::Due;
 
 /// Takes back the fires that an executor has not begun.
@@ -73,7 +73,7 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
         let error = PgError::new("57P01", "the worker exited while firing it");
         Ok(match fire.kind {
             FireKind::Item => sweep::note_undelivered(&session, id, &error, counts),
-            FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, &error, counts),
+            FireKind::Bookmark | FireKind::Command => due_bookmark::note_failure(&mut session, id, &error, counts),
         })
     });
     noted.unwrap_or_else(|error| {
@@ -89,5 +89,5 @@ pub fn bury(kind: FireKind, due: &Due) -> bool {
     }
     let name = due.runs_as.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
     let error = PgError::new("42704", format!("role \"{name}\", the owner of the workflow instance, does not exist"));
-    sweep::note_failure(&mut Session::begin(), due.id, &error, true)
+    due_bookmark::note_failure(&mut Session::begin(), due.id, &error, true)
 }

@@ -15,7 +15,7 @@ use crate::pg::shared::{self, Database, Executor, ExecutorState, Fire, FireKind,
 use crate::pg::{PgError, guc, session, top_level};
 use crate::run::command::{self, Claim};
 use crate::run::queue_item::{MAX_ATTEMPTS, Swept};
-use crate::run::{Session, sweep};
+use crate::run::{Session, due_bookmark, sweep};
 use crate::store::{due, queue};
 use crate::worker::{SECOND, SLOTS_WANTED_FOR};
 
@@ -333,8 +333,8 @@ impl Worker {
 fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<Outcome, PgError> {
     let id = Uuid::from_bytes(fire.id);
     let has_fired = match fire.kind {
-        FireKind::Bookmark if apart => sweep::fire_isolated(session, id)?,
-        FireKind::Bookmark | FireKind::Command => sweep::fire_here(session, id)?,
+        FireKind::Bookmark if apart => due_bookmark::fire_isolated(session, id)?,
+        FireKind::Bookmark | FireKind::Command => due_bookmark::fire_here(session, id)?,
         FireKind::Item => {
             let Some(item) = queue::get(id, session.timestamp()) else { return Ok(Outcome::Skipped) };
             return Ok(match sweep::sweep_item(session, &item)? {
@@ -388,7 +388,7 @@ fn note(fire: &Fire, error: &PgError, counts: bool) -> bool {
         let mut session = Session::begin();
         Ok(match fire.kind {
             FireKind::Item => sweep::note_undelivered(&session, id, error, counts),
-            FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, error, counts),
+            FireKind::Bookmark | FireKind::Command => due_bookmark::note_failure(&mut session, id, error, counts),
         })
     });
     noted.unwrap_or_else(|second| {

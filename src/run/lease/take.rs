@@ -3,7 +3,7 @@
 use uuid::Uuid;
 use workflow_engine::execution;
 
-use super::{Next, next_attempt};
+use super::attempt::{Next, next_attempt};
 use crate::access::people;
 use crate::compiled::{self, Compiled};
 use crate::pg::rows::{self, Wait};

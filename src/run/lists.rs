@@ -6,6 +6,7 @@
 //! first what indexes know of the condition (a correlation id, a bookmark, an incident, a burst), then the instances
 //! themselves, in the order of ids. The list says whether more instances may satisfy the filter.
 
+mod found;
 mod sources;
 mod walk;
 
@@ -17,10 +18,9 @@ use workflow_engine::alteration::{InstanceFilter, Moment};
 
 use crate::access::sight::Sight;
 use crate::store::selection::listed::{self, Listed, Shown};
+use found::Found;
+pub use found::WINDOW;
 use walk::Walk;
-
-/// The most instances that are ordered and counted.
-pub const WINDOW: usize = 10_000;
 
 /// What a list is ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Window {
         let mut filter = filter.clone();
         let versions = take_versions(&mut filter, &sight);
         let with_names = order == Order::Name;
-        let mut found = Found { sight: &sight, versions, with_names, is_tidy: true, instances: Vec::new() };
+        let mut found = Found::new(&sight, versions, with_names);
         let is_whole = search(&filter, newest, &mut found);
         found.tidy();
         let mut instances = found.instances;
@@ -105,47 +105,6 @@ impl Window {
             self.instances.iter().skip(page.saturating_mul(size)).take(size).map(|one| one.id).collect();
         let mut shown: HashMap<Uuid, Shown> = listed::shown(&ids).into_iter().map(|one| (one.id, one)).collect();
         ids.iter().filter_map(|id| shown.remove(id)).collect()
-    }
-}
-
-/// What a search has found that the current role may read, each instance once.
-struct Found<'a> {
-    sight: &'a Sight,
-    /// The versions that the filter is for, unless it is for all.
-    versions: Option<HashSet<Uuid>>,
-    with_names: bool,
-    /// Whether `instances` is in the order of ids, each once.
-    is_tidy: bool,
-    instances: Vec<Listed>,
-}
-
-impl Found<'_> {
-    fn add(&mut self, matching: Vec<Listed>) {
-        let is_wanted = |one: &Listed| self.versions.as_ref().is_none_or(|versions| versions.contains(&one.version));
-        let seen = matching.into_iter().filter(|one| is_wanted(one) && self.sight.sees(one));
-        self.instances.extend(seen);
-        self.is_tidy = false;
-    }
-
-    fn tidy(&mut self) {
-        if !self.is_tidy {
-            self.instances.sort_by_key(|one| one.id);
-            self.instances.dedup_by_key(|one| one.id);
-            self.is_tidy = true;
-        }
-    }
-
-    fn is_full(&mut self) -> bool {
-        if self.instances.len() >= WINDOW {
-            self.tidy();
-        }
-        self.instances.len() >= WINDOW
-    }
-
-    /// The id of the last instance of a full window.
-    fn edge(&mut self, newest: bool) -> Option<Uuid> {
-        let at = |found: &Self| if newest { found.instances.len() - WINDOW } else { WINDOW - 1 };
-        self.is_full().then(|| self.instances[at(self)].id)
     }
 }
 

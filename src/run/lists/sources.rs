@@ -4,8 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 use workflow_engine::alteration::{InstanceFilter, Moment, Relation};
 
+use super::found::{Found, WINDOW};
 use super::walk::{BUDGET, Walk};
-use super::{Found, WINDOW};
 use crate::clock;
 use crate::store::selection::listed::{self, Place, Traces};
 

@@ -7,7 +7,7 @@
 use uuid::Uuid;
 use workflow_engine::alteration::InstanceFilter;
 
-use super::{Found, WINDOW};
+use super::found::{Found, WINDOW};
 use crate::access::sight::Sight;
 use crate::pg::interrupt;
 use crate::store::selection::listed::{self, Place, Version};

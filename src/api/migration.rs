@@ -7,7 +7,8 @@ use workflow_engine::migration::{self, Problem, Timers};
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::migrate::{self, All, Verdict, Wanted};
+use crate::run::migrate::batch::{All, Verdict};
+use crate::run::migrate::{self, Wanted};
 use crate::run::{Session, work};
 
 sql_functions! {
@@ -45,7 +46,7 @@ fn migrate_all(call: &Call) -> Result<Returned, PgError> {
         after: call.arg("after"),
     };
     let wanted = wanted(call)?;
-    let verdicts = work::call(&mut Session::begin(), |session| migrate::migrate_all(session, &all, wanted))?;
+    let verdicts = work::call(&mut Session::begin(), |session| migrate::batch::migrate_all(session, &all, wanted))?;
     let row = |one: &Verdict| {
         let problems = one.problems.iter().map(ToString::to_string).collect();
         vec![Returned::Uuid(one.instance), Returned::Text(one.outcome.name().into()), Returned::Texts(problems)]
@@ -56,7 +57,7 @@ fn migrate_all(call: &Call) -> Result<Returned, PgError> {
 fn migrate_batch(call: &Call) -> Result<Returned, PgError> {
     let (definition_id, version): (String, i32) = (call.required("definition_id")?, call.required("version")?);
     let progress = call.required("progress")?;
-    let batch = |session: &mut Session| migrate::batch(session, &definition_id, version, progress);
+    let batch = |session: &mut Session| migrate::publication::batch(session, &definition_id, version, progress);
     let done = work::call(&mut Session::begin(), batch)?;
     let pause = Returned::of(done.pause, Returned::BigInt);
     let row = vec![Returned::Json(done.next), Returned::BigInt(done.moved), Returned::BigInt(done.refused), pause];

@@ -32,11 +32,8 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::{compensations, journal, migration, route};
 use crate::wake;
 
-mod batch;
-mod publication;
-
-pub use batch::{All, Batch, Outcome, Verdict, migrate_all};
-pub use publication::{batch, begin, end_others};
+pub mod batch;
+pub mod publication;
 
 /// What an operator asks for.
 #[derive(Debug)]

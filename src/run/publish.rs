@@ -198,9 +198,9 @@ fn publish_version(session: &mut Session, row: &DefinitionRow) -> Result<(), PgE
 fn publish_alone(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
     definitions::publish(row);
     index(session, row)?;
-    migrate::end_others(session, &row.definition_id)?;
+    migrate::publication::end_others(session, &row.definition_id)?;
     match compiled::of_version(row.id)?.program.options.migrates {
-        true => migrate::begin(session, row),
+        true => migrate::publication::begin(session, row),
         false => Ok(()),
     }
 }
@@ -212,7 +212,7 @@ pub fn retract(session: &mut Session, definition_id: &str) -> Result<bool, PgErr
     access::require_owner(&row)?;
     let was_published = definitions::unpublish(definition_id);
     forget_triggers(definition_id);
-    migrate::end_others(session, definition_id)?;
+    migrate::publication::end_others(session, definition_id)?;
     Ok(was_published)
 }
 

@@ -9,7 +9,8 @@ use workflow_engine::alteration::TargetVersion;
 use super::plan::{Outcome, Plan, Verdict};
 use crate::compiled;
 use crate::pg::PgError;
-use crate::run::migrate::{self, Batch, Wanted};
+use crate::run::migrate::Wanted;
+use crate::run::migrate::batch::{self, Batch};
 use crate::run::{Session, work};
 use crate::store::selection::Candidate;
 
@@ -54,12 +55,12 @@ impl Moves {
     }
 }
 
-fn verdict(moved: migrate::Verdict) -> Verdict {
+fn verdict(moved: batch::Verdict) -> Verdict {
     let outcome = match moved.outcome {
         // An instance that is in the version already is as the plan wants it.
-        migrate::Outcome::Migrated | migrate::Outcome::Unchanged => Outcome::Altered,
-        migrate::Outcome::Refused | migrate::Outcome::Ended => Outcome::Refused,
-        migrate::Outcome::Busy => Outcome::Busy,
+        batch::Outcome::Migrated | batch::Outcome::Unchanged => Outcome::Altered,
+        batch::Outcome::Refused | batch::Outcome::Ended => Outcome::Refused,
+        batch::Outcome::Busy => Outcome::Busy,
     };
     let problems = moved.problems.iter().map(ToString::to_string).collect();
     Verdict { instance: moved.instance, outcome, problems }

@@ -10,7 +10,8 @@ use crate::compiled;
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::alter::plan::{self, Plan, Verdict};
+use crate::run::alter::plan::{self, Plan};
+use crate::run::alter::verdict::Verdict;
 use crate::run::{Session, alter, work};
 use crate::store::instances::InstanceRow;
 

@@ -5,6 +5,7 @@
 
 mod moves;
 pub mod plan;
+pub mod verdict;
 
 use serde_json::Value;
 use uuid::Uuid;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use workflow_engine::alteration::TargetVersion;
 
-use super::plan::{Outcome, Plan, Verdict};
+use super::verdict::{Outcome, Verdict};
 use crate::compiled;
 use crate::pg::PgError;
 use crate::run::migrate::Wanted;
@@ -21,10 +21,9 @@ pub struct Moves {
 }
 
 impl Moves {
-    /// Begins to move instances as a plan says.
-    pub fn new(plan: &Plan, target: &TargetVersion) -> Self {
+    /// Begins to move instances to a version, for a reason that the journal keeps.
+    pub fn new(target: &TargetVersion, dry_run: bool, reason: Option<String>) -> Self {
         let TargetVersion { version, mapping, timers } = target;
-        let (dry_run, reason) = (plan.is_dry_run, plan.author.reason.clone());
         let wanted = Wanted { version: *version, mapping: mapping.clone(), timers: *timers, dry_run, reason };
         Self { wanted: Rc::new(wanted), batches: HashMap::new() }
     }

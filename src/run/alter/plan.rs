@@ -12,6 +12,7 @@ use workflow_engine::program::Activation;
 
 use super::apply;
 use super::moves::Moves;
+use super::verdict::{Outcome, Verdict};
 use crate::access::{self, people};
 use crate::compiled::{self, Compiled};
 use crate::error;
@@ -37,39 +38,6 @@ pub struct Plan {
     pub author: Author,
 }
 
-/// What became of an instance.
-#[derive(Debug)]
-pub struct Verdict {
-    /// The instance.
-    pub instance: Uuid,
-    /// The outcome.
-    pub outcome: Outcome,
-    /// Why it was refused.
-    pub problems: Vec<String>,
-}
-
-/// What a plan did to an instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// All alterations were made.
-    Altered,
-    /// None was made.
-    Refused,
-    /// Another session holds the instance. None was made.
-    Busy,
-}
-
-impl Outcome {
-    /// Its name in SQL.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Altered => "Altered",
-            Self::Refused => "Refused",
-            Self::Busy => "Busy",
-        }
-    }
-}
-
 /// Instances that one statement looks for.
 const PAGE: usize = 1000;
 
@@ -89,7 +57,7 @@ pub fn run(session: &mut Session, plan: &Plan, max: usize, after: Option<Uuid>) 
     let (mut verdicts, mut after, mut rights) = (Vec::new(), after, Rights::default());
     let mut work = match &plan.changes {
         Changes::Alter(alterations) => Work::Alter(alterations),
-        Changes::Migrate(target) => Work::Move(Moves::new(plan, target)),
+        Changes::Migrate(target) => Work::Move(Moves::new(target, plan.is_dry_run, plan.author.reason.clone())),
     };
     let mut missing = missing(plan, after);
     while verdicts.len() < max {

@@ -1,0 +1,36 @@
+//! What a plan says of each instance that it selects.
+
+use uuid::Uuid;
+
+/// What became of an instance.
+#[derive(Debug)]
+pub struct Verdict {
+    /// The instance.
+    pub instance: Uuid,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// Why it was refused.
+    pub problems: Vec<String>,
+}
+
+/// What a plan did to an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All alterations were made.
+    Altered,
+    /// None was made.
+    Refused,
+    /// Another session holds the instance. None was made.
+    Busy,
+}
+
+impl Outcome {
+    /// Its name in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Altered => "Altered",
+            Self::Refused => "Refused",
+            Self::Busy => "Busy",
+        }
+    }
+}

@@ -1,32 +1,34 @@
 //! Definitions: storing, publishing, retracting, deleting, and the trigger index.
 
-use pgrx::pg_sys::Oid;
 use serde_json::Value;
-use workflow_engine::definition::{self, ActivityTypes, Judged, WorkflowReference};
-use workflow_engine::trigger::{self, Trigger};
+use workflow_engine::definition::{self, Judged};
 
 use crate::access;
-use crate::compiled::{self, Compiled, Registered};
+use crate::compiled;
 use crate::error;
-use crate::pg::error::notice;
-use crate::pg::{PgError, guc, json, role};
-use crate::run::host::SpiHost;
+use crate::pg::{PgError, role};
 use crate::run::link::Linker;
-use crate::run::{Session, built_in, migrate};
+use crate::run::{Session, migrate};
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
-use crate::store::links::{self, Link};
-use crate::store::owners::{self, Owner};
 use crate::store::triggers::Indexed;
-use crate::store::{schedules, triggers, uses};
+use crate::store::{links, owners, uses};
 
 mod consumers;
 pub mod draft;
+mod index;
 pub mod judge;
 mod names;
+mod owner;
 mod routes;
 mod storing;
 mod timed;
 
+use consumers::lock_links;
+use index::{forget_triggers, index, publish_alone};
+use judge::{finds_more, refuse_large, refuse_reserved};
+pub use names::narrow as narrow_names;
+pub use owner::warn_without_login;
+use owner::{owner_of, role_of};
 use storing::{New, add};
 
 /// Stores a definition unless its latest version has the same content, and publishes it if asked to.
@@ -81,77 +83,6 @@ pub fn define(
     Ok((identity.definition_id, row.version))
 }
 
-/// Locks the links of the owners of what a document uses, and of its consumers if publishing it gives them a new version.
-fn lock_links(document: &Value, definition_id: &str, publish: bool) -> Result<(), PgError> {
-    let references = definition::references(document, &Registered);
-    let updates = publish && definition::updates_consumers(document);
-    if !updates && references.is_empty() {
-        return Ok(());
-    }
-    links::lock(|| {
-        let owner = definitions::owner(definition_id);
-        let mut owners = Linker::new(owner.clone()).owners_of(&references);
-        if updates && owner.is_none_or(|owner| access::is_member(role::current(), &owner)) {
-            owners.extend(consumers::owners(definition_id)?);
-        }
-        Ok(owners)
-    })
-}
-
-/// The owner of a definition that the current role is going to store; `None`: it is new. Other roles are refused (42501).
-fn owner_of(definition_id: &str, latest: Option<&DefinitionRow>) -> Result<Option<Owner>, PgError> {
-    let owner = latest.map(|row| row.owner.clone()).or_else(|| definitions::owner_of_deleted(definition_id));
-    match owner {
-        Some(owner) if !access::is_member(role::current(), &owner) => Err(access::not_owner(definition_id)),
-        owner => Ok(owner),
-    }
-}
-
-/// The role that owns a definition, or is going to.
-fn role_of(owner: Option<&Owner>) -> Option<Oid> {
-    owner.map_or_else(|| Some(role::current()), Owner::role)
-}
-
-/// Whether an activity type that was unknown is a workflow by now, so that the same content means something else.
-fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> bool {
-    let linker = Linker::new(Some(latest.owner.clone()));
-    let settled = |reference: &WorkflowReference| links.iter().any(|link| link.reference == *reference);
-    let found = definition::references(document, &Registered).into_iter();
-    found
-        .filter(|(_, reference)| !settled(reference))
-        .any(|(_, reference)| matches!(linker.workflow(&reference), Ok(Some(_))))
-}
-
-/// Leaves out of the search path of a version the schemas that are not safe for another owner.
-pub use names::narrow as narrow_names;
-
-/// Sends a NOTICE if the owner may not log in: a worker that runs invoker SQL needs a session of the owner.
-pub fn warn_without_login(row: &DefinitionRow) {
-    let Some(owner) = row.owner.role().filter(|_| row.uses_sql && !row.definer) else { return };
-    if !role::can_connect(owner) {
-        notice(
-            PgError::new("00000", format!("role \"{}\" may not log in", role::name(owner).unwrap_or_default()))
-                .detail("Workers run its workflows with restricted rights.")
-                .hint("ALTER ROLE … LOGIN lets workers open sessions of the role."),
-        );
-    }
-}
-
-fn refuse_reserved(definition_id: &str) -> Result<(), PgError> {
-    let Some(built_in) = built_in::find(definition_id) else { return Ok(()) };
-    Err(PgError::new("42710", format!("workflow definition \"{definition_id}\" is built in")).detail(built_in.purpose))
-}
-
-fn refuse_large(document: &Value) -> Result<(), PgError> {
-    let (size, limit) = (json::text(document).len(), guc::max_definition_size());
-    if size <= limit {
-        return Ok(());
-    }
-    Err(PgError::new("54000", "workflow definition is too large")
-        .detail(format!("It has {size} bytes; the limit is {limit}."))
-        .hint("Raise workflow.max_definition_size."))
-}
-
 /// Publishes a version, the latest one if none is named, and returns its number.
 pub fn publish(session: &mut Session, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
     let lock = |row: &DefinitionRow| match row.is_draft {
@@ -195,16 +126,6 @@ fn publish_version(session: &mut Session, row: &DefinitionRow) -> Result<(), PgE
     }
 }
 
-fn publish_alone(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
-    definitions::publish(row);
-    index(session, row)?;
-    migrate::publication::end_others(session, &row.definition_id)?;
-    match compiled::of_version(row.id)?.program.options.migrates {
-        true => migrate::publication::begin(session, row),
-        false => Ok(()),
-    }
-}
-
 /// Retracts a definition: nothing starts it any more, but running instances go on. `false`: it was not published.
 pub fn retract(session: &mut Session, definition_id: &str) -> Result<bool, PgError> {
     definitions::lock(definition_id);
@@ -214,11 +135,6 @@ pub fn retract(session: &mut Session, definition_id: &str) -> Result<bool, PgErr
     forget_triggers(definition_id);
     migrate::publication::end_others(session, definition_id)?;
     Ok(was_published)
-}
-
-fn forget_triggers(definition_id: &str) {
-    let removed = i32::try_from(triggers::delete_all(definition_id)).unwrap_or(i32::MAX);
-    triggers::announce(definition_id, Indexed { removed, ..Indexed::default() });
 }
 
 /// Deletes a version, or all of them, unless an instance runs on it or another definition uses it. Returns the number
@@ -279,55 +195,4 @@ pub fn refresh(session: &mut Session, definition_id: &str) -> Result<Indexed, Pg
         Some(published) => index(session, &published),
         None => Err(PgError::new("55000", format!("workflow definition \"{definition_id}\" is not published"))),
     }
-}
-
-/// Brings the trigger index up to date. A trigger that did not change keeps its row.
-fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgError> {
-    let compiled = compiled::of_version(row.id)?;
-    let wanted = evaluate(session, &compiled)?;
-    let mut stored = triggers::of_definition(&row.definition_id);
-    let timers = schedules::of_definition(&row.definition_id);
-    let mut indexed = Indexed::default();
-    for trigger in &wanted {
-        let same = stored.iter().position(|known| {
-            known.node_id == trigger.node_id
-                && known.name == trigger.name
-                && known.hash == trigger.hash
-                // The payload of a timer may hold its first instant, which must not move.
-                && (known.payload == trigger.payload || trigger.schedule.is_some())
-        });
-        if let Some(position) = same {
-            let known = stored.swap_remove(position);
-            triggers::keep(known.id, row, &trigger.activity_id);
-            timed::keep(session, &timers, known.id, trigger)?;
-            indexed.unchanged += 1;
-        }
-    }
-    for gone in &stored {
-        triggers::delete(gone.id);
-        indexed.removed += 1;
-    }
-    let kept = triggers::of_definition(&row.definition_id);
-    for trigger in &wanted {
-        if kept.iter().any(|known| known.node_id == trigger.node_id && known.hash == trigger.hash) {
-            continue;
-        }
-        let id = session.new_id();
-        routes::insert(session, id, row, trigger)?;
-        indexed.added += 1;
-    }
-    triggers::announce(&row.definition_id, indexed);
-    Ok(indexed)
-}
-
-fn evaluate(session: &Session, compiled: &Compiled) -> Result<Vec<Trigger>, PgError> {
-    let mut host = SpiHost::indexing(session.now, compiled);
-    let mut found = trigger::index(&compiled.program, &mut host, &session.limits).map_err(|(activity, fault)| {
-        let original = host.original(&fault);
-        PgError { message: format!("trigger \"{activity}\" cannot be indexed: {}", original.message), ..original }
-    })?;
-    // One row for each payload: a payload that occurs twice gets one row.
-    let mut seen = std::collections::HashSet::new();
-    found.retain(|trigger| seen.insert((trigger.node_id.clone(), trigger.hash)));
-    Ok(found)
 }

@@ -9,14 +9,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::{Map, Value};
 use workflow_engine::definition::{self, WorkflowReference};
 
-use super::publish_alone;
+use super::index::publish_alone;
 use super::storing::{New, add};
 use crate::access;
-use crate::compiled::{self, Pinned};
+use crate::compiled::{self, Pinned, Registered};
 use crate::error;
 use crate::pg::error::{notice, warning};
 use crate::pg::{PgError, role};
-use crate::run::{Session, link};
+use crate::run::Session;
+use crate::run::link::{self, Linker};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::links::{self, Link};
 use crate::store::uses;
@@ -35,6 +36,23 @@ pub fn lock(row: &DefinitionRow) -> Result<(), PgError> {
         true => links::lock(|| owners(&row.definition_id)),
         false => Ok(()),
     }
+}
+
+/// Locks the links of the owners of what a document uses, and of its consumers if publishing it gives them a new version.
+pub fn lock_links(document: &Value, definition_id: &str, publish: bool) -> Result<(), PgError> {
+    let references = definition::references(document, &Registered);
+    let updates = publish && definition::updates_consumers(document);
+    if !updates && references.is_empty() {
+        return Ok(());
+    }
+    links::lock(|| {
+        let owner = definitions::owner(definition_id);
+        let mut owners = Linker::new(owner.clone()).owners_of(&references);
+        if updates && owner.is_none_or(|owner| access::is_member(role::current(), &owner)) {
+            owners.extend(self::owners(definition_id)?);
+        }
+        Ok(owners)
+    })
 }
 
 /// The owners of a definition and of the consumers that get a new version with it.

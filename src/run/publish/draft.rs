@@ -9,8 +9,11 @@ use serde_json::Value;
 use workflow_engine::Program;
 use workflow_engine::definition::{self, Identity, Problem, ProblemKind};
 
+use super::consumers::lock_links;
+use super::judge::{refuse_large, refuse_reserved};
+use super::owner::{owner_of, role_of, warn_without_login};
 use super::storing::{New, add, replace};
-use super::{judge, lock_links, names, owner_of, refuse_large, refuse_reserved, role_of, warn_without_login};
+use super::{judge, names};
 use crate::compiled;
 use crate::error;
 use crate::pg::{PgError, session as pg_session};

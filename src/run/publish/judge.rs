@@ -6,20 +6,19 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::calendar::Zone;
-use workflow_engine::definition::{self, Judged, Problem, ProblemKind, SqlText};
+use workflow_engine::definition::{self, ActivityTypes, Judged, Problem, ProblemKind, SqlText, WorkflowReference};
 use workflow_engine::expression::{Rows, Scope, Take};
 use workflow_engine::host::{Function, Host};
 use workflow_engine::{Fault, Program, trigger};
 
-use super::{finds_more, refuse_large, refuse_reserved};
 use crate::access;
-use crate::compiled;
+use crate::compiled::{self, Registered};
 use crate::pg::error::warning;
 use crate::pg::membership::is_superuser;
-use crate::pg::{PgError, interrupt, parse, role, user_sql};
+use crate::pg::{PgError, guc, interrupt, json, parse, role, user_sql};
 use crate::run::link::Linker;
 use crate::run::session::new_id;
-use crate::run::{Session, timing};
+use crate::run::{Session, built_in, timing};
 use crate::store::activity_types;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 use crate::store::links::Link;
@@ -46,6 +45,33 @@ pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgE
         found.extend(found_in(session, judged).1);
     }
     Ok(found)
+}
+
+/// Refuses a document with the id of a built-in definition (42710).
+pub fn refuse_reserved(definition_id: &str) -> Result<(), PgError> {
+    let Some(built_in) = built_in::find(definition_id) else { return Ok(()) };
+    Err(PgError::new("42710", format!("workflow definition \"{definition_id}\" is built in")).detail(built_in.purpose))
+}
+
+/// Refuses a document of more bytes than `workflow.max_definition_size` allows (54000).
+pub fn refuse_large(document: &Value) -> Result<(), PgError> {
+    let (size, limit) = (json::text(document).len(), guc::max_definition_size());
+    if size <= limit {
+        return Ok(());
+    }
+    Err(PgError::new("54000", "workflow definition is too large")
+        .detail(format!("It has {size} bytes; the limit is {limit}."))
+        .hint("Raise workflow.max_definition_size."))
+}
+
+/// Whether an activity type that was unknown is a workflow by now, so that the same content means something else.
+pub fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> bool {
+    let linker = Linker::new(Some(latest.owner.clone()));
+    let settled = |reference: &WorkflowReference| links.iter().any(|link| link.reference == *reference);
+    let found = definition::references(document, &Registered).into_iter();
+    found
+        .filter(|(_, reference)| !settled(reference))
+        .any(|(_, reference)| matches!(linker.workflow(&reference), Ok(Some(_))))
 }
 
 /// The program of a document that was judged, if it compiles, and all problems.

@@ -1,0 +1,35 @@
+//! Whose a definition is that is going to be stored.
+
+use pgrx::pg_sys::Oid;
+
+use crate::access;
+use crate::pg::error::notice;
+use crate::pg::{PgError, role};
+use crate::store::definitions::{self, DefinitionRow};
+use crate::store::owners::Owner;
+
+/// The owner of a definition that the current role is going to store; `None`: it is new. Other roles are refused (42501).
+pub fn owner_of(definition_id: &str, latest: Option<&DefinitionRow>) -> Result<Option<Owner>, PgError> {
+    let owner = latest.map(|row| row.owner.clone()).or_else(|| definitions::owner_of_deleted(definition_id));
+    match owner {
+        Some(owner) if !access::is_member(role::current(), &owner) => Err(access::not_owner(definition_id)),
+        owner => Ok(owner),
+    }
+}
+
+/// The role that owns a definition, or is going to.
+pub fn role_of(owner: Option<&Owner>) -> Option<Oid> {
+    owner.map_or_else(|| Some(role::current()), Owner::role)
+}
+
+/// Sends a NOTICE if the owner may not log in: a worker that runs invoker SQL needs a session of the owner.
+pub fn warn_without_login(row: &DefinitionRow) {
+    let Some(owner) = row.owner.role().filter(|_| row.uses_sql && !row.definer) else { return };
+    if !role::can_connect(owner) {
+        notice(
+            PgError::new("00000", format!("role \"{}\" may not log in", role::name(owner).unwrap_or_default()))
+                .detail("Workers run its workflows with restricted rights.")
+                .hint("ALTER ROLE … LOGIN lets workers open sessions of the role."),
+        );
+    }
+}

@@ -4,6 +4,9 @@
 //! queued stimulus that matches its new bookmark, a published event) becomes a [`FollowUp`](session::FollowUp), which
 //! `call` runs after the burst. Only user SQL inside a burst can begin another call, which has a session of its own.
 //! [`running`] knows the instances whose bursts are further up in this backend.
+//!
+//! The files import each other in one direction, so none of them leads back to itself. What two files need of each other
+//! stands in a third one below both.
 
 pub mod abandoned;
 pub mod activation;

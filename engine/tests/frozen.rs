@@ -16,13 +16,14 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use workflow_engine::activities::catalogue::ACTIVITIES;
+use workflow_engine::activity::Descriptor;
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::child;
 use workflow_engine::fault::Fault;
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal;
-use workflow_engine::program::Numbering;
+use workflow_engine::program::{Node, Numbering};
 use workflow_engine::{NodeIx, Program};
 
 use support::{FakeHost, Library, World, broken, described, event, line, numbered_otherwise};
@@ -133,6 +134,7 @@ fn event_after(text: &str) -> Value {
 /// A case for each activity that waits, and for each that holds a waiting activity.
 fn cases() -> Vec<Case> {
     let mut cases = waiting();
+    cases.extend(outside());
     cases.extend(containers());
     cases.extend(flowcharts());
     cases.extend(compensations());
@@ -232,6 +234,36 @@ fn waiting() -> Vec<Case> {
                 {"type": "Correlate", "correlationId": "c-1"}, {"type": "SetName", "value": "named"},
                 event("go"), {"type": "WriteLine", "text": {"js": "JSON.stringify(getVariable('V'))"}}]}),
         ),
+    ]
+}
+
+/// Activities whose work a program outside does.
+fn outside() -> Vec<Case> {
+    let answer = |status: u16| json!({"statusCode": status, "headers": {"Content-Type": "text/csv", "X-Id": "7"}, "content": "YQ=="});
+    let ports = ["200", "404", "Unmatched status code", "Failed to connect", "Timeout"];
+    let chart = |kind: &str| {
+        let call = json!({"id": "go", "type": kind, "url": {"var": "Address"}, "expectedStatusCodes": {"var": "Codes"},
+            "statusCode": {"var": "Code"}, "result": {"var": "R"}});
+        let lines = ports.iter().map(|port| json!({"id": port, "type": "WriteLine", "text": port}));
+        json!({"variables": {"Address": "https://a.example/files/a.csv?x=/y", "Codes": [200, 404], "Code": null, "R": null},
+            "root": {"type": "Flowchart", "activities": std::iter::once(call).chain(lines).collect::<Vec<_>>(),
+                "connections": ports.iter().map(|port| json!(["go", port, port])).collect::<Vec<_>>()}})
+    };
+    let send = json!({"id": "go", "type": "SendHttpRequest", "url": {"js": "'https://a.example/' + 1"}, "method": "POST",
+        "content": {"object": {"n": 1.50}}, "contentType": "application/json", "authorization": {"object": {"secret": "bank"}},
+        "requestHeaders": {"object": {"X-Shop": "1"}}, "enableResiliency": true,
+        "expectedStatusCodes": [{"statusCode": 200, "activity": line("fine")}, {"statusCode": 404, "activity": event("gone")}],
+        "unmatchedStatusCode": line("unmatched"), "failedToConnect": line("no connection"), "timeout": line("too late"),
+        "statusCode": {"var": "Code"}, "parsedContent": {"var": "R"}});
+    let send = json!({"variables": {"Code": null, "R": null}, "root": [line("before"), send, line("after")]});
+    let mail = json!({"id": "go", "type": "SendEmail", "to": ["ada@example.com"], "subject": "Hello", "body": "<p>Hello</p>",
+        "attachments": {"object": [{"fileName": "a.csv", "content": "YQ=="}]}, "error": line("no mail")});
+    vec![
+        case("send_http_request", send).after([("go", answer(404)), ("gone", Value::Null)]),
+        case("flow_send_http_request", chart("FlowSendHttpRequest")).after([("go", answer(404))]),
+        case("download_http_file", chart("DownloadHttpFile")).after([("go", answer(200))]),
+        case("send_email", json!([line("before"), mail, line("after")]))
+            .after([("go", json!({"error": "send", "message": "mailbox full"}))]),
     ]
 }
 
@@ -568,12 +600,52 @@ fn a_numbering_of_another_document_is_refused() {
 
 #[test]
 fn every_activity_that_waits_has_one() {
-    let types: BTreeSet<String> = every_sample()
-        .flat_map(|(_, sample)| sample["bookmarks"].as_array().expect("a list").clone())
-        .map(|bookmark| bookmark["activityType"].as_str().expect("a text").to_owned())
+    let types: BTreeSet<&str> = every_sample()
+        .flat_map(|(_, sample)| {
+            let bookmarks: Vec<Bookmark> =
+                sample["bookmarks"].as_array().expect("a list").iter().map(read_bookmark).collect();
+            types_of(&program_of(&sample), &bookmarks)
+        })
         .collect();
     for activity in ACTIVITIES {
         let descriptor = activity.descriptor();
-        assert!(!descriptor.trigger || types.contains(descriptor.type_name), "{}", descriptor.type_name);
+        let waits = descriptor.trigger || descriptor.opens_tasks || waits_in_its_example(descriptor);
+        assert!(!waits || types.contains(descriptor.type_name), "{}", descriptor.type_name);
+    }
+}
+
+/// The types of the activities that wait. A bookmark of a task has the type `RunTask`, whichever activity opened it.
+fn types_of(program: &Program, bookmarks: &[Bookmark]) -> Vec<&'static str> {
+    let waits = |node: &&Node| bookmarks.iter().any(|bookmark| bookmark.activity_id == node.id);
+    program.nodes.iter().filter(waits).map(|node| node.activity.descriptor().type_name).collect()
+}
+
+/// Whether an instance of the activity's example waits in that activity. Its variables and outputs are declared, its
+/// inputs are missing.
+fn waits_in_its_example(descriptor: &Descriptor) -> bool {
+    let example: Value = serde_json::from_str(descriptor.example).expect("JSON");
+    let [variables, outputs] = ["var", "output"].map(|kind| {
+        let mut names = BTreeSet::new();
+        collect_names(&example, kind, &mut names);
+        names
+    });
+    let document = json!({"definitionId": "test", "root": example,
+        "variables": variables.iter().map(|name| json!({ "name": name })).collect::<Vec<_>>(),
+        "outputs": outputs.iter().map(|name| json!({ "name": name })).collect::<Vec<_>>()});
+    let Ok(program) = Library::default().compile(&document) else { return false };
+    let mut world = World::of(program, json!({}));
+    let ended = world.try_start(None, None);
+    ended.is_ok() && types_of(&world.program, &world.bookmarks).contains(&descriptor.type_name)
+}
+
+/// The names in `{"var": …}` or `{"output": …}`.
+fn collect_names(value: &Value, kind: &str, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            names.extend(members.get(kind).and_then(Value::as_str).map(str::to_owned));
+            members.values().for_each(|member| collect_names(member, kind, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_names(item, kind, names)),
+        _ => {}
     }
 }

@@ -19,7 +19,7 @@ use workflow_engine::activities::catalogue::ACTIVITIES;
 use workflow_engine::activity::Descriptor;
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::child;
-use workflow_engine::fault::Fault;
+use workflow_engine::fault::{Error, Fault};
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal;
@@ -38,6 +38,8 @@ struct Case {
     before: Vec<(&'static str, Value)>,
     /// Whether it is cancelled then.
     cancelled: bool,
+    /// Rows of its journal that were removed.
+    trimmed: u32,
     /// Activities resumed afterwards.
     after: Vec<(&'static str, Value)>,
 }
@@ -50,6 +52,7 @@ fn case(name: &'static str, root: Value) -> Case {
         uses: Vec::new(),
         before: Vec::new(),
         cancelled: false,
+        trimmed: 0,
         after: vec![("go", json!({"n": 1}))],
     }
 }
@@ -62,6 +65,11 @@ impl Case {
 
     fn cancelled(mut self) -> Self {
         self.cancelled = true;
+        self
+    }
+
+    fn trimmed(mut self, rows: u32) -> Self {
+        self.trimmed = rows;
         self
     }
 
@@ -98,6 +106,7 @@ impl Case {
         if self.cancelled {
             world.cancel();
         }
+        world.instance.state.first_journal = self.trimmed;
         assert!(!world.bookmarks.is_empty() || world.status() == SubStatus::Faulted, "{} waits", self.name);
         world
     }
@@ -135,6 +144,7 @@ fn event_after(text: &str) -> Value {
 fn cases() -> Vec<Case> {
     let mut cases = waiting();
     cases.extend(outside());
+    cases.extend(later_formats());
     cases.extend(containers());
     cases.extend(flowcharts());
     cases.extend(compensations());
@@ -264,6 +274,17 @@ fn outside() -> Vec<Case> {
         case("download_http_file", chart("DownloadHttpFile")).after([("go", answer(200))]),
         case("send_email", json!([line("before"), mail, line("after")]))
             .after([("go", json!({"error": "send", "message": "mailbox full"}))]),
+    ]
+}
+
+/// States with what stands behind the attempts: a run whose successor waits for handlers, and a journal without its
+/// first rows.
+fn later_formats() -> Vec<Case> {
+    let step = json!({"id": "pay", "type": "Compensable", "body": line("paid"), "confirmation": event_after("booked")});
+    let on = json!({"id": "on", "type": "ContinueAs", "input": {"object": {"n": 1.50}}, "confirm": true});
+    vec![
+        case("continuing", json!({"options": {"timeout": "1 day"}, "root": [step, on, line("never")]})),
+        case("trimmed", json!({"options": {"journal": {"keep": 10}}, "root": event_after("after")})).trimmed(300),
     ]
 }
 
@@ -463,10 +484,18 @@ fn replay(sample: &Value, program: Program) -> Value {
     for resumed in sample["resumed"].as_array().expect("a list") {
         world.resume(resumed[0].as_str().expect("an id"), resumed[1].clone());
     }
-    json!({
+    let mut outcome = json!({
         "subStatus": world.status().name(), "lines": world.lines(), "output": world.instance.output,
         "variables": world.instance.variables, "events": events(&world), "waiting": world.waiting(),
-    })
+    });
+    // Samples without them are older.
+    if let Some(next) = &world.last.continuation {
+        outcome["continuation"] = json!([next.id, next.version_id, next.definition_id, next.input.0]);
+    }
+    if world.instance.state.first_journal > 0 {
+        outcome["firstJournal"] = json!(world.instance.state.first_journal);
+    }
+    outcome
 }
 
 /// A sample as JSON, each of its members on a line.
@@ -648,4 +677,14 @@ fn collect_names(value: &Value, kind: &str, names: &mut BTreeSet<String>) {
         Value::Array(items) => items.iter().for_each(|item| collect_names(item, kind, names)),
         _ => {}
     }
+}
+
+#[test]
+fn every_format_of_a_state_has_one() {
+    let known = (0..=u8::MAX).filter(|format| match decode_state(&[*format]) {
+        Err(Error::CorruptState(reason)) => reason != format!("Its format {format} is not known."),
+        other => panic!("{other:?}"),
+    });
+    let sampled: BTreeSet<u8> = every_sample().map(|(_, sample)| bytes(&sample["instance"]["state"])[0]).collect();
+    assert_eq!(sampled, known.collect());
 }

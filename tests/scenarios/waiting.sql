@@ -23,10 +23,9 @@ SELECT wf_enqueue_bookmark(activity_id => 'kept', correlation_id => 'dead', keep
 RESET workflow.now;
 SELECT wf_run_due();
 
--- waiting NAME ACTIVITY: a workflow that waits in this activity, between two others.
-CREATE FUNCTION pg_temp.waiting(name text, activity jsonb, variables jsonb DEFAULT '{"Answer": null, "Items": ["a", "b"]}') RETURNS void
-LANGUAGE sql AS $$
-    SELECT wf_define(jsonb_build_object('definitionId', name, 'variables', variables, 'root', jsonb_build_array(
+-- waiting NAME ACTIVITY [OPTIONS]: a workflow that waits in this activity, between two others.
+CREATE FUNCTION pg_temp.waiting(name text, activity jsonb, options jsonb DEFAULT '{}') RETURNS void LANGUAGE sql AS $$
+    SELECT wf_define(jsonb_build_object('definitionId', name, 'options', options, 'variables', '{"Answer": null, "Items": ["a", "b"]}'::jsonb, 'root', jsonb_build_array(
         '{"type": "WriteLine", "text": "before"}'::jsonb, activity, '{"type": "SetName", "value": "done"}'::jsonb)));
     SELECT wf_start(name, correlation_id => name)
 $$;
@@ -68,6 +67,61 @@ SELECT pg_temp.waiting(name, activity) FROM (VALUES
     ('StateMachine', '{"type": "StateMachine", "states": ["Open", "Closed"], "transitions": [{"from": "Open", "to": "Closed", "trigger": {"type": "Event", "eventName": "Inside"}}]}')
 ) AS v (name, activity);
 SELECT pg_temp.waiting('Faulted', '{"type": "Sql", "statement": "SELECT 1 / count(*) FROM public.notes WHERE what = ''repaired''"}');
+
+-- What came with 0.3.0. Whatever is due is due a second after it began to wait.
+SELECT wf_define('{"definitionId": "next", "root": [{"type": "SetName", "value": "done"}]}');
+SELECT pg_temp.waiting(name, activity, options) FROM (VALUES
+    ('Retry', '{"type": "Sql", "statement": "SELECT 1 / count(*) FROM public.notes WHERE what = ''repaired''", "retry": {"maxAttempts": 9, "delay": "1 s"}}'::jsonb, '{}'::jsonb),
+    ('Strategy', '{"type": "RunTask", "taskName": "Strategy", "customProperties": {"resilienceStrategy": {"mode": "Expression",
+        "expression": {"type": "JavaScript", "value": "({maxRetryAttempts: getItems().length, delay: ''00:00:01''})"}}}}', '{}'),
+    ('Timeout', '{"type": "Try", "body": {"type": "RunTask", "taskName": "Late", "timeout": "1 s"}, "catch": [{"on": ["timeout"], "body": {"type": "WriteLine", "text": "too late"}}]}', '{}'),
+    ('StartTimeout', '{"type": "Try", "body": {"type": "RunTask", "taskName": "Late", "startTimeout": "1 s"}, "catch": [{"on": ["timeout"], "body": {"type": "WriteLine", "text": "too late"}}]}', '{}'),
+    ('RunTimeout', '{"type": "Event", "eventName": "Inside"}', '{"timeout": "1000 days"}'),
+    ('RunOver', '{"type": "Event", "eventName": "Never"}', '{"timeout": "1 s"}'),
+    ('Leased', '{"type": "RunTask", "taskName": "Leased", "retry": {"maxAttempts": 3}}', '{}'),
+    ('Lease', '{"type": "Try", "body": {"type": "RunTask", "taskName": "Last", "retry": {"maxAttempts": 1}}, "catch": [{"body": {"type": "WriteLine", "text": "lost"}}]}', '{}'),
+    ('Answer', '{"type": "Sequence", "activities": [{"type": "RunTask", "taskName": "Answered", "result": {"var": "Answer"}},
+        {"type": "Sql", "statement": "INSERT INTO public.notes VALUES (''answer'')"}]}', '{}'),
+    ('Assigned', '{"type": "RunTask", "taskName": "Assigned", "assignee": "role:clerk", "resultSchema": {"type": "string"}, "result": {"var": "Answer"}}', '{}'),
+    ('Paused', '{"type": "Parallel", "activities": [{"type": "Event", "eventName": "Pause"}, {"type": "Delay", "timeSpan": "00:00:01"},
+        [{"type": "RunTask", "taskName": "Paused"}, {"type": "WriteLine", "text": "answered"}]]}', '{}'),
+    ('Compensation', '{"type": "Sequence", "activities": [{"type": "Compensable", "body": {"type": "WriteLine", "text": "booked"},
+        "compensation": {"type": "Sql", "statement": "INSERT INTO public.notes VALUES (''compensation'')"}}, {"type": "Event", "eventName": "Never"}]}', '{}'),
+    ('Compensate', '{"type": "Sequence", "activities": [{"type": "Compensable", "body": {"type": "WriteLine", "text": "booked"},
+        "compensation": {"type": "Event", "eventName": "Inside"}}, {"type": "Compensate"}]}', '{}'),
+    ('Compensable', '{"type": "Sequence", "activities": [{"type": "Compensable", "body": {"type": "Event", "eventName": "Inside"}, "cancellation": {"type": "WriteLine", "text": "dropped"}}]}', '{}'),
+    ('CancellationScope', '{"type": "CancellationScope", "body": {"type": "Event", "eventName": "Inside"}, "cancellation": {"type": "WriteLine", "text": "dropped"}}', '{}'),
+    ('ContinueAs', '{"type": "Sequence", "activities": [{"type": "Compensable", "body": {"type": "WriteLine", "text": "booked"}, "confirmation": {"type": "Event", "eventName": "Inside"}},
+        {"type": "ContinueAs", "definitionId": "next", "confirm": true}]}', '{}'),
+    ('Trimmed', '{"type": "While", "condition": {"js": "getAnswer() !== ''enough''"}, "body": {"type": "Event", "eventName": "Tick", "result": {"var": "Answer"}}}', '{"journal": {"keep": 5}}'),
+    ('Try', '{"type": "Try", "body": {"type": "Event", "eventName": "Inside"}}', '{}'),
+    ('Catch', '{"type": "Try", "body": {"type": "Fault", "message": "broken"}, "catch": [{"body": {"type": "Event", "eventName": "Inside"}}]}', '{}'),
+    ('Finally', '{"type": "Try", "body": {"type": "WriteLine", "text": "tried"}, "finally": {"type": "Event", "eventName": "Inside"}}', '{}'),
+    ('SendHttpRequest', '{"type": "SendHttpRequest", "url": "https://a.example", "enableResiliency": true, "statusCode": {"var": "Answer"},
+        "expectedStatusCodes": [{"statusCode": 200, "activity": {"type": "Event", "eventName": "Received"}}]}', '{}'),
+    ('FlowSendHttpRequest', '{"type": "Flowchart", "activities": [{"id": "call", "type": "FlowSendHttpRequest", "url": "https://a.example", "statusCode": {"var": "Answer"}},
+        {"id": "ok", "type": "Event", "eventName": "Received"}], "connections": [["call", "200", "ok"]]}', '{}'),
+    ('DownloadHttpFile', '{"type": "DownloadHttpFile", "url": "https://a.example/a.csv", "result": {"var": "Answer"}}', '{}'),
+    ('SendEmail', '{"type": "SendEmail", "to": ["ada@example.com"], "subject": "Hello"}', '{}'),
+    ('SubmitAlterationPlan', '{"type": "SubmitAlterationPlan", "params": {"alterations": [{"type": "Cancel"}], "filter": {"names": ["nobody"]}}, "result": {"var": "Answer"}}', '{}'),
+    ('MigrateInstances', '{"type": "MigrateInstances", "definitionId": "next", "version": 1, "result": {"var": "Answer"}}', '{}')
+) AS v (name, activity, options);
+SELECT wf_limit_tasks('Leased', 1);
+SELECT wf_claim_task(task_id, 'worker') FROM workflow.open_tasks WHERE name IN ('Leased', 'Last');
+SELECT wf_publish_event('Tick', to_jsonb(n)) FROM generate_series(1, 45) AS n;
+SELECT wf_cancel(id) FROM workflow.instances WHERE correlation_id = 'Compensation';
+-- The answer of a worker lends no rights to the SQL that follows it.
+SELECT wf_grant_worker('clerk', '{Answered}');
+SET ROLE clerk;
+SELECT wf_complete_task(task_id, '"yes"', token => token) FROM wf_claim_tasks('{Answered}');
+RESET ROLE;
+-- What comes for a paused instance waits with it.
+SELECT task_id AS task, token FROM wf_claim_tasks('{Paused}') \gset
+SELECT wf_pause(id, 'for the release') FROM workflow.instances WHERE correlation_id = 'Paused';
+SELECT wf_complete_task(:'task', token => :'token');
+-- One runs, and one waits for its turn.
+SELECT wf_define('{"definitionId": "turns", "options": {"maxConcurrency": {"max": 1}}, "root": [{"type": "Event", "eventName": "Turn"}, {"type": "SetName", "value": "done"}]}'),
+    wf_start('turns', correlation_id => 'Turn'), wf_start('turns', correlation_id => 'Limit');
 
 -- What waits without an instance.
 SELECT wf_define('{"definitionId": "alarm", "root": [{"type": "Event", "eventName": "Alarm", "canStartWorkflow": true}, {"type": "SetName", "value": "done"}]}');

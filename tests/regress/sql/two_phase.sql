@@ -133,32 +133,3 @@ SELECT count(wf_start('event', correlation_id => 'undone'));
 PREPARE TRANSACTION 'undone';
 ROLLBACK PREPARED 'undone';
 SELECT count(*) FROM workflow.instance_list WHERE correlation_id = 'undone';
-
--- The same call in another transaction waits for a prepared one, of which no lock is left but that of its xid.
-BEGIN;
-SELECT count(wf_call('prepared', 'phase', 'start', 'event'));
-PREPARE TRANSACTION 'called';
-SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND classid = 'workflow.messages'::regclass;
-SET lock_timeout = '1ms';
-SELECT wf_call('prepared', 'phase', 'start', 'event');
-RESET lock_timeout;
-COMMIT PREPARED 'called';
-SELECT wf_call('prepared', 'phase', 'start', 'event') ->> 'instance_id' = instance_id::text AS is_it
-FROM workflow.instance_list WHERE correlation_id = 'prepared';
-
--- Citus distributes functions, and refuses a GRANT on a worker that it would have to pass on.
-CREATE FUNCTION refuses() RETURNS event_trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF current_setting('citus.enable_ddl_propagation', true) IS DISTINCT FROM 'off' THEN
-        RAISE 'operation is not allowed on this node';
-    END IF;
-END $$;
-CREATE EVENT TRIGGER refuses ON ddl_command_start WHEN TAG IN ('GRANT', 'REVOKE') EXECUTE FUNCTION refuses();
-SET citus.enable_ddl_propagation = on;
-GRANT EXECUTE ON FUNCTION refuses() TO regress_two_phase_clerk;
-SELECT wf_grant_usage('regress_two_phase_clerk');
-SELECT wf_revoke_usage('regress_two_phase_clerk');
-SELECT wf_grant_worker('regress_two_phase_clerk', ARRAY['check']);
-SELECT wf_revoke_worker('regress_two_phase_clerk', ARRAY['check']);
-SHOW citus.enable_ddl_propagation;
-DROP EVENT TRIGGER refuses;

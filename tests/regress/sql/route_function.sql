@@ -1,0 +1,41 @@
+-- A function of a superuser decides which keys are here: NULL is no. It runs as the extension's owner, with pg_catalog alone.
+\i tests/regress/include/route.sql
+RESET client_min_messages;
+\set SHOW_CONTEXT never
+
+CREATE TABLE placed (key text PRIMARY KEY);
+INSERT INTO placed VALUES (:'there');
+CREATE FUNCTION is_placed(key text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_setting('search_path') <> 'pg_catalog' OR current_user <> (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'workflow') THEN
+        RAISE 'unexpected surroundings: %, %', current_setting('search_path'), current_user;
+    END IF;
+    RETURN NULLIF(EXISTS (SELECT FROM public.placed p WHERE p.key = is_placed.key), false);
+END $$;
+SET workflow.route_check = 'public.is_placed';
+SELECT outcome('wf_start(''event'', correlation_id => %L)', :'here'), outcome('wf_start(''event'', correlation_id => %L)', :'there');
+SET ROLE regress_route_plain;
+SELECT wf_publish_event('Nobody', correlation_id => :'here', keep_for => '0');
+SELECT started FROM wf_publish_event('Nobody', correlation_id => :'there', keep_for => '0');
+RESET ROLE;
+-- A function that is none.
+SET workflow.route_check = 'is_placed';
+SELECT wf_publish_event('Nobody', correlation_id => :'there');
+SET workflow.route_check = 'public.no_such';
+SELECT wf_publish_event('Nobody', correlation_id => :'there');
+CREATE FUNCTION is_text(key text) RETURNS text LANGUAGE sql RETURN key;
+SET workflow.route_check = 'public.is_text';
+SELECT wf_publish_event('Nobody', correlation_id => :'there');
+CREATE FUNCTION is_any(key text) RETURNS SETOF boolean LANGUAGE sql RETURN true;
+SET workflow.route_check = 'public.is_any';
+SELECT wf_publish_event('Nobody', correlation_id => :'there');
+ALTER FUNCTION is_placed OWNER TO regress_route_plain;
+SET workflow.route_check = 'public.is_placed';
+SELECT wf_publish_event('Nobody', correlation_id => :'there');
+ALTER FUNCTION is_placed OWNER TO CURRENT_USER;
+CREATE OR REPLACE FUNCTION is_placed(key text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'no placement'; END $$;
+SELECT wf_publish_event('Nobody', correlation_id => :'there');
+-- Not set, all keys are here.
+SET workflow.route_check = '';
+SELECT outcome('wf_start(''event'', correlation_id => %L)', :'here'), outcome('wf_start(''event'', correlation_id => %L)', :'there'), outcome('wf_start(''event'', correlation_id => %L)', NULL);
+SELECT * FROM wf_check();

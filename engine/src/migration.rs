@@ -25,16 +25,16 @@ pub use crate::alteration::{Mapping, Timers, read_mapping};
 
 mod cancelled;
 mod containers;
+mod counterparts;
 mod executions;
 mod flow;
 mod machine;
-mod places;
 mod records;
 mod variables;
 
+use counterparts::Counterparts;
 use executions::Executions;
 use flow::FlowPairs;
-use places::Places;
 use variables::Variables;
 
 /// How much a problem weighs.
@@ -103,7 +103,7 @@ pub struct Migration {
     /// Number of the new version, for messages.
     version: i32,
     timers: Timers,
-    places: Places,
+    counterparts: Counterparts,
     variables: Variables,
     flows: FlowPairs,
     /// What is wrong with the mapping itself.
@@ -134,10 +134,10 @@ impl Migration {
         timers: Timers,
         check: &mut dyn FnMut(),
     ) -> Self {
-        let (places, problems) = Places::pair(&old, &new, version, mapping, check);
+        let (counterparts, problems) = Counterparts::pair(&old, &new, version, mapping, check);
         let variables = Variables::compare(&old, &new);
-        let flows = FlowPairs::pair(&old, &new, &places, check);
-        Self { old, new, version, timers, places, variables, flows, problems }
+        let flows = FlowPairs::pair(&old, &new, &counterparts, check);
+        Self { old, new, version, timers, counterparts, variables, flows, problems }
     }
 
     /// The program of the new version.
@@ -185,7 +185,7 @@ impl Migration {
     /// Outputs, the trigger and the time of the run.
     fn migrate_rest(&self, instance: &mut Instance, moved: &mut Moved, problems: &mut Vec<Problem>) {
         let state = &mut instance.state;
-        let to = |ix: NodeIx| self.places.kept(&self.old, &self.new, ix);
+        let to = |ix: NodeIx| self.counterparts.kept(&self.old, &self.new, ix);
         let outputs = std::mem::take(&mut state.outputs);
         state.outputs = outputs.into_iter().filter_map(|(ix, outputs)| Some((to(ix)?, outputs))).collect();
         state.last_result = state.last_result.and_then(|(ix, at)| Some((to(ix)?, at)));
@@ -206,7 +206,7 @@ impl Migration {
     /// Moves the trigger at which an instance is to begin that is still pending.
     pub fn migrate_start(&self, trigger: &str, moved: &mut Moved, problems: &mut Vec<Problem>) {
         let old = self.old.find(trigger);
-        let to = old.and_then(|old| Some((old, self.places.kept(&self.old, &self.new, old)?)));
+        let to = old.and_then(|old| Some((old, self.counterparts.kept(&self.old, &self.new, old)?)));
         match to.filter(|(_, new)| self.new.node(*new).can_start_workflow) {
             Some((old, new)) if self.is_renamed(old, new) => moved.renamed.push((0, new)),
             Some(_) => {}

@@ -183,9 +183,9 @@ fn tell_if_trigger_waits(row: &InstanceRow, compiled: &Compiled) {
 
 /// Where an instance that a stimulus starts is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RunIn {
     /// In this session, if its SQL may run here.
-    Here,
+    ThisSession,
     /// In a session of its owner, later.
     OwnersSession,
 }
@@ -197,7 +197,7 @@ pub fn start_by_trigger(
     trigger: &TriggerRow,
     stimulus: Option<&Value>,
     correlation_id: Option<&str>,
-    place: Place,
+    run_in: RunIn,
 ) -> Result<Option<Uuid>, PgError> {
     let compiled = compiled::of_version(trigger.definition_version_id)?;
     let id = session.new_id();
@@ -216,7 +216,7 @@ pub fn start_by_trigger(
         }
     };
     let activity = Some(trigger.activity_id.as_str());
-    let ended = if place == Place::Here && access::runs_here(&compiled.row.owner, &compiled) {
+    let ended = if run_in == RunIn::ThisSession && access::runs_here(&compiled.row.owner, &compiled) {
         run(session, &mut row, &compiled, Beginning { trigger: activity, stimulus, ..Beginning::default() })?
     } else {
         create_for_owner(session, &mut row, &compiled, trigger, stimulus)

@@ -32,32 +32,32 @@ enum Look {
 /// Sleeps until a claim of tasks of these names would give work (`true`), or so many microseconds have passed.
 pub fn wait(names: Option<&[String]>, timeout: i64) -> Result<bool, PgError> {
     let end = process::now().saturating_add(timeout);
-    let place = Place::take(names)?;
+    let waiter = Waiter::take(names)?;
     loop {
-        // A configuration that is read meanwhile counts for the transactions that follow.
+        // `sleep` may have read the configuration anew, and with it the isolation level of the transactions that follow.
         session::require_read_committed("wait for tasks")?;
-        match place.look(names)? {
+        match waiter.look(names)? {
             Look::Ready => {
-                place.leave_ready();
+                waiter.leave_ready();
                 return Ok(true);
             }
             Look::Nothing { until, blockers } => {
                 let transactions: Vec<u32> = blockers.iter().filter_map(|blocker| cluster::running(*blocker)).collect();
-                shared::with_waiters(|waiters| waiters.end_look(place.number, until, &transactions));
+                shared::with_waiters(|waiters| waiters.end_look(waiter.number, until, &transactions));
                 // One that ended before its transaction was named there has woken no one.
                 if blockers.iter().any(|blocker| cluster::running(*blocker).is_none()) {
                     continue;
                 }
             }
         }
-        if !place.sleep(end) {
+        if !waiter.sleep(end) {
             return Ok(false);
         }
     }
 }
 
-/// The place of this session among those that wait. It is freed when this is dropped, and when the process ends.
-struct Place {
+/// This session among those that wait, in shared memory. What it takes there is freed when this is dropped, and when the process ends.
+struct Waiter {
     number: usize,
     class: Class,
 }
@@ -67,7 +67,7 @@ thread_local! {
     static FREES_AT_EXIT: Cell<bool> = const { Cell::new(false) };
 }
 
-impl Place {
+impl Waiter {
     fn take(names: Option<&[String]>) -> Result<Self, PgError> {
         let (hash, mask) = wake::key_of(names);
         let class = Class { database: process::database(), role: role::current(), names: hash };
@@ -115,7 +115,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Waiter {
     fn drop(&mut self) {
         free(false);
     }

@@ -12,7 +12,7 @@ use crate::alteration::{Alteration, Author, Target};
 use crate::execution::burst::BurstState;
 use crate::execution::context::Execution;
 use crate::execution::core::{Scratch, Task};
-use crate::execution::variables::{Place, read_variable};
+use crate::execution::variables::{VariableLocation, read_variable};
 use crate::execution::{Child, Delta, Limits, sequence_of};
 use crate::fault::{Error, Fault};
 use crate::host::Host;
@@ -124,8 +124,8 @@ impl BurstState<'_> {
         let said = [("variable", Value::String(name)), ("from", before), ("to", after)];
         data.extend(said.map(|(key, value)| (key.to_owned(), value)));
         match place {
-            Place::Context(sequence, _) => self.altered_event(sequence, data),
-            Place::Workflow => self.core.workflow_event(EventKind::Altered, Some(Value::Object(data))),
+            VariableLocation::Context(sequence, _) => self.altered_event(sequence, data),
+            VariableLocation::Workflow => self.core.workflow_event(EventKind::Altered, Some(Value::Object(data))),
         }
         Ok(())
     }

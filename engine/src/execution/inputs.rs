@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::activity::handle::truth;
 use crate::activity::{FromInput, Input, locate};
-use crate::execution::variables::Place;
+use crate::execution::variables::VariableLocation;
 use crate::execution::{Execution, Outcomes};
 use crate::expression::{Expression, evaluate, javascript};
 use crate::fault::Fault;
@@ -80,7 +80,7 @@ impl Execution<'_> {
             if self.core.program.options.journal.values {
                 passed.insert(name.clone(), copy_or_null(&value));
             }
-            let place = Place::Context(self.sequence, composite.first_input + at);
+            let place = VariableLocation::Context(self.sequence, composite.first_input + at);
             self.core.assign(place, name, value).map_err(|fault| locate(fault, name))?;
         }
         self.journal_values(EventKind::InputsEvaluated, passed);

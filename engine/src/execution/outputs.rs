@@ -8,7 +8,7 @@ use crate::activity::Output;
 use crate::execution::Execution;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
-use crate::execution::variables::Place;
+use crate::execution::variables::VariableLocation;
 use crate::fault::Fault;
 use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
@@ -60,7 +60,7 @@ impl Execution<'_> {
         self.core.put(place, name, value).map_err(|fault| about(name, fault))
     }
 
-    fn place_of(&self, name: &str) -> Result<Place, Fault> {
+    fn place_of(&self, name: &str) -> Result<VariableLocation, Fault> {
         let place = self.core.find_variable(self.view(), name);
         place.ok_or_else(|| Fault::new("42704", format!("variable \"{name}\" does not exist")))
     }

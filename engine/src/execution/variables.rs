@@ -15,7 +15,7 @@ const MAX_VARIABLES: usize = 1_000;
 
 /// Where a variable is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum VariableLocation {
     /// In the scope of an execution, at this position.
     Context(u32, usize),
     /// In the scope of the workflow.
@@ -33,17 +33,17 @@ pub(crate) struct ScopeStart {
 
 impl Core<'_> {
     /// Finds the nearest variable of a name.
-    pub fn find_variable(&self, from: ScopeStart, name: &str) -> Option<Place> {
+    pub fn find_variable(&self, from: ScopeStart, name: &str) -> Option<VariableLocation> {
         find_variable(self.instance, from, name)
     }
 
     /// Sets a variable, converted to its declared type.
-    pub fn assign(&mut self, place: Place, name: &str, value: Value) -> Result<(), Fault> {
+    pub fn assign(&mut self, place: VariableLocation, name: &str, value: Value) -> Result<(), Fault> {
         let declared = match place {
-            Place::Context(sequence, index) => {
+            VariableLocation::Context(sequence, index) => {
                 self.context(sequence).and_then(|context| self.program.node(context.node).variables.get(index))
             }
-            Place::Workflow => self.program.variables.iter().find(|v| v.name == name),
+            VariableLocation::Workflow => self.program.variables.iter().find(|v| v.name == name),
         };
         match declared {
             Some(variable) => self.put(place, name, convert(value, variable.type_name)?),
@@ -52,10 +52,10 @@ impl Core<'_> {
     }
 
     /// Sets a variable without conversion.
-    pub fn put(&mut self, place: Place, name: &str, value: Value) -> Result<(), Fault> {
+    pub fn put(&mut self, place: VariableLocation, name: &str, value: Value) -> Result<(), Fault> {
         check_extent(&value)?;
         match place {
-            Place::Context(sequence, index) => {
+            VariableLocation::Context(sequence, index) => {
                 let variables = self.instance.state.contexts.get_mut(&sequence);
                 let slot = variables.and_then(|context| context.variables.get_mut(index));
                 if let Some((_, slot)) = slot {
@@ -63,7 +63,7 @@ impl Core<'_> {
                     self.scratch.undo.push(Undo::ContextVariable(sequence, index, before));
                 }
             }
-            Place::Workflow => self.assign_workflow(name, value),
+            VariableLocation::Workflow => self.assign_workflow(name, value),
         }
         Ok(())
     }
@@ -130,25 +130,25 @@ impl Execution<'_> {
 }
 
 /// Finds the nearest variable of a name.
-pub(crate) fn find_variable(instance: &Instance, from: ScopeStart, name: &str) -> Option<Place> {
+pub(crate) fn find_variable(instance: &Instance, from: ScopeStart, name: &str) -> Option<VariableLocation> {
     let (mut current, mut hidden) = (Some(from.sequence), from.hidden);
     while let Some((sequence, context)) = current.and_then(|current| instance.state.contexts.get_key_value(&current)) {
         let mut seen = context.variables.iter().skip(hidden);
         if let Some(index) = seen.position(|(known, _)| known == name) {
-            return Some(Place::Context(*sequence, hidden + index));
+            return Some(VariableLocation::Context(*sequence, hidden + index));
         }
         (current, hidden) = (context.parent, 0);
     }
-    instance.variables.contains_key(name).then_some(Place::Workflow)
+    instance.variables.contains_key(name).then_some(VariableLocation::Workflow)
 }
 
 /// Reads a variable at the place that [`find_variable`] returned.
-pub(crate) fn read_variable<'i>(instance: &'i Instance, place: Place, name: &str) -> Option<&'i Value> {
+pub(crate) fn read_variable<'i>(instance: &'i Instance, place: VariableLocation, name: &str) -> Option<&'i Value> {
     match place {
-        Place::Context(sequence, index) => {
+        VariableLocation::Context(sequence, index) => {
             let context = instance.state.contexts.get(&sequence)?;
             context.variables.get(index).map(|(_, value)| &value.0)
         }
-        Place::Workflow => instance.variables.get(name),
+        VariableLocation::Workflow => instance.variables.get(name),
     }
 }

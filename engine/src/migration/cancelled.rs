@@ -20,7 +20,7 @@ impl Migration {
     /// The executions that the mapping cancels, each with the uppermost one of them that it is part of.
     fn all_cancelled(&self, contexts: &BTreeMap<u32, Context>) -> BTreeMap<u32, u32> {
         let is_cancelled =
-            |sequence: &u32| contexts.get(sequence).is_some_and(|context| self.places.is_cancelled(context.node));
+            |sequence: &u32| contexts.get(sequence).is_some_and(|context| self.counterparts.is_cancelled(context.node));
         let above = |sequence: &u32| contexts.get(sequence).and_then(|context| context.parent);
         let top = |sequence: u32| std::iter::successors(Some(sequence), above).filter(is_cancelled).last();
         contexts.keys().filter_map(|sequence| Some((*sequence, top(*sequence)?))).collect()

@@ -44,7 +44,7 @@ impl Executions<'_> {
     fn next_step(&self, (old, new): (&[NodeIx], &[NodeIx]), position: i64) -> i64 {
         let begun = usize::try_from(position).unwrap_or_default().min(old.len());
         let index = |step: &NodeIx| {
-            let at = self.of.places.at(*step)?;
+            let at = self.of.counterparts.at(*step)?;
             new.iter().position(|there| *there == at)
         };
         let last = old.iter().take(begun).rev().find_map(index);
@@ -69,7 +69,7 @@ impl Executions<'_> {
 
     /// Warns of branches that were added to a container whose branches have begun.
     fn warn_of_branches(&mut self, container: &Container<'_>, (old, new): (&Node, &Node)) {
-        let known: Vec<NodeIx> = old.children.iter().filter_map(|child| self.of.places.at(*child)).collect();
+        let known: Vec<NodeIx> = old.children.iter().filter_map(|child| self.of.counterparts.at(*child)).collect();
         for added in new.children.iter().filter(|child| !known.contains(child)) {
             let (branch, version) = (&self.of.new.node(*added).id, self.of.version);
             let message = format!(

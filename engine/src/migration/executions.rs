@@ -63,21 +63,21 @@ impl<'m> Executions<'m> {
     /// Puts them back, moved. `records` tell what the instance may have to compensate.
     pub fn migrate(mut self, records: &[Record]) {
         let cancelled = self.cancel(records);
-        let places = self.place(&cancelled);
+        let counterparts = self.counterparts(&cancelled);
         let mut children: BTreeMap<u32, Vec<OpenChild>> = BTreeMap::new();
         for (sequence, context) in &self.contexts {
-            if let (Some(parent), Some(new)) = (context.parent, places.get(sequence)) {
+            if let (Some(parent), Some(new)) = (context.parent, counterparts.get(sequence)) {
                 let child = OpenChild { sequence: *sequence, old: context.node, new: *new, tag: context.tag };
                 children.entry(parent).or_default().push(child);
             }
         }
-        for (sequence, new) in &places {
+        for (sequence, new) in &counterparts {
             let below = children.get(sequence).map_or(&[][..], Vec::as_slice);
             let Some(mut context) = self.contexts.remove(sequence) else { continue };
             self.migrate_one(*sequence, &mut context, *new, below);
             self.contexts.insert(*sequence, context);
         }
-        for (sequence, new) in &places {
+        for (sequence, new) in &counterparts {
             if let Some(context) = self.contexts.get_mut(sequence) {
                 context.node = *new;
             }
@@ -86,8 +86,8 @@ impl<'m> Executions<'m> {
     }
 
     /// The activities of the new version at which the executions go on.
-    fn place(&mut self, cancelled: &BTreeSet<u32>) -> BTreeMap<u32, NodeIx> {
-        let mut places = BTreeMap::new();
+    fn counterparts(&mut self, cancelled: &BTreeSet<u32>) -> BTreeMap<u32, NodeIx> {
+        let mut counterparts = BTreeMap::new();
         let mut taken: BTreeMap<NodeIx, NodeIx> = BTreeMap::new();
         let parents: BTreeSet<u32> = self.contexts.values().filter_map(|context| context.parent).collect();
         for (sequence, context) in &self.contexts {
@@ -96,7 +96,7 @@ impl<'m> Executions<'m> {
             }
             let (of, old) = (self.of, self.of.old.node(context.node));
             let mut refuse = |message: String| self.problems.push(Problem::error(&old.node_id, message));
-            let Some(new) = of.places.at(context.node) else {
+            let Some(new) = of.counterparts.at(context.node) else {
                 let does = does(context, parents.contains(sequence));
                 refuse(format!("activity \"{}\" {does}, and version {} does not have it", old.id, of.version));
                 continue;
@@ -118,9 +118,9 @@ impl<'m> Executions<'m> {
                 refuse(format!("\"{other}\" and \"{}\" are both open, and both would be \"{}\"", old.id, there.id));
                 continue;
             }
-            places.insert(*sequence, new);
+            counterparts.insert(*sequence, new);
         }
-        places
+        counterparts
     }
 
     /// Moves one execution; the node itself stays, because others look at it.
@@ -157,7 +157,7 @@ impl<'m> Executions<'m> {
         if old.parent != above.map(|above| above.node) {
             return;
         }
-        let expected = above.map(|above| of.places.at(above.node));
+        let expected = above.map(|above| of.counterparts.at(above.node));
         // If the activity around it has no counterpart, the execution around it is refused for that.
         if expected == Some(None) || there.parent == expected.flatten() {
             return;

@@ -13,8 +13,8 @@ use crate::activities::flow_join::JoinMode;
 use crate::expression::ExpressionKind;
 use crate::instance::{FlowScope, Memory, TokenScope};
 use crate::migration::Problem;
+use crate::migration::counterparts::{Counterpart, Counterparts};
 use crate::migration::executions::{Container, Executions};
-use crate::migration::places::{Place, Places};
 use crate::node_ix::NodeIx;
 use crate::program::{Direction, FlowGraph, FlowMode, MergeMode, Paths, Program};
 
@@ -39,13 +39,14 @@ struct FlowPair {
 }
 
 impl FlowPairs {
-    pub fn pair(old: &Program, new: &Program, places: &Places, check: &mut dyn FnMut()) -> Self {
+    pub fn pair(old: &Program, new: &Program, counterparts: &Counterparts, check: &mut dyn FnMut()) -> Self {
         let mut pairs = BTreeMap::new();
         for (ix, node) in (0u32..).map(NodeIx).zip(&old.nodes) {
-            let there = node.flow.as_deref().and_then(|_| places.at(ix)).and_then(|at| new.node(at).flow.as_deref());
+            let there =
+                node.flow.as_deref().and_then(|_| counterparts.at(ix)).and_then(|at| new.node(at).flow.as_deref());
             if let (Some(flow), Some(there)) = (node.flow.as_deref(), there) {
                 check();
-                pairs.insert(ix, FlowPair::of(flow, there, places));
+                pairs.insert(ix, FlowPair::of(flow, there, counterparts));
             }
         }
         Self(pairs)
@@ -53,8 +54,8 @@ impl FlowPairs {
 }
 
 impl FlowPair {
-    fn of(old: &FlowGraph, new: &FlowGraph, places: &Places) -> Self {
-        let to = |position: u32| places.at(old.activity(position)).and_then(|at| new.position(at));
+    fn of(old: &FlowGraph, new: &FlowGraph, counterparts: &Counterparts) -> Self {
+        let to = |position: u32| counterparts.at(old.activity(position)).and_then(|at| new.position(at));
         let positions: Vec<Option<u32>> = (0..old.len() as u32).map(to).collect();
         let keys = new.edges().iter().map(|edge| (edge.source, edge.port.as_str(), edge.target));
         let known: HashMap<(u32, &str, u32), u32> = keys.zip(0..).collect();
@@ -269,7 +270,7 @@ impl Executions<'_> {
         let Way { pair, old, .. } = way;
         for edge in edges.iter().filter(|edge| pair.edge(**edge).is_none()) {
             let edge = &old.graph.edges()[*edge as usize];
-            if self.of.places.of(old.graph.activity(edge.target)) == Place::Cancelled {
+            if self.of.counterparts.of(old.graph.activity(edge.target)) == Counterpart::Cancelled {
                 continue;
             }
             let id = |position: u32| &self.of.old.node(old.graph.activity(position)).id;

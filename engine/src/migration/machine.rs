@@ -70,7 +70,7 @@ impl Executions<'_> {
     fn transition(&self, transition: u32, (old, new): (&Node, &Node)) -> Option<u32> {
         let taken = old.part_list(TRANSITIONS).get(transition as usize)?;
         let port = |part: &Part, port: usize| part.port(port);
-        let to = |ix: Option<NodeIx>| ix.and_then(|ix| self.of.places.at(ix));
+        let to = |ix: Option<NodeIx>| ix.and_then(|ix| self.of.counterparts.at(ix));
         let same = |one: &Part| match (to(port(taken, TRIGGER)), to(port(taken, ACTION))) {
             (Some(trigger), _) => port(one, TRIGGER) == Some(trigger),
             (None, Some(action)) => port(one, ACTION) == Some(action),

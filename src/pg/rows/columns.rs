@@ -15,24 +15,24 @@ pub struct Columns {
     table: &'static CStr,
     index: Option<&'static CStr>,
     columns: &'static [ColumnRef],
-    place: RefCell<Place>,
+    resolved: RefCell<Resolved>,
 }
 
 /// The resolved table, columns and indexes, each with the generation of the catalog for which they are valid: the
 /// extension may be dropped and created again.
-struct Place {
+struct Resolved {
     /// Generation in which the table was found by its name.
-    found: u64,
+    table_at: u64,
     table: Oid,
     /// Generation in which its columns were resolved.
-    resolved: u64,
+    columns_at: u64,
     numbers: Vec<i16>,
     /// The index for key lookups; invalid if the table has no such index that scans may rely on.
     key: Oid,
     /// Whether the first column is the primary key.
     is_primary: bool,
     /// Generation in which its indexes were read.
-    indexed: u64,
+    indexes_at: u64,
     indexes: Vec<Index>,
 }
 
@@ -51,17 +51,17 @@ impl Columns {
     }
 
     const fn with(table: &Table, index: Option<&'static CStr>, columns: &'static [ColumnRef]) -> Self {
-        let place = Place {
-            found: 0,
+        let resolved = Resolved {
+            table_at: 0,
             table: pg_sys::InvalidOid,
-            resolved: 0,
+            columns_at: 0,
             numbers: Vec::new(),
             key: pg_sys::InvalidOid,
             is_primary: false,
-            indexed: 0,
+            indexes_at: 0,
             indexes: Vec::new(),
         };
-        Self { table: table.name, index, columns, place: RefCell::new(place) }
+        Self { table: table.name, index, columns, resolved: RefCell::new(resolved) }
     }
 
     /// Opens the table. The caller must close it. Its lock stays until the (sub)transaction ends.
@@ -85,26 +85,26 @@ impl Columns {
     /// The table's oid, as of the invalidation messages that this session has processed.
     pub(super) fn find(&self) -> Oid {
         let generation = catalog::generation();
-        let mut place = self.place.borrow_mut();
-        if place.found != generation {
+        let mut resolved = self.resolved.borrow_mut();
+        if resolved.table_at != generation {
             // SAFETY: takes a C string, looks in the catalog.
             let table = unsafe { pg_sys::get_relname_relid(self.table.as_ptr(), catalog::schema()) };
             if table == pg_sys::InvalidOid {
                 let name = self.table.to_string_lossy();
                 unwind(PgError::new("42P01", format!("relation \"workflow.{name}\" does not exist")));
             }
-            place.table = table;
-            (place.found, place.resolved) = (generation, 0);
+            resolved.table = table;
+            (resolved.table_at, resolved.columns_at) = (generation, 0);
         }
-        place.table
+        resolved.table
     }
 
     /// Resolves the columns in the open table, unless they are resolved for this generation. Their types must be those
     /// declared: the writer does not convert values.
     pub(super) fn resolve(&self, table: pg_sys::Relation) {
         let generation = catalog::generation();
-        let mut place = self.place.borrow_mut();
-        if place.resolved == generation {
+        let mut resolved = self.resolved.borrow_mut();
+        if resolved.columns_at == generation {
             return;
         }
         // SAFETY: an open table, and the attributes of its descriptor, which are as many as it says.
@@ -133,32 +133,33 @@ impl Columns {
             };
             attribute.attnum
         };
-        place.numbers = self.columns.iter().map(number).collect();
+        resolved.numbers = self.columns.iter().map(number).collect();
         // SAFETY: an open table.
-        place.key = unsafe {
+        resolved.key = unsafe {
             match self.index {
                 None => version::primary_key(table),
                 Some(name) => trusted(pg_sys::get_relname_relid(name.as_ptr(), catalog::schema()), id),
             }
         };
         // SAFETY: an open table.
-        place.is_primary = self.index.is_none() && place.key != pg_sys::InvalidOid && unsafe { has_single_key(table) };
-        place.resolved = generation;
+        resolved.is_primary =
+            self.index.is_none() && resolved.key != pg_sys::InvalidOid && unsafe { has_single_key(table) };
+        resolved.columns_at = generation;
     }
 
     /// The attribute numbers of the columns, in the order of declaration.
     pub(super) fn numbers(&self) -> std::cell::Ref<'_, [i16]> {
-        std::cell::Ref::map(self.place.borrow(), |place| place.numbers.as_slice())
+        std::cell::Ref::map(self.resolved.borrow(), |resolved| resolved.numbers.as_slice())
     }
 
     /// Whether the first column alone is the primary key, by which rows are looked up.
     pub(super) fn has_primary_key(&self) -> bool {
-        self.place.borrow().is_primary
+        self.resolved.borrow().is_primary
     }
 
     /// The index for key lookups; invalid if they must scan the table.
     pub(super) fn key(&self) -> Oid {
-        self.place.borrow().key
+        self.resolved.borrow().key
     }
 
     /// The indexes that get an entry for a row of these values, or may get one; all indexes if `values` is `None`.
@@ -171,16 +172,16 @@ impl Columns {
         values: Option<&[Arg<'_>]>,
     ) -> Vec<(Oid, Covered)> {
         let generation = catalog::generation();
-        if self.place.borrow().indexed != generation {
+        if self.resolved.borrow().indexes_at != generation {
             let numbers = self.numbers().to_vec();
-            // SAFETY: as promised. Reading the catalog may process invalidations, so `place` must not be borrowed here.
+            // SAFETY: as promised. Reading the catalog may process invalidations, so `resolved` must not be borrowed here.
             let indexes = unsafe { indexes::of(table, &numbers) };
-            let mut place = self.place.borrow_mut();
-            (place.indexes, place.indexed) = (indexes, generation);
+            let mut resolved = self.resolved.borrow_mut();
+            (resolved.indexes, resolved.indexes_at) = (indexes, generation);
         }
-        let place = self.place.borrow();
+        let resolved = self.resolved.borrow();
         let covered = |index: &Index| values.map_or(Covered::Perhaps, |values| index.covers(values));
-        place
+        resolved
             .indexes
             .iter()
             .map(|index| (index.id, covered(index)))

@@ -6,7 +6,7 @@ use crate::pg::PgError;
 use crate::pg::error::{notice, warning};
 use crate::run::Session;
 use crate::run::isolated::{self, Isolated};
-use crate::run::start::{self, Place};
+use crate::run::start::{self, RunIn};
 use crate::run::stimuli::{Delivery, Stimulus};
 use crate::store::{route, triggers};
 
@@ -44,8 +44,8 @@ pub(super) fn start_all(
                 start::start_by_trigger(session, &trigger, input, correlation_id, place)
             })
         };
-        let started = match start(session, Place::Here)? {
-            Isolated::Short => start(session, Place::OwnersSession)?,
+        let started = match start(session, RunIn::ThisSession)? {
+            Isolated::Short => start(session, RunIn::OwnersSession)?,
             other => other,
         };
         match started {

@@ -7,18 +7,18 @@ use workflow_engine::alteration::{InstanceFilter, Moment, Relation};
 use super::found::{Found, WINDOW};
 use super::walk::{BUDGET, Walk};
 use crate::clock;
-use crate::store::selection::listed::{self, Place, Traces};
+use crate::store::selection::listed::{self, Scan, Traces};
 
 /// Looks at the instances that the filter names by id or correlation id. Returns whether these are all, or nothing if it names
 /// none.
 pub fn by_key(filter: &InstanceFilter, found: &mut Found<'_>) -> Option<bool> {
     if let Some(ids) = &filter.instance_ids {
-        let portion = listed::look(filter, Place::Ids(ids), found.with_names, usize::MAX);
+        let portion = listed::look(filter, Scan::Ids(ids), found.with_names, usize::MAX);
         found.add(portion.matching);
         return Some(true);
     }
     let ids = filter.correlation_ids.as_ref()?;
-    let portion = listed::look(filter, Place::Correlated(ids), found.with_names, WINDOW + 1);
+    let portion = listed::look(filter, Scan::Correlated(ids), found.with_names, WINDOW + 1);
     found.add(portion.matching);
     Some(portion.looked <= WINDOW)
 }
@@ -53,7 +53,7 @@ pub fn by_traces(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -
     }
     ids.sort_unstable();
     ids.dedup();
-    let portion = listed::look(filter, Place::Ids(&ids), found.with_names, usize::MAX);
+    let portion = listed::look(filter, Scan::Ids(&ids), found.with_names, usize::MAX);
     found.add(portion.matching);
     Some(is_whole)
 }
@@ -62,10 +62,10 @@ pub fn by_traces(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -
 pub fn by_term(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) {
     let Some(term) = &filter.search_term else { return };
     if let Ok(id) = Uuid::parse_str(term) {
-        let portion = listed::look(filter, Place::Ids(&[id]), found.with_names, 1);
+        let portion = listed::look(filter, Scan::Ids(&[id]), found.with_names, 1);
         found.add(portion.matching);
     }
-    let portion = listed::look(filter, Place::Correlated(std::slice::from_ref(term)), found.with_names, WINDOW);
+    let portion = listed::look(filter, Scan::Correlated(std::slice::from_ref(term)), found.with_names, WINDOW);
     found.add(portion.matching);
     let term = term.to_lowercase();
     let mut walk = Walk::of_versions(found.sight, |version| version.definition.to_lowercase().contains(&term));

@@ -10,7 +10,7 @@ use workflow_engine::alteration::InstanceFilter;
 use super::found::{Found, WINDOW};
 use crate::access::sight::Sight;
 use crate::pg::interrupt;
-use crate::store::selection::listed::{self, Place, Version};
+use crate::store::selection::listed::{self, Scan, Version};
 
 /// How many instances one walk looks at.
 pub const BUDGET: usize = 30_000;
@@ -96,8 +96,8 @@ impl Stream {
 
     /// Reads a portion. Returns how many rows it looked at.
     fn look(&mut self, filter: &InstanceFilter, newest: bool, at_most: usize, found: &mut Found<'_>) -> usize {
-        let place = Place::Range { low: self.low, high: self.high, newest, of: self.of };
-        let portion = listed::look(filter, place, found.with_names, at_most);
+        let scan = Scan::Range { low: self.low, high: self.high, newest, of: self.of };
+        let portion = listed::look(filter, scan, found.with_names, at_most);
         found.add(portion.matching);
         self.is_over = portion.looked < at_most;
         match portion.last {

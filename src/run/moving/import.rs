@@ -157,10 +157,10 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
     for table in bundle.tables {
         interrupt::check();
         refuse_taken_schedules(&table, &known)?;
-        let places = Places::of(&table);
+        let positions = ColumnPositions::of(&table);
         let fit = |row: &mut [Cell<'_>]| {
-            contents.note(&places, row);
-            known.fit(&places, row)
+            contents.note(&positions, row);
+            known.fit(&positions, row)
         };
         moving::unpack(&table, fit).map_err(unreadable)?;
     }
@@ -175,7 +175,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
 }
 
 /// Which columns of a table have what concerns this node.
-struct Places {
+struct ColumnPositions {
     instance: Option<usize>,
     key: Option<usize>,
     parent: Option<usize>,
@@ -191,7 +191,7 @@ struct Places {
     kind: Option<usize>,
 }
 
-impl Places {
+impl ColumnPositions {
     fn of(table: &Table) -> Self {
         let at = |column| table.column(column);
         let of = |tables: &[&str], column| tables.contains(&table.name.as_str()).then(|| at(column)).flatten();
@@ -231,31 +231,31 @@ impl Known<'_> {
 
     /// Refuses a row that belongs neither to an instance of the piece nor to a key that the routing guard was asked for, and
     /// gives the others the owners and versions of this node.
-    fn fit(&mut self, places: &Places, row: &mut [Cell<'_>]) -> Result<(), Unreadable> {
+    fn fit(&mut self, positions: &ColumnPositions, row: &mut [Cell<'_>]) -> Result<(), Unreadable> {
         let at = |place: Option<usize>| place.map_or(Cell::Null, |at| row[at]);
         let among = |ids: &HashSet<Uuid>, place| matches!(at(place), Cell::Uuid(id) if ids.contains(&id));
-        let belongs = match (at(places.instance), at(places.key)) {
-            (Cell::Uuid(_), _) => among(&self.ids, places.instance),
+        let belongs = match (at(positions.instance), at(positions.key)) {
+            (Cell::Uuid(_), _) => among(&self.ids, positions.instance),
             (_, Cell::Text(key)) => self.keys.contains(key),
             // A child that has no key of its own, or a stimulus that names what waits and nothing else.
             _ => {
-                among(&self.ids, places.parent)
-                    || among(&self.waiting, places.bookmark)
-                    || among(&self.waiting, places.execution)
+                among(&self.ids, positions.parent)
+                    || among(&self.waiting, positions.bookmark)
+                    || among(&self.waiting, positions.execution)
             }
         };
         if !belongs {
             return Err(Unreadable::Damaged);
         }
-        for place in [places.bookmark_id, places.made_by] {
+        for place in [positions.bookmark_id, positions.made_by] {
             if let Cell::Uuid(id) = at(place) {
                 self.waiting.insert(id);
             }
         }
-        if let Some(Cell::Integer(owner)) = places.owner.map(|at| &mut row[at]) {
+        if let Some(Cell::Integer(owner)) = positions.owner.map(|at| &mut row[at]) {
             *owner = self.owner(*owner)?;
         }
-        if let Some(Cell::Uuid(version)) = places.version.map(|at| &mut row[at]) {
+        if let Some(Cell::Uuid(version)) = positions.version.map(|at| &mut row[at]) {
             *version = self.versions.get(version).copied().ok_or(Unreadable::Damaged)?;
         }
         Ok(())
@@ -273,14 +273,14 @@ struct Contents {
 }
 
 impl Contents {
-    fn note(&mut self, places: &Places, row: &[Cell<'_>]) {
+    fn note(&mut self, positions: &ColumnPositions, row: &[Cell<'_>]) {
         let has = |place: Option<usize>| place.is_some_and(|at| row[at] != Cell::Null);
-        self.children |= has(places.parent);
-        self.lanes |= has(places.lane);
-        self.leases |= has(places.token);
+        self.children |= has(positions.parent);
+        self.lanes |= has(positions.lane);
+        self.leases |= has(positions.token);
         // A lease that ends makes its bookmark due.
-        self.due |= has(places.due) || has(places.token);
-        self.endpoints |= places.kind.is_some_and(|at| row[at] == Cell::Text(HTTP_ENDPOINT.name));
+        self.due |= has(positions.due) || has(positions.token);
+        self.endpoints |= positions.kind.is_some_and(|at| row[at] == Cell::Text(HTTP_ENDPOINT.name));
     }
 }
 

@@ -104,7 +104,7 @@ static CORRELATED: Statement = portion!("i.correlation_id = ANY ($18)");
 
 /// Where a statement looks.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'a> {
+pub enum Scan<'a> {
     /// At ids in this range, from its end (`newest`) or from its beginning. With a version and an owner: at their
     /// instances.
     Range {
@@ -124,7 +124,7 @@ pub enum Place<'a> {
 }
 
 /// Looks at no more than `at_most` instances. Reads their names only if they are wanted, which costs time.
-pub fn look(filter: &InstanceFilter, place: Place<'_>, with_names: bool, at_most: usize) -> Portion {
+pub fn look(filter: &InstanceFilter, scan: Scan<'_>, with_names: bool, at_most: usize) -> Portion {
     let words = Words::of(filter);
     let mut arguments = [Arg::Null; 20];
     arguments[..13].copy_from_slice(&words.arguments(filter));
@@ -132,8 +132,8 @@ pub fn look(filter: &InstanceFilter, place: Place<'_>, with_names: bool, at_most
         Arg::Boolean(*filter != InstanceFilter { times: filter.times.clone(), ..InstanceFilter::default() });
     arguments[19] = Arg::Boolean(with_names);
     arguments[12] = Arg::BigInt(i64::try_from(at_most).unwrap_or(i64::MAX));
-    let statement = match &place {
-        Place::Range { low, high, newest, of } => {
+    let statement = match &scan {
+        Scan::Range { low, high, newest, of } => {
             arguments[0] = Arg::Uuid(low);
             arguments[13] = Arg::Uuid(high);
             if let Some((version, owner)) = of {
@@ -147,11 +147,11 @@ pub fn look(filter: &InstanceFilter, place: Place<'_>, with_names: bool, at_most
                 (false, Some(_)) => &OLDEST_OF,
             }
         }
-        Place::Ids(ids) => {
+        Scan::Ids(ids) => {
             arguments[16] = Arg::Uuids(ids);
             &NAMED
         }
-        Place::Correlated(ids) => {
+        Scan::Correlated(ids) => {
             arguments[17] = Arg::Texts(ids);
             &CORRELATED
         }

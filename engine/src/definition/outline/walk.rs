@@ -81,12 +81,12 @@ enum Slot {
 }
 
 /// The place of a pending activity.
-struct Place<'p> {
+struct PendingPath<'p> {
     above: Path<'p>,
     step: &'p str,
 }
 
-impl Place<'_> {
+impl PendingPath<'_> {
     fn path(&self) -> Path<'_> {
         Path::Below(&self.above, self.step)
     }
@@ -175,12 +175,12 @@ impl<'d> Walk<'d, '_> {
         }
     }
 
-    fn place<'p>(&'p self, pending: &'p Pending<'d>) -> Place<'p> {
+    fn place<'p>(&'p self, pending: &'p Pending<'d>) -> PendingPath<'p> {
         let above = match pending.slot {
             Some((parent, _)) => Path::Activity(&self.outline, parent),
             None => Path::Root,
         };
-        Place { above, step: &pending.step }
+        PendingPath { above, step: &pending.step }
     }
 
     /// Finds a type. A name without a prefix is Elsa's if the catalogue has it.

@@ -3,7 +3,7 @@
 use crate::activity::CompensationRole;
 use crate::alteration::Target;
 use crate::execution::core::Core;
-use crate::execution::variables::{Place, ScopeStart};
+use crate::execution::variables::{ScopeStart, VariableLocation};
 use crate::fault::Fault;
 use crate::instance::{Context, Memory};
 use crate::node_ix::NodeIx;
@@ -11,7 +11,7 @@ use crate::spelling::nearest;
 
 impl Core<'_> {
     /// Where a variable is, and its name.
-    pub(super) fn variable_place(&self, name: &str, scope: Option<u32>) -> Result<(Place, String), Fault> {
+    pub(super) fn variable_place(&self, name: &str, scope: Option<u32>) -> Result<(VariableLocation, String), Fault> {
         if let Some(sequence) = scope {
             let inside = ScopeStart { sequence, hidden: 0 };
             let place = self.find_variable(inside, name);
@@ -21,14 +21,14 @@ impl Core<'_> {
         let workflow = [Some(name), by_id.map(|variable| variable.name.as_str())].into_iter().flatten();
         for name in workflow {
             if self.instance.variables.contains_key(name) {
-                return Ok((Place::Workflow, name.to_owned()));
+                return Ok((VariableLocation::Workflow, name.to_owned()));
             }
         }
         let contexts = self.instance.state.contexts.iter();
-        let found: Vec<(Place, String)> = contexts
+        let found: Vec<(VariableLocation, String)> = contexts
             .filter_map(|(sequence, context)| {
                 let at = self.variable_in(context, name)?;
-                Some((Place::Context(*sequence, at), context.variables[at].0.clone()))
+                Some((VariableLocation::Context(*sequence, at), context.variables[at].0.clone()))
             })
             .collect();
         match <[_; 1]>::try_from(found) {

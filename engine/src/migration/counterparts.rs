@@ -11,7 +11,7 @@ const CHECK_EVERY: usize = 1024;
 
 /// What becomes of an activity of the old version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Counterpart {
     /// It is this one.
     At(NodeIx),
     /// What is open there is cancelled.
@@ -20,9 +20,9 @@ pub(super) enum Place {
     Missing,
 }
 
-/// The places of all activities of the old version, by their numbers.
+/// The counterparts of all activities of the old version, by their numbers.
 #[derive(Debug)]
-pub(super) struct Places(Vec<Place>);
+pub(super) struct Counterparts(Vec<Counterpart>);
 
 /// The activities of a program by node id and by id.
 struct Named<'p> {
@@ -63,7 +63,7 @@ impl<'p> Named<'p> {
     }
 }
 
-impl Places {
+impl Counterparts {
     /// Pairs the activities of two versions: first those that the mapping names, then those with the same id in what stands
     /// for the activity around them, then those whose id occurs once in both.
     pub fn pair(
@@ -75,12 +75,12 @@ impl Places {
     ) -> (Self, Vec<Problem>) {
         let (olds, news) = (Named::of(old), Named::of(new));
         let (named, problems) = explicit(&olds, &news, version, mapping);
-        let mut places: Vec<Place> = Vec::with_capacity(old.nodes.len());
+        let mut counterparts: Vec<Counterpart> = Vec::with_capacity(old.nodes.len());
         for (at, node) in old.nodes.iter().enumerate() {
             if at.is_multiple_of(CHECK_EVERY) {
                 check();
             }
-            let above = node.parent.map(|parent| places[parent.0 as usize]);
+            let above = node.parent.map(|parent| counterparts[parent.0 as usize]);
             let same = |above: Option<NodeIx>| news.by_key.get(&(above, node.id.as_str())).copied();
             let unique = || match (olds.find(&node.id), news.find(&node.id)) {
                 (Found::One(_), Found::One(ix)) if node.inlined.is_none() => Some(ix),
@@ -88,32 +88,32 @@ impl Places {
             };
             let place = match (named.get(&NodeIx(at as u32)), above) {
                 (Some(place), _) => *place,
-                (None, Some(Place::Cancelled)) => Place::Cancelled,
-                (None, Some(Place::At(above))) => found(same(Some(above)).or_else(unique)),
-                (None, Some(Place::Missing)) => found(unique()),
+                (None, Some(Counterpart::Cancelled)) => Counterpart::Cancelled,
+                (None, Some(Counterpart::At(above))) => found(same(Some(above)).or_else(unique)),
+                (None, Some(Counterpart::Missing)) => found(unique()),
                 (None, None) => found(same(None).or_else(unique)),
             };
-            places.push(place);
+            counterparts.push(place);
         }
-        (Self(places), problems)
+        (Self(counterparts), problems)
     }
 
     /// Where the new version has an activity of the old one, by the mapping or by its id.
-    pub fn of(&self, old: NodeIx) -> Place {
-        self.0.get(old.0 as usize).copied().unwrap_or(Place::Missing)
+    pub fn of(&self, old: NodeIx) -> Counterpart {
+        self.0.get(old.0 as usize).copied().unwrap_or(Counterpart::Missing)
     }
 
     /// The activity that stands for another one.
     pub fn at(&self, old: NodeIx) -> Option<NodeIx> {
         match self.of(old) {
-            Place::At(ix) => Some(ix),
-            Place::Cancelled | Place::Missing => None,
+            Counterpart::At(ix) => Some(ix),
+            Counterpart::Cancelled | Counterpart::Missing => None,
         }
     }
 
     /// Whether what is open there is cancelled.
     pub fn is_cancelled(&self, old: NodeIx) -> bool {
-        self.of(old) == Place::Cancelled
+        self.of(old) == Counterpart::Cancelled
     }
 
     /// The activity of the same type that stands for another one.
@@ -122,18 +122,18 @@ impl Places {
     }
 }
 
-fn found(ix: Option<NodeIx>) -> Place {
-    ix.map_or(Place::Missing, Place::At)
+fn found(ix: Option<NodeIx>) -> Counterpart {
+    ix.map_or(Counterpart::Missing, Counterpart::At)
 }
 
-/// The places that the mapping names, and what is wrong with it.
+/// The counterparts that the mapping names, and what is wrong with it.
 fn explicit(
     olds: &Named<'_>,
     news: &Named<'_>,
     version: i32,
     mapping: &Mapping,
-) -> (HashMap<NodeIx, Place>, Vec<Problem>) {
-    let (mut places, mut problems) = (HashMap::new(), Vec::new());
+) -> (HashMap<NodeIx, Counterpart>, Vec<Problem>) {
+    let (mut counterparts, mut problems) = (HashMap::new(), Vec::new());
     let mut taken: BTreeMap<NodeIx, &str> = BTreeMap::new();
     for (from, to) in mapping {
         let mut refuse = |message: String| problems.push(Problem::error(format!("/mapping/{from}"), message));
@@ -149,8 +149,8 @@ fn explicit(
             }
         };
         let place = match to.as_deref().map(|to| (to, news.find(to))) {
-            None => Place::Cancelled,
-            Some((_, Found::One(new))) => Place::At(new),
+            None => Counterpart::Cancelled,
+            Some((_, Found::One(new))) => Counterpart::At(new),
             Some((to, Found::None)) => {
                 refuse(format!("\"{to}\" is no activity of version {version}"));
                 continue;
@@ -160,14 +160,14 @@ fn explicit(
                 continue;
             }
         };
-        if let Place::At(new) = place
+        if let Counterpart::At(new) = place
             && let Some(other) = taken.insert(new, from)
         {
             refuse(format!("\"{other}\" and \"{from}\" are mapped to the same activity"));
         }
-        if places.insert(old, place).is_some() {
+        if counterparts.insert(old, place).is_some() {
             refuse(format!("\"{from}\" is mapped twice, by its id and by its node id"));
         }
     }
-    (places, problems)
+    (counterparts, problems)
 }

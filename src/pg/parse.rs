@@ -28,8 +28,13 @@ pub fn count(text: &str) -> Result<usize, PgError> {
     parsed(text).map(|statements| statements.len())
 }
 
+/// SQL text as PostgreSQL takes it; 22021 if a NUL character would end it early.
+pub fn c_text(text: impl Into<Vec<u8>>) -> Result<CString, PgError> {
+    CString::new(text).map_err(|_| PgError::new("22021", "SQL text contains a NUL character"))
+}
+
 fn parsed(command: &str) -> Result<Vec<Statement>, PgError> {
-    let text = CString::new(command).map_err(|_| PgError::new("22021", "SQL text contains a NUL character"))?;
+    let text = c_text(command)?;
     // SAFETY: the parser makes a list of RawStmt nodes in the current memory context. It takes no locks and reads no
     // catalogs, so its error can be caught without a rollback and returned as the error of this call.
     catch(|| unsafe {

@@ -6,15 +6,16 @@ use pgrx::pg_sys;
 
 use crate::pg::entry::keeping;
 use crate::pg::error::PgError;
+use crate::pg::parse::c_text;
 use crate::pg::version;
 
 /// Runs the statements of a text, each as if a client had sent it alone, and returns how many rows the last one
 /// processed. Stops at the first error; statements that committed before it stay.
 ///
 /// # Errors
-/// Any error of a statement; 25001 if the text left a transaction block open.
+/// Any error of a statement; those of [`c_text`]; 25001 if the text left a transaction block open.
 pub fn run(command: &str) -> Result<u64, PgError> {
-    let text = CString::new(command).map_err(|_| PgError::new("22021", "a command must not contain NUL"))?;
+    let text = c_text(command)?;
     // The parse trees outlive the transactions, and must be freed even if one of these fails.
     // SAFETY: a context of this process, deleted below once nothing uses it.
     let context = unsafe {

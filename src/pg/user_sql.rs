@@ -15,7 +15,7 @@ use crate::pg::function::Predicate;
 use crate::pg::role::RestrictedRights;
 use crate::pg::spi::{Column, Timestamp};
 use crate::pg::varlena::varlena;
-use crate::pg::{catalog, jsonb, memory, raw};
+use crate::pg::{catalog, jsonb, memory, parse, raw};
 
 mod inferred;
 mod plans;
@@ -236,7 +236,7 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
 }
 
 fn c_text(text: impl Into<Vec<u8>>) -> CString {
-    CString::new(text).unwrap_or_else(|_| unwind(PgError::new("22021", "SQL text contains a NUL character")))
+    parse::c_text(text).unwrap_or_else(|error| unwind(error))
 }
 
 fn keep(plan: pg_sys::SPIPlanPtr, text: &str) {

@@ -93,7 +93,7 @@ pub struct Done {
 pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress: Value) -> Result<Done, PgError> {
     let read = Some(progress).filter(Value::is_object).and_then(|progress| serde_json::from_value(progress).ok());
     let mut progress: Progress = read.ok_or_else(|| PgError::new("22023", "invalid progress of a migration"))?;
-    // A session with the lock keeps the others from publishing, so only a role that may publish takes it.
+    // The lock keeps other sessions from publishing, so only a role that may publish takes it.
     let Some(target) = definitions::version(definition_id, version) else { return Ok(progress.done(None)) };
     access::require_owner(&target)?;
     // A session that publishes may hold the lock for long, and a worker must not wait for it.

@@ -28,6 +28,30 @@ SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '3'
 COMMIT;
 SELECT name, variables -> 'Notes' AS notes FROM workflow.instance_list WHERE instance_id = :'moved';
 
+-- What was taken back is not found where it was: the same id lies elsewhere when it is written again.
+BEGIN;
+SAVEPOINT before;
+SELECT wf_start('claim', '{"report": "first"}', instance_id => '01900000-0000-7000-8000-0000000000aa') \g /dev/null
+SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '"first"') WHERE t.instance_id = '01900000-0000-7000-8000-0000000000aa';
+ROLLBACK TO before;
+SELECT sub_status FROM wf_cancel('01900000-0000-7000-8000-0000000000aa');
+ROLLBACK TO before;
+SELECT wf_start('claim', '{"report": "second"}', instance_id => '01900000-0000-7000-8000-0000000000aa') \g /dev/null
+SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '"second"') WHERE t.instance_id = '01900000-0000-7000-8000-0000000000aa';
+-- A row that the session has deleted by hand is gone, and one in its stead is found.
+SELECT task_id AS task FROM workflow.open_tasks WHERE instance_id = '01900000-0000-7000-8000-0000000000aa' \gset
+CREATE TEMP TABLE kept AS SELECT * FROM workflow.instances WHERE id = '01900000-0000-7000-8000-0000000000aa';
+DELETE FROM workflow.instances WHERE id = '01900000-0000-7000-8000-0000000000aa';
+SAVEPOINT gone;
+\set VERBOSITY sqlstate
+SELECT sub_status FROM wf_cancel('01900000-0000-7000-8000-0000000000aa');
+\set VERBOSITY default
+ROLLBACK TO gone;
+INSERT INTO workflow.instances SELECT * FROM kept;
+SELECT sub_status FROM wf_complete_task(:'task', '"third"');
+COMMIT;
+SELECT input, variables -> 'Notes' AS notes FROM workflow.instance_list WHERE instance_id = '01900000-0000-7000-8000-0000000000aa';
+
 -- A table that is not there is named.
 BEGIN;
 ALTER TABLE workflow.tasks RENAME TO works;

@@ -62,7 +62,7 @@ impl Kept {
 thread_local! {
     static KEPT: RefCell<Kept> = RefCell::default();
     /// Drafts that this transaction publishes: if it is rolled back they can get other content.
-    static UNSETTLED: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
+    static JUST_PUBLISHED: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The compiled form of a stored version.
@@ -147,18 +147,18 @@ pub fn keep_new(mut program: Program, row: &DefinitionRow) {
 
 /// Says that this transaction publishes a draft.
 pub fn note_publication(id: Uuid) {
-    UNSETTLED.with_borrow_mut(|ids| ids.push(id));
+    JUST_PUBLISHED.with_borrow_mut(|ids| ids.push(id));
 }
 
 /// Forgets which drafts this transaction publishes. Called when it has ended; does not fail.
 pub fn transaction_ended() {
-    UNSETTLED.with_borrow_mut(Vec::clear);
+    JUST_PUBLISHED.with_borrow_mut(Vec::clear);
 }
 
 fn keep(compiled: &Rc<Compiled>) {
     // Another session may register the unknown types at any time.
-    let is_settled = !compiled.row.is_draft && UNSETTLED.with_borrow(|ids| !ids.contains(&compiled.row.id));
-    if !is_settled || !compiled.program.knows_all_types() {
+    let is_final = !compiled.row.is_draft && JUST_PUBLISHED.with_borrow(|ids| !ids.contains(&compiled.row.id));
+    if !is_final || !compiled.program.knows_all_types() {
         return;
     }
     KEPT.with_borrow_mut(|kept| {

@@ -1,11 +1,7 @@
 //! The tables: one function per statement, rows to structs and back.
 //!
-//! **Lock order: the instance's row first.** A call that begins at a bookmark, a queue item or a task reads that row
-//! without a lock. It then locks the instance `FOR NO KEY UPDATE` (`FOR UPDATE` would block foreign keys of users'
-//! tables), and then reads, locks or deletes the row. No row means that another session consumed it. Only the first
-//! instance lock of a call waits; every further one is `SKIP LOCKED`. A call locks queue items with `SKIP LOCKED`,
-//! always after the instance that they are for. A call locks table `schema_2` before all others, where it conflicts
-//! with DROP EXTENSION, and `instances` before `bookmarks`. Statements run with the rights of the extension's owner.
+//! Section 4 of ARCHITECTURE.md has the order of locks. In short, the instance's row comes before its bookmarks, tasks and
+//! queue items. Statements run with the rights of the extension's owner.
 //!
 //! Rows that every call reads or writes by key go through [`crate::pg::rows`], without plans; all other queries are
 //! statements of [`crate::pg::spi`].

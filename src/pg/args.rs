@@ -105,7 +105,7 @@ impl Call {
         self.arg(name).ok_or_else(|| must_not_be_null(name))
     }
 
-    /// A number from 1 to `most`, if it is given (22023).
+    /// A number from 1 to `most`; `None`: it is NULL. 22023 for any other number.
     pub fn count(&self, name: &str, most: u16) -> Result<Option<u16>, PgError> {
         let Some(number) = self.arg::<i32>(name) else { return Ok(None) };
         let count = u16::try_from(number).ok().filter(|count| (1..=most).contains(count));

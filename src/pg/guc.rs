@@ -117,7 +117,7 @@ fn define_limits() {
     GucRegistry::define_int_guc(
         c"workflow.max_bursts",
         c"Number of bursts that one call may run.",
-        c"A call runs more than one where workflows start, resume or continue each other. More are an error.",
+        c"A call runs one for each instance that it starts or resumes, and for each that these start, resume or continue. More are an error.",
         &MAX_BURSTS,
         1,
         i32::MAX,
@@ -295,7 +295,8 @@ pub fn max_waiters() -> usize {
     usize::try_from(MAX_WAITERS.get()).unwrap_or_default()
 }
 
-/// `workflow.max_leases`: how many leases of a task may end by time before its activity faults.
+/// `workflow.max_leases`: how many leases of a task may end without an answer, where its activity has no retry policy. With
+/// the last one the activity faults.
 pub fn max_leases() -> u32 {
     MAX_LEASES.get().unsigned_abs()
 }
@@ -310,7 +311,7 @@ pub fn resilience_strategies() -> Option<CString> {
     RESILIENCE_STRATEGIES.get().filter(|text| !text.is_empty())
 }
 
-/// `workflow.restoring`: whether a dump is being loaded, so that nothing fires.
+/// `workflow.restoring`: whether a dump is being loaded, so that nothing fires and no task can be claimed.
 pub fn restoring() -> bool {
     RESTORING.get()
 }

@@ -64,7 +64,7 @@ pub fn try_claim(bookmark: Uuid) -> Result<Claim, PgError> {
     Ok(removable(in_owners_session(claimed(bookmark, bookmarks::try_lock(bookmark))?)))
 }
 
-/// The same for a caller whose own rights are enough to run the instance.
+/// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever session.
 pub fn try_claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
     Ok(removable(claimed(bookmark, bookmarks::try_lock(bookmark))?))
 }
@@ -105,7 +105,7 @@ pub fn claim(bookmark: Uuid) -> Result<Claim, PgError> {
     claim_to_serve(bookmark).map(in_owners_session)
 }
 
-/// The same for a caller whose own rights are enough to run the instance.
+/// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever session.
 pub fn claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
     // A claim of a task by a worker does not lock the instance.
     let is_there = |waiting: &mut Waiting| !bookmarks::is_task(&waiting.bookmark) || bookmarks::lock_lease(waiting);

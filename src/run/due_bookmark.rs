@@ -1,7 +1,7 @@
 //! Firing a bookmark that is due, and ending a pause.
 //!
 //! The end of a pause fires the answers that were kept for the instance. A call that may not do so makes a bookmark of the
-//! instance due, and whoever fires that ends the pause. So each of the two leads to the other, and both are here.
+//! instance due, and the session that fires it ends the pause. So each of the two leads to the other, and both are here.
 
 use uuid::Uuid;
 use workflow_engine::execution;

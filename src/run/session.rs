@@ -84,9 +84,9 @@ impl HttpContext {
 /// A fault, as the answer to a request tells it.
 #[derive(Debug)]
 pub struct Faulted {
-    /// Instance.
+    /// Id of the instance that faulted.
     pub instance_id: Uuid,
-    /// Activity.
+    /// Id within the definition of the activity that faulted.
     pub activity_id: String,
     /// What went wrong.
     pub message: String,
@@ -126,9 +126,9 @@ pub struct ChildReport {
 /// reaches an instance by an event must not lend its rights to it.
 #[derive(Clone, Debug)]
 pub struct Publisher {
-    /// Instance.
+    /// Id of the instance whose burst published it.
     pub instance: Uuid,
-    /// Its owner.
+    /// The owner of that instance, with whose rights the stimulus is sent.
     pub owner: owners::Owner,
 }
 

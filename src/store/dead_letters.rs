@@ -15,7 +15,7 @@ pub struct Letter {
     pub item: Item,
     /// When the bookmark was due, if the letter is of a bookmark.
     pub due_at: Option<Timestamp>,
-    /// When `wf_replay` last gave it another chance; `None`: never.
+    /// When `wf_replay` gave it another chance, which it does once; `None`: it has not.
     pub replayed_at: Option<Timestamp>,
 }
 

@@ -213,11 +213,11 @@ pub fn postpone(bookmark: Uuid, until: Timestamp) {
     POSTPONE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(until)]);
 }
 
-static SETTLE: Statement = Statement::new("UPDATE workflow.bookmarks SET due_at = NULL WHERE id = $1", &[Type::Uuid]);
+static CLEAR: Statement = Statement::new("UPDATE workflow.bookmarks SET due_at = NULL WHERE id = $1", &[Type::Uuid]);
 
 /// Clears the due time of a bookmark, if the bookmark still exists.
 pub fn clear(bookmark: Uuid) {
-    SETTLE.run(&[Arg::Uuid(&bookmark)]);
+    CLEAR.run(&[Arg::Uuid(&bookmark)]);
 }
 
 static BURY: Statement = Statement::new(

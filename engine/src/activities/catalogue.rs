@@ -149,6 +149,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_type_that_came_after_0_2_0_is_in_later() {
+        const OF_0_2_0: usize = 50;
+        assert_eq!(ACTIVITIES.len(), OF_0_2_0 + LATER.len());
+        assert!(LATER.iter().all(|name| find(name).is_some_and(|it| short_name(it.descriptor().type_name) == *name)));
+    }
+
+    #[test]
     fn every_entry_is_documented_and_its_example_is_json_of_its_type() {
         for activity in ACTIVITIES {
             let descriptor = activity.descriptor();

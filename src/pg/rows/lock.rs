@@ -259,7 +259,8 @@ pub(super) unsafe fn deform<T>(
     }
 }
 
-/// Lends room for the values of a row, on the stack if they are no more than the columns of our tables.
+/// Lends room for the values of a row: on the stack for up to `FEW` columns, of which each table of ours has fewer unless a
+/// user has added some.
 fn with_room<T>(count: usize, body: impl FnOnce(&mut [Datum], &mut [bool]) -> T) -> T {
     const FEW: usize = 64;
     match count {

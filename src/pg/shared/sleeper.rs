@@ -1,4 +1,4 @@
-//! What shared memory says of a process that sleeps: how it is woken, and the time that wakes nobody.
+//! What shared memory says of a process that sleeps: how it is woken, and the value of a due time that never comes.
 
 use std::ffi::c_int;
 

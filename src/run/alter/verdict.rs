@@ -5,9 +5,9 @@ use uuid::Uuid;
 /// What became of an instance.
 #[derive(Debug)]
 pub struct Verdict {
-    /// The instance.
+    /// Id of an instance that the plan selects or names.
     pub instance: Uuid,
-    /// The outcome.
+    /// What the plan did to it.
     pub outcome: Outcome,
     /// Why it was refused.
     pub problems: Vec<String>,

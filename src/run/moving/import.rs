@@ -164,7 +164,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
         };
         moving::unpack(&table, fit).map_err(unreadable)?;
     }
-    fit(session, &ids, &bundle.keys, &contents)?;
+    adapt(session, &ids, &bundle.keys, &contents)?;
     pages.iter().try_for_each(|page| look_at(page))?;
     drop(mark);
     if running::may_have_deferred() {
@@ -310,8 +310,8 @@ fn refuse_taken_schedules(table: &Table, known: &Known<'_>) -> Result<(), PgErro
     }
 }
 
-/// Fits what was taken in to this node.
-fn fit(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents) -> Result<(), PgError> {
+/// Does for the rows that were taken in what this node would have done when it stored them.
+fn adapt(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents) -> Result<(), PgError> {
     if contents.children && moving::has_circle(ids) {
         return Err(damaged());
     }

@@ -25,7 +25,7 @@ ROLLBACK;
 SELECT call, outcome(replace(call, '$', quote_literal(:'held_token')), :'held') FROM unnest(ARRAY['wf_extend_task(%L, $)', 'wf_fail_task(%L, $, ''no'')', 'wf_release_task(%L, $)', 'wf_complete_task(%L, token => $)']) AS call;
 SELECT wf_complete_tasks(jsonb_build_array(jsonb_build_object('taskId', :'held', 'token', :'held_token'))) \g /dev/null
 
--- An event for everybody resumes what is here, and starts nothing.
+-- An event without a key resumes what is here, and starts nothing.
 SET client_min_messages = notice;
 BEGIN;
 SELECT array_length(resumed, 1) AS resumed, array_length(started, 1) AS started FROM wf_publish_event('Paid', correlation_id => '*');

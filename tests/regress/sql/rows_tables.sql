@@ -34,7 +34,7 @@ SAVEPOINT before;
 SELECT wf_start('claim', '{"report": "first"}', instance_id => '01900000-0000-7000-8000-0000000000aa') \g /dev/null
 SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '"first"') WHERE t.instance_id = '01900000-0000-7000-8000-0000000000aa';
 ROLLBACK TO before;
-SELECT sub_status FROM wf_cancel('01900000-0000-7000-8000-0000000000aa');
+SELECT wf_cancel('01900000-0000-7000-8000-0000000000aa');
 ROLLBACK TO before;
 SELECT wf_start('claim', '{"report": "second"}', instance_id => '01900000-0000-7000-8000-0000000000aa') \g /dev/null
 SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '"second"') WHERE t.instance_id = '01900000-0000-7000-8000-0000000000aa';
@@ -44,7 +44,7 @@ CREATE TEMP TABLE kept AS SELECT * FROM workflow.instances WHERE id = '01900000-
 DELETE FROM workflow.instances WHERE id = '01900000-0000-7000-8000-0000000000aa';
 SAVEPOINT gone;
 \set VERBOSITY sqlstate
-SELECT sub_status FROM wf_cancel('01900000-0000-7000-8000-0000000000aa');
+SELECT wf_cancel('01900000-0000-7000-8000-0000000000aa');
 \set VERBOSITY default
 ROLLBACK TO gone;
 INSERT INTO workflow.instances SELECT * FROM kept;

@@ -13,13 +13,13 @@ pub fn install() {
 }
 
 fn transaction_ended(committed: bool) {
-    rows::forget_places();
+    rows::forget_tids();
     compiled::transaction_ended();
     wake::transaction_ended(committed);
 }
 
 fn subtransaction_aborted() {
-    rows::forget_places();
+    rows::forget_tids();
     wake::subtransaction_aborted();
 }
 

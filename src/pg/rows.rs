@@ -19,14 +19,14 @@ mod columns;
 mod holder;
 mod indexes;
 mod lock;
-mod places;
+mod tids;
 mod triggers;
 mod writer;
 
 pub use columns::Columns;
 pub use holder::{Holder, holder, inserting, read_now_by};
 pub use lock::{Wait, distinct, lock, lock_table, read, read_by, read_newest_by};
-pub use places::forget as forget_places;
+pub use tids::forget as forget_tids;
 pub use triggers::suppressed;
 pub use writer::Writer;
 
@@ -52,8 +52,8 @@ unsafe fn find<T>(
 ) -> Option<T> {
     // SAFETY: an open table; the row is released, or the scan ended, here.
     unsafe {
-        let id = places::id(columns, key);
-        if let Some((mut tuple, buffer)) = id.and_then(|id| places::look(table, columns, id, snapshot)) {
+        let id = tids::id(columns, key);
+        if let Some((mut tuple, buffer)) = id.and_then(|id| tids::look(table, columns, id, snapshot)) {
             let done = body(&mut tuple);
             pg_sys::ReleaseBuffer(buffer);
             return Some(done);
@@ -61,7 +61,7 @@ unsafe fn find<T>(
         let scan = key_scan(table, columns, &[key], snapshot);
         let found = pg_sys::systable_getnext(scan);
         let done = (!found.is_null()).then(|| {
-            id.inspect(|id| places::note(table, *id, (*found).t_self));
+            id.inspect(|id| tids::note(table, *id, (*found).t_self));
             body(found)
         });
         pg_sys::systable_endscan(scan);

@@ -29,7 +29,7 @@ struct Resolved {
     numbers: Vec<i16>,
     /// The index for key lookups; invalid if the table has no such index that scans may rely on.
     key: Oid,
-    /// Whether the first column is the primary key.
+    /// Whether the first column alone is the primary key.
     is_primary: bool,
     /// Generation in which its indexes were read.
     indexes_at: u64,
@@ -141,9 +141,9 @@ impl Columns {
                 Some(name) => trusted(pg_sys::get_relname_relid(name.as_ptr(), catalog::schema()), id),
             }
         };
+        let first = resolved.numbers.first().filter(|_| self.index.is_none() && resolved.key != pg_sys::InvalidOid);
         // SAFETY: an open table.
-        resolved.is_primary =
-            self.index.is_none() && resolved.key != pg_sys::InvalidOid && unsafe { has_single_key(table) };
+        resolved.is_primary = first.is_some_and(|first| unsafe { is_primary_key(table, *first) });
         resolved.columns_at = generation;
     }
 
@@ -174,7 +174,7 @@ impl Columns {
         let generation = catalog::generation();
         if self.resolved.borrow().indexes_at != generation {
             let numbers = self.numbers().to_vec();
-            // SAFETY: as promised. Reading the catalog may process invalidations, so `resolved` must not be borrowed here.
+            // SAFETY: as promised.
             let indexes = unsafe { indexes::of(table, &numbers) };
             let mut resolved = self.resolved.borrow_mut();
             (resolved.indexes, resolved.indexes_at) = (indexes, generation);
@@ -209,14 +209,15 @@ unsafe fn trusted(index: Oid, table: Oid) -> Oid {
     }
 }
 
-/// Whether the primary key of an open table is one column.
-unsafe fn has_single_key(table: pg_sys::Relation) -> bool {
+/// Whether the primary key of an open table is this column alone.
+unsafe fn is_primary_key(table: pg_sys::Relation, number: i16) -> bool {
     // SAFETY: as promised; the set is a copy.
     unsafe {
         let kind = pg_sys::IndexAttrBitmapKind::INDEX_ATTR_BITMAP_PRIMARY_KEY;
         let set = pg_sys::RelationGetIndexAttrBitmap(table, kind);
-        let is_single = pg_sys::bms_membership(set) == pg_sys::BMS_Membership::BMS_SINGLETON;
+        let mut member = 0;
+        let is_single = pg_sys::bms_get_singleton_member(set, &mut member);
         pg_sys::bms_free(set);
-        is_single
+        is_single && member == i32::from(number) - pg_sys::FirstLowInvalidHeapAttributeNumber
     }
 }

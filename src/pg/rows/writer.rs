@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use super::{Columns, Wait, fill, find, key_scan, lock, places, triggers};
+use super::{Columns, Wait, fill, find, key_scan, lock, tids, triggers};
 use crate::pg::spi::Arg;
 use crate::pg::version::{self, Entries};
 
@@ -103,8 +103,8 @@ impl Writer {
             pg_sys::ExecStoreVirtualTuple(slot);
             pg_sys::ExecSimpleRelationInsert(table.info, self.estate, slot);
             triggers::refuse_suppression(table.relation, is_written(slot));
-            if let Some(id) = values.first().and_then(|key| places::id(columns, *key)) {
-                places::note(table.relation, id, (*slot).tts_tid);
+            if let Some(id) = values.first().and_then(|key| tids::id(columns, *key)) {
+                tids::note(table.relation, id, (*slot).tts_tid);
             }
         }
     }
@@ -138,8 +138,8 @@ impl Writer {
                     writer.open(columns, Rows::Any);
                     version::insert_index_entries(table.info, new, writer.estate, entries);
                 }
-                if let Some(id) = places::id(columns, *key).filter(|_| result == pg_sys::TM_Result::TM_Ok) {
-                    places::note(table.relation, id, (*new).tts_tid);
+                if let Some(id) = tids::id(columns, *key).filter(|_| result == pg_sys::TM_Result::TM_Ok) {
+                    tids::note(table.relation, id, (*new).tts_tid);
                 }
                 result
             }

@@ -1,0 +1,97 @@
+//! Where rows lie that were written, or found by their primary key.
+//!
+//! A resume reads its bookmark, locks the instance, reads the bookmark again, deletes it and updates the instance. The next
+//! one in the same transaction finds what this one has written. A known TID saves each later look the descent in the index.
+//! It is only a hint: the row there counts if the snapshot sees it and if it has the key, of which there is one such row.
+//!
+//! To read at a known TID is safe, because its page exists. The call that found or wrote the row has locked the table, and
+//! the lock stays until the (sub)transaction ends: then all TIDs are forgotten. This session may write the table anew
+//! itself, which is an invalidation.
+
+use std::cell::RefCell;
+
+use pgrx::pg_sys::{self, Oid};
+use uuid::Uuid;
+
+use super::Columns;
+use crate::pg::catalog;
+use crate::pg::spi::{Arg, Column};
+
+#[derive(Clone, Copy)]
+struct KnownTid {
+    table: Oid,
+    /// The generation of the catalog in which the row was found.
+    generation: u64,
+    key: Uuid,
+    row: pg_sys::ItemPointerData,
+}
+
+/// The last few TIDs.
+struct KnownTids {
+    known: [Option<KnownTid>; 4],
+    /// Position of the one that the next TID takes the room of.
+    oldest: usize,
+}
+
+thread_local! {
+    static TIDS: RefCell<KnownTids> = const { RefCell::new(KnownTids { known: [None; 4], oldest: 0 }) };
+}
+
+/// Forgets all TIDs, when locks of tables may have ended.
+pub fn forget() {
+    TIDS.with_borrow_mut(|tids| tids.known = [None; 4]);
+}
+
+/// The id by which these columns find a row, if it is the primary key.
+pub(super) fn id(columns: &Columns, key: Arg<'_>) -> Option<Uuid> {
+    match key {
+        Arg::Uuid(id) if columns.has_primary_key() => Some(*id),
+        _ => None,
+    }
+}
+
+/// Notes where the row with this key lies.
+pub(super) fn note(table: pg_sys::Relation, key: Uuid, row: pg_sys::ItemPointerData) {
+    // SAFETY: an open table.
+    let tid = KnownTid { table: unsafe { (*table).rd_id }, generation: catalog::generation(), key, row };
+    TIDS.with_borrow_mut(|tids| {
+        let same = |known: &Option<KnownTid>| known.is_some_and(|known| known.table == tid.table && known.key == key);
+        let at = tids.known.iter().position(same).unwrap_or_else(|| {
+            let oldest = tids.oldest;
+            tids.oldest = (oldest + 1) % tids.known.len();
+            oldest
+        });
+        tids.known[at] = Some(tid);
+    });
+}
+
+/// The row with this key, if its TID is known and the snapshot sees it there; with the buffer that the caller has to
+/// release.
+///
+/// # Safety
+/// An open table that is locked, and a registered snapshot.
+pub(super) unsafe fn look(
+    table: pg_sys::Relation,
+    columns: &Columns,
+    key: Uuid,
+    snapshot: pg_sys::Snapshot,
+) -> Option<(pg_sys::HeapTupleData, pg_sys::Buffer)> {
+    // SAFETY: as promised; the page of a known TID exists. The primary key is never NULL.
+    unsafe {
+        let (id, generation) = ((*table).rd_id, catalog::generation());
+        let is_it = |known: &&KnownTid| known.table == id && known.key == key && known.generation == generation;
+        let row = TIDS.with_borrow(|tids| tids.known.iter().flatten().find(is_it).map(|known| known.row))?;
+        let mut tuple = pg_sys::HeapTupleData { t_self: row, ..Default::default() };
+        let mut buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
+        if !pg_sys::heap_fetch(table, snapshot, &mut tuple, &mut buffer, false) {
+            return None;
+        }
+        let (number, mut is_null) = (i32::from(columns.numbers()[0]), false);
+        let found = Uuid::read(pg_sys::heap_getattr(&mut tuple, number, (*table).rd_att, &mut is_null));
+        if found == key {
+            return Some((tuple, buffer));
+        }
+        pg_sys::ReleaseBuffer(buffer);
+        None
+    }
+}

@@ -1,5 +1,7 @@
 //! The sources of the crates, as tests of their structure read them.
 
+#![allow(dead_code)] // Each test uses what it needs.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

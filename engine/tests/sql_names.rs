@@ -1,0 +1,38 @@
+//! Each name of an activity type or a bookmark in SQL is one that the code of the crates has as well.
+//!
+//! They stand there as constants, because an index with a predicate serves a statement only if PostgreSQL reads the same
+//! constant in both. No compiler compares them with those of the crates.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+mod sources;
+
+/// The scripts that bring this version. Those of earlier releases stay as they are.
+const SCRIPTS: [&str; 4] = ["schema.sql", "api.sql", "views.sql", "workflow--0.2.0--0.3.0.sql"];
+
+#[test]
+fn names_in_sql_are_names_in_code() {
+    let crates = [code("engine/src"), code("src")].concat();
+    let known: BTreeSet<_> = crates.iter().flat_map(|line| names(line, '"')).collect();
+    let scripts = SCRIPTS.map(|name| Path::new(sources::REPOSITORY).join("sql").join(name));
+    let scripts = scripts.map(|path| fs::read_to_string(path).expect("a script of the extension"));
+    let lines = scripts.iter().flat_map(|script| script.lines()).chain(crates.iter().map(String::as_str));
+    let used: BTreeSet<_> = lines.flat_map(|line| names(line, '\'')).collect();
+    assert!(used.contains("Elsa.RunTask"), "no SQL was read: {used:?}");
+    assert_eq!(used.difference(&known).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+fn code(crate_sources: &str) -> Vec<String> {
+    sources::files(crate_sources).iter().flat_map(|(_, path)| sources::code(path)).collect()
+}
+
+/// The quoted names of activity types and bookmarks in a line.
+fn names(line: &str, quote: char) -> Vec<String> {
+    let is_name = |text: &&str| {
+        let name = text.strip_prefix("Elsa.").or_else(|| text.strip_prefix("Workflow."));
+        name.is_some_and(|name| !name.is_empty() && name.chars().all(char::is_alphanumeric))
+    };
+    line.split(quote).filter(is_name).map(str::to_owned).collect()
+}

@@ -10,7 +10,7 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 
 use crate::pg::error::{PgError, unwind};
-use crate::pg::version::SearchPath;
+use crate::pg::version::{self, SearchPath};
 use crate::pg::{memory, planner, role};
 
 mod arg;
@@ -19,10 +19,11 @@ mod row;
 mod types;
 
 pub use arg::Arg;
-pub use record::{Change, Changed, ColumnRef, Read, Table, Written, column, joined};
+pub use record::{Change, Changed, Read, Table, Written, column, joined};
 pub(crate) use record::{changed, read, table, written};
+pub(super) use row::Types;
 pub use row::{Column, JsonText, Row};
-pub use types::{Tid, Timestamp, Type};
+pub use types::{ColumnRef, Tid, Timestamp, Type};
 
 /// The maximum number of parameters of a statement.
 pub const MAX_ARGS: usize = 64;
@@ -114,7 +115,17 @@ impl Statement {
         }
     }
 
+    /// The types of `$1…`.
+    fn parameters(&self) -> impl Iterator<Item = Type> {
+        let inserted = if let Text::Insert(_, columns, _) = self.text { columns } else { &[] };
+        inserted.iter().map(|(_, kind)| *kind).chain(self.types.iter().copied())
+    }
+
     fn execute(&'static self, args: &[Arg<'_>]) {
+        let is_typed = |(arg, kind): (&Arg<'_>, Type)| arg.kind().is_none_or(|given| given == kind);
+        if args.len() != self.parameters().count() || !args.iter().zip(self.parameters()).all(is_typed) {
+            unwind(PgError::new("XX000", format!("parameters do not fit: {}", self.text.sql())));
+        }
         let mut values = [pg_sys::Datum::null(); MAX_ARGS];
         let mut nulls = [b' ' as std::ffi::c_char; MAX_ARGS];
         for (i, arg) in args.iter().enumerate() {
@@ -143,9 +154,7 @@ impl Statement {
 
     fn prepare(&self) -> pg_sys::SPIPlanPtr {
         let sql = CString::new(self.text.sql()).expect("our SQL has no NUL");
-        let inserted = if let Text::Insert(_, columns, _) = self.text { columns } else { &[] };
-        let types = inserted.iter().map(|(_, kind)| kind).chain(self.types);
-        let mut types: Vec<pg_sys::Oid> = types.map(|kind| kind.oid()).collect();
+        let mut types: Vec<pg_sys::Oid> = self.parameters().map(Type::oid).collect();
         // SAFETY: the types are as many as said; SPI_keepplan moves the plan out of SPI's context.
         unsafe {
             let options = pg_sys::CURSOR_OPT_GENERIC_PLAN as i32 | planner::OURS;
@@ -169,9 +178,9 @@ pub(super) fn fetch<T>(mut read: impl FnMut(&mut Row<'_>) -> T) -> Vec<T> {
             return Vec::new();
         }
         let descriptor = (*table).tupdesc;
-        let columns = (*descriptor).natts as usize;
-        let mut values = vec![pg_sys::Datum::null(); columns];
-        let mut nulls = vec![false; columns];
+        let types = version::attributes(descriptor);
+        let mut values = vec![pg_sys::Datum::null(); types.len()];
+        let mut nulls = vec![false; types.len()];
         let count = pg_sys::SPI_processed as usize;
         memory::room(count.saturating_mul(size_of::<T>()));
         let mut rows = Vec::with_capacity(count);
@@ -179,7 +188,7 @@ pub(super) fn fetch<T>(mut read: impl FnMut(&mut Row<'_>) -> T) -> Vec<T> {
             memory::check();
             let tuple = *(*table).vals.add(i);
             pg_sys::heap_deform_tuple(tuple, descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
-            rows.push(read(&mut Row::new(&values, &nulls)));
+            rows.push(read(&mut Row::new(Types::Result(types), &values, &nulls)));
         }
         pg_sys::SPI_freetuptable(table);
         rows

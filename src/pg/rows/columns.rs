@@ -147,6 +147,11 @@ impl Columns {
         resolved.columns_at = generation;
     }
 
+    /// Names and types of the columns.
+    pub(super) fn declared(&self) -> &'static [ColumnRef] {
+        self.columns
+    }
+
     /// The attribute numbers of the columns, in the order of declaration.
     pub(super) fn numbers(&self) -> std::cell::Ref<'_, [i16]> {
         std::cell::Ref::map(self.resolved.borrow(), |resolved| resolved.numbers.as_slice())

@@ -6,7 +6,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::{Columns, find, key_scan, scan_above};
 use crate::pg::error::{PgError, unwind};
-use crate::pg::spi::{Arg, Row};
+use crate::pg::spi::{Arg, Row, Types};
 
 /// What to do about a row that another transaction has locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,7 +253,7 @@ pub(super) unsafe fn deform<T>(
                     (values[at], nulls[at]) = (all[number], all_nulls[number]);
                 }
                 drop(numbers);
-                read(&mut Row::new(values, nulls))
+                read(&mut Row::new(Types::Table(columns.declared()), values, nulls))
             })
         })
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::pg::jsonb::{self, Document};
-use crate::pg::spi::types::{Tid, Timestamp};
+use crate::pg::spi::types::{Tid, Timestamp, Type};
 use crate::pg::varlena::varlena;
 
 /// The value of a parameter or a column. A variant has the name of its type in SQL; a plural is the array of it.
@@ -58,6 +58,28 @@ impl<'a> Arg<'a> {
     /// An instant or NULL.
     pub fn time(value: Option<Timestamp>) -> Self {
         value.map_or(Self::Null, Self::Timestamp)
+    }
+
+    /// The type of its datum; `None`: it is NULL.
+    pub(super) fn kind(self) -> Option<Type> {
+        Some(match self {
+            Self::Null => return None,
+            Self::Uuid(_) => Type::Uuid,
+            Self::Uuids(_) => Type::UuidArray,
+            Self::Text(_) => Type::Text,
+            Self::Texts(_) => Type::TextArray,
+            Self::Integer(_) => Type::Integer,
+            Self::Integers(_) => Type::IntegerArray,
+            Self::BigInt(_) => Type::BigInt,
+            Self::BigInts(_) => Type::BigIntArray,
+            Self::Boolean(_) => Type::Boolean,
+            Self::Bytea(_) => Type::Bytea,
+            Self::Json(_) | Self::Object(_) | Self::Document(_) | Self::JsonText(_) => Type::Jsonb,
+            Self::Timestamp(_) => Type::Timestamp,
+            Self::Timestamps(_) => Type::TimestampArray,
+            Self::Oid(_) => Type::Oid,
+            Self::Tids(_) => Type::TidArray,
+        })
     }
 
     /// The datum, in the current memory context where it is not passed by value; `None` is NULL.

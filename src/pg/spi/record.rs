@@ -12,10 +12,7 @@ use uuid::Uuid;
 
 use crate::pg::jsonb::Document;
 
-use super::{Arg, Column, Row, Timestamp, Type};
-
-/// Name and type of a column, as C and SPI want them.
-pub type ColumnRef = (&'static CStr, Type);
+use super::{Arg, Column, ColumnRef, Row, Timestamp, Type};
 
 /// A table in the schema `workflow`.
 pub struct Table {

@@ -7,20 +7,33 @@ use workflow_engine::value::Tally;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::jsonb::{self, Document};
-use crate::pg::spi::types::{Tid, Timestamp, Type};
+use crate::pg::spi::types::{ColumnRef, Tid, Timestamp, Type};
 use crate::pg::varlena::{bytes_of, size_of_varlena};
 
 /// One row; columns are read in order.
 pub struct Row<'a> {
+    types: Types<'a>,
     values: &'a [pg_sys::Datum],
     nulls: &'a [bool],
     next: usize,
 }
 
+/// The types of a row's columns.
+#[derive(Clone, Copy)]
+pub(in crate::pg) enum Types<'a> {
+    /// Of the columns of a result.
+    Result(&'a [pg_sys::FormData_pg_attribute]),
+    /// Of columns of a table, as they are declared. They were compared with the table's when they were resolved.
+    Table(&'static [ColumnRef]),
+}
+
 impl<'a> Row<'a> {
     /// A row of these columns.
-    pub(in crate::pg) fn new(values: &'a [pg_sys::Datum], nulls: &'a [bool]) -> Self {
-        Self { values, nulls, next: 0 }
+    ///
+    /// # Safety
+    /// Each value that is not NULL is a valid one of its column's type.
+    pub(in crate::pg) unsafe fn new(types: Types<'a>, values: &'a [pg_sys::Datum], nulls: &'a [bool]) -> Self {
+        Self { types, values, nulls, next: 0 }
     }
 
     pub(in crate::pg) fn datum(&mut self) -> Option<pg_sys::Datum> {
@@ -41,15 +54,28 @@ impl<'a> Row<'a> {
 
     /// A column that is never NULL.
     pub fn get<T: Column>(&mut self) -> T {
+        self.check(T::TYPE);
         let datum = self.required();
-        // SAFETY: the statement's column has the type that T reads.
+        // SAFETY: the column has the type that T reads.
         unsafe { T::read(datum) }
     }
 
     /// A column that may be NULL.
     pub fn maybe<T: Column>(&mut self) -> Option<T> {
+        self.check(T::TYPE);
         // SAFETY: as above.
         self.datum().map(|datum| unsafe { T::read(datum) })
+    }
+
+    /// Refuses to read the next column as another type than it has: an error in the text of a statement.
+    fn check(&self, kind: Type) {
+        let is_right = match self.types {
+            Types::Result(columns) => columns.get(self.next).is_some_and(|column| column.atttypid == kind.oid()),
+            Types::Table(columns) => columns.get(self.next).is_some_and(|(_, declared)| *declared == kind),
+        };
+        if !is_right {
+            unwind(PgError::new("XX000", format!("column {} of a result is not {kind:?}", self.next + 1)));
+        }
     }
 }
 

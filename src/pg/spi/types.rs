@@ -1,5 +1,7 @@
 //! Types of parameters and columns, and the values that Rust has no type for.
 
+use std::ffi::CStr;
+
 use chrono::{DateTime, Utc};
 use pgrx::pg_sys;
 
@@ -88,3 +90,6 @@ impl Type {
         }
     }
 }
+
+/// Name and type of a column, as C and SPI want them.
+pub type ColumnRef = (&'static CStr, Type);

@@ -19,8 +19,9 @@ use std::collections::HashMap;
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
+use workflow_engine::Bookmark;
 
-use super::{Privilege, is_member};
+use super::{Privilege, is_member, people};
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::membership::{belongs_to, database_owner, is_superuser, was_put_into};
@@ -73,6 +74,14 @@ impl<'a> Hearing<'a> {
         let verdict = self.judge(Privilege::Resume, &compiled::of_version(version)?.row, owner);
         self.known.insert((version, owner.id), verdict);
         Ok(verdict)
+    }
+
+    /// Whether the stimulus may resume an instance of this version and owner at a bookmark. It may not if that is the
+    /// bookmark of a task for others.
+    pub fn resumes_at(&mut self, bookmark: &Bookmark, version: Uuid, owner: &Owner) -> Result<Verdict, PgError> {
+        let verdict = self.resumes(version, owner)?;
+        let may_meet = verdict != Verdict::Heard || people::may_meet(self.sender, bookmark, version, owner)?;
+        Ok(if may_meet { verdict } else { Verdict::Denied })
     }
 
     /// Whether the stimulus may resume this instance.

@@ -86,9 +86,9 @@ pub fn require_work(
     }
 }
 
-/// Whether a sender that may resume an instance of this version and owner may do so at a bookmark. It may not if that is
-/// the bookmark of a task for others.
-pub fn may_meet(sender: &Owner, bookmark: &Bookmark, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
+/// Whether a sender that may resume an instance of this version and owner may answer the task of a bookmark, if the
+/// bookmark is a task's.
+pub(super) fn may_meet(sender: &Owner, bookmark: &Bookmark, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
     match assignment_of(bookmark) {
         Some(assignment) => Ok(admits(sender, &assignment, owner, &compiled::of_version(version)?.row)),
         None => Ok(true),

@@ -9,7 +9,6 @@ use workflow_engine::instance::EVERYONE;
 use workflow_engine::stimulus;
 
 use crate::access::hearing::{Hearing, Verdict};
-use crate::access::people;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
 use crate::run::burst::OnFault;
@@ -139,7 +138,7 @@ pub fn resume_matches(
         found.into_iter().partition(|stored| running::contains(stored.instance_id));
     let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
     if running::any() {
-        let inside = heard(&mut hearing, &stimulus.sender, &inside, delivery)?;
+        let inside = heard(&mut hearing, &inside, delivery)?;
         defer(session, stimulus, &inside, is_momentary, delivery);
     }
     let mut outside = VecDeque::from(outside);
@@ -171,21 +170,14 @@ pub fn resume_matches(
 }
 
 /// The instances of these bookmarks that hear the stimulus.
-fn heard(
-    hearing: &mut Hearing<'_>,
-    sender: &Owner,
-    found: &[Stored],
-    delivery: &mut Delivery,
-) -> Result<HashSet<Uuid>, PgError> {
+fn heard(hearing: &mut Hearing<'_>, found: &[Stored], delivery: &mut Delivery) -> Result<HashSet<Uuid>, PgError> {
     let mut instances = HashSet::new();
     for stored in found {
         let Some((version, owner)) = instances::owner(stored.instance_id) else { continue };
-        match hearing.resumes(version, &owner)? {
-            Verdict::Heard if people::may_meet(sender, &stored.bookmark, version, &owner)? => {
-                instances.insert(stored.instance_id);
-            }
+        match hearing.resumes_at(&stored.bookmark, version, &owner)? {
+            Verdict::Heard => _ = instances.insert(stored.instance_id),
             Verdict::Withheld => delivery.withheld += 1,
-            Verdict::Heard | Verdict::Denied => {}
+            Verdict::Denied => {}
         }
     }
     Ok(instances)
@@ -201,7 +193,7 @@ fn resume_match(
 ) -> Result<Attempt, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Attempt::NotPermitted) };
     // Check before locking: a sender that may not resume the instance must not make other sessions wait for it.
-    match hearing.resumes(version, &owner)? {
+    match hearing.resumes_at(&stored.bookmark, version, &owner)? {
         Verdict::Heard => {}
         Verdict::Withheld => return Ok(Attempt::Withheld),
         Verdict::Denied => return Ok(Attempt::NotPermitted),
@@ -210,9 +202,6 @@ fn resume_match(
     if stimulus.filter.correlation == Correlation::Any
         && route::require_instance(stored.instance_id, stored.correlation_id.as_deref()).is_err()
     {
-        return Ok(Attempt::NotPermitted);
-    }
-    if !people::may_meet(&stimulus.sender, &stored.bookmark, version, &owner)? {
         return Ok(Attempt::NotPermitted);
     }
     match isolated::unless_own(session, &owner, |session| resume_bookmark(session, stimulus, stored))? {
@@ -318,13 +307,7 @@ pub fn published(session: &mut Session, published: Published, publisher: Publish
         input: published.input,
         sender: publisher.owner,
     };
-    let found = matching::find(&stimulus.filter);
-    let mut delivery = Delivery::default();
-    if !published.local {
-        triggers::start_all(session, &name, &stimulus, &mut delivery)?;
-    }
-    resume_matches(session, &stimulus, found, true, &mut delivery)?;
-    enqueue_for_busy(session, &stimulus, &mut delivery);
+    send(session, &name, stimulus, None, !published.local)?;
     Ok(())
 }
 

@@ -17,7 +17,7 @@ pub fn of_instance(instance: Uuid, shapes: &[i32], now: Timestamp) -> Result<Vec
         let correlation_id = stored.correlation_id.as_deref();
         let wanted = Wanted { bookmark: &stored.bookmark, instance, correlation_id };
         let item = queue::oldest_for(wanted, shapes, now, &[], |sender, names_target| {
-            Ok(Hearing::of(sender, names_target).resumes(version, &owner)? == Verdict::Heard)
+            Ok(Hearing::of(sender, names_target).resumes_at(&stored.bookmark, version, &owner)? == Verdict::Heard)
         })?;
         missed.extend(item.map(|item| item.id));
     }

@@ -2,7 +2,6 @@
 
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
-use crate::access::people;
 use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
@@ -159,9 +158,9 @@ enum Can {
 fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
     // Check before locking, as in a delivery.
-    let verdict = Hearing::of(&item.sender, item.filter.names_target()).resumes(version, &owner)?;
-    let may_meet = verdict == Verdict::Heard && people::may_meet(&item.sender, &stored.bookmark, version, &owner)?;
-    if !may_meet || !is_wanted_here(&item.sender, version, &owner)? {
+    let mut hearing = Hearing::of(&item.sender, item.filter.names_target());
+    let verdict = hearing.resumes_at(&stored.bookmark, version, &owner)?;
+    if verdict != Verdict::Heard || !is_wanted_here(&item.sender, version, &owner)? {
         return Ok(Can::Not);
     }
     if !route::admits_instance(stored.instance_id, stored.correlation_id.as_deref()) {

@@ -7,7 +7,8 @@ psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
 CREATE ROLE joe LOGIN;
 CREATE ROLE sue LOGIN;
 CREATE ROLE nolog;
-SELECT wf_grant_usage(r) FROM unnest('{joe,sue,nolog}'::name[]) AS r;
+CREATE ROLE asker;
+SELECT wf_grant_usage(r) FROM unnest('{joe,sue,nolog,asker}'::name[]) AS r;
 CREATE TABLE public.happened (
     instance uuid NOT NULL, owner text NOT NULL DEFAULT current_user, session text NOT NULL DEFAULT session_user);
 GRANT SELECT, INSERT ON public.happened TO PUBLIC;
@@ -104,6 +105,27 @@ nolog|postgres|1
 sue|sue|1" "$happened 'all' GROUP BY 1, 2 ORDER BY 1"
 await 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: one stimulus reaches the instances of several owners, each in a session of its owner"
+
+# Sue may resume the instance and not answer its task, which is for joe; her stimulus is the older one.
+psql -X -q -At -v ON_ERROR_STOP=1 >/dev/null <<'SQL'
+SET SESSION AUTHORIZATION postgres;
+SELECT wf_define('{"definitionId": "of asker", "root": [
+    {"type": "RunTask", "id": "ask", "taskName": "Ask", "assignee": "role:joe"},
+    {"type": "Sql", "statement": "INSERT INTO public.happened VALUES (($1 #>> ''{}'')::uuid)", "parameters": [{"js": "getWorkflowInstanceId()"}]}]}');
+SELECT wf_grant('of asker', r, '{start,resume}') FROM unnest('{joe,sue,asker}'::name[]) AS r;
+SQL
+gate
+missed_by ask before BEGIN asker
+for role in sue joe; do
+    query "SET client_min_messages = error; SET ROLE $role;
+        SELECT wf_enqueue_bookmark(activity_id => 'ask', correlation_id => 'ask', keep_for => '1 day')" >/dev/null
+done
+await 2 "SELECT count(*) FROM workflow.bookmark_queue WHERE correlation_id = 'ask'"
+open_gate
+await Finished "SELECT sub_status FROM workflow.instances WHERE correlation_id = 'ask'"
+is sue "SELECT o.name FROM workflow.bookmark_queue q JOIN workflow.owners o ON o.id = q.sender WHERE q.correlation_id = 'ask'"
+query "DELETE FROM workflow.bookmark_queue WHERE correlation_id = 'ask'"
+echo "ok: and where only a later stimulus comes from a role that may answer the task"
 
 # A session has written a bookmark, all others see it, and it does not know yet whether the workers want to hear of that: it stands
 # between the two for so long that they have forgotten all stimuli that it can have missed.

@@ -19,7 +19,7 @@ mod when;
 pub use cron::Cron;
 pub use cron_text::CronError;
 pub use interval::Interval;
-pub use schedule::{MISFIRE_CAP, MISFIRE_CAP_MAX, Misfire, Overlap, Plan, Schedule};
+pub use schedule::{DueFires, MISFIRE_CAP, MISFIRE_CAP_MAX, Misfire, Overlap, Schedule};
 pub(crate) use schedule_text::{never, not_positive};
 pub(crate) use wall_clock::instant_of;
 pub use when::When;

@@ -197,6 +197,6 @@ fn next_of(session: &Session, timed: &Timed) -> Result<(Next, i64), PgError> {
     }
     let zone = timing::zone_of(&schedule)?;
     // With a negative grace, no instant that is due counts as in time.
-    let plan = schedule.plan(due.into(), session.now, Duration::microseconds(-1), &*zone);
+    let plan = schedule.due_fires(due.into(), session.now, Duration::microseconds(-1), &*zone);
     Ok((Next::at(&schedule, plan.next), i64::try_from(plan.missed).unwrap_or(i64::MAX)))
 }

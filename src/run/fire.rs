@@ -4,7 +4,7 @@
 //! trigger does. The burst then runs like that of any other due bookmark, in a session of the owner if it needs one.
 
 use uuid::Uuid;
-use workflow_engine::calendar::{Overlap, Plan, Schedule, When};
+use workflow_engine::calendar::{DueFires, Overlap, Schedule, When};
 
 use crate::access;
 use crate::pg::error::warning;
@@ -82,7 +82,7 @@ fn try_fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
 
 /// The instants to fire, and when the trigger is due next. A trigger that the end of a run has woken may have no due
 /// instant of its own.
-fn plan(session: &Session, schedule: &Schedule, timed: &Timed) -> Result<(Plan, Next), PgError> {
+fn plan(session: &Session, schedule: &Schedule, timed: &Timed) -> Result<(DueFires, Next), PgError> {
     let now = session.now;
     let own = timed.scheduled_at.filter(|at| *at <= session.timestamp());
     let Some(due) = own else {
@@ -90,16 +90,16 @@ fn plan(session: &Session, schedule: &Schedule, timed: &Timed) -> Result<(Plan, 
         return Ok((nothing(), next));
     };
     if schedule.when == When::Reboot {
-        return Ok((Plan { fire: vec![due.into()], ..nothing() }, Next::default()));
+        return Ok((DueFires { fire: vec![due.into()], ..nothing() }, Next::default()));
     }
     let zone = timing::zone_of(schedule)?;
-    let plan = schedule.plan(due.into(), now, grace(schedule), &*zone);
+    let plan = schedule.due_fires(due.into(), now, grace(schedule), &*zone);
     let next = Next::at(schedule, plan.next);
     Ok((plan, next))
 }
 
-fn nothing() -> Plan {
-    Plan { fire: Vec::new(), missed: 0, next: None }
+fn nothing() -> DueFires {
+    DueFires { fire: Vec::new(), missed: 0, next: None }
 }
 
 /// How late a fire still counts as in time. A fire that jitter delays is not late because of it.
@@ -118,7 +118,7 @@ struct Fire<'a> {
 }
 
 impl Fire<'_> {
-    fn run(mut self, plan: &Plan, next: Next) -> Result<FireOutcome, PgError> {
+    fn run(mut self, plan: &DueFires, next: Next) -> Result<FireOutcome, PgError> {
         let mut outcome = FireOutcome {
             next_fire_at: next.next_fire_at,
             scheduled_at: next.scheduled_at,

@@ -118,7 +118,7 @@ fn number_of(stored: i64) -> Result<u32, Error> {
 }
 
 /// What a record keeps, if the program has the activities that it names.
-fn checked(program: &Program, bytes: &[u8]) -> Result<workflow_engine::instance::compensation::Kept, Error> {
+fn checked(program: &Program, bytes: &[u8]) -> Result<workflow_engine::instance::compensation::RecordSnapshot, Error> {
     let kept = decode_kept(bytes)?;
     let mut named = kept.outputs.iter().map(|(node, _)| *node).chain([kept.node]);
     match named.all(|node| (node.0 as usize) < program.nodes.len()) {

@@ -4,7 +4,7 @@ use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, Input, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
-use crate::instance::compensation::Way;
+use crate::instance::compensation::RecordAction;
 use crate::value::to_text;
 
 /// Runs the compensations of completed activities.
@@ -30,13 +30,13 @@ impl Activity for Compensate {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        unwind(cx, Way::Compensate, TARGET)
+        unwind(cx, RecordAction::Compensate, TARGET)
     }
 }
 
 /// Runs the handlers of the records that an activity names.
-pub(super) fn unwind(cx: &mut Execution<'_>, way: Way, target: Input<String>) -> Result<(), Fault> {
+pub(super) fn unwind(cx: &mut Execution<'_>, action: RecordAction, target: Input<String>) -> Result<(), Fault> {
     let target = cx.peek(target);
     let target = (!target.is_null()).then(|| to_text(target)).filter(|target| !target.is_empty());
-    cx.unwind(way, target.as_deref())
+    cx.unwind(action, target.as_deref())
 }

@@ -5,7 +5,7 @@ use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
-use crate::instance::compensation::Way;
+use crate::instance::compensation::RecordAction;
 
 /// Runs the confirmations of completed activities.
 #[derive(Debug)]
@@ -30,6 +30,6 @@ impl Activity for Confirm {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        unwind(cx, Way::Confirm, TARGET)
+        unwind(cx, RecordAction::Confirm, TARGET)
     }
 }

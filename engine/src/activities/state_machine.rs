@@ -109,20 +109,20 @@ impl Activity for StateMachine {
         if cx.is_breaking() {
             return cx.complete();
         }
-        let step = match Role::of(child.tag) {
-            Role::Entry => Step::Arm,
-            Role::Trigger(transition) => triggered(cx, machine, transition)?,
-            Role::Action(transition) => Step::Leave(transition),
-            Role::Exit(transition) => Step::Enter(target(machine, transition)?),
+        let step = match ChildRole::of(child.tag) {
+            ChildRole::Entry => Step::Arm,
+            ChildRole::Trigger(transition) => triggered(cx, machine, transition)?,
+            ChildRole::Action(transition) => Step::Leave(transition),
+            ChildRole::Exit(transition) => Step::Enter(target(machine, transition)?),
         };
         go_on(cx, machine, step)
     }
 
     /// A transition whose trigger is cancelled is not taken; the machine waits for the others.
     fn child_cancelled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
-        match Role::of(child.tag) {
-            Role::Trigger(_) if cx.has_pending_work() => Ok(()),
-            Role::Trigger(_) => cx.complete(),
+        match ChildRole::of(child.tag) {
+            ChildRole::Trigger(_) if cx.has_pending_work() => Ok(()),
+            ChildRole::Trigger(_) => cx.complete(),
             _ => self.child_completed(cx, child, &Outcomes::Empty),
         }
     }
@@ -137,7 +137,7 @@ impl Activity for StateMachine {
 }
 
 /// The role of a child, encoded in its tag.
-pub(crate) enum Role {
+pub(crate) enum ChildRole {
     /// What runs when the machine enters a state.
     Entry,
     /// What the transition with this number waits for.
@@ -148,7 +148,7 @@ pub(crate) enum Role {
     Exit(u32),
 }
 
-impl Role {
+impl ChildRole {
     pub(crate) fn of(tag: u32) -> Self {
         match tag & 3 {
             0 => Self::Entry,
@@ -195,23 +195,23 @@ fn take(cx: &mut Execution<'_>, machine: &Machine, step: Step) -> Result<Step, F
             let name = name_of(cx, state);
             cx.journal(EventKind::Note, Some(json!({ "state": name })));
             cx.set_output(STATE, Value::String(name))?;
-            run(cx, port(cx, STATES, state, ENTRY), Role::Entry, Step::Arm)
+            run(cx, port(cx, STATES, state, ENTRY), ChildRole::Entry, Step::Arm)
         }
         Step::Arm => arm(cx, machine),
         Step::Act(transition) => {
             let action = port(cx, TRANSITIONS, transition, ACTION);
-            run(cx, action, Role::Action(transition), Step::Leave(transition))
+            run(cx, action, ChildRole::Action(transition), Step::Leave(transition))
         }
         Step::Leave(transition) => {
             let exit = port(cx, STATES, current(cx), EXIT);
-            run(cx, exit, Role::Exit(transition), Step::Enter(target(machine, transition)?))
+            run(cx, exit, ChildRole::Exit(transition), Step::Enter(target(machine, transition)?))
         }
         Step::Wait => Ok(Step::Wait),
     }
 }
 
 /// Schedules an activity if there is one, otherwise returns the step that follows it.
-fn run(cx: &mut Execution<'_>, activity: Option<NodeIx>, role: Role, otherwise: Step) -> Result<Step, Fault> {
+fn run(cx: &mut Execution<'_>, activity: Option<NodeIx>, role: ChildRole, otherwise: Step) -> Result<Step, Fault> {
     match activity {
         Some(activity) => {
             cx.schedule(activity, role.tag(), Vec::new())?;
@@ -237,7 +237,7 @@ fn arm(cx: &mut Execution<'_>, machine: &Machine) -> Result<Step, Fault> {
         cx.complete()?;
     }
     for (trigger, transition) in armed {
-        cx.schedule(trigger, Role::Trigger(transition).tag(), Vec::new())?;
+        cx.schedule(trigger, ChildRole::Trigger(transition).tag(), Vec::new())?;
     }
     Ok(Step::Wait)
 }
@@ -246,7 +246,7 @@ fn arm(cx: &mut Execution<'_>, machine: &Machine) -> Result<Step, Fault> {
 fn triggered(cx: &mut Execution<'_>, machine: &Machine, transition: u32) -> Result<Step, Fault> {
     if !cx.holds(TRANSITIONS, transition as usize)? {
         let trigger = port(cx, TRANSITIONS, transition, TRIGGER);
-        return run(cx, trigger, Role::Trigger(transition), Step::Wait);
+        return run(cx, trigger, ChildRole::Trigger(transition), Step::Wait);
     }
     for child in cx.children() {
         cx.cancel_child(child.sequence);

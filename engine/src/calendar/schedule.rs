@@ -97,7 +97,7 @@ fn choose<T>(what: &str, text: &str, choices: [(&str, T); 3]) -> Result<T, Fault
 
 /// What a due schedule fires, and when it is due next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct DueFires {
     /// The occurrences that fire now, as the instants at which they were due, oldest first.
     pub fire: Vec<DateTime<Utc>>,
     /// How many occurrences do not fire.
@@ -140,9 +140,9 @@ impl Schedule {
 
     /// What fires now that `due` has come, and when it is due next. An occurrence is missed if a later one is
     /// due as well, or if it is late by more than `grace`.
-    pub fn plan(&self, due: DateTime<Utc>, now: DateTime<Utc>, grace: TimeDelta, zone: &dyn Zone) -> Plan {
+    pub fn due_fires(&self, due: DateTime<Utc>, now: DateTime<Utc>, grace: TimeDelta, zone: &dyn Zone) -> DueFires {
         if due > now {
-            return Plan { fire: Vec::new(), missed: 0, next: Some(due) };
+            return DueFires { fire: Vec::new(), missed: 0, next: Some(due) };
         }
         let occurrences = Occurrences::of(&self.when, zone);
         let next = occurrences.after(now);
@@ -160,7 +160,7 @@ impl Schedule {
             }
         };
         let missed = later.saturating_add(1).saturating_sub(fire.len() as u64);
-        Plan { fire, missed, next }
+        DueFires { fire, missed, next }
     }
 
     /// An instant delayed by a random part of the jitter.

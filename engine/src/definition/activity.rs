@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::common::{COMMON, MAX_NODE_ID_BYTES};
-use super::custom::{Role, is_custom_member, is_only_property};
+use super::custom::{MemberRole, is_custom_member, is_only_property};
 use super::expression::{Reader, short_binding, statement_text};
 use super::forms::wrapper;
 use super::json::{Path, entry, kind_of};
@@ -379,7 +379,7 @@ impl<'a> Reading<'a> {
         for (key, value) in members.iter().filter(|(key, _)| is_input(key)) {
             let above = self.place();
             let place = above.key(key);
-            let role = Role::of(key, value, custom);
+            let role = MemberRole::of(key, value, custom);
             let before = self.reader.problems.count();
             if role.is_output()
                 && let Some(binding) = self.reader.binding(value, &place)

@@ -21,9 +21,9 @@ pub(super) fn is_only_property(key: &str, custom: &CustomType) -> bool {
     PROPERTIES.iter().any(|name| is(name)) && custom.inputs.as_ref().is_some_and(|inputs| !inputs.iter().any(|i| is(i)))
 }
 
-/// Role of a member of a custom activity.
+/// MemberRole of a member of a custom activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum MemberRole {
     /// An input: a value for the activity.
     Input,
     /// An output: a binding of a value that the activity sets.
@@ -32,7 +32,7 @@ pub(super) enum Role {
     Either,
 }
 
-impl Role {
+impl MemberRole {
     /// Determines the role of a member: by the registration if it declares outputs, else by the spelling of the value.
     pub fn of(name: &str, value: &Value, custom: &CustomType) -> Self {
         let binding = short_binding(value);

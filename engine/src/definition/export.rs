@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::activity::WORKFLOW;
 use super::common::MAX_NODE_ID_BYTES;
-use super::custom::{Role, is_custom_member, is_only_property};
+use super::custom::{MemberRole, is_custom_member, is_only_property};
 use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
 use super::outline::{Kind, Outline, Sketch};
@@ -253,11 +253,11 @@ impl<'a> Writer<'a> {
         };
         let is_input = |key: &str| is_custom_member(key) && !is_only_property(key, custom);
         for (key, value) in members.iter().filter(|(key, _)| is_input(key)) {
-            let written = match Role::of(key, value, custom) {
-                Role::Input => values::input(value, "Object", self.names),
-                Role::Output => values::binding(value, "Object", self.names),
+            let written = match MemberRole::of(key, value, custom) {
+                MemberRole::Input => values::input(value, "Object", self.names),
+                MemberRole::Output => values::binding(value, "Object", self.names),
                 // The member is both, as only the short form allows.
-                Role::Either => value.clone(),
+                MemberRole::Either => value.clone(),
             };
             self.taken.push(key);
             self.out.insert(key.clone(), written);

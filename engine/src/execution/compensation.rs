@@ -16,7 +16,7 @@ use crate::execution::context::Execution;
 use crate::execution::core::{Core, Task};
 use crate::execution::interruption::Interrupted;
 use crate::fault::Fault;
-use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, Unwinding, Wanted, Way};
+use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, Unwinding, Wanted, RecordAction};
 use crate::instance::{ActivityStatus, Context, Memory, SubStatus};
 use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
@@ -103,19 +103,19 @@ impl Core<'_> {
     }
 
     /// The next record that the instance itself handles.
-    fn next_record(&mut self) -> Option<(Record, Way)> {
+    fn next_record(&mut self) -> Option<(Record, RecordAction)> {
         let newest = |holder| Wanted { holder, node: None, newest: true };
         if let Some(record) = self.host.find_record(newest(INTERRUPTED)) {
-            return Some((record, Way::Cancel));
+            return Some((record, RecordAction::Cancel));
         }
-        let way = match self.ending() {
+        let action = match self.ending() {
             Ending::None => return None,
-            Ending::Cancelled if !self.program.options.compensate_on.cancel => Way::Confirm,
-            Ending::Finished => Way::Confirm,
-            Ending::Cancelled | Ending::Faulted => Way::Compensate,
+            Ending::Cancelled if !self.program.options.compensate_on.cancel => RecordAction::Confirm,
+            Ending::Finished => RecordAction::Confirm,
+            Ending::Cancelled | Ending::Faulted => RecordAction::Compensate,
         };
-        let wanted = Wanted { newest: way == Way::Compensate, ..newest(OF_INSTANCE) };
-        self.host.find_record(wanted).map(|record| (record, way))
+        let wanted = Wanted { newest: action == RecordAction::Compensate, ..newest(OF_INSTANCE) };
+        self.host.find_record(wanted).map(|record| (record, action))
     }
 
     /// These activities by id, for a message; `all` is the number of those that it could name.
@@ -146,12 +146,12 @@ impl Core<'_> {
     }
 
     /// The execution of a handler that another execution is part of, and what is done with its record.
-    pub fn handler_around(&self, sequence: u32) -> Option<(u32, NodeIx, Way)> {
+    pub fn handler_around(&self, sequence: u32) -> Option<(u32, NodeIx, RecordAction)> {
         let mut below = sequence;
         while let Some(parent) = self.context(below)?.parent {
             let above = self.context(parent)?;
-            if let Memory::Unwinding(Unwinding::One { way, .. }) = above.memory {
-                return Some((below, above.node, way));
+            if let Memory::Unwinding(Unwinding::One { action, .. }) = above.memory {
+                return Some((below, above.node, action));
             }
             below = parent;
         }
@@ -183,10 +183,10 @@ impl BurstState<'_> {
         }
         self.core.scratch.unwinding.look = false;
         match self.core.next_record() {
-            Some((record, way)) => {
+            Some((record, action)) => {
                 let run = run.unwrap_or_else(|| self.core.unwind_to(Ending::None));
                 self.core.scratch.unwinding.look = false;
-                self.handle(run, record, way);
+                self.handle(run, record, action);
             }
             None => self.end_unwinding(),
         }
@@ -220,10 +220,10 @@ impl BurstState<'_> {
     }
 
     /// Begins to handle a record for an execution that asked for it.
-    fn handle(&mut self, parent: u32, record: Record, way: Way) {
+    fn handle(&mut self, parent: u32, record: Record, action: RecordAction) {
         let Record { number, kept, .. } = record;
-        let handler = self.core.program.node(kept.node).handler(way);
-        let one = Unwinding::One { way, record: number, has_handler: handler.is_some() };
+        let handler = self.core.program.node(kept.node).handler(action);
+        let one = Unwinding::One { action, record: number, has_handler: handler.is_some() };
         let sequence = self.core.open_unwinding(Some(parent), kept.node, kept.variables, one);
         self.core.instance.state.outputs.extend(kept.outputs);
         match handler {
@@ -236,27 +236,27 @@ impl BurstState<'_> {
     pub(super) fn handle_next(&mut self, sequence: u32) {
         let Some(context) = self.core.context(sequence) else { return };
         let Memory::Unwinding(of) = &context.memory else { return };
-        let (way, holder, node) = match *of {
+        let (action, holder, node) = match *of {
             Unwinding::Instance(_) => {
                 self.core.scratch.unwinding.look = true;
                 return;
             }
-            Unwinding::Each { way, holder, node } => (way, holder, node),
-            Unwinding::One { way, record, has_handler } => {
+            Unwinding::Each { action, holder, node } => (action, holder, node),
+            Unwinding::One { action, record, has_handler } => {
                 let is_scope = self.core.program.node(context.node).activity.descriptor().compensation.is_scope();
                 if is_scope && self.core.ending() != Ending::None {
                     // Whatever the scope still holds takes its turn among all that the instance has done.
                     self.core.host.move_records(record, OF_INSTANCE);
                 }
                 // A handler of a Compensable is answerable for all that is inside: what it leaves stays.
-                let is_confirmed = way == Way::Confirm || has_handler && !is_scope;
-                (if is_confirmed { Way::Confirm } else { Way::Compensate }, record, None)
+                let is_confirmed = action == RecordAction::Confirm || has_handler && !is_scope;
+                (if is_confirmed { RecordAction::Confirm } else { RecordAction::Compensate }, record, None)
             }
         };
-        match self.core.host.find_record(Wanted { holder, node, newest: way == Way::Compensate }) {
+        match self.core.host.find_record(Wanted { holder, node, newest: action == RecordAction::Compensate }) {
             // Another execution handles it: this execution goes on when the other has ended.
             Some(record) if self.core.is_handled(record.number) => {}
-            Some(record) => self.handle(sequence, record, way),
+            Some(record) => self.handle(sequence, record, action),
             None => self.core.scratch.finishing.push_back((sequence, Outcomes::Done)),
         }
     }
@@ -264,12 +264,12 @@ impl BurstState<'_> {
     /// Removes the record that an execution has handled, and writes the event. `false`: it has handled none.
     pub(super) fn note_handled(&mut self, sequence: u32, node: &Node) -> bool {
         let Some(context) = self.core.context(sequence) else { return false };
-        let Memory::Unwinding(Unwinding::One { way, record, .. }) = context.memory else { return false };
+        let Memory::Unwinding(Unwinding::One { action, record, .. }) = context.memory else { return false };
         self.core.host.remove_record(record);
-        let kind = match way {
-            Way::Compensate => EventKind::Compensated,
-            Way::Confirm => EventKind::Confirmed,
-            Way::Cancel => EventKind::CancellationHandled,
+        let kind = match action {
+            RecordAction::Compensate => EventKind::Compensated,
+            RecordAction::Confirm => EventKind::Confirmed,
+            RecordAction::Cancel => EventKind::CancellationHandled,
         };
         self.core.event(kind, sequence, node, None);
         true
@@ -341,11 +341,11 @@ impl BurstState<'_> {
 
     /// Adds to the fault of a handler what is left to be done.
     pub(super) fn name_what_is_left(&mut self, sequence: u32, fault: Fault) -> Fault {
-        let Some((_, node, way)) = self.core.handler_around(sequence) else { return fault };
-        let what = match way {
-            Way::Compensate => "compensated",
-            Way::Confirm => "confirmed",
-            Way::Cancel => "cancelled",
+        let Some((_, node, action)) = self.core.handler_around(sequence) else { return fault };
+        let what = match action {
+            RecordAction::Compensate => "compensated",
+            RecordAction::Confirm => "confirmed",
+            RecordAction::Cancel => "cancelled",
         };
         let id = &self.core.program.node(node).id;
         let (activities, all) = self.core.host.list_records(MAX_NAMED);

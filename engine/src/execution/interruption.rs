@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use crate::activity::CompensationRole;
 use crate::execution::core::Core;
 use crate::instance::Memory;
-use crate::instance::compensation::Way;
-use crate::instance::compensation::{Ending, INTERRUPTED, Kept, OF_INSTANCE, Record, Unwinding, Wanted};
+use crate::instance::compensation::RecordAction;
+use crate::instance::compensation::{Ending, INTERRUPTED, RecordSnapshot, OF_INSTANCE, Record, Unwinding, Wanted};
 use crate::node_ix::NodeIx;
 use crate::value::{Json, copy_or_null};
 
@@ -20,7 +20,7 @@ pub(crate) struct Interrupted {
     holder: u32,
     /// Whether only the end of the execution itself was missing.
     is_done: bool,
-    kept: Kept,
+    kept: RecordSnapshot,
 }
 
 impl Core<'_> {
@@ -55,7 +55,7 @@ impl Core<'_> {
     }
 
     /// What the handlers of an activity will see.
-    fn keep(&self, sequence: u32, node: NodeIx) -> Kept {
+    fn keep(&self, sequence: u32, node: NodeIx) -> RecordSnapshot {
         let reads = self.program.compensation();
         let (mut variables, mut seen) = (Vec::new(), BTreeSet::new());
         let mut current = self.context(sequence);
@@ -72,7 +72,7 @@ impl Core<'_> {
                 variables.push((name.clone(), Json(copy_or_null(value))));
             }
         }
-        Kept { node, variables, outputs: self.keep_outputs(node) }
+        RecordSnapshot { node, variables, outputs: self.keep_outputs(node) }
     }
 
     /// The outputs of the activities below one.
@@ -125,7 +125,7 @@ impl Core<'_> {
     }
 
     /// Stores a record that holds what an execution has held.
-    fn record(&mut self, sequence: u32, holder: u32, kept: Kept) {
+    fn record(&mut self, sequence: u32, holder: u32, kept: RecordSnapshot) {
         let number = self.next_number();
         self.host.move_records(sequence, number);
         self.host.store_record(&Record { number, holder, kept });
@@ -163,7 +163,7 @@ impl Core<'_> {
         let Interrupted { sequence, holder, is_done, kept } = one;
         let node = self.program.node(kept.node);
         let is_scope = node.activity.descriptor().compensation.is_scope();
-        let has_handler = node.handler(Way::Cancel).is_some();
+        let has_handler = node.handler(RecordAction::Cancel).is_some();
         let passes_on = is_done || !self.program.options.compensate_on.cancel || self.ending() != Ending::None;
         if is_scope && passes_on && !has_handler {
             self.host.move_records(sequence, holder);

@@ -5,7 +5,7 @@ use crate::execution::context::Execution;
 use crate::execution::core::Task;
 use crate::fault::Fault;
 use crate::instance::Memory;
-use crate::instance::compensation::{OF_INSTANCE, Unwinding, Wanted, Way};
+use crate::instance::compensation::{OF_INSTANCE, Unwinding, Wanted, RecordAction};
 use crate::node_ix::NodeIx;
 
 impl Execution<'_> {
@@ -16,14 +16,14 @@ impl Execution<'_> {
 
     /// Handles records for this execution, which completes when none is left: those of one `Compensable` in the nearest
     /// scope that has any, or all of the nearest scope.
-    pub fn unwind(&mut self, way: Way, target: Option<&str>) -> Result<(), Fault> {
+    pub fn unwind(&mut self, action: RecordAction, target: Option<&str>) -> Result<(), Fault> {
         let holders = self.core.holders(self.sequence);
         let node = target.map(|target| self.compensable(target)).transpose()?;
         let host = &mut self.core.host;
         let mut has_any = |holder: &u32| host.find_record(Wanted { holder: *holder, node, newest: true }).is_some();
         let holder = holders.iter().find(|holder| node.is_none() || has_any(holder)).or(holders.first());
         let holder = holder.copied().unwrap_or(OF_INSTANCE);
-        self.set_memory(Memory::Unwinding(Unwinding::Each { way, holder, node }));
+        self.set_memory(Memory::Unwinding(Unwinding::Each { action, holder, node }));
         self.core.push(self.sequence, Task::Unwind(self.sequence));
         Ok(())
     }

@@ -10,7 +10,7 @@ const MAX_BOUNDARY: usize = 70;
 
 /// One part of a form: a field, or a file.
 #[derive(Debug, PartialEq)]
-pub(super) struct Part<'a> {
+pub(super) struct FormPart<'a> {
     /// Name of the field.
     pub(super) name: String,
     /// Name of the file, if the part is one.
@@ -22,7 +22,7 @@ pub(super) struct Part<'a> {
 }
 
 /// Reads the parts of a body. `None`: the body is not multipart with this boundary.
-pub(super) fn read<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<Part<'a>>> {
+pub(super) fn read<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<FormPart<'a>>> {
     if boundary.len() > MAX_BOUNDARY {
         return None;
     }
@@ -54,7 +54,7 @@ fn after<'a>(text: &'a [u8], wanted: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     Some((&text[..at], &text[at + wanted.len()..]))
 }
 
-fn read_part(part: &[u8]) -> Option<Part<'_>> {
+fn read_part(part: &[u8]) -> Option<FormPart<'_>> {
     let (head, bytes) = match part.strip_prefix(b"\r\n") {
         Some(bytes) => (&part[..0], bytes),
         None => after(part, b"\r\n\r\n")?,
@@ -69,7 +69,7 @@ fn read_part(part: &[u8]) -> Option<Part<'_>> {
         let found = disposition.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.clone())
     };
-    Some(Part {
+    Some(FormPart {
         name: parameter("name")?,
         file_name: parameter("filename"),
         content_type: header("Content-Type").unwrap_or("text/plain").to_owned(),

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-use super::template::{Parameter, Part, Segment, Template, bare};
+use super::template::{Parameter, Segment, Template, TemplatePart, bare};
 use crate::fault::Fault;
 
 /// The first segment of a template that begins with anything but a literal. A literal `*` is treated the same.
@@ -162,7 +162,7 @@ fn take(parameter: &Parameter, given: &str, values: &mut Map<String, Value>) -> 
 }
 
 /// Matches from right to left, as ASP.NET does: a parameter takes no more than it must.
-fn take_mixed(parts: &[Part], given: &str, values: &mut Map<String, Value>) -> Option<()> {
+fn take_mixed(parts: &[TemplatePart], given: &str, values: &mut Map<String, Value>) -> Option<()> {
     let lower = given.to_lowercase();
     // If lower case changes the length, positions in the two texts differ: use the lower-case text for both.
     let given = if lower.len() == given.len() { given } else { &lower };
@@ -170,8 +170,8 @@ fn take_mixed(parts: &[Part], given: &str, values: &mut Map<String, Value>) -> O
     let mut open: Option<&Parameter> = None;
     for (at, part) in parts.iter().enumerate().rev() {
         match part {
-            Part::Parameter(parameter) => open = Some(parameter),
-            Part::Literal(text) => {
+            TemplatePart::Parameter(parameter) => open = Some(parameter),
+            TemplatePart::Literal(text) => {
                 let text = text.to_lowercase();
                 let rest = lower.get(..end)?;
                 let start = match (open, at) {

@@ -23,12 +23,12 @@ pub(super) enum Segment {
     /// A parameter that is the whole segment.
     Parameter(Parameter),
     /// Literals and parameters in turns.
-    Mixed(Vec<Part>),
+    Mixed(Vec<TemplatePart>),
 }
 
 /// A part of a mixed segment.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Part {
+pub(super) enum TemplatePart {
     /// A text as written.
     Literal(String),
     /// A parameter.
@@ -127,14 +127,14 @@ fn read_segment(text: &str) -> Result<Segment, String> {
         return Ok(Segment::Mixed(parts));
     }
     match parts.pop() {
-        Some(Part::Parameter(parameter)) => Ok(Segment::Parameter(parameter)),
-        Some(Part::Literal(literal)) => Ok(Segment::Literal(literal.to_lowercase())),
+        Some(TemplatePart::Parameter(parameter)) => Ok(Segment::Parameter(parameter)),
+        Some(TemplatePart::Literal(literal)) => Ok(Segment::Literal(literal.to_lowercase())),
         None => Ok(Segment::Literal(String::new())),
     }
 }
 
 /// Reads the parts of a segment, whose braces the caller has found balanced.
-fn read_parts(text: &str) -> Result<Vec<Part>, String> {
+fn read_parts(text: &str) -> Result<Vec<TemplatePart>, String> {
     let (mut parts, mut literal) = (Vec::new(), String::new());
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
@@ -143,9 +143,9 @@ fn read_parts(text: &str) -> Result<Vec<Part>, String> {
         match after.find('}').filter(|_| character == '{' && !doubled) {
             Some(end) => {
                 if !literal.is_empty() {
-                    parts.push(Part::Literal(std::mem::take(&mut literal)));
+                    parts.push(TemplatePart::Literal(std::mem::take(&mut literal)));
                 }
-                parts.push(Part::Parameter(read_parameter(&after[..end])?));
+                parts.push(TemplatePart::Parameter(read_parameter(&after[..end])?));
                 rest = &after[end + 1..];
             }
             None if character == '?' => return Err("has a \"?\" outside a parameter".into()),
@@ -156,7 +156,7 @@ fn read_parts(text: &str) -> Result<Vec<Part>, String> {
         }
     }
     if !literal.is_empty() {
-        parts.push(Part::Literal(literal));
+        parts.push(TemplatePart::Literal(literal));
     }
     Ok(parts)
 }
@@ -202,10 +202,10 @@ fn end_of_constraint(text: &str) -> usize {
     text.len()
 }
 
-fn check_mixed(parts: &[Part]) -> Result<(), String> {
+fn check_mixed(parts: &[TemplatePart]) -> Result<(), String> {
     let mut follows_parameter = false;
     for part in parts {
-        if let Part::Parameter(parameter) = part {
+        if let TemplatePart::Parameter(parameter) = part {
             if follows_parameter {
                 return Err(format!("has nothing between parameter \"{}\" and the one before it", parameter.name));
             }
@@ -216,7 +216,7 @@ fn check_mixed(parts: &[Part]) -> Result<(), String> {
                 ));
             }
         }
-        follows_parameter = matches!(part, Part::Parameter(_));
+        follows_parameter = matches!(part, TemplatePart::Parameter(_));
     }
     Ok(())
 }
@@ -245,8 +245,8 @@ fn parameters(segment: &Segment) -> Vec<&Parameter> {
         Segment::Mixed(parts) => parts
             .iter()
             .filter_map(|part| match part {
-                Part::Literal(_) => None,
-                Part::Parameter(parameter) => Some(parameter),
+                TemplatePart::Literal(_) => None,
+                TemplatePart::Parameter(parameter) => Some(parameter),
             })
             .collect(),
     }

@@ -24,12 +24,12 @@ pub struct Record {
     /// What holds it: an open execution, another record by its number, [`OF_INSTANCE`] or [`INTERRUPTED`].
     pub holder: u32,
     /// What its handler can read of the moment when the record came to be.
-    pub kept: Kept,
+    pub kept: RecordSnapshot,
 }
 
 /// What the handler of a record sees of the moment when the record came to be.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct RecordSnapshot {
     /// The activity whose handler it is.
     pub node: NodeIx,
     /// Variables that the handler reads.
@@ -40,7 +40,7 @@ pub struct Kept {
 
 /// What is done with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Way {
+pub enum RecordAction {
     /// Its effects are taken back.
     Compensate,
     /// Its effects stay for good.
@@ -68,7 +68,7 @@ pub enum Unwinding {
     /// One record after the other, for an activity that asked for it.
     Each {
         /// What their handlers do.
-        way: Way,
+        action: RecordAction,
         /// What holds them; see [`Record::holder`].
         holder: u32,
         /// The activity whose records are meant; `None`: all.
@@ -77,7 +77,7 @@ pub enum Unwinding {
     /// One record, by its handler or by the records that it holds.
     One {
         /// What the handler does.
-        way: Way,
+        action: RecordAction,
         /// Number of the record; see [`Record::number`].
         record: u32,
         /// Whether a handler does it; otherwise it is done with the records that this one holds.
@@ -98,11 +98,11 @@ pub enum Ending {
     Cancelled,
 }
 
-/// The format of a packed [`Kept`].
+/// The format of a packed [`RecordSnapshot`].
 const FORMAT: u8 = 1;
 
 /// Packs what a record keeps: a format number, then postcard.
-pub fn encode_kept(kept: &Kept) -> Vec<u8> {
+pub fn encode_kept(kept: &RecordSnapshot) -> Vec<u8> {
     // Serializing strings, numbers and sequences of known length to a vector cannot fail.
     postcard::to_extend(kept, vec![FORMAT]).expect("what a record keeps is always serializable")
 }
@@ -111,7 +111,7 @@ pub fn encode_kept(kept: &Kept) -> Vec<u8> {
 ///
 /// # Errors
 /// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.
-pub fn decode_kept(bytes: &[u8]) -> Result<Kept, Error> {
+pub fn decode_kept(bytes: &[u8]) -> Result<RecordSnapshot, Error> {
     let corrupt = |reason: String| Error::CorruptState(reason);
     match bytes.split_first() {
         Some((&FORMAT, rest)) => match postcard::take_from_bytes(rest) {
@@ -134,7 +134,7 @@ mod tests {
     fn what_a_record_keeps_comes_back_from_bytes_that_do_not_change() {
         let variables = vec![("Seat".to_owned(), Json(json!({"row": 1.50})))];
         let kept =
-            Kept { node: NodeIx(3), variables, outputs: vec![(NodeIx(4), vec![("Result".into(), Json(json!(1)))])] };
+            RecordSnapshot { node: NodeIx(3), variables, outputs: vec![(NodeIx(4), vec![("Result".into(), Json(json!(1)))])] };
         let bytes = encode_kept(&kept);
         assert_eq!(decode_kept(&bytes).expect("readable"), kept);
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::activity::CompensationRole;
 use crate::execution::Orphan;
-use crate::instance::compensation::{Record, Unwinding, Way};
+use crate::instance::compensation::{Record, Unwinding, RecordAction};
 use crate::instance::{Context, Instance, Memory};
 use crate::migration::executions::Executions;
 use crate::migration::{Migration, Problem};
@@ -93,7 +93,7 @@ impl Executions<'_> {
                 continue;
             };
             let node = self.of.old.node(context.node);
-            if node.handler(Way::Cancel).is_none() {
+            if node.handler(RecordAction::Cancel).is_none() {
                 if !holders.contains(sequence) {
                     continue;
                 }

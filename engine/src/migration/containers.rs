@@ -9,7 +9,7 @@ use crate::program::{Node, Part};
 
 /// Where in its parent an activity is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum ChildPosition {
     /// At a port of the descriptor.
     Port(usize),
     /// In the list of children.
@@ -29,7 +29,7 @@ impl Executions<'_> {
         if old.machine.is_some() {
             return self.migrate_machine(container, memory);
         }
-        self.check_roles(container, (old, new));
+        self.check_positions(container, (old, new));
         if old.activity.descriptor().flow == FlowRole::Sequence {
             if let Memory::Count(position) = memory {
                 *position = self.next_step((&old.children, &new.children), *position);
@@ -52,9 +52,9 @@ impl Executions<'_> {
     }
 
     /// Refuses open children that are at another port in the new version: the container would go on elsewhere.
-    fn check_roles(&mut self, container: &Container<'_>, (old, new): (&Node, &Node)) {
+    fn check_positions(&mut self, container: &Container<'_>, (old, new): (&Node, &Node)) {
         for child in container.children {
-            let (was, is) = (role(old, child.old), role(new, child.new));
+            let (was, is) = (position_in(old, child.old), position_in(new, child.new));
             if was.is_none() || is.is_none() || was == is {
                 continue;
             }
@@ -82,14 +82,14 @@ impl Executions<'_> {
 }
 
 /// Where in an activity another one is.
-fn role(parent: &Node, child: NodeIx) -> Option<Role> {
+fn position_in(parent: &Node, child: NodeIx) -> Option<ChildPosition> {
     let at = |ports: &[Option<NodeIx>]| ports.iter().position(|port| *port == Some(child));
     if let Some(port) = at(&parent.ports) {
-        return Some(Role::Port(port));
+        return Some(ChildPosition::Port(port));
     }
     if parent.children.contains(&child) {
-        return Some(Role::Child);
+        return Some(ChildPosition::Child);
     }
     let in_list = |parts: &Vec<Part>| parts.iter().find_map(|part| at(&part.ports));
-    parent.parts.iter().enumerate().find_map(|(list, parts)| Some(Role::Part(list, in_list(parts)?)))
+    parent.parts.iter().enumerate().find_map(|(list, parts)| Some(ChildPosition::Part(list, in_list(parts)?)))
 }

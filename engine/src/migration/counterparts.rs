@@ -32,8 +32,8 @@ struct Named<'p> {
     by_key: HashMap<(Option<NodeIx>, &'p str), NodeIx>,
 }
 
-/// How an id of the mapping was found.
-enum Found {
+/// Which activities have a node id or an id: this one, none, or so many.
+enum NameLookup {
     One(NodeIx),
     None,
     Many(usize),
@@ -51,14 +51,14 @@ impl<'p> Named<'p> {
     }
 
     /// Finds an activity by its node id, or by its id if only one has it.
-    fn find(&self, name: &str) -> Found {
+    fn find(&self, name: &str) -> NameLookup {
         if let Some(ix) = self.by_path.get(name) {
-            return Found::One(*ix);
+            return NameLookup::One(*ix);
         }
         match self.by_id.get(name).map(Vec::as_slice) {
-            None | Some([]) => Found::None,
-            Some([one]) => Found::One(*one),
-            Some(many) => Found::Many(many.len()),
+            None | Some([]) => NameLookup::None,
+            Some([one]) => NameLookup::One(*one),
+            Some(many) => NameLookup::Many(many.len()),
         }
     }
 }
@@ -83,7 +83,7 @@ impl Counterparts {
             let above = node.parent.map(|parent| counterparts[parent.0 as usize]);
             let same = |above: Option<NodeIx>| news.by_key.get(&(above, node.id.as_str())).copied();
             let unique = || match (olds.find(&node.id), news.find(&node.id)) {
-                (Found::One(_), Found::One(ix)) if node.inlined.is_none() => Some(ix),
+                (NameLookup::One(_), NameLookup::One(ix)) if node.inlined.is_none() => Some(ix),
                 _ => None,
             };
             let place = match (named.get(&NodeIx(at as u32)), above) {
@@ -138,24 +138,24 @@ fn explicit(
     for (from, to) in mapping {
         let mut refuse = |message: String| problems.push(Problem::error(format!("/mapping/{from}"), message));
         let old = match olds.find(from) {
-            Found::One(old) => old,
-            Found::None => {
+            NameLookup::One(old) => old,
+            NameLookup::None => {
                 refuse(format!("\"{from}\" is no activity of the version that the instance runs"));
                 continue;
             }
-            Found::Many(count) => {
+            NameLookup::Many(count) => {
                 refuse(format!("\"{from}\" is the id of {count} activities; use the node id"));
                 continue;
             }
         };
         let place = match to.as_deref().map(|to| (to, news.find(to))) {
             None => Counterpart::Cancelled,
-            Some((_, Found::One(new))) => Counterpart::At(new),
-            Some((to, Found::None)) => {
+            Some((_, NameLookup::One(new))) => Counterpart::At(new),
+            Some((to, NameLookup::None)) => {
                 refuse(format!("\"{to}\" is no activity of version {version}"));
                 continue;
             }
-            Some((to, Found::Many(count))) => {
+            Some((to, NameLookup::Many(count))) => {
                 refuse(format!("\"{to}\" is the id of {count} activities of version {version}; use the node id"));
                 continue;
             }

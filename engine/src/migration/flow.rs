@@ -85,7 +85,7 @@ impl FlowPair {
     }
 }
 
-/// One side of the way: a graph as seen from its start, and what is open in it.
+/// A flowchart in one version: its graph as seen from its start, and what is open in it.
 struct Side<'g> {
     graph: &'g FlowGraph,
     paths: Arc<Paths>,
@@ -118,8 +118,8 @@ impl<'g> Side<'g> {
     }
 }
 
-/// Both sides of the way of one flowchart.
-struct Way<'m> {
+/// A flowchart in both versions, with what stands for what.
+struct BothSides<'m> {
     pair: &'m FlowPair,
     old: Side<'m>,
     new: Side<'m>,
@@ -154,14 +154,14 @@ impl Executions<'_> {
             let all = container.children.iter();
             all.filter_map(|child| Some((graph.position(node(child))?, child.tag))).collect::<BTreeMap<u32, u32>>()
         };
-        let way = Way {
+        let sides = BothSides {
             pair,
             old: Side::new(old, start, open(old, |child| child.old), self.check),
             new: Side::new(new, moved_start, open(new, |child| child.new), self.check),
         };
         match memory {
-            Memory::Flow(scope) => **scope = self.migrate_visits(container, &way, scope, moved_start),
-            Memory::Tokens(scope) => **scope = self.migrate_tokens(container, &way, scope, moved_start),
+            Memory::Flow(scope) => **scope = self.migrate_visits(container, &sides, scope, moved_start),
+            Memory::Tokens(scope) => **scope = self.migrate_tokens(container, &sides, scope, moved_start),
             _ => {}
         }
     }
@@ -171,8 +171,8 @@ impl Executions<'_> {
     }
 
     /// Moves the visits of a flowchart in counter mode.
-    fn migrate_visits(&mut self, container: &Container<'_>, way: &Way<'_>, scope: &FlowScope, start: u32) -> FlowScope {
-        let Way { pair, old, new } = way;
+    fn migrate_visits(&mut self, container: &Container<'_>, sides: &BothSides<'_>, scope: &FlowScope, start: u32) -> FlowScope {
+        let BothSides { pair, old, new } = sides;
         let mut moved = FlowScope::new(start);
         for position in 0..old.graph.len() as u32 {
             if let Some(there) = pair.position(position) {
@@ -204,7 +204,7 @@ impl Executions<'_> {
                 && !old.open.contains_key(&target)
         };
         let pending: Vec<u32> = (0..old.graph.edges().len() as u32).filter(|edge| is_pending(*edge)).collect();
-        self.refuse_lost(container, way, &pending);
+        self.refuse_lost(container, sides, &pending);
         for position in new.open.keys().filter(|position| !new.paths.is_reachable(**position)) {
             let id = self.id(new.graph, *position);
             let (flow, version) = (&self.of.old.node(container.old).id, self.of.version);
@@ -224,7 +224,7 @@ impl Executions<'_> {
             }
             let missing: Vec<u32> =
                 inbound.iter().copied().filter(|edge| moved.connection_visits(*edge) <= visits).collect();
-            self.judge_join(container, way, target, &missing);
+            self.judge_join(container, sides, target, &missing);
         }
         moved
     }
@@ -233,13 +233,13 @@ impl Executions<'_> {
     fn migrate_tokens(
         &mut self,
         container: &Container<'_>,
-        way: &Way<'_>,
+        sides: &BothSides<'_>,
         scope: &TokenScope,
         start: u32,
     ) -> TokenScope {
-        let Way { pair, new, .. } = way;
+        let BothSides { pair, new, .. } = sides;
         let waiting: Vec<u32> = scope.waiting().collect();
-        self.refuse_lost(container, way, &waiting);
+        self.refuse_lost(container, sides, &waiting);
         let edges = |edges: &mut dyn Iterator<Item = u32>| edges.filter_map(|edge| pair.edge(edge)).collect();
         let mut open = BTreeMap::new();
         for child in container.children {
@@ -258,7 +258,7 @@ impl Executions<'_> {
             };
             if inbound.iter().any(|edge| moved.is_waiting(*edge)) {
                 let missing: Vec<u32> = inbound.iter().copied().filter(|edge| !moved.is_waiting(*edge)).collect();
-                self.judge_join(container, way, target, &missing);
+                self.judge_join(container, sides, target, &missing);
             }
         }
         moved
@@ -266,8 +266,8 @@ impl Executions<'_> {
 
     /// Refuses tokens, and visits that a join counts on, whose connections the new version does not have. Those to an activity
     /// that the mapping cancels go with it.
-    fn refuse_lost(&mut self, container: &Container<'_>, way: &Way<'_>, edges: &[u32]) {
-        let Way { pair, old, .. } = way;
+    fn refuse_lost(&mut self, container: &Container<'_>, sides: &BothSides<'_>, edges: &[u32]) {
+        let BothSides { pair, old, .. } = sides;
         for edge in edges.iter().filter(|edge| pair.edge(**edge).is_none()) {
             let edge = &old.graph.edges()[*edge as usize];
             if self.of.counterparts.of(old.graph.activity(edge.target)) == Counterpart::Cancelled {
@@ -284,18 +284,18 @@ impl Executions<'_> {
 
     /// Judges a join that some connections have reached and others have not: it runs now if none is missing, and is refused if
     /// it would wait for ever.
-    fn judge_join(&mut self, container: &Container<'_>, way: &Way<'_>, target: u32, missing: &[u32]) {
+    fn judge_join(&mut self, container: &Container<'_>, sides: &BothSides<'_>, target: u32, missing: &[u32]) {
         if missing.is_empty() {
             self.moved.after.joins.insert(container.sequence);
             return;
         }
-        for edge in missing.iter().copied().filter(|edge| !way.new.source_is_live(*edge)) {
+        for edge in missing.iter().copied().filter(|edge| !sides.new.source_is_live(*edge)) {
             // In token mode a join may have waited in vain before.
-            if way.pair.former(edge).is_some_and(|former| !way.old.source_is_live(former)) {
+            if sides.pair.former(edge).is_some_and(|former| !sides.old.source_is_live(former)) {
                 continue;
             }
-            let source = way.new.graph.edges()[edge as usize].source;
-            let (source, target) = (self.id(way.new.graph, source), self.id(way.new.graph, target));
+            let source = sides.new.graph.edges()[edge as usize].source;
+            let (source, target) = (self.id(sides.new.graph, source), self.id(sides.new.graph, target));
             let message = format!(
                 "\"{target}\" would wait for the connection from \"{source}\" of version {}, which can no longer be reached",
                 self.of.version

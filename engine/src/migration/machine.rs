@@ -1,6 +1,6 @@
 //! State machines: the state goes over by its name, an open trigger or action with its transition.
 
-use crate::activities::state_machine::{ACTION, ENTRY, EXIT, Role, TRIGGER};
+use crate::activities::state_machine::{ACTION, ChildRole, ENTRY, EXIT, TRIGGER};
 use crate::instance::Memory;
 use crate::migration::Problem;
 use crate::migration::executions::{Container, Executions, OpenChild};
@@ -55,14 +55,14 @@ impl Executions<'_> {
             let at = transitions.iter().position(|one| one.port(port) == Some(child.new) && one.text(0) == name)?;
             u32::try_from(at).ok()
         };
-        Some(match Role::of(child.tag) {
-            Role::Entry if of_state(ENTRY) == Some(child.new) => Role::Entry.tag(),
-            Role::Trigger(_) => Role::Trigger(leaving(TRIGGER)?).tag(),
-            Role::Action(_) => Role::Action(leaving(ACTION)?).tag(),
-            Role::Exit(transition) if of_state(EXIT) == Some(child.new) => {
-                Role::Exit(self.transition(transition, (old, new))?).tag()
+        Some(match ChildRole::of(child.tag) {
+            ChildRole::Entry if of_state(ENTRY) == Some(child.new) => ChildRole::Entry.tag(),
+            ChildRole::Trigger(_) => ChildRole::Trigger(leaving(TRIGGER)?).tag(),
+            ChildRole::Action(_) => ChildRole::Action(leaving(ACTION)?).tag(),
+            ChildRole::Exit(transition) if of_state(EXIT) == Some(child.new) => {
+                ChildRole::Exit(self.transition(transition, (old, new))?).tag()
             }
-            Role::Entry | Role::Exit(_) => return None,
+            ChildRole::Entry | ChildRole::Exit(_) => return None,
         })
     }
 
@@ -82,7 +82,7 @@ impl Executions<'_> {
 
     /// Warns of transitions that were added to a state whose triggers wait already.
     fn warn_of_transitions(&mut self, container: &Container<'_>, (old, new): (&Node, &Node), state: &str) {
-        let waits = container.children.iter().any(|child| matches!(Role::of(child.tag), Role::Trigger(_)));
+        let waits = container.children.iter().any(|child| matches!(ChildRole::of(child.tag), ChildRole::Trigger(_)));
         if !waits {
             return;
         }

@@ -1,6 +1,6 @@
 //! Records: what an activity did and can be taken back is taken back by the handlers of the new version.
 
-use crate::instance::compensation::{Record, Unwinding, Way};
+use crate::instance::compensation::{Record, Unwinding, RecordAction};
 use crate::migration::{Migration, Problem};
 use crate::node_ix::NodeIx;
 
@@ -9,13 +9,13 @@ impl Migration {
     pub(super) fn migrate_record(&self, record: &mut Record, problems: &mut Vec<Problem>) {
         let old = record.kept.node;
         let Some(new) = self.recorded(old, problems) else { return };
-        for way in [Way::Compensate, Way::Confirm, Way::Cancel] {
-            if self.old.node(old).handler(way).is_some() && self.new.node(new).handler(way).is_none() {
+        for action in [RecordAction::Compensate, RecordAction::Confirm, RecordAction::Cancel] {
+            if self.old.node(old).handler(action).is_some() && self.new.node(new).handler(action).is_none() {
                 let node = self.old.node(old);
-                let what = match way {
-                    Way::Compensate => "compensated",
-                    Way::Confirm => "confirmed",
-                    Way::Cancel => "cancelled",
+                let what = match action {
+                    RecordAction::Compensate => "compensated",
+                    RecordAction::Confirm => "confirmed",
+                    RecordAction::Cancel => "cancelled",
                 };
                 let message =
                     format!("nothing runs in version {} when what \"{}\" has done is {what}", self.version, node.id);

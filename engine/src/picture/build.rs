@@ -23,7 +23,7 @@ const MAX_TOOLTIP: usize = 400;
 
 /// How a node appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum Depiction {
     /// A box.
     Leaf,
     /// A box with branches that stand beside it.
@@ -58,7 +58,7 @@ struct Builder<'p> {
     looks: &'p [Appearance],
     progress: Option<&'p Progress<'p>>,
     picture: Picture,
-    roles: Vec<Role>,
+    depictions: Vec<Depiction>,
     /// Frame that the content of a node stands in: the node's own frame, or the frame around it.
     inner: Vec<usize>,
     /// Box of each node that has one.
@@ -72,28 +72,28 @@ struct Builder<'p> {
 impl<'p> Builder<'p> {
     fn new(program: &'p Program, looks: &'p [Appearance], progress: Option<&'p Progress<'p>>) -> Self {
         let picture = Picture { frames: vec![Frame::default()], ..Picture::default() };
-        let (roles, inner, item_of, node_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (depictions, inner, item_of, node_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut children = vec![Vec::new(); program.nodes.len()];
         for (ix, node) in (0u32..).zip(&program.nodes) {
             if let Some(parent) = node.parent {
                 children[parent.0 as usize].push(NodeIx(ix));
             }
         }
-        Self { program, looks, progress, picture, roles, inner, item_of, node_of, children }
+        Self { program, looks, progress, picture, depictions, inner, item_of, node_of, children }
     }
 
     /// Decides how a node appears, and makes its box.
     fn place(&mut self, ix: usize) {
         let node = &self.program.nodes[ix];
-        let role = self.role(ix, node);
+        let depiction = self.depiction(ix, node);
         let frame = node.parent.map_or(0, |parent| self.inner[parent.0 as usize]);
-        self.roles.push(role);
-        let is_picture = ix == 0 && matches!(role, Role::Frame | Role::Chain);
-        let has_box = !matches!(role, Role::Chain | Role::Told) && !is_picture;
-        let item = has_box.then(|| self.add(self.box_of(ix, node, frame, role), Some(ix)));
+        self.depictions.push(depiction);
+        let is_picture = ix == 0 && matches!(depiction, Depiction::Frame | Depiction::Chain);
+        let has_box = !matches!(depiction, Depiction::Chain | Depiction::Told) && !is_picture;
+        let item = has_box.then(|| self.add(self.box_of(ix, node, frame, depiction), Some(ix)));
         self.item_of.push(item);
-        let inner = match (role, item) {
-            (Role::Frame, Some(item)) => {
+        let inner = match (depiction, item) {
+            (Depiction::Frame, Some(item)) => {
                 let inner = self.picture.frames.len();
                 self.picture.frames.push(Frame::default());
                 self.picture.items[item].inner = Some(inner);
@@ -104,32 +104,32 @@ impl<'p> Builder<'p> {
         self.inner.push(inner);
     }
 
-    fn role(&self, ix: usize, node: &Node) -> Role {
+    fn depiction(&self, ix: usize, node: &Node) -> Depiction {
         let above = node.parent.map(|parent| parent.0 as usize);
-        if above.is_some_and(|above| self.roles[above] == Role::Told || self.program.nodes[above].machine.is_some()) {
-            return Role::Told;
+        if above.is_some_and(|above| self.depictions[above] == Depiction::Told || self.program.nodes[above].machine.is_some()) {
+            return Depiction::Told;
         }
         if node.machine.as_ref().is_some_and(|machine| !machine.is_empty()) {
-            return Role::Frame;
+            return Depiction::Frame;
         }
         if self.children[ix].is_empty() {
-            return if ix == 0 && node.flow.is_some() { Role::Frame } else { Role::Leaf };
+            return if ix == 0 && node.flow.is_some() { Depiction::Frame } else { Depiction::Leaf };
         }
         let is_sequence = node.activity.descriptor().flow == FlowRole::Sequence;
         let above = above.map(|above| &self.program.nodes[above]);
         let has_title = self.looks.get(ix).is_some_and(|look| look.title.is_some());
         if node.flow.is_some() || above.is_some_and(|above| above.flow.is_some()) {
-            Role::Frame
+            Depiction::Frame
         } else if is_sequence && !(has_title && ix > 0) {
-            Role::Chain
+            Depiction::Chain
         } else if is_sequence {
-            Role::Frame
+            Depiction::Frame
         } else {
-            Role::Head
+            Depiction::Head
         }
     }
 
-    fn box_of(&self, ix: usize, node: &Node, frame: usize, role: Role) -> Item {
+    fn box_of(&self, ix: usize, node: &Node, frame: usize, depiction: Depiction) -> Item {
         let look = self.looks.get(ix);
         let (title, kind) = (naming::title(node, look), naming::kind(node));
         let description = look.and_then(|look| look.description.as_deref()).unwrap_or_default();
@@ -137,7 +137,7 @@ impl<'p> Builder<'p> {
         Item {
             frame,
             inner: None,
-            shape: shape(node, role),
+            shape: shape(node, depiction),
             title: text::one_line(title, MAX_TITLE),
             tooltip: text::one_line(&format!("{title} ({kind}){more}"), MAX_TOOLTIP),
             kind,
@@ -178,10 +178,10 @@ impl<'p> Builder<'p> {
     }
 }
 
-fn shape(node: &Node, role: Role) -> Shape {
-    match role {
-        Role::Frame => return Shape::Frame,
-        Role::Leaf | Role::Head | Role::Chain | Role::Told => {}
+fn shape(node: &Node, depiction: Depiction) -> Shape {
+    match depiction {
+        Depiction::Frame => return Shape::Frame,
+        Depiction::Leaf | Depiction::Head | Depiction::Chain | Depiction::Told => {}
     }
     let flow = node.activity.descriptor().flow;
     if matches!(flow, FlowRole::Loop(_)) {
@@ -190,7 +190,7 @@ fn shape(node: &Node, role: Role) -> Shape {
         Shape::Decision
     } else if node.terminal || flow == FlowRole::Start {
         Shape::End
-    } else if role == Role::Head && !node.children.is_empty() || matches!(flow, FlowRole::Fork | FlowRole::Join) {
+    } else if depiction == Depiction::Head && !node.children.is_empty() || matches!(flow, FlowRole::Fork | FlowRole::Join) {
         Shape::Fork
     } else {
         Shape::Activity

@@ -156,9 +156,9 @@ fn assemble(picture: &Picture, placed: &[Placed], sizes: &[(f64, f64)], holders:
             let (width, height) = sizes[*item];
             drawing.boxes[*item] = Area::new(left + x, top + y, width, height);
         }
-        for (edge, way) in frame.edges.iter().zip(&content.ways) {
-            drawing.lines[*edge] = way.points.iter().map(|(a, b)| (a + x, b + y)).collect();
-            drawing.labels[*edge] = way.label.map(|label| label.moved(x, y));
+        for (edge, route) in frame.edges.iter().zip(&content.routes) {
+            drawing.lines[*edge] = route.points.iter().map(|(a, b)| (a + x, b + y)).collect();
+            drawing.labels[*edge] = route.label.map(|label| label.moved(x, y));
         }
     }
     drawing

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::activity::CompensationRole;
 use crate::expression::{Expression, ExpressionKind, ObjectTemplate, javascript};
-use crate::instance::compensation::Way;
+use crate::instance::compensation::RecordAction;
 use crate::node_ix::NodeIx;
 use crate::program::{Binding, Node, Program, Retry};
 
@@ -52,8 +52,8 @@ impl Compensation {
         let mut handled: Vec<Option<NodeIx>> = Vec::with_capacity(program.nodes.len());
         for (ix, node) in (0u32..).zip(&program.nodes) {
             let role = node.activity.descriptor().compensation;
-            found.is_used |= role == CompensationRole::Compensable || node.handler(Way::Cancel).is_some();
-            found.has_confirmation |= node.handler(Way::Confirm).is_some();
+            found.is_used |= role == CompensationRole::Compensable || node.handler(RecordAction::Cancel).is_some();
+            found.has_confirmation |= node.handler(RecordAction::Confirm).is_some();
             let handler = node.parent.and_then(|parent| {
                 let above = program.node(parent);
                 let handlers = above.ports.get(BODY + 1..).unwrap_or_default();
@@ -84,12 +84,12 @@ impl Compensation {
 
 impl Node {
     /// The handler of an activity that can be taken back.
-    pub fn handler(&self, way: Way) -> Option<NodeIx> {
+    pub fn handler(&self, action: RecordAction) -> Option<NodeIx> {
         let descriptor = self.activity.descriptor();
-        let port = match way {
-            Way::Compensate => "compensation",
-            Way::Confirm => "confirmation",
-            Way::Cancel => "cancellation",
+        let port = match action {
+            RecordAction::Compensate => "compensation",
+            RecordAction::Confirm => "confirmation",
+            RecordAction::Cancel => "cancellation",
         };
         let at = descriptor.port(port).filter(|_| descriptor.compensation != CompensationRole::None)?;
         self.ports.get(at).copied().flatten()

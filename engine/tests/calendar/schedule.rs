@@ -27,7 +27,7 @@ fn with(mut schedule: Schedule, misfire: Misfire) -> Schedule {
 
 /// `HH:MM` of the occurrences that fire, how many are missed, and when the schedule is due next.
 fn planned(schedule: &Schedule, due: &str, now: &str) -> (Vec<String>, u64, Option<String>) {
-    let plan = schedule.plan(at(due), at(now), GRACE, &Utc0);
+    let plan = schedule.due_fires(at(due), at(now), GRACE, &Utc0);
     let text = |at: &DateTime<Utc>| at.format("%H:%M").to_string();
     (plan.fire.iter().map(text).collect(), plan.missed, plan.next.as_ref().map(text))
 }
@@ -43,7 +43,7 @@ fn what_was_missed_in_forty_thousand_years_is_counted_by_rounds_of_the_calendar(
     let at = |year| begin(year).expect("midnight").and_utc();
     // 97 leap days in 400 years.
     for (rule, missed) in [("0 0 29 2 *", 97 * 100), ("0 0 * * *", 146_097 * 100), ("0 0 * * mon", 20_871 * 100)] {
-        let plan = cron(rule).plan(at(2000), at(42_000), GRACE, &Utc0);
+        let plan = cron(rule).due_fires(at(2000), at(42_000), GRACE, &Utc0);
         assert_eq!((plan.fire.len(), plan.missed), (1, missed), "{rule}");
     }
 }
@@ -89,10 +89,10 @@ fn what_is_due_once_fires_once() {
     assert_eq!(schedule.first_after(at("2026-11-21T10:00:00Z"), &Utc0), None);
     for (misfire, fires) in [(Misfire::Once, 1), (Misfire::Skip, 0), (Misfire::All, 1)] {
         let plan =
-            with(schedule.clone(), misfire).plan(at("2026-11-21T10:00:00Z"), at("2027-11-21T10:00:00Z"), GRACE, &Utc0);
+            with(schedule.clone(), misfire).due_fires(at("2026-11-21T10:00:00Z"), at("2027-11-21T10:00:00Z"), GRACE, &Utc0);
         assert_eq!((plan.fire.len(), plan.missed, plan.next), (fires, 1 - fires as u64, None));
     }
-    let early = schedule.plan(at("2026-11-21T10:00:00Z"), at("2026-11-21T09:00:00Z"), GRACE, &Utc0);
+    let early = schedule.due_fires(at("2026-11-21T10:00:00Z"), at("2026-11-21T09:00:00Z"), GRACE, &Utc0);
     assert_eq!((early.fire.len(), early.next), (0, Some(at("2026-11-21T10:00:00Z"))));
     assert_eq!(Schedule::new(When::Reboot).first_after(at("2026-11-21T10:00:00Z"), &Utc0), None);
 }
@@ -112,7 +112,7 @@ fn a_long_downtime_costs_little() {
     ] {
         for misfire in [Misfire::Once, Misfire::Skip, Misfire::All] {
             let begin = ThreadTime::now();
-            let plan = with(rule.clone(), misfire).plan(due, now, GRACE, zone);
+            let plan = with(rule.clone(), misfire).due_fires(due, now, GRACE, zone);
             assert!(begin.elapsed() < Duration::from_secs(2), "{misfire:?} of {rule:?}: {:?}", begin.elapsed());
             assert_eq!(plan.missed + plan.fire.len() as u64, expected, "{misfire:?} of {rule:?}");
             assert_eq!(plan.fire.len(), if misfire == Misfire::All { 100 } else { 1 });
@@ -123,9 +123,9 @@ fn a_long_downtime_costs_little() {
     }
     let mut greedy = with(rules[0].clone(), Misfire::All);
     greedy.misfire_cap = u32::MAX;
-    assert_eq!(greedy.plan(due, now, GRACE, &Utc0).fire.len(), MISFIRE_CAP_MAX as usize);
+    assert_eq!(greedy.due_fires(due, now, GRACE, &Utc0).fire.len(), MISFIRE_CAP_MAX as usize);
     greedy.misfire_cap = 0;
-    assert_eq!(greedy.plan(due, now, GRACE, &Utc0).fire, [now]);
+    assert_eq!(greedy.due_fires(due, now, GRACE, &Utc0).fire, [now]);
 }
 
 #[test]
@@ -285,7 +285,7 @@ proptest! {
             }
             all.push(next);
         };
-        let plan = rule.plan(due, now, GRACE, zone.as_ref());
+        let plan = rule.due_fires(due, now, GRACE, zone.as_ref());
         prop_assert_eq!(plan.next, Some(next));
         let latest = all[all.len() - 1];
         let expected = match misfire {
@@ -306,7 +306,7 @@ proptest! {
         for text in [text, like] {
             if let Ok(when) = Schedule::parse_text(&text, now) {
                 let schedule = Schedule::new(when);
-                let _ = schedule.plan(now, DateTime::<Utc>::MAX_UTC - TimeDelta::days(400), GRACE, &Utc0);
+                let _ = schedule.due_fires(now, DateTime::<Utc>::MAX_UTC - TimeDelta::days(400), GRACE, &Utc0);
                 let _ = schedule.first_after(DateTime::<Utc>::MAX_UTC, &Utc0);
             }
         }

@@ -49,14 +49,14 @@ pub(super) fn walk<'d>(
     walk.outline
 }
 
-/// The kind that the walk found for an activity.
-struct Found {
+/// The kind of an activity, with the workflow that it refers to.
+struct LinkedKind {
     kind: Kind,
     reference: Option<Box<WorkflowReference>>,
     refusal: Option<Refusal>,
 }
 
-impl From<Kind> for Found {
+impl From<Kind> for LinkedKind {
     fn from(kind: Kind) -> Self {
         Self { kind, reference: None, refusal: None }
     }
@@ -200,7 +200,7 @@ impl<'d> Walk<'d, '_> {
     }
 
     /// Determines whether an activity stands for a workflow.
-    fn link(&self, kind: Kind, type_name: &str, members: &Map<String, Value>) -> Found {
+    fn link(&self, kind: Kind, type_name: &str, members: &Map<String, Value>) -> LinkedKind {
         let other = match kind {
             Kind::Known(_) => type_name != USE,
             Kind::Custom(_) => entry(members, "workflowDefinitionId").is_none(),
@@ -211,7 +211,7 @@ impl<'d> Walk<'d, '_> {
         }
         let reference = Box::new(WorkflowReference::read(members));
         if let Some(program) = self.types.pinned(&reference) {
-            return Found { kind: Kind::Workflow(program), reference: Some(reference), refusal: None };
+            return LinkedKind { kind: Kind::Workflow(program), reference: Some(reference), refusal: None };
         }
         if other {
             return kind.into();
@@ -221,7 +221,7 @@ impl<'d> Walk<'d, '_> {
             Ok(None) => (Kind::Unknown, None),
             Err(refusal) => (Kind::Unknown, Some(refusal)),
         };
-        Found { kind, reference: Some(reference), refusal }
+        LinkedKind { kind, reference: Some(reference), refusal }
     }
 
     /// The id as given; without one, the type without prefix and the activity's number among those of its type.

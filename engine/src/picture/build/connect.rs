@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::branches::{branches, is_aside, loop_of};
-use super::{Builder, Role};
+use super::{Builder, Depiction};
 use crate::activity::FlowRole;
 use crate::node_ix::NodeIx;
 use crate::picture::Standing;
@@ -49,8 +49,8 @@ impl Exit {
 impl Builder<'_> {
     pub(super) fn connect(&mut self) {
         let mut fragments: Vec<Fragment> = Vec::new();
-        fragments.resize_with(self.roles.len(), Fragment::default);
-        for ix in (0..self.roles.len()).rev() {
+        fragments.resize_with(self.depictions.len(), Fragment::default);
+        for ix in (0..self.depictions.len()).rev() {
             fragments[ix] = self.fragment(ix, &mut fragments);
         }
         let entry = fragments.first().and_then(|root| root.entry);
@@ -74,15 +74,15 @@ impl Builder<'_> {
 
     fn fragment(&mut self, ix: usize, fragments: &mut [Fragment]) -> Fragment {
         let node = &self.program.nodes[ix];
-        match (self.roles[ix], self.item_of[ix]) {
-            (Role::Leaf, Some(item)) => self.leaf(item, node),
-            (Role::Head, Some(item)) => self.head(item, node, fragments),
-            (Role::Frame, item) => {
+        match (self.depictions[ix], self.item_of[ix]) {
+            (Depiction::Leaf, Some(item)) => self.leaf(item, node),
+            (Depiction::Head, Some(item)) => self.head(item, node, fragments),
+            (Depiction::Frame, item) => {
                 self.fill(ix, node, fragments);
                 item.map_or_else(Fragment::default, |item| self.leaf(item, node))
             }
-            (Role::Told, _) => Fragment::default(),
-            (Role::Chain | Role::Leaf | Role::Head, _) => self.chain(node, fragments),
+            (Depiction::Told, _) => Fragment::default(),
+            (Depiction::Chain | Depiction::Leaf | Depiction::Head, _) => self.chain(node, fragments),
         }
     }
 
@@ -137,7 +137,7 @@ impl Builder<'_> {
         let content = if node.activity.descriptor().flow == FlowRole::Sequence {
             self.chain(node, fragments)
         } else {
-            let mut head = self.box_of(ix, node, frame, Role::Head);
+            let mut head = self.box_of(ix, node, frame, Depiction::Head);
             head.title = head.kind;
             head.kind = String::new();
             let item = self.add(head, Some(ix));

@@ -45,12 +45,12 @@ pub struct Placed {
     /// Upper left corner of each box.
     pub corners: Vec<(f64, f64)>,
     /// The route of each arrow, in the order of the arrows.
-    pub ways: Vec<Way>,
+    pub routes: Vec<ArrowRoute>,
 }
 
 /// The route of an arrow.
 #[derive(Clone, Debug, Default)]
-pub struct Way {
+pub struct ArrowRoute {
     /// Its corners, from source to target.
     pub points: Vec<(f64, f64)>,
     /// Where its label stands.
@@ -74,13 +74,13 @@ impl Placed {
     /// The same places with x and y exchanged.
     pub(super) fn turned(self) -> Self {
         let turn = |(a, b): (f64, f64)| (b, a);
-        let way =
-            |way: Way| Way { points: way.points.into_iter().map(turn).collect(), label: way.label.map(Area::turned) };
+        let route =
+            |route: ArrowRoute| ArrowRoute { points: route.points.into_iter().map(turn).collect(), label: route.label.map(Area::turned) };
         Self {
             width: self.height,
             height: self.width,
             corners: self.corners.into_iter().map(turn).collect(),
-            ways: self.ways.into_iter().map(way).collect(),
+            routes: self.routes.into_iter().map(route).collect(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Area;
 use super::channel::{self, Bundle};
-use super::graph::{Graph, Placed, Way};
+use super::graph::{Graph, Placed, ArrowRoute};
 use super::layers::{Chain, Layers};
 
 /// Space above the first track of a gap and below the last, where the head of an arrow is.
@@ -60,7 +60,7 @@ pub fn route(graph: &Graph, layers: &Layers, x: &[f64]) -> Placed {
         (x[ix] - vertex.size.0 / 2.0, grid.tops[vertex.layer] + (room - vertex.size.1) / 2.0)
     };
     let corners: Vec<(f64, f64)> = (0..graph.sizes.len()).map(corner).collect();
-    let ways = graph.arrows.iter().zip(&layers.chains).zip(&legs).map(|((arrow, chain), legs)| {
+    let routes = graph.arrows.iter().zip(&layers.chains).zip(&legs).map(|((arrow, chain), legs)| {
         let begin = (x[arrow.source], corners[arrow.source].1 + graph.sizes[arrow.source].1);
         let end = (x[arrow.target], corners[arrow.target].1);
         let mut points = vec![begin];
@@ -70,10 +70,10 @@ pub fn route(graph: &Graph, layers: &Layers, x: &[f64]) -> Placed {
         }
         points.push(end);
         let label = label(layers, chain, &corner).or_else(|| label_outside(arrow.label, chain, &points));
-        Way { points: simplified(points), label }
+        ArrowRoute { points: simplified(points), label }
     });
-    let ways = ways.collect();
-    Placed { width, height: grid.height, corners, ways }
+    let routes = routes.collect();
+    Placed { width, height: grid.height, corners, routes }
 }
 
 fn label(layers: &Layers, chain: &Chain, corner: &impl Fn(usize) -> (f64, f64)) -> Option<Area> {

@@ -1,7 +1,7 @@
 //! The layout of the Studio: boxes stay where the Studio has them, and this module finds the routes of the arrows.
 
 use super::Area;
-use super::graph::{Arrow, Graph, Placed, Way};
+use super::graph::{Arrow, Graph, Placed, ArrowRoute};
 use super::route::simplified;
 
 /// Least space between two boxes; with less, the frame is laid out in layers.
@@ -28,16 +28,16 @@ pub fn place(graph: &Graph) -> Option<Placed> {
     }
     let boxes = boxes(graph)?;
     let mut looks = MAX_LOOKS;
-    let ways: Vec<Vec<(f64, f64)>> = graph.arrows.iter().map(|arrow| way(arrow, &boxes, &mut looks)).collect();
+    let routes: Vec<Vec<(f64, f64)>> = graph.arrows.iter().map(|arrow| route(arrow, &boxes, &mut looks)).collect();
     let mut taken = boxes.clone();
-    let mut labels = Vec::with_capacity(ways.len());
+    let mut labels = Vec::with_capacity(routes.len());
     for (ix, arrow) in graph.arrows.iter().enumerate() {
-        let label = arrow.label.map(|size| label(size, ix, &ways, &taken, &mut looks));
+        let label = arrow.label.map(|size| label(size, ix, &routes, &taken, &mut looks));
         taken.extend(label);
         labels.push(label);
     }
-    let ways = ways.into_iter().zip(labels).map(|(points, label)| Way { points, label }).collect();
-    Some(moved_home(boxes, ways))
+    let routes = routes.into_iter().zip(labels).map(|(points, label)| ArrowRoute { points, label }).collect();
+    Some(moved_home(boxes, routes))
 }
 
 /// Boxes as large as their texts want, around the middles that the Studio has, stretched apart if needed.
@@ -105,7 +105,7 @@ fn overlapping(boxes: impl Iterator<Item = Area>, (across, down): (f64, f64)) ->
 }
 
 /// The best route: the one through the fewest boxes, then with the fewest corners, then the shortest.
-fn way(arrow: &Arrow, boxes: &[Area], looks: &mut usize) -> Vec<(f64, f64)> {
+fn route(arrow: &Arrow, boxes: &[Area], looks: &mut usize) -> Vec<(f64, f64)> {
     let (source, target) = (boxes[arrow.source], boxes[arrow.target]);
     let cost = |points: &Vec<(f64, f64)>, looks: &mut usize| {
         let mut hits = 0;
@@ -145,11 +145,11 @@ fn segment(part: &[(f64, f64)]) -> Area {
 /// Candidate routes, the usual one of the Studio (out at the right, in at the left) first.
 fn candidates(source: Area, target: Area) -> Vec<Vec<(f64, f64)>> {
     let ((sx, sy), (tx, ty)) = (source.middle(), target.middle());
-    let mut ways = Vec::new();
+    let mut routes = Vec::new();
     if target.x >= source.right() + APART {
         for share in [0.5, 0.25, 0.75] {
             let x = source.right() + (target.x - source.right()) * share;
-            ways.push(vec![(source.right(), sy), (x, sy), (x, ty), (target.x, ty)]);
+            routes.push(vec![(source.right(), sy), (x, sy), (x, ty), (target.x, ty)]);
         }
     }
     for (out, into, free) in [
@@ -159,34 +159,34 @@ fn candidates(source: Area, target: Area) -> Vec<Vec<(f64, f64)>> {
         if free {
             for share in [0.5, 0.25, 0.75] {
                 let y = out + (into - out) * share;
-                ways.push(vec![(sx, out), (sx, y), (tx, y), (tx, into)]);
+                routes.push(vec![(sx, out), (sx, y), (tx, y), (tx, into)]);
             }
         }
     }
     let edge = |area: Area, down: bool| if down { area.bottom() } else { area.y };
     if tx > source.right() + AROUND && (ty - sy).abs() > target.height / 2.0 + AROUND {
-        ways.push(vec![(source.right(), sy), (tx, sy), (tx, edge(target, ty < sy))]);
+        routes.push(vec![(source.right(), sy), (tx, sy), (tx, edge(target, ty < sy))]);
     }
     if target.x > sx + AROUND && (ty - sy).abs() > source.height / 2.0 + AROUND {
-        ways.push(vec![(sx, edge(source, ty > sy)), (sx, ty), (target.x, ty)]);
+        routes.push(vec![(sx, edge(source, ty > sy)), (sx, ty), (target.x, ty)]);
     }
     for away in [AROUND, 2.0 * AROUND, 4.0 * AROUND, 8.0 * AROUND] {
         let (above, below) = (source.y.min(target.y) - away, source.bottom().max(target.bottom()) + away);
         let (left, right) = (source.x.min(target.x) - away, source.right().max(target.right()) + away);
         if source == target {
-            ways.push(vec![(source.right(), sy), (right, sy), (right, below), (tx, below), (tx, target.bottom())]);
+            routes.push(vec![(source.right(), sy), (right, sy), (right, below), (tx, below), (tx, target.bottom())]);
             continue;
         }
-        ways.push(vec![(sx, source.y), (sx, above), (tx, above), (tx, target.y)]);
-        ways.push(vec![(sx, source.bottom()), (sx, below), (tx, below), (tx, target.bottom())]);
-        ways.push(vec![(source.right(), sy), (right, sy), (right, ty), (target.right(), ty)]);
-        ways.push(vec![(source.x, sy), (left, sy), (left, ty), (target.x, ty)]);
+        routes.push(vec![(sx, source.y), (sx, above), (tx, above), (tx, target.y)]);
+        routes.push(vec![(sx, source.bottom()), (sx, below), (tx, below), (tx, target.bottom())]);
+        routes.push(vec![(source.right(), sy), (right, sy), (right, ty), (target.right(), ty)]);
+        routes.push(vec![(source.x, sy), (left, sy), (left, ty), (target.x, ty)]);
     }
-    ways
+    routes
 }
 
 /// Places a label on a part of its route that no other route shares, where nothing else stands.
-fn label(size: (f64, f64), ix: usize, ways: &[Vec<(f64, f64)>], taken: &[Area], looks: &mut usize) -> Area {
+fn label(size: (f64, f64), ix: usize, routes: &[Vec<(f64, f64)>], taken: &[Area], looks: &mut usize) -> Area {
     let at = |part: &[(f64, f64)], share: f64| {
         let (a, b) = (part[0], part[1]);
         let (x, y) = (a.0 + (b.0 - a.0) * share, a.1 + (b.1 - a.1) * share);
@@ -194,13 +194,13 @@ fn label(size: (f64, f64), ix: usize, ways: &[Vec<(f64, f64)>], taken: &[Area], 
     };
     let mut first = None;
     for share in [0.5, 0.35, 0.65, 0.2, 0.8] {
-        for part in ways[ix].windows(2) {
+        for part in routes[ix].windows(2) {
             let area = at(part, share);
             first = first.or(Some(area));
-            *looks = looks.saturating_sub(taken.len() + ways.len());
+            *looks = looks.saturating_sub(taken.len() + routes.len());
             let is_free = !taken.iter().any(|other| area.grown(2.0).overlaps(*other))
-                && !ways.iter().enumerate().any(|(other, way)| {
-                    other != ix && way.windows(2).any(|part| segment(part).overlaps(area.grown(-2.0)))
+                && !routes.iter().enumerate().any(|(other, route)| {
+                    other != ix && route.windows(2).any(|part| segment(part).overlaps(area.grown(-2.0)))
                 });
             if *looks == 0 || is_free {
                 return area;
@@ -211,20 +211,20 @@ fn label(size: (f64, f64), ix: usize, ways: &[Vec<(f64, f64)>], taken: &[Area], 
 }
 
 /// Moves the layout so that it begins at the origin.
-fn moved_home(boxes: Vec<Area>, mut ways: Vec<Way>) -> Placed {
-    let points = ways.iter().flat_map(|way| &way.points).map(|(x, y)| Area::new(*x, *y, 0.0, 0.0));
-    let all = boxes.iter().copied().chain(points).chain(ways.iter().filter_map(|way| way.label));
+fn moved_home(boxes: Vec<Area>, mut routes: Vec<ArrowRoute>) -> Placed {
+    let points = routes.iter().flat_map(|route| &route.points).map(|(x, y)| Area::new(*x, *y, 0.0, 0.0));
+    let all = boxes.iter().copied().chain(points).chain(routes.iter().filter_map(|route| route.label));
     let (mut left, mut top, mut right, mut bottom) = (f64::MAX, f64::MAX, f64::MIN, f64::MIN);
     for area in all {
         (left, top) = (left.min(area.x), top.min(area.y));
         (right, bottom) = (right.max(area.right()), bottom.max(area.bottom()));
     }
-    for way in &mut ways {
-        way.label = way.label.map(|label| label.moved(-left, -top));
-        for point in &mut way.points {
+    for route in &mut routes {
+        route.label = route.label.map(|label| label.moved(-left, -top));
+        for point in &mut route.points {
             *point = (point.0 - left, point.1 - top);
         }
     }
     let corners = boxes.iter().map(|area| (area.x - left, area.y - top)).collect();
-    Placed { width: right - left, height: bottom - top, corners, ways }
+    Placed { width: right - left, height: bottom - top, corners, routes }
 }

@@ -24,7 +24,7 @@ pub use descriptor::{
     Check, CompensationRole, Descriptor, FlowRole, ForeignLanguage, InputDescriptor, OutputDescriptor, PartCondition,
     PartList, Special,
 };
-pub use designer::Field;
+pub use designer::DesignerField;
 pub(crate) use handle::locate;
 pub use handle::{FromInput, Input, NonEmpty, Output, Port};
 

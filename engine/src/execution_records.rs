@@ -12,7 +12,7 @@ use crate::value::copy_or_null;
 
 /// How far an execution has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum ExecutionStatus {
     /// Begun and not ended.
     Running,
     /// It ended by itself, with outcomes.
@@ -23,7 +23,7 @@ pub enum Status {
     Faulted,
 }
 
-impl Status {
+impl ExecutionStatus {
     /// The word that Elsa's API has for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ pub struct ExecutionRecord {
     /// Activity type without the `Elsa.` prefix.
     pub activity_type: String,
     /// How far it has come.
-    pub status: Status,
+    pub status: ExecutionStatus,
     /// When the burst ran in which it began, as far as the journal is kept.
     pub started_at: DateTime<Utc>,
     /// When the burst ran in which it ended.
@@ -93,7 +93,7 @@ impl<'p> ExecutionRecords<'p> {
             event.kind,
             EventKind::WorkflowFinished | EventKind::WorkflowCancelled | EventKind::WorkflowContinued
         ) {
-            self.records.iter_mut().for_each(|record| record.end(at, Status::Canceled));
+            self.records.iter_mut().for_each(|record| record.end(at, ExecutionStatus::Canceled));
         }
         let Some(number) = event.execution else { return };
         let subject = self.executions.next(event);
@@ -110,7 +110,7 @@ impl<'p> ExecutionRecords<'p> {
                 node: subject.map(|subject| subject.node),
                 activity_id: event.activity_id.clone(),
                 activity_type: event.activity_type.clone(),
-                status: Status::Running,
+                status: ExecutionStatus::Running,
                 started_at: at,
                 ended_at: None,
                 outcomes: Vec::new(),
@@ -129,15 +129,15 @@ impl ExecutionRecord {
         let data = event.data.as_ref().map(|data| &data.0);
         match event.kind {
             EventKind::Completed => {
-                self.end(at, Status::Completed);
+                self.end(at, ExecutionStatus::Completed);
                 self.outcomes = match data.and_then(Value::as_array) {
                     Some(names) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
                     None => vec!["Done".to_owned()],
                 };
             }
-            EventKind::Canceled => self.end(at, Status::Canceled),
+            EventKind::Canceled => self.end(at, ExecutionStatus::Canceled),
             EventKind::Faulted => {
-                self.status = Status::Faulted;
+                self.status = ExecutionStatus::Faulted;
                 self.fault = data.map(copy_or_null);
             }
             // The bookmark of a time limit is made whether or not the activity has faulted.
@@ -145,7 +145,7 @@ impl ExecutionRecord {
             EventKind::Started | EventKind::BookmarkCreated | EventKind::Resumed | EventKind::Retrying
                 if self.ended_at.is_none() =>
             {
-                self.status = Status::Running;
+                self.status = ExecutionStatus::Running;
             }
             EventKind::InputsEvaluated => self.inputs = data.and_then(Value::as_object).cloned(),
             EventKind::OutputsSet => self.outputs = data.and_then(Value::as_object).cloned(),
@@ -153,7 +153,7 @@ impl ExecutionRecord {
         }
     }
 
-    fn end(&mut self, at: DateTime<Utc>, status: Status) {
+    fn end(&mut self, at: DateTime<Utc>, status: ExecutionStatus) {
         if self.ended_at.is_none() {
             (self.status, self.ended_at) = (status, Some(at));
         }

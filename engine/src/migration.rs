@@ -33,7 +33,7 @@ mod records;
 mod variables;
 
 use counterparts::Counterparts;
-use executions::Executions;
+use executions::ExecutionMigration;
 use flow::FlowPairs;
 use variables::Variables;
 
@@ -169,7 +169,7 @@ impl Migration {
         let mut moved = Moved::default();
         let mut problems = self.problems.clone();
         self.variables.migrate(self, instance, &mut moved, &mut problems);
-        let executions = Executions::of(self, instance, retries, &mut moved, &mut problems, check);
+        let executions = ExecutionMigration::of(self, instance, retries, &mut moved, &mut problems, check);
         executions.migrate(records);
         for record in records {
             self.migrate_record(record, &mut problems);

@@ -44,7 +44,7 @@ pub use flow_graph::{Connection, FlowGraph, Member};
 pub use flow_mode::{FlowMode, MergeMode};
 pub use flow_paths::{Direction, Paths};
 pub(crate) use input::GIVEN_BY_ENGINE;
-pub use input::Given;
+pub use input::GivenInput;
 pub use journaling::{Journaling, Keep};
 pub use machine::{Machine, STATES, TRANSITIONS};
 pub use numbering::Numbering;

@@ -42,7 +42,7 @@ const MAX_VIOLATION: usize = 200;
 #[derive(Clone, Debug)]
 pub struct Schema {
     source: Arc<Value>,
-    compiled: Arc<OnceLock<Result<Compiled, Refusal>>>,
+    compiled: Arc<OnceLock<Result<Compiled, SchemaRefusal>>>,
 }
 
 /// Two schemas are the same if they are written alike.
@@ -60,18 +60,18 @@ struct Compiled {
 
 /// Why a schema is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct SchemaRefusal {
     /// JSON pointer into the schema.
     pub pointer: String,
     /// What is wrong, in the style of a primary message.
     pub message: String,
     /// What sort of problem it is.
-    pub kind: RefusalKind,
+    pub kind: SchemaRefusalKind,
 }
 
 /// The sorts of refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusalKind {
+pub enum SchemaRefusalKind {
     /// The document is no schema.
     Invalid,
     /// The schema uses what is not supported here.
@@ -82,8 +82,8 @@ pub enum RefusalKind {
     TooLarge,
 }
 
-impl Refusal {
-    fn new(pointer: String, message: String, kind: RefusalKind) -> Self {
+impl SchemaRefusal {
+    fn new(pointer: String, message: String, kind: SchemaRefusalKind) -> Self {
         Self { pointer, message, kind }
     }
 }
@@ -98,7 +98,7 @@ impl Schema {
     ///
     /// # Errors
     /// Where it is wrong, and how.
-    pub fn check(&self) -> Result<(), Refusal> {
+    pub fn check(&self) -> Result<(), SchemaRefusal> {
         self.compiled().map(|_| ()).map_err(Clone::clone)
     }
 
@@ -140,21 +140,21 @@ impl Schema {
             .detail(violations(compiled, value, pointer)))
     }
 
-    fn compiled(&self) -> Result<&Compiled, &Refusal> {
+    fn compiled(&self) -> Result<&Compiled, &SchemaRefusal> {
         self.compiled.get_or_init(|| compile(&self.source)).as_ref()
     }
 }
 
-fn compile(source: &Value) -> Result<Compiled, Refusal> {
+fn compile(source: &Value) -> Result<Compiled, SchemaRefusal> {
     if !depth_ok(source, MAX_DEPTH) {
         let message = format!("a schema must not be nested more than {MAX_DEPTH} levels deep");
-        return Err(Refusal::new(String::new(), message, RefusalKind::TooDeep));
+        return Err(SchemaRefusal::new(String::new(), message, SchemaRefusalKind::TooDeep));
     }
     if !matches!(source, Value::Object(_) | Value::Bool(_)) {
-        return Err(Refusal::new(
+        return Err(SchemaRefusal::new(
             String::new(),
             "a schema must be an object or a boolean".into(),
-            RefusalKind::Invalid,
+            SchemaRefusalKind::Invalid,
         ));
     }
     let cost = graph::cost(source)?;
@@ -165,10 +165,10 @@ fn compile(source: &Value) -> Result<Compiled, Refusal> {
 }
 
 /// Why the crate refuses a schema.
-fn refused(error: ValidationError<'_>) -> Refusal {
+fn refused(error: ValidationError<'_>) -> SchemaRefusal {
     let words = shorten(&error.to_string(), MAX_VIOLATION);
     let message = format!("invalid JSON Schema: {words}");
-    Refusal::new(error.instance_path().to_string(), message, RefusalKind::Invalid)
+    SchemaRefusal::new(error.instance_path().to_string(), message, SchemaRefusalKind::Invalid)
 }
 
 /// What a value violates, one line each.

@@ -27,7 +27,7 @@ mod fields;
 mod json;
 
 pub use built_in::*;
-use fields::{Field, Shape};
+use fields::{PayloadField, PayloadShape};
 
 /// Resolves a stimulus name like a type name in a definition: `Event` is `Elsa.Event`, unless a custom activity has
 /// exactly that name. Other names stay unchanged.
@@ -132,8 +132,8 @@ fn hashed_text(name: &str, payload: &Value) -> String {
 }
 
 /// The shape whose first field is given; otherwise the last one.
-fn shape_for(shapes: &'static [Shape], given: &Map<String, Value>) -> &'static Shape {
-    let has = |field: &Field| given.keys().any(|key| key.eq_ignore_ascii_case(field.name));
+fn shape_for(shapes: &'static [PayloadShape], given: &Map<String, Value>) -> &'static PayloadShape {
+    let has = |field: &PayloadField| given.keys().any(|key| key.eq_ignore_ascii_case(field.name));
     let found = shapes.iter().find(|shape| shape.fields.first().is_some_and(has));
     found.unwrap_or(&shapes[shapes.len() - 1])
 }
@@ -147,7 +147,7 @@ fn take<'a>(rest: &mut Vec<(&'a String, &'a Value)>, name: &str) -> Option<&'a V
     value
 }
 
-fn normal_value(name: &str, field: &Field, value: &Value) -> Result<Value, Fault> {
+fn normal_value(name: &str, field: &PayloadField, value: &Value) -> Result<Value, Fault> {
     if !field.hashed || value.is_null() {
         return copy(value);
     }
@@ -165,7 +165,7 @@ fn invalid(name: &str, what: &str) -> Fault {
     Fault::new("22023", format!("stimulus \"{}\" {what}", shorten(name, 60)))
 }
 
-fn example(name: &str, shape: &Shape) -> String {
+fn example(name: &str, shape: &PayloadShape) -> String {
     let fields: Vec<String> =
         shape.fields.iter().filter(|field| field.required).map(|field| format!("\"{}\": …", field.name)).collect();
     format!("The stimulus of \"{}\" is an object {{{}}}.", shorten(name, 60), fields.join(", "))

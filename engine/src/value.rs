@@ -34,7 +34,7 @@ pub use members::kind_of;
 pub use parse::parse_json;
 pub use text::{depth_ok, to_text};
 pub(crate) use text::{nul_in_string, too_deep};
-pub(crate) use time::{Moment, date_time, instant_text, is_date_time, is_time_span};
+pub(crate) use time::{DateAndTime, date_time, instant_text, is_date_time, is_time_span};
 pub use type_name::{TypeName, is_known_type, meant_type, parse_type_name};
 
 /// Deepest nesting that is read from JSON text or taken from a script: copying or dropping such

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::execution::activity_instance_id;
 use workflow_engine::instance::{Instance, SubStatus};
-use workflow_engine::program::Given;
+use workflow_engine::program::GivenInput;
 use workflow_engine::stimulus;
 use workflow_engine::{Bookmark, NodeIx};
 
@@ -32,7 +32,7 @@ pub(super) fn new_row(
     owner: Owner,
     correlation_id: Option<String>,
     name: Option<String>,
-    input: impl Into<Given>,
+    input: impl Into<GivenInput>,
     parent: Option<Parent>,
 ) -> Result<InstanceRow, PgError> {
     route::require_start(&compiled.row.definition_id, correlation_id.as_deref(), parent.map(|it| it.instance))?;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::http::Response;
 use workflow_engine::instance::SubStatus;
-use workflow_engine::program::{Activation, Given};
+use workflow_engine::program::{Activation, GivenInput};
 
 use crate::access::{self, Privilege};
 use crate::compiled::{self, Compiled};
@@ -206,7 +206,7 @@ pub fn start_by_trigger(
         Some(input @ Value::Object(_)) => json::copy(input).as_object_mut().map(std::mem::take).unwrap_or_default(),
         _ => Map::new(),
     };
-    let input = Given::by_stimulus(input);
+    let input = GivenInput::by_stimulus(input);
     let mut row = match new_row(id, &compiled, owner, correlation_id.map(ToOwned::to_owned), None, input, None) {
         Ok(row) => row,
         Err(error) if error.aborts_transaction() => return Err(error),

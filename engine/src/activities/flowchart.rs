@@ -15,7 +15,7 @@ pub mod tokens;
 
 use crate::node_ix::NodeIx;
 use crate::program::{FlowGraph, FlowMode};
-use counters::Walk;
+use counters::FlowWalk;
 use tokens::TokenWalk;
 
 /// Tag of a child that a backward connection scheduled; the walk does not count its visit again.
@@ -61,7 +61,7 @@ impl Activity for Flowchart {
         }
         let scheduled = match uses_tokens(cx) {
             true => TokenWalk::begin(cx)?.completed(cx, child, outcomes)?,
-            false => Walk::begin(cx)?.completed(cx, child, outcomes)?,
+            false => FlowWalk::begin(cx)?.completed(cx, child, outcomes)?,
         };
         if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }
@@ -69,7 +69,7 @@ impl Activity for Flowchart {
     fn child_cancelled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
         let scheduled = match uses_tokens(cx) {
             true => TokenWalk::begin(cx)?.cancelled(cx, child.node)?,
-            false => Walk::begin(cx)?.cancelled(cx, &[child.node])?,
+            false => FlowWalk::begin(cx)?.cancelled(cx, &[child.node])?,
         };
         if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }
@@ -77,7 +77,7 @@ impl Activity for Flowchart {
     fn child_dropped(&self, cx: &mut Execution<'_>, _child: &Child) -> Result<(), Fault> {
         let scheduled = match uses_tokens(cx) {
             true => TokenWalk::begin(cx)?.look_again(cx)?,
-            false => Walk::begin(cx)?.look_again(cx)?,
+            false => FlowWalk::begin(cx)?.look_again(cx)?,
         };
         if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }
@@ -86,7 +86,7 @@ impl Activity for Flowchart {
     fn begin_child(&self, cx: &mut Execution<'_>, child: NodeIx) -> Result<(), Fault> {
         match uses_tokens(cx) {
             true => TokenWalk::begin(cx)?.begin_child(cx, child),
-            false => Walk::begin(cx)?.begin_child(cx, child),
+            false => FlowWalk::begin(cx)?.begin_child(cx, child),
         }
     }
 
@@ -96,7 +96,7 @@ impl Activity for Flowchart {
         };
         // In token mode the race was decided when the join was scheduled.
         if cx.program().node(*join).parent == Some(cx.node_index()) && !uses_tokens(cx) {
-            let mut walk = Walk::begin(cx)?;
+            let mut walk = FlowWalk::begin(cx)?;
             walk.cancel_inbound(cx, *join)?;
         }
         Ok(true)

@@ -68,7 +68,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 
 /// The next step of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum MachineStep {
     /// Run the entry of the state with this number.
     Enter(u32),
     /// Wait for the transitions of the state.
@@ -92,8 +92,8 @@ impl Activity for StateMachine {
         };
         // A retry after a failed condition continues in the state that the machine had entered.
         let step = match cx.memory() {
-            Memory::None => Step::Enter(machine.initial()),
-            _ => Step::Arm,
+            Memory::None => MachineStep::Enter(machine.initial()),
+            _ => MachineStep::Arm,
         };
         go_on(cx, machine, step)
     }
@@ -110,10 +110,10 @@ impl Activity for StateMachine {
             return cx.complete();
         }
         let step = match ChildRole::of(child.tag) {
-            ChildRole::Entry => Step::Arm,
+            ChildRole::Entry => MachineStep::Arm,
             ChildRole::Trigger(transition) => triggered(cx, machine, transition)?,
-            ChildRole::Action(transition) => Step::Leave(transition),
-            ChildRole::Exit(transition) => Step::Enter(target(machine, transition)?),
+            ChildRole::Action(transition) => MachineStep::Leave(transition),
+            ChildRole::Exit(transition) => MachineStep::Enter(target(machine, transition)?),
         };
         go_on(cx, machine, step)
     }
@@ -169,10 +169,10 @@ impl ChildRole {
 }
 
 /// Takes steps until the machine waits or completes.
-fn go_on(cx: &mut Execution<'_>, machine: &Machine, mut step: Step) -> Result<(), Fault> {
+fn go_on(cx: &mut Execution<'_>, machine: &Machine, mut step: MachineStep) -> Result<(), Fault> {
     let mut entered = 0;
-    while step != Step::Wait {
-        if let Step::Enter(state) = step {
+    while step != MachineStep::Wait {
+        if let MachineStep::Enter(state) = step {
             entered += 1;
             // Then the machine entered a state twice while no activity ran, so nothing changed that could end the
             // circle.
@@ -188,34 +188,34 @@ fn go_on(cx: &mut Execution<'_>, machine: &Machine, mut step: Step) -> Result<()
     Ok(())
 }
 
-fn take(cx: &mut Execution<'_>, machine: &Machine, step: Step) -> Result<Step, Fault> {
+fn take(cx: &mut Execution<'_>, machine: &Machine, step: MachineStep) -> Result<MachineStep, Fault> {
     match step {
-        Step::Enter(state) => {
+        MachineStep::Enter(state) => {
             cx.set_position(i64::from(state));
             let name = name_of(cx, state);
             cx.journal(EventKind::Note, Some(json!({ "state": name })));
             cx.set_output(STATE, Value::String(name))?;
-            run(cx, port(cx, STATES, state, ENTRY), ChildRole::Entry, Step::Arm)
+            run(cx, port(cx, STATES, state, ENTRY), ChildRole::Entry, MachineStep::Arm)
         }
-        Step::Arm => arm(cx, machine),
-        Step::Act(transition) => {
+        MachineStep::Arm => arm(cx, machine),
+        MachineStep::Act(transition) => {
             let action = port(cx, TRANSITIONS, transition, ACTION);
-            run(cx, action, ChildRole::Action(transition), Step::Leave(transition))
+            run(cx, action, ChildRole::Action(transition), MachineStep::Leave(transition))
         }
-        Step::Leave(transition) => {
+        MachineStep::Leave(transition) => {
             let exit = port(cx, STATES, current(cx), EXIT);
-            run(cx, exit, ChildRole::Exit(transition), Step::Enter(target(machine, transition)?))
+            run(cx, exit, ChildRole::Exit(transition), MachineStep::Enter(target(machine, transition)?))
         }
-        Step::Wait => Ok(Step::Wait),
+        MachineStep::Wait => Ok(MachineStep::Wait),
     }
 }
 
 /// Schedules an activity if there is one, otherwise returns the step that follows it.
-fn run(cx: &mut Execution<'_>, activity: Option<NodeIx>, role: ChildRole, otherwise: Step) -> Result<Step, Fault> {
+fn run(cx: &mut Execution<'_>, activity: Option<NodeIx>, role: ChildRole, otherwise: MachineStep) -> Result<MachineStep, Fault> {
     match activity {
         Some(activity) => {
             cx.schedule(activity, role.tag(), Vec::new())?;
-            Ok(Step::Wait)
+            Ok(MachineStep::Wait)
         }
         None => Ok(otherwise),
     }
@@ -223,13 +223,13 @@ fn run(cx: &mut Execution<'_>, activity: Option<NodeIx>, role: ChildRole, otherw
 
 /// Takes the first transition that needs no trigger and whose condition holds, else arms the triggers of the others.
 /// The machine completes in a state without transitions to arm.
-fn arm(cx: &mut Execution<'_>, machine: &Machine) -> Result<Step, Fault> {
+fn arm(cx: &mut Execution<'_>, machine: &Machine) -> Result<MachineStep, Fault> {
     let outbound = machine.outbound(current(cx));
     let mut armed = Vec::new();
     for transition in outbound {
         match port(cx, TRANSITIONS, *transition, TRIGGER) {
             Some(trigger) => armed.push((trigger, *transition)),
-            None if cx.holds(TRANSITIONS, *transition as usize)? => return Ok(Step::Act(*transition)),
+            None if cx.holds(TRANSITIONS, *transition as usize)? => return Ok(MachineStep::Act(*transition)),
             None => {}
         }
     }
@@ -239,14 +239,14 @@ fn arm(cx: &mut Execution<'_>, machine: &Machine) -> Result<Step, Fault> {
     for (trigger, transition) in armed {
         cx.schedule(trigger, ChildRole::Trigger(transition).tag(), Vec::new())?;
     }
-    Ok(Step::Wait)
+    Ok(MachineStep::Wait)
 }
 
 /// Handles a completed trigger: takes its transition if the condition holds, else arms the trigger again.
-fn triggered(cx: &mut Execution<'_>, machine: &Machine, transition: u32) -> Result<Step, Fault> {
+fn triggered(cx: &mut Execution<'_>, machine: &Machine, transition: u32) -> Result<MachineStep, Fault> {
     if !cx.holds(TRANSITIONS, transition as usize)? {
         let trigger = port(cx, TRANSITIONS, transition, TRIGGER);
-        return run(cx, trigger, ChildRole::Trigger(transition), Step::Wait);
+        return run(cx, trigger, ChildRole::Trigger(transition), MachineStep::Wait);
     }
     for child in cx.children() {
         cx.cancel_child(child.sequence);
@@ -256,7 +256,7 @@ fn triggered(cx: &mut Execution<'_>, machine: &Machine, transition: u32) -> Resu
             cx.unschedule(trigger);
         }
     }
-    Ok(Step::Act(transition))
+    Ok(MachineStep::Act(transition))
 }
 
 fn current(cx: &Execution<'_>) -> u32 {

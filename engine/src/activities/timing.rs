@@ -11,7 +11,7 @@ use crate::calendar::{self, Cron, Interval, Misfire, Overlap, Schedule, When, Zo
 use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::journal::EventKind;
-use crate::value::{Moment, date_time, to_text};
+use crate::value::{DateAndTime, date_time, to_text};
 
 /// Input 1 of all these activities.
 pub(super) const TIME_ZONE: InputDescriptor = InputDescriptor::new(
@@ -113,8 +113,8 @@ pub(super) fn wait_seconds(cx: &mut Execution<'_>, seconds: i64) -> Result<(), F
 /// Reads a text as an instant, in this zone if it has no offset. `None`: it is no date.
 pub(super) fn read_instant(text: &str, zone: &dyn Zone) -> Result<Option<DateTime<Utc>>, Fault> {
     match date_time(text.trim()) {
-        Some(Moment::Instant(at)) => Ok(Some(at)),
-        Some(Moment::Local(local)) => instant_of(local, zone).map(Some).ok_or_else(out_of_range),
+        Some(DateAndTime::Instant(at)) => Ok(Some(at)),
+        Some(DateAndTime::Local(local)) => instant_of(local, zone).map(Some).ok_or_else(out_of_range),
         None => Ok(None),
     }
 }

@@ -4,7 +4,7 @@ use super::descriptor::{Descriptor, ForeignLanguage, InputDescriptor, Special};
 
 /// One member of an activity's JSON, as a designer offers it.
 #[derive(Clone, Copy, Debug)]
-pub struct Field<'a> {
+pub struct DesignerField<'a> {
     /// Name, as in the JSON of the activity.
     pub name: &'a str,
     /// Type of its value, in Elsa's word.
@@ -28,14 +28,14 @@ pub struct Field<'a> {
 impl Descriptor {
     /// The members that an author sets, in the order in which a designer shows them. Activities inside this one are not among
     /// them: they are ports.
-    pub fn fields(&self) -> impl Iterator<Item = Field<'static>> + use<> {
+    pub fn fields(&self) -> impl Iterator<Item = DesignerField<'static>> + use<> {
         let (inputs, parts) = (self.inputs, self.parts);
         let special = match self.special {
             Special::Variable => Some((Special::VARIABLE, "The variable.")),
             Special::Result => Some((Special::RESULT_VARIABLE, "The variable whose value is the result.")),
             Special::None | Special::Connections | Special::States => None,
         };
-        let bare = |name, type_name, description, hint| Field {
+        let bare = |name, type_name, description, hint| DesignerField {
             name,
             type_name,
             default: None,
@@ -50,15 +50,15 @@ impl Descriptor {
         let lists = parts.iter().filter_map(move |list| {
             let hint = list.hint?;
             let language = (hint == "code-editor").then_some("json");
-            Some(Field { language, ..bare(list.name, "Object", "A list.", hint) })
+            Some(DesignerField { language, ..bare(list.name, "Object", "A list.", hint) })
         });
         variable.into_iter().chain(lists).chain(inputs.iter().map(InputDescriptor::field))
     }
 }
 
 impl InputDescriptor {
-    fn field(&self) -> Field<'_> {
-        Field {
+    fn field(&self) -> DesignerField<'_> {
+        DesignerField {
             name: self.name,
             type_name: self.type_name,
             default: self.default,

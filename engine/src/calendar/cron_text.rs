@@ -58,7 +58,7 @@ const MACROS: [(&str, &str); 9] = [
 ];
 
 /// How one field is read.
-struct Field {
+struct CronField {
     name: &'static str,
     first: u32,
     last: u32,
@@ -68,12 +68,12 @@ struct Field {
 const MONTHS: [&str; 12] = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 const WEEKDAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
-const SECOND: Field = Field { name: "second", first: 0, last: 59, names: &[] };
-const MINUTE: Field = Field { name: "minute", first: 0, last: 59, names: &[] };
-const HOUR: Field = Field { name: "hour", first: 0, last: 23, names: &[] };
-const DAY_OF_MONTH: Field = Field { name: "day of month", first: 1, last: 31, names: &[] };
-const MONTH: Field = Field { name: "month", first: 1, last: 12, names: &MONTHS };
-const DAY_OF_WEEK: Field = Field { name: "day of week", first: 0, last: 6, names: &WEEKDAYS };
+const SECOND: CronField = CronField { name: "second", first: 0, last: 59, names: &[] };
+const MINUTE: CronField = CronField { name: "minute", first: 0, last: 59, names: &[] };
+const HOUR: CronField = CronField { name: "hour", first: 0, last: 23, names: &[] };
+const DAY_OF_MONTH: CronField = CronField { name: "day of month", first: 1, last: 31, names: &[] };
+const MONTH: CronField = CronField { name: "month", first: 1, last: 12, names: &MONTHS };
+const DAY_OF_WEEK: CronField = CronField { name: "day of week", first: 0, last: 6, names: &WEEKDAYS };
 
 impl Cron {
     /// Reads five fields, six with seconds first, or a name such as `@hourly`.
@@ -150,7 +150,7 @@ impl<'a> Piece<'a> {
         last.eq_ignore_ascii_case(&mark).then(|| self.before(self.text.len() - last.len_utf8()))
     }
 
-    fn error(self, field: &Field, message: impl Into<String>) -> CronError {
+    fn error(self, field: &CronField, message: impl Into<String>) -> CronError {
         let (text, message) = (self.text.to_owned(), message.into());
         CronError { field: Some(field.name), text, message, position: self.at + 1 }
     }
@@ -191,7 +191,7 @@ fn each<'a>(field: Piece<'a>, mut read: impl FnMut(Piece<'a>) -> Result<(), Cron
 }
 
 /// Reads a field that holds only numbers, names, ranges and steps.
-fn plain(field: &Field, text: Piece<'_>) -> Result<u64, CronError> {
+fn plain(field: &CronField, text: Piece<'_>) -> Result<u64, CronError> {
     let mut set = 0;
     each(text, |part| {
         set |= range(field, part)?;
@@ -247,7 +247,7 @@ fn day_of_week(part: Piece<'_>, days: &mut Days) -> Result<(), CronError> {
 
 /// Reads `*`, `n`, `n-m`, each with or without `/step`. `n/step` extends to the end of the field, and a range
 /// whose end lies before its beginning wraps around the end of the field.
-fn range(field: &Field, part: Piece<'_>) -> Result<u64, CronError> {
+fn range(field: &CronField, part: Piece<'_>) -> Result<u64, CronError> {
     if part.text.is_empty() {
         return Err(part.error(field, "is missing between commas"));
     }
@@ -267,13 +267,13 @@ fn range(field: &Field, part: Piece<'_>) -> Result<u64, CronError> {
 }
 
 /// The ends of a range; Sunday may be 7 there, and is 0 at its beginning.
-fn bounds(field: &Field, first: u32, last: u32) -> (u32, u32) {
+fn bounds(field: &CronField, first: u32, last: u32) -> (u32, u32) {
     let first = if first > field.last && last <= field.last { field.first } else { first };
     (first, last)
 }
 
 /// The members of a range, Sunday always as 0.
-fn members(field: &Field, first: u32, last: u32, step: u32) -> u64 {
+fn members(field: &CronField, first: u32, last: u32, step: u32) -> u64 {
     let size = field.last - field.first + 1;
     let last = if last < first { last + size } else { last };
     let mut set = 0;
@@ -286,7 +286,7 @@ fn members(field: &Field, first: u32, last: u32, step: u32) -> u64 {
 }
 
 /// Reads a number or a name of a field. The day of the week may be 7.
-fn value(field: &Field, piece: Piece<'_>) -> Result<u32, CronError> {
+fn value(field: &CronField, piece: Piece<'_>) -> Result<u32, CronError> {
     let named = field.names.iter().position(|name| name.eq_ignore_ascii_case(piece.text));
     if let Some(position) = named {
         return Ok(field.first + u32::try_from(position).unwrap_or(0));
@@ -295,7 +295,7 @@ fn value(field: &Field, piece: Piece<'_>) -> Result<u32, CronError> {
     number(field, piece, field.first, last)
 }
 
-fn number(field: &Field, piece: Piece<'_>, first: u32, last: u32) -> Result<u32, CronError> {
+fn number(field: &CronField, piece: Piece<'_>, first: u32, last: u32) -> Result<u32, CronError> {
     if piece.text.is_empty() || !piece.text.bytes().all(|byte| byte.is_ascii_digit()) {
         let wanted = if piece.text.is_empty() { "lacks a number" } else { "is not a number" };
         return Err(piece.error(field, wanted));

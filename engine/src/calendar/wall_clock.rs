@@ -16,7 +16,7 @@ const STEP: i64 = DAY / 2;
 
 /// A period with one offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(super) struct OffsetPeriod {
     /// The first second in it, counted in UTC since 1970.
     pub start: i64,
     /// The first second after it.
@@ -58,18 +58,18 @@ fn halve(zone: &dyn Zone, before: i64, mut same: i64, mut other: i64) -> Option<
 }
 
 /// The periods of one offset between two seconds; the last one has no end.
-pub(super) fn segments(zone: &dyn Zone, from: i64, to: i64) -> Option<Vec<Segment>> {
+pub(super) fn periods(zone: &dyn Zone, from: i64, to: i64) -> Option<Vec<OffsetPeriod>> {
     let mut found = Vec::with_capacity(2);
     let mut start = from;
     loop {
         let offset = offset_at(zone, start)?;
         match next_change(zone, start, to) {
             Some(end) => {
-                found.push(Segment { start, end, offset });
+                found.push(OffsetPeriod { start, end, offset });
                 start = end;
             }
             None => {
-                found.push(Segment { start, end: i64::MAX, offset });
+                found.push(OffsetPeriod { start, end: i64::MAX, offset });
                 return Some(found);
             }
         }
@@ -86,13 +86,13 @@ pub(super) fn local_of(at: DateTime<Utc>, zone: &dyn Zone) -> Option<NaiveDateTi
 /// offset before the change, a time that occurs twice with the offset after it.
 pub(crate) fn instant_of(local: NaiveDateTime, zone: &dyn Zone) -> Option<DateTime<Utc>> {
     let wall = local.and_utc().timestamp();
-    let segments = segments(zone, wall.saturating_sub(DAY), wall.saturating_add(DAY))?;
-    let offset = deciding_offset(wall, &segments)?;
+    let periods = periods(zone, wall.saturating_sub(DAY), wall.saturating_add(DAY))?;
+    let offset = deciding_offset(wall, &periods)?;
     local.checked_sub_signed(TimeDelta::seconds(offset)).map(|utc| utc.and_utc())
 }
 
-fn deciding_offset(wall: i64, segments: &[Segment]) -> Option<i64> {
-    for pair in segments.windows(2) {
+fn deciding_offset(wall: i64, periods: &[OffsetPeriod]) -> Option<i64> {
+    for pair in periods.windows(2) {
         let [before, after] = pair else { break };
         let change = after.start;
         let early = wall - before.offset < change;
@@ -104,24 +104,24 @@ fn deciding_offset(wall: i64, segments: &[Segment]) -> Option<i64> {
             (false, true) => {}
         }
     }
-    segments.last().map(|segment| segment.offset)
+    periods.last().map(|period| period.offset)
 }
 
 /// The first instant at which the wall clock shows a time or a later one: for a time in a gap the instant of
 /// the change, for a time in an overlap the first of the two.
 pub(super) fn first_reached(wall: i64, zone: &dyn Zone) -> Option<i64> {
-    let segments = segments(zone, wall.saturating_sub(DAY), wall.saturating_add(DAY))?;
-    segments.iter().find_map(|segment| {
-        let at = (wall - segment.offset).max(segment.start);
-        (at < segment.end).then_some(at)
+    let periods = periods(zone, wall.saturating_sub(DAY), wall.saturating_add(DAY))?;
+    periods.iter().find_map(|period| {
+        let at = (wall - period.offset).max(period.start);
+        (at < period.end).then_some(at)
     })
 }
 
 /// The first time that the wall clock has not shown yet, once `second` has passed. After the clock was set
 /// back, this is later than the time that it shows.
 pub(super) fn first_unseen(second: i64, zone: &dyn Zone) -> Option<i64> {
-    let segments = segments(zone, second.saturating_sub(DAY), second)?;
-    let last = segments.last()?;
-    let seen = segments.iter().map(|segment| segment.end.min(second.saturating_add(1)).saturating_add(segment.offset));
+    let periods = periods(zone, second.saturating_sub(DAY), second)?;
+    let last = periods.last()?;
+    let seen = periods.iter().map(|period| period.end.min(second.saturating_add(1)).saturating_add(period.offset));
     Some(seen.fold(second.saturating_add(1).saturating_add(last.offset), i64::max))
 }

@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 
 use super::common::{COMMON, MAX_NODE_ID_BYTES};
 use super::custom::{MemberRole, is_custom_member, is_only_property};
-use super::expression::{Reader, short_binding, statement_text};
+use super::expression::{ExpressionReader, short_binding, statement_text};
 use super::forms::wrapper;
 use super::json::{Path, entry, kind_of};
-use super::outline::{Kind, Outline, Sketch};
+use super::outline::{ActivityKind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
 use super::property::{Property, is_input, property};
 use super::retry::{self, RETRY, START_TIMEOUT, TIMEOUT};
-use super::scope::{Names, Scopes};
+use super::scope::{VisibleNames, Scopes};
 use super::{CustomType, connections, journaling, link, parts, states, workflow};
 use crate::activities::catalogue;
 use crate::activity::{Activity, Descriptor, InputDescriptor, Special};
@@ -61,13 +61,13 @@ pub(super) fn read_all(
             mode: options.flowcharts,
             strategies: &options.strategies,
             outside: scopes.outside(outline, ix),
-            reader: Reader { names, strict: problems.is_new() && sketch.is_short(outline), problems, uses_sql: false },
+            reader: ExpressionReader { names, strict: problems.is_new() && sketch.is_short(outline), problems, uses_sql: false },
         };
         match &sketch.kind {
-            Kind::Known(activity) => reading.known(sketch, *activity, &mut node),
-            Kind::Custom(custom) => reading.custom(sketch, custom, &mut node),
-            Kind::Workflow(program) => reading.workflow(sketch, program, &mut node),
-            Kind::Unknown => reading.common(sketch, false, &mut node),
+            ActivityKind::Known(activity) => reading.known(sketch, *activity, &mut node),
+            ActivityKind::Custom(custom) => reading.custom(sketch, custom, &mut node),
+            ActivityKind::Workflow(program) => reading.workflow(sketch, program, &mut node),
+            ActivityKind::Unknown => reading.common(sketch, false, &mut node),
         }
         node.uses_sql |= reading.reader.uses_sql;
         let usual = node.activity.usual_retry(&node.inputs).map(Arc::new);
@@ -82,14 +82,14 @@ pub(super) fn read_all(
 /// A node with the properties that the outline knows.
 fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
     let (activity, terminal, uses_sql): (&'static dyn Activity, bool, bool) = match &sketch.kind {
-        Kind::Known(activity) => {
+        ActivityKind::Known(activity) => {
             let descriptor = activity.descriptor();
             (*activity, descriptor.terminal, descriptor.uses_sql)
         }
-        Kind::Custom(_) => (catalogue::CUSTOM, false, true),
-        Kind::Workflow(_) => (catalogue::WORKFLOW, false, false),
+        ActivityKind::Custom(_) => (catalogue::CUSTOM, false, true),
+        ActivityKind::Workflow(_) => (catalogue::WORKFLOW, false, false),
         // The type may be registered later, and then runs the SQL of its owner.
-        Kind::Unknown => (catalogue::NOT_FOUND, false, true),
+        ActivityKind::Unknown => (catalogue::NOT_FOUND, false, true),
     };
     Node {
         id: sketch.id.clone(),
@@ -100,7 +100,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         parent: sketch.parent.map(NodeIx::at),
         depth: u32::try_from(sketch.depth).unwrap_or(u32::MAX),
         activity,
-        is_known: !matches!(sketch.kind, Kind::Unknown),
+        is_known: !matches!(sketch.kind, ActivityKind::Unknown),
         can_start_workflow: false,
         runs_in_background: false,
         retry: None,
@@ -132,8 +132,8 @@ struct Reading<'a> {
     mode: FlowMode,
     strategies: &'a Arc<Strategies>,
     /// The names that the activity sees from outside its own scope, without the variables that it declares.
-    outside: Names<'a>,
-    reader: Reader<'a>,
+    outside: VisibleNames<'a>,
+    reader: ExpressionReader<'a>,
 }
 
 impl<'a> Reading<'a> {
@@ -207,7 +207,7 @@ impl<'a> Reading<'a> {
         }
         let starts = self.flag(members, "canStartWorkflow");
         node.can_start_workflow = starts && trigger;
-        if starts && !trigger && !sketch.is_elsa() && !matches!(sketch.kind, Kind::Unknown) {
+        if starts && !trigger && !sketch.is_elsa() && !matches!(sketch.kind, ActivityKind::Unknown) {
             let message = format!("activity type \"{}\" cannot start a workflow", sketch.type_name);
             self.reader.problems.invalid(&place.key("canStartWorkflow"), message);
         }

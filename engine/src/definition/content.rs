@@ -52,7 +52,7 @@ fn same(mut work: Vec<(&Value, &Value)>) -> bool {
             }
             (Value::Number(a), Value::Number(b)) => {
                 let (a, b) = (a.to_string(), b.to_string());
-                if a != b && Decimal::read(&a) != Decimal::read(&b) {
+                if a != b && ComparableNumber::read(&a) != ComparableNumber::read(&b) {
                     return false;
                 }
             }
@@ -72,7 +72,7 @@ pub(super) fn whole_number(value: &Value) -> Option<i64> {
         return None;
     };
     let text = number.to_string();
-    let Decimal::Plain { negative, digits, exponent } = Decimal::read(&text) else {
+    let ComparableNumber::Plain { negative, digits, exponent } = ComparableNumber::read(&text) else {
         return None;
     };
     if !(0..=18).contains(&exponent) || digits.len() > 19 {
@@ -85,7 +85,7 @@ pub(super) fn whole_number(value: &Value) -> Option<i64> {
 
 /// A number in a unique form: digits without zeros at either end, times a power of ten.
 #[derive(Debug, PartialEq, Eq)]
-enum Decimal<'a> {
+enum ComparableNumber<'a> {
     Plain {
         negative: bool,
         digits: String,
@@ -95,7 +95,7 @@ enum Decimal<'a> {
     Odd(&'a str),
 }
 
-impl<'a> Decimal<'a> {
+impl<'a> ComparableNumber<'a> {
     fn read(text: &'a str) -> Self {
         let (negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),

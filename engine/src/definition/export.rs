@@ -12,11 +12,11 @@ use super::common::MAX_NODE_ID_BYTES;
 use super::custom::{MemberRole, is_custom_member, is_only_property};
 use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
-use super::outline::{Kind, Outline, Sketch};
+use super::outline::{ActivityKind, Outline, Sketch};
 use super::problem::Problems;
 use super::property::PROPERTIES;
 use super::retry::START_TIMEOUT;
-use super::scope::{Names, Scopes};
+use super::scope::{VisibleNames, Scopes};
 use super::settings::Settings;
 use super::{ActivityTypes, CustomType, ReadLimits, connections, workflow};
 use crate::activity::{Descriptor, Special};
@@ -96,10 +96,10 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes) -> Option<Value> {
             properties: Vec::new(),
         };
         match &sketch.kind {
-            Kind::Known(activity) => writer.known(activity.descriptor(), &mut done),
-            Kind::Custom(custom) => writer.custom(custom),
-            Kind::Workflow(program) => writer.workflow(program),
-            Kind::Unknown => {}
+            ActivityKind::Known(activity) => writer.known(activity.descriptor(), &mut done),
+            ActivityKind::Custom(custom) => writer.custom(custom),
+            ActivityKind::Workflow(program) => writer.workflow(program),
+            ActivityKind::Unknown => {}
         }
         if let Some(mode) = writer.take("mergeMode").filter(|mode| !mode.is_null()) {
             writer.properties.push(("mergeMode", mode.clone()));
@@ -129,8 +129,8 @@ fn node_ids(outline: &Outline<'_>) -> Vec<String> {
 /// The activity that the export writes now.
 struct Writer<'a> {
     sketch: &'a Sketch<'a>,
-    names: Names<'a>,
-    outside: Names<'a>,
+    names: VisibleNames<'a>,
+    outside: VisibleNames<'a>,
     out: Map<String, Value>,
     /// Members of the original that are already written, under the same name or another.
     taken: Vec<&'a str>,
@@ -271,9 +271,9 @@ impl<'a> Writer<'a> {
         let is_named = |name: &str| homes.iter().flatten().any(|home| home.get(name).is_some());
         // What is no object where one belongs stays as it is, and can take nothing in.
         let can_hold = homes[0].is_none_or(|home| home.is_object() || home.is_null());
-        let may_move = |name: &str| short || matches!(self.sketch.kind, Kind::Known(_)) && can_hold && !is_named(name);
+        let may_move = |name: &str| short || matches!(self.sketch.kind, ActivityKind::Known(_)) && can_hold && !is_named(name);
         // A registered type that declares no inputs has the member as an input as well.
-        let is_taken = |name: &str| self.taken.contains(&name) && !matches!(self.sketch.kind, Kind::Custom(_));
+        let is_taken = |name: &str| self.taken.contains(&name) && !matches!(self.sketch.kind, ActivityKind::Custom(_));
         let is_own = |name: &str| !is_taken(name) && !self.sketch.kind.has_input(name) && may_move(name);
         PROPERTIES.into_iter().filter(|name| is_own(name)).filter_map(|name| Some((name, members.get(name)?))).collect()
     }

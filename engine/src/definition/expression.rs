@@ -12,7 +12,7 @@ use super::forms::{short_form, wrapper};
 use super::json::{Path, entry, kind_of, member, too_deep};
 use super::mentions::Use;
 use super::problem::{ProblemKind, Problems};
-use super::scope::Names;
+use super::scope::VisibleNames;
 use super::unavailable;
 use crate::activity::ForeignLanguage;
 use crate::expression::Expression;
@@ -33,9 +33,9 @@ fn chosen(value: Option<&Value>) -> Option<&Value> {
 }
 
 /// Reads the expressions of one activity.
-pub(super) struct Reader<'a> {
+pub(super) struct ExpressionReader<'a> {
     /// Variables and outputs that the activity sees.
-    pub names: Names<'a>,
+    pub names: VisibleNames<'a>,
     /// Whether the content is new and in the short form, so that names in it must exist.
     pub strict: bool,
     /// Where it adds what is wrong; it goes on reading.
@@ -44,7 +44,7 @@ pub(super) struct Reader<'a> {
     pub uses_sql: bool,
 }
 
-impl Reader<'_> {
+impl ExpressionReader<'_> {
     /// Reads an input; `None` if it is unset or wrong.
     pub fn input(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         if let Some((key, inner)) = short_form(value) {

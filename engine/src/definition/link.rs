@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::common::MAX_NODE_ID_BYTES;
 use super::json::{Activities, Path};
-use super::outline::{Kind, Outline, Sketch};
+use super::outline::{ActivityKind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
 use super::types::{ActivityTypes, ReadLimits, WorkflowReference};
 use crate::node_ix::NodeIx;
@@ -62,7 +62,7 @@ pub(super) fn declare(program: &Program, node: &mut Node) {
 pub(super) fn insert(program: &mut Program, outline: &Outline<'_>, limits: &ReadLimits, problems: &mut Problems) {
     let mut path_bytes: usize = program.nodes.iter().map(|node| node.node_id.len()).sum();
     for (ix, sketch) in outline.sketches.iter().enumerate() {
-        let Kind::Workflow(child) = &sketch.kind else { continue };
+        let ActivityKind::Workflow(child) = &sketch.kind else { continue };
         let place = Path::Activity(outline, ix);
         if let Some(circle) = circle(&program.definition_id, child) {
             problems.invalid(&place, format!("a workflow cannot contain itself: {circle}"));
@@ -133,8 +133,8 @@ impl Sketch<'_> {
     /// The workflow that the activity stands for.
     pub fn workflow(&self) -> Option<&Arc<Program>> {
         match &self.kind {
-            Kind::Workflow(program) => Some(program),
-            Kind::Known(_) | Kind::Custom(_) | Kind::Unknown => None,
+            ActivityKind::Workflow(program) => Some(program),
+            ActivityKind::Known(_) | ActivityKind::Custom(_) | ActivityKind::Unknown => None,
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Sketch<'d> {
     /// Its object, or the array that stands for a sequence.
     pub value: &'d Value,
     /// What its type is: built in, registered in SQL, a workflow, or unknown.
-    pub kind: Kind,
+    pub kind: ActivityKind,
     /// Its reference to a workflow, if it may stand for one.
     pub reference: Option<Box<WorkflowReference>>,
     /// Full type name, such as `Elsa.Event`.
@@ -72,7 +72,7 @@ impl<'d> PartSketch<'d> {
 
 /// What the type of an activity is.
 #[derive(Clone)]
-pub(super) enum Kind {
+pub(super) enum ActivityKind {
     /// A built-in type, by its entry in the catalogue.
     Known(&'static dyn Activity),
     /// A type registered in SQL.
@@ -83,7 +83,7 @@ pub(super) enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl ActivityKind {
     /// Whether activities of this type hold others.
     pub fn holds_activities(&self) -> bool {
         match self {
@@ -113,8 +113,8 @@ impl<'d> Sketch<'d> {
     /// The activity's entry in the catalogue.
     pub fn descriptor(&self) -> Option<&'static Descriptor> {
         match self.kind {
-            Kind::Known(activity) => Some(activity.descriptor()),
-            Kind::Custom(_) | Kind::Workflow(_) | Kind::Unknown => None,
+            ActivityKind::Known(activity) => Some(activity.descriptor()),
+            ActivityKind::Custom(_) | ActivityKind::Workflow(_) | ActivityKind::Unknown => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::expression::{Reader, short_binding};
+use super::expression::{ExpressionReader, short_binding};
 use super::json::{Path, kind_of};
 use super::members;
 use super::outline::PartSketch;
@@ -23,13 +23,13 @@ pub(super) fn read(
     found: &[PartSketch<'_>],
     short: bool,
     above: &Path<'_>,
-    reader: &mut Reader<'_>,
+    reader: &mut ExpressionReader<'_>,
 ) -> Vec<Part> {
     // A wrong part keeps its place, so that the others keep their positions; the program is discarded then.
     found.iter().map(|sketch| part(list, sketch, short, above, reader)).collect()
 }
 
-fn part(list: &PartList, sketch: &PartSketch<'_>, short: bool, above: &Path<'_>, reader: &mut Reader<'_>) -> Part {
+fn part(list: &PartList, sketch: &PartSketch<'_>, short: bool, above: &Path<'_>, reader: &mut ExpressionReader<'_>) -> Part {
     let place = Path::Below(above, &sketch.step);
     if let (Value::Object(members), true) = (sketch.value, reader.strict) {
         let texts = list.texts.iter().map(|(name, _)| *name);
@@ -66,7 +66,7 @@ fn part(list: &PartList, sketch: &PartSketch<'_>, short: bool, above: &Path<'_>,
 }
 
 /// The variable that a part names: by its name, or as `{"var": "Name"}`.
-fn variable(value: &Value, place: &Path<'_>, reader: &mut Reader<'_>) -> Option<String> {
+fn variable(value: &Value, place: &Path<'_>, reader: &mut ExpressionReader<'_>) -> Option<String> {
     match (value, short_binding(value)) {
         (Value::String(name), _) => reader.variable(name, place),
         (_, Some(("var", name))) => reader.variable(name, place),
@@ -99,7 +99,7 @@ fn needed_condition(
     list: &PartList,
     sketch: &PartSketch<'_>,
     place: &Path<'_>,
-    reader: &mut Reader<'_>,
+    reader: &mut ExpressionReader<'_>,
 ) -> Option<Expression> {
     let Some((key, value)) = sketch.member("condition") else {
         reader.problems.invalid(place, format!("a {} needs a \"condition\"", list.one));

@@ -3,7 +3,7 @@
 use super::json::Path;
 use super::mentions::Mentions;
 use crate::expression::javascript;
-use crate::schema::{RefusalKind, Schema};
+use crate::schema::{SchemaRefusalKind, Schema};
 
 /// Maximum number of problems that are reported; an author needs no more of them to understand a wrong document.
 const MAX_PROBLEMS: usize = 1000;
@@ -99,10 +99,10 @@ impl Problems {
         }
         if let Err(refusal) = schema.check() {
             let kind = match refusal.kind {
-                RefusalKind::Invalid => ProblemKind::Invalid,
-                RefusalKind::Unsupported => ProblemKind::Unsupported,
-                RefusalKind::TooDeep => ProblemKind::TooDeep,
-                RefusalKind::TooLarge => ProblemKind::TooLarge,
+                SchemaRefusalKind::Invalid => ProblemKind::Invalid,
+                SchemaRefusalKind::Unsupported => ProblemKind::Unsupported,
+                SchemaRefusalKind::TooDeep => ProblemKind::TooDeep,
+                SchemaRefusalKind::TooLarge => ProblemKind::TooLarge,
             };
             self.add(kind, &Path::Below(path, &refusal.pointer), refusal.message);
         }

@@ -22,7 +22,7 @@ pub(super) const STRATEGIES: &str = "resilienceStrategies";
 pub(super) const WITHOUT: &str = "the activity runs without a resilience strategy";
 
 /// What an activity says of its strategy.
-pub(super) enum Given<'d> {
+pub(super) enum GivenStrategy<'d> {
     /// The policy is known: it is written out, or its name is declared.
     Policy(Arc<RetryPolicy>),
     /// The expression under this key gives it.
@@ -91,7 +91,7 @@ pub(super) fn of_activity<'d>(
     known: &Strategies,
     place: &Path<'_>,
     problems: &mut Problems,
-) -> Option<Given<'d>> {
+) -> Option<GivenStrategy<'d>> {
     let Value::Object(members) = value else {
         if !value.is_null() {
             let found = kind_of(value);
@@ -106,7 +106,7 @@ pub(super) fn of_activity<'d>(
         let (_, name) = given("strategyId")?;
         return match name {
             Value::String(name) if name.is_empty() => None,
-            Value::String(_) => strategy(name, known, place, problems).map(Given::Policy),
+            Value::String(_) => strategy(name, known, place, problems).map(GivenStrategy::Policy),
             other => {
                 let found = kind_of(other);
                 problems
@@ -117,8 +117,8 @@ pub(super) fn of_activity<'d>(
     }
     let (key, expression) = given("expression")?;
     match constant(expression) {
-        Some(value) => strategy(&value, known, place, problems).map(Given::Policy),
-        None => Some(Given::Expression(key, expression)),
+        Some(value) => strategy(&value, known, place, problems).map(GivenStrategy::Policy),
+        None => Some(GivenStrategy::Expression(key, expression)),
     }
 }
 

@@ -58,7 +58,7 @@ fn policy(value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<Re
         return None;
     };
     members::check(given, KNOWN.into_iter(), std::iter::empty(), "a retry policy", place, problems);
-    let mut reader = Reader { given, place, problems };
+    let mut reader = PolicyReader { given, place, problems };
     let usual = RetryPolicy::default();
     Some(RetryPolicy {
         max_attempts: reader.max_attempts(),
@@ -72,13 +72,13 @@ fn policy(value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<Re
     })
 }
 
-struct Reader<'a> {
+struct PolicyReader<'a> {
     given: &'a Map<String, Value>,
     place: &'a Path<'a>,
     problems: &'a mut Problems,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PolicyReader<'a> {
     fn get(&self, name: &str) -> Option<(&'a str, &'a Value)> {
         entry(self.given, name).filter(|(_, value)| !value.is_null())
     }

@@ -13,7 +13,7 @@ use crate::program::Variable;
 
 /// The variables of a document, by the activity that declares them.
 pub(super) struct Scopes {
-    frames: Vec<Frame>,
+    frames: Vec<ScopeFrame>,
     /// Innermost frame of each activity.
     frame_of: Vec<usize>,
     /// Variables that activities declare.
@@ -22,15 +22,15 @@ pub(super) struct Scopes {
 }
 
 #[derive(Default)]
-struct Frame {
+struct ScopeFrame {
     parent: Option<usize>,
     name_of: HashMap<String, String>,
     id_of: HashMap<String, String>,
 }
 
-impl Frame {
+impl ScopeFrame {
     fn new(parent: Option<usize>, variables: &[Variable]) -> Self {
-        let mut frame = Frame { parent, ..Self::default() };
+        let mut frame = ScopeFrame { parent, ..Self::default() };
         for variable in variables {
             frame.name_of.entry(variable.id.clone()).or_insert_with(|| variable.name.clone());
             frame.id_of.entry(variable.name.clone()).or_insert_with(|| variable.id.clone());
@@ -42,7 +42,7 @@ impl Frame {
 impl Scopes {
     /// Reads the variables that containers declare.
     pub fn read(settings: &Settings, outline: &Outline<'_>, problems: &mut Problems) -> Self {
-        let mut frames = vec![Frame::new(None, &settings.variables)];
+        let mut frames = vec![ScopeFrame::new(None, &settings.variables)];
         let mut frame_of: Vec<usize> = Vec::with_capacity(outline.sketches.len());
         let mut declared = HashMap::new();
         for (ix, sketch) in outline.sketches.iter().enumerate() {
@@ -58,7 +58,7 @@ impl Scopes {
                 frame_of.push(outer);
             } else {
                 frame_of.push(frames.len());
-                frames.push(Frame::new(Some(outer), &variables));
+                frames.push(ScopeFrame::new(Some(outer), &variables));
                 declared.insert(ix, variables);
             }
         }
@@ -67,8 +67,8 @@ impl Scopes {
     }
 
     /// The names that an activity sees.
-    pub fn names(&self, outline: &Outline<'_>, ix: usize) -> Names<'_> {
-        Names {
+    pub fn names(&self, outline: &Outline<'_>, ix: usize) -> VisibleNames<'_> {
+        VisibleNames {
             scopes: self,
             frame: self.frame_of.get(ix).copied().unwrap_or(0),
             in_loop: outline.sketches.get(ix).is_some_and(|sketch| sketch.in_loop),
@@ -76,11 +76,11 @@ impl Scopes {
     }
 
     /// The names that an activity sees from outside its own scope, without the variables that it declares.
-    pub fn outside(&self, outline: &Outline<'_>, ix: usize) -> Names<'_> {
+    pub fn outside(&self, outline: &Outline<'_>, ix: usize) -> VisibleNames<'_> {
         let names = self.names(outline, ix);
         let outer = self.frames.get(names.frame).and_then(|frame| frame.parent);
         let frame = outer.filter(|_| self.declared.contains_key(&ix)).unwrap_or(names.frame);
-        Names { frame, ..names }
+        VisibleNames { frame, ..names }
     }
 
     /// The names of all variables in the document.
@@ -96,14 +96,14 @@ impl Scopes {
 
 /// The names that one activity sees.
 #[derive(Clone, Copy)]
-pub(super) struct Names<'a> {
+pub(super) struct VisibleNames<'a> {
     scopes: &'a Scopes,
     frame: usize,
     in_loop: bool,
 }
 
-impl<'a> Names<'a> {
-    fn frames(self) -> impl Iterator<Item = &'a Frame> {
+impl<'a> VisibleNames<'a> {
+    fn frames(self) -> impl Iterator<Item = &'a ScopeFrame> {
         let frames = &self.scopes.frames;
         std::iter::successors(frames.get(self.frame), |frame| frame.parent.and_then(|parent| frames.get(parent)))
     }

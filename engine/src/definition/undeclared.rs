@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::json::Path;
 use super::mentions::{Mentions, Use};
-use super::outline::{Kind, Outline};
+use super::outline::{ActivityKind, Outline};
 use super::problem::Problems;
 use super::scope::Scopes;
 use super::settings::Settings;
@@ -20,13 +20,13 @@ const MAX_COMPARED: usize = 1_000;
 
 /// Names in all accepted spellings.
 #[derive(Default)]
-struct Names<'a> {
+struct Spellings<'a> {
     all: Vec<&'a str>,
     lower: HashSet<String>,
     pascal: HashSet<String>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> Spellings<'a> {
     fn of(all: Vec<&'a str>) -> Self {
         let lower = all.iter().map(|name| name.to_lowercase()).collect();
         let pascal = all.iter().flat_map(|name| [(*name).to_owned(), javascript::pascal(name)]).collect();
@@ -45,11 +45,11 @@ impl<'a> Names<'a> {
 
 /// The names that a document declares.
 struct Declared<'a> {
-    variables: Names<'a>,
+    variables: Spellings<'a>,
     /// Declared inputs and those of the engine; empty if none is declared, since any input may be given then.
-    inputs: Names<'a>,
+    inputs: Spellings<'a>,
     /// Variables that scripts set.
-    sets: Names<'a>,
+    sets: Spellings<'a>,
 }
 
 impl Declared<'_> {
@@ -76,7 +76,7 @@ pub(super) fn judge(settings: &Settings, scopes: &Scopes, outline: &Outline<'_>,
     }
     let mut variables: Vec<&str> = scopes.all_names().chain(OF_LOOPS).collect();
     for sketch in &outline.sketches {
-        if let Kind::Workflow(program) = &sketch.kind {
+        if let ActivityKind::Workflow(program) = &sketch.kind {
             variables.extend(program.inputs.iter().map(|input| input.name.as_str()));
         }
     }
@@ -85,7 +85,7 @@ pub(super) fn judge(settings: &Settings, scopes: &Scopes, outline: &Outline<'_>,
         inputs.extend(GIVEN_BY_ENGINE);
     }
     let sets = sets.iter().map(String::as_str).collect();
-    let declared = Declared { variables: Names::of(variables), inputs: Names::of(inputs), sets: Names::of(sets) };
+    let declared = Declared { variables: Spellings::of(variables), inputs: Spellings::of(inputs), sets: Spellings::of(sets) };
     for ((used, name), path) in &wanted {
         let place = Path::Below(&Path::Root, path);
         match used {

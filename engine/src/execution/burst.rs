@@ -27,7 +27,7 @@ pub(crate) struct BurstState<'a> {
 
 /// How a unit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum UnitOutcome {
     Kept,
     Undone,
 }
@@ -130,7 +130,7 @@ impl<'a> BurstState<'a> {
             cx.journal_inputs();
             node.activity.execute(cx)
         });
-        if unit == Unit::Undone {
+        if unit == UnitOutcome::Undone {
             return;
         }
         self.core.instance.state.trigger_used |= was_trigger;
@@ -166,13 +166,13 @@ impl<'a> BurstState<'a> {
         let unit = self.resume_unit(sequence, bookmark);
         // If an ancestor took the fault or another attempt follows, the bookmark does not stay.
         let is_faulted = self.core.context(sequence).is_some_and(|context| context.status == ActivityStatus::Faulted);
-        self.core.scratch.delta.keep_resumed = unit == Unit::Undone && is_faulted;
+        self.core.scratch.delta.keep_resumed = unit == UnitOutcome::Undone && is_faulted;
         Ok(())
     }
 
     /// Resumes an execution at a bookmark, stored or made in this burst, with the input of the resume.
-    pub(super) fn resume_unit(&mut self, sequence: u32, bookmark: &Resumed) -> Unit {
-        let Some(ix) = self.core.context(sequence).map(|context| context.node) else { return Unit::Undone };
+    pub(super) fn resume_unit(&mut self, sequence: u32, bookmark: &Resumed) -> UnitOutcome {
+        let Some(ix) = self.core.context(sequence).map(|context| context.node) else { return UnitOutcome::Undone };
         let node = self.core.program.node(ix);
         let input = self.core.scratch.resume_input.as_ref().map(copy_or_null);
         if node.retry.is_some() {
@@ -204,7 +204,7 @@ impl<'a> BurstState<'a> {
         sequence: u32,
         node: &'a Node,
         call: impl FnOnce(&mut Execution<'_>) -> Result<(), Fault>,
-    ) -> Unit {
+    ) -> UnitOutcome {
         let mark = self.core.mark();
         // A flowchart evaluates the mode inputs of its joins.
         let flow = node.flow.as_deref();
@@ -221,13 +221,13 @@ impl<'a> BurstState<'a> {
         }
         self.core.scratch.in_unit = false;
         match result {
-            Ok(()) => Unit::Kept,
+            Ok(()) => UnitOutcome::Kept,
             Err(fault) => {
                 // A computation that was told to stop does not know the reason: the host raises it here.
                 self.core.host.check_interrupts();
                 self.core.rollback(&mark);
                 self.fault(sequence, node, fault);
-                Unit::Undone
+                UnitOutcome::Undone
             }
         }
     }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::execution::Faulted;
-use crate::execution::burst::{BurstState, Unit};
+use crate::execution::burst::{BurstState, UnitOutcome};
 use crate::fault::Fault;
 use crate::instance::compensation::Unwinding;
 use crate::instance::{ActivityStatus, Context, Memory};
@@ -63,7 +63,7 @@ impl BurstState<'_> {
                 is_taken = node.activity.child_faulted(cx, &child, &told)?;
                 Ok(())
             });
-            if unit == Unit::Undone {
+            if unit == UnitOutcome::Undone {
                 // If an ancestor took the second fault, it has cancelled the first execution, too.
                 return self.core.context(faulted).is_none();
             }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::activity::locate;
 use crate::bookmark::{Bookmark, Resumed};
-use crate::execution::burst::{BurstState, Unit};
+use crate::execution::burst::{BurstState, UnitOutcome};
 use crate::execution::context::Execution;
 use crate::execution::core::Task;
 use crate::execution::sequence_of;
@@ -84,10 +84,10 @@ impl<'a> BurstState<'a> {
             strategy = kept(given, &computed.known).map_err(|reason| locate(Fault::new("22023", reason), STRATEGY))?;
             Ok(())
         });
-        if unit == Unit::Kept {
+        if unit == UnitOutcome::Kept {
             self.keep_strategy(sequence, strategy);
         }
-        unit == Unit::Kept
+        unit == UnitOutcome::Kept
     }
 
     fn keep_strategy(&mut self, sequence: u32, strategy: Option<Value>) {

@@ -31,7 +31,7 @@ mod shape;
 mod syntax;
 mod values;
 
-use meter::{Meter, Output, Stop};
+use meter::{Meter, MeteredOutput, Stop};
 use roots::Roots;
 use runtime::Run;
 
@@ -77,7 +77,7 @@ pub fn evaluate(template: &LiquidTemplate, scope: &mut dyn Scope) -> Result<Valu
     let mut limits = scope.script_limits();
     let turn = Turn::begin(&mut limits, scope)?;
     let meter = Rc::new(Meter::new(&limits, scope.now()));
-    let mut output = Output::new(Rc::clone(&meter));
+    let mut output = MeteredOutput::new(Rc::clone(&meter));
     let rendered = {
         let roots = Roots::new(&*scope, Rc::clone(&meter));
         let run = Run::new(&roots, Rc::clone(&meter));

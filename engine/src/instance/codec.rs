@@ -84,13 +84,13 @@ fn attempts(state: &State) -> Vec<(u32, &Attempts)> {
 
 /// The packed size of a state in bytes.
 pub fn packed_size(state: &State) -> usize {
-    pack(state, &attempts(state), Counted(1)).0
+    pack(state, &attempts(state), ByteCount(1)).0
 }
 
 /// Counts bytes instead of keeping them.
-pub(crate) struct Counted(pub(crate) usize);
+pub(crate) struct ByteCount(pub(crate) usize);
 
-impl Extend<u8> for Counted {
+impl Extend<u8> for ByteCount {
     fn extend<I: IntoIterator<Item = u8>>(&mut self, bytes: I) {
         self.0 += bytes.into_iter().count();
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::fault::Error;
-use crate::instance::codec::Counted;
+use crate::instance::codec::ByteCount;
 use crate::journal::{Event, EventKind};
 use crate::value::{Bounds, Json};
 
@@ -28,7 +28,7 @@ const DATA: u8 = 1 << 5;
 struct Packed<'a, D> {
     kind: EventKind,
     #[serde(borrow)]
-    activity: Activity<'a>,
+    activity: PackedActivity<'a>,
     execution: Option<u32>,
     bookmark: Option<uuid::Bytes>,
     data: Option<D>,
@@ -66,7 +66,7 @@ impl<'a, D: Deserialize<'a>> Packed<'a, D> {
         if fields & !(ACTIVITY | EXECUTION | BOOKMARK | DATA) != 0 {
             return Err(postcard::Error::DeserializeBadEncoding);
         }
-        let activity = Activity::take(fields & ACTIVITY, &mut rest)?;
+        let activity = PackedActivity::take(fields & ACTIVITY, &mut rest)?;
         let execution = (fields & EXECUTION != 0).then(|| next(&mut rest)).transpose()?;
         let bookmark = (fields & BOOKMARK != 0).then(|| next(&mut rest)).transpose()?;
         let data = (fields & DATA != 0).then(|| next(&mut rest)).transpose()?;
@@ -87,7 +87,7 @@ fn next<'a, T: Deserialize<'a>>(bytes: &mut &'a [u8]) -> postcard::Result<T> {
 /// Which activity an event is about, and the number of the execution around that one, if it has to be said. The variants
 /// are stored by number.
 #[derive(Clone, Copy, Deserialize)]
-enum Activity<'a> {
+enum PackedActivity<'a> {
     /// No activity: the event is about the workflow itself.
     None,
     /// The activity that this row named at this position.
@@ -107,7 +107,7 @@ enum Activity<'a> {
 /// Id, type and, if it has to be said, node id of an activity.
 type Name<'a> = (&'a str, &'a str, Option<&'a str>);
 
-impl<'a> Activity<'a> {
+impl<'a> PackedActivity<'a> {
     /// The activity of an event, which the row has named before at `place`.
     fn known(place: u32, parent: Option<u32>) -> Self {
         parent.map_or(Self::Known(place), |parent| Self::KnownBelow(place, parent))
@@ -198,11 +198,11 @@ impl<'a> Row<'a> {
         let packed = events.iter().map(|event| {
             let name = (event.activity_id.as_str(), event.activity_type.as_str(), event.node_id.as_deref());
             let activity = match known.iter().position(|known| *known == name) {
-                _ if (name.0, name.1) == ("", "") => Activity::None,
-                Some(place) => Activity::known(place as u32, event.parent),
+                _ if (name.0, name.1) == ("", "") => PackedActivity::None,
+                Some(place) => PackedActivity::known(place as u32, event.parent),
                 None => {
                     known.push(name);
-                    Activity::new(name, event.parent)
+                    PackedActivity::new(name, event.parent)
                 }
             };
             let bookmark = event.bookmark_id.map(Uuid::into_bytes);
@@ -213,7 +213,7 @@ impl<'a> Row<'a> {
 
     /// Bytes that [`Self::encode`] will take, so that a caller can ask for the room first.
     pub fn size(&self) -> usize {
-        let Counted(size) = postcard::to_extend(&self.0, Counted(1)).expect("events are always serializable");
+        let ByteCount(size) = postcard::to_extend(&self.0, ByteCount(1)).expect("events are always serializable");
         size
     }
 

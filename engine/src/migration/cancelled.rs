@@ -6,7 +6,7 @@ use crate::activity::CompensationRole;
 use crate::execution::Orphan;
 use crate::instance::compensation::{Record, Unwinding, RecordAction};
 use crate::instance::{Context, Instance, Memory};
-use crate::migration::executions::Executions;
+use crate::migration::executions::ExecutionMigration;
 use crate::migration::{Migration, Problem};
 use crate::node_ix::NodeIx;
 
@@ -27,7 +27,7 @@ impl Migration {
     }
 }
 
-impl Executions<'_> {
+impl ExecutionMigration<'_> {
     /// Judges what the mapping cancels, and notes what goes on without it. No handler runs because of it: what is
     /// refused here is all that could begin one, so that nothing but what is cancelled changes.
     pub(super) fn cancel(&mut self, records: &[Record]) -> BTreeSet<u32> {

@@ -3,7 +3,7 @@
 use crate::activity::FlowRole;
 use crate::instance::Memory;
 use crate::migration::Problem;
-use crate::migration::executions::{Container, Executions};
+use crate::migration::executions::{Container, ExecutionMigration};
 use crate::node_ix::NodeIx;
 use crate::program::{Node, Part};
 
@@ -18,7 +18,7 @@ enum ChildPosition {
     Part(usize, usize),
 }
 
-impl Executions<'_> {
+impl ExecutionMigration<'_> {
     /// Moves the memory of an open container. Returns new tags of its open children.
     pub(super) fn migrate_container(&mut self, container: &Container<'_>, memory: &mut Memory) -> Vec<(u32, u32)> {
         let (old, new) = (self.of.old.node(container.old), self.of.new.node(container.new));

@@ -9,8 +9,8 @@ use crate::node_ix::NodeIx;
 use crate::program::Program;
 use crate::stimulus;
 
-/// The executions of one instance on their way to the new version.
-pub(super) struct Executions<'m> {
+/// Moves the executions of one instance to the new version.
+pub(super) struct ExecutionMigration<'m> {
     pub(super) of: &'m Migration,
     pub(super) contexts: BTreeMap<u32, Context>,
     instance: &'m mut Instance,
@@ -46,7 +46,7 @@ pub(super) struct Container<'c> {
     pub children: &'c [OpenChild],
 }
 
-impl<'m> Executions<'m> {
+impl<'m> ExecutionMigration<'m> {
     /// Takes the executions out of an instance.
     pub fn of(
         of: &'m Migration,

@@ -14,7 +14,7 @@ use crate::expression::ExpressionKind;
 use crate::instance::{FlowScope, Memory, TokenScope};
 use crate::migration::Problem;
 use crate::migration::counterparts::{Counterpart, Counterparts};
-use crate::migration::executions::{Container, Executions};
+use crate::migration::executions::{Container, ExecutionMigration};
 use crate::node_ix::NodeIx;
 use crate::program::{Direction, FlowGraph, FlowMode, MergeMode, Paths, Program};
 
@@ -125,7 +125,7 @@ struct BothSides<'m> {
     new: Side<'m>,
 }
 
-impl Executions<'_> {
+impl ExecutionMigration<'_> {
     /// Moves the visits or tokens of an open flowchart.
     pub(super) fn migrate_flow(&mut self, container: &Container<'_>, memory: &mut Memory) {
         let of = self.of;

@@ -3,11 +3,11 @@
 use crate::activities::state_machine::{ACTION, ChildRole, ENTRY, EXIT, TRIGGER};
 use crate::instance::Memory;
 use crate::migration::Problem;
-use crate::migration::executions::{Container, Executions, OpenChild};
+use crate::migration::executions::{Container, ExecutionMigration, OpenChild};
 use crate::node_ix::NodeIx;
 use crate::program::{Node, Part, STATES, TRANSITIONS};
 
-impl Executions<'_> {
+impl ExecutionMigration<'_> {
     /// Moves the state of a machine. Returns new tags of its open children.
     pub(super) fn migrate_machine(&mut self, container: &Container<'_>, memory: &mut Memory) -> Vec<(u32, u32)> {
         let of = self.of;

@@ -14,7 +14,7 @@ mod place;
 mod route;
 mod studio;
 
-use graph::{Arrow, Given, Graph, Placed};
+use graph::{Arrow, StudioBox, Graph, Placed};
 
 /// Font sizes of a title, of the line under it, and of a label.
 pub(super) const TITLE: f64 = 13.0;
@@ -182,8 +182,8 @@ fn graph_of(picture: &Picture, frame: &Frame, sizes: &[(f64, f64)]) -> Graph {
     }
 }
 
-fn given(item: &Item) -> Option<Given> {
-    item.position.map(|corner| Given { corner, size: item.size })
+fn given(item: &Item) -> Option<StudioBox> {
+    item.position.map(|corner| StudioBox { corner, size: item.size })
 }
 
 /// Widest text of a label.

@@ -22,12 +22,12 @@ const MAX_NAMES: usize = 20;
 
 /// The input of a start, and whether a stimulus brought it.
 #[derive(Debug, Default)]
-pub struct Given {
+pub struct GivenInput {
     values: Map<String, Value>,
     by_stimulus: bool,
 }
 
-impl Given {
+impl GivenInput {
     /// Input from a stimulus: it may hold more than the definition declares.
     pub fn by_stimulus(values: Map<String, Value>) -> Self {
         Self { values, by_stimulus: true }
@@ -35,7 +35,7 @@ impl Given {
 }
 
 /// Input from a caller, who must know the definition.
-impl From<Map<String, Value>> for Given {
+impl From<Map<String, Value>> for GivenInput {
     fn from(values: Map<String, Value>) -> Self {
         Self { values, by_stimulus: false }
     }
@@ -47,8 +47,8 @@ impl Program {
     /// # Errors
     /// 22023 for an undeclared name, a missing required input, and a value that does not match its schema; the fault of
     /// the conversion for a value of another type.
-    pub fn accept_input(&self, given: Given) -> Result<Map<String, Value>, Fault> {
-        let Given { mut values, by_stimulus } = given;
+    pub fn accept_input(&self, given: GivenInput) -> Result<Map<String, Value>, Fault> {
+        let GivenInput { mut values, by_stimulus } = given;
         if !by_stimulus && !self.inputs.is_empty() {
             self.refuse_unknown(&values)?;
         }

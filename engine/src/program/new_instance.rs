@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::fault::Fault;
 use crate::instance::{Instance, State, SubStatus, refuse_everyone};
-use crate::program::{Given, Program};
+use crate::program::{GivenInput, Program};
 use crate::value::copy_or_null;
 
 impl Instance {
@@ -19,7 +19,7 @@ impl Instance {
         version: i32,
         correlation_id: Option<String>,
         name: Option<String>,
-        given: impl Into<Given>,
+        given: impl Into<GivenInput>,
     ) -> Result<Self, Fault> {
         refuse_everyone(correlation_id.as_deref())?;
         let input = program.accept_input(given.into())?;

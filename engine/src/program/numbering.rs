@@ -23,7 +23,7 @@ pub struct Numbering {
 }
 
 /// Key of an activity: the number of its parent, and its id, which is unique among the parent's children.
-type Key<'a> = (Option<u32>, &'a str);
+type ActivityKey<'a> = (Option<u32>, &'a str);
 
 impl Program {
     /// What the numbers of this program stand for, to be stored with its version.
@@ -69,11 +69,11 @@ impl Program {
 
     /// The numbers in this program of activities of the same document, given by their keys there. `None`: no such
     /// activity.
-    pub(crate) fn find_each<'a>(&self, wanted: impl Iterator<Item = Key<'a>>) -> Vec<Option<NodeIx>> {
+    pub(crate) fn find_each<'a>(&self, wanted: impl Iterator<Item = ActivityKey<'a>>) -> Vec<Option<NodeIx>> {
         find_each(self.keys(), wanted)
     }
 
-    fn keys(&self) -> impl Iterator<Item = Key<'_>> {
+    fn keys(&self) -> impl Iterator<Item = ActivityKey<'_>> {
         self.nodes.iter().map(|node| (node.parent.map(|parent| parent.0), node.id.as_str()))
     }
 
@@ -95,7 +95,7 @@ impl Numbering {
         }
     }
 
-    fn keys(&self) -> impl Iterator<Item = Key<'_>> {
+    fn keys(&self) -> impl Iterator<Item = ActivityKey<'_>> {
         self.activities.iter().map(|(parent, id)| (*parent, id.as_str()))
     }
 
@@ -106,10 +106,10 @@ impl Numbering {
 
 /// Finds activities by their keys. In both lists a parent comes before its children.
 fn find_each<'a, 'b>(
-    known: impl Iterator<Item = Key<'a>>,
-    wanted: impl Iterator<Item = Key<'b>>,
+    known: impl Iterator<Item = ActivityKey<'a>>,
+    wanted: impl Iterator<Item = ActivityKey<'b>>,
 ) -> Vec<Option<NodeIx>> {
-    let known: HashMap<Key<'_>, NodeIx> = known.zip((0..).map(NodeIx)).collect();
+    let known: HashMap<ActivityKey<'_>, NodeIx> = known.zip((0..).map(NodeIx)).collect();
     let mut found: Vec<Option<NodeIx>> = Vec::new();
     for (parent, id) in wanted {
         let above = match parent {

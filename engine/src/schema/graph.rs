@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
-use super::{Refusal, RefusalKind};
+use super::{SchemaRefusal, SchemaRefusalKind};
 
 /// Subschemas of one schema.
 const MAX_SUBSCHEMAS: usize = 2_000;
@@ -42,15 +42,15 @@ const INSIDE_LISTS: [&str; 2] = ["prefixItems", "items"];
 const INSIDE_MAPS: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
 
 /// Finds the highest cost of a schema at one place of a value.
-pub(super) fn cost(root: &Value) -> Result<u64, Refusal> {
-    let mut graph = Graph::new(root);
+pub(super) fn cost(root: &Value) -> Result<u64, SchemaRefusal> {
+    let mut graph = SubschemaGraph::new(root);
     graph.walk()?;
     graph.resolve_anchors();
     graph.weigh()
 }
 
 /// The subschemas, in the order in which they were found.
-struct Graph<'s> {
+struct SubschemaGraph<'s> {
     root: &'s Value,
     /// The URI that the schema gives itself.
     id: Option<&'s str>,
@@ -77,7 +77,7 @@ enum Weight {
     Known { cost: u64, chain: usize },
 }
 
-impl<'s> Graph<'s> {
+impl<'s> SubschemaGraph<'s> {
     fn new(root: &'s Value) -> Self {
         let id = ["$id", "id"].iter().find_map(|key| root.get(key).and_then(Value::as_str));
         let id = id.map(|id| id.trim_end_matches('#'));
@@ -105,12 +105,12 @@ impl<'s> Graph<'s> {
         Some(known)
     }
 
-    fn walk(&mut self) -> Result<(), Refusal> {
+    fn walk(&mut self) -> Result<(), SchemaRefusal> {
         let mut next = 0;
         while let Some(Subschema { members, pointer, .. }) = self.subschemas.get(next) {
             if next >= MAX_SUBSCHEMAS {
                 let message = format!("a schema must not have more than {MAX_SUBSCHEMAS} subschemas");
-                return Err(Refusal::new(String::new(), message, RefusalKind::TooLarge));
+                return Err(SchemaRefusal::new(String::new(), message, SchemaRefusalKind::TooLarge));
             }
             let (members, pointer) = (*members, pointer.clone());
             for (key, value) in members {
@@ -121,7 +121,7 @@ impl<'s> Graph<'s> {
         Ok(())
     }
 
-    fn keyword(&mut self, at: usize, key: &'s str, value: &'s Value, place: &str) -> Result<(), Refusal> {
+    fn keyword(&mut self, at: usize, key: &'s str, value: &'s Value, place: &str) -> Result<(), SchemaRefusal> {
         let same_place = SAME_PLACE.contains(&key) || SAME_PLACE_LISTS.contains(&key) || SAME_PLACE_MAPS.contains(&key);
         match (key, value) {
             (_, Value::String(to)) if REFERENCES.contains(&key) => return self.reference(at, to, place),
@@ -161,12 +161,12 @@ impl<'s> Graph<'s> {
         self.root.get("$schema").and_then(Value::as_str).is_some_and(|uri| uri.contains("draft-04"))
     }
 
-    fn reference(&mut self, from: usize, to: &str, place: &str) -> Result<(), Refusal> {
+    fn reference(&mut self, from: usize, to: &str, place: &str) -> Result<(), SchemaRefusal> {
         let own = self.id.and_then(|id| to.strip_prefix(id)).unwrap_or(to);
         let Some(fragment) = own.strip_prefix('#').or_else(|| (own.is_empty() && to != own).then_some("")) else {
             let shown = crate::fault::shorten(to, 100);
             let message = format!("reference \"{shown}\" leads out of the schema");
-            return Err(Refusal::new(place.to_owned(), message, RefusalKind::Unsupported));
+            return Err(SchemaRefusal::new(place.to_owned(), message, SchemaRefusalKind::Unsupported));
         };
         let fragment = percent_decode_str(fragment).decode_utf8_lossy();
         if !fragment.is_empty() && !fragment.starts_with('/') {
@@ -186,7 +186,7 @@ impl<'s> Graph<'s> {
     }
 
     /// The highest cost of any subschema with all those that it applies at the same place.
-    fn weigh(&self) -> Result<u64, Refusal> {
+    fn weigh(&self) -> Result<u64, SchemaRefusal> {
         let mut weights = vec![Weight::Unknown; self.subschemas.len()];
         let mut highest = 0;
         for start in 0..self.subschemas.len() {
@@ -214,7 +214,7 @@ impl<'s> Graph<'s> {
     }
 
     /// Puts the subschemas that a subschema applies at the same place before it.
-    fn enter(&self, at: usize, weights: &[Weight], open: &mut Vec<usize>) -> Result<(), Refusal> {
+    fn enter(&self, at: usize, weights: &[Weight], open: &mut Vec<usize>) -> Result<(), SchemaRefusal> {
         for to in &self.subschemas[at].same_place {
             match weights[*to] {
                 Weight::Unknown => open.push(*to),
@@ -222,14 +222,14 @@ impl<'s> Graph<'s> {
                 Weight::Open => {
                     let pointer = self.subschemas[*to].pointer.clone();
                     let message = "the schema refers to itself without going deeper into the value";
-                    return Err(Refusal::new(pointer, message.into(), RefusalKind::Invalid));
+                    return Err(SchemaRefusal::new(pointer, message.into(), SchemaRefusalKind::Invalid));
                 }
             }
         }
         Ok(())
     }
 
-    fn sum(&self, at: usize, weights: &[Weight]) -> Result<Weight, Refusal> {
+    fn sum(&self, at: usize, weights: &[Weight]) -> Result<Weight, SchemaRefusal> {
         let subschema = &self.subschemas[at];
         let (mut cost, mut chain) = (subschema.own_cost, 1);
         for to in &subschema.same_place {
@@ -243,14 +243,14 @@ impl<'s> Graph<'s> {
             () if chain > MAX_CHAIN => "the schema checks one value through too many references and combinations",
             () => return Ok(Weight::Known { cost, chain }),
         };
-        Err(Refusal::new(subschema.pointer.clone(), problem.into(), RefusalKind::TooLarge))
+        Err(SchemaRefusal::new(subschema.pointer.clone(), problem.into(), SchemaRefusalKind::TooLarge))
     }
 }
 
 /// A subschema with a URI of its own changes what references inside it mean.
-fn embedded(place: &str) -> Refusal {
+fn embedded(place: &str) -> SchemaRefusal {
     let message = "an embedded schema with a URI of its own is not supported";
-    Refusal::new(place.to_owned(), message.into(), RefusalKind::Unsupported)
+    SchemaRefusal::new(place.to_owned(), message.into(), SchemaRefusalKind::Unsupported)
 }
 
 /// Elements or members of a value.

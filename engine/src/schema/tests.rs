@@ -11,7 +11,7 @@ fn detail(schema: Value, value: Value) -> String {
     fault.detail.expect("a detail")
 }
 
-fn refused(schema: Value) -> Refusal {
+fn refused(schema: Value) -> SchemaRefusal {
     let refusal = Schema::new(schema).check().unwrap_err();
     assert!(refusal.message.chars().count() < 300, "{}", refusal.message);
     refusal
@@ -54,7 +54,7 @@ fn drafts_are_told_apart_by_schema() {
         assert!(schema.accept(&json!([1, "anything"]), "x", "").is_ok());
         assert!(schema.accept(&json!(["one"]), "x", "").is_err());
     }
-    assert_eq!(refused(json!({"$schema": "https://example.org/my-own"})).kind, RefusalKind::Invalid);
+    assert_eq!(refused(json!({"$schema": "https://example.org/my-own"})).kind, SchemaRefusalKind::Invalid);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn references_stay_inside() {
         let refusal = refused(json!({"properties": {"a/b": {"$ref": outside}}}));
         assert_eq!(refusal.pointer, "/properties/a~1b/$ref");
         assert_eq!(refusal.message, format!("reference \"{outside}\" leads out of the schema"));
-        assert_eq!(refusal.kind, RefusalKind::Unsupported);
+        assert_eq!(refusal.kind, SchemaRefusalKind::Unsupported);
     }
     refused(json!({"$ref": "#/$defs/nowhere"}));
     refused(json!({"$ref": "#nobody"}));
@@ -104,7 +104,7 @@ fn what_is_no_schema_is_refused_with_its_place() {
     assert_eq!(refused(json!({"properties": {"a": {"type": "strin"}}})).pointer, "/properties/a/type");
     assert_eq!(refused(json!({"minimum": "1"})).pointer, "/minimum");
     assert_eq!(refused(json!("string")).message, "a schema must be an object or a boolean");
-    assert_eq!(refused(json!({"pattern": "("})).kind, RefusalKind::Invalid);
+    assert_eq!(refused(json!({"pattern": "("})).kind, SchemaRefusalKind::Invalid);
     assert_eq!(Schema::new(json!(true)).accept(&json!(1), "x", ""), Ok(()));
     assert!(Schema::new(json!(false)).accept(&json!(1), "x", "").is_err());
 }
@@ -166,7 +166,7 @@ fn the_deepest_schema_and_value_fit_the_stack() {
         wrong["more"] = json!("no");
         assert_eq!(schema.accept(&wrong, "x", "").unwrap_err().sqlstate, "22023", "{keyword}");
     }
-    assert_eq!(refused(json!({"$ref": "#/$defs/a0", "$defs": defs("allOf", 9)})).kind, RefusalKind::TooLarge);
+    assert_eq!(refused(json!({"$ref": "#/$defs/a0", "$defs": defs("allOf", 9)})).kind, SchemaRefusalKind::TooLarge);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn the_deepest_schema_fits_the_stack() {
     // A schema that is deep itself, and a schema with a long chain of references.
     let deep = |depth: usize| (0..depth).fold(json!(true), |inside, _| json!({"items": inside}));
     assert_eq!(Schema::new(deep(MAX_DEPTH - 1)).check(), Ok(()));
-    assert_eq!(refused(deep(1_000)).kind, RefusalKind::TooDeep);
+    assert_eq!(refused(deep(1_000)).kind, SchemaRefusalKind::TooDeep);
     let chain: serde_json::Map<_, _> =
         (0..990).map(|at| (format!("a{at}"), json!({"items": {"$ref": format!("#/$defs/a{}", at + 1)}}))).collect();
     let mut chain = json!({"$ref": "#/$defs/a0", "$defs": chain});
@@ -193,7 +193,7 @@ fn what_branches_without_end_is_refused_or_cut_short() {
         defs.insert(format!("a{at}"), json!({"allOf": [next, next]}));
     }
     defs.insert("a15".into(), json!(true));
-    assert_eq!(refused(json!({"$ref": "#/$defs/a0", "$defs": defs})).kind, RefusalKind::TooLarge);
+    assert_eq!(refused(json!({"$ref": "#/$defs/a0", "$defs": defs})).kind, SchemaRefusalKind::TooLarge);
     // Each level of the value doubles the work.
     let twice = json!({"allOf": [{"additionalProperties": {"$ref": "#"}}, {"additionalProperties": {"$ref": "#"}}]});
     let twice = Schema::new(twice);

@@ -1,6 +1,6 @@
 //! The stimuli that built-in activities wait for.
 
-use super::fields::{Kind, Shape, counts, kept};
+use super::fields::{FieldKind, PayloadShape, counts, kept};
 
 /// A stimulus of Elsa. Its name is the type of the activity that waits for it.
 #[derive(Debug)]
@@ -10,23 +10,23 @@ pub struct BuiltIn {
     /// Whether the end of a child workflow sends it.
     pub is_of_child: bool,
     /// Forms of its payload: some stimuli have one for bookmarks and one for triggers.
-    pub(super) shapes: &'static [Shape],
+    pub(super) shapes: &'static [PayloadShape],
 }
 
-const CHILD: &[Shape] = &[Shape { fields: &[counts("ChildInstanceId", Kind::Text)] }];
+const CHILD: &[PayloadShape] = &[PayloadShape { fields: &[counts("ChildInstanceId", FieldKind::Text)] }];
 
 /// An event was published.
 pub const EVENT: BuiltIn =
-    BuiltIn { name: "Elsa.Event", is_of_child: false, shapes: &[Shape { fields: &[counts("EventName", Kind::Text)] }] };
+    BuiltIn { name: "Elsa.Event", is_of_child: false, shapes: &[PayloadShape { fields: &[counts("EventName", FieldKind::Text)] }] };
 
 /// An HTTP request arrived.
 pub const HTTP_ENDPOINT: BuiltIn = BuiltIn {
     name: "Elsa.HttpEndpoint",
     is_of_child: false,
-    shapes: &[Shape {
+    shapes: &[PayloadShape {
         fields: &[
-            counts("Path", Kind::Lower),
-            counts("Method", Kind::Lower),
+            counts("Path", FieldKind::Lower),
+            counts("Method", FieldKind::Lower),
             kept("Policy"),
             kept("Authorize"),
             kept("RequestTimeout"),
@@ -39,7 +39,7 @@ pub const HTTP_ENDPOINT: BuiltIn = BuiltIn {
 pub const RUN_TASK: BuiltIn = BuiltIn {
     name: "Elsa.RunTask",
     is_of_child: false,
-    shapes: &[Shape { fields: &[counts("TaskId", Kind::Text), kept("TaskName")] }],
+    shapes: &[PayloadShape { fields: &[counts("TaskId", FieldKind::Text), kept("TaskName")] }],
 };
 
 /// A child workflow of `DispatchWorkflow` reports.
@@ -52,25 +52,25 @@ pub const EXECUTE_WORKFLOW: BuiltIn = BuiltIn { name: "Elsa.ExecuteWorkflow", is
 pub const BULK_DISPATCH_WORKFLOWS: BuiltIn = BuiltIn {
     name: "Elsa.BulkDispatchWorkflows",
     is_of_child: true,
-    shapes: &[Shape { fields: &[counts("ParentInstanceId", Kind::Text), kept("ScheduledInstanceIdsCount")] }],
+    shapes: &[PayloadShape { fields: &[counts("ParentInstanceId", FieldKind::Text), kept("ScheduledInstanceIdsCount")] }],
 };
 
 /// A background activity of any type is due.
 pub const BACKGROUND: BuiltIn =
-    BuiltIn { name: "BackgroundActivity", is_of_child: false, shapes: &[Shape { fields: &[kept("JobId")] }] };
+    BuiltIn { name: "BackgroundActivity", is_of_child: false, shapes: &[PayloadShape { fields: &[kept("JobId")] }] };
 
 /// A span of time has passed.
 pub const DELAY: BuiltIn = BuiltIn {
     name: "Elsa.Delay",
     is_of_child: false,
-    shapes: &[Shape { fields: &[counts("ResumeAt", Kind::Instant)] }],
+    shapes: &[PayloadShape { fields: &[counts("ResumeAt", FieldKind::Instant)] }],
 };
 
 /// An instant has come.
 pub const START_AT: BuiltIn = BuiltIn {
     name: "Elsa.StartAt",
     is_of_child: false,
-    shapes: &[Shape { fields: &[counts("ExecuteAt", Kind::Instant)] }],
+    shapes: &[PayloadShape { fields: &[counts("ExecuteAt", FieldKind::Instant)] }],
 };
 
 /// An interval has passed.
@@ -78,10 +78,10 @@ pub const TIMER: BuiltIn = BuiltIn {
     name: "Elsa.Timer",
     is_of_child: false,
     shapes: &[
-        Shape { fields: &[counts("ResumeAt", Kind::Instant)] },
-        Shape { fields: &[counts("StartAt", Kind::Instant), counts("Interval", Kind::Span)] },
+        PayloadShape { fields: &[counts("ResumeAt", FieldKind::Instant)] },
+        PayloadShape { fields: &[counts("StartAt", FieldKind::Instant), counts("Interval", FieldKind::Span)] },
         // This engine's own shape of a trigger. Elsa's shape holds the first fire, which would differ at each indexing.
-        Shape { fields: &[counts("Interval", Kind::Span)] },
+        PayloadShape { fields: &[counts("Interval", FieldKind::Span)] },
     ],
 };
 
@@ -90,8 +90,8 @@ pub const CRON: BuiltIn = BuiltIn {
     name: "Elsa.Cron",
     is_of_child: false,
     shapes: &[
-        Shape { fields: &[counts("ExecuteAt", Kind::Instant), counts("CronExpression", Kind::Text)] },
-        Shape { fields: &[counts("CronExpression", Kind::Text)] },
+        PayloadShape { fields: &[counts("ExecuteAt", FieldKind::Instant), counts("CronExpression", FieldKind::Text)] },
+        PayloadShape { fields: &[counts("CronExpression", FieldKind::Text)] },
     ],
 };
 

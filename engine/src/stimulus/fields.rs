@@ -4,18 +4,18 @@ use chrono::{DateTime, SecondsFormat, Utc};
 
 /// A payload type: some stimuli have two, one for bookmarks and one for triggers.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(super) struct PayloadShape {
     /// Fields in Elsa's order; the first field tells the shapes of one stimulus apart.
-    pub(super) fields: &'static [Field],
+    pub(super) fields: &'static [PayloadField],
 }
 
 /// One field.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct PayloadField {
     /// The key in a payload, in Elsa's spelling; payloads may have it in any letter case.
     pub(super) name: &'static str,
     /// How its text is normalised.
-    pub(super) kind: Kind,
+    pub(super) kind: FieldKind,
     /// Whether a payload without it is refused.
     pub(super) required: bool,
     /// Whether it is part of the hash.
@@ -24,7 +24,7 @@ pub(super) struct Field {
 
 /// How the text of a field is normalised.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum FieldKind {
     /// Unchanged.
     Text,
     /// Lower-cased.
@@ -35,7 +35,7 @@ pub(super) enum Kind {
     Span,
 }
 
-impl Kind {
+impl FieldKind {
     /// The normal form of a text, `None` if the text is no value of this kind.
     pub(super) fn normal(self, text: &str) -> Option<String> {
         match self {
@@ -63,11 +63,11 @@ fn instant(text: &str) -> Option<String> {
 }
 
 /// A field that is part of the hash.
-pub(super) const fn counts(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind, required: true, hashed: true }
+pub(super) const fn counts(name: &'static str, kind: FieldKind) -> PayloadField {
+    PayloadField { name, kind, required: true, hashed: true }
 }
 
 /// A field that is stored, but is not part of the hash.
-pub(super) const fn kept(name: &'static str) -> Field {
-    Field { name, kind: Kind::Text, required: false, hashed: false }
+pub(super) const fn kept(name: &'static str) -> PayloadField {
+    PayloadField { name, kind: FieldKind::Text, required: false, hashed: false }
 }

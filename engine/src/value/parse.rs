@@ -17,25 +17,25 @@ use crate::fault::{Fault, shorten};
 /// `\u0000`, which jsonb cannot hold, 57014 if it is time to stop.
 pub fn parse_json(text: &str) -> Result<Value, Fault> {
     check_text(text).map_err(Exceeded::fault)?;
-    let mut reader = Reader { text, at: 0, open: Vec::new(), tally: Tally::new() };
+    let mut reader = JsonReader { text, at: 0, open: Vec::new(), tally: Tally::new() };
     let value = reader.document().map_err(|refusal| match refusal {
-        Refusal::Invalid => Fault::new("22P02", format!("invalid JSON text: \"{}\"", shorten(text, 60)))
+        ParseError::Invalid => Fault::new("22P02", format!("invalid JSON text: \"{}\"", shorten(text, 60)))
             .detail(format!("It is wrong at position {}.", text[..reader.at].chars().count() + 1)),
-        Refusal::TooDeep => too_deep(),
-        Refusal::Nul => nul_in_string(),
-        Refusal::Exceeded(what) => what.fault(),
+        ParseError::TooDeep => too_deep(),
+        ParseError::Nul => nul_in_string(),
+        ParseError::Exceeded(what) => what.fault(),
     })?;
     Ok(value)
 }
 
-enum Refusal {
+enum ParseError {
     Invalid,
     TooDeep,
     Nul,
     Exceeded(Exceeded),
 }
 
-impl From<Exceeded> for Refusal {
+impl From<Exceeded> for ParseError {
     fn from(what: Exceeded) -> Self {
         Self::Exceeded(what)
     }
@@ -47,15 +47,15 @@ enum Open {
     Object(Map<String, Value>, String),
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     at: usize,
     open: Vec<Open>,
     tally: Tally,
 }
 
-impl Reader<'_> {
-    fn document(&mut self) -> Result<Value, Refusal> {
+impl JsonReader<'_> {
+    fn document(&mut self) -> Result<Value, ParseError> {
         let value = loop {
             // Opening brackets give no value yet.
             let Some(mut value) = self.value()? else {
@@ -73,11 +73,11 @@ impl Reader<'_> {
             }
         };
         self.blanks();
-        if self.at == self.text.len() { Ok(value) } else { Err(Refusal::Invalid) }
+        if self.at == self.text.len() { Ok(value) } else { Err(ParseError::Invalid) }
     }
 
     /// Reads a scalar or an empty container; opens a container that is not empty.
-    fn value(&mut self) -> Result<Option<Value>, Refusal> {
+    fn value(&mut self) -> Result<Option<Value>, ParseError> {
         self.blanks();
         match self.peek() {
             Some(b'[') => {
@@ -102,14 +102,14 @@ impl Reader<'_> {
         }
     }
 
-    fn enter(&mut self) -> Result<(), Refusal> {
+    fn enter(&mut self) -> Result<(), ParseError> {
         self.at += 1;
         self.tally.node(0)?;
-        if self.open.len() < MAX_DEPTH { Ok(()) } else { Err(Refusal::TooDeep) }
+        if self.open.len() < MAX_DEPTH { Ok(()) } else { Err(ParseError::TooDeep) }
     }
 
     /// Puts a value where it belongs and reads what follows it.
-    fn place(&mut self, value: Value) -> Result<Placed, Refusal> {
+    fn place(&mut self, value: Value) -> Result<Placed, ParseError> {
         let Some(container) = self.open.pop() else {
             return Ok(Placed::Whole(value));
         };
@@ -134,17 +134,17 @@ impl Reader<'_> {
         }
     }
 
-    fn key(&mut self) -> Result<String, Refusal> {
+    fn key(&mut self) -> Result<String, ParseError> {
         self.blanks();
         if self.peek() != Some(b'"') {
-            return Err(Refusal::Invalid);
+            return Err(ParseError::Invalid);
         }
         let key = self.string()?;
         self.expect(b':')?;
         Ok(key)
     }
 
-    fn string(&mut self) -> Result<String, Refusal> {
+    fn string(&mut self) -> Result<String, ParseError> {
         let mut escaped = false;
         let end = self.text.as_bytes()[self.at + 1..].iter().position(|byte| {
             let ends = *byte == b'"' && !escaped;
@@ -154,11 +154,11 @@ impl Reader<'_> {
         let end = end.map_or(self.text.len(), |end| self.at + end + 2);
         self.tally.node(end - self.at)?;
         let string: String = self.scalar(end)?;
-        if string.contains('\0') { Err(Refusal::Nul) } else { Ok(string) }
+        if string.contains('\0') { Err(ParseError::Nul) } else { Ok(string) }
     }
 
     /// Reads a number, `true`, `false` or `null`.
-    fn word(&mut self) -> Result<Value, Refusal> {
+    fn word(&mut self) -> Result<Value, ParseError> {
         let rest = &self.text[self.at..];
         let length = rest.find([',', ']', '}', ' ', '\n', '\r', '\t']).unwrap_or(rest.len());
         // serde_json would read a string or a container as well.
@@ -166,12 +166,12 @@ impl Reader<'_> {
             self.tally.node(length)?;
             self.scalar(self.at + length)
         } else {
-            Err(Refusal::Invalid)
+            Err(ParseError::Invalid)
         }
     }
 
-    fn scalar<T: DeserializeOwned>(&mut self, end: usize) -> Result<T, Refusal> {
-        let scalar = serde_json::from_str(&self.text[self.at..end]).map_err(|_| Refusal::Invalid)?;
+    fn scalar<T: DeserializeOwned>(&mut self, end: usize) -> Result<T, ParseError> {
+        let scalar = serde_json::from_str(&self.text[self.at..end]).map_err(|_| ParseError::Invalid)?;
         self.at = end;
         Ok(scalar)
     }
@@ -192,8 +192,8 @@ impl Reader<'_> {
         found
     }
 
-    fn expect(&mut self, byte: u8) -> Result<(), Refusal> {
-        if self.skip(byte) { Ok(()) } else { Err(Refusal::Invalid) }
+    fn expect(&mut self, byte: u8) -> Result<(), ParseError> {
+        if self.skip(byte) { Ok(()) } else { Err(ParseError::Invalid) }
     }
 }
 

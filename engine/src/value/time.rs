@@ -6,7 +6,7 @@ use crate::calendar::Interval;
 
 /// A date and time, read from text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moment {
+pub(crate) enum DateAndTime {
     /// An instant: the text has an offset.
     Instant(DateTime<Utc>),
     /// A time of the wall clock, in a zone that the text does not name.
@@ -19,7 +19,7 @@ pub(crate) fn instant_text(at: DateTime<Utc>) -> String {
 }
 
 /// Reads an ISO 8601 date, or date and time with or without offset, to the microsecond.
-pub(crate) fn date_time(text: &str) -> Option<Moment> {
+pub(crate) fn date_time(text: &str) -> Option<DateAndTime> {
     const LOCAL: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
     const OFFSET: [&str; 4] =
         ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%d %H:%M%#z"];
@@ -36,13 +36,13 @@ pub(crate) fn date_time(text: &str) -> Option<Moment> {
         .ok()
         .or_else(|| OFFSET.iter().find_map(|format| DateTime::parse_from_str(text, format).ok()));
     if let Some(instant) = instant {
-        return Some(Moment::Instant(DateTime::from_timestamp_micros(instant.timestamp_micros())?));
+        return Some(DateAndTime::Instant(DateTime::from_timestamp_micros(instant.timestamp_micros())?));
     }
     let local = LOCAL
         .iter()
         .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
         .or_else(|| Some(NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_time(NaiveTime::MIN)))?;
-    Some(Moment::Local(DateTime::from_timestamp_micros(local.and_utc().timestamp_micros())?.naive_utc()))
+    Some(DateAndTime::Local(DateTime::from_timestamp_micros(local.and_utc().timestamp_micros())?.naive_utc()))
 }
 
 /// Whether a text is an ISO 8601 date, or date and time with or without offset.

@@ -7,9 +7,9 @@ use workflow_engine::instance::SubStatus;
 use workflow_engine::{Fault, Instance};
 
 use crate::support::{World, program};
-use workflow_engine::program::Given;
+use workflow_engine::program::GivenInput;
 
-fn try_start(definition: Value, given: impl Into<Given>) -> Result<Map<String, Value>, Fault> {
+fn try_start(definition: Value, given: impl Into<GivenInput>) -> Result<Map<String, Value>, Fault> {
     Instance::new(Uuid::nil(), &program(definition), 1, None, None, given).map(|instance| instance.input)
 }
 
@@ -82,8 +82,8 @@ fn stimuli_and_the_engine_may_bring_more() {
     };
     let timer = order(json!({"ScheduledAt": "2026-11-21T12:00:00Z", "CronExpression": "* * * * *"}));
     assert!(try_start(self::order(), timer).is_ok());
-    assert!(try_start(self::order(), Given::by_stimulus(order(json!({"paidBy": "card"})))).is_ok());
-    let fault = try_start(self::order(), Given::by_stimulus(object(json!({"paidBy": "card"})))).expect_err("missing");
+    assert!(try_start(self::order(), GivenInput::by_stimulus(order(json!({"paidBy": "card"})))).is_ok());
+    let fault = try_start(self::order(), GivenInput::by_stimulus(object(json!({"paidBy": "card"})))).expect_err("missing");
     assert_eq!(fault.message, "missing input \"Order\"");
 }
 

@@ -22,7 +22,7 @@ use workflow_engine::definition::{
     ActivityTypes, CustomType, Problem, ReadLimits, Refusal, WorkflowReference, compile,
 };
 use workflow_engine::execution::{self, Delta, Incident, Limits, sequence_of};
-use workflow_engine::execution_records::{ExecutionRecords, Status};
+use workflow_engine::execution_records::{ExecutionRecords, ExecutionStatus};
 use workflow_engine::expression::{Rows, Scope, Take};
 use workflow_engine::fault::{Error, Fault};
 use workflow_engine::host::{Function, Host};
@@ -670,7 +670,7 @@ impl World {
                 let mut contexts = self.instance.state.contexts.values();
                 let is_handling = contexts.any(|context| matches!(context.memory, Memory::Unwinding(_)));
                 let is_ending = self.instance.state.ending() != Ending::None || is_handling;
-                assert!(record.status != Status::Running || is_ending, "what runs is open");
+                assert!(record.status != ExecutionStatus::Running || is_ending, "what runs is open");
                 continue;
             };
             assert_eq!(record.node, Some(context.node), "{} of {}", record.number, record.activity_id);
@@ -685,7 +685,7 @@ impl World {
             // What takes the whole back is told of the fault that ends it before it is through.
             let is_unwinding = matches!(context.memory, Memory::Unwinding(_));
             let is_faulted = context.status == ActivityStatus::Faulted;
-            let is_told = record.status == Status::Faulted;
+            let is_told = record.status == ExecutionStatus::Faulted;
             assert!(is_told == is_faulted || is_unwinding, "{} of {}", record.number, record.activity_id);
             assert!(record.ended_at.is_none());
         }

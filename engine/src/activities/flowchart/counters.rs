@@ -16,7 +16,7 @@ use crate::node_ix::NodeIx;
 use crate::program::{Direction, FlowGraph, Paths};
 
 /// A walk through the graph after one child ended.
-pub(super) struct Walk<'a> {
+pub(super) struct FlowWalk<'a> {
     graph: &'a FlowGraph,
     paths: Arc<Paths>,
     stack: Vec<Visit>,
@@ -41,7 +41,7 @@ enum Decision {
     ScheduleAndCancelRest,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> FlowWalk<'a> {
     pub(super) fn begin(cx: &mut Execution<'a>) -> Result<Self, Fault> {
         let Some(graph) = cx.node().flow.as_deref() else {
             return Err(Fault::new("XX001", "flowchart has no graph"));

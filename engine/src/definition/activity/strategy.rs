@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Reading;
 use crate::definition::property::{Property, property};
-use crate::definition::resilience::{self, Given, WITHOUT};
+use crate::definition::resilience::{self, GivenStrategy, WITHOUT};
 use crate::program::{ComputedStrategy, Node, Retry};
 use crate::resilience::STRATEGY;
 use crate::value::TypeName;
@@ -19,8 +19,8 @@ impl Reading<'_> {
         let place = place.key(home);
         let place = place.key(key);
         match resilience::of_activity(value, self.strategies, &place, self.reader.problems)? {
-            Given::Policy(policy) => Some(Retry::of_strategy(policy, node.activity)),
-            Given::Expression(key, value) => {
+            GivenStrategy::Policy(policy) => Some(Retry::of_strategy(policy, node.activity)),
+            GivenStrategy::Expression(key, value) => {
                 let before = self.reader.problems.count();
                 let strict = std::mem::take(&mut self.reader.strict);
                 let expression = self.reader.bare(value, TypeName::Any, &place.key(key));

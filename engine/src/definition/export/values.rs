@@ -6,10 +6,10 @@ use crate::activity::{PartCondition, PartList};
 use crate::definition::expression::short_binding;
 use crate::definition::forms::{short_form, wrapper};
 use crate::definition::json::{entry, too_deep};
-use crate::definition::scope::Names;
+use crate::definition::scope::VisibleNames;
 
 /// Writes an input in its wrapper.
-pub(super) fn input(value: &Value, type_name: &str, names: Names<'_>) -> Value {
+pub(super) fn input(value: &Value, type_name: &str, names: VisibleNames<'_>) -> Value {
     if value.is_null() || (wrapper(value).is_some() && short_form(value).is_none()) {
         return value.clone();
     }
@@ -17,7 +17,7 @@ pub(super) fn input(value: &Value, type_name: &str, names: Names<'_>) -> Value {
 }
 
 /// Writes a script in its wrapper. Elsa runs the value of an expression as the script, so the value must be text.
-pub(super) fn script(value: &Value, names: Names<'_>) -> Value {
+pub(super) fn script(value: &Value, names: VisibleNames<'_>) -> Value {
     match short_form(value) {
         Some(("js", source)) => input(source, "String", names),
         _ => input(value, "String", names),
@@ -34,7 +34,7 @@ fn wrapped(expression: Value, type_name: &str) -> Value {
 }
 
 /// Writes an expression as `{"type", "value"}`.
-fn expression(value: &Value, names: Names<'_>) -> Value {
+fn expression(value: &Value, names: VisibleNames<'_>) -> Value {
     match short_form(value) {
         Some(("js", source)) => json!({"type": "JavaScript", "value": source}),
         Some(("sql", source)) => json!({"type": "Sql", "value": source}),
@@ -89,12 +89,12 @@ fn constant(value: &Value, depth: usize) -> Option<Value> {
 }
 
 /// Writes Elsa's reference to a variable.
-fn reference(name: &str, names: Names<'_>) -> Value {
+fn reference(name: &str, names: VisibleNames<'_>) -> Value {
     json!({"id": names.id_of(name).unwrap_or(name), "name": name, "typeName": "Object"})
 }
 
 /// Writes the variable of `SetVariable`.
-pub(super) fn variable(value: &Value, names: Names<'_>) -> Value {
+pub(super) fn variable(value: &Value, names: VisibleNames<'_>) -> Value {
     match (value, short_binding(value)) {
         (Value::String(text), _) => match names.by_name(text) {
             Some(name) => reference(name, names),
@@ -106,7 +106,7 @@ pub(super) fn variable(value: &Value, names: Names<'_>) -> Value {
 }
 
 /// Writes an output in its wrapper. If Elsa's id would mean another target, the short form stays.
-pub(super) fn binding(value: &Value, type_name: &str, names: Names<'_>) -> Value {
+pub(super) fn binding(value: &Value, type_name: &str, names: VisibleNames<'_>) -> Value {
     let id = match short_binding(value) {
         Some(("var", name)) => names.id_of(name).filter(|id| names.by_reference(Some(id), None) == Some(name)),
         Some((_, name)) => {
@@ -122,7 +122,7 @@ pub(super) fn binding(value: &Value, type_name: &str, names: Names<'_>) -> Value
 }
 
 /// Writes one object of a list of parts.
-pub(super) fn part(list: &PartList, value: &Value, activities: Vec<Option<Value>>, names: Names<'_>) -> Value {
+pub(super) fn part(list: &PartList, value: &Value, activities: Vec<Option<Value>>, names: VisibleNames<'_>) -> Value {
     let mut out = match (value, list.texts.first()) {
         (Value::Object(members), _) => members.clone(),
         (text, Some((name, _))) => Map::from_iter([((*name).to_owned(), text.clone())]),
@@ -143,7 +143,7 @@ pub(super) fn part(list: &PartList, value: &Value, activities: Vec<Option<Value>
 }
 
 /// Writes a condition, with a wrapper if it is an input.
-fn condition(form: PartCondition, value: &Value, names: Names<'_>) -> Value {
+fn condition(form: PartCondition, value: &Value, names: VisibleNames<'_>) -> Value {
     let bare = value.as_object().is_some_and(|object| entry(object, "type").is_some());
     let is_wrapped = wrapper(value).is_some() && short_form(value).is_none();
     match form {

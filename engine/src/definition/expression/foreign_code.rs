@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::{Reader, unavailable};
+use super::{ExpressionReader, unavailable};
 use crate::activity::ForeignLanguage;
 use crate::definition::forms::wrapper;
 use crate::definition::json::{Path, kind_of, member, text};
@@ -29,7 +29,7 @@ enum Term {
     /// A text with values inside.
     Text(Vec<Term>),
     /// A part of a value.
-    Step(Box<Term>, Step),
+    Step(Box<Term>, Accessor),
     Not(Box<Term>),
     /// A call of a JavaScript function on a value.
     Call(&'static str, Box<Term>),
@@ -38,7 +38,7 @@ enum Term {
 
 /// A step into a value.
 #[derive(Clone, Debug, PartialEq)]
-enum Step {
+enum Accessor {
     Member(String),
     Item(u32),
     /// The number of items or characters, with the name of the property in the language.
@@ -56,7 +56,7 @@ enum Operator {
     Compare(&'static str),
 }
 
-impl Reader<'_> {
+impl ExpressionReader<'_> {
     /// Reads the code in an input of `RunCSharp` or `RunPython`, as the expression that it returns.
     pub fn code_input(&mut self, value: &Value, language: ForeignLanguage, place: &Path<'_>) -> Option<Expression> {
         let wrapped = wrapper(value).and_then(|wrapper| wrapper.expression).and_then(Value::as_object);
@@ -135,9 +135,9 @@ impl Reader<'_> {
             Term::Step(owner, step) => {
                 let owner = self.script_of(owner, place)?;
                 match step {
-                    Step::Member(name) => format!("{owner}[{}]", Value::from(name.as_str())),
-                    Step::Item(at) => format!("{owner}[{at}]"),
-                    Step::Size(name) => format!(
+                    Accessor::Member(name) => format!("{owner}[{}]", Value::from(name.as_str())),
+                    Accessor::Item(at) => format!("{owner}[{at}]"),
+                    Accessor::Size(name) => format!(
                         "(of => typeof of === \"string\" || Array.isArray(of) ? of.length : of[{}])({owner})",
                         Value::from(name.as_str())
                     ),

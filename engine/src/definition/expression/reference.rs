@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::Reader;
+use super::ExpressionReader;
 use crate::definition::forms::wrapper;
 use crate::definition::json::{Path, kind_of, member, parse, text};
 use crate::definition::mentions::Use;
 use crate::program::Binding;
 
-impl Reader<'_> {
+impl ExpressionReader<'_> {
     /// Resolves a variable by name.
     pub fn variable(&mut self, name: &str, place: &Path<'_>) -> Option<String> {
         if self.names.by_name(name).is_none() {

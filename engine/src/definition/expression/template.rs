@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::Reader;
+use super::ExpressionReader;
 use crate::definition::forms::short_form;
 use crate::definition::json::{Path, nests_too_deep, parse};
 use crate::definition::problem::ProblemKind;
 use crate::expression::{Expression, ExpressionKind, ObjectTemplate};
 use crate::value::{TypeName, copy_or_null};
 
-impl Reader<'_> {
+impl ExpressionReader<'_> {
     /// Reads Elsa's `Object`, which is JSON text.
     pub(super) fn elsa_object(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         let Value::String(text) = value else {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::{Kind, Outline, PartSketch, Sketch};
+use super::{ActivityKind, Outline, PartSketch, Sketch};
 use crate::activities::catalogue;
 use crate::activities::workflow_definition_activity::TYPE_NAME as USE;
 use crate::activity::PartList;
@@ -28,7 +28,7 @@ pub(super) fn walk<'d>(
 ) -> Outline<'d> {
     let pending =
         root.map(|(key, value)| Pending { value, slot: None, step: format!("/{key}"), depth: 0, in_loop: false });
-    let mut walk = Walk {
+    let mut walk = OutlineWalk {
         outline: Outline { sketches: Vec::new(), elsa: false },
         pending: pending.into_iter().collect(),
         counts: HashMap::new(),
@@ -51,13 +51,13 @@ pub(super) fn walk<'d>(
 
 /// The kind of an activity, with the workflow that it refers to.
 struct LinkedKind {
-    kind: Kind,
+    kind: ActivityKind,
     reference: Option<Box<WorkflowReference>>,
     refusal: Option<Refusal>,
 }
 
-impl From<Kind> for LinkedKind {
-    fn from(kind: Kind) -> Self {
+impl From<ActivityKind> for LinkedKind {
+    fn from(kind: ActivityKind) -> Self {
         Self { kind, reference: None, refusal: None }
     }
 }
@@ -92,18 +92,18 @@ impl PendingPath<'_> {
     }
 }
 
-struct Walk<'d, 't> {
+struct OutlineWalk<'d, 't> {
     outline: Outline<'d>,
     pending: Vec<Pending<'d>>,
     counts: HashMap<&'d str, u32>,
     siblings: HashSet<(usize, String)>,
-    kinds: HashMap<&'d str, (Kind, &'d str)>,
+    kinds: HashMap<&'d str, (ActivityKind, &'d str)>,
     types: &'t dyn ActivityTypes,
     max_nesting: usize,
     allow_unknown: bool,
 }
 
-impl<'d> Walk<'d, '_> {
+impl<'d> OutlineWalk<'d, '_> {
     fn visit(&mut self, pending: Pending<'d>, problems: &mut Problems) {
         if pending.depth >= self.max_nesting {
             let message = format!("activities are nested deeper than {} levels", self.max_nesting);
@@ -118,9 +118,9 @@ impl<'d> Walk<'d, '_> {
                 }
                 // An activity that names a workflow needs no type.
                 None if entry(members, "workflowDefinitionId").is_some() => {
-                    (self.link(Kind::Unknown, USE, members), USE)
+                    (self.link(ActivityKind::Unknown, USE, members), USE)
                 }
-                _ => (Kind::Unknown.into(), ""),
+                _ => (ActivityKind::Unknown.into(), ""),
             },
             other => {
                 let message =
@@ -158,8 +158,8 @@ impl<'d> Walk<'d, '_> {
         self.expand(ix, problems);
     }
 
-    fn check_type(&self, kind: &Kind, type_name: &str, pending: &Pending<'d>, problems: &mut Problems) {
-        let (Kind::Unknown, Value::Object(members)) = (kind, pending.value) else {
+    fn check_type(&self, kind: &ActivityKind, type_name: &str, pending: &Pending<'d>, problems: &mut Problems) {
+        let (ActivityKind::Unknown, Value::Object(members)) = (kind, pending.value) else {
             return;
         };
         let place = self.place(pending);
@@ -184,42 +184,42 @@ impl<'d> Walk<'d, '_> {
     }
 
     /// Finds a type. A name without a prefix is Elsa's if the catalogue has it.
-    fn resolve(&mut self, name: &'d str) -> (Kind, &'d str) {
+    fn resolve(&mut self, name: &'d str) -> (ActivityKind, &'d str) {
         if let Some((kind, full)) = self.kinds.get(name) {
             return (kind.clone(), full);
         }
         let find = |name: &str| catalogue::find(name).or_else(|| catalogue::find(&format!("Elsa.{name}")));
-        let generic = || catalogue::without_arguments(name).and_then(find).map(Kind::Known);
-        let custom = || self.types.custom(name).map(|custom| (Kind::Custom(Rc::new(custom)), name));
+        let generic = || catalogue::without_arguments(name).and_then(find).map(ActivityKind::Known);
+        let custom = || self.types.custom(name).map(|custom| (ActivityKind::Custom(Rc::new(custom)), name));
         let earlier = if catalogue::LATER.contains(&name) { custom() } else { None };
-        let known = || find(name).map(|activity| (Kind::Known(activity), activity.descriptor().type_name));
+        let known = || find(name).map(|activity| (ActivityKind::Known(activity), activity.descriptor().type_name));
         let resolved =
-            earlier.or_else(known).or_else(custom).unwrap_or_else(|| (generic().unwrap_or(Kind::Unknown), name));
+            earlier.or_else(known).or_else(custom).unwrap_or_else(|| (generic().unwrap_or(ActivityKind::Unknown), name));
         self.kinds.insert(name, resolved.clone());
         resolved
     }
 
     /// Determines whether an activity stands for a workflow.
-    fn link(&self, kind: Kind, type_name: &str, members: &Map<String, Value>) -> LinkedKind {
+    fn link(&self, kind: ActivityKind, type_name: &str, members: &Map<String, Value>) -> LinkedKind {
         let other = match kind {
-            Kind::Known(_) => type_name != USE,
-            Kind::Custom(_) => entry(members, "workflowDefinitionId").is_none(),
-            Kind::Workflow(_) | Kind::Unknown => false,
+            ActivityKind::Known(_) => type_name != USE,
+            ActivityKind::Custom(_) => entry(members, "workflowDefinitionId").is_none(),
+            ActivityKind::Workflow(_) | ActivityKind::Unknown => false,
         };
         if other && !self.types.has_pinned() {
             return kind.into();
         }
         let reference = Box::new(WorkflowReference::read(members));
         if let Some(program) = self.types.pinned(&reference) {
-            return LinkedKind { kind: Kind::Workflow(program), reference: Some(reference), refusal: None };
+            return LinkedKind { kind: ActivityKind::Workflow(program), reference: Some(reference), refusal: None };
         }
         if other {
             return kind.into();
         }
         let (kind, refusal) = match self.types.workflow(&reference) {
-            Ok(Some(program)) => (Kind::Workflow(program), None),
-            Ok(None) => (Kind::Unknown, None),
-            Err(refusal) => (Kind::Unknown, Some(refusal)),
+            Ok(Some(program)) => (ActivityKind::Workflow(program), None),
+            Ok(None) => (ActivityKind::Unknown, None),
+            Err(refusal) => (ActivityKind::Unknown, Some(refusal)),
         };
         LinkedKind { kind, reference: Some(reference), refusal }
     }

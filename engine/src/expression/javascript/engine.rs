@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::compile::{Script, compile};
 use super::failure::{Failure, from_error};
 use super::kit::Kit;
-use super::memory::{Account, Memory};
+use super::memory::{Account, ScriptMemory};
 use super::values::{TakeError, from_js};
 use super::{globals, state};
 use crate::expression::Scope;
@@ -49,7 +49,7 @@ impl Engine {
         let cannot = |error: Error| Failure::from(Fault::new("54000", format!("cannot start JavaScript: {error}")));
         let stack_top = stack_address();
         let account = Rc::new(Account::new(limits.memory.max(LEAST_MEMORY)));
-        let runtime = Runtime::new_with_alloc(Memory::new(Rc::clone(&account))).map_err(cannot)?;
+        let runtime = Runtime::new_with_alloc(ScriptMemory::new(Rc::clone(&account))).map_err(cannot)?;
         runtime.set_max_stack_size(limits.stack.max(LEAST_STACK));
         let context = Context::full(&runtime).map_err(cannot)?;
         let kit = context.with(|ctx| {

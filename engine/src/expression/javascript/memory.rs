@@ -92,9 +92,9 @@ impl Account {
 }
 
 /// The allocator of one runtime.
-pub(super) struct Memory(Rc<Account>);
+pub(super) struct ScriptMemory(Rc<Account>);
 
-impl Memory {
+impl ScriptMemory {
     pub(super) fn new(account: Rc<Account>) -> Self {
         Self(account)
     }
@@ -102,7 +102,7 @@ impl Memory {
 
 // SAFETY: blocks come from `RustAllocator`, which keeps the contract; this allocator only decides whether to call
 // it. A refusal is the null pointer that the contract allows.
-unsafe impl Allocator for Memory {
+unsafe impl Allocator for ScriptMemory {
     fn alloc(&mut self, size: usize) -> *mut u8 {
         if !self.0.admits(size) {
             return std::ptr::null_mut();

@@ -12,8 +12,8 @@ use liquid_core::{
     TagTokenIter, Template,
 };
 
-use super::meter::{Output, meter};
-use super::runtime::Frame;
+use super::meter::{MeteredOutput, meter};
+use super::runtime::LoopFrame;
 
 /// The blocks of this engine.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ impl ParseBlock for Block {
         language: &Language,
     ) -> Result<Box<dyn Renderable>> {
         match self {
-            Self::For => For::parse(arguments, block, language),
+            Self::For => ForBlock::parse(arguments, block, language),
             Self::Capture => Capture::parse(arguments, block, language),
             Self::Comment => comment(arguments, block, language),
         }
@@ -96,7 +96,7 @@ enum Source {
 }
 
 #[derive(Debug)]
-struct For {
+struct ForBlock {
     name: KString,
     source: Source,
     limit: Option<Expression>,
@@ -106,7 +106,7 @@ struct For {
     otherwise: Option<Template>,
 }
 
-impl For {
+impl ForBlock {
     fn parse(
         mut arguments: TagTokenIter<'_>,
         mut block: TagBlock<'_, '_>,
@@ -122,7 +122,7 @@ impl For {
                 Source::Range(first, last)
             }
         };
-        let mut each = For { name: KString::from_ref(name), source, ..For::empty() };
+        let mut each = ForBlock { name: KString::from_ref(name), source, ..ForBlock::empty() };
         while let Some(token) = arguments.next() {
             match token.as_str() {
                 "limit" => each.limit = Some(number(&mut arguments)?),
@@ -170,7 +170,7 @@ impl For {
         writer: &mut dyn Write,
         runtime: &dyn Runtime,
         count: i64,
-        item: &dyn Fn(i64) -> Item<'i>,
+        item: &dyn Fn(i64) -> LoopItem<'i>,
     ) -> Result<()> {
         let meter = meter(runtime)?;
         for turn in 0..count {
@@ -178,7 +178,7 @@ impl For {
             let at = if self.reversed { count - 1 - turn } else { turn };
             let item = item(at);
             let forloop = forloop(turn, count);
-            let frame = Frame { parent: runtime, name: &self.name, item: item.view(), forloop: &forloop };
+            let frame = LoopFrame { parent: runtime, name: &self.name, item: item.view(), forloop: &forloop };
             self.body.render_to(writer, &frame)?;
             let interrupt = runtime.registers().get_mut::<InterruptRegister>().reset();
             if matches!(interrupt, Some(Interrupt::Break)) {
@@ -194,16 +194,16 @@ impl For {
 }
 
 /// An item of a loop.
-enum Item<'a> {
+enum LoopItem<'a> {
     Borrowed(&'a dyn ValueView),
     Owned(Value),
 }
 
-impl Item<'_> {
+impl LoopItem<'_> {
     fn view(&self) -> &dyn ValueView {
         match self {
-            Item::Borrowed(view) => *view,
-            Item::Owned(value) => value.as_view(),
+            LoopItem::Borrowed(view) => *view,
+            LoopItem::Owned(value) => value.as_view(),
         }
     }
 }
@@ -230,7 +230,7 @@ fn integer(expression: &Expression, runtime: &dyn Runtime) -> Result<i64> {
     number.ok_or_else(|| Error::with_msg("a whole number is expected in \"for\""))
 }
 
-impl Renderable for For {
+impl Renderable for ForBlock {
     fn render_to(&self, writer: &mut dyn Write, runtime: &dyn Runtime) -> Result<()> {
         let value = match &self.source {
             Source::Range(first, last) => {
@@ -240,14 +240,14 @@ impl Renderable for For {
                 return match count {
                     0 => self.nothing(writer, runtime),
                     _ => self.turns(writer, runtime, count, &|at| {
-                        Item::Owned(Value::scalar(first.saturating_add(offset).saturating_add(at)))
+                        LoopItem::Owned(Value::scalar(first.saturating_add(offset).saturating_add(at)))
                     }),
                 };
             }
             Source::Value(expression) => expression.evaluate(runtime)?,
         };
-        let items: Vec<Item<'_>> = match (value.as_array(), value.as_object()) {
-            (Some(items), _) => items.values().map(Item::Borrowed).collect(),
+        let items: Vec<LoopItem<'_>> = match (value.as_array(), value.as_object()) {
+            (Some(items), _) => items.values().map(LoopItem::Borrowed).collect(),
             (None, Some(members)) => members.iter().map(|(key, value)| pair(key.as_str(), value)).collect(),
             (None, None) => Vec::new(),
         };
@@ -257,14 +257,14 @@ impl Renderable for For {
         }
         self.turns(writer, runtime, count, &|at| {
             let item = usize::try_from(offset + at).ok().and_then(|at| items.get(at));
-            item.map_or(Item::Owned(Value::Nil), |item| Item::Borrowed(item.view()))
+            item.map_or(LoopItem::Owned(Value::Nil), |item| LoopItem::Borrowed(item.view()))
         })
     }
 }
 
 /// A member of an object is a pair: `item[0]` is its name, `item[1]` its value.
-fn pair(key: &str, value: &dyn ValueView) -> Item<'static> {
-    Item::Owned(Value::Array(vec![Value::scalar(key.to_owned()), value.to_value()]))
+fn pair(key: &str, value: &dyn ValueView) -> LoopItem<'static> {
+    LoopItem::Owned(Value::Array(vec![Value::scalar(key.to_owned()), value.to_value()]))
 }
 
 #[derive(Debug)]
@@ -288,7 +288,7 @@ impl Capture {
 
 impl Renderable for Capture {
     fn render_to(&self, _: &mut dyn Write, runtime: &dyn Runtime) -> Result<()> {
-        let mut output = Output::new(meter(runtime)?);
+        let mut output = MeteredOutput::new(meter(runtime)?);
         self.body.render_to(&mut output, runtime)?;
         let text = String::from_utf8(output.into_bytes()).unwrap_or_default();
         runtime.set_global(self.name.clone(), Value::scalar(text));

@@ -34,7 +34,7 @@ impl Bounded {
 
 impl ParseFilter for Bounded {
     fn parse(&self, arguments: FilterArguments<'_>) -> Result<Box<dyn Filter>> {
-        Ok(Box::new(Counted { inner: self.inner.parse(arguments)?, most: self.most }))
+        Ok(Box::new(CountedFilter { inner: self.inner.parse(arguments)?, most: self.most }))
     }
 
     fn reflection(&self) -> &dyn FilterReflection {
@@ -43,18 +43,18 @@ impl ParseFilter for Bounded {
 }
 
 #[derive(Debug)]
-struct Counted {
+struct CountedFilter {
     inner: Box<dyn Filter>,
     most: Most,
 }
 
-impl fmt::Display for Counted {
+impl fmt::Display for CountedFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.inner.fmt(f)
     }
 }
 
-impl Filter for Counted {
+impl Filter for CountedFilter {
     fn evaluate(&self, input: &dyn ValueView, runtime: &dyn Runtime) -> Result<Value> {
         let meter = meter(runtime)?;
         // Few results are more than a few times as large as the input; the filters that make them ask the meter.

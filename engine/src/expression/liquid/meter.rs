@@ -149,12 +149,12 @@ pub(super) fn meter(runtime: &dyn Runtime) -> liquid_core::Result<Rc<Meter>> {
 }
 
 /// The text that a template makes.
-pub(super) struct Output {
+pub(super) struct MeteredOutput {
     bytes: Vec<u8>,
     meter: Rc<Meter>,
 }
 
-impl Output {
+impl MeteredOutput {
     pub(super) fn new(meter: Rc<Meter>) -> Self {
         Self { bytes: Vec::new(), meter }
     }
@@ -164,7 +164,7 @@ impl Output {
     }
 }
 
-impl io::Write for Output {
+impl io::Write for MeteredOutput {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         self.meter.charge(buffer.len()).map_err(|_| io::Error::other("stopped"))?;
         self.bytes.extend_from_slice(buffer);

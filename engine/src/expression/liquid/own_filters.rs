@@ -11,7 +11,7 @@ use super::filters::Own;
 use super::meter::Meter;
 use super::values::json;
 use crate::value::base64::to_base64;
-use crate::value::{Moment, date_time};
+use crate::value::{DateAndTime, date_time};
 
 /// Every filter of this file, with the number of its arguments.
 pub(super) static ALL: &[Own] = &[
@@ -112,7 +112,7 @@ fn instant(input: &dyn ValueView, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         return DateTime::from_timestamp(seconds, 0);
     }
     match date_time(text)? {
-        Moment::Instant(instant) => Some(instant),
-        Moment::Local(local) => Some(NaiveDateTime::and_utc(&local)),
+        DateAndTime::Instant(instant) => Some(instant),
+        DateAndTime::Local(local) => Some(NaiveDateTime::and_utc(&local)),
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::meter::{Meter, Stop};
 use super::names::same;
-use super::values::{MAX_DEPTH, Node};
+use super::values::{MAX_DEPTH, WorkflowValue};
 use crate::expression::Scope;
 use crate::value::depth_ok;
 
@@ -72,31 +72,31 @@ pub(super) struct Group<'s> {
     meter: Rc<Meter>,
     names: fn(&dyn Scope) -> Vec<String>,
     read: Read,
-    entries: OnceCell<Vec<(String, OnceCell<Node>)>>,
+    entries: OnceCell<Vec<(String, OnceCell<WorkflowValue>)>>,
 }
 
 impl Group<'_> {
-    fn entries(&self) -> &[(String, OnceCell<Node>)] {
+    fn entries(&self) -> &[(String, OnceCell<WorkflowValue>)] {
         self.entries.get_or_init(|| (self.names)(self.scope).into_iter().map(|name| (name, OnceCell::new())).collect())
     }
 
-    fn node<'a>(&self, name: &str, cell: &'a OnceCell<Node>) -> &'a Node {
+    fn node<'a>(&self, name: &str, cell: &'a OnceCell<WorkflowValue>) -> &'a WorkflowValue {
         cell.get_or_init(|| {
             self.meter.look();
             if self.meter.stopped().is_some() {
-                return Node::new(&Json::Null);
+                return WorkflowValue::new(&Json::Null);
             }
             let value = (self.read)(self.scope, name).unwrap_or_default();
             // The value is a copy, or null without room for one. The node is another copy, which needs room too.
             self.meter.take_in(&value);
             if self.meter.stopped().is_some() {
-                return Node::new(&Json::Null);
+                return WorkflowValue::new(&Json::Null);
             }
             if !depth_ok(&value, MAX_DEPTH) {
                 self.meter.stop(Stop::Depth);
-                return Node::new(&Json::Null);
+                return WorkflowValue::new(&Json::Null);
             }
-            Node::new(&value)
+            WorkflowValue::new(&value)
         })
     }
 }

@@ -92,14 +92,14 @@ impl Runtime for Run<'_> {
 }
 
 /// One turn of a loop: its item and `forloop`.
-pub(super) struct Frame<'p> {
+pub(super) struct LoopFrame<'p> {
     pub(super) parent: &'p dyn Runtime,
     pub(super) name: &'p str,
     pub(super) item: &'p dyn ValueView,
     pub(super) forloop: &'p Value,
 }
 
-impl Runtime for Frame<'_> {
+impl Runtime for LoopFrame<'_> {
     fn partials(&self) -> &dyn PartialStore {
         self.parent.partials()
     }

@@ -14,22 +14,22 @@ pub(super) const MAX_DEPTH: usize = 100;
 
 /// A value of the workflow in the form that the crate reads.
 #[derive(Debug)]
-pub(super) enum Node {
+pub(super) enum WorkflowValue {
     /// Null, booleans, text, and numbers that fit into a number of the template.
     Plain(Value),
     /// Any other number: shown with all its digits, compared as a double.
     Exact(String, f64),
     /// An array.
-    List(Vec<Node>),
+    List(Vec<WorkflowValue>),
     /// An object.
-    Members(Members),
+    Members(ObjectMembers),
 }
 
 /// The members of an object, in order.
 #[derive(Debug)]
-pub(super) struct Members(Vec<(KString, Node)>);
+pub(super) struct ObjectMembers(Vec<(KString, WorkflowValue)>);
 
-impl Node {
+impl WorkflowValue {
     /// Takes over a value nested at most [`MAX_DEPTH`] levels deep, which the caller has checked.
     pub(super) fn new(value: &Json) -> Self {
         match value {
@@ -40,7 +40,7 @@ impl Node {
             Json::Array(items) => Self::List(items.iter().map(Self::new).collect()),
             Json::Object(members) => {
                 let members = members.iter().map(|(key, value)| (KString::from_ref(key), Self::new(value)));
-                Self::Members(Members(members.collect()))
+                Self::Members(ObjectMembers(members.collect()))
             }
         }
     }
@@ -60,7 +60,7 @@ impl Node {
     }
 }
 
-impl ValueView for Node {
+impl ValueView for WorkflowValue {
     fn as_debug(&self) -> &dyn fmt::Debug {
         self
     }
@@ -138,7 +138,7 @@ impl ValueView for Node {
 }
 
 /// The items one after the other, as Liquid shows an array.
-struct Joined<'a>(&'a [Node]);
+struct Joined<'a>(&'a [WorkflowValue]);
 
 impl fmt::Display for Joined<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,7 +146,7 @@ impl fmt::Display for Joined<'_> {
     }
 }
 
-impl ValueView for Members {
+impl ValueView for ObjectMembers {
     fn as_debug(&self) -> &dyn fmt::Debug {
         self
     }
@@ -173,7 +173,7 @@ impl ValueView for Members {
     }
 }
 
-impl ObjectView for Members {
+impl ObjectView for ObjectMembers {
     fn as_value(&self) -> &dyn ValueView {
         self
     }

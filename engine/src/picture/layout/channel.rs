@@ -14,7 +14,7 @@ const APART: i64 = 10;
 
 /// Lines that share a track.
 #[derive(Clone, Debug)]
-pub struct Bundle {
+pub struct LineBundle {
     /// From where to where it runs.
     pub from: f64,
     /// From where to where it runs.
@@ -25,13 +25,13 @@ pub struct Bundle {
     pub bottoms: Vec<i64>,
 }
 
-impl Default for Bundle {
+impl Default for LineBundle {
     fn default() -> Self {
         Self { from: f64::MAX, to: f64::MIN, tops: Vec::new(), bottoms: Vec::new() }
     }
 }
 
-impl Bundle {
+impl LineBundle {
     /// Adds a place where it goes up or down.
     pub fn add(&mut self, x: f64, up: Option<bool>) {
         self.from = self.from.min(x);
@@ -49,7 +49,7 @@ impl Bundle {
 }
 
 /// A track for each bundle, and how many there are. Straight lines need none.
-pub fn tracks(bundles: &[Bundle]) -> (Vec<usize>, usize) {
+pub fn tracks(bundles: &[LineBundle]) -> (Vec<usize>, usize) {
     let above = constraints(bundles);
     let mut taken: Vec<BTreeMap<i64, i64>> = Vec::new();
     let mut track = vec![0; bundles.len()];
@@ -76,7 +76,7 @@ fn is_free(taken: &BTreeMap<i64, i64>, from: i64, to: i64) -> bool {
 }
 
 /// For each bundle the bundles that must run above it.
-fn constraints(bundles: &[Bundle]) -> Vec<BTreeSet<usize>> {
+fn constraints(bundles: &[LineBundle]) -> Vec<BTreeSet<usize>> {
     let mut begins: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for (ix, bundle) in bundles.iter().enumerate().filter(|(_, bundle)| !bundle.is_straight()) {
         for x in &bundle.tops {
@@ -94,7 +94,7 @@ fn constraints(bundles: &[Bundle]) -> Vec<BTreeSet<usize>> {
 }
 
 /// The order in which bundles get their tracks: those that must run above first, the shortest first in a cycle.
-fn in_order(bundles: &[Bundle], above: &[BTreeSet<usize>]) -> Vec<usize> {
+fn in_order(bundles: &[LineBundle], above: &[BTreeSet<usize>]) -> Vec<usize> {
     let mut below = vec![Vec::new(); bundles.len()];
     let mut missing: Vec<usize> = above.iter().map(BTreeSet::len).collect();
     for (ix, others) in above.iter().enumerate() {

@@ -12,12 +12,12 @@ pub struct Graph {
     /// Index of the box at which the frame begins.
     pub start: Option<usize>,
     /// The place that the Studio gives each box; `None`: it gives none.
-    pub given: Vec<Option<Given>>,
+    pub given: Vec<Option<StudioBox>>,
 }
 
 /// A place in the Studio.
 #[derive(Clone, Copy, Debug)]
-pub struct Given {
+pub struct StudioBox {
     /// Upper left corner.
     pub corner: (f64, f64),
     /// Size, if the Studio has one.

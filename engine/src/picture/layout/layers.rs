@@ -27,12 +27,12 @@ pub struct Vertex {
     /// Width and height.
     pub size: (f64, f64),
     /// What it stands for: a box, or a point that an arrow passes.
-    pub kind: Kind,
+    pub kind: VertexKind,
 }
 
 /// What a vertex is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum VertexKind {
     /// A box of the frame.
     Box,
     /// A point of an arrow to the next boxes.
@@ -172,7 +172,7 @@ impl Layers {
     /// Gives every box its layer, and every arrow its points.
     pub fn new(graph: &Graph, ranks: &Ranks) -> Self {
         let vertices = graph.sizes.iter().zip(&ranks.rank);
-        let vertices = vertices.map(|(size, rank)| Vertex { layer: 2 * rank, size: *size, kind: Kind::Box }).collect();
+        let vertices = vertices.map(|(size, rank)| Vertex { layer: 2 * rank, size: *size, kind: VertexKind::Box }).collect();
         let mut layers = Self { vertices, ..Self::default() };
         layers.chains.resize_with(graph.arrows.len(), Chain::default);
         let span = |ix: &usize| {
@@ -203,11 +203,11 @@ impl Layers {
         };
         let mut chain = Chain { back, ..Chain::default() };
         let kind = if back {
-            Kind::Back
+            VertexKind::Back
         } else if passed.len() > 1 {
-            Kind::Long
+            VertexKind::Long
         } else {
-            Kind::Short
+            VertexKind::Short
         };
         for layer in passed {
             let label = arrow.label.filter(|_| layer == label_layer);

@@ -3,7 +3,7 @@
 //! For one layer that is an isotonic regression, which pooling adjacent violators solves exactly in one pass.
 //! A few sweeps up and down settle all layers; at the end nearly straight lines become straight.
 
-use super::layers::{Chain, Kind, Layers, Vertex};
+use super::layers::{Chain, VertexKind, Layers, Vertex};
 
 /// Space between two boxes, and next to a line.
 const BOX_GAP: f64 = 30.0;
@@ -57,7 +57,7 @@ pub fn place(layers: &Layers) -> Vec<f64> {
 
 fn distance(layers: &Layers, left: usize, right: usize) -> f64 {
     let (left, right): (Vertex, Vertex) = (layers.vertices[left], layers.vertices[right]);
-    let gap = if left.kind == Kind::Box && right.kind == Kind::Box { BOX_GAP } else { LINE_GAP };
+    let gap = if left.kind == VertexKind::Box && right.kind == VertexKind::Box { BOX_GAP } else { LINE_GAP };
     (left.size.0 + right.size.0) / 2.0 + gap
 }
 
@@ -99,10 +99,10 @@ fn position_layer(layers: &Layers, layer: usize, x: &mut [f64], wanted: impl Fn(
 fn pull(layers: &Layers, ix: usize, neighbour: usize) -> f64 {
     match (layers.vertices[ix].kind, layers.vertices[neighbour].kind) {
         // An arrow that goes back moves no box.
-        (Kind::Box, Kind::Back) => 0.0,
-        (Kind::Back, Kind::Box) => 0.1,
-        (Kind::Box, Kind::Long) => 0.4,
-        (Kind::Box, _) | (_, Kind::Box) => 1.0,
+        (VertexKind::Box, VertexKind::Back) => 0.0,
+        (VertexKind::Back, VertexKind::Box) => 0.1,
+        (VertexKind::Box, VertexKind::Long) => 0.4,
+        (VertexKind::Box, _) | (_, VertexKind::Box) => 1.0,
         (_, _) => LINE_PULL,
     }
 }
@@ -139,7 +139,7 @@ fn straighten(layers: &Layers, x: &mut [f64]) {
             let (Some(only), 1) = in_line(layers, *ix, neighbours) else { continue };
             let to = x[only];
             // A box in the middle of its branches may move only half as far.
-            let is_centre = layers.vertices[*ix].kind == Kind::Box && in_line(layers, *ix, others).1 > 1;
+            let is_centre = layers.vertices[*ix].kind == VertexKind::Box && in_line(layers, *ix, others).1 > 1;
             let near = (to - x[*ix]).abs() < if is_centre { STRAIGHTEN / 2.0 } else { STRAIGHTEN };
             let left = at == 0 || to - x[line[at - 1]] >= distance(layers, line[at - 1], *ix);
             let right = line.get(at + 1).is_none_or(|next| x[*next] - to >= distance(layers, *ix, *next));
@@ -195,8 +195,8 @@ fn draw_in(layers: &Layers, x: &mut [f64]) {
 fn bend(layers: &Layers, ix: usize, x: &[f64]) -> (f64, f64) {
     let (Some(above), _) = in_line(layers, ix, &layers.above) else { return (x[ix], 1.0) };
     let (Some(below), _) = in_line(layers, ix, &layers.below) else { return (x[ix], 1.0) };
-    let is_box = |ix: usize| layers.vertices[ix].kind == Kind::Box;
-    let parts = || layers.below[above].iter().filter(|below| layers.vertices[**below].kind != Kind::Back).count() > 1;
+    let is_box = |ix: usize| layers.vertices[ix].kind == VertexKind::Box;
+    let parts = || layers.below[above].iter().filter(|below| layers.vertices[**below].kind != VertexKind::Back).count() > 1;
     match (is_box(above), is_box(below)) {
         (true, true) if parts() => (x[below], 1.0),
         (true, true) | (false, true) => (x[above], 1.0),

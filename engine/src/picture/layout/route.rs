@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Area;
-use super::channel::{self, Bundle};
+use super::channel::{self, LineBundle};
 use super::graph::{Graph, Placed, ArrowRoute};
 use super::layers::{Chain, Layers};
 
@@ -19,7 +19,7 @@ const OUTSIDE: f64 = 12.0;
 
 /// Lines with equal keys share a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum TrackKey {
     Source(usize),
     Arrow(usize),
     Target(usize),
@@ -29,7 +29,7 @@ enum Key {
 #[derive(Clone, Copy, Debug)]
 struct Leg {
     gap: usize,
-    key: Key,
+    key: TrackKey,
     from: f64,
     to: f64,
     /// For each end, whether it is connected upward or downward; `None` at a route around everything.
@@ -95,11 +95,11 @@ fn legs_down(layers: &Layers, x: &[f64], (source, target): (usize, usize), chain
     let leg = |(at, pair): (usize, &[usize])| Leg {
         gap: layers.vertices[pair[0]].layer + 1,
         key: if at == 0 {
-            Key::Source(source)
+            TrackKey::Source(source)
         } else if at == last {
-            Key::Target(target)
+            TrackKey::Target(target)
         } else {
-            Key::Arrow(ix)
+            TrackKey::Arrow(ix)
         },
         from: x[pair[0]],
         to: x[pair[1]],
@@ -115,21 +115,21 @@ fn legs_back(layers: &Layers, x: &[f64], (source, target): (usize, usize), chain
     };
     let below = Leg {
         gap: layers.vertices[source].layer + 1,
-        key: Key::Source(source),
+        key: TrackKey::Source(source),
         from: x[source],
         to: x[*first],
         ends: [Some(true), Some(true)],
     };
     let between = up.windows(2).map(|pair| Leg {
         gap: layers.vertices[pair[0]].layer,
-        key: Key::Arrow(ix),
+        key: TrackKey::Arrow(ix),
         from: x[pair[0]],
         to: x[pair[1]],
         ends: [Some(false), Some(true)],
     });
     let above = Leg {
         gap: layers.vertices[target].layer,
-        key: Key::Target(target),
+        key: TrackKey::Target(target),
         from: x[*last],
         to: x[target],
         ends: [Some(false), Some(false)],
@@ -140,14 +140,14 @@ fn legs_back(layers: &Layers, x: &[f64], (source, target): (usize, usize), chain
 fn legs_outside(layers: &Layers, x: &[f64], (source, target): (usize, usize), lane: f64) -> Vec<Leg> {
     let away = Leg {
         gap: layers.vertices[source].layer + 1,
-        key: Key::Source(source),
+        key: TrackKey::Source(source),
         from: x[source],
         to: lane,
         ends: [Some(true), None],
     };
     let home = Leg {
         gap: layers.vertices[target].layer,
-        key: Key::Target(target),
+        key: TrackKey::Target(target),
         from: lane,
         to: x[target],
         ends: [None, Some(false)],
@@ -155,8 +155,8 @@ fn legs_outside(layers: &Layers, x: &[f64], (source, target): (usize, usize), la
     vec![away, home]
 }
 
-fn bundles(legs: &[Vec<Leg>]) -> BTreeMap<(usize, Key), Bundle> {
-    let mut bundles: BTreeMap<(usize, Key), Bundle> = BTreeMap::new();
+fn bundles(legs: &[Vec<Leg>]) -> BTreeMap<(usize, TrackKey), LineBundle> {
+    let mut bundles: BTreeMap<(usize, TrackKey), LineBundle> = BTreeMap::new();
     for leg in legs.iter().flatten() {
         let bundle = bundles.entry((leg.gap, leg.key)).or_default();
         bundle.add(leg.from, leg.ends[0]);
@@ -170,13 +170,13 @@ fn bundles(legs: &[Vec<Leg>]) -> BTreeMap<(usize, Key), Bundle> {
 struct Grid {
     tops: Vec<f64>,
     heights: Vec<f64>,
-    tracks: BTreeMap<(usize, Key), f64>,
+    tracks: BTreeMap<(usize, TrackKey), f64>,
     height: f64,
 }
 
 impl Grid {
-    fn new(layers: &Layers, bundles: &BTreeMap<(usize, Key), Bundle>) -> Self {
-        let mut by_gap: Vec<(Vec<Key>, Vec<Bundle>)> = vec![Default::default(); layers.layers.len() + 1];
+    fn new(layers: &Layers, bundles: &BTreeMap<(usize, TrackKey), LineBundle>) -> Self {
+        let mut by_gap: Vec<(Vec<TrackKey>, Vec<LineBundle>)> = vec![Default::default(); layers.layers.len() + 1];
         for ((gap, key), bundle) in bundles {
             by_gap[*gap].0.push(*key);
             by_gap[*gap].1.push(bundle.clone());
@@ -203,7 +203,7 @@ impl Grid {
         grid
     }
 
-    fn track(&self, gap: usize, key: Key) -> f64 {
+    fn track(&self, gap: usize, key: TrackKey) -> f64 {
         self.tracks.get(&(gap, key)).copied().unwrap_or_default()
     }
 }

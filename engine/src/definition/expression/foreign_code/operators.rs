@@ -4,10 +4,10 @@ use super::{Operator, Term};
 use crate::activity::ForeignLanguage;
 
 /// The operators of a level of precedence; the first level binds least.
-pub(super) type Level = &'static [(&'static str, Operator)];
+pub(super) type PrecedenceLevel = &'static [(&'static str, Operator)];
 
 /// The comparisons of both languages; `is` compares with null.
-const COMPARISONS: Level = &[
+const COMPARISONS: PrecedenceLevel = &[
     ("==", Operator::Equal),
     ("!=", Operator::Unequal),
     ("is not ", Operator::Unequal),
@@ -18,13 +18,13 @@ const COMPARISONS: Level = &[
     (">", Operator::Compare(">")),
 ];
 
-const CSHARP: [Level; 4] =
+const CSHARP: [PrecedenceLevel; 4] =
     [&[("??", Operator::Or("??"))], &[("||", Operator::Or("||"))], &[("&&", Operator::And)], COMPARISONS];
 
-const PYTHON: [Level; 4] = [&[], &[("or ", Operator::Or("||"))], &[("and ", Operator::And)], COMPARISONS];
+const PYTHON: [PrecedenceLevel; 4] = [&[], &[("or ", Operator::Or("||"))], &[("and ", Operator::And)], COMPARISONS];
 
 /// The levels of precedence of a language.
-pub(super) fn levels(language: ForeignLanguage) -> [Level; 4] {
+pub(super) fn levels(language: ForeignLanguage) -> [PrecedenceLevel; 4] {
     match language {
         ForeignLanguage::CSharp => CSHARP,
         ForeignLanguage::Python => PYTHON,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::literal::{self, is_name};
 use super::operators::{is_truth, levels, same_in_python};
-use super::{Step, Term};
+use super::{Accessor, Term};
 use crate::activity::ForeignLanguage;
 use crate::value::number;
 
@@ -245,8 +245,8 @@ impl<'t> Parser<'t> {
             if self.eat("[") {
                 self.skip_blank();
                 let step = match self.number_of_item() {
-                    Some(at) => Step::Item(at),
-                    None => Step::Member(self.string()?),
+                    Some(at) => Accessor::Item(at),
+                    None => Accessor::Member(self.string()?),
                 };
                 self.skip_blank();
                 if !self.eat("]") {
@@ -259,7 +259,7 @@ impl<'t> Parser<'t> {
             } else if self.eat(".") || (self.language == ForeignLanguage::CSharp && self.eat("?.")) {
                 let name = self.name().filter(|_| !self.rest.starts_with(['(', '<']))?;
                 let size = self.language == ForeignLanguage::CSharp && ["Count", "Length"].contains(&name);
-                let step = if size { Step::Size(name.to_owned()) } else { Step::Member(name.to_owned()) };
+                let step = if size { Accessor::Size(name.to_owned()) } else { Accessor::Member(name.to_owned()) };
                 term = Term::Step(Box::new(term), step);
             } else {
                 return Some(term);

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::node_ix::NodeIx;
 
-/// A place where an instance waits. The stored row is the only record of it.
+/// A point at which an instance waits. The stored row is the only record of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bookmark {
     /// Id, a UUID version 7 whose time is the burst that made it.

@@ -66,7 +66,7 @@ pub enum ObjectTemplate {
     Array(Vec<ObjectTemplate>),
     /// An object with an expression inside; its members stay in order.
     Object(Vec<(String, ObjectTemplate)>),
-    /// A place where the value of an expression stands.
+    /// An expression, whose value stands here.
     Expression(Box<Expression>),
 }
 

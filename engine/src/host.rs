@@ -58,11 +58,11 @@ pub trait Host {
     /// Ends the open step and keeps or undoes its effects.
     fn end_step(&mut self, keep: bool);
 
-    /// Runs a statement with parameters `$1…`. The type of a parameter follows from its place in the statement; it is
-    /// jsonb where the place implies no type or several. Rows come back as objects.
+    /// Runs a statement with parameters `$1…`. The type of a parameter follows from where it stands in the statement; it
+    /// is jsonb where that implies no type or several. Rows come back as objects.
     fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault>;
 
-    /// Runs a statement with parameters `$1…` whose types follow from their places, as for a client's statement.
+    /// Runs a statement with parameters `$1…` whose types follow from where they stand, as for a client's statement.
     fn sql_inferred(&mut self, statement: &str, parameters: &[Value], take: Take) -> Result<Rows, Fault>;
 
     /// Evaluates a SQL expression; its named parameters are read from `scope`.

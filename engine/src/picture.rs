@@ -3,7 +3,7 @@
 //! A program becomes a [`Picture`]: boxes and arrows, in frames where a box holds a flow of its own. Control
 //! flow is drawn as people draw it: a sequence is a chain, an `If` a decision with branches, a loop goes back
 //! to its head, the branches of a fork meet again. An activity of any other type is drawn by its ports and
-//! children. A layout gives every box its place and every arrow its route.
+//! children. A layout gives every box its position and every arrow its route.
 //!
 //! Everything in here is bounded (nothing recurses over the depth of a definition, no step is worse than
 //! n log n), gives the same text for the same input, and escapes all texts: labels are hostile.

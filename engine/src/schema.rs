@@ -191,10 +191,10 @@ fn violations(compiled: &Compiled, value: &Value, pointer: &str) -> String {
 }
 
 fn line(error: &ValidationError<'_>, pointer: &str) -> String {
-    let place = format!("{pointer}{}", error.instance_path());
-    let place = if place.is_empty() { "/" } else { &place };
+    let pointer = format!("{pointer}{}", error.instance_path());
+    let pointer = if pointer.is_empty() { "/" } else { &pointer };
     let words = error.masked_with("the value").to_string();
-    format!("{}: {}", shorten(place, MAX_VIOLATION), shorten(&words, MAX_VIOLATION))
+    format!("{}: {}", shorten(pointer, MAX_VIOLATION), shorten(&words, MAX_VIOLATION))
 }
 
 #[cfg(test)]

@@ -124,8 +124,8 @@ pub(super) fn result_schema(value: &Value) -> Result<Option<Value>, Fault> {
         return Ok(None);
     }
     Schema::new(copy_or_null(&schema)).check().map_err(|refusal| {
-        let place = if refusal.pointer.is_empty() { String::new() } else { format!(" at {}", refusal.pointer) };
-        Fault::new("22023", format!("\"resultSchema\" cannot be used{place}: {}", refusal.message))
+        let at = if refusal.pointer.is_empty() { String::new() } else { format!(" at {}", refusal.pointer) };
+        Fault::new("22023", format!("\"resultSchema\" cannot be used{at}: {}", refusal.message))
     })?;
     Ok(Some(schema))
 }

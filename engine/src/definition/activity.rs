@@ -55,13 +55,14 @@ pub(super) fn read_all(
         node.variables = scopes.declared(ix).to_vec();
         node.events = options.activity_events;
         let names = scopes.names(outline, ix);
+        let strict = problems.is_new() && sketch.is_short(outline);
         let mut reading = Reading {
             outline,
             ix,
             mode: options.flowcharts,
             strategies: &options.strategies,
             outside: scopes.outside(outline, ix),
-            reader: ExpressionReader { names, strict: problems.is_new() && sketch.is_short(outline), problems, uses_sql: false },
+            reader: ExpressionReader { names, strict, problems, uses_sql: false },
         };
         match &sketch.kind {
             ActivityKind::Known(activity) => reading.known(sketch, *activity, &mut node),

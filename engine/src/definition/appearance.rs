@@ -56,8 +56,8 @@ fn appearance(members: &Map<String, Value>) -> Appearance {
         Some((number(pair, a)?, number(pair, b)?))
     };
     let words = |names: &[&str]| {
-        let places = [metadata, Some(members)];
-        let found = places.iter().flatten().flat_map(|place| names.iter().filter_map(|name| text(place, name)));
+        let objects = [metadata, Some(members)];
+        let found = objects.iter().flatten().flat_map(|object| names.iter().filter_map(|name| text(object, name)));
         found.map(str::trim).find(|text| !text.is_empty()).map(str::to_owned)
     };
     Appearance {

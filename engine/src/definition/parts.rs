@@ -25,7 +25,7 @@ pub(super) fn read(
     above: &Path<'_>,
     reader: &mut ExpressionReader<'_>,
 ) -> Vec<Part> {
-    // A wrong part keeps its place, so that the others keep their positions; the program is discarded then.
+    // A wrong part stays in the list, so that the others keep their positions; the program is discarded then.
     found.iter().map(|sketch| part(list, sketch, short, above, reader)).collect()
 }
 

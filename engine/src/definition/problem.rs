@@ -26,7 +26,7 @@ pub struct Problem {
 pub struct SqlText {
     /// JSON pointer to the text, for a problem that the host finds.
     pub path: String,
-    /// The text, with `$1…` in the places of parameters.
+    /// The text, with `$1…` for the parameters.
     pub text: String,
     /// Whether it is a statement; otherwise it is a query or an expression that yields a value.
     pub is_statement: bool,

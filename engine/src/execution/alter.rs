@@ -109,21 +109,21 @@ impl BurstState<'_> {
         scope: Option<Result<u32, Fault>>,
         author: &Author,
     ) -> Result<(), Fault> {
-        let (place, name) = self.core.variable_place(name, scope.transpose()?)?;
-        let before = read_variable(self.core.instance, place, &name).map(copy_or_null).unwrap_or_default();
+        let (location, name) = self.core.variable_location(name, scope.transpose()?)?;
+        let before = read_variable(self.core.instance, location, &name).map(copy_or_null).unwrap_or_default();
         // A copy that found no memory is null.
         Bounds::go_on()?;
-        let set = self.core.assign(place, &name, value);
+        let set = self.core.assign(location, &name, value);
         set.map_err(|fault| {
             let Fault { message, detail, .. } = fault;
             let fault = Fault::new("22023", format!("variable \"{name}\" cannot be set: {message}"));
             Fault { detail, ..fault }
         })?;
-        let after = read_variable(self.core.instance, place, &name).map(copy_or_null).unwrap_or_default();
+        let after = read_variable(self.core.instance, location, &name).map(copy_or_null).unwrap_or_default();
         let mut data = author.data("ModifyVariable");
         let said = [("variable", Value::String(name)), ("from", before), ("to", after)];
         data.extend(said.map(|(key, value)| (key.to_owned(), value)));
-        match place {
+        match location {
             VariableLocation::Context(sequence, _) => self.altered_event(sequence, data),
             VariableLocation::Workflow => self.core.workflow_event(EventKind::Altered, Some(Value::Object(data))),
         }
@@ -226,7 +226,7 @@ impl BurstState<'_> {
         match open.as_slice() {
             [sequence] => self.begin_again(*sequence, author),
             [] => {
-                let (parent, node) = self.core.place_for(target, nodes)?;
+                let (parent, node) = self.core.parent_for(target, nodes)?;
                 self.begin_in(parent, node, author)
             }
             _ => Err(self.core.ambiguous(target, "is open", open.len())),

@@ -80,8 +80,8 @@ impl Execution<'_> {
             if self.core.program.options.journal.values {
                 passed.insert(name.clone(), copy_or_null(&value));
             }
-            let place = VariableLocation::Context(self.sequence, composite.first_input + at);
-            self.core.assign(place, name, value).map_err(|fault| locate(fault, name))?;
+            let location = VariableLocation::Context(self.sequence, composite.first_input + at);
+            self.core.assign(location, name, value).map_err(|fault| locate(fault, name))?;
         }
         self.journal_values(EventKind::InputsEvaluated, passed);
         Ok(())

@@ -50,19 +50,19 @@ impl Execution<'_> {
 
     /// Assigns the nearest variable of a name, converted to its type.
     pub fn assign(&mut self, name: &str, value: Value) -> Result<(), Fault> {
-        let place = self.place_of(name)?;
-        self.core.assign(place, name, value).map_err(|fault| about(name, fault))
+        let location = self.location_of(name)?;
+        self.core.assign(location, name, value).map_err(|fault| about(name, fault))
     }
 
     /// Puts an output into the nearest variable of a name without conversion: each reader of the variable converts it.
     fn put(&mut self, name: &str, value: Value) -> Result<(), Fault> {
-        let place = self.place_of(name)?;
-        self.core.put(place, name, value).map_err(|fault| about(name, fault))
+        let location = self.location_of(name)?;
+        self.core.put(location, name, value).map_err(|fault| about(name, fault))
     }
 
-    fn place_of(&self, name: &str) -> Result<VariableLocation, Fault> {
-        let place = self.core.find_variable(self.view(), name);
-        place.ok_or_else(|| Fault::new("42704", format!("variable \"{name}\" does not exist")))
+    fn location_of(&self, name: &str) -> Result<VariableLocation, Fault> {
+        let location = self.core.find_variable(self.view(), name);
+        location.ok_or_else(|| Fault::new("42704", format!("variable \"{name}\" does not exist")))
     }
 
     /// Sets an output, converted to its declared type: of the nearest composite around this execution that declares it,

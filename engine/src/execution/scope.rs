@@ -106,8 +106,8 @@ impl<'a> ReadScope<'a> {
 
 impl Scope for ReadScope<'_> {
     fn variable(&self, name: &str) -> Option<Value> {
-        let place = find_variable(self.instance, self.view, name)?;
-        read_variable(self.instance, place, name).map(copy_or_null)
+        let location = find_variable(self.instance, self.view, name)?;
+        read_variable(self.instance, location, name).map(copy_or_null)
     }
 
     fn variable_names(&self) -> Vec<String> {

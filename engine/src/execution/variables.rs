@@ -38,23 +38,23 @@ impl Core<'_> {
     }
 
     /// Sets a variable, converted to its declared type.
-    pub fn assign(&mut self, place: VariableLocation, name: &str, value: Value) -> Result<(), Fault> {
-        let declared = match place {
+    pub fn assign(&mut self, location: VariableLocation, name: &str, value: Value) -> Result<(), Fault> {
+        let declared = match location {
             VariableLocation::Context(sequence, index) => {
                 self.context(sequence).and_then(|context| self.program.node(context.node).variables.get(index))
             }
             VariableLocation::Workflow => self.program.variables.iter().find(|v| v.name == name),
         };
         match declared {
-            Some(variable) => self.put(place, name, convert(value, variable.type_name)?),
-            None => self.put(place, name, value),
+            Some(variable) => self.put(location, name, convert(value, variable.type_name)?),
+            None => self.put(location, name, value),
         }
     }
 
     /// Sets a variable without conversion.
-    pub fn put(&mut self, place: VariableLocation, name: &str, value: Value) -> Result<(), Fault> {
+    pub fn put(&mut self, location: VariableLocation, name: &str, value: Value) -> Result<(), Fault> {
         check_extent(&value)?;
-        match place {
+        match location {
             VariableLocation::Context(sequence, index) => {
                 let variables = self.instance.state.contexts.get_mut(&sequence);
                 let slot = variables.and_then(|context| context.variables.get_mut(index));
@@ -124,8 +124,8 @@ impl Execution<'_> {
     /// The nearest variable of a name as the activities inside this composite see it.
     pub(crate) fn variable_inside(&self, name: &str) -> Option<Value> {
         let inside = ScopeStart { sequence: self.sequence, hidden: 0 };
-        let place = self.core.find_variable(inside, name)?;
-        read_variable(self.core.instance, place, name).map(copy_or_null)
+        let location = self.core.find_variable(inside, name)?;
+        read_variable(self.core.instance, location, name).map(copy_or_null)
     }
 }
 
@@ -142,9 +142,9 @@ pub(crate) fn find_variable(instance: &Instance, from: ScopeStart, name: &str) -
     instance.variables.contains_key(name).then_some(VariableLocation::Workflow)
 }
 
-/// Reads a variable at the place that [`find_variable`] returned.
-pub(crate) fn read_variable<'i>(instance: &'i Instance, place: VariableLocation, name: &str) -> Option<&'i Value> {
-    match place {
+/// Reads a variable where [`find_variable`] has found it.
+pub(crate) fn read_variable<'i>(instance: &'i Instance, location: VariableLocation, name: &str) -> Option<&'i Value> {
+    match location {
         VariableLocation::Context(sequence, index) => {
             let context = instance.state.contexts.get(&sequence)?;
             context.variables.get(index).map(|(_, value)| &value.0)

@@ -108,9 +108,9 @@ enum PackedActivity<'a> {
 type Name<'a> = (&'a str, &'a str, Option<&'a str>);
 
 impl<'a> PackedActivity<'a> {
-    /// The activity of an event, which the row has named before at `place`.
-    fn known(place: u32, parent: Option<u32>) -> Self {
-        parent.map_or(Self::Known(place), |parent| Self::KnownBelow(place, parent))
+    /// The activity of an event, which the row has named before at this position.
+    fn known(position: u32, parent: Option<u32>) -> Self {
+        parent.map_or(Self::Known(position), |parent| Self::KnownBelow(position, parent))
     }
 
     /// An activity that the row has not named before.
@@ -139,10 +139,10 @@ impl<'a> PackedActivity<'a> {
     fn serialize_fields<T: SerializeTuple>(&self, tuple: &mut T) -> Result<(), T::Error> {
         match self {
             Self::None => Ok(()),
-            Self::Known(place) => tuple.serialize_element(place),
+            Self::Known(position) => tuple.serialize_element(position),
             Self::New(id, kind) => tuple.serialize_element(&(id, kind)),
             Self::NewAt(id, kind, node_id) => tuple.serialize_element(&(id, kind, node_id)),
-            Self::KnownBelow(place, parent) => tuple.serialize_element(&(place, parent)),
+            Self::KnownBelow(position, parent) => tuple.serialize_element(&(position, parent)),
             Self::NewBelow(id, kind, parent) => tuple.serialize_element(&(id, kind, parent)),
             Self::NewAtBelow(id, kind, node_id, parent) => tuple.serialize_element(&(id, kind, node_id, parent)),
         }
@@ -167,8 +167,8 @@ impl<'a> PackedActivity<'a> {
     fn read(self, known: &mut Vec<Name<'a>>) -> Result<(Name<'a>, Option<u32>), Error> {
         let (name, parent) = match self {
             Self::None => return Ok((("", "", None), None)),
-            Self::Known(place) => return Ok((find(known, place)?, None)),
-            Self::KnownBelow(place, parent) => return Ok((find(known, place)?, Some(parent))),
+            Self::Known(position) => return Ok((find(known, position)?, None)),
+            Self::KnownBelow(position, parent) => return Ok((find(known, position)?, Some(parent))),
             Self::New(id, kind) => ((id, kind, None), None),
             Self::NewAt(id, kind, node_id) => ((id, kind, Some(node_id)), None),
             Self::NewBelow(id, kind, parent) => ((id, kind, None), Some(parent)),
@@ -182,9 +182,9 @@ impl<'a> PackedActivity<'a> {
     }
 }
 
-fn find<'a>(known: &[Name<'a>], place: u32) -> Result<Name<'a>, Error> {
+fn find<'a>(known: &[Name<'a>], position: u32) -> Result<Name<'a>, Error> {
     let unknown = || Error::CorruptState("It refers to an activity that it does not name.".to_owned());
-    known.get(place as usize).copied().ok_or_else(unknown)
+    known.get(position as usize).copied().ok_or_else(unknown)
 }
 
 /// Events in the form in which a row stores them.
@@ -199,7 +199,7 @@ impl<'a> Row<'a> {
             let name = (event.activity_id.as_str(), event.activity_type.as_str(), event.node_id.as_deref());
             let activity = match known.iter().position(|known| *known == name) {
                 _ if (name.0, name.1) == ("", "") => PackedActivity::None,
-                Some(place) => PackedActivity::known(place as u32, event.parent),
+                Some(position) => PackedActivity::known(position as u32, event.parent),
                 None => {
                     known.push(name);
                     PackedActivity::new(name, event.parent)

@@ -86,14 +86,14 @@ impl Counterparts {
                 (NameLookup::One(_), NameLookup::One(ix)) if node.inlined.is_none() => Some(ix),
                 _ => None,
             };
-            let place = match (named.get(&NodeIx(at as u32)), above) {
-                (Some(place), _) => *place,
+            let counterpart = match (named.get(&NodeIx(at as u32)), above) {
+                (Some(counterpart), _) => *counterpart,
                 (None, Some(Counterpart::Cancelled)) => Counterpart::Cancelled,
                 (None, Some(Counterpart::At(above))) => found(same(Some(above)).or_else(unique)),
                 (None, Some(Counterpart::Missing)) => found(unique()),
                 (None, None) => found(same(None).or_else(unique)),
             };
-            counterparts.push(place);
+            counterparts.push(counterpart);
         }
         (Self(counterparts), problems)
     }
@@ -148,7 +148,7 @@ fn explicit(
                 continue;
             }
         };
-        let place = match to.as_deref().map(|to| (to, news.find(to))) {
+        let counterpart = match to.as_deref().map(|to| (to, news.find(to))) {
             None => Counterpart::Cancelled,
             Some((_, NameLookup::One(new))) => Counterpart::At(new),
             Some((to, NameLookup::None)) => {
@@ -160,12 +160,12 @@ fn explicit(
                 continue;
             }
         };
-        if let Counterpart::At(new) = place
+        if let Counterpart::At(new) = counterpart
             && let Some(other) = taken.insert(new, from)
         {
             refuse(format!("\"{other}\" and \"{from}\" are mapped to the same activity"));
         }
-        if counterparts.insert(old, place).is_some() {
+        if counterparts.insert(old, counterpart).is_some() {
             refuse(format!("\"{from}\" is mapped twice, by its id and by its node id"));
         }
     }

@@ -11,7 +11,7 @@ use super::layout;
 
 /// Room for an activity: its box in the Studio, and the names of its ports beside it.
 const ROOM: (f64, f64) = (250.0, 100.0);
-/// Space between what has a place and what gets one.
+/// Space between what has a position and what gets one.
 const BELOW: f64 = 50.0;
 
 /// Members of an activity that hold no activities, whatever a value of the user's looks like.
@@ -53,8 +53,8 @@ fn flowchart(members: &mut Map<String, Value>) {
     let ids: HashMap<&str, usize> =
         missing.iter().enumerate().filter_map(|(ix, activity)| Some((activity.get("id")?.as_str()?, ix))).collect();
     let arrows = arrows.iter().filter_map(|(source, target)| Some((*ids.get(&**source)?, *ids.get(&**target)?)));
-    let places = layout::sideways(ROOM, missing.len(), arrows.collect(), start.and_then(|id| ids.get(&*id).copied()));
-    for (activity, (x, y)) in missing.into_iter().zip(places) {
+    let corners = layout::sideways(ROOM, missing.len(), arrows.collect(), start.and_then(|id| ids.get(&*id).copied()));
+    for (activity, (x, y)) in missing.into_iter().zip(corners) {
         set_position(activity, (x + left).round(), (y + top).round());
     }
 }
@@ -74,24 +74,24 @@ fn position(activity: &Map<String, Value>) -> Option<(f64, f64)> {
 
 /// Leaves alone what is no object where one belongs.
 fn set_position(activity: &mut Map<String, Value>, x: f64, y: f64) {
-    let mut place = activity;
+    let mut object = activity;
     for name in ["metadata", "designer"] {
-        let inner = place.entry(name).or_insert(Value::Null);
+        let inner = object.entry(name).or_insert(Value::Null);
         if inner.is_null() {
             *inner = json!({});
         }
         let Value::Object(inner) = inner else { return };
-        place = inner;
+        object = inner;
     }
     // Whole numbers, which JSON writes without a point.
-    place.insert("position".into(), json!({"x": x as i64, "y": y as i64}));
+    object.insert("position".into(), json!({"x": x as i64, "y": y as i64}));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn placed(document: &Value) -> Vec<Option<(f64, f64)>> {
+    fn positions_in(document: &Value) -> Vec<Option<(f64, f64)>> {
         let mut document = document.clone();
         arrange(&mut document);
         let activities = document["root"]["activities"].as_array().unwrap();
@@ -105,10 +105,10 @@ mod tests {
         json!({"root": {"type": "Elsa.Flowchart", "id": "f", "activities": activities, "connections": connections}})
     }
 
-    fn apart(places: &[Option<(f64, f64)>]) {
-        let places: Vec<(f64, f64)> = places.iter().map(|place| place.unwrap()).collect();
-        for (ix, a) in places.iter().enumerate() {
-            for b in &places[ix + 1..] {
+    fn apart(positions: &[Option<(f64, f64)>]) {
+        let positions: Vec<(f64, f64)> = positions.iter().map(|position| position.unwrap()).collect();
+        for (ix, a) in positions.iter().enumerate() {
+            for b in &positions[ix + 1..] {
                 assert!((a.0 - b.0).abs() >= ROOM.0 || (a.1 - b.1).abs() >= ROOM.1, "{a:?} is on {b:?}");
             }
         }
@@ -117,11 +117,11 @@ mod tests {
     #[test]
     fn a_flow_goes_from_left_to_right_by_its_longest_path() {
         let ids = ["d", "a", "b", "c"].map(|id| json!({"id": id, "type": "Elsa.WriteLine"}));
-        let places = placed(&flow(&ids, &[("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]));
-        apart(&places);
-        let x = |ix: usize| places[ix].unwrap().0;
-        assert!(x(1) < x(2) && x(2) < x(3) && x(3) < x(0), "{places:?}");
-        assert_eq!(places, placed(&flow(&ids, &[("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")])));
+        let positions = positions_in(&flow(&ids, &[("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]));
+        apart(&positions);
+        let x = |ix: usize| positions[ix].unwrap().0;
+        assert!(x(1) < x(2) && x(2) < x(3) && x(3) < x(0), "{positions:?}");
+        assert_eq!(positions, positions_in(&flow(&ids, &[("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")])));
     }
 
     #[test]
@@ -129,10 +129,10 @@ mod tests {
         let ids = ["a", "b", "c"].map(|id| json!({"id": id}));
         let mut document = flow(&ids, &[("a", "b"), ("b", "c"), ("c", "a"), ("c", "c"), ("c", "nobody")]);
         document["root"]["start"] = json!("b");
-        let places = placed(&document);
-        apart(&places);
-        let x = |ix: usize| places[ix].unwrap().0;
-        assert!(x(1) < x(2) && x(2) < x(0), "{places:?}");
+        let positions = positions_in(&document);
+        apart(&positions);
+        let x = |ix: usize| positions[ix].unwrap().0;
+        assert!(x(1) < x(2) && x(2) < x(0), "{positions:?}");
     }
 
     #[test]
@@ -145,10 +145,10 @@ mod tests {
             at("d", json!({"x": 500, "y": 1000})),
         ];
         let document = flow(&given, &[("a", "b"), ("b", "c")]);
-        let places = placed(&document);
-        apart(&places);
-        assert_eq!((places[0], places[3]), (Some((-40.5, 300.0)), Some((500.0, 1000.0))));
-        assert!(places[1].unwrap().1 > 1000.0 + ROOM.1 && places[2].unwrap().1 > 1000.0 + ROOM.1, "{places:?}");
+        let positions = positions_in(&document);
+        apart(&positions);
+        assert_eq!((positions[0], positions[3]), (Some((-40.5, 300.0)), Some((500.0, 1000.0))));
+        assert!(positions[1].unwrap().1 > 1000.0 + ROOM.1 && positions[2].unwrap().1 > 1000.0 + ROOM.1, "{positions:?}");
         let mut arranged = document;
         arrange(&mut arranged);
         assert_eq!(arranged["root"]["activities"][2]["metadata"]["note"], 1);
@@ -184,8 +184,8 @@ mod tests {
         let ids: Vec<String> = (0..5_000).map(|ix| format!("a{ix}")).collect();
         let activities: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
         let connections: Vec<(&str, &str)> = ids.windows(2).map(|pair| (&*pair[0], &*pair[1])).collect();
-        let places = placed(&flow(&activities, &connections));
-        let columns: std::collections::BTreeSet<i64> = places.iter().map(|place| place.unwrap().0 as i64).collect();
+        let positions = positions_in(&flow(&activities, &connections));
+        let columns: std::collections::BTreeSet<i64> = positions.iter().map(|position| position.unwrap().0 as i64).collect();
         assert_eq!(columns.len(), 5_000);
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn build(
     builder.picture.caption = caption;
     builder.picture.is_run = progress.is_some();
     for ix in 0..program.nodes.len() {
-        builder.place(ix);
+        builder.add_node(ix);
     }
     builder.connect();
     builder.finish()
@@ -83,7 +83,7 @@ impl<'p> Builder<'p> {
     }
 
     /// Decides how a node appears, and makes its box.
-    fn place(&mut self, ix: usize) {
+    fn add_node(&mut self, ix: usize) {
         let node = &self.program.nodes[ix];
         let depiction = self.depiction(ix, node);
         let frame = node.parent.map_or(0, |parent| self.inner[parent.0 as usize]);
@@ -172,7 +172,7 @@ impl<'p> Builder<'p> {
         for frame in &mut picture.frames {
             let mut boxes = frame.items.iter().map(|ix| &picture.items[*ix]).peekable();
             let some = boxes.peek().is_some();
-            frame.is_placed = some && boxes.all(|item| item.position.is_some() || item.shape == Shape::Dot);
+            frame.is_positioned = some && boxes.all(|item| item.position.is_some() || item.shape == Shape::Dot);
         }
         self.picture
     }

@@ -1,6 +1,6 @@
 //! The layout: frames from the inside out, then all of them in one system of coordinates.
 //!
-//! A frame whose boxes all have a place in the Studio keeps it; every other is laid out in layers.
+//! A frame whose boxes all have a position in the Studio keeps them; every other is laid out in layers.
 
 use super::model::{Frame, Item, Picture, Shape};
 use super::text;
@@ -10,11 +10,11 @@ mod choice;
 mod graph;
 mod layers;
 mod order;
-mod place;
+mod coordinates;
 mod route;
 mod studio;
 
-use graph::{Arrow, StudioBox, Graph, Placed};
+use graph::{Arrow, StudioBox, Graph, FrameLayout};
 
 /// Font sizes of a title, of the line under it, and of a label.
 pub(super) const TITLE: f64 = 13.0;
@@ -81,7 +81,7 @@ impl Area {
     }
 }
 
-/// The places of everything in a picture.
+/// Where everything in a picture stands.
 #[derive(Debug, Default)]
 pub struct Drawing {
     /// Width of the whole picture, in pixels.
@@ -112,10 +112,10 @@ pub(super) fn sideways(
     Graph { sizes: vec![size; count], arrows, start, given: Vec::new() }.sideways().corners
 }
 
-/// Gives everything its place.
+/// Finds where everything stands.
 pub(super) fn draw(picture: &Picture) -> Drawing {
     let mut sizes: Vec<(f64, f64)> = picture.items.iter().map(size).collect();
-    let mut placed = Vec::with_capacity(picture.frames.len());
+    let mut layouts = Vec::with_capacity(picture.frames.len());
     let mut holders = vec![None; picture.frames.len()];
     for (ix, item) in picture.items.iter().enumerate() {
         if let Some(inner) = item.inner {
@@ -124,30 +124,30 @@ pub(super) fn draw(picture: &Picture) -> Drawing {
     }
     // An inner frame comes after the frame around it, so going backward its size is known in time.
     for (ix, frame) in picture.frames.iter().enumerate().rev() {
-        let content = graph_of(picture, frame, &sizes).placed(frame.is_placed);
+        let content = graph_of(picture, frame, &sizes).layout(frame.is_positioned);
         if let Some(holder) = holders[ix] {
             let item = &picture.items[holder];
             let title = text::width(&item.title, TITLE).min(WIDEST * 1.5) + 2.0 * INSET;
             let width = (content.width + 2.0 * PADDING).max(title).max(NARROWEST);
             sizes[holder] = (even(width), even(content.height + HEADER + PADDING));
         }
-        placed.push(content);
+        layouts.push(content);
     }
-    placed.reverse();
-    assemble(picture, &placed, &sizes, &holders)
+    layouts.reverse();
+    assemble(picture, &layouts, &sizes, &holders)
 }
 
-fn assemble(picture: &Picture, placed: &[Placed], sizes: &[(f64, f64)], holders: &[Option<usize>]) -> Drawing {
+fn assemble(picture: &Picture, layouts: &[FrameLayout], sizes: &[(f64, f64)], holders: &[Option<usize>]) -> Drawing {
     let mut drawing = Drawing {
-        width: placed[0].width,
-        height: placed[0].height,
+        width: layouts[0].width,
+        height: layouts[0].height,
         boxes: vec![Area::default(); picture.items.len()],
         holders: picture.items.iter().map(|item| holders[item.frame]).collect(),
         lines: vec![Vec::new(); picture.edges.len()],
         ends: picture.edges.iter().map(|edge| (edge.source, edge.target)).collect(),
         labels: vec![None; picture.edges.len()],
     };
-    for ((frame, content), holder) in picture.frames.iter().zip(placed).zip(holders) {
+    for ((frame, content), holder) in picture.frames.iter().zip(layouts).zip(holders) {
         let (x, y) = holder.map_or((0.0, 0.0), |holder| {
             let around = drawing.boxes[holder];
             (around.x + (around.width - content.width) / 2.0, around.y + HEADER)

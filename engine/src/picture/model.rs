@@ -24,8 +24,8 @@ pub(super) struct Frame {
     pub edges: Vec<usize>,
     /// Index of the box at which the flow begins.
     pub start: Option<usize>,
-    /// Whether every box that stands for an activity has a place in the Studio.
-    pub is_placed: bool,
+    /// Whether every box that stands for an activity has a position in the Studio.
+    pub is_positioned: bool,
 }
 
 /// A box: an activity, a state, or a mark at which arrows meet.

@@ -121,29 +121,29 @@ impl<'s> SubschemaGraph<'s> {
         Ok(())
     }
 
-    fn keyword(&mut self, at: usize, key: &'s str, value: &'s Value, place: &str) -> Result<(), SchemaRefusal> {
+    fn keyword(&mut self, at: usize, key: &'s str, value: &'s Value, pointer: &str) -> Result<(), SchemaRefusal> {
         let same_place = SAME_PLACE.contains(&key) || SAME_PLACE_LISTS.contains(&key) || SAME_PLACE_MAPS.contains(&key);
         match (key, value) {
-            (_, Value::String(to)) if REFERENCES.contains(&key) => return self.reference(at, to, place),
+            (_, Value::String(to)) if REFERENCES.contains(&key) => return self.reference(at, to, pointer),
             ("$anchor" | "$dynamicAnchor", Value::String(name)) => self.anchors.entry(name).or_default().push(at),
             ("$recursiveAnchor", _) => self.anchors.entry("").or_default().push(at),
             ("$id", Value::String(id)) if at != 0 => match id.strip_prefix('#') {
                 Some(name) => self.anchors.entry(name).or_default().push(at),
-                None => return Err(embedded(place)),
+                None => return Err(embedded(pointer)),
             },
-            ("id", Value::String(_)) if at != 0 && self.is_draft_4() => return Err(embedded(place)),
+            ("id", Value::String(_)) if at != 0 && self.is_draft_4() => return Err(embedded(pointer)),
             (_, Value::Array(list)) if SAME_PLACE_LISTS.contains(&key) || INSIDE_LISTS.contains(&key) => {
                 for (index, schema) in list.iter().enumerate() {
-                    self.edge(at, schema, format!("{place}/{index}"), same_place);
+                    self.edge(at, schema, format!("{pointer}/{index}"), same_place);
                 }
             }
             (_, Value::Object(map)) if SAME_PLACE_MAPS.contains(&key) || INSIDE_MAPS.contains(&key) => {
                 for (name, schema) in map {
-                    self.edge(at, schema, format!("{place}/{}", escaped(name)), same_place);
+                    self.edge(at, schema, format!("{pointer}/{}", escaped(name)), same_place);
                 }
             }
             _ if SAME_PLACE.contains(&key) || INSIDE.contains(&key) => {
-                self.edge(at, value, place.to_owned(), same_place);
+                self.edge(at, value, pointer.to_owned(), same_place);
             }
             _ => {}
         }
@@ -161,12 +161,12 @@ impl<'s> SubschemaGraph<'s> {
         self.root.get("$schema").and_then(Value::as_str).is_some_and(|uri| uri.contains("draft-04"))
     }
 
-    fn reference(&mut self, from: usize, to: &str, place: &str) -> Result<(), SchemaRefusal> {
+    fn reference(&mut self, from: usize, to: &str, pointer: &str) -> Result<(), SchemaRefusal> {
         let own = self.id.and_then(|id| to.strip_prefix(id)).unwrap_or(to);
         let Some(fragment) = own.strip_prefix('#').or_else(|| (own.is_empty() && to != own).then_some("")) else {
             let shown = crate::fault::shorten(to, 100);
             let message = format!("reference \"{shown}\" leads out of the schema");
-            return Err(SchemaRefusal::new(place.to_owned(), message, SchemaRefusalKind::Unsupported));
+            return Err(SchemaRefusal::new(pointer.to_owned(), message, SchemaRefusalKind::Unsupported));
         };
         let fragment = percent_decode_str(fragment).decode_utf8_lossy();
         if !fragment.is_empty() && !fragment.starts_with('/') {
@@ -248,9 +248,9 @@ impl<'s> SubschemaGraph<'s> {
 }
 
 /// A subschema with a URI of its own changes what references inside it mean.
-fn embedded(place: &str) -> SchemaRefusal {
+fn embedded(pointer: &str) -> SchemaRefusal {
     let message = "an embedded schema with a URI of its own is not supported";
-    SchemaRefusal::new(place.to_owned(), message.into(), SchemaRefusalKind::Unsupported)
+    SchemaRefusal::new(pointer.to_owned(), message.into(), SchemaRefusalKind::Unsupported)
 }
 
 /// Elements or members of a value.

@@ -62,10 +62,10 @@ impl JsonReader<'_> {
                 continue;
             };
             let whole = loop {
-                match self.place(value)? {
-                    Placed::Whole(value) => break Some(value),
-                    Placed::Open => break None,
-                    Placed::Closed(container) => value = container,
+                match self.attach(value)? {
+                    Attached::Whole(value) => break Some(value),
+                    Attached::Open => break None,
+                    Attached::Closed(container) => value = container,
                 }
             };
             if let Some(value) = whole {
@@ -108,28 +108,28 @@ impl JsonReader<'_> {
         if self.open.len() < MAX_DEPTH { Ok(()) } else { Err(ParseError::TooDeep) }
     }
 
-    /// Puts a value where it belongs and reads what follows it.
-    fn place(&mut self, value: Value) -> Result<Placed, ParseError> {
+    /// Adds a value to the container that is open and reads what follows it.
+    fn attach(&mut self, value: Value) -> Result<Attached, ParseError> {
         let Some(container) = self.open.pop() else {
-            return Ok(Placed::Whole(value));
+            return Ok(Attached::Whole(value));
         };
         match container {
             Open::Array(mut items) => {
                 items.push(value);
                 if self.skip(b',') {
                     self.open.push(Open::Array(items));
-                    return Ok(Placed::Open);
+                    return Ok(Attached::Open);
                 }
-                self.expect(b']').map(|()| Placed::Closed(Value::Array(items)))
+                self.expect(b']').map(|()| Attached::Closed(Value::Array(items)))
             }
             Open::Object(mut members, key) => {
                 members.insert(key, value);
                 if self.skip(b',') {
                     let key = self.key()?;
                     self.open.push(Open::Object(members, key));
-                    return Ok(Placed::Open);
+                    return Ok(Attached::Open);
                 }
-                self.expect(b'}').map(|()| Placed::Closed(Value::Object(members)))
+                self.expect(b'}').map(|()| Attached::Closed(Value::Object(members)))
             }
         }
     }
@@ -197,7 +197,7 @@ impl JsonReader<'_> {
     }
 }
 
-enum Placed {
+enum Attached {
     /// The document is complete.
     Whole(Value),
     /// Another value follows in the same container.

@@ -71,7 +71,7 @@ struct Pending<'d> {
     in_loop: bool,
 }
 
-/// The place of a child in its parent.
+/// Where in its parent a child stands.
 #[derive(Clone, Copy)]
 enum Slot {
     Port(usize),

@@ -1,4 +1,4 @@
-//! What an alteration names: a variable, open executions of an activity, or a place for a new one.
+//! What an alteration names: a variable, open executions of an activity, or one in which an activity can begin.
 
 use crate::activity::CompensationRole;
 use crate::alteration::Target;
@@ -11,11 +11,11 @@ use crate::spelling::nearest;
 
 impl Core<'_> {
     /// Where a variable is, and its name.
-    pub(super) fn variable_place(&self, name: &str, scope: Option<u32>) -> Result<(VariableLocation, String), Fault> {
+    pub(super) fn variable_location(&self, name: &str, scope: Option<u32>) -> Result<(VariableLocation, String), Fault> {
         if let Some(sequence) = scope {
             let inside = ScopeStart { sequence, hidden: 0 };
-            let place = self.find_variable(inside, name);
-            return place.map(|place| (place, name.to_owned())).ok_or_else(|| self.no_variable(name));
+            let location = self.find_variable(inside, name);
+            return location.map(|location| (location, name.to_owned())).ok_or_else(|| self.no_variable(name));
         }
         let by_id = self.program.variables.iter().find(|variable| variable.id == name);
         let workflow = [Some(name), by_id.map(|variable| variable.name.as_str())].into_iter().flatten();
@@ -32,7 +32,7 @@ impl Core<'_> {
             })
             .collect();
         match <[_; 1]>::try_from(found) {
-            Ok([place]) => Ok(place),
+            Ok([location]) => Ok(location),
             Err(found) if found.is_empty() => Err(self.no_variable(name)),
             Err(found) => Err(Fault::new("22023", format!("variable \"{name}\" is ambiguous"))
                 .detail(format!("{} open activities have one.", found.len()))
@@ -96,16 +96,16 @@ impl Core<'_> {
     }
 
     /// The only open execution in which one of these activities can begin, and that activity.
-    pub(super) fn place_for(&self, target: &Target, nodes: &[NodeIx]) -> Result<(u32, NodeIx), Fault> {
-        let mut places = Vec::new();
+    pub(super) fn parent_for(&self, target: &Target, nodes: &[NodeIx]) -> Result<(u32, NodeIx), Fault> {
+        let mut parents = Vec::new();
         for (sequence, context) in &self.instance.state.contexts {
             let inside = nodes.iter().filter(|ix| self.program.node(**ix).parent == Some(context.node));
-            places.extend(inside.map(|ix| (*sequence, *ix)));
+            parents.extend(inside.map(|ix| (*sequence, *ix)));
         }
-        match places.as_slice() {
-            [place] => Ok(*place),
+        match parents.as_slice() {
+            [parent] => Ok(*parent),
             [] => Err(self.not_open(target).detail("What holds it is not open either.")),
-            _ => Err(self.ambiguous(target, "can begin", places.len())),
+            _ => Err(self.ambiguous(target, "can begin", parents.len())),
         }
     }
 

@@ -97,14 +97,14 @@ pub(super) fn syntax(ctx: &Ctx<'_>, source: &str, lines_before: u32) -> Fault {
     let thrown = ctx.catch();
     let exception = thrown.into_object().and_then(Exception::from_object);
     let message = exception.as_ref().and_then(Exception::message).unwrap_or_else(|| "syntax error".to_owned());
-    let place = exception.and_then(|exception| exception.stack()).and_then(|stack| place(&stack, lines_before));
+    let position = exception.and_then(|exception| exception.stack()).and_then(|stack| position(&stack, lines_before));
     // The parser read on into the wrapper, whose brackets are not in the script.
-    let after_end = place.is_some_and(|(line, _)| line as usize > source.lines().count().max(1));
-    let (message, place) = match after_end {
+    let after_end = position.is_some_and(|(line, _)| line as usize > source.lines().count().max(1));
+    let (message, position) = match after_end {
         true => ("the script ends too early".to_owned(), None),
-        false => (shorten(&message, 200), place),
+        false => (shorten(&message, 200), position),
     };
-    let text = match place {
+    let text = match position {
         Some((line, column)) => {
             format!("invalid JavaScript: {message} at line {line}, column {column}")
         }
@@ -114,7 +114,7 @@ pub(super) fn syntax(ctx: &Ctx<'_>, source: &str, lines_before: u32) -> Fault {
 }
 
 /// Reads `at name:line:column` of the first frame.
-fn place(stack: &str, lines_before: u32) -> Option<(u32, u32)> {
+fn position(stack: &str, lines_before: u32) -> Option<(u32, u32)> {
     let frame = stack.lines().next()?.trim_end_matches(')');
     let mut parts = frame.rsplit(':');
     let column = parts.next()?.parse().ok()?;

@@ -93,7 +93,7 @@ fn read(tokens: &[Token<'_>]) -> Mentioned {
 /// The parts of a script; `None` if the end of a string cannot be determined.
 fn tokens(source: &str) -> Option<Vec<Token<'_>>> {
     let mut tokens = Vec::new();
-    // The number of open braces in each template literal around the current place.
+    // The number of open braces in each template literal around the current position.
     let mut templates: Vec<usize> = Vec::new();
     let mut rest = source;
     while let Some(first) = rest.chars().next() {

@@ -5,13 +5,13 @@ use crate::fault::shorten;
 /// Says what is wrong with a template and where.
 pub(super) fn describe(error: &str, source: &str) -> String {
     let what = first_line(error);
-    match place(error).or_else(|| filter_place(error, source)) {
+    match position(error).or_else(|| filter_position(error, source)) {
         Some((line, column)) => format!("invalid Liquid: {what} at line {line}, column {column}"),
         None => format!("invalid Liquid: {what}"),
     }
 }
 
-/// The message of an error, without its drawing of the place.
+/// The message of an error, without the lines of the source that it shows.
 pub(super) fn first_line(error: &str) -> String {
     let text = error.strip_prefix("liquid: ").unwrap_or(error).trim();
     let drawn = text.lines().find_map(|line| line.trim().strip_prefix("= "));
@@ -36,14 +36,14 @@ fn after<'e>(error: &'e str, key: &str) -> Option<&'e str> {
 }
 
 /// Reads `--> line:column`.
-fn place(error: &str) -> Option<(usize, usize)> {
-    let place = error.lines().find_map(|line| line.split_once("--> "))?.1;
-    let (line, column) = place.trim().split_once(':')?;
+fn position(error: &str) -> Option<(usize, usize)> {
+    let position = error.lines().find_map(|line| line.split_once("--> "))?.1;
+    let (line, column) = position.trim().split_once(':')?;
     Some((line.parse().ok()?, column.parse().ok()?))
 }
 
 /// Where an unknown filter stands, which the crate's error does not say.
-fn filter_place(error: &str, source: &str) -> Option<(usize, usize)> {
+fn filter_position(error: &str, source: &str) -> Option<(usize, usize)> {
     let name = after(error, "requested filter=")?;
     let at = source.match_indices(name).map(|(at, _)| at).find(|at| source[..*at].trim_end().ends_with('|'))?;
     let before = &source[..at];

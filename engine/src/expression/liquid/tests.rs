@@ -110,7 +110,7 @@ fn filters_work() {
 }
 
 #[test]
-fn what_is_wrong_has_a_place() {
+fn what_is_wrong_has_a_position() {
     for (source, parts) in [
         ("a\n{{ b | nothing }}", &["unknown filter \"nothing\"", "line 2, column 8"][..]),
         ("a\nb {% wrong %}", &["nknown tag", "line 2"]),

@@ -1,36 +1,36 @@
 //! Which layout a graph gets: that of the Studio, or layers in the direction that suits it.
 
-use super::graph::{Graph, Placed};
-use super::{layers, order, place, route, studio};
+use super::graph::{Graph, FrameLayout};
+use super::{coordinates, layers, order, route, studio};
 
 impl Graph {
     /// Lays the graph out: as the Studio has it if that is wanted and possible, else in layers.
-    pub fn placed(&self, as_given: bool) -> Placed {
+    pub fn layout(&self, as_given: bool) -> FrameLayout {
         if self.sizes.is_empty() {
-            return Placed { width: 40.0, height: 16.0, ..Placed::default() };
+            return FrameLayout { width: 40.0, height: 16.0, ..FrameLayout::default() };
         }
-        as_given.then(|| studio::place(self)).flatten().unwrap_or_else(|| self.layered())
+        as_given.then(|| studio::layout(self)).flatten().unwrap_or_else(|| self.layered())
     }
 
     /// Layers from top to bottom, or from left to right where that makes the better page.
-    fn layered(&self) -> Placed {
+    fn layered(&self) -> FrameLayout {
         let ranks = layers::ranks(self);
         if layers::is_better_sideways(self, &ranks) { self.turned_run(&ranks) } else { run(self, &ranks) }
     }
 
     /// Layers from left to right, as the Studio's ports ask for.
-    pub fn sideways(&self) -> Placed {
-        if self.sizes.is_empty() { Placed::default() } else { self.turned_run(&layers::ranks(self)) }
+    pub fn sideways(&self) -> FrameLayout {
+        if self.sizes.is_empty() { FrameLayout::default() } else { self.turned_run(&layers::ranks(self)) }
     }
 
-    fn turned_run(&self, ranks: &layers::Ranks) -> Placed {
+    fn turned_run(&self, ranks: &layers::Ranks) -> FrameLayout {
         run(&self.turned(), ranks).turned()
     }
 }
 
-fn run(graph: &Graph, ranks: &layers::Ranks) -> Placed {
+fn run(graph: &Graph, ranks: &layers::Ranks) -> FrameLayout {
     let mut layers = layers::Layers::new(graph, ranks);
     order::arrange(&mut layers);
-    let across = place::place(&layers);
+    let across = coordinates::horizontal(&layers);
     route::route(graph, &layers, &across)
 }

@@ -1,4 +1,4 @@
-//! Boxes and arrows of one frame as a layout sees them: sizes in, places out.
+//! Boxes and arrows of one frame as a layout sees them: sizes in, coordinates out.
 
 use super::Area;
 
@@ -11,11 +11,11 @@ pub struct Graph {
     pub arrows: Vec<Arrow>,
     /// Index of the box at which the frame begins.
     pub start: Option<usize>,
-    /// The place that the Studio gives each box; `None`: it gives none.
+    /// Where the Studio has each box; `None`: it has none.
     pub given: Vec<Option<StudioBox>>,
 }
 
-/// A place in the Studio.
+/// A box as the Studio has it.
 #[derive(Clone, Copy, Debug)]
 pub struct StudioBox {
     /// Upper left corner.
@@ -37,7 +37,7 @@ pub struct Arrow {
 
 /// Where the boxes and arrows of one frame stand, measured from its upper left corner.
 #[derive(Debug, Default)]
-pub struct Placed {
+pub struct FrameLayout {
     /// Width of the frame.
     pub width: f64,
     /// Height of the frame.
@@ -70,8 +70,8 @@ impl Graph {
     }
 }
 
-impl Placed {
-    /// The same places with x and y exchanged.
+impl FrameLayout {
+    /// The same layout with x and y exchanged.
     pub(super) fn turned(self) -> Self {
         let turn = |(a, b): (f64, f64)| (b, a);
         let route =

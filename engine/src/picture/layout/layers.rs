@@ -19,7 +19,7 @@ pub struct Ranks {
     count: usize,
 }
 
-/// Something that has a place in a layer.
+/// Something that stands in a layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Vertex {
     /// Index of its layer; 0 is the uppermost.

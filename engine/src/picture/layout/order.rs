@@ -12,9 +12,9 @@ pub fn arrange(layers: &mut Layers) {
     begin(layers);
     let size: usize = layers.below.iter().map(Vec::len).sum();
     let sweeps = if size > MANY { 4 } else { 16 };
-    let mut place = places(layers);
+    let mut position = positions(layers);
     let mut best = layers.layers.clone();
-    let mut fewest = crossings(layers, &place);
+    let mut fewest = crossings(layers, &position);
     for sweep in 0..sweeps {
         if fewest == 0 {
             break;
@@ -22,9 +22,9 @@ pub fn arrange(layers: &mut Layers) {
         let count = layers.layers.len();
         for step in 1..count {
             let (layer, down) = if sweep % 2 == 0 { (step, true) } else { (count - 1 - step, false) };
-            sort(layers, layer, down, &mut place);
+            sort(layers, layer, down, &mut position);
         }
-        let found = crossings(layers, &place);
+        let found = crossings(layers, &position);
         if found < fewest {
             fewest = found;
             best.clone_from(&layers.layers);
@@ -57,18 +57,19 @@ fn begin(layers: &mut Layers) {
     layers.layers = order;
 }
 
-fn places(layers: &Layers) -> Vec<usize> {
-    let mut place = vec![0; layers.vertices.len()];
+/// The position of each vertex in its layer.
+fn positions(layers: &Layers) -> Vec<usize> {
+    let mut position = vec![0; layers.vertices.len()];
     for layer in &layers.layers {
         for (at, ix) in layer.iter().enumerate() {
-            place[*ix] = at;
+            position[*ix] = at;
         }
     }
-    place
+    position
 }
 
-/// Sorts a layer by the mean place of the neighbours above or below. A vertex without neighbours keeps its place.
-fn sort(layers: &mut Layers, layer: usize, down: bool, place: &mut [usize]) {
+/// Sorts a layer by the mean position of the neighbours above or below. A vertex without neighbours keeps its position.
+fn sort(layers: &mut Layers, layer: usize, down: bool, position: &mut [usize]) {
     let neighbours = if down { &layers.above } else { &layers.below };
     let line = &mut layers.layers[layer];
     let mut keyed: Vec<(f64, usize)> = Vec::with_capacity(line.len());
@@ -77,7 +78,7 @@ fn sort(layers: &mut Layers, layer: usize, down: bool, place: &mut [usize]) {
         match neighbours[*ix].as_slice() {
             [] => free.push((at, *ix)),
             some => {
-                let sum: usize = some.iter().map(|ix| place[*ix]).sum();
+                let sum: usize = some.iter().map(|ix| position[*ix]).sum();
                 keyed.push((sum as f64 / some.len() as f64, *ix));
             }
         }
@@ -86,22 +87,22 @@ fn sort(layers: &mut Layers, layer: usize, down: bool, place: &mut [usize]) {
     let mut sorted = keyed.into_iter().map(|(_, ix)| ix);
     let mut free = free.into_iter().peekable();
     for (at, slot) in line.iter_mut().enumerate() {
-        let stays = free.next_if(|(place, _)| *place == at).map(|(_, ix)| ix);
+        let stays = free.next_if(|(position, _)| *position == at).map(|(_, ix)| ix);
         if let Some(ix) = stays.or_else(|| sorted.next()) {
             *slot = ix;
-            place[ix] = at;
+            position[ix] = at;
         }
     }
 }
 
 /// Crossings between neighbouring layers, counted with a Fenwick tree.
-fn crossings(layers: &Layers, place: &[usize]) -> u64 {
+fn crossings(layers: &Layers, position: &[usize]) -> u64 {
     let mut total = 0;
     for pair in layers.layers.windows(2) {
         let mut tree = vec![0u64; pair[1].len() + 1];
         let mut seen = 0;
         for ix in &pair[0] {
-            let mut targets: Vec<usize> = layers.below[*ix].iter().map(|below| place[*below]).collect();
+            let mut targets: Vec<usize> = layers.below[*ix].iter().map(|below| position[*below]).collect();
             targets.sort_unstable();
             total += targets.iter().map(|target| seen - up_to(&tree, *target)).sum::<u64>();
             for target in targets {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Area;
 use super::channel::{self, LineBundle};
-use super::graph::{Graph, Placed, ArrowRoute};
+use super::graph::{Graph, FrameLayout, ArrowRoute};
 use super::layers::{Chain, Layers};
 
 /// Space above the first track of a gap and below the last, where the head of an arrow is.
@@ -36,8 +36,8 @@ struct Leg {
     ends: [Option<bool>; 2],
 }
 
-/// Finds all routes, and with them the vertical place of each layer.
-pub fn route(graph: &Graph, layers: &Layers, x: &[f64]) -> Placed {
+/// Finds all routes, and with them the vertical position of each layer.
+pub fn route(graph: &Graph, layers: &Layers, x: &[f64]) -> FrameLayout {
     let extent = |ix: usize| x[ix] + layers.vertices[ix].size.0 / 2.0;
     let mut width = (0..layers.vertices.len()).map(extent).fold(0.0, f64::max);
     let mut legs: Vec<Vec<Leg>> = Vec::with_capacity(graph.arrows.len());
@@ -73,7 +73,7 @@ pub fn route(graph: &Graph, layers: &Layers, x: &[f64]) -> Placed {
         ArrowRoute { points: simplified(points), label }
     });
     let routes = routes.collect();
-    Placed { width, height: grid.height, corners, routes }
+    FrameLayout { width, height: grid.height, corners, routes }
 }
 
 fn label(layers: &Layers, chain: &Chain, corner: &impl Fn(usize) -> (f64, f64)) -> Option<Area> {
@@ -165,7 +165,7 @@ fn bundles(legs: &[Vec<Leg>]) -> BTreeMap<(usize, TrackKey), LineBundle> {
     bundles
 }
 
-/// The vertical places of layers and tracks.
+/// The vertical positions of layers and tracks.
 #[derive(Default)]
 struct Grid {
     tops: Vec<f64>,

@@ -1,7 +1,7 @@
 //! The layout of the Studio: boxes stay where the Studio has them, and this module finds the routes of the arrows.
 
 use super::Area;
-use super::graph::{Arrow, Graph, Placed, ArrowRoute};
+use super::graph::{Arrow, Graph, FrameLayout, ArrowRoute};
 use super::route::simplified;
 
 /// Least space between two boxes; with less, the frame is laid out in layers.
@@ -21,8 +21,8 @@ const BESIDE_LABEL: f64 = 16.0;
 /// Boxes whose middles differ by less are aligned.
 const IN_LINE: f64 = 15.0;
 
-/// Places the boxes as given; `None` if boxes would overlap.
-pub fn place(graph: &Graph) -> Option<Placed> {
+/// Leaves the boxes where the Studio has them; `None` if boxes would overlap.
+pub fn layout(graph: &Graph) -> Option<FrameLayout> {
     if graph.sizes.len() > MAX_BOXES {
         return None;
     }
@@ -86,7 +86,7 @@ fn line_up(middles: &mut [Option<(f64, f64)>], part: impl Fn(&mut (f64, f64)) ->
     }
 }
 
-/// The place of a box that the Studio does not have: left of the box that it leads to.
+/// The position of a box that the Studio does not have: left of the box that it leads to.
 fn beside(graph: &Graph, boxes: &[Option<Area>], ix: usize) -> Option<Area> {
     let next = boxes[graph.arrows.iter().find(|arrow| arrow.source == ix)?.target]?;
     let size = graph.sizes[ix];
@@ -211,7 +211,7 @@ fn label(size: (f64, f64), ix: usize, routes: &[Vec<(f64, f64)>], taken: &[Area]
 }
 
 /// Moves the layout so that it begins at the origin.
-fn moved_home(boxes: Vec<Area>, mut routes: Vec<ArrowRoute>) -> Placed {
+fn moved_home(boxes: Vec<Area>, mut routes: Vec<ArrowRoute>) -> FrameLayout {
     let points = routes.iter().flat_map(|route| &route.points).map(|(x, y)| Area::new(*x, *y, 0.0, 0.0));
     let all = boxes.iter().copied().chain(points).chain(routes.iter().filter_map(|route| route.label));
     let (mut left, mut top, mut right, mut bottom) = (f64::MAX, f64::MAX, f64::MIN, f64::MIN);
@@ -226,5 +226,5 @@ fn moved_home(boxes: Vec<Area>, mut routes: Vec<ArrowRoute>) -> Placed {
         }
     }
     let corners = boxes.iter().map(|area| (area.x - left, area.y - top)).collect();
-    Placed { width: right - left, height: bottom - top, corners, routes }
+    FrameLayout { width: right - left, height: bottom - top, corners, routes }
 }

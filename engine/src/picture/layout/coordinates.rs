@@ -1,4 +1,4 @@
-//! Horizontal places: each layer keeps its order and its distances and comes as near as it can to its neighbours.
+//! Horizontal positions: each layer keeps its order and its distances and comes as near as it can to its neighbours.
 //!
 //! For one layer that is an isotonic regression, which pooling adjacent violators solves exactly in one pass.
 //! A few sweeps up and down settle all layers; at the end nearly straight lines become straight.
@@ -24,7 +24,7 @@ enum Sweep {
 }
 
 /// Horizontal middle of every vertex, in whole pixels; the leftmost edge is at 0.
-pub fn place(layers: &Layers) -> Vec<f64> {
+pub fn horizontal(layers: &Layers) -> Vec<f64> {
     let mut x = vec![0.0; layers.vertices.len()];
     for layer in &layers.layers {
         let mut at = 0.0;
@@ -68,7 +68,7 @@ struct Pool {
     count: usize,
 }
 
-/// Places the vertices of a layer as near as possible to their wanted places, by their weights.
+/// Puts the vertices of a layer as near as possible to their wanted positions, by their weights.
 fn position_layer(layers: &Layers, layer: usize, x: &mut [f64], wanted: impl Fn(usize, &[f64]) -> (f64, f64)) {
     let line = &layers.layers[layer];
     let mut offset = 0.0;
@@ -87,9 +87,9 @@ fn position_layer(layers: &Layers, layer: usize, x: &mut [f64], wanted: impl Fn(
         }
         pools.push(pool);
     }
-    let mut places = line.iter().zip(offsets);
+    let mut vertices = line.iter().zip(offsets);
     for pool in pools {
-        for (ix, offset) in places.by_ref().take(pool.count) {
+        for (ix, offset) in vertices.by_ref().take(pool.count) {
             x[*ix] = pool.sum / pool.weight + offset;
         }
     }
@@ -107,7 +107,7 @@ fn pull(layers: &Layers, ix: usize, neighbour: usize) -> f64 {
     }
 }
 
-/// The wanted place of a vertex, and its weight.
+/// The wanted position of a vertex, and its weight.
 fn wanted(layers: &Layers, ix: usize, sweep: Sweep, x: &[f64]) -> (f64, f64) {
     let above = layers.above[ix].iter().filter(|_| sweep != Sweep::Up);
     let below = layers.below[ix].iter().filter(|_| sweep != Sweep::Down);
@@ -126,7 +126,7 @@ fn in_line(layers: &Layers, ix: usize, neighbours: &[Vec<usize>]) -> (Option<usi
     (found.next().copied(), 1 + found.count())
 }
 
-/// Moves a vertex with one neighbour on a side right under or above it, if that place is near and free.
+/// Moves a vertex with one neighbour on a side right under or above it, if that position is near and free.
 fn straighten(layers: &Layers, x: &mut [f64]) {
     let count = layers.layers.len();
     for step in 0..3 * count {
@@ -153,10 +153,10 @@ fn straighten(layers: &Layers, x: &mut [f64]) {
 /// Makes long arrows one straight line where there is room, and moves arrows that go back as near as possible to the
 /// boxes that they pass.
 fn draw_in(layers: &Layers, x: &mut [f64]) {
-    let mut place = vec![0; layers.vertices.len()];
+    let mut position = vec![0; layers.vertices.len()];
     for layer in &layers.layers {
         for (at, ix) in layer.iter().enumerate() {
-            place[*ix] = at;
+            position[*ix] = at;
         }
     }
     let mut chains: Vec<&Chain> = layers.chains.iter().filter(|chain| chain.points.len() > 1).collect();
@@ -167,11 +167,11 @@ fn draw_in(layers: &Layers, x: &mut [f64]) {
         let mut beside = 0.0;
         for ix in &chain.points {
             let line = &layers.layers[layers.vertices[*ix].layer];
-            if let Some(left) = place[*ix].checked_sub(1).map(|at| line[at]) {
+            if let Some(left) = position[*ix].checked_sub(1).map(|at| line[at]) {
                 least = least.max(x[left] + distance(layers, left, *ix));
                 beside -= 1.0;
             }
-            if let Some(right) = line.get(place[*ix] + 1) {
+            if let Some(right) = line.get(position[*ix] + 1) {
                 most = most.min(x[*right] - distance(layers, *ix, *right));
                 beside += 1.0;
             }
@@ -190,7 +190,7 @@ fn draw_in(layers: &Layers, x: &mut [f64]) {
     }
 }
 
-/// The wanted place of a point between two layers of boxes, so that its arrow bends once at most: under the box that
+/// The wanted position of a point between two layers of boxes, so that its arrow bends once at most: under the box that
 /// the arrow leaves, unless that box has several arrows, which part right below it.
 fn bend(layers: &Layers, ix: usize, x: &[f64]) -> (f64, f64) {
     let (Some(above), _) = in_line(layers, ix, &layers.above) else { return (x[ix], 1.0) };

@@ -16,8 +16,8 @@
 //! let now = Utc::now();
 //! assert!(policy.covers(&Fault::new("22012", "division by zero")));
 //! assert!(!policy.covers(&Fault::new("42P01", "relation \"orders\" does not exist")));
-//! assert_eq!(policy.next_attempt(2, now, now, 0), Some(now + TimeDelta::seconds(20)));
-//! assert_eq!(policy.next_attempt(3, now, now, 0), None);
+//! assert_eq!(policy.next_attempt_at(2, now, now, 0), Some(now + TimeDelta::seconds(20)));
+//! assert_eq!(policy.next_attempt_at(3, now, now, 0), None);
 //! ```
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -97,7 +97,7 @@ impl RetryPolicy {
 
     /// When the next attempt begins after `failed` attempts, of which the first began at `since` and the last failed
     /// `now`. `random` is any number. `None`: the attempts are used up.
-    pub fn next_attempt(
+    pub fn next_attempt_at(
         &self,
         failed: u32,
         since: DateTime<Utc>,
@@ -172,7 +172,7 @@ mod tests {
 
     fn delays(policy: &RetryPolicy, random: u64) -> Vec<i64> {
         let now = DateTime::UNIX_EPOCH;
-        let at = |failed| policy.next_attempt(failed, now, now, random);
+        let at = |failed| policy.next_attempt_at(failed, now, now, random);
         (1..).map_while(at).take(200).map(|at| (at - now).num_milliseconds()).collect()
     }
 
@@ -214,8 +214,8 @@ mod tests {
         let policy = RetryPolicy { max_attempts: 9, delay: TimeDelta::seconds(4), within, ..RetryPolicy::default() };
         let since = DateTime::UNIX_EPOCH;
         let at = |seconds| since + TimeDelta::seconds(seconds);
-        assert_eq!(policy.next_attempt(1, since, at(6), 0), Some(at(10)));
-        assert_eq!(policy.next_attempt(1, since, at(7), 0), None);
+        assert_eq!(policy.next_attempt_at(1, since, at(6), 0), Some(at(10)));
+        assert_eq!(policy.next_attempt_at(1, since, at(7), 0), None);
     }
 
     #[test]

@@ -180,7 +180,7 @@ fn next_attempt(
         Some(delay) => &RetryPolicy { delay: TimeDelta::microseconds(delay), ..policy.without_backoff() },
         None => policy,
     };
-    policy.next_attempt(failed, since, session.now, random)
+    policy.next_attempt_at(failed, since, session.now, random)
 }
 
 /// Locks the row of the task and asks whether a token is the present one.

@@ -38,7 +38,7 @@ impl<'a> BurstState<'a> {
         let since = before.map_or(now.timestamp_micros(), |before| before.since);
         let random = if policy.jitter > 0.0 { self.core.host.random() } else { 0 };
         let first = DateTime::from_timestamp_micros(since).unwrap_or(now);
-        let Some(at) = policy.next_attempt(failed, first, now, random) else { return false };
+        let Some(at) = policy.next_attempt_at(failed, first, now, random) else { return false };
 
         let kept = if faulted == sequence { self.kept_input(sequence) } else { None };
         let mut data = Map::from_iter([

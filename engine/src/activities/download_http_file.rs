@@ -2,10 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::http_request::{
-    AUTHORIZATION, CONTENT, CONTENT_TYPE, EXPECTED, HEADERS, METHOD, OUTCOMES, STATUS, UNCHECKED, URL, expected,
-    outcomes,
-};
+use super::http_request::{self, OUTCOMES, expected, outcomes};
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, OutputDescriptor};
@@ -19,20 +16,20 @@ use crate::value::{copy_or_null, to_text};
 pub struct DownloadHttpFile;
 
 inputs! {
-    ADDRESS: String = URL,
-    VERB: String = METHOD,
-    CODES: Vec<String> = EXPECTED,
-    BODY: Value = CONTENT,
-    BODY_TYPE: String = CONTENT_TYPE,
-    CREDENTIALS: Value = AUTHORIZATION,
-    AS_IT_IS: bool = UNCHECKED,
-    FIELDS: Value = HEADERS,
+    URL: String = http_request::URL,
+    METHOD: String = http_request::METHOD,
+    EXPECTED: Vec<String> = http_request::EXPECTED,
+    CONTENT: Value = http_request::CONTENT,
+    CONTENT_TYPE: String = http_request::CONTENT_TYPE,
+    AUTHORIZATION: Value = http_request::AUTHORIZATION,
+    UNCHECKED: bool = http_request::UNCHECKED,
+    HEADERS: Value = http_request::HEADERS,
 }
 
 outputs! {
     RESULT = OutputDescriptor::new("result", "Object", "The file: fileName, contentType, and content in Base64."),
     RESPONSE = OutputDescriptor::new("response", "Object", "The answer of the worker, without the content."),
-    STATUS_CODE = STATUS,
+    STATUS = http_request::STATUS,
     BYTES = OutputDescriptor::new("responseContentBytes", "Byte[]", "Content in Base64."),
     RESPONSE_HEADERS = OutputDescriptor::new("responseHeaders", "Object", "Headers of the response but those of its content."),
     CONTENT_HEADERS = OutputDescriptor::new("responseContentHeaders", "Object", "Headers of its content."),
@@ -80,15 +77,15 @@ impl Activity for DownloadHttpFile {
         let answer = Answer::read(input)?;
         if let Answer::Response { status, headers, content } = &answer {
             let (of_content, others) = parted(headers);
-            let address = to_text(&cx.evaluate_input(ADDRESS)?);
+            let address = to_text(&cx.evaluate_input(URL)?);
             cx.set_output(RESULT, file(&of_content, &address, content))?;
             cx.set_output(RESPONSE, json!({"statusCode": status, "headers": headers}))?;
-            cx.set_output(STATUS_CODE, (*status).into())?;
+            cx.set_output(STATUS, (*status).into())?;
             cx.set_output(BYTES, copy_or_null(content))?;
             cx.set_output(RESPONSE_HEADERS, Value::Object(others))?;
             cx.set_output(CONTENT_HEADERS, Value::Object(of_content))?;
         }
-        let codes = expected(cx, CODES)?;
+        let codes = expected(cx, EXPECTED)?;
         cx.complete_with(outcomes(&answer, &codes))
     }
 }

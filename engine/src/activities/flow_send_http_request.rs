@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use super::http_request::{
-    ANSWER, AUTHORIZATION, CONTENT, CONTENT_TYPE, EXPECTED, HEADERS, METHOD, OUTCOMES, PARSED, RECEIVED, RESILIENCY,
-    STATUS, UNCHECKED, URL, expected, outcomes, usual_retry,
-};
+use super::http_request::{self, OUTCOMES, expected, outcomes, usual_retry};
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor};
@@ -21,22 +18,22 @@ use crate::value::copy_or_null;
 pub struct FlowSendHttpRequest;
 
 inputs! {
-    ADDRESS: String = URL,
-    VERB: String = METHOD,
-    CODES: Vec<String> = EXPECTED,
-    BODY: Value = CONTENT,
-    BODY_TYPE: String = CONTENT_TYPE,
-    CREDENTIALS: Value = AUTHORIZATION,
-    AS_IT_IS: bool = UNCHECKED,
-    FIELDS: Value = HEADERS,
-    RESILIENT: bool = RESILIENCY,
+    URL: String = http_request::URL,
+    METHOD: String = http_request::METHOD,
+    EXPECTED: Vec<String> = http_request::EXPECTED,
+    CONTENT: Value = http_request::CONTENT,
+    CONTENT_TYPE: String = http_request::CONTENT_TYPE,
+    AUTHORIZATION: Value = http_request::AUTHORIZATION,
+    UNCHECKED: bool = http_request::UNCHECKED,
+    HEADERS: Value = http_request::HEADERS,
+    RESILIENCY: bool = http_request::RESILIENCY,
 }
 
 outputs! {
-    STATUS_CODE = STATUS,
-    PARSED_CONTENT = PARSED,
-    RESPONSE_HEADERS = RECEIVED,
-    RESULT = ANSWER,
+    STATUS = http_request::STATUS,
+    PARSED = http_request::PARSED,
+    RECEIVED = http_request::RECEIVED,
+    ANSWER = http_request::ANSWER,
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -61,7 +58,7 @@ impl Activity for FlowSendHttpRequest {
     }
 
     fn usual_retry(&self, inputs: &[Option<Expression>]) -> Option<RetryPolicy> {
-        usual_retry(inputs.get(RESILIENT.index).and_then(Option::as_ref))
+        usual_retry(inputs.get(RESILIENCY.index).and_then(Option::as_ref))
     }
 
     fn transient_causes(&self) -> &'static [&'static str] {
@@ -75,12 +72,12 @@ impl Activity for FlowSendHttpRequest {
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let answer = Answer::read(input)?;
         if let Answer::Response { status, headers, content } = &answer {
-            cx.set_output(STATUS_CODE, (*status).into())?;
-            cx.set_output(PARSED_CONTENT, copy_or_null(content))?;
-            cx.set_output(RESPONSE_HEADERS, copy_or_null(headers))?;
+            cx.set_output(STATUS, (*status).into())?;
+            cx.set_output(PARSED, copy_or_null(content))?;
+            cx.set_output(RECEIVED, copy_or_null(headers))?;
         }
-        cx.set_output(RESULT, input.map(copy_or_null).unwrap_or_default())?;
-        let codes = expected(cx, CODES)?;
+        cx.set_output(ANSWER, input.map(copy_or_null).unwrap_or_default())?;
+        let codes = expected(cx, EXPECTED)?;
         cx.complete_with(outcomes(&answer, &codes))
     }
 }

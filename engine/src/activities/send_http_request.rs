@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use super::http_request::{
-    ANSWER, AUTHORIZATION, CONTENT, CONTENT_TYPE, HEADERS, METHOD, PARSED, RECEIVED, RESILIENCY, STATUS, UNCHECKED,
-    URL, usual_retry,
-};
+use super::http_request::{self, usual_retry};
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs, ports};
 use crate::activity::{Activity, Descriptor, PartCondition, PartList};
@@ -21,21 +18,21 @@ use crate::value::copy_or_null;
 pub struct SendHttpRequest;
 
 inputs! {
-    ADDRESS: String = URL,
-    VERB: String = METHOD,
-    BODY: Value = CONTENT,
-    BODY_TYPE: String = CONTENT_TYPE,
-    CREDENTIALS: Value = AUTHORIZATION,
-    AS_IT_IS: bool = UNCHECKED,
-    FIELDS: Value = HEADERS,
-    RESILIENT: bool = RESILIENCY,
+    URL: String = http_request::URL,
+    METHOD: String = http_request::METHOD,
+    CONTENT: Value = http_request::CONTENT,
+    CONTENT_TYPE: String = http_request::CONTENT_TYPE,
+    AUTHORIZATION: Value = http_request::AUTHORIZATION,
+    UNCHECKED: bool = http_request::UNCHECKED,
+    HEADERS: Value = http_request::HEADERS,
+    RESILIENCY: bool = http_request::RESILIENCY,
 }
 
 outputs! {
-    STATUS_CODE = STATUS,
-    PARSED_CONTENT = PARSED,
-    RESPONSE_HEADERS = RECEIVED,
-    RESULT = ANSWER,
+    STATUS = http_request::STATUS,
+    PARSED = http_request::PARSED,
+    RECEIVED = http_request::RECEIVED,
+    ANSWER = http_request::ANSWER,
 }
 
 ports! {
@@ -77,7 +74,7 @@ impl Activity for SendHttpRequest {
     }
 
     fn usual_retry(&self, inputs: &[Option<Expression>]) -> Option<RetryPolicy> {
-        usual_retry(inputs.get(RESILIENT.index).and_then(Option::as_ref))
+        usual_retry(inputs.get(RESILIENCY.index).and_then(Option::as_ref))
     }
 
     fn transient_causes(&self) -> &'static [&'static str] {
@@ -93,9 +90,9 @@ impl Activity for SendHttpRequest {
             Answer::NotConnected(_) => cx.port(FAILED_TO_CONNECT),
             Answer::TimedOut(_) => cx.port(TIMEOUT),
             Answer::Response { status, headers, content } => {
-                cx.set_output(STATUS_CODE, status.into())?;
-                cx.set_output(PARSED_CONTENT, copy_or_null(content))?;
-                cx.set_output(RESPONSE_HEADERS, copy_or_null(headers))?;
+                cx.set_output(STATUS, status.into())?;
+                cx.set_output(PARSED, copy_or_null(content))?;
+                cx.set_output(RECEIVED, copy_or_null(headers))?;
                 let code = status.to_string();
                 let mut cases = cx.node().part_list(0).iter();
                 match cases.find(|case| case.text(0) == code) {
@@ -104,7 +101,7 @@ impl Activity for SendHttpRequest {
                 }
             }
         };
-        cx.set_output(RESULT, input.map(copy_or_null).unwrap_or_default())?;
+        cx.set_output(ANSWER, input.map(copy_or_null).unwrap_or_default())?;
         match port {
             Some(activity) => cx.schedule(activity, 0, Vec::new()),
             None => cx.complete(),

@@ -17,7 +17,7 @@ pub struct Edge {
 #[derive(Debug, Default)]
 pub struct Edges {
     all: Vec<Edge>,
-    /// Connections by source: those of activity `i` are `outbound[starts[i]..starts[i + 1]]`.
+    /// Indices by source: those of activity `i` are `outbound[starts[i]..starts[i + 1]]`.
     outbound: Vec<u32>,
     starts: Vec<u32>,
     /// The same by target.
@@ -59,7 +59,8 @@ impl Deref for Edges {
     }
 }
 
-/// Groups edges by one of their ends: `(starts, edges)` as described at [`Edges::outbound`].
+/// Sorts connections by one of their ends: `(starts, grouped)`, where `grouped[starts[i]..starts[i + 1]]` are the indices
+/// of those of activity `i`, in the order in which they are written.
 fn group(activities: usize, edges: &[Edge], end: impl Fn(&Edge) -> u32) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0u32; activities + 1];
     for edge in edges {

@@ -38,10 +38,10 @@ pub enum Direction {
 }
 
 impl Paths {
-    pub(super) fn compute(graph: &Edges, start: u32, check: &mut dyn FnMut()) -> Self {
-        let mut search = Search::new(graph, start);
+    pub(super) fn compute(edges: &Edges, start: u32, check: &mut dyn FnMut()) -> Self {
+        let mut search = Search::new(edges, start);
         search.run(check);
-        let mut reachable = vec![false; graph.activities()];
+        let mut reachable = vec![false; edges.activities()];
         reachable[start as usize] = true;
         for edge in search.forward_edges() {
             reachable[edge.target as usize] = true;
@@ -49,18 +49,18 @@ impl Paths {
         let is_forward = |edge: &Edge| search.is_forward(edge);
         let mut starts = vec![0u32];
         let mut inbound = Vec::new();
-        for position in 0..graph.activities() as u32 {
-            let edges = graph.inbound(position);
-            inbound.extend(edges.iter().filter(|edge| is_forward(&graph[**edge as usize])));
+        for position in 0..edges.activities() as u32 {
+            let into = edges.inbound(position);
+            inbound.extend(into.iter().filter(|edge| is_forward(&edges[**edge as usize])));
             starts.push(inbound.len() as u32);
         }
-        let direction = graph.iter().map(|edge| match is_forward(edge) {
+        let direction = edges.iter().map(|edge| match is_forward(edge) {
             true => Direction::Forward,
             false => Direction::Invalid,
         });
         let direction = direction.collect();
         let mut paths = Self { start, direction, reachable, inbound, starts, ancestors: Mutex::default() };
-        paths.validate_backward(graph, check);
+        paths.validate_backward(edges, check);
         paths
     }
 
@@ -81,16 +81,16 @@ impl Paths {
     }
 
     /// Which activities lie before `position` on forward paths.
-    pub fn ancestors(&self, graph: &Edges, position: u32) -> Arc<Vec<bool>> {
+    pub fn ancestors(&self, edges: &Edges, position: u32) -> Arc<Vec<bool>> {
         let mut known = self.ancestors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, ancestors)) = known.iter().find(|(of, _)| *of == position) {
             return ancestors.clone();
         }
-        let mut ancestors = vec![false; graph.activities()];
+        let mut ancestors = vec![false; edges.activities()];
         let mut open = vec![position];
         while let Some(current) = open.pop() {
             for edge in self.inbound(current) {
-                let source = graph[*edge as usize].source;
+                let source = edges[*edge as usize].source;
                 if !std::mem::replace(&mut ancestors[source as usize], true) {
                     open.push(source);
                 }
@@ -101,10 +101,10 @@ impl Paths {
         ancestors
     }
 
-    fn validate_backward(&mut self, graph: &Edges, check: &mut dyn FnMut()) {
+    fn validate_backward(&mut self, edges: &Edges, check: &mut dyn FnMut()) {
         let backward =
             |edge: &Edge, direction: Direction| direction != Direction::Forward && self.reachable[edge.source as usize];
-        let all = graph.iter().zip(&self.direction);
+        let all = edges.iter().zip(&self.direction);
         let candidates: Vec<usize> = all
             .enumerate()
             .filter(|(_, (edge, direction))| backward(edge, **direction))
@@ -113,12 +113,12 @@ impl Paths {
         if candidates.is_empty() {
             return;
         }
-        let dominators = Dominators::compute(self, graph, check);
+        let dominators = Dominators::compute(self, edges, check);
         for (done, index) in candidates.into_iter().enumerate() {
             if done.is_multiple_of(CHECK_EVERY) {
                 check();
             }
-            let edge = &graph[index];
+            let edge = &edges[index];
             if dominators.dominates(edge.target, edge.source) {
                 self.direction[index] = Direction::Backward;
             }
@@ -128,7 +128,7 @@ impl Paths {
 
 /// The search for forward pairs of activities.
 struct Search<'g> {
-    graph: &'g Edges,
+    edges: &'g Edges,
     start: u32,
     /// Accepted targets by source; the list of a source is complete after the source was processed.
     targets: Vec<Vec<u32>>,
@@ -140,10 +140,10 @@ struct Search<'g> {
 }
 
 impl<'g> Search<'g> {
-    fn new(graph: &'g Edges, start: u32) -> Self {
-        let n = graph.activities();
+    fn new(edges: &'g Edges, start: u32) -> Self {
+        let n = edges.activities();
         Self {
-            graph,
+            edges,
             start,
             targets: vec![Vec::new(); n],
             processed: vec![false; n],
@@ -155,13 +155,13 @@ impl<'g> Search<'g> {
 
     fn run(&mut self, check: &mut dyn FnMut()) {
         let mut queue = VecDeque::from([self.start]);
-        let mut queued = vec![false; self.graph.activities()];
+        let mut queued = vec![false; self.edges.activities()];
         queued[self.start as usize] = true;
         while let Some(source) = queue.pop_front() {
             self.processed[source as usize] = true;
-            let graph = self.graph;
-            for edge in graph.outbound(source) {
-                let target = graph[*edge as usize].target;
+            let edges = self.edges;
+            for edge in edges.outbound(source) {
+                let target = edges[*edge as usize].target;
                 // An activity that was not processed yet has no accepted connections, so it cannot close a cycle.
                 let closes_cycle =
                     target == source || (self.processed[target as usize] && self.leads_to(target, source, check));
@@ -203,7 +203,7 @@ impl<'g> Search<'g> {
     }
 
     fn forward_edges(&self) -> impl Iterator<Item = &Edge> {
-        self.graph.iter().filter(|edge| self.is_forward(edge))
+        self.edges.iter().filter(|edge| self.is_forward(edge))
     }
 }
 
@@ -215,8 +215,8 @@ struct Dominators {
 }
 
 impl Dominators {
-    fn compute(paths: &Paths, graph: &Edges, check: &mut dyn FnMut()) -> Self {
-        let n = graph.activities();
+    fn compute(paths: &Paths, edges: &Edges, check: &mut dyn FnMut()) -> Self {
+        let n = edges.activities();
         let mut this = Self { parent: vec![0; n], depth: vec![0; n], reached: vec![false; n] };
         let mut waiting: Vec<u32> = (0..n as u32).map(|i| paths.inbound(i).len() as u32).collect();
         this.parent[paths.start as usize] = paths.start;
@@ -224,7 +224,7 @@ impl Dominators {
         let mut open = vec![paths.start];
         let mut done = 0usize;
         while let Some(current) = open.pop() {
-            for edge in graph.outbound(current) {
+            for edge in edges.outbound(current) {
                 if paths.direction(*edge) != Direction::Forward {
                     continue;
                 }
@@ -232,7 +232,7 @@ impl Dominators {
                 if done.is_multiple_of(CHECK_EVERY) {
                     check();
                 }
-                let target = graph[*edge as usize].target;
+                let target = edges[*edge as usize].target;
                 this.meet(current, target);
                 waiting[target as usize] -= 1;
                 if waiting[target as usize] == 0 {

@@ -41,7 +41,7 @@ pub enum Alteration {
     Cancel,
 }
 
-/// The activity that an alteration is about. One of the two is given.
+/// The activity that an alteration is about. At least one of the two is given.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Target {
     /// Id of the activity, or its path.
@@ -51,7 +51,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A target.
+    /// Takes what the author of the plan has named.
     ///
     /// # Errors
     /// 22004 if it names neither an activity nor an execution.

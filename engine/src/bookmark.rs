@@ -27,7 +27,7 @@ pub struct Bookmark {
     pub hash: [u8; 32],
     /// What a stimulus is compared by beside the name, in normal form; `None`: nothing.
     pub payload: Option<Value>,
-    /// Free-form additions.
+    /// What the callback can read beside the payload. No stimulus is compared by it.
     pub metadata: Option<Value>,
     /// SQL function that a resume calls; without it, a resume completes the activity or calls the activity's own
     /// `resumed`.

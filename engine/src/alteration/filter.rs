@@ -63,17 +63,17 @@ pub enum Moment {
 /// How one time stands to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// Equal.
+    /// It is the given instant.
     Is,
-    /// Not equal.
+    /// It is another instant than the given one.
     IsNot,
-    /// Later.
+    /// It comes after the given instant.
     GreaterThan,
-    /// Later, or equal.
+    /// It comes after the given instant, or is it.
     GreaterThanOrEqual,
-    /// Earlier.
+    /// It comes before the given instant.
     LessThan,
-    /// Earlier, or equal.
+    /// It comes before the given instant, or is it.
     LessThanOrEqual,
 }
 

@@ -127,7 +127,7 @@ pub fn first_attempt(instance: &Instance, activity_instance_id: Uuid) -> Option<
     DateTime::from_timestamp_micros(context.attempts.as_ref()?.since).filter(|since| since.timestamp_micros() > 0)
 }
 
-/// The retry policy of an execution.
+/// The policy by which an open execution is repeated after a fault; `None`: it has none, or is not open.
 pub fn retry_policy(program: &Program, instance: &Instance, activity_instance_id: Uuid) -> Option<Arc<RetryPolicy>> {
     let context = instance.state.contexts.get(&sequence_of(instance.id, activity_instance_id)?)?;
     program.node(context.node).retry_policy(context.strategy())

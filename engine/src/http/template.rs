@@ -31,11 +31,11 @@ pub(super) enum Segment {
 pub(super) enum TemplatePart {
     /// A text as written.
     Literal(String),
-    /// A parameter.
+    /// A parameter beside literals, which may not be missing.
     Parameter(Parameter),
 }
 
-/// A parameter.
+/// What stands between two braces, such as `id:int=1`: a name, and what is said of its value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Parameter {
     /// Name under which the route data has its value, as written.

@@ -14,7 +14,7 @@ const FORMAT: u8 = 3;
 /// The format of version 0.2.0, which has a byte for each field that may be missing. Version 0.1.0 wrote format 1.
 const FORMAT_2: u8 = 2;
 
-/// The bits of the second byte of an event that say which variant of `Activity` it has.
+/// The bits of the second byte of an event that say which variant of `PackedActivity` it has.
 const ACTIVITY: u8 = 0b111;
 /// An execution follows.
 const EXECUTION: u8 = 1 << 3;
@@ -123,7 +123,7 @@ impl<'a> PackedActivity<'a> {
         }
     }
 
-    /// Its number.
+    /// The number under which it is stored, in the lowest three bits of a byte.
     fn variant(&self) -> u8 {
         match self {
             Self::None => 0,

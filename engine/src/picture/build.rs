@@ -24,7 +24,7 @@ const MAX_TOOLTIP: usize = 400;
 /// How a node appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Depiction {
-    /// A box.
+    /// A box of a node that holds no others.
     Leaf,
     /// A box with branches that stand beside it.
     Head,

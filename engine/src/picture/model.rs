@@ -79,7 +79,7 @@ pub(super) enum Shape {
     Frame,
 }
 
-/// An arrow.
+/// An arrow from one box to one that can follow it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edge {
     /// Index of the box that it leaves.

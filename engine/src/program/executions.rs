@@ -24,7 +24,7 @@ pub struct Executions<'p> {
 /// What an event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The activity.
+    /// The activity of this program, also if another version of the definition wrote the event.
     pub node: NodeIx,
     /// Whether its execution begins with this event.
     pub is_new: bool,

@@ -5,11 +5,11 @@ use std::ops::Deref;
 /// A connection between positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// Position of the source.
+    /// Position of the source among the activities of the flowchart.
     pub source: u32,
-    /// Position of the target.
+    /// Position of the target among the activities of the flowchart.
     pub target: u32,
-    /// Outcome.
+    /// Outcome of the source that it follows: `Done` if the author names none.
     pub port: String,
 }
 

@@ -64,7 +64,7 @@ impl Paths {
         paths
     }
 
-    /// The direction of a connection.
+    /// The direction of a connection, by its position among the edges.
     pub fn direction(&self, edge: u32) -> Direction {
         self.direction[edge as usize]
     }

@@ -9,7 +9,7 @@ pub(super) struct PayloadShape {
     pub(super) fields: &'static [PayloadField],
 }
 
-/// One field.
+/// A member of a payload.
 #[derive(Debug)]
 pub(super) struct PayloadField {
     /// The key in a payload, in Elsa's spelling; payloads may have it in any letter case.
@@ -25,9 +25,9 @@ pub(super) struct PayloadField {
 /// How the text of a field is normalised.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FieldKind {
-    /// Unchanged.
+    /// The text as it is given: letter case and blanks count.
     Text,
-    /// Lower-cased.
+    /// The text in lower case: letter case does not count.
     Lower,
     /// An instant: .NET's form, in UTC.
     Instant,

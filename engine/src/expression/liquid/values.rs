@@ -19,9 +19,9 @@ pub(super) enum WorkflowValue {
     Plain(Value),
     /// Any other number: shown with all its digits, compared as a double.
     Exact(String, f64),
-    /// An array.
+    /// An array: a template shows its items one after the other.
     List(Vec<WorkflowValue>),
-    /// An object.
+    /// An object: a template shows it as JSON.
     Members(ObjectMembers),
 }
 

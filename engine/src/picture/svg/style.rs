@@ -6,17 +6,17 @@ use super::super::model::{Item, Shape};
 /// How a box is painted.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// Inside.
+    /// Colour of the inside.
     pub fill: &'static str,
-    /// Border.
+    /// Colour of the border.
     pub stroke: &'static str,
-    /// Width of the border.
+    /// Width of the border, in pixels.
     pub width: f64,
     /// Whether the border is dashed.
     pub dashed: bool,
-    /// Title.
+    /// Colour of the title.
     pub ink: &'static str,
-    /// The line under it.
+    /// Colour of the line under the title.
     pub soft: &'static str,
 }
 
@@ -35,7 +35,7 @@ impl Style {
     }
 }
 
-/// The style of a box.
+/// How a box is painted: by its standing in a run, by its shape in a definition.
 pub fn style(item: &Item) -> Style {
     let style = match item.standing {
         Some(standing) => of_standing(standing),

@@ -33,6 +33,11 @@ fn extension() {
     assert_no_rings("src", &[]);
 }
 
+#[test]
+fn gateway() {
+    assert_no_rings("gateway/src", &[]);
+}
+
 /// A path, segment by segment.
 type Path = Vec<String>;
 

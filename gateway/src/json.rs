@@ -4,8 +4,10 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::failure::Failure;
 
@@ -52,6 +54,11 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let value = T::deserialize(&mut reader).map_err(|error| error.to_string())?;
     reader.end().map_err(|error| error.to_string())?;
     Ok(value)
+}
+
+/// A value as JSON text.
+pub fn raw<T: Serialize + ?Sized>(value: &T) -> Result<Box<RawValue>, Failure> {
+    to_raw_value(value).map_err(Failure::internal)
 }
 
 /// How deep arrays and objects are inside one another.

@@ -10,9 +10,8 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::document::raw;
 use crate::failure::Failure;
-use crate::json::{self, member};
+use crate::json::{self, member, raw};
 
 /// Where an activity has the properties of all activities.
 const HOME: &str = "customProperties";

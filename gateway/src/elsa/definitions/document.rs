@@ -9,11 +9,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use super::activities;
 use super::members::{self, FREE, Kind, LISTS, Members, OF_ANSWER, OF_VERSION, OPTION, Shape, TOP};
 use crate::failure::Failure;
+use crate::json::raw;
 
 /// The custom property in which travels what Studio would lose.
 const PLACE: &str = "workflow";
@@ -294,11 +295,6 @@ fn put_back_elements(mut elements: Vec<Members>, carried: Vec<Element>, shape: &
         members::put_back(&mut elements[at], Members::new(), shape);
     }
     elements
-}
-
-/// A value as JSON text.
-pub fn raw<T: Serialize + ?Sized>(value: &T) -> Result<Box<RawValue>, Failure> {
-    to_raw_value(value).map_err(Failure::internal)
 }
 
 /// Whether .NET takes it for a version: two to four numbers.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::document::raw;
 use crate::failure::Failure;
+use crate::json::raw;
 
 /// An object whose values are kept as text.
 pub type Members = BTreeMap<String, Box<RawValue>>;

@@ -6,13 +6,13 @@ use serde::Serialize;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::document::{self, Edited, raw};
+use super::document::{self, Edited};
 use super::members::Members;
 use super::query::{Parameters, Versions};
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
-use crate::json::JsonText;
+use crate::json::{JsonText, raw};
 use crate::{is_mine, matches_versions, parameters};
 
 /// Versions that one request may ask for.

@@ -30,7 +30,7 @@ const BROWSER_CONNECTIONS: usize = 6;
 /// An answer of wf_complete_task is not read: only that there is one.
 const COMPLETE: &str = "SELECT 1 FROM wf_complete_task($1, '{\"by\": \"Ada\"}')";
 
-type Failed = Box<dyn std::error::Error + Send + Sync>;
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// One connection of a client that speaks HTTP/1.1 and keeps it open.
 struct Http {
@@ -41,7 +41,7 @@ struct Http {
 }
 
 impl Http {
-    async fn connect(url: &str, key: &str) -> Result<Self, Failed> {
+    async fn connect(url: &str, key: &str) -> Result<Self, BoxError> {
         let host = url.trim_start_matches("http://").to_owned();
         let stream = TcpStream::connect(&host).await?;
         stream.set_nodelay(true)?;
@@ -49,7 +49,7 @@ impl Http {
     }
 
     /// Sends a request and reads the whole answer. Fails unless it is one of success.
-    async fn send(&mut self, method: &str, path: &str, body: &str) -> Result<(), Failed> {
+    async fn send(&mut self, method: &str, path: &str, body: &str) -> Result<(), BoxError> {
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: ApiKey {}\r\nContent-Type: application/json\r\n\
              Accept-Encoding: br\r\nContent-Length: {}\r\n\r\n",
@@ -77,7 +77,7 @@ impl Http {
     }
 }
 
-fn content_length(head: &[u8]) -> Result<usize, Failed> {
+fn content_length(head: &[u8]) -> Result<usize, BoxError> {
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();
     let length = head.lines().find_map(|line| line.strip_prefix("content-length:").map(str::trim).map(str::to_owned));
     Ok(length.map_or(Ok(0), |length| length.parse())?)
@@ -90,7 +90,7 @@ enum Worker {
 }
 
 impl Worker {
-    async fn complete(&mut self, task: Uuid) -> Result<(), Failed> {
+    async fn complete(&mut self, task: Uuid) -> Result<(), BoxError> {
         match self {
             Self::Direct(client) => {
                 let values: [(&(dyn ToSql + Sync), Type); 1] = [(&task, Type::UUID)];
@@ -112,14 +112,14 @@ impl Worker {
     }
 }
 
-async fn connect(database: &str) -> Result<Client, Failed> {
+async fn connect(database: &str) -> Result<Client, BoxError> {
     let (client, connection) = tokio_postgres::connect(database, NoTls).await?;
     tokio::spawn(connection);
     Ok(client)
 }
 
 /// So many new open tasks of the role `bench_worker`.
-async fn open_tasks(client: &Client, count: usize) -> Result<Vec<Uuid>, Failed> {
+async fn open_tasks(client: &Client, count: usize) -> Result<Vec<Uuid>, BoxError> {
     let start =
         format!("SET ROLE bench_worker; SELECT wf_start('bench-task') FROM generate_series(1, {count}); RESET ROLE");
     client.batch_execute(&start).await?;
@@ -128,7 +128,7 @@ async fn open_tasks(client: &Client, count: usize) -> Result<Vec<Uuid>, Failed> 
 }
 
 /// The time of each completion by one client, in ms.
-async fn latencies(worker: &mut Worker, tasks: &[Uuid]) -> Result<Vec<f64>, Failed> {
+async fn latencies(worker: &mut Worker, tasks: &[Uuid]) -> Result<Vec<f64>, BoxError> {
     let mut times = Vec::with_capacity(tasks.len());
     for task in tasks {
         let begun = Instant::now();
@@ -140,7 +140,7 @@ async fn latencies(worker: &mut Worker, tasks: &[Uuid]) -> Result<Vec<f64>, Fail
 }
 
 /// Completions a second of all the workers together.
-async fn rate(workers: Vec<Worker>, tasks: Vec<Uuid>) -> Result<f64, Failed> {
+async fn rate(workers: Vec<Worker>, tasks: Vec<Uuid>) -> Result<f64, BoxError> {
     let (tasks, next, begun) = (Arc::new(tasks), Arc::new(AtomicUsize::new(0)), Instant::now());
     let mut running = tokio::task::JoinSet::new();
     for mut worker in workers {
@@ -149,7 +149,7 @@ async fn rate(workers: Vec<Worker>, tasks: Vec<Uuid>) -> Result<f64, Failed> {
             while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
                 worker.complete(*task).await?;
             }
-            Ok::<_, Failed>(())
+            Ok::<_, BoxError>(())
         });
     }
     while let Some(done) = running.join_next().await {
@@ -158,7 +158,7 @@ async fn rate(workers: Vec<Worker>, tasks: Vec<Uuid>) -> Result<f64, Failed> {
     Ok(tasks.len() as f64 / begun.elapsed().as_secs_f64())
 }
 
-async fn tasks(url: &str, key: &str, database: &str) -> Result<(), Failed> {
+async fn tasks(url: &str, key: &str, database: &str) -> Result<(), BoxError> {
     let admin = connect(database).await?;
     for round in 0..ROUNDS {
         let mut p50 = [0.0; 2];
@@ -194,7 +194,7 @@ async fn tasks(url: &str, key: &str, database: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn get(url: &str, key: &str, path: &str) -> Result<(), Failed> {
+async fn get(url: &str, key: &str, path: &str) -> Result<(), BoxError> {
     let mut http = Http::connect(url, key).await?;
     http.send("GET", path, "").await?;
     let mut times = Vec::new();
@@ -209,7 +209,7 @@ async fn get(url: &str, key: &str, path: &str) -> Result<(), Failed> {
 }
 
 /// The first round is not counted: what is measured is warm.
-async fn files(url: &str, key: &str) -> Result<(), Failed> {
+async fn files(url: &str, key: &str) -> Result<(), BoxError> {
     let paths: Arc<Vec<String>> = Arc::new(std::io::stdin().lines().collect::<Result<_, _>>()?);
     for round in 0..=ROUNDS {
         let (next, bytes, begun) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), Instant::now());
@@ -222,7 +222,7 @@ async fn files(url: &str, key: &str) -> Result<(), Failed> {
                     http.send("GET", path, "").await?;
                     bytes.fetch_add(http.received.len(), Ordering::Relaxed);
                 }
-                Ok::<_, Failed>(())
+                Ok::<_, BoxError>(())
             });
         }
         while let Some(done) = running.join_next().await {
@@ -236,7 +236,7 @@ async fn files(url: &str, key: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn saves(url: &str, key: &str, count: usize, megabytes: usize) -> Result<(), Failed> {
+async fn saves(url: &str, key: &str, count: usize, megabytes: usize) -> Result<(), BoxError> {
     let mut http = Http::connect(url, key).await?;
     let text = "x".repeat(megabytes * 1024 * 1024);
     for number in 0..count {
@@ -250,7 +250,7 @@ async fn saves(url: &str, key: &str, count: usize, megabytes: usize) -> Result<(
 }
 
 /// Opens the hub as a browser does, and reads what it says.
-async fn hubs(url: &str, key: &str, count: usize) -> Result<(), Failed> {
+async fn hubs(url: &str, key: &str, count: usize) -> Result<(), BoxError> {
     let mut open = Vec::with_capacity(count);
     for _ in 0..count {
         let mut http = Http::connect(url, key).await?;
@@ -278,7 +278,7 @@ fn percentile(sorted: &[f64], percent: usize) -> f64 {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Failed> {
+async fn main() -> Result<(), BoxError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tasks", url, key, database] => tasks(url, key, database).await,

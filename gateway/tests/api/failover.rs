@@ -18,7 +18,7 @@ const FORM: &[(&str, &str)] =
 
 /// What a client was told of a completion.
 #[derive(Debug, PartialEq)]
-enum Told {
+enum CompletionReply {
     Done,
     /// Another client was first, or an attempt before whose answer was lost.
     Taken,
@@ -28,7 +28,7 @@ enum Told {
     Unknown,
 }
 
-fn complete(url: &str, key: &str, task: &str, by: &str) -> Told {
+fn complete(url: &str, key: &str, task: &str, by: &str) -> CompletionReply {
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .timeout_global(Some(Duration::from_secs(20)))
@@ -38,13 +38,13 @@ fn complete(url: &str, key: &str, task: &str, by: &str) -> Told {
         .post(format!("{url}/elsa/api/tasks/{task}/complete"))
         .header("Authorization", format!("ApiKey {key}"))
         .send_json(json!({"result": {"by": by}}));
-    let Ok(mut answer) = sent else { return Told::Unknown };
+    let Ok(mut answer) = sent else { return CompletionReply::Unknown };
     let text = answer.body_mut().read_to_string();
     match (answer.status().as_u16(), text) {
-        (200..300, _) => Told::Done,
-        (409, _) => Told::Taken,
-        (503, Ok(text)) if !text.contains("is not known") => Told::NotDone,
-        (503, _) => Told::Unknown,
+        (200..300, _) => CompletionReply::Done,
+        (409, _) => CompletionReply::Taken,
+        (503, Ok(text)) if !text.contains("is not known") => CompletionReply::NotDone,
+        (503, _) => CompletionReply::Unknown,
         (status, text) => panic!("{status} for {task}: {text:?}"),
     }
 }
@@ -61,7 +61,7 @@ impl Drop for Failing<'_> {
 }
 
 /// Tasks that clients complete, each its own.
-struct Work {
+struct Workload {
     tasks: Vec<String>,
     key: String,
     next: AtomicUsize,
@@ -72,7 +72,7 @@ struct Work {
     failures: AtomicUsize,
 }
 
-impl Work {
+impl Workload {
     fn new(world: &World, tasks: usize) -> Self {
         world.sql(&format!(
             "SET ROLE ada; SELECT wf_define('{{\"definitionId\": \"many\", \"root\": {{\"id\": \"t\", \"type\": \"RunTask\", \"taskName\": \"x\"}}}}');
@@ -99,16 +99,16 @@ impl Work {
                 assert!(!self.has_failed(), "another client has failed, or what disturbs them");
                 let by = format!("{client}-{attempt}");
                 match complete(&url(attempt), &self.key, task, &by) {
-                    Told::Done => {
+                    CompletionReply::Done => {
                         assert_eq!(self.done.lock().unwrap().insert(task.clone(), by), None);
                         break;
                     }
-                    Told::Taken => {
+                    CompletionReply::Taken => {
                         assert!(may_be_done, "no other client completes {task}, and none was told that it may be done");
                         break;
                     }
-                    told => {
-                        may_be_done |= told == Told::Unknown;
+                    reply => {
+                        may_be_done |= reply == CompletionReply::Unknown;
                         self.failures.fetch_add(1, Ordering::Relaxed);
                         std::thread::sleep(Duration::from_millis(20));
                     }
@@ -170,13 +170,13 @@ impl Work {
 #[test]
 fn completions_survive_the_ends_of_gateways_and_connections() {
     let world = World::new();
-    let work = Work::new(&world, 1000);
+    let workload = Workload::new(&world, 1000);
     let gateways: Vec<RwLock<Another>> = (0..3).map(|_| RwLock::new(world.another())).collect();
     let url = |number: usize| gateways[number % 3].read().unwrap().url.clone();
     // Ends connections all the time, and a gateway now and then.
-    work.run(url, || {
+    workload.run(url, || {
         for round in 0.. {
-            if work.is_over() {
+            if workload.is_over() {
                 break;
             }
             world.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'workflow_gateway' AND datname = current_database()");
@@ -187,7 +187,7 @@ fn completions_survive_the_ends_of_gateways_and_connections() {
             std::thread::sleep(Duration::from_millis(50));
         }
     });
-    work.check(&world);
+    workload.check(&world);
 }
 
 /// Ends the connections that read, or have read. One that is being made is made once.
@@ -224,12 +224,12 @@ fn reads_are_tried_again_where_connections_end() {
 fn completions_survive_restarts_of_the_server() {
     let cluster = Cluster::new("local all all scram-sha-256", &[]);
     let world = World::on(&cluster.address(), &[]);
-    let work = Work::new(&world, 400);
-    work.run(
+    let workload = Workload::new(&world, 400);
+    workload.run(
         |_| world.url.clone(),
         || {
             for (part, mode) in ["fast", "immediate"].into_iter().enumerate() {
-                work.wait_for(part + 1, 3);
+                workload.wait_for(part + 1, 3);
                 cluster.stop(mode);
                 assert_eq!(world.send("GET", "/readyz", &[], "").status, 503);
                 assert_eq!(world.send("GET", "/healthz", &[], "").status, 200);
@@ -237,7 +237,7 @@ fn completions_survive_restarts_of_the_server() {
             }
         },
     );
-    work.check(&world);
+    workload.check(&world);
     assert_eq!(world.send("GET", "/readyz", &[], "").status, 200);
 }
 
@@ -274,18 +274,18 @@ fn a_standby_takes_over_without_a_restart_of_the_gateway() {
     let hosts =
         format!("host={},{} target_session_attrs=read-write", first.folder().display(), second.folder().display());
     let world = World::on(&hosts, &[]);
-    let work = Work::new(&world, 300);
-    work.run(
+    let workload = Workload::new(&world, 300);
+    workload.run(
         |_| world.url.clone(),
         || {
-            work.wait_for(1, 3);
+            workload.wait_for(1, 3);
             first.stop("immediate");
             assert_eq!(world.send("GET", "/readyz", &[], "").status, 503, "a standby takes no writes");
             assert_eq!(world.send("POST", "/login", FORM, "role=ada&password=lovelace").status, 503);
             second.promote();
         },
     );
-    work.check(&world);
+    workload.check(&world);
     assert_eq!(world.send("GET", "/readyz", &[], "").status, 200);
     assert_eq!(world.send("POST", "/login", FORM, "role=ada&password=lovelace").status, 303);
     assert_eq!(world.send("POST", "/login", FORM, "role=ada&password=wrong").status, 401);
@@ -326,17 +326,17 @@ fn a_server_that_hangs_keeps_no_request() {
 #[test]
 fn a_session_that_ends_in_its_commit_is_not_known() {
     let world = World::new();
-    let work = Work::new(&world, 1);
+    let workload = Workload::new(&world, 1);
     world.sql(
         "CREATE FUNCTION end_session() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
              'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
          CREATE CONSTRAINT TRIGGER ends AFTER UPDATE ON workflow.instances DEFERRABLE INITIALLY DEFERRED
              FOR EACH ROW EXECUTE FUNCTION end_session()",
     );
-    assert_eq!(complete(&world.url, &work.key, &work.tasks[0], "x"), Told::Unknown);
+    assert_eq!(complete(&world.url, &workload.key, &workload.tasks[0], "x"), CompletionReply::Unknown);
     assert_eq!(world.value("SELECT status FROM workflow.tasks").as_deref(), Some("Open"));
     world.sql("DROP TRIGGER ends ON workflow.instances");
-    assert_eq!(complete(&world.url, &work.key, &work.tasks[0], "x"), Told::Done);
+    assert_eq!(complete(&world.url, &workload.key, &workload.tasks[0], "x"), CompletionReply::Done);
 }
 
 /// A commit that waits for a standby when the time of the request is over: it has taken effect here, and the client is not told
@@ -345,11 +345,11 @@ fn a_session_that_ends_in_its_commit_is_not_known() {
 fn a_commit_that_takes_too_long_is_not_known() {
     let cluster = Cluster::new("local all all scram-sha-256", &[]);
     let world = World::on(&cluster.address(), &["--request-seconds", "1"]);
-    let work = Work::new(&world, 1);
+    let workload = Workload::new(&world, 1);
     cluster.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
     cluster.sql("SELECT pg_reload_conf()");
     cluster.wait_until("SELECT current_setting('synchronous_standby_names') = 'nobody'");
-    assert_eq!(complete(&world.url, &work.key, &work.tasks[0], "x"), Told::Unknown);
+    assert_eq!(complete(&world.url, &workload.key, &workload.tasks[0], "x"), CompletionReply::Unknown);
     cluster.wait_until("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')");
     assert_eq!(world.value("SELECT status FROM workflow.tasks").as_deref(), Some("Completed"));
 }

@@ -119,7 +119,7 @@ const CONFLICTS: &[&str] = &[
 ];
 
 /// Something of ada's: a definition with an instance that waits at a task.
-pub struct Kept {
+pub struct WaitingWorkflow {
     pub definition: String,
     version: String,
     pub instance: String,
@@ -127,9 +127,9 @@ pub struct Kept {
     execution: String,
 }
 
-impl Kept {
+impl WaitingWorkflow {
     pub fn new(world: &World, ada: &Api, number: usize) -> Self {
-        let definition = format!("kept{number}");
+        let definition = format!("waiting{number}");
         world.sql(&format!(
             r#"SET ROLE ada;
             SELECT wf_define('{{"definitionId": "{definition}", "name": "{SECRET}", "description": "{SECRET}", "variables": {{"{SECRET}": "{SECRET}", "Amount": 7}},
@@ -225,15 +225,15 @@ fn who_may_not_reads_and_changes_nothing() {
     let world = World::new();
     let (ada, ben) = (world.client("ada"), world.client("ben"));
     for (number, case) in CASES.iter().enumerate() {
-        let kept = Kept::new(&world, &ada, number);
-        let (method, path, body) = kept.request(case);
-        let before = kept.state(&world);
+        let workflow = WaitingWorkflow::new(&world, &ada, number);
+        let (method, path, body) = workflow.request(case);
+        let before = workflow.state(&world);
         let refused = ben.send(&method, &path, &body);
         assert!(refused.status < 500 && !refused.text.contains(SECRET), "{}: {refused:?}", case.0);
-        assert_eq!(kept.state(&world), before, "{}: {refused:?}", case.0);
+        assert_eq!(workflow.state(&world), before, "{}: {refused:?}", case.0);
         // A list without it, or one that says of it that it was refused.
         let is_list = refused.status == 200
-            && (!refused.text.contains(&kept.instance) || refused.text.contains("permission denied"));
+            && (!refused.text.contains(&workflow.instance) || refused.text.contains("permission denied"));
         assert!(matches!(refused.status, 403 | 404) || is_list, "{}: {refused:?}", case.0);
 
         let done = ada.send(&method, &path, &body);

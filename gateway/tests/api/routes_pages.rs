@@ -1,14 +1,14 @@
 //! Every route of a page, as who may and as who may not. `routes.rs` fails the run where one has no case.
 
 use crate::pages_inbox::Browser;
-use crate::routes::{Kept, SECRET};
+use crate::routes::{SECRET, WaitingWorkflow};
 use crate::studio::Folder;
 
 /// Pages of Studio that are the same for everybody who has logged in: what they show it asks of Elsa's API.
 pub const FRAMES: &[&str] = &["GET /definitions", "GET /instances"];
 
 /// A request of a browser. D, I, T and B stand for a definition of ada's, an instance, its task and its bookmark.
-pub struct Page {
+pub struct PageCase {
     pub route: &'static str,
     address: &'static str,
     form: &'static str,
@@ -18,16 +18,16 @@ pub struct Page {
     refused: u16,
 }
 
-const fn get(route: &'static str, address: &'static str, before: &'static str, refused: u16) -> Page {
-    Page { route, address, form: "", before, refused }
+const fn get(route: &'static str, address: &'static str, before: &'static str, refused: u16) -> PageCase {
+    PageCase { route, address, form: "", before, refused }
 }
 
-const fn task(form: &'static str, before: &'static str) -> Page {
-    Page { route: "POST /inbox/{task_id}", address: "/inbox/T", form, before, refused: 404 }
+const fn task(form: &'static str, before: &'static str) -> PageCase {
+    PageCase { route: "POST /inbox/{task_id}", address: "/inbox/T", form, before, refused: 404 }
 }
 
-const fn act(address: &'static str, form: &'static str, before: &'static str) -> Page {
-    Page { route: "POST /instances/{id}/{action}", address, form, before, refused: 403 }
+const fn act(address: &'static str, form: &'static str, before: &'static str) -> PageCase {
+    PageCase { route: "POST /instances/{id}/{action}", address, form, before, refused: 403 }
 }
 
 const FAIL: &str = "SELECT wf_fail_task(task_id, token, 'quokka', retry => false, on_fault => 'store') FROM wf_claim_tasks('{quokka D}')";
@@ -36,7 +36,7 @@ const TAKE: &str = "SELECT wf_assign_task('T', 'role:ada')";
 const MORE: &str = r#"SELECT wf_define('{"definitionId": "D", "description": "more", "variables": {"quokka": 1},
     "root": {"id": "ask", "type": "RunTask", "taskName": "quokka D"}}')"#;
 
-pub const PAGES: &[Page] = &[
+pub const PAGES: &[PageCase] = &[
     get("GET /workflows/definitions/{id}/edit", "/workflows/definitions/D/edit", "", 404),
     get("GET /workflows/instances/{id}/view", "/workflows/instances/I/view", "", 404),
     get("GET /inbox", "/inbox?whose=all", "", 200),
@@ -66,7 +66,7 @@ pub const PAGES: &[Page] = &[
     act("/instances/I/set-variable", "do=perform&name=Amount&value=8", ""),
     act("/instances/I/migrate", "do=preview&version=2", MORE),
     act("/instances/I/migrate", "do=perform&version=2", MORE),
-    Page { route: "POST /role", address: "/role", form: "role=clerks&next=/instances/I", before: "", refused: 401 },
+    PageCase { route: "POST /role", address: "/role", form: "role=clerks&next=/instances/I", before: "", refused: 401 },
 ];
 
 /// What a role may not do in psql it may not do on a page.
@@ -76,36 +76,36 @@ fn who_may_not_sees_and_changes_nothing_on_pages() {
     let world = studio.world();
     let (api, ada, ben) = (world.client("ada"), Browser::ada(&world), Browser::ben(&world));
     for (number, page) in PAGES.iter().enumerate() {
-        let kept = Kept::new(&world, &api, number);
+        let workflow = WaitingWorkflow::new(&world, &api, number);
         let bookmark = world
-            .value(&format!("SELECT bookmark_id::text FROM workflow.waiting WHERE instance = '{}'", kept.instance));
-        let of_kept = |text: &str| {
-            let named = text.replace("quokka D", &format!("quokka {}", kept.definition));
+            .value(&format!("SELECT bookmark_id::text FROM workflow.waiting WHERE instance = '{}'", workflow.instance));
+        let of_workflow = |text: &str| {
+            let named = text.replace("quokka D", &format!("quokka {}", workflow.definition));
             named
-                .replace("\"D\"", &format!("\"{}\"", kept.definition))
-                .replace("'I'", &format!("'{}'", kept.instance))
-                .replace("'T'", &format!("'{}'", kept.task))
-                .replace("/D/", &format!("/{}/", kept.definition))
-                .replace("/I", &format!("/{}", kept.instance))
-                .replace("/T", &format!("/{}", kept.task))
+                .replace("\"D\"", &format!("\"{}\"", workflow.definition))
+                .replace("'I'", &format!("'{}'", workflow.instance))
+                .replace("'T'", &format!("'{}'", workflow.task))
+                .replace("/D/", &format!("/{}/", workflow.definition))
+                .replace("/I", &format!("/{}", workflow.instance))
+                .replace("/T", &format!("/{}", workflow.task))
                 .replace("=B", &format!("={}", bookmark.clone().unwrap_or_default()))
         };
-        world.sql(&format!("SET ROLE ada; {}", of_kept(page.before)));
+        world.sql(&format!("SET ROLE ada; {}", of_workflow(page.before)));
         let method = page.route.split(' ').next().unwrap();
-        let send = |browser: &Browser| browser.send(method, &of_kept(page.address), &of_kept(page.form));
+        let send = |browser: &Browser| browser.send(method, &of_workflow(page.address), &of_workflow(page.form));
         let name = format!("{} {} {}", page.route, page.address, page.form);
-        let before = kept.state(&world);
+        let before = workflow.state(&world);
 
         let refused = send(&ben);
         let is_refused = refused.status == page.refused
             || page.refused == 401 && refused.headers.get("location").is_some_and(|to| to == "/login");
         assert!(is_refused && !refused.text.contains(SECRET), "{name}: {refused:?}");
-        assert_eq!(kept.state(&world), before, "{name}");
+        assert_eq!(workflow.state(&world), before, "{name}");
 
         let done = send(&ada);
         assert!(matches!(done.status, 200 | 303), "{name}: {done:?}");
         let is_shown = page.form.starts_with("do=preview") || method == "GET";
-        assert_eq!(kept.state(&world) == before, is_shown || page.route == "POST /role", "{name}");
+        assert_eq!(workflow.state(&world) == before, is_shown || page.route == "POST /role", "{name}");
         // Studio asks for what it views.
         let has_secret = done.text.contains(SECRET) || page.route.ends_with("/view");
         assert!(!is_shown || has_secret, "{name}: {done:?}");
@@ -116,7 +116,7 @@ fn who_may_not_sees_and_changes_nothing_on_pages() {
 fn frames_of_studio_tell_nothing() {
     let studio = Folder::new();
     let world = studio.world();
-    Kept::new(&world, &world.client("ada"), 0);
+    WaitingWorkflow::new(&world, &world.client("ada"), 0);
     for browser in [Browser::ada(&world), Browser::ben(&world)] {
         for route in FRAMES {
             assert!(!browser.page(route.split(' ').nth(1).unwrap()).contains(SECRET), "{route}");

@@ -211,7 +211,7 @@ impl Database {
         sql: &'static str,
         values: &[Parameter],
         effect: Effect,
-        answer: Answer,
+        answer: AnswerSender,
     ) {
         let mut answer = Some(answer);
         let mut tries = 0;
@@ -248,8 +248,8 @@ impl Database {
         caller: Option<&Caller>,
         sql: &str,
         values: &[Parameter],
-        answer: &mut Option<Answer>,
-    ) -> (Result<(), Ended>, bool) {
+        answer: &mut Option<AnswerSender>,
+    ) -> (Result<(), TransactionError>, bool) {
         let schema = self.schema.get().map_or("public", String::as_str);
         let (sql, become_sql) = (sql.replace("@wf", schema), BECOME.replace("@wf", schema));
         let values: Vec<(&(dyn ToSql + Sync), Type)> =
@@ -279,34 +279,34 @@ impl Database {
                 let time = hosts::share(&self.config, CONNECT_TIME);
                 let stopped = tokio::time::timeout(time, cancel.cancel_query(self.tls.clone())).await;
                 tracing::warn!(seconds = self.time.as_secs(), ?stopped, "cancelled a statement that took too long");
-                (Err(Ended::Late), false)
+                (Err(TransactionError::Late), false)
             }
         }
     }
 }
 
 /// Where the outcome of a transaction goes.
-type Answer = oneshot::Sender<Result<Vec<Row>, Failure>>;
+type AnswerSender = oneshot::Sender<Result<Vec<Row>, Failure>>;
 
 fn outcome(
     begun: Result<(), tokio_postgres::Error>,
-    became: Result<(), Ended>,
+    became: Result<(), TransactionError>,
     rows: Result<Vec<Row>, tokio_postgres::Error>,
     committed: Result<(), tokio_postgres::Error>,
-) -> Result<Vec<Row>, Ended> {
+) -> Result<Vec<Row>, TransactionError> {
     begun?;
     became?;
     let rows = rows?;
     match committed {
         Ok(()) => Ok(rows),
         // The server ended its session, and not for what it wanted to commit.
-        Err(error) if is_fatal(&error) => Err(Ended::InCommit),
+        Err(error) if is_fatal(&error) => Err(TransactionError::InCommit),
         Err(error) => Err(error.into()),
     }
 }
 
 /// How a transaction ended that did not commit.
-enum Ended {
+enum TransactionError {
     Late,
     /// The server ended the session before it answered the COMMIT.
     InCommit,
@@ -314,7 +314,7 @@ enum Ended {
     Error(tokio_postgres::Error),
 }
 
-impl Ended {
+impl TransactionError {
     fn is_to_be_tried_again(&self, effect: Effect) -> bool {
         match self {
             _ if self.is_of_connection() => effect == Effect::Reads,
@@ -345,19 +345,19 @@ impl Ended {
     }
 }
 
-impl From<tokio_postgres::Error> for Ended {
+impl From<tokio_postgres::Error> for TransactionError {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Error(error)
     }
 }
 
-async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Result<(), Ended> {
+async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Result<(), TransactionError> {
     let Some(caller) = caller else { return Ok(()) };
     match client.query_typed(sql, &[(&caller.login, Type::TEXT), (&caller.role, Type::TEXT)]).await {
         // A role that was dropped, or who is no member any more.
         Err(error) if error.code().is_some_and(|code| !is_connection(code)) => {
             tracing::info!(login = caller.login, role = caller.role, cause = said(&error), "refused a role");
-            Err(Ended::Refused(Failure::unauthenticated()))
+            Err(TransactionError::Refused(Failure::unauthenticated()))
         }
         other => Ok(other.map(drop)?),
     }

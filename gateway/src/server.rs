@@ -32,8 +32,8 @@ pub async fn serve(app: &App, router: Router) -> io::Result<()> {
     let options = &app.options;
     let handle = Handle::new();
     stop_on_signal(app.clone(), handle.clone())?;
-    let bounded =
-        Bounded { free: Arc::new(Semaphore::new(options.max_connections as usize)), patience: options.request_time() };
+    let free = Arc::new(Semaphore::new(options.max_connections as usize));
+    let bounded = BoundedAcceptor { free, patience: options.request_time() };
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     announce(handle.clone(), options.origin());
     match tls(options).await? {
@@ -95,16 +95,16 @@ async fn tls(options: &Serving) -> io::Result<Option<RustlsConfig>> {
 
 /// Closes connections over the bound at once, and those whose client takes nothing of an answer.
 #[derive(Clone)]
-struct Bounded {
+struct BoundedAcceptor {
     free: Arc<Semaphore>,
     /// How long a client may take nothing.
     patience: Duration,
 }
 
-impl<S> Accept<TcpStream, S> for Bounded {
+impl<S> Accept<TcpStream, S> for BoundedAcceptor {
     type Stream = Pin<Box<TimeoutStream<TcpStream>>>;
-    type Service = Counted<S>;
-    type Future = std::future::Ready<io::Result<(Self::Stream, Counted<S>)>>;
+    type Service = CountedService<S>;
+    type Future = std::future::Ready<io::Result<(Self::Stream, CountedService<S>)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
         let permit = self.free.clone().try_acquire_owned().map_err(|_| io::Error::other("too many connections"));
@@ -112,19 +112,19 @@ impl<S> Accept<TcpStream, S> for Bounded {
             stream.set_nodelay(true)?;
             let mut stream = TimeoutStream::new(stream);
             stream.set_write_timeout(Some(self.patience));
-            Ok((Box::pin(stream), Counted { service, _permit: Arc::new(permit) }))
+            Ok((Box::pin(stream), CountedService { service, _permit: Arc::new(permit) }))
         }))
     }
 }
 
 /// The service of a connection, which counts as long as it lives.
 #[derive(Clone)]
-struct Counted<S> {
+struct CountedService<S> {
     service: S,
     _permit: Arc<OwnedSemaphorePermit>,
 }
 
-impl<S: Service<R>, R> Service<R> for Counted<S> {
+impl<S: Service<R>, R> Service<R> for CountedService<S> {
     type Response = S::Response;
     type Error = S::Error;
     type Future = S::Future;

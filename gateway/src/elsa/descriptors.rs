@@ -42,17 +42,17 @@ const OF_ALL: [(&str, &str, &str, &str); 2] = [
 
 /// The descriptors of each role that asked lately.
 #[derive(Default)]
-struct Descriptors {
-    kept: Mutex<HashMap<String, Kept>>,
+struct DescriptorCache {
+    cached: Mutex<HashMap<String, CachedDescriptors>>,
 }
 
 #[derive(Clone)]
-struct Kept {
+struct CachedDescriptors {
     digest: String,
     /// Descriptors of what is in the list, by type and version.
-    listed: HashMap<Key, Value>,
+    listed: HashMap<TypeVersion, Value>,
     /// What stands in definitions.
-    found: BTreeSet<Key>,
+    found: BTreeSet<TypeVersion>,
     /// Definitions stored before this have been looked through.
     looked_at: DateTime<Utc>,
     /// The answer.
@@ -60,21 +60,21 @@ struct Kept {
 }
 
 /// Type and version.
-type Key = (String, String);
+type TypeVersion = (String, String);
 
 pub fn routes() -> Routes {
-    let descriptors = Arc::new(Descriptors::default());
+    let descriptors = Arc::new(DescriptorCache::default());
     Routes::new().get("/descriptors/activities", async move |app, caller| list(app, caller, &descriptors).await)
 }
 
-async fn list(State(app): State<App>, caller: Caller, descriptors: &Descriptors) -> Result<JsonText, Failure> {
+async fn list(State(app): State<App>, caller: Caller, descriptors: &DescriptorCache) -> Result<JsonText, Failure> {
     let before = descriptors.of(&caller.role);
     let now = Utc::now();
     let digest = app.database.read_json(&caller, DIGEST, parameters![]).await?.unwrap_or_default();
-    let is_same = before.as_ref().is_some_and(|kept| kept.digest == digest);
-    let mut kept = match before {
-        Some(kept) if is_same => kept,
-        _ => Kept {
+    let is_same = before.as_ref().is_some_and(|cached| cached.digest == digest);
+    let mut cached = match before {
+        Some(cached) if is_same => cached,
+        _ => CachedDescriptors {
             digest,
             listed: listed(&app, &caller).await?,
             found: BTreeSet::new(),
@@ -82,48 +82,48 @@ async fn list(State(app): State<App>, caller: Caller, descriptors: &Descriptors)
             text: String::new(),
         },
     };
-    let is_new = kept.text.is_empty();
-    let known = kept.found.len();
-    let since = (!is_new).then(|| (kept.looked_at - OVERLAP).to_rfc3339());
+    let is_new = cached.text.is_empty();
+    let known = cached.found.len();
+    let since = (!is_new).then(|| (cached.looked_at - OVERLAP).to_rfc3339());
     let rows = app.database.read(&caller, FOUND, parameters![since]).await?;
-    kept.found.extend(rows.iter().map(|row| (row.get(0), row.get(1))));
-    kept.looked_at = now;
-    if is_new || kept.found.len() != known {
-        kept.text = answer(&kept);
+    cached.found.extend(rows.iter().map(|row| (row.get(0), row.get(1))));
+    cached.looked_at = now;
+    if is_new || cached.found.len() != known {
+        cached.text = answer(&cached);
     }
-    let text = kept.text.clone();
-    descriptors.keep(&caller.role, kept);
+    let text = cached.text.clone();
+    descriptors.keep(&caller.role, cached);
     Ok(JsonText(text))
 }
 
-impl Descriptors {
-    fn of(&self, role: &str) -> Option<Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(role).cloned()
+impl DescriptorCache {
+    fn of(&self, role: &str) -> Option<CachedDescriptors> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner).get(role).cloned()
     }
 
-    fn keep(&self, role: &str, new: Kept) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_ROLES && !kept.contains_key(role) {
-            let oldest = kept.iter().min_by_key(|(_, kept)| kept.looked_at).map(|(role, _)| role.clone());
-            oldest.and_then(|role| kept.remove(&role));
+    fn keep(&self, role: &str, new: CachedDescriptors) {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if cached.len() >= MAX_ROLES && !cached.contains_key(role) {
+            let oldest = cached.iter().min_by_key(|(_, cached)| cached.looked_at).map(|(role, _)| role.clone());
+            oldest.and_then(|role| cached.remove(&role));
         }
-        kept.insert(role.to_owned(), new);
+        cached.insert(role.to_owned(), new);
     }
 }
 
-async fn listed(app: &Gateway, caller: &Caller) -> Result<HashMap<Key, Value>, Failure> {
+async fn listed(app: &Gateway, caller: &Caller) -> Result<HashMap<TypeVersion, Value>, Failure> {
     let text = app.database.read_json(caller, LIST, parameters![]).await?.unwrap_or_else(|| "[]".into());
     let types: Vec<Value> = serde_json::from_str(&text).map_err(Failure::internal)?;
     Ok(types.iter().map(|one| (key(one), descriptor(one))).collect())
 }
 
-fn key(listed: &Value) -> Key {
+fn key(listed: &Value) -> TypeVersion {
     (text(listed, "type").to_owned(), member(listed, "version").to_string())
 }
 
-fn answer(kept: &Kept) -> String {
-    let mut items: Vec<Value> = kept.listed.values().cloned().collect();
-    items.extend(kept.found.iter().filter(|key| !kept.listed.contains_key(key)).filter_map(hidden));
+fn answer(cached: &CachedDescriptors) -> String {
+    let mut items: Vec<Value> = cached.listed.values().cloned().collect();
+    items.extend(cached.found.iter().filter(|key| !cached.listed.contains_key(key)).filter_map(hidden));
     items.sort_by(|a, b| {
         (text(a, "typeName"), member(a, "version").as_i64()).cmp(&(text(b, "typeName"), member(b, "version").as_i64()))
     });
@@ -132,7 +132,7 @@ fn answer(kept: &Kept) -> String {
 
 /// One for a type or version that is not in the list: it is drawn, and not offered. None for what Studio could not ask
 /// for, since versions are integers.
-fn hidden((type_name, version): &Key) -> Option<Value> {
+fn hidden((type_name, version): &TypeVersion) -> Option<Value> {
     let version: i32 = version.parse().ok()?;
     let listed = json!({
         "type": type_name, "version": version, "category": "Not found", "kind": "Action",

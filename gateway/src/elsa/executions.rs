@@ -113,7 +113,7 @@ pub(super) use stats;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+struct ReportRequest {
     #[serde(alias = "WorkflowInstanceId")]
     workflow_instance_id: String,
     #[serde(alias = "ActivityNodeIds")]
@@ -128,7 +128,11 @@ const REPORT: &str = concat!(
     ")::text FROM workflow.instance_list i WHERE i.instance_id = $1"
 );
 
-async fn report(State(app): State<App>, caller: Caller, Body(request): Body<Report>) -> Result<JsonText, Failure> {
+async fn report(
+    State(app): State<App>,
+    caller: Caller,
+    Body(request): Body<ReportRequest>,
+) -> Result<JsonText, Failure> {
     let id = &request.workflow_instance_id;
     told(&app, &caller, id, REPORT, parameters![instance_id(id)?, request.activity_node_ids]).await
 }

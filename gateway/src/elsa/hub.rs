@@ -114,13 +114,13 @@ struct Connection {
     uri: Uri,
     id: Uuid,
     observed: HashSet<Uuid>,
-    listener: watch::Listener,
+    observer: watch::Observer,
     updates: mpsc::Receiver<Update>,
     _room: OwnedSemaphorePermit,
 }
 
 /// Why a connection ends.
-enum End {
+enum CloseReason {
     /// The client has gone, or says nothing that makes sense.
     Gone,
     /// The client is told: with another gateway, or later, it may go on.
@@ -137,9 +137,9 @@ impl Connection {
         room: OwnedSemaphorePermit,
     ) -> Self {
         let (sender, updates) = mpsc::channel(QUEUE);
-        let listener = watch::Listener { sender, end: Arc::new(Notify::new()) };
+        let observer = watch::Observer { sender, end: Arc::new(Notify::new()) };
         let observed = HashSet::new();
-        Self { hub, app, caller, credentials, uri, id: Uuid::now_v7(), observed, listener, updates, _room: room }
+        Self { hub, app, caller, credentials, uri, id: Uuid::now_v7(), observed, observer, updates, _room: room }
     }
 
     async fn run(mut self, mut socket: WebSocket) {
@@ -147,13 +147,13 @@ impl Connection {
         if !matches!(begun, Ok(true)) {
             return;
         }
-        if let End::Told(why) = self.converse(&mut socket).await {
+        if let CloseReason::Told(why) = self.converse(&mut socket).await {
             let _ = send(&mut socket, protocol::close(why)).await;
         }
         let _ = timeout(PATIENCE, socket.send(Message::Close(None))).await;
     }
 
-    async fn converse(&mut self, socket: &mut WebSocket) -> End {
+    async fn converse(&mut self, socket: &mut WebSocket) -> CloseReason {
         let mut stopping = self.app.stopping.subscribe();
         let mut ping = interval_at(Instant::now() + PING, PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -164,21 +164,23 @@ impl Connection {
                     heard = Instant::now();
                     match received {
                         Some(Ok(message)) => self.receive(socket, &message).await,
-                        _ => return End::Gone,
+                        _ => return CloseReason::Gone,
                     }
                 }
                 Some(update) = self.updates.recv() => send_all(socket, update.into_messages()).await,
                 _ = ping.tick() => {
                     if !self.is_still_caller() {
-                        return End::Told("log in again");
+                        return CloseReason::Told("log in again");
                     }
                     if heard.elapsed() > SILENCE { Err(()) } else { send(socket, protocol::ping()).await }
                 }
-                () = self.listener.end.notified() => return End::Told("the updates were not read in time"),
-                () = async { drop(stopping.wait_for(|is_stopping| *is_stopping).await) } => return End::Told("the server is stopping"),
+                () = self.observer.end.notified() => return CloseReason::Told("the updates were not read in time"),
+                () = async { drop(stopping.wait_for(|is_stopping| *is_stopping).await) } => {
+                    return CloseReason::Told("the server is stopping");
+                }
             };
             if done.is_err() {
-                return End::Gone;
+                return CloseReason::Gone;
             }
         }
     }
@@ -222,7 +224,7 @@ impl Connection {
             return Some("this connection observes too many instances");
         }
         self.observed.insert(id);
-        watch::observe(&self.hub, &self.app, &self.caller, self.id, id, self.listener.clone());
+        watch::observe(&self.hub, &self.app, &self.caller, self.id, id, self.observer.clone());
         None
     }
 }

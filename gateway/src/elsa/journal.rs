@@ -22,7 +22,7 @@ pub fn routes() -> Routes {
 /// Which events of the journal: those that satisfy every member that is there.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Filter {
+struct JournalFilter {
     #[serde(alias = "ActivityIds")]
     activity_ids: Option<Vec<String>>,
     #[serde(alias = "ActivityNodeIds")]
@@ -34,9 +34,9 @@ struct Filter {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Request {
+struct JournalRequest {
     #[serde(alias = "Filter")]
-    filter: Option<Filter>,
+    filter: Option<JournalFilter>,
 }
 
 async fn filtered(
@@ -44,7 +44,7 @@ async fn filtered(
     caller: Caller,
     Path(id): Path<String>,
     query: Parameters,
-    Body(request): Body<Option<Request>>,
+    Body(request): Body<Option<JournalRequest>>,
 ) -> Result<JsonText, Failure> {
     page(&app, &caller, &id, &query, request.unwrap_or_default().filter.unwrap_or_default()).await
 }
@@ -55,7 +55,7 @@ async fn all(
     Path(id): Path<String>,
     query: Parameters,
 ) -> Result<JsonText, Failure> {
-    page(&app, &caller, &id, &query, Filter::default()).await
+    page(&app, &caller, &id, &query, JournalFilter::default()).await
 }
 
 /// The last event of an activity is what elsa-server gives; its earlier ones are of no less use.
@@ -65,11 +65,17 @@ async fn of_activity(
     Path((id, activity)): Path<(String, String)>,
     query: Parameters,
 ) -> Result<JsonText, Failure> {
-    let filter = Filter { activity_ids: Some(vec![activity]), ..Filter::default() };
+    let filter = JournalFilter { activity_ids: Some(vec![activity]), ..JournalFilter::default() };
     page(&app, &caller, &id, &query, filter).await
 }
 
-async fn page(app: &App, caller: &Caller, id: &str, query: &Parameters, filter: Filter) -> Result<JsonText, Failure> {
+async fn page(
+    app: &App,
+    caller: &Caller,
+    id: &str,
+    query: &Parameters,
+    filter: JournalFilter,
+) -> Result<JsonText, Failure> {
     let (skip, take) = (query.number("skip")?.unwrap_or(0), query.number("take")?);
     let values = parameters![
         instance_id(id)?,

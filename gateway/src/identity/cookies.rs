@@ -18,7 +18,7 @@ const KEY_BYTES: usize = 64;
 
 /// What a cookie holds.
 #[derive(Serialize, Deserialize)]
-struct Content {
+struct SealedSession {
     login: String,
     role: String,
     ends: DateTime<Utc>,
@@ -46,13 +46,13 @@ impl Cookies {
     pub fn open(&self, headers: &HeaderMap) -> Option<Caller> {
         let opened = |key: &Key| PrivateCookieJar::from_headers(headers, key.clone()).get(self.name());
         let cookie = self.keys.iter().find_map(opened)?;
-        let content: Content = serde_json::from_str(cookie.value()).ok()?;
+        let content: SealedSession = serde_json::from_str(cookie.value()).ok()?;
         (content.ends > Utc::now()).then_some(Caller { login: content.login, role: content.role, is_ambient: true })
     }
 
     /// The header values that begin a session, or go on with one as another role.
     pub fn seal(&self, login: &str, role: &str) -> PrivateCookieJar {
-        let content = Content { login: login.into(), role: role.into(), ends: Utc::now() + self.lasts };
+        let content = SealedSession { login: login.into(), role: role.into(), ends: Utc::now() + self.lasts };
         let text = serde_json::to_string(&content).unwrap_or_default();
         PrivateCookieJar::new(self.keys[0].clone()).add(self.cookie(text))
     }

@@ -20,7 +20,7 @@ use crate::caller::Caller;
 /// A key as the file has it, below its SHA-256 in hexadecimal digits: `[key.0123…]`.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct ApiKeyEntry {
     role: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expires: Option<DateTime<Utc>>,
@@ -30,15 +30,15 @@ struct Entry {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct KeyFile {
     #[serde(default)]
-    key: HashMap<String, Entry>,
+    key: HashMap<String, ApiKeyEntry>,
 }
 
 /// The keys of a file, read again when it changes.
 pub struct ApiKeys {
     path: Option<PathBuf>,
-    read: Mutex<Option<(Stamp, HashMap<String, Entry>)>>,
+    read: Mutex<Option<(Stamp, HashMap<String, ApiKeyEntry>)>>,
 }
 
 /// What differs between two states of a file.
@@ -61,7 +61,7 @@ impl ApiKeys {
     }
 
     /// Keys are found by their digest: how long that takes tells nothing of a key.
-    fn entry(&self, digest: &str) -> Option<Entry> {
+    fn entry(&self, digest: &str) -> Option<ApiKeyEntry> {
         let path = self.path.as_deref()?;
         let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let stamp = fs::metadata(path).and_then(|file| Ok((file.modified()?, file.len()))).ok()?;
@@ -81,9 +81,9 @@ pub fn add(path: &Path, role: &str, days: Option<u32>, note: &str) -> Result<Str
     let mut bytes = [0; 32];
     rand::rng().fill_bytes(&mut bytes);
     let key = URL_SAFE_NO_PAD.encode(bytes);
-    let mut file = if path.exists() { read(path)? } else { File::default() };
+    let mut file = if path.exists() { read(path)? } else { KeyFile::default() };
     let expires = days.map(|days| Utc::now() + TimeDelta::days(days.into()));
-    file.key.insert(digest(&key), Entry { role: role.into(), expires, note: note.into() });
+    file.key.insert(digest(&key), ApiKeyEntry { role: role.into(), expires, note: note.into() });
     let text = toml::to_string(&file).map_err(|error| error.to_string())?;
     write(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     Ok(key)
@@ -101,7 +101,7 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     fs::rename(beside, path)
 }
 
-fn read(path: &Path) -> Result<File, String> {
+fn read(path: &Path) -> Result<KeyFile, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -31,7 +31,7 @@ pub const MAX_NAME: usize = 63;
 
 /// What the server made of a password.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PasswordVerdict {
     Right,
     /// Wrong, or a role that may not log in here: a client is not told which.
     Wrong,
@@ -40,17 +40,17 @@ pub enum Verdict {
 }
 
 /// Tries a role and its password. Takes the same time for each of them.
-pub async fn verify(database: &Database, role: &str, password: &str) -> Result<Verdict, Failure> {
+pub async fn verify(database: &Database, role: &str, password: &str) -> Result<PasswordVerdict, Failure> {
     let begun = Instant::now();
     let verdict = tokio::time::timeout(MOST_TIME, judge(database, role, password)).await;
     tokio::time::sleep_until(begun + LEAST_TIME).await;
     verdict.unwrap_or_else(|_| Err(Failure::unavailable("the database does not answer")))
 }
 
-async fn judge(database: &Database, role: &str, password: &str) -> Result<Verdict, Failure> {
+async fn judge(database: &Database, role: &str, password: &str) -> Result<PasswordVerdict, Failure> {
     // What is no name of a role, and could not even be asked for.
     if role.is_empty() || role.len() > MAX_NAME || role.contains('\0') {
-        return Ok(Verdict::Wrong);
+        return Ok(PasswordVerdict::Wrong);
     }
     let verdict = try_hosts(database, role, password).await.map_err(|error| {
         tracing::warn!(cause = %error, "cannot try a password");
@@ -58,7 +58,7 @@ async fn judge(database: &Database, role: &str, password: &str) -> Result<Verdic
     })?;
     // Asked in any case, so that a role that may not log in costs the same work.
     let may = may_log_in(database, role).await?;
-    Ok(if verdict == Verdict::Right && !may { Verdict::Wrong } else { verdict })
+    Ok(if verdict == PasswordVerdict::Right && !may { PasswordVerdict::Wrong } else { verdict })
 }
 
 /// Whether the gateway may act as the role, and the role is no superuser.
@@ -74,7 +74,7 @@ async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
 }
 
 /// Each in turn, as the connections of requests do, until one has a verdict.
-async fn try_hosts(database: &Database, role: &str, password: &str) -> io::Result<Verdict> {
+async fn try_hosts(database: &Database, role: &str, password: &str) -> io::Result<PasswordVerdict> {
     let (config, _) = database.connection();
     let time = hosts::share(config, MOST_TIME);
     let mut last = io::Error::other("the connection string names no host");
@@ -89,7 +89,7 @@ async fn try_hosts(database: &Database, role: &str, password: &str) -> io::Resul
 }
 
 /// An address says where it is, and the name of the host who it must be.
-async fn try_host(database: &Database, index: usize, role: &str, password: &str) -> io::Result<Verdict> {
+async fn try_host(database: &Database, index: usize, role: &str, password: &str) -> io::Result<PasswordVerdict> {
     let (config, _) = database.connection();
     let port = hosts::port(config, index);
     let (host, address) = (config.get_hosts().get(index), config.get_hostaddrs().get(index));
@@ -108,7 +108,7 @@ async fn try_host(database: &Database, index: usize, role: &str, password: &str)
     try_tcp(database, stream, &name, role, password).await
 }
 
-async fn try_unix(database: &Database, path: PathBuf, role: &str, password: &str) -> io::Result<Verdict> {
+async fn try_unix(database: &Database, path: PathBuf, role: &str, password: &str) -> io::Result<PasswordVerdict> {
     log_in(UnixStream::connect(path).await?, database, role, password).await
 }
 
@@ -119,7 +119,7 @@ async fn try_tcp(
     host: &str,
     role: &str,
     password: &str,
-) -> io::Result<Verdict> {
+) -> io::Result<PasswordVerdict> {
     let (config, tls) = database.connection();
     if config.get_ssl_mode() == SslMode::Disable {
         return log_in(stream, database, role, password).await;
@@ -145,17 +145,17 @@ async fn log_in(
     database: &Database,
     role: &str,
     password: &str,
-) -> io::Result<Verdict> {
-    let mut session = Session { stream, received: BytesMut::new() };
+) -> io::Result<PasswordVerdict> {
+    let mut session = ProtocolStream { stream, received: BytesMut::new() };
     let name = database.connection().0.get_dbname().unwrap_or(role);
     session.send(|out| frontend::startup_message([("user", role), ("database", name)], out)).await?;
     let asked = match session.receive().await? {
         Message::AuthenticationSasl(asked) => asked,
-        Message::ErrorResponse(error) => return refused(&error, Verdict::NotAsked),
-        _ => return Ok(Verdict::NotAsked),
+        Message::ErrorResponse(error) => return refused(&error, PasswordVerdict::NotAsked),
+        _ => return Ok(PasswordVerdict::NotAsked),
     };
     if !asked.mechanisms().any(|mechanism| Ok(mechanism == SCRAM_SHA_256))? {
-        return Ok(Verdict::NotAsked);
+        return Ok(PasswordVerdict::NotAsked);
     }
     let mut scram = ScramSha256::new(password.as_bytes(), ChannelBinding::unsupported());
     session.send(|out| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), out)).await?;
@@ -172,7 +172,7 @@ async fn log_in(
         match session.receive().await? {
             Message::ReadyForQuery(_) => break,
             // A role without LOGIN or without CONNECT.
-            Message::ErrorResponse(error) => return refused(&error, Verdict::Wrong),
+            Message::ErrorResponse(error) => return refused(&error, PasswordVerdict::Wrong),
             _ => {}
         }
     }
@@ -182,19 +182,19 @@ async fn log_in(
             Ok(())
         })
         .await?;
-    Ok(Verdict::Right)
+    Ok(PasswordVerdict::Right)
 }
 
 /// What it means that the server says something else than the next word of SCRAM.
-fn instead(message: &Message) -> io::Result<Verdict> {
+fn instead(message: &Message) -> io::Result<PasswordVerdict> {
     match message {
-        Message::ErrorResponse(error) => refused(error, Verdict::Wrong),
+        Message::ErrorResponse(error) => refused(error, PasswordVerdict::Wrong),
         _ => Err(io::Error::other("the server does not keep to SCRAM")),
     }
 }
 
 /// The verdict of a server that ends the log-in, but for one that starts, stops or has no room: that says nothing of a password.
-fn refused(error: &ErrorResponseBody, verdict: Verdict) -> io::Result<Verdict> {
+fn refused(error: &ErrorResponseBody, verdict: PasswordVerdict) -> io::Result<PasswordVerdict> {
     let code = error.fields().filter(|field| Ok(field.type_() == b'C')).next()?;
     let code = code.map_or_else(Default::default, |field| String::from_utf8_lossy(field.value_bytes()).into_owned());
     match code.get(..2) {
@@ -205,12 +205,12 @@ fn refused(error: &ErrorResponseBody, verdict: Verdict) -> io::Result<Verdict> {
     }
 }
 
-struct Session<S> {
+struct ProtocolStream<S> {
     stream: S,
     received: BytesMut,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Session<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> ProtocolStream<S> {
     async fn send(&mut self, write: impl FnOnce(&mut BytesMut) -> io::Result<()>) -> io::Result<()> {
         let mut message = BytesMut::new();
         write(&mut message)?;

@@ -12,7 +12,7 @@ use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::guard::address;
-use crate::identity::password::{MAX_NAME, Verdict, verify};
+use crate::identity::password::{MAX_NAME, PasswordVerdict, verify};
 use crate::parameters;
 use crate::routing::Routes;
 
@@ -22,12 +22,12 @@ pub fn routes() -> Routes {
 
 /// Where to go afterwards: a path of ours.
 #[derive(Deserialize)]
-struct Next {
+struct RedirectTarget {
     #[serde(default)]
     next: String,
 }
 
-impl Next {
+impl RedirectTarget {
     fn path(&self) -> &str {
         if self.next.starts_with('/') && !self.next.starts_with("//") && !self.next.contains('\\') {
             &self.next
@@ -52,7 +52,7 @@ fn page(next: &str, problem: Option<&Failure>) -> Response {
     }
 }
 
-async fn show(Query(next): Query<Next>) -> Response {
+async fn show(Query(next): Query<RedirectTarget>) -> Response {
     page(next.path(), None)
 }
 
@@ -66,7 +66,7 @@ struct Credentials {
     #[serde(default)]
     key: String,
     #[serde(flatten)]
-    next: Next,
+    next: RedirectTarget,
 }
 
 async fn log_in(
@@ -91,11 +91,11 @@ async fn session(app: &Gateway, address: IpAddr, given: &Credentials) -> Result<
     }
     let _turn = app.logins.turn().await?;
     match verify(&app.database, &given.role, &given.password).await? {
-        Verdict::Right => Ok(app.cookies.seal(&given.role, &given.role)),
-        Verdict::Wrong => {
+        PasswordVerdict::Right => Ok(app.cookies.seal(&given.role, &given.role)),
+        PasswordVerdict::Wrong => {
             Err(Failure::new(StatusCode::UNAUTHORIZED, "role or password is wrong, or the role may not log in here"))
         }
-        Verdict::NotAsked => {
+        PasswordVerdict::NotAsked => {
             Err(Failure::new(StatusCode::UNAUTHORIZED, "the database does not ask for a password of SCRAM").hint(
                 "The administrator of the database sets scram-sha-256 in pg_hba.conf for connections from the gateway.",
             ))
@@ -108,14 +108,14 @@ async fn log_out(State(app): State<App>) -> Response {
 }
 
 #[derive(Deserialize)]
-struct Role {
+struct ChosenRole {
     role: String,
     #[serde(flatten)]
-    next: Next,
+    next: RedirectTarget,
 }
 
 /// Goes on as another role that the one that logged in is a member of.
-async fn act_as(State(app): State<App>, caller: Caller, Form(wanted): Form<Role>) -> Result<Response, Failure> {
+async fn act_as(State(app): State<App>, caller: Caller, Form(wanted): Form<ChosenRole>) -> Result<Response, Failure> {
     if wanted.role.len() > MAX_NAME {
         return Err(Failure::unauthenticated());
     }

@@ -31,11 +31,11 @@ pub fn routes() -> Routes {
 }
 
 async fn definitions(State(app): State<App>, visitor: Visitor) -> Result<Response, PageFailure> {
-    page(&app, &visitor, DEFINITIONS, "Definitions", Element::new("elsa-workflow-definition-list")).await
+    page(&app, &visitor, DEFINITIONS, "Definitions", CustomElement::new("elsa-workflow-definition-list")).await
 }
 
 async fn instances(State(app): State<App>, visitor: Visitor) -> Result<Response, PageFailure> {
-    page(&app, &visitor, INSTANCES, "Instances", Element::new("elsa-workflow-instance-list")).await
+    page(&app, &visitor, INSTANCES, "Instances", CustomElement::new("elsa-workflow-instance-list")).await
 }
 
 async fn definition(State(app): State<App>, visitor: Visitor, Path(id): Path<String>) -> Result<Response, PageFailure> {
@@ -48,7 +48,7 @@ async fn definition(State(app): State<App>, visitor: Visitor, Path(id): Path<Str
         )
         .await?;
     let title = only_title(&rows, "definition", &id)?;
-    let element = Element::new("elsa-workflow-definition-editor").of("definition-id", id);
+    let element = CustomElement::new("elsa-workflow-definition-editor").of("definition-id", id);
     page(&app, &visitor, DEFINITIONS, &title, element).await
 }
 
@@ -63,7 +63,7 @@ async fn instance(State(app): State<App>, visitor: Visitor, Path(id): Path<Strin
         )
         .await?;
     let title = only_title(&rows, "instance", &id)?;
-    let element = Element::new("elsa-workflow-instance-viewer").of("instance-id", id);
+    let element = CustomElement::new("elsa-workflow-instance-viewer").of("instance-id", id);
     page(&app, &visitor, INSTANCES, &title, element).await
 }
 
@@ -74,12 +74,12 @@ fn only_title(rows: &[Row], what: &str, id: &str) -> Result<String, Failure> {
 }
 
 /// One of Studio's custom elements, and the attribute that says what it shows.
-struct Element {
+struct CustomElement {
     name: &'static str,
     of: Option<(&'static str, String)>,
 }
 
-impl Element {
+impl CustomElement {
     fn new(name: &'static str) -> Self {
         Self { name, of: None }
     }
@@ -93,7 +93,7 @@ impl Element {
 #[template(path = "studio.html")]
 struct StudioPage {
     frame: Frame,
-    element: Element,
+    element: CustomElement,
 }
 
 #[derive(askama::Template)]
@@ -109,7 +109,7 @@ async fn page(
     visitor: &Visitor,
     here: &'static str,
     title: &str,
-    element: Element,
+    element: CustomElement,
 ) -> Result<Response, PageFailure> {
     let frame = Frame::new(app, visitor, here, title).await?;
     if studio::is_there(&app.options.studio).await {

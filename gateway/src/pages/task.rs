@@ -245,7 +245,7 @@ async fn change(
 /// The task has gone while the user wrote the answer.
 #[derive(askama::Template)]
 #[template(path = "task_lost.html")]
-struct Lost<'a> {
+struct LostTaskPage<'a> {
     failure: &'a Failure,
     typed: &'a Typed,
 }
@@ -254,7 +254,7 @@ fn lost(failure: Failure, typed: &Typed) -> Result<Response, PageFailure> {
     if failure.status != StatusCode::NOT_FOUND {
         return Err(failure.into());
     }
-    let mut response = html(&Lost { failure: &failure, typed })?;
+    let mut response = html(&LostTaskPage { failure: &failure, typed })?;
     *response.status_mut() = failure.status;
     Ok(response)
 }

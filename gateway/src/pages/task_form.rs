@@ -9,7 +9,7 @@ mod fields;
 use serde_json::Value;
 
 use super::typed::Typed;
-use fields::{Bounds, field};
+use fields::{FormSize, field};
 
 /// Name of the control of the whole answer. Those of its members follow as in a JSON Pointer: `result/address/street`.
 const ROOT: &str = "result";
@@ -30,13 +30,13 @@ pub struct Field {
     label: String,
     help: Option<String>,
     is_required: bool,
-    kind: Kind,
+    kind: FieldKind,
     /// What is in the control: a text, or those that are ticked.
     given: Vec<String>,
     problems: Vec<String>,
 }
 
-enum Kind {
+enum FieldKind {
     /// A line of text, with the type of its input.
     Line(&'static str),
     Lines,
@@ -64,8 +64,8 @@ impl Form {
         let whole = Value::Null;
         let schema = schema.unwrap_or(&whole);
         let label = schema.get("title").and_then(Value::as_str).unwrap_or("Answer");
-        let root = field(schema, ROOT, label, false, &mut Bounds::new());
-        let root = root.or_else(|| field(&whole, ROOT, label, false, &mut Bounds::new()));
+        let root = field(schema, ROOT, label, false, &mut FormSize::new());
+        let root = root.or_else(|| field(&whole, ROOT, label, false, &mut FormSize::new()));
         Self { root: root.unwrap_or_else(|| Field::json(ROOT, label)) }
     }
 
@@ -75,13 +75,13 @@ impl Form {
     }
 
     pub fn help(&self) -> Option<&str> {
-        self.root.help.as_deref().filter(|_| matches!(self.root.kind, Kind::Group(_)))
+        self.root.help.as_deref().filter(|_| matches!(self.root.kind, FieldKind::Group(_)))
     }
 
     /// The fields that are at its top.
     pub fn fields(&self) -> &[Field] {
         match &self.root.kind {
-            Kind::Group(fields) => fields,
+            FieldKind::Group(fields) => fields,
             _ => std::slice::from_ref(&self.root),
         }
     }
@@ -112,7 +112,7 @@ impl Form {
         for reason in reasons.lines() {
             let (path, text) = reason.split_once(": ").unwrap_or(("", reason));
             match self.root.find(&format!("{ROOT}{}", path.trim_end_matches('/'))) {
-                Some(field) if !matches!(field.kind, Kind::Group(_)) => field.problems.push(text.to_owned()),
+                Some(field) if !matches!(field.kind, FieldKind::Group(_)) => field.problems.push(text.to_owned()),
                 _ => others.push(reason.to_owned()),
             }
         }
@@ -128,18 +128,18 @@ impl Field {
             label: label.to_owned(),
             help: None,
             is_required: false,
-            kind: Kind::Json,
+            kind: FieldKind::Json,
             given: Vec::new(),
             problems: Vec::new(),
         }
     }
 
     fn children(&self) -> &[Self] {
-        if let Kind::Group(fields) = &self.kind { fields } else { &[] }
+        if let FieldKind::Group(fields) = &self.kind { fields } else { &[] }
     }
 
     fn children_mut(&mut self) -> &mut [Self] {
-        if let Kind::Group(fields) = &mut self.kind { fields } else { &mut [] }
+        if let FieldKind::Group(fields) = &mut self.kind { fields } else { &mut [] }
     }
 
     fn is_wrong(&self) -> bool {

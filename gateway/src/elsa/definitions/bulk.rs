@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
-use super::lifecycle::{self, Done};
+use super::lifecycle::{self, ChangeResult};
 use super::one::text;
 use crate::caller::Caller;
 use crate::elsa::many::{DEFINITIONS, bounded, unless_all_failed};
@@ -15,67 +15,67 @@ use crate::json::{Body, JsonText};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Definitions {
+pub struct DefinitionIds {
     definition_ids: Vec<String>,
 }
 
 #[derive(Deserialize)]
-pub struct Versions {
+pub struct VersionIds {
     ids: Vec<String>,
 }
 
 /// One that failed. Elsa's clients do not read this.
 #[derive(Serialize)]
-struct Failed {
+struct FailedItem {
     id: String,
     message: String,
 }
 
 #[derive(Serialize)]
-struct Deleted {
+struct DeleteResponse {
     deleted: usize,
-    failed: Vec<Failed>,
+    failed: Vec<FailedItem>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Published {
+struct PublishResponse {
     published: Vec<String>,
     already_published: Vec<String>,
     not_found: Vec<String>,
     updated_consumers: BTreeSet<String>,
-    failed: Vec<Failed>,
+    failed: Vec<FailedItem>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Retracted {
+struct RetractResponse {
     retracted: Vec<String>,
     already_retracted: Vec<String>,
     not_found: Vec<String>,
-    failed: Vec<Failed>,
+    failed: Vec<FailedItem>,
 }
 
 /// What became of each.
 #[derive(Default)]
-struct Outcome {
-    now: Vec<String>,
-    before: Vec<String>,
-    missing: Vec<String>,
-    failed: Vec<Failed>,
+struct BulkResult {
+    done: Vec<String>,
+    already_done: Vec<String>,
+    not_found: Vec<String>,
+    failed: Vec<FailedItem>,
 }
 
 /// What is done to each.
 #[derive(Clone, Copy)]
-enum Call {
+enum BulkAction {
     Delete,
     DeleteVersion,
     Publish,
     Retract,
 }
 
-impl Call {
-    async fn one(self, app: &Gateway, caller: &Caller, id: &str) -> Result<Done, Failure> {
+impl BulkAction {
+    async fn one(self, app: &Gateway, caller: &Caller, id: &str) -> Result<ChangeResult, Failure> {
         match self {
             Self::Delete => lifecycle::delete_all(app, caller, id).await,
             Self::DeleteVersion => lifecycle::delete_one(app, caller, id).await,
@@ -85,65 +85,65 @@ impl Call {
     }
 
     /// Where all that were found fail, the first failure is the answer.
-    async fn each(self, app: &Gateway, caller: &Caller, ids: Vec<String>) -> Result<Outcome, Failure> {
-        let (mut outcome, mut first) = (Outcome::default(), None);
+    async fn each(self, app: &Gateway, caller: &Caller, ids: Vec<String>) -> Result<BulkResult, Failure> {
+        let (mut result, mut first) = (BulkResult::default(), None);
         for id in bounded(ids, DEFINITIONS)? {
             match self.one(app, caller, &id).await {
-                Ok(Done::Now) => outcome.now.push(id),
-                Ok(Done::Before) => outcome.before.push(id),
-                Ok(Done::Missing) => outcome.missing.push(id),
+                Ok(ChangeResult::Done) => result.done.push(id),
+                Ok(ChangeResult::AlreadyDone) => result.already_done.push(id),
+                Ok(ChangeResult::NotFound) => result.not_found.push(id),
                 Err(failure) => {
-                    outcome.failed.push(Failed { id, message: failure.message.clone() });
+                    result.failed.push(FailedItem { id, message: failure.message.clone() });
                     first.get_or_insert(failure);
                 }
             }
         }
-        let is_any_done = !(outcome.now.is_empty() && outcome.before.is_empty());
-        unless_all_failed(outcome, is_any_done, first)
+        let is_any_done = !(result.done.is_empty() && result.already_done.is_empty());
+        unless_all_failed(result, is_any_done, first)
     }
 }
 
-fn deleted(outcome: Outcome) -> Result<JsonText, Failure> {
-    text(&Deleted { deleted: outcome.now.len(), failed: outcome.failed })
+fn deleted(result: BulkResult) -> Result<JsonText, Failure> {
+    text(&DeleteResponse { deleted: result.done.len(), failed: result.failed })
 }
 
 /// Call 31.
 pub async fn delete(
     State(app): State<App>,
     caller: Caller,
-    Body(asked): Body<Definitions>,
+    Body(asked): Body<DefinitionIds>,
 ) -> Result<JsonText, Failure> {
-    let outcome = Call::Delete.each(&app, &caller, asked.definition_ids).await?;
-    deleted(outcome)
+    let result = BulkAction::Delete.each(&app, &caller, asked.definition_ids).await?;
+    deleted(result)
 }
 
 /// Call 32.
 pub async fn delete_versions(
     State(app): State<App>,
     caller: Caller,
-    Body(asked): Body<Versions>,
+    Body(asked): Body<VersionIds>,
 ) -> Result<JsonText, Failure> {
-    let outcome = Call::DeleteVersion.each(&app, &caller, asked.ids).await?;
-    deleted(outcome)
+    let result = BulkAction::DeleteVersion.each(&app, &caller, asked.ids).await?;
+    deleted(result)
 }
 
 /// Call 33.
 pub async fn publish(
     State(app): State<App>,
     caller: Caller,
-    Body(asked): Body<Definitions>,
+    Body(asked): Body<DefinitionIds>,
 ) -> Result<JsonText, Failure> {
-    let outcome = Call::Publish.each(&app, &caller, asked.definition_ids).await?;
+    let result = BulkAction::Publish.each(&app, &caller, asked.definition_ids).await?;
     let mut updated_consumers = BTreeSet::new();
-    for id in &outcome.now {
+    for id in &result.done {
         updated_consumers.extend(lifecycle::updated(&app, &caller, id).await?);
     }
-    text(&Published {
-        published: outcome.now,
-        already_published: outcome.before,
-        not_found: outcome.missing,
+    text(&PublishResponse {
+        published: result.done,
+        already_published: result.already_done,
+        not_found: result.not_found,
         updated_consumers,
-        failed: outcome.failed,
+        failed: result.failed,
     })
 }
 
@@ -151,13 +151,13 @@ pub async fn publish(
 pub async fn retract(
     State(app): State<App>,
     caller: Caller,
-    Body(asked): Body<Definitions>,
+    Body(asked): Body<DefinitionIds>,
 ) -> Result<JsonText, Failure> {
-    let outcome = Call::Retract.each(&app, &caller, asked.definition_ids).await?;
-    text(&Retracted {
-        retracted: outcome.now,
-        already_retracted: outcome.before,
-        not_found: outcome.missing,
-        failed: outcome.failed,
+    let result = BulkAction::Retract.each(&app, &caller, asked.definition_ids).await?;
+    text(&RetractResponse {
+        retracted: result.done,
+        already_retracted: result.already_done,
+        not_found: result.not_found,
+        failed: result.failed,
     })
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::activities;
-use super::members::{self, FREE, Kind, LISTS, Members, OF_ANSWER, OF_VERSION, OPTION, Shape, TOP};
+use super::members::{self, FREE, LISTS, Members, OF_ANSWER, OF_VERSION, OPTION, ObjectShape, TOP, ValueKind};
 use crate::failure::Failure;
 use crate::json::raw;
 
@@ -50,13 +50,13 @@ struct Travelling {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     custom_properties: Members,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    lists: BTreeMap<String, Vec<Element>>,
+    lists: BTreeMap<String, Vec<CarriedElement>>,
 }
 
 /// An input, output or variable, as it was when the document was opened.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Element {
+struct CarriedElement {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,7 +135,7 @@ fn divide(export: &str) -> Result<(Members, Travelling), Failure> {
             travelling.document.insert((*list).into(), value);
             continue;
         };
-        let (elements, rests): (Vec<Members>, Vec<Element>) =
+        let (elements, rests): (Vec<Members>, Vec<CarriedElement>) =
             elements.into_iter().map(|element| divide_element(element, shape)).unzip();
         if rests.iter().any(|element| !element.rest.is_empty()) {
             travelling.lists.insert((*list).into(), rests);
@@ -145,9 +145,9 @@ fn divide(export: &str) -> Result<(Members, Travelling), Failure> {
     Ok((shown, travelling))
 }
 
-fn divide_element(element: Members, shape: &Shape) -> (Members, Element) {
+fn divide_element(element: Members, shape: &ObjectShape) -> (Members, CarriedElement) {
     let (shown, rest) = members::split(element, shape);
-    let element = Element { id: members::text(&shown, "id"), name: members::text(&shown, "name"), rest };
+    let element = CarriedElement { id: members::text(&shown, "id"), name: members::text(&shown, "name"), rest };
     (shown, element)
 }
 
@@ -185,12 +185,12 @@ fn place(document: &mut Members, travelling: &Travelling) -> Result<(), Failure>
 
 /// A document that a client sent, to be stored.
 #[derive(Debug)]
-pub struct Sent {
+pub struct SentDocument {
     document: Members,
     edited: Option<Edited>,
 }
 
-impl Sent {
+impl SentDocument {
     /// Reads what an editor sends: what describes the stored version is not the client's to say.
     pub fn by_editor(model: Members) -> Result<Self, Failure> {
         let mut model = Self::spelled(model);
@@ -209,7 +209,7 @@ impl Sent {
     }
 
     fn spelled(model: Members) -> Members {
-        let names = OF_VERSION.iter().chain(OF_ANSWER).map(|name| (*name, Kind::Any));
+        let names = OF_VERSION.iter().chain(OF_ANSWER).map(|name| (*name, ValueKind::Any));
         members::canonical(model, &names.chain(TOP.known.iter().copied()).collect::<Vec<_>>())
     }
 
@@ -264,7 +264,7 @@ impl Sent {
 }
 
 /// Gives each element what belongs to it: by id, by name, or by place where it got a name that was not there.
-fn put_back_elements(mut elements: Vec<Members>, carried: Vec<Element>, shape: &Shape) -> Vec<Members> {
+fn put_back_elements(mut elements: Vec<Members>, carried: Vec<CarriedElement>, shape: &ObjectShape) -> Vec<Members> {
     let names: Vec<Option<String>> = carried.iter().map(|element| element.name.clone()).collect();
     let mut is_free = vec![true; elements.len()];
     let mut waiting = Vec::new();
@@ -318,7 +318,7 @@ mod tests {
     }
 
     fn stored(model: &Value) -> Value {
-        let sent = Sent::by_editor(serde_json::from_value(model.clone()).unwrap()).unwrap();
+        let sent = SentDocument::by_editor(serde_json::from_value(model.clone()).unwrap()).unwrap();
         serde_json::from_str(&sent.into_text("x").unwrap()).unwrap()
     }
 

@@ -54,7 +54,7 @@ const RUN: &str = concat!(
 /// How to run it. Elsa's clients send null for what they do not give, or nothing at all.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Run {
+pub struct RunRequest {
     correlation_id: Option<String>,
     trigger_activity_id: Option<String>,
     version_options: Option<String>,
@@ -63,7 +63,7 @@ pub struct Run {
     instance_id: Option<String>,
 }
 
-impl Run {
+impl RunRequest {
     /// The instance's id: the client's, or a new one.
     fn instance(&self) -> Result<Uuid, Failure> {
         match &self.instance_id {
@@ -73,8 +73,8 @@ impl Run {
     }
 }
 
-/// An instance that was run, and where it stands in Elsa's form.
-struct Ran {
+/// Where an instance stands that was run, in Elsa's form.
+struct WorkflowState {
     id: String,
     json: String,
 }
@@ -84,7 +84,7 @@ pub async fn execute(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<String>,
-    Body(asked): Body<Option<Run>>,
+    Body(asked): Body<Option<RunRequest>>,
 ) -> Response {
     let asked = asked.unwrap_or_default();
     let instance = match asked.instance() {
@@ -130,14 +130,20 @@ pub async fn dispatch(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<String>,
-    Body(asked): Body<Option<Run>>,
+    Body(asked): Body<Option<RunRequest>>,
 ) -> Result<JsonText, Failure> {
     let asked = asked.unwrap_or_default();
     let state = run(&app, &caller, &id, &asked, asked.instance()?).await?;
     text(&Dispatched { workflow_instance_id: state.id })
 }
 
-async fn run(app: &Gateway, caller: &Caller, id: &str, asked: &Run, instance: Uuid) -> Result<Ran, Failure> {
+async fn run(
+    app: &Gateway,
+    caller: &Caller,
+    id: &str,
+    asked: &RunRequest,
+    instance: Uuid,
+) -> Result<WorkflowState, Failure> {
     let which = asked.version_options.as_deref().filter(|text| !text.is_empty());
     let which = which.map_or(Ok(Versions::Published), Versions::read)?;
     let input = asked.input.as_ref().map_or("{}", |input| input.get());
@@ -161,5 +167,5 @@ async fn run(app: &Gateway, caller: &Caller, id: &str, asked: &Run, instance: Uu
         "{facts},\"input\":{input},\"output\":{output},\"bookmarks\":{bookmarks},\"incidents\":{incidents},\
          \"completionCallbacks\":[],\"activityExecutionContexts\":[],\"properties\":{{}}}}"
     );
-    Ok(Ran { id: column(4)?, json })
+    Ok(WorkflowState { id: column(4)?, json })
 }

@@ -49,7 +49,7 @@ pub async fn export(
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Asked {
+pub struct ExportRequest {
     ids: Vec<String>,
     #[serde(default)]
     include_consuming_workflows: Option<bool>,
@@ -59,7 +59,7 @@ pub struct Asked {
 pub async fn export_many(
     State(app): State<App>,
     caller: Caller,
-    Body(asked): Body<Asked>,
+    Body(asked): Body<ExportRequest>,
 ) -> Result<Response, Failure> {
     let mut archive = Archive::new();
     let mut definitions = Vec::new();

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::list::{self, Summary};
 use super::one::{Purpose, by_definition_id, text};
 use super::query::Versions;
-use super::save::{Saved, consumers};
+use super::save::{SaveResponse, consumers};
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
@@ -19,61 +19,61 @@ use crate::parameters;
 const PUBLISH: &str = "SELECT d.is_published, CASE WHEN NOT d.is_published THEN @wf.wf_publish(d.definition_id, d.version) END \
      FROM workflow.definition_list d WHERE d.definition_id = $1 AND d.is_latest";
 
-/// What a call found and did.
+/// What became of a change to a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
-    Now,
-    Before,
-    Missing,
+pub enum ChangeResult {
+    Done,
+    AlreadyDone,
+    NotFound,
 }
 
 /// Publishes the latest version of a definition.
-pub async fn publish_latest(app: &Gateway, caller: &Caller, id: &str) -> Result<Done, Failure> {
+pub async fn publish_latest(app: &Gateway, caller: &Caller, id: &str) -> Result<ChangeResult, Failure> {
     let rows = app.database.write(caller, PUBLISH, parameters![id]).await?;
     Ok(match rows.first() {
-        None => Done::Missing,
-        Some(row) if row.get(0) => Done::Before,
-        Some(_) => Done::Now,
+        None => ChangeResult::NotFound,
+        Some(row) if row.get(0) => ChangeResult::AlreadyDone,
+        Some(_) => ChangeResult::Done,
     })
 }
 
 /// Leaves no version of a definition published.
-pub async fn retract_all(app: &Gateway, caller: &Caller, id: &str) -> Result<Done, Failure> {
+pub async fn retract_all(app: &Gateway, caller: &Caller, id: &str) -> Result<ChangeResult, Failure> {
     match app.database.write(caller, "SELECT @wf.wf_retract($1)", parameters![id]).await {
-        Ok(rows) if rows.first().is_some_and(|row| row.get(0)) => Ok(Done::Now),
-        Ok(_) => Ok(Done::Before),
-        Err(failure) if failure.status == StatusCode::NOT_FOUND => Ok(Done::Missing),
+        Ok(rows) if rows.first().is_some_and(|row| row.get(0)) => Ok(ChangeResult::Done),
+        Ok(_) => Ok(ChangeResult::AlreadyDone),
+        Err(failure) if failure.status == StatusCode::NOT_FOUND => Ok(ChangeResult::NotFound),
         Err(failure) => Err(failure),
     }
 }
 
 /// Deletes all versions of a definition.
-pub async fn delete_all(app: &Gateway, caller: &Caller, id: &str) -> Result<Done, Failure> {
+pub async fn delete_all(app: &Gateway, caller: &Caller, id: &str) -> Result<ChangeResult, Failure> {
     match app.database.write(caller, "SELECT @wf.wf_delete_definition($1)", parameters![id]).await {
-        Ok(_) => Ok(Done::Now),
-        Err(failure) if failure.status == StatusCode::NOT_FOUND => Ok(Done::Missing),
+        Ok(_) => Ok(ChangeResult::Done),
+        Err(failure) if failure.status == StatusCode::NOT_FOUND => Ok(ChangeResult::NotFound),
         Err(failure) => Err(failure),
     }
 }
 
 /// Deletes one version.
-pub async fn delete_one(app: &Gateway, caller: &Caller, id: &str) -> Result<Done, Failure> {
-    let Ok(version_id) = id.parse::<Uuid>() else { return Ok(Done::Missing) };
+pub async fn delete_one(app: &Gateway, caller: &Caller, id: &str) -> Result<ChangeResult, Failure> {
+    let Ok(version_id) = id.parse::<Uuid>() else { return Ok(ChangeResult::NotFound) };
     const SQL: &str = "SELECT @wf.wf_delete_definition(d.definition_id, d.version) \
          FROM workflow.definition_list d WHERE d.version_id = $1";
     let rows = app.database.write(caller, SQL, parameters![version_id]).await?;
-    Ok(if rows.is_empty() { Done::Missing } else { Done::Now })
+    Ok(if rows.is_empty() { ChangeResult::NotFound } else { ChangeResult::Done })
 }
 
 /// Call 25.
 pub async fn publish(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
     let done = publish_latest(&app, &caller, &id).await?;
-    if done == Done::Missing {
+    if done == ChangeResult::NotFound {
         return Err(Failure::not_found("definition", &id));
     }
     let whole = by_definition_id(&app, &caller, &id, Versions::Latest, Purpose::Show).await?;
     let consumers = consumers(&app, &caller, &whole).await?;
-    text(&Saved::new(whole.model(None)?, done == Done::Before, consumers))
+    text(&SaveResponse::new(whole.model(None)?, done == ChangeResult::AlreadyDone, consumers))
 }
 
 /// Call 26.
@@ -85,7 +85,7 @@ pub async fn retract(State(app): State<App>, caller: Caller, Path(id): Path<Stri
 /// Call 28.
 pub async fn delete(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<StatusCode, Failure> {
     match delete_all(&app, &caller, &id).await? {
-        Done::Missing => Err(Failure::not_found("definition", &id)),
+        ChangeResult::NotFound => Err(Failure::not_found("definition", &id)),
         _ => Ok(StatusCode::NO_CONTENT),
     }
 }
@@ -97,7 +97,7 @@ pub async fn delete_version(
     Path(id): Path<String>,
 ) -> Result<StatusCode, Failure> {
     match delete_one(&app, &caller, &id).await? {
-        Done::Missing => Err(Failure::not_found("version of a definition", &id)),
+        ChangeResult::NotFound => Err(Failure::not_found("version of a definition", &id)),
         _ => Ok(StatusCode::NO_CONTENT),
     }
 }

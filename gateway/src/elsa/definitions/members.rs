@@ -11,15 +11,15 @@ use crate::json::raw;
 pub type Members = BTreeMap<String, Box<RawValue>>;
 
 /// What the client reads of an object.
-pub struct Shape {
+pub struct ObjectShape {
     /// The members, and what it takes for their values.
-    pub known: &'static [(&'static str, Kind)],
+    pub known: &'static [(&'static str, ValueKind)],
     /// What `wf_export` writes where a document says nothing: these need not travel.
     pub filled: &'static [(&'static str, &'static str)],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     Text,
     Boolean,
     List,
@@ -27,11 +27,11 @@ pub enum Kind {
     Object,
     Any,
 }
-use Kind::{Any, Boolean, List, Object, Text, Texts};
+use ValueKind::{Any, Boolean, List, Object, Text, Texts};
 
 /// A user's own object.
-pub const FREE: Shape = Shape { known: &[], filled: &[] };
-pub const TOP: Shape = Shape {
+pub const FREE: ObjectShape = ObjectShape { known: &[], filled: &[] };
+pub const TOP: ObjectShape = ObjectShape {
     known: &[
         ("name", Text),
         ("description", Text),
@@ -51,7 +51,7 @@ pub const TOP: Shape = Shape {
         ("isReadonly", "false"),
     ],
 };
-pub const OPTION: Shape = Shape {
+pub const OPTION: ObjectShape = ObjectShape {
     known: &[
         ("activationStrategyType", Text),
         ("usableAsActivity", Boolean),
@@ -62,7 +62,7 @@ pub const OPTION: Shape = Shape {
     ],
     filled: &[],
 };
-const VARIABLE: Shape = Shape {
+const VARIABLE: ObjectShape = ObjectShape {
     known: &[
         ("id", Text),
         ("name", Text),
@@ -73,7 +73,7 @@ const VARIABLE: Shape = Shape {
     ],
     filled: &[("isArray", "false")],
 };
-const INPUT: Shape = Shape {
+const INPUT: ObjectShape = ObjectShape {
     known: &[
         ("type", Text),
         ("isArray", Boolean),
@@ -86,7 +86,7 @@ const INPUT: Shape = Shape {
     ],
     filled: &[("isArray", "false"), ("storageDriverType", "null")],
 };
-const OUTPUT: Shape = Shape {
+const OUTPUT: ObjectShape = ObjectShape {
     known: &[
         ("type", Text),
         ("isArray", Boolean),
@@ -97,26 +97,26 @@ const OUTPUT: Shape = Shape {
     ],
     filled: &[("isArray", "false")],
 };
-pub const LISTS: &[(&str, Shape)] = &[("variables", VARIABLE), ("inputs", INPUT), ("outputs", OUTPUT)];
+pub const LISTS: &[(&str, ObjectShape)] = &[("variables", VARIABLE), ("inputs", INPUT), ("outputs", OUTPUT)];
 
 /// Members of the top level that `wf_export` writes itself, whatever the document has.
 pub const OF_VERSION: &[&str] = &["definitionId", "version", "isLatest", "isPublished"];
 /// Members of the top level that an answer has from elsewhere than the document, which may have its own.
 pub const OF_ANSWER: &[&str] = &["id", "createdAt", "toolVersion", "links", "materializerName", "providerName"];
 
-impl Shape {
+impl ObjectShape {
     /// Whether a member is as `wf_export` writes it by itself.
     pub fn fills(&self, name: &str, value: &RawValue) -> bool {
         self.filled.iter().any(|(filled, written)| *filled == name && *written == value.get())
     }
 
-    fn kind(&self, name: &str) -> Option<Kind> {
+    fn kind(&self, name: &str) -> Option<ValueKind> {
         self.known.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 }
 
 /// Gives known members the letter case in which they are known.
-pub fn canonical(members: Members, known: &[(&'static str, Kind)]) -> Members {
+pub fn canonical(members: Members, known: &[(&'static str, ValueKind)]) -> Members {
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     let (exact, others): (Members, Members) = members.into_iter().partition(|(name, _)| names.contains(&name.as_str()));
     let mut all = exact;
@@ -130,7 +130,7 @@ pub fn canonical(members: Members, known: &[(&'static str, Kind)]) -> Members {
 
 /// What the client reads of an object, and what it would lose: members that it does not know, or cannot read, and
 /// those with a value that it does not tell from none.
-pub fn split(members: Members, shape: &Shape) -> (Members, Members) {
+pub fn split(members: Members, shape: &ObjectShape) -> (Members, Members) {
     let (mut shown, mut rest) = (Members::new(), Members::new());
     for (name, value) in canonical(members, shape.known) {
         let is_read = shape.kind(&name).is_some_and(|kind| fits(kind, value.get()));
@@ -147,7 +147,7 @@ pub fn split(members: Members, shape: &Shape) -> (Members, Members) {
 
 /// Puts back what the client has lost: a member that has a value now keeps it. What the client writes where it has
 /// read nothing is left out.
-pub fn put_back(members: &mut Members, rest: Members, shape: &Shape) {
+pub fn put_back(members: &mut Members, rest: Members, shape: &ObjectShape) {
     members.retain(|name, value| shape.kind(name).is_none() || !is_default(value.get()));
     for (name, value) in rest {
         if members.get(&name).is_none_or(|now| is_blank(now.get())) {
@@ -156,7 +156,7 @@ pub fn put_back(members: &mut Members, rest: Members, shape: &Shape) {
     }
 }
 
-fn fits(kind: Kind, text: &str) -> bool {
+fn fits(kind: ValueKind, text: &str) -> bool {
     let first = text.as_bytes().first();
     match kind {
         Text => matches!(first, Some(b'"' | b'n')),

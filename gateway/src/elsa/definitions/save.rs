@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use super::document::Sent;
+use super::document::SentDocument;
 use super::members::Members;
 use super::one::{Whole, by_version_id, text};
 use crate::caller::Caller;
@@ -18,7 +18,7 @@ const CHANGED: &str = "40001";
 
 /// The body of a save.
 #[derive(Deserialize)]
-pub struct Save {
+pub struct SaveRequest {
     model: Members,
     #[serde(default)]
     publish: Option<bool>,
@@ -27,21 +27,21 @@ pub struct Save {
 /// The answer to a save and to a publication.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Saved {
+pub struct SaveResponse {
     pub workflow_definition: Members,
     pub already_published: bool,
     pub consuming_workflow_count: i64,
     validation_errors: [(); 0],
 }
 
-impl Saved {
+impl SaveResponse {
     pub fn new(workflow_definition: Members, already_published: bool, consuming_workflow_count: i64) -> Self {
         Self { workflow_definition, already_published, consuming_workflow_count, validation_errors: [] }
     }
 }
 
 /// A draft that was stored.
-struct Stored {
+struct StoredDraft {
     version_id: String,
     version: i32,
     /// The same content is published already, and nothing was stored.
@@ -50,8 +50,8 @@ struct Stored {
 }
 
 /// Call 24. Publishing is a transaction of its own: what cannot be published is stored as a draft all the same.
-pub async fn save(State(app): State<App>, caller: Caller, Body(save): Body<Save>) -> Result<JsonText, Failure> {
-    let sent = Sent::by_editor(save.model)?;
+pub async fn save(State(app): State<App>, caller: Caller, Body(save): Body<SaveRequest>) -> Result<JsonText, Failure> {
+    let sent = SentDocument::by_editor(save.model)?;
     let id = sent.definition_id().unwrap_or_else(super::new_id);
     let stored = store(&app, &caller, sent, &id).await?;
     let publish = save.publish == Some(true);
@@ -61,19 +61,19 @@ pub async fn save(State(app): State<App>, caller: Caller, Body(save): Body<Save>
     }
     let whole = by_version_id(&app, &caller, &stored.version_id).await?;
     let consumers = if publish { consumers(&app, &caller, &whole).await? } else { 0 };
-    text(&Saved::new(whole.model(Some(stored.session))?, publish && stored.is_published, consumers))
+    text(&SaveResponse::new(whole.model(Some(stored.session))?, publish && stored.is_published, consumers))
 }
 
 /// Call 37. A file that names no definition makes a new one.
 pub async fn import(State(app): State<App>, caller: Caller, Body(model): Body<Members>) -> Result<JsonText, Failure> {
-    let sent = Sent::by_file(model)?;
+    let sent = SentDocument::by_file(model)?;
     let id = sent.definition_id().or_else(|| sent.id()).unwrap_or_else(super::new_id);
     let stored = store(&app, &caller, sent, &id).await?;
     text(&by_version_id(&app, &caller, &stored.version_id).await?.model(Some(stored.session))?)
 }
 
 /// Stores a document as a draft. One that names the save that it was made from does not overwrite another's.
-async fn store(app: &Gateway, caller: &Caller, sent: Sent, id: &str) -> Result<Stored, Failure> {
+async fn store(app: &Gateway, caller: &Caller, sent: SentDocument, id: &str) -> Result<StoredDraft, Failure> {
     let edited = sent.edited(id).cloned();
     let revision = edited.as_ref().map(|edited| edited.revision);
     let session = edited.map_or_else(super::new_id, |edited| edited.session);
@@ -94,7 +94,7 @@ async fn store(app: &Gateway, caller: &Caller, sent: Sent, id: &str) -> Result<S
         saved => saved?,
     };
     let row = rows.first().ok_or_else(|| Failure::internal("a draft was stored without an answer"))?;
-    Ok(Stored { version_id: row.get(0), version: row.get(1), is_published: row.get(2), session })
+    Ok(StoredDraft { version_id: row.get(0), version: row.get(1), is_published: row.get(2), session })
 }
 
 /// Tells an editor who has changed the definition, and when. Where no editor has, two transactions were in each other's way.

@@ -23,7 +23,7 @@ const MAX_INSIDE: usize = 50;
 /// A node as Elsa's API shows it: its activity has its children as members.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Node<'a> {
+struct ActivityNode<'a> {
     node_id: &'a str,
     port: &'a str,
     activity: &'a Value,
@@ -32,7 +32,7 @@ struct Node<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Segment<'a> {
+struct PathSegment<'a> {
     activity_node_id: &'a str,
     activity_id: &'a str,
     activity_type: &'a str,
@@ -43,9 +43,9 @@ struct Segment<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Segments<'a> {
-    child_node: Node<'a>,
-    container: Node<'a>,
-    path_segments: Vec<Segment<'a>>,
+    child_node: ActivityNode<'a>,
+    container: ActivityNode<'a>,
+    path_segments: Vec<PathSegment<'a>>,
 }
 
 /// Call 39. Without a node it is the workflow.
@@ -56,7 +56,7 @@ pub async fn subgraph(
     query: Parameters,
 ) -> Result<JsonText, Failure> {
     let wanted = query.text("parentNodeId").unwrap_or(WORKFLOW);
-    let mut graph = Graph::open(by_version_id(&app, &caller, &id).await?)?;
+    let mut graph = WorkflowGraph::open(by_version_id(&app, &caller, &id).await?)?;
     let mut path = graph.path(&app, &caller, wanted).await?;
     if let Some(step) = path.last()
         && graph.enter(&app, &caller, &step.pointer.clone()).await?
@@ -75,7 +75,7 @@ pub async fn segments(
     query: Parameters,
 ) -> Result<JsonText, Failure> {
     let wanted = query.text("childNodeId").ok_or_else(|| Failure::bad_request("childNodeId is missing"))?;
-    let mut graph = Graph::open(by_version_id(&app, &caller, &id).await?)?;
+    let mut graph = WorkflowGraph::open(by_version_id(&app, &caller, &id).await?)?;
     let path = graph.path(&app, &caller, wanted).await?;
     let (child, ancestors) = path.split_last().ok_or_else(|| Failure::not_found("activity", wanted))?;
     let mut path_segments = Vec::new();
@@ -86,7 +86,7 @@ pub async fn segments(
             continue;
         }
         container = step;
-        path_segments.push(Segment {
+        path_segments.push(PathSegment {
             activity_node_id: words(activity, "nodeId"),
             activity_id: words(activity, "id"),
             activity_type: words(activity, "type"),
@@ -99,7 +99,7 @@ pub async fn segments(
 
 /// A step down to a node.
 #[derive(Debug, Clone)]
-struct Step {
+struct PathStep {
     /// JSON pointer to its activity.
     pointer: String,
     /// The port of its parent.
@@ -107,13 +107,13 @@ struct Step {
 }
 
 /// A definition, with the workflows that it uses where they were opened.
-struct Graph {
+struct WorkflowGraph {
     workflow: Value,
     /// Which version's document begins at a pointer; later ones are further inside.
     documents: Vec<(String, String, i32)>,
 }
 
-impl Graph {
+impl WorkflowGraph {
     fn open(whole: Whole) -> Result<Self, Failure> {
         let mut document: Value = json::parse(whole.export.as_bytes())?;
         let mut root = document.get_mut("root").map(Value::take).unwrap_or_default();
@@ -126,7 +126,7 @@ impl Graph {
     }
 
     /// The way to a node, which is last. Workflows on the way are opened.
-    async fn path(&mut self, app: &Gateway, caller: &Caller, wanted: &str) -> Result<Vec<Step>, Failure> {
+    async fn path(&mut self, app: &Gateway, caller: &Caller, wanted: &str) -> Result<Vec<PathStep>, Failure> {
         loop {
             let path = self.walk(wanted);
             let Some(last) = path.last() else { return Ok(path) };
@@ -141,9 +141,10 @@ impl Graph {
     }
 
     /// As far down towards a node as the document goes.
-    fn walk(&self, wanted: &str) -> Vec<Step> {
+    fn walk(&self, wanted: &str) -> Vec<PathStep> {
         let mut path = Vec::new();
-        let mut next = Some(Step { pointer: String::new(), port: "Root".into() }).filter(|_| is_at(WORKFLOW, wanted));
+        let root = PathStep { pointer: String::new(), port: "Root".into() };
+        let mut next = Some(root).filter(|_| is_at(WORKFLOW, wanted));
         while let Some(step) = next {
             next = children(self.activity(&step), &step.pointer)
                 .into_iter()
@@ -153,13 +154,13 @@ impl Graph {
         path
     }
 
-    fn activity(&self, step: &Step) -> &Value {
+    fn activity(&self, step: &PathStep) -> &Value {
         self.workflow.pointer(&step.pointer).unwrap_or(&Value::Null)
     }
 
-    fn node<'a>(&'a self, step: &'a Step) -> Node<'a> {
+    fn node<'a>(&'a self, step: &'a PathStep) -> ActivityNode<'a> {
         let activity = self.activity(step);
-        Node { node_id: words(activity, "nodeId"), port: &step.port, activity, children: [] }
+        ActivityNode { node_id: words(activity, "nodeId"), port: &step.port, activity, children: [] }
     }
 
     /// Opens the workflow that an activity stands for. `false`: it stands for none, or is open.
@@ -213,7 +214,7 @@ fn words<'a>(activity: &'a Value, name: &str) -> &'a str {
 
 /// The activities inside of one, wherever its members have them: single, in lists, and in parts such as the cases of a
 /// Switch, which are ports by their own names.
-fn children(activity: &Value, pointer: &str) -> Vec<Step> {
+fn children(activity: &Value, pointer: &str) -> Vec<PathStep> {
     let mut found = Vec::new();
     let parent = words(activity, "nodeId");
     let mut work: Vec<(&Value, String, String)> = Vec::new();
@@ -225,7 +226,7 @@ fn children(activity: &Value, pointer: &str) -> Vec<Step> {
             Value::Object(members) => {
                 let node_id = words(value, "nodeId");
                 if members.contains_key("type") && node_id.len() > parent.len() && is_at(parent, node_id) {
-                    found.push(Step { pointer, port });
+                    found.push(PathStep { pointer, port });
                     continue;
                 }
                 let named = ["label", "name"].iter().map(|name| words(value, name)).find(|name| !name.is_empty());

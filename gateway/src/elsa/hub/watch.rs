@@ -36,12 +36,12 @@ pub struct Hub {
 struct Observed {
     /// How it was when its observers were last told; none: an observer has not been told anything yet.
     stamp: Option<String>,
-    listeners: HashMap<Uuid, Listener>,
+    observers: HashMap<Uuid, Observer>,
 }
 
 /// Where a connection hears of updates.
 #[derive(Clone)]
-pub struct Listener {
+pub struct Observer {
     pub sender: mpsc::Sender<Update>,
     /// The connection is to end.
     pub end: Arc<Notify>,
@@ -54,8 +54,8 @@ impl Hub {
         let Some(group) = all.get_mut(&who(caller)) else { return };
         for id in ids {
             if let Some(observed) = group.get_mut(id) {
-                observed.listeners.remove(&connection);
-                if observed.listeners.is_empty() {
+                observed.observers.remove(&connection);
+                if observed.observers.is_empty() {
                     group.remove(id);
                 }
             }
@@ -78,17 +78,17 @@ impl Hub {
     }
 
     /// Tells observers what was found. Those of an instance that was not found observe it no longer.
-    fn tell(&self, who: &Who, looked_at: &[Uuid], found: HashMap<Uuid, Found>) {
+    fn tell(&self, who: &Who, looked_at: &[Uuid], found: HashMap<Uuid, Snapshot>) {
         let mut all = self.lock();
         let Some(group) = all.get_mut(who) else { return };
         for id in looked_at {
             match (found.get(id), group.get_mut(id)) {
                 (None, _) => drop(group.remove(id)),
-                (Some(Found { stamp, update: Some(update) }), Some(observed)) => {
+                (Some(Snapshot { stamp, update: Some(update) }), Some(observed)) => {
                     observed.stamp = Some(stamp.clone());
-                    for listener in observed.listeners.values() {
-                        if listener.sender.try_send(update.clone()).is_err() {
-                            listener.end.notify_one();
+                    for observer in observed.observers.values() {
+                        if observer.sender.try_send(update.clone()).is_err() {
+                            observer.end.notify_one();
                         }
                     }
                 }
@@ -100,7 +100,7 @@ impl Hub {
     /// Ends the connections of a caller whose key or session has ended.
     fn dismiss(&self, who: &Who) {
         for observed in self.lock().remove(who).into_iter().flat_map(HashMap::into_values) {
-            observed.listeners.into_values().for_each(|listener| listener.end.notify_one());
+            observed.observers.into_values().for_each(|observer| observer.end.notify_one());
         }
     }
 }
@@ -110,13 +110,13 @@ fn who(caller: &Caller) -> Who {
 }
 
 /// Begins to observe an instance. What changed before is told once, too: the client may have read it earlier.
-pub fn observe(hub: &Arc<Hub>, app: &App, caller: &Caller, connection: Uuid, id: Uuid, listener: Listener) {
+pub fn observe(hub: &Arc<Hub>, app: &App, caller: &Caller, connection: Uuid, id: Uuid, observer: Observer) {
     let who = who(caller);
     let mut all = hub.lock();
     let is_looked_for = all.contains_key(&who);
     let observed = all.entry(who).or_default().entry(id).or_default();
     observed.stamp = None;
-    observed.listeners.insert(connection, listener);
+    observed.observers.insert(connection, observer);
     if !is_looked_for {
         tokio::spawn(look(Arc::clone(hub), app.clone(), caller.clone()));
     }
@@ -131,7 +131,7 @@ async fn look(hub: Arc<Hub>, app: App, caller: Caller) {
         tick.tick().await;
         let Some((ids, stamps)) = hub.to_look_at(&who) else { return };
         let rows = app.database.read(&caller, LOOK, parameters![ids.clone(), stamps]).await;
-        match rows.and_then(|rows| rows.iter().map(Found::read).collect()) {
+        match rows.and_then(|rows| rows.iter().map(Snapshot::read).collect()) {
             Ok(found) => hub.tell(&who, &ids, found),
             Err(failure) if failure.status == StatusCode::UNAUTHORIZED => return hub.dismiss(&who),
             // What has changed meanwhile is seen the next time.
@@ -141,12 +141,12 @@ async fn look(hub: Arc<Hub>, app: App, caller: Caller) {
 }
 
 /// How an instance is, and what to tell if it has changed.
-struct Found {
+struct Snapshot {
     stamp: String,
     update: Option<Update>,
 }
 
-impl Found {
+impl Snapshot {
     fn read(row: &Row) -> Result<(Uuid, Self), Failure> {
         let read = || -> Result<_, tokio_postgres::Error> { Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)) };
         let (id, stamp, stats): (Uuid, String, Option<String>) = read().map_err(Failure::internal)?;

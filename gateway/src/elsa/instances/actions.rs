@@ -96,7 +96,7 @@ async fn delete_many(State(app): State<App>, caller: Caller, Body(request): Body
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Cancelled {
+struct CancelRequest {
     #[serde(alias = "Ids")]
     ids: Option<Vec<String>>,
     #[serde(alias = "DefinitionVersionId")]
@@ -111,7 +111,7 @@ struct Cancelled {
 async fn cancel_many(
     State(app): State<App>,
     caller: Caller,
-    Body(request): Body<Cancelled>,
+    Body(request): Body<CancelRequest>,
 ) -> Result<JsonText, Failure> {
     let mut ids: Vec<Uuid> = request.ids.iter().flatten().filter_map(|id| id.parse().ok()).collect();
     if let Some(version) = request.definition_version_id.as_deref().and_then(|id| id.parse::<Uuid>().ok()) {
@@ -158,7 +158,7 @@ async fn import() -> Failure {
 }
 
 #[derive(Debug, Deserialize)]
-struct Alterations {
+struct AlterRequest {
     #[serde(alias = "Alterations")]
     alterations: Value,
     #[serde(alias = "Filter")]
@@ -170,7 +170,7 @@ struct Alterations {
 async fn alter(
     State(app): State<App>,
     caller: Caller,
-    Body(Alterations { alterations, mut filter }): Body<Alterations>,
+    Body(AlterRequest { alterations, mut filter }): Body<AlterRequest>,
 ) -> Result<JsonText, Failure> {
     if let Value::Object(members) = &mut filter {
         members.retain(|_, value| !super::list::is_open(value));
@@ -199,14 +199,14 @@ const ALTER: &str = "\
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Retried {
+struct RetryRequest {
     #[serde(alias = "WorkflowInstanceIds")]
     workflow_instance_ids: Vec<String>,
     #[serde(alias = "ActivityIds")]
     activity_ids: Option<Vec<String>>,
 }
 
-async fn retry(State(app): State<App>, caller: Caller, Body(request): Body<Retried>) -> Result<JsonText, Failure> {
+async fn retry(State(app): State<App>, caller: Caller, Body(request): Body<RetryRequest>) -> Result<JsonText, Failure> {
     let activities = request.activity_ids.filter(|ids| !ids.is_empty());
     let mut results = Vec::new();
     for id in bounded(request.workflow_instance_ids, INSTANCES)? {

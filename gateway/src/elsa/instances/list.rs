@@ -37,7 +37,7 @@ pub fn routes() -> Routes {
 }
 
 async fn list(State(app): State<App>, caller: Caller, Body(request): Body<Value>) -> Result<JsonText, Failure> {
-    let request = Request::read(request)?;
+    let request = ListRequest::read(request)?;
     if request.is_for_nobody {
         return Ok(JsonText(json!({"items": [], "totalCount": 0}).to_string()));
     }
@@ -54,7 +54,7 @@ async fn list(State(app): State<App>, caller: Caller, Body(request): Body<Value>
 
 /// A page of the instances that satisfy a filter, in an order.
 #[derive(Debug, PartialEq)]
-struct Request {
+struct ListRequest {
     filter: Map<String, Value>,
     /// It asks only for what no instance is.
     is_for_nobody: bool,
@@ -64,7 +64,7 @@ struct Request {
     size: i32,
 }
 
-impl Request {
+impl ListRequest {
     /// Reads what Elsa's clients send: they name what their user left open, as null, as an empty text or list.
     fn read(body: Value) -> Result<Self, Failure> {
         let members = match body {
@@ -150,12 +150,12 @@ mod tests {
     fn what_a_user_left_open_is_no_condition() {
         let sent = json!({"page": 2, "pageSize": 10, "searchTerm": "", "definitionIds": [], "version": null,
             "hasIncidents": false, "subStatuses": ["Faulted", "Interrupted"], "orderBy": "Name", "tenantId": "x"});
-        let read = Request::read(sent).unwrap();
+        let read = ListRequest::read(sent).unwrap();
         assert_eq!(Value::Object(read.filter), json!({"hasIncidents": false, "subStatuses": ["Faulted"]}));
         assert_eq!((read.page, read.size, read.order.as_str(), read.is_descending), (2, 10, "Name", false));
         assert!(!read.is_for_nobody);
-        assert!(Request::read(json!({"SubStatus": "Interrupted"})).unwrap().is_for_nobody);
-        let empty = Request::read(Value::Null).unwrap();
+        assert!(ListRequest::read(json!({"SubStatus": "Interrupted"})).unwrap().is_for_nobody);
+        let empty = ListRequest::read(Value::Null).unwrap();
         assert_eq!((empty.filter.len(), empty.order.as_str(), empty.is_descending), (0, "Created", true));
     }
 
@@ -170,7 +170,7 @@ mod tests {
             json!({"orderDirection": "Sideways"}),
             json!({"orderBy": 3}),
         ] {
-            assert!(Request::read(wrong.clone()).is_err(), "{wrong}");
+            assert!(ListRequest::read(wrong.clone()).is_err(), "{wrong}");
         }
     }
 }

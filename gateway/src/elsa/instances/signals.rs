@@ -19,7 +19,7 @@ pub fn routes() -> Routes {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Answer {
+struct CompletionRequest {
     #[serde(alias = "Result")]
     result: Option<Value>,
 }
@@ -29,7 +29,7 @@ async fn complete(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<String>,
-    Body(answer): Body<Option<Answer>>,
+    Body(answer): Body<Option<CompletionRequest>>,
 ) -> Result<StatusCode, Failure> {
     let task: Uuid = id.parse().map_err(|_| Failure::not_found("task", &id))?;
     let result = answer.unwrap_or_default().result.map(|result| result.to_string());
@@ -40,7 +40,7 @@ async fn complete(
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Event {
+struct EventRequest {
     #[serde(alias = "CorrelationId")]
     correlation_id: Option<String>,
     #[serde(alias = "WorkflowInstanceId")]
@@ -55,7 +55,7 @@ async fn trigger(
     State(app): State<App>,
     caller: Caller,
     Path(name): Path<String>,
-    Body(event): Body<Option<Event>>,
+    Body(event): Body<Option<EventRequest>>,
 ) -> Result<JsonText, Failure> {
     let event = event.unwrap_or_default();
     let instance = event.workflow_instance_id.as_deref().filter(|id| !id.is_empty()).map(instance_id).transpose()?;

@@ -8,7 +8,7 @@ use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use super::parsed;
-use super::statements::{Action, Kind, MIGRATE, RESUME, migration};
+use super::statements::{Action, InputKind, MIGRATE, RESUME, migration};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::pages::frame::{Frame, PageFailure, Visitor, html};
@@ -90,13 +90,15 @@ pub async fn perform(
     let (id, action) = (parsed(&id)?, named(&name)?);
     let is_preview = typed.one("do") == "preview";
     let done = if is_preview && !action.is_migration() {
-        Ok(Done::Looked(None))
+        Ok(ActionResult::Preview(None))
     } else {
         run(&app, &visitor, action, id, &typed, is_preview).await
     };
     let view = match done {
-        Ok(Done::Did(word)) => return Ok(Redirect::to(&format!("/instances/{id}?done={word}")).into_response()),
-        Ok(Done::Looked(findings)) => View { shows_sql: true, failure: None, findings },
+        Ok(ActionResult::Done(word)) => {
+            return Ok(Redirect::to(&format!("/instances/{id}?done={word}")).into_response());
+        }
+        Ok(ActionResult::Preview(findings)) => View { shows_sql: true, failure: None, findings },
         Err(failure) if failure.status == StatusCode::UNAUTHORIZED => return Err(failure.into()),
         Err(failure) => View { failure: Some(failure), ..View::default() },
     };
@@ -107,11 +109,11 @@ fn named(name: &str) -> Result<&'static Action, Failure> {
     Action::named(name).ok_or_else(|| Failure::not_found("action", name))
 }
 
-enum Done {
+enum ActionResult {
     /// Nothing was done; a dry run has found this.
-    Looked(Option<Vec<Finding>>),
+    Preview(Option<Vec<Finding>>),
     /// With the word for it in addresses.
-    Did(&'static str),
+    Done(&'static str),
 }
 
 async fn run(
@@ -121,7 +123,7 @@ async fn run(
     id: Uuid,
     typed: &Typed,
     is_dry: bool,
-) -> Result<Done, Failure> {
+) -> Result<ActionResult, Failure> {
     if let Some(label) = action.missing(typed).first() {
         return Err(Failure::bad_request(format!("{label}: an answer is required")));
     }
@@ -130,10 +132,10 @@ async fn run(
     }
     if is_dry && action.name == MIGRATE {
         let rows = migration(&id.to_string(), typed, true).run(&app.database, &visitor.caller).await?;
-        return Ok(Done::Looked(Some(rows.iter().map(Finding::from).collect())));
+        return Ok(ActionResult::Preview(Some(rows.iter().map(Finding::from).collect())));
     }
     let rows = action.statement(&id.to_string(), typed).run(&app.database, &visitor.caller).await?;
-    Ok(Done::Did(outcome(action, rows.first())))
+    Ok(ActionResult::Done(outcome(action, rows.first())))
 }
 
 /// Refuses a bookmark that waits in another instance than the page says.

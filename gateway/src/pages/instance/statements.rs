@@ -11,22 +11,22 @@ pub struct Action {
     /// What it will do.
     pub effect: &'static str,
     pub button: &'static str,
-    pub inputs: &'static [Input],
+    pub inputs: &'static [ActionInput],
     /// The status line afterwards.
     pub done: &'static str,
     statement: fn(&str, &Typed) -> Statement,
 }
 
 /// What a person gives for it.
-pub struct Input {
+pub struct ActionInput {
     pub name: &'static str,
     pub label: &'static str,
-    pub kind: Kind,
+    pub kind: InputKind,
     pub is_required: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum InputKind {
     Line,
     Number,
     Json,
@@ -35,11 +35,11 @@ pub enum Kind {
     Choice(&'static [(&'static str, &'static str)]),
 }
 
-const fn input(name: &'static str, label: &'static str, kind: Kind, is_required: bool) -> Input {
-    Input { name, label, kind, is_required }
+const fn input(name: &'static str, label: &'static str, kind: InputKind, is_required: bool) -> ActionInput {
+    ActionInput { name, label, kind, is_required }
 }
 
-const REASON: Input = input("reason", "Reason", Kind::Line, false);
+const REASON: ActionInput = input("reason", "Reason", InputKind::Line, false);
 
 pub const RESUME: &str = "resume";
 pub const MIGRATE: &str = "migrate";
@@ -50,7 +50,10 @@ const ACTIONS: &[Action] = &[
         title: "Resume",
         effect: "Uses up the bookmark, and lets the instance go on there with this input at once. The whole input is the result of the activity that waits.",
         button: "Resume",
-        inputs: &[input("bookmark", "Bookmark", Kind::Line, true), input("input", "Input, as JSON", Kind::Json, false)],
+        inputs: &[
+            input("bookmark", "Bookmark", InputKind::Line, true),
+            input("input", "Input, as JSON", InputKind::Json, false),
+        ],
         done: "The instance was resumed.",
         statement: |_, typed| {
             Statement::new(
@@ -64,7 +67,7 @@ const ACTIONS: &[Action] = &[
         title: "Retry",
         effect: "Settles the incidents and executes the faulted activities again from their beginning: the one that is named, or all. A task that failed is opened anew. A new fault is a new incident.",
         button: "Retry",
-        inputs: &[input("activity", "Activity, or nothing for all", Kind::Line, false)],
+        inputs: &[input("activity", "Activity, or nothing for all", InputKind::Line, false)],
         done: "The faulted activities ran again.",
         statement: |id, typed| match typed.given("activity") {
             Some(activity) => Statement::new(
@@ -93,7 +96,7 @@ const ACTIONS: &[Action] = &[
         title: "Pause",
         effect: "Lets the instance stand still: nothing resumes it, no timer fires, and no worker claims a task of it, until the pause ends.",
         button: "Pause",
-        inputs: &[REASON, input("children", "Its child workflows as well", Kind::Tick, false)],
+        inputs: &[REASON, input("children", "Its child workflows as well", InputKind::Tick, false)],
         done: "The instance is paused.",
         statement: |id, typed| {
             Statement::new(
@@ -116,7 +119,11 @@ const ACTIONS: &[Action] = &[
         title: "Set a variable",
         effect: "Gives a variable of the instance another value, converted to its declared type. No activity runs. The journal gets both values, who did it, and the reason.",
         button: "Set",
-        inputs: &[input("name", "Name", Kind::Line, true), input("value", "Value, as JSON", Kind::Json, true), REASON],
+        inputs: &[
+            input("name", "Name", InputKind::Line, true),
+            input("value", "Value, as JSON", InputKind::Json, true),
+            REASON,
+        ],
         done: "The variable is set.",
         statement: |id, typed| {
             Statement::new(
@@ -131,14 +138,19 @@ const ACTIONS: &[Action] = &[
         effect: "Lets the instance go on in another version of its workflow. A dry run says first what stands against it.",
         button: "Migrate",
         inputs: &[
-            input("version", "Version", Kind::Number, true),
+            input("version", "Version", InputKind::Number, true),
             input(
                 "mapping",
                 "Mapping, as JSON: ids of activities in this version and in the other one",
-                Kind::Json,
+                InputKind::Json,
                 false,
             ),
-            input("timers", "Timers", Kind::Choice(&[("keep", "go on as they are"), ("anew", "begin anew")]), false),
+            input(
+                "timers",
+                "Timers",
+                InputKind::Choice(&[("keep", "go on as they are"), ("anew", "begin anew")]),
+                false,
+            ),
         ],
         done: "The instance is in the other version.",
         statement: |id, typed| migration(id, typed, false),

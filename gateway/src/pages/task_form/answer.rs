@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Field, Kind};
+use super::{Field, FieldKind};
 use crate::json;
 use crate::pages::typed::lines;
 
@@ -10,7 +10,7 @@ impl Field {
     /// The value of the field; none if nothing is in it, or what is in it is wrong: then `problems` says why.
     pub(super) fn answer(&mut self) -> Option<Value> {
         self.problems.clear();
-        if let Kind::Group(_) = self.kind {
+        if let FieldKind::Group(_) = self.kind {
             return self.members();
         }
         match self.value() {
@@ -50,7 +50,7 @@ impl Field {
 
     fn value(&self) -> Result<Option<Value>, String> {
         let text = self.text();
-        if let Kind::Choices(_) = self.kind {
+        if let FieldKind::Choices(_) = self.kind {
             return self
                 .chosen()
                 .map(|values| (self.is_required || !values.is_empty()).then_some(Value::Array(values)));
@@ -59,21 +59,21 @@ impl Field {
             return Ok(None);
         }
         match &self.kind {
-            Kind::Line(_) => Ok(Value::String(text.to_owned())),
-            Kind::Lines => Ok(Value::String(lines(text))),
-            Kind::Instant => Ok(Value::String(instant(text.trim()))),
-            Kind::Number(_) => number(text.trim()),
-            Kind::YesNo => yes_or_no(text),
-            Kind::Json => json::read(text.as_bytes()).map_err(|error| format!("this is no JSON: {error}")),
-            Kind::Choice(_) => self.chosen().map(|mut values| values.swap_remove(0)),
-            Kind::Choices(_) | Kind::Group(_) => return Ok(None),
+            FieldKind::Line(_) => Ok(Value::String(text.to_owned())),
+            FieldKind::Lines => Ok(Value::String(lines(text))),
+            FieldKind::Instant => Ok(Value::String(instant(text.trim()))),
+            FieldKind::Number(_) => number(text.trim()),
+            FieldKind::YesNo => yes_or_no(text),
+            FieldKind::Json => json::read(text.as_bytes()).map_err(|error| format!("this is no JSON: {error}")),
+            FieldKind::Choice(_) => self.chosen().map(|mut values| values.swap_remove(0)),
+            FieldKind::Choices(_) | FieldKind::Group(_) => return Ok(None),
         }
         .map(Some)
     }
 
     /// The values of the choices that were made, in the order of the schema.
     fn chosen(&self) -> Result<Vec<Value>, String> {
-        let (Kind::Choice(choices) | Kind::Choices(choices)) = &self.kind else { return Ok(Vec::new()) };
+        let (FieldKind::Choice(choices) | FieldKind::Choices(choices)) = &self.kind else { return Ok(Vec::new()) };
         match self.given.iter().find(|given| choices.iter().all(|choice| choice.key != **given)) {
             Some(unknown) => Err(format!("{unknown:?} is none of the choices")),
             None => Ok(choices.iter().filter(|c| self.has(&c.key)).map(|c| c.value.clone()).collect()),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Choice, Field, Kind};
+use super::{Choice, Field, FieldKind};
 
 /// Groups inside one another; what is deeper is written as JSON.
 const MOST_LEVELS: usize = 5;
@@ -14,27 +14,27 @@ const MOST_CHOICES: usize = 200;
 const LONG: u64 = 200;
 
 /// How large a form has become, and how deep it is.
-pub struct Bounds {
+pub struct FormSize {
     fields: usize,
     level: usize,
 }
 
-impl Bounds {
+impl FormSize {
     pub fn new() -> Self {
         Self { fields: 0, level: 0 }
     }
 }
 
 /// The field for a schema; none where the form has too many.
-pub fn field(schema: &Value, name: &str, label: &str, is_required: bool, bounds: &mut Bounds) -> Option<Field> {
-    if bounds.fields == MOST_FIELDS {
+pub fn field(schema: &Value, name: &str, label: &str, is_required: bool, size: &mut FormSize) -> Option<Field> {
+    if size.fields == MOST_FIELDS {
         return None;
     }
-    let id = format!("f{}", bounds.fields);
-    bounds.fields += 1;
+    let id = format!("f{}", size.fields);
+    size.fields += 1;
     let kind = match group(schema) {
-        Some(members) if bounds.level < MOST_LEVELS => Kind::Group(children(schema, members, name, bounds)?),
-        Some(_) => Kind::Json,
+        Some(members) if size.level < MOST_LEVELS => FieldKind::Group(children(schema, members, name, size)?),
+        Some(_) => FieldKind::Json,
         None => kind(schema),
     };
     let given = schema.get("default").map_or_else(Vec::new, |value| initial(&kind, value));
@@ -68,7 +68,7 @@ fn children(
     schema: &Value,
     members: &serde_json::Map<String, Value>,
     name: &str,
-    bounds: &mut Bounds,
+    size: &mut FormSize,
 ) -> Option<Vec<Field>> {
     if members.len() > MOST_FIELDS {
         return None;
@@ -81,45 +81,45 @@ fn children(
     }
     let others = members.keys().map(String::as_str).filter(|member| !required.contains(member));
     let mut fields = Vec::new();
-    bounds.level += 1;
+    size.level += 1;
     for member in required.iter().copied().chain(others) {
         let path = format!("{name}/{}", member.replace('~', "~0").replace('/', "~1"));
-        fields.push(field(&members[member], &path, member, required.contains(&member), bounds)?);
+        fields.push(field(&members[member], &path, member, required.contains(&member), size)?);
     }
-    bounds.level -= 1;
+    size.level -= 1;
     Some(fields)
 }
 
-fn kind(schema: &Value) -> Kind {
+fn kind(schema: &Value) -> FieldKind {
     if !is_plain(schema) {
-        return Kind::Json;
+        return FieldKind::Json;
     }
     if let Some(choices) = choices(schema) {
-        return Kind::Choice(choices);
+        return FieldKind::Choice(choices);
     }
     if schema.get("oneOf").is_some() || schema.get("enum").is_some() {
-        return Kind::Json;
+        return FieldKind::Json;
     }
     match single_type(schema) {
         Some("string") => string(schema),
-        Some("number") => Kind::Number("decimal"),
-        Some("integer") => Kind::Number("numeric"),
-        Some("boolean") => Kind::YesNo,
+        Some("number") => FieldKind::Number("decimal"),
+        Some("integer") => FieldKind::Number("numeric"),
+        Some("boolean") => FieldKind::YesNo,
         Some("array") => match schema.get("items").filter(|items| is_plain(items)).and_then(choices) {
-            Some(choices) => Kind::Choices(choices),
-            None => Kind::Json,
+            Some(choices) => FieldKind::Choices(choices),
+            None => FieldKind::Json,
         },
-        _ => Kind::Json,
+        _ => FieldKind::Json,
     }
 }
 
-fn string(schema: &Value) -> Kind {
+fn string(schema: &Value) -> FieldKind {
     match text(schema, "format") {
-        Some("date") => Kind::Line("date"),
-        Some("date-time") => Kind::Instant,
-        Some("email") => Kind::Line("email"),
-        _ if schema.get("maxLength").and_then(Value::as_u64).is_some_and(|most| most > LONG) => Kind::Lines,
-        _ => Kind::Line("text"),
+        Some("date") => FieldKind::Line("date"),
+        Some("date-time") => FieldKind::Instant,
+        Some("email") => FieldKind::Line("email"),
+        _ if schema.get("maxLength").and_then(Value::as_u64).is_some_and(|most| most > LONG) => FieldKind::Lines,
+        _ => FieldKind::Line("text"),
     }
 }
 
@@ -160,38 +160,38 @@ fn choices(schema: &Value) -> Option<Vec<Choice>> {
 }
 
 /// What is in a control before the user types.
-fn initial(kind: &Kind, value: &Value) -> Vec<String> {
+fn initial(kind: &FieldKind, value: &Value) -> Vec<String> {
     match (kind, value) {
-        (Kind::Group(_), _) => Vec::new(),
-        (Kind::Json, _) => vec![format!("{value:#}")],
-        (Kind::Choices(choices), Value::Array(values)) => {
+        (FieldKind::Group(_), _) => Vec::new(),
+        (FieldKind::Json, _) => vec![format!("{value:#}")],
+        (FieldKind::Choices(choices), Value::Array(values)) => {
             choices.iter().filter(|choice| values.contains(&choice.value)).map(|choice| choice.key.clone()).collect()
         }
-        (Kind::Choices(_), _) => Vec::new(),
-        (Kind::Choice(choices), _) => {
+        (FieldKind::Choices(_), _) => Vec::new(),
+        (FieldKind::Choice(choices), _) => {
             choices.iter().filter(|choice| choice.value == *value).map(|choice| choice.key.clone()).collect()
         }
-        (Kind::Instant, Value::String(text)) => vec![text.trim_end_matches('Z').to_owned()],
+        (FieldKind::Instant, Value::String(text)) => vec![text.trim_end_matches('Z').to_owned()],
         (_, Value::String(text)) => vec![text.clone()],
         _ => vec![value.to_string()],
     }
 }
 
 /// What the schema says of the field, and what a control does not say by itself.
-fn help(schema: &Value, kind: &Kind) -> Option<String> {
+fn help(schema: &Value, kind: &FieldKind) -> Option<String> {
     let number = |name| schema.get(name).filter(|value| value.is_number()).map(Value::to_string);
     let mut said: Vec<String> = text(schema, "description").map(str::to_owned).into_iter().collect();
     match kind {
-        Kind::Instant => said.push("Date and time in UTC.".to_owned()),
-        Kind::Json => said.push("Written as JSON.".to_owned()),
-        Kind::Line(_) | Kind::Lines => {
+        FieldKind::Instant => said.push("Date and time in UTC.".to_owned()),
+        FieldKind::Json => said.push("Written as JSON.".to_owned()),
+        FieldKind::Line(_) | FieldKind::Lines => {
             said.extend(number("maxLength").map(|most| format!("At most {most} characters.")));
         }
-        Kind::Number(_) => {
+        FieldKind::Number(_) => {
             said.extend(number("minimum").map(|least| format!("At least {least}.")));
             said.extend(number("maximum").map(|most| format!("At most {most}.")));
         }
-        Kind::YesNo | Kind::Choice(_) | Kind::Choices(_) | Kind::Group(_) => {}
+        FieldKind::YesNo | FieldKind::Choice(_) | FieldKind::Choices(_) | FieldKind::Group(_) => {}
     }
     (!said.is_empty()).then(|| said.join(" "))
 }

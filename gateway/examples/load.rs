@@ -3,7 +3,8 @@
 //! ```text
 //! load tasks  URL KEY DATABASE   completions: p50 of one client, and completions a second of 16
 //! load get    URL KEY PATH       p50 and p99 of a GET, in ms
-//! load files  URL KEY            all files whose paths standard input has, as a browser gets them: ms to the last byte, and MB
+//! load files  URL KEY            all files whose paths standard input has, as a browser gets them: ms to the last
+//!                                byte, and MB
 //! load saves  URL KEY COUNT MB   saves of a definition of so many MB
 //! load hubs   URL KEY COUNT      so many open hubs, until standard input ends
 //! ```

@@ -112,8 +112,8 @@ pub struct Serving {
     #[arg(long, env = "WORKFLOW_GATEWAY_PUBLIC_URL", value_name = "URL", global = true)]
     pub public_url: Option<String>,
 
-    /// A proxy in front of the gateway ends TLS: permits to listen without TLS on an address that is not loopback, and takes
-    /// the address of a client from the end of X-Forwarded-For
+    /// A proxy in front of the gateway ends TLS: permits to listen without TLS on an address that is not loopback, and
+    /// takes the address of a client from the end of X-Forwarded-For
     #[arg(long, env = "WORKFLOW_GATEWAY_BEHIND_PROXY", global = true, action = ArgAction::SetTrue)]
     pub behind_proxy: bool,
 

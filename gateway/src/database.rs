@@ -32,11 +32,11 @@ const TRIES: u32 = 3;
 /// How long a request waits for a connection.
 const POOL_WAIT: Duration = Duration::from_secs(5);
 
-/// READ COMMITTED whatever the database's default is: what claims and saves is for that level. A message of its own, which
-/// cannot fail: after one that the server could not read, the statement would run as the gateway's own role.
+/// READ COMMITTED whatever the database's default is: what claims and saves is for that level. A message of its own,
+/// which cannot fail: after one that the server could not read, the statement would run as the gateway's own role.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
-/// $1 is who logged in, $2 the role that he acts as: until the transaction ends, and no SQL in it can leave it. Who is no
-/// member of it any more gets an error.
+/// $1 is who logged in, $2 the role that he acts as: until the transaction ends, and no SQL in it can leave it. Who is
+/// no member of it any more gets an error.
 const BECOME: &str = "SELECT @wf.wf_set_role(CASE WHEN pg_catalog.pg_has_role($1::pg_catalog.name, $2::pg_catalog.name, 'MEMBER') \
      THEN $2::pg_catalog.name END)";
 /// Takes away what a request can leave in its session, before another role gets it.
@@ -239,9 +239,9 @@ impl Database {
         answer.map(|answer| answer.send(Err(failure)));
     }
 
-    /// All commands are sent before the first answer is there: each time that the server, or the gateway, has to be woken costs
-    /// more than a command. After an error PostgreSQL ignores those up to the COMMIT, and makes that a ROLLBACK. Also tells whether
-    /// the session is clean.
+    /// All commands are sent before the first answer is there: each time that the server, or the gateway, has to be
+    /// woken costs more than a command. After an error PostgreSQL ignores those up to the COMMIT, and makes that a
+    /// ROLLBACK. Also tells whether the session is clean.
     async fn attempt(
         &self,
         client: &Client,

@@ -87,8 +87,8 @@ impl Failure {
     fn of_database(error: &DbError) -> Self {
         let code = error.code().code();
         let Some(status) = status_of(code) else {
-            // Its detail is values of rows as often as not, and so is what SQL of a user raises (class P0). The log of the
-            // database has both.
+            // Its detail is values of rows as often as not, and so is what SQL of a user raises (class P0). The log of
+            // the database has both.
             let message = if code.starts_with("P0") { "raised by SQL" } else { error.message() };
             return Self::internal(format_args!("{code}: {message}"));
         };

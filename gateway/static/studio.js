@@ -23,7 +23,8 @@
     else location.assign(target);
   };
 
-  // A session may end while its user edits. Each call that is refused for it waits until he has logged in, and is made again.
+  // A session may end while its user edits. Each call that is refused for it waits until he has logged in, and is made
+  // again.
   const send = window.fetch.bind(window);
   window.fetch = async (resource, options) => {
     const url = new URL(resource instanceof Request ? resource.url : resource, document.baseURI);

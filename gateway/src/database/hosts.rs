@@ -1,5 +1,5 @@
-//! Connecting to one of several hosts. The library bounds how long a host takes for the TCP connection, and not how long it is
-//! silent after that, as a host whose disk hangs: it would keep the gateway from the next host for ever.
+//! Connecting to one of several hosts. The library bounds how long a host takes for the TCP connection, and not how
+//! long it is silent after that, as a host whose disk hangs: it would keep the gateway from the next host for ever.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -30,8 +30,8 @@ impl Connect for Hosts {
     }
 }
 
-/// Connects to the first host that answers and is what `target_session_attrs` asks for. The task carries what the client sends.
-/// The last host may take for ever: the caller bounds all of it by `CONNECT_TIME`.
+/// Connects to the first host that answers and is what `target_session_attrs` asks for. The task carries what the
+/// client sends. The last host may take for ever: the caller bounds all of it by `CONNECT_TIME`.
 pub async fn connect(config: &Config, tls: &MakeRustlsConnect) -> Result<(Client, JoinHandle<()>), Error> {
     let mut hosts: Vec<Config> = (0..count(config)).map(|index| only(config, index)).collect();
     if config.get_load_balance_hosts() == LoadBalanceHosts::Random {

@@ -89,8 +89,8 @@ async fn page(
     told(app, caller, id, JOURNAL, values).await
 }
 
-/// Events of no activity are the workflow's own. The journal has no name of an activity, no full type and nothing around
-/// it: that is known of its execution.
+/// Events of no activity are the workflow's own. The journal has no name of an activity, no full type and nothing
+/// around it: that is known of its execution.
 const JOURNAL: &str = concat!(
     "WITH executions AS MATERIALIZED (\
          SELECT x.* FROM workflow.instance_list i CROSS JOIN LATERAL workflow.activity_executions(i.instance_id) x \

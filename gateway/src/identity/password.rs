@@ -1,7 +1,7 @@
 //! A password is tried at the database, by a connection that logs in and says nothing more.
 //!
-//! It counts only if the server asked for SCRAM, and took the answer. Where it lets every client in (`trust`), or asks for
-//! what proves nothing here (`peer`, `cert`) or is read on the way (MD5, clear text), no password is right.
+//! It counts only if the server asked for SCRAM, and took the answer. Where it lets every client in (`trust`), or asks
+//! for what proves nothing here (`peer`, `cert`) or is read on the way (MD5, clear text), no password is right.
 
 use std::io;
 use std::path::PathBuf;
@@ -193,7 +193,8 @@ fn instead(message: &Message) -> io::Result<PasswordVerdict> {
     }
 }
 
-/// The verdict of a server that ends the log-in, but for one that starts, stops or has no room: that says nothing of a password.
+/// The verdict of a server that ends the log-in, but for one that starts, stops or has no room: that says nothing of a
+/// password.
 fn refused(error: &ErrorResponseBody, verdict: PasswordVerdict) -> io::Result<PasswordVerdict> {
     let code = error.fields().filter(|field| Ok(field.type_() == b'C')).next()?;
     let code = code.map_or_else(Default::default, |field| String::from_utf8_lossy(field.value_bytes()).into_owned());

@@ -19,8 +19,8 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 );
 
 /// For pages with Elsa Studio: it compiles WebAssembly, writes styles and small pictures into the page, and its editor
-/// of scripts has workers. Texts that become scripts stay out as everywhere, and so do scripts in the page but for two of
-/// Studio's own, which the hashes name: the hot keys of the editor and of the list of instances.
+/// of scripts has workers. Texts that become scripts stay out as everywhere, and so do scripts in the page but for two
+/// of Studio's own, which the hashes name: the hot keys of the editor and of the list of instances.
 pub const STUDIO: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' \
      'sha256-snlP1jz0gjwc5cTz9ErZcliXuCK63+Mmf68RRCeptgc=' 'sha256-vu6sQrKXQHR4Yn3FMMihA/9TxxfIXnCxKwvLrTPJ5ts='; \

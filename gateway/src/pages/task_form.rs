@@ -1,7 +1,7 @@
 //! Forms from JSON Schema: the controls of a page, and the JSON that what is typed into them means.
 //!
-//! What has no control of its own is written as JSON. Nothing is refused here but what is no answer at all: the database
-//! compares the answer with the schema.
+//! What has no control of its own is written as JSON. Nothing is refused here but what is no answer at all: the
+//! database compares the answer with the schema.
 
 mod answer;
 mod fields;
@@ -105,8 +105,8 @@ impl Form {
         self.root.answer().map(|value| value.to_string())
     }
 
-    /// Puts the reasons of the database, `/path: what is wrong` a line, beside the fields that they are about. Gives those
-    /// that are about no field.
+    /// Puts the reasons of the database, `/path: what is wrong` a line, beside the fields that they are about. Gives
+    /// those that are about no field.
     pub fn blame(&mut self, reasons: &str) -> Vec<String> {
         let mut others = Vec::new();
         for reason in reasons.lines() {

@@ -13,8 +13,8 @@ use crate::support::{connect, create_roles, shared_server, wait_until};
 /// The superuser comes in without a password, also to replicate.
 const SUPERUSER: &str = "local all,replication postgres trust\n";
 
-/// A server of the same programs as the one that the tests share, beside it, as the same user of the system. It ends with this
-/// value, or with the shared one's folder.
+/// A server of the same programs as the one that the tests share, beside it, as the same user of the system. It ends
+/// with this value, or with the shared one's folder.
 pub struct Cluster {
     folder: PathBuf,
     programs: PathBuf,
@@ -23,8 +23,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A server that listens on a socket, with these lines of `pg_hba.conf` and these settings. It has the roles and the
-    /// template of the shared one.
+    /// A server that listens on a socket, with these lines of `pg_hba.conf` and these settings. It has the roles and
+    /// the template of the shared one.
     pub fn new(hba: &str, settings: &[&str]) -> Self {
         Self::at(5432, hba, settings)
     }
@@ -101,7 +101,8 @@ impl Cluster {
         self.run("pg_ctl", &["-D", &self.data(), "-m", "smart", "-s", "-W", "stop"]);
     }
 
-    /// Stops all of its processes where they are, until the guard is dropped. The system still takes connections for them.
+    /// Stops all of its processes where they are, until the guard is dropped. The system still takes connections for
+    /// them.
     pub fn freeze(&self) -> Frozen {
         let pid = fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("its process");
         let postmaster = pid.lines().next().expect("a number").trim().to_owned();

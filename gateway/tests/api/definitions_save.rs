@@ -7,8 +7,8 @@ use crate::support::World;
 
 const EVERYTHING: &str = include_str!("definitions_everything.json");
 
-/// What Elsa's client makes of a definition when it reads it and sends it back: it knows these members alone, and writes
-/// nulls where it has read nothing. The root and the custom properties stay as they are.
+/// What Elsa's client makes of a definition when it reads it and sends it back: it knows these members alone, and
+/// writes nulls where it has read nothing. The root and the custom properties stay as they are.
 pub fn through_studio(model: &Value) -> Value {
     let mut sent = kept(
         model,

@@ -1,5 +1,5 @@
-//! Gateways, connections and servers that end in the middle of work: each task is taken once, none is lost, and no client is told
-//! otherwise.
+//! Gateways, connections and servers that end in the middle of work: each task is taken once, none is lost, and no
+//! client is told otherwise.
 
 use std::collections::HashMap;
 use std::os::unix::net::UnixListener;
@@ -339,8 +339,8 @@ fn a_session_that_ends_in_its_commit_is_not_known() {
     assert_eq!(complete(&world.url, &workload.key, &workload.tasks[0], "x"), CompletionReply::Done);
 }
 
-/// A commit that waits for a standby when the time of the request is over: it has taken effect here, and the client is not told
-/// that it was undone.
+/// A commit that waits for a standby when the time of the request is over: it has taken effect here, and the client is
+/// not told that it was undone.
 #[test]
 fn a_commit_that_takes_too_long_is_not_known() {
     let cluster = Cluster::new("local all all scram-sha-256", &[]);

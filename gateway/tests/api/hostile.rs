@@ -161,7 +161,8 @@ fn bounds_hold() {
     let long = status(request(&format!("X-Long: {}", "x".repeat(1_000_000)), ""));
     assert!(long.is_empty() || long.contains(" 431 "), "{long}");
     let slow = request("Content-Length: 1000000", "");
-    // There is room for two of them, which get no answer, as their bodies do not come. Which these are is the gateway's choice.
+    // There is room for two of them, which get no answer, as their bodies do not come. Which these are is the gateway's
+    // choice.
     let mut held: Vec<TcpStream> = Vec::new();
     wait_until("there is no room", || {
         let mut stream = TcpStream::connect(&address).unwrap();

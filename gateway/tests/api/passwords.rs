@@ -1,4 +1,5 @@
-//! Passwords, by each way in which a server lets roles in: one counts where the server asked for SCRAM and accepted the answer.
+//! Passwords, by each way in which a server lets roles in: one counts where the server asked for SCRAM and accepted the
+//! answer.
 
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Every route, by its list: without a caller, from another site, as who may, and as who may not. A route without a case
-//! fails the run; those of pages are in `routes_pages.rs`.
+//! Every route, by its list: without a caller, from another site, as who may, and as who may not. A route without a
+//! case fails the run; those of pages are in `routes_pages.rs`.
 
 use std::collections::BTreeSet;
 
@@ -38,8 +38,8 @@ const CONSTANT: &[&str] = &[
     "POST /elsa/hubs/workflow-instance/negotiate",
 ];
 
-/// A route, a query, and a body, in which D, V, I, T and X stand for a definition of ada's, its version, an instance, its
-/// task and an execution of it.
+/// A route, a query, and a body, in which D, V, I, T and X stand for a definition of ada's, its version, an instance,
+/// its task and an execution of it.
 type Case = (&'static str, &'static str, &'static str);
 
 const CASES: &[Case] = &[

@@ -111,7 +111,8 @@ fn a_session_lasts_its_hours_and_no_cookie_can_be_made() {
         changed(NAME.len() + 1),
         changed(cookie.len() - 10),
         cookie[..cookie.len() - 8].to_owned(),
-        // Sealed, and of no right to the role: a membership that was taken back, superusers, a role that does not exist.
+        // Sealed, and of no right to the role: a membership that was taken back, superusers, a role that does not
+        // exist.
         sealed(&own, NAME, &content("ben", "clerks", 1)),
         sealed(&own, NAME, &content("ada", "max", 1)),
         sealed(&own, NAME, &content("max", "max", 1)),

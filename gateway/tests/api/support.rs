@@ -15,8 +15,7 @@ use uuid::Uuid;
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_workflow-gateway");
 
 /// Roles of the cluster that all tests share. `ada` and `ben` may use the extension, and `ada` is a member of `clerks`;
-/// `zoe` and the
-/// superuser `max` may log in, and not here.
+/// `zoe` and the superuser `max` may log in, and not here.
 const ROLES: &str = "
     SET password_encryption = 'scram-sha-256';
     CREATE ROLE workflow_gateway LOGIN NOINHERIT PASSWORD 'gateway';

@@ -1,4 +1,5 @@
-// A browser in which nothing may go wrong unseen: errors of the console, scripts that throw, requests that fail or are refused.
+// A browser in which nothing may go wrong unseen: errors of the console, scripts that throw, requests that fail or are
+// refused.
 "use strict";
 
 const { chromium } = require("playwright-core");

@@ -1,5 +1,5 @@
-// Runs the scenarios: node run.js RESULTS [WORD...], with URL and GATEWAY_LOG in the environment. A line for each, in the
-// form of cargo; pictures of how each ended are in RESULTS.
+// Runs the scenarios: node run.js RESULTS [WORD...], with URL and GATEWAY_LOG in the environment. A line for each, in
+// the form of cargo; pictures of how each ended are in RESULTS.
 "use strict";
 
 const fs = require("node:fs");

@@ -5,7 +5,8 @@
 //! `customProperties.retry`, while an editor has a document: no input has such a name.
 //!
 //! Studio shows the JSON of an expression of type `Json`, and none of one of type `Object`, unless the input has an
-//! editor for lists. So the second is shown as the first, and says what it was; an editor that changes it leaves that out.
+//! editor for lists. So the second is shown as the first, and says what it was; an editor that changes it leaves that
+//! out.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

@@ -100,8 +100,8 @@ pub async fn execute(
     }
 }
 
-/// What a client needs to know of a run that failed. Where the gateway does not know whether it took place, it can be repeated with
-/// the id.
+/// What a client needs to know of a run that failed. Where the gateway does not know whether it took place, it can be
+/// repeated with the id.
 fn refused(failure: Failure, instance: Option<Uuid>) -> Response {
     let is_known = failure.status.is_client_error();
     let id = instance.filter(|_| !is_known).map(|id| id.to_string());

@@ -97,7 +97,8 @@ async fn store(app: &Gateway, caller: &Caller, sent: SentDocument, id: &str) -> 
     Ok(StoredDraft { version_id: row.get(0), version: row.get(1), is_published: row.get(2), session })
 }
 
-/// Tells an editor who has changed the definition, and when. Where no editor has, two transactions were in each other's way.
+/// Tells an editor who has changed the definition, and when. Where no editor has, two transactions were in each other's
+/// way.
 async fn changed(
     app: &Gateway,
     caller: &Caller,

@@ -165,8 +165,8 @@ struct AlterRequest {
     filter: Value,
 }
 
-/// Alters all instances that the filter selects, in pieces, before it answers. The id of the plan is for the client alone:
-/// nothing is left to ask about.
+/// Alters all instances that the filter selects, in pieces, before it answers. The id of the plan is for the client
+/// alone: nothing is left to ask about.
 async fn alter(
     State(app): State<App>,
     caller: Caller,

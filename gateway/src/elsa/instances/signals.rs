@@ -49,8 +49,8 @@ struct EventRequest {
     input: Option<Value>,
 }
 
-/// Delivers an event before it answers: to the instances that wait for it, of any correlation id if none is said. The answer has the
-/// instances that it started and resumed.
+/// Delivers an event before it answers: to the instances that wait for it, of any correlation id if none is said. The
+/// answer has the instances that it started and resumed.
 async fn trigger(
     State(app): State<App>,
     caller: Caller,

@@ -55,7 +55,7 @@ struct CachedDescriptors {
     found: BTreeSet<TypeVersion>,
     /// Definitions stored before this have been looked through.
     looked_at: DateTime<Utc>,
-    /// The answer.
+    /// All of these in Elsa's form, as they are sent. Empty until they are put together.
     text: String,
 }
 

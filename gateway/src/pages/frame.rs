@@ -88,7 +88,7 @@ fn to_login(path: &str) -> Redirect {
     Redirect::to(&format!("/login?next={next}"))
 }
 
-/// A page.
+/// A template as the answer to a browser.
 pub fn html(template: &impl askama::Template) -> Result<Response, PageFailure> {
     Ok(Html(template.render().map_err(Failure::internal)?).into_response())
 }

@@ -85,6 +85,11 @@ pub fn member<'a>(value: &'a Value, name: &str) -> &'a Value {
     value.get(name).unwrap_or(&Value::Null)
 }
 
+/// The text of a member; empty where it is missing, or no text.
+pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    member(value, name).as_str().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,7 +16,7 @@ use super::definitions::activities::property_member;
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
-use crate::json::{JsonText, member};
+use crate::json::{JsonText, member, text};
 use crate::parameters;
 use crate::routing::Routes;
 
@@ -291,8 +291,4 @@ fn in_words(name: &str) -> String {
 
 fn each(listed: &Value, name: &str, make: fn(&Value) -> Value) -> Vec<Value> {
     member(listed, name).as_array().into_iter().flatten().map(make).collect()
-}
-
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    member(value, name).as_str().unwrap_or_default()
 }

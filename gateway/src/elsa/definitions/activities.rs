@@ -150,7 +150,7 @@ fn expression(input: &mut Value) -> Option<&mut Map<String, Value>> {
 
 /// Shows an expression that is JSON text as such.
 fn show_json(input: &mut Value) {
-    if LISTED.contains(&member(input, "typeName").as_str().unwrap_or_default()) {
+    if LISTED.contains(&json::text(input, "typeName")) {
         return;
     }
     let Some(expression) = expression(input) else { return };

@@ -8,6 +8,7 @@ use super::activities;
 use super::one::{Whole, by_version_id, text};
 use super::query::Parameters;
 use crate::caller::Caller;
+use crate::elsa::catalogues::pascal_case;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::json::{self, JsonText, member};
@@ -82,16 +83,16 @@ pub async fn segments(
     let mut container = ancestors.first().unwrap_or(child);
     for (at, step) in ancestors.iter().enumerate() {
         let activity = graph.activity(step);
-        if PLAIN.contains(&words(activity, "type")) {
+        if PLAIN.contains(&json::text(activity, "type")) {
             continue;
         }
         container = step;
         path_segments.push(PathSegment {
-            activity_node_id: words(activity, "nodeId"),
-            activity_id: words(activity, "id"),
-            activity_type: words(activity, "type"),
+            activity_node_id: json::text(activity, "nodeId"),
+            activity_id: json::text(activity, "id"),
+            activity_type: json::text(activity, "type"),
             port_name: path.get(at + 1).map_or("", |below| &below.port),
-            activity_name: activity.get("name").and_then(Value::as_str).unwrap_or(words(activity, "type")),
+            activity_name: activity.get("name").and_then(Value::as_str).unwrap_or(json::text(activity, "type")),
         });
     }
     text(&Segments { child_node: graph.node(child), container: graph.node(container), path_segments })
@@ -130,7 +131,7 @@ impl WorkflowGraph {
         loop {
             let path = self.walk(wanted);
             let Some(last) = path.last() else { return Ok(path) };
-            if words(self.activity(last), "nodeId") == wanted {
+            if json::text(self.activity(last), "nodeId") == wanted {
                 return Ok(path);
             }
             let pointer = last.pointer.clone();
@@ -148,7 +149,7 @@ impl WorkflowGraph {
         while let Some(step) = next {
             next = children(self.activity(&step), &step.pointer)
                 .into_iter()
-                .find(|below| is_at(words(self.activity(below), "nodeId"), wanted));
+                .find(|below| is_at(json::text(self.activity(below), "nodeId"), wanted));
             path.push(step);
         }
         path
@@ -160,7 +161,7 @@ impl WorkflowGraph {
 
     fn node<'a>(&'a self, step: &'a PathStep) -> ActivityNode<'a> {
         let activity = self.activity(step);
-        ActivityNode { node_id: words(activity, "nodeId"), port: &step.port, activity, children: [] }
+        ActivityNode { node_id: json::text(activity, "nodeId"), port: &step.port, activity, children: [] }
     }
 
     /// Opens the workflow that an activity stands for. `false`: it stands for none, or is open.
@@ -184,8 +185,8 @@ impl WorkflowGraph {
                 parameters![
                     user.as_str(),
                     *version,
-                    words(activity, "workflowDefinitionId"),
-                    words(activity, "type")
+                    json::text(activity, "workflowDefinitionId"),
+                    json::text(activity, "type")
                 ],
             )
             .await?;
@@ -194,7 +195,7 @@ impl WorkflowGraph {
         let mut document: Value = json::parse(export.as_bytes())?;
         let mut root = document.get_mut("root").map(Value::take).unwrap_or_default();
         activities::show(&mut root);
-        move_below(&mut root, words(activity, "nodeId"));
+        move_below(&mut root, json::text(activity, "nodeId"));
         if let Some(Value::Object(members)) = self.workflow.pointer_mut(pointer) {
             members.insert("root".into(), root);
         }
@@ -208,28 +209,25 @@ fn is_at(node_id: &str, wanted: &str) -> bool {
     wanted.strip_prefix(node_id).is_some_and(|rest| !node_id.is_empty() && (rest.is_empty() || rest.starts_with(':')))
 }
 
-fn words<'a>(activity: &'a Value, name: &str) -> &'a str {
-    activity.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
 /// The activities inside of one, wherever its members have them: single, in lists, and in parts such as the cases of a
 /// Switch, which are ports by their own names.
 fn children(activity: &Value, pointer: &str) -> Vec<PathStep> {
     let mut found = Vec::new();
-    let parent = words(activity, "nodeId");
+    let parent = json::text(activity, "nodeId");
     let mut work: Vec<(&Value, String, String)> = Vec::new();
     for (name, value) in activity.as_object().into_iter().flatten() {
-        work.push((value, format!("{pointer}/{}", escaped(name)), port_of(name)));
+        // A port's name is that of the member, as .NET writes it.
+        work.push((value, format!("{pointer}/{}", escaped(name)), pascal_case(name)));
     }
     while let Some((value, pointer, port)) = work.pop() {
         match value {
             Value::Object(members) => {
-                let node_id = words(value, "nodeId");
+                let node_id = json::text(value, "nodeId");
                 if members.contains_key("type") && node_id.len() > parent.len() && is_at(parent, node_id) {
                     found.push(PathStep { pointer, port });
                     continue;
                 }
-                let named = ["label", "name"].iter().map(|name| words(value, name)).find(|name| !name.is_empty());
+                let named = ["label", "name"].iter().map(|name| json::text(value, name)).find(|name| !name.is_empty());
                 let port = named.map_or(port, str::to_owned);
                 work.extend(
                     members.iter().map(|(name, value)| (value, format!("{pointer}/{}", escaped(name)), port.clone())),
@@ -247,12 +245,6 @@ fn children(activity: &Value, pointer: &str) -> Vec<PathStep> {
 /// As a token of a JSON pointer.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
-}
-
-/// A port's name is that of the member, as .NET writes it.
-fn port_of(member: &str) -> String {
-    let mut characters = member.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// Gives the activities of a document the ids that they have below another node.

@@ -65,6 +65,7 @@ macro_rules! named {
         )
     };
 }
+pub(super) use named;
 
 /// The record of the execution `e`. Studio asks for one without any state again every second.
 macro_rules! record {

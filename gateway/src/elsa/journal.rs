@@ -4,6 +4,7 @@ use axum::extract::{Path, State};
 use serde::Deserialize;
 
 use super::definitions::query::Parameters;
+use super::executions::named;
 use super::instances::{execution_id, instance_id, told};
 use crate::caller::Caller;
 use crate::failure::Failure;
@@ -127,10 +128,9 @@ const JOURNAL: &str = concat!(
              'eventName', p.event_name, 'source', NULL, \
              'message', CASE WHEN p.event_name = 'WriteLine' THEN p.data OPERATOR(pg_catalog.#>>) '{}' \
                              WHEN p.event_name = 'Faulted' THEN p.data OPERATOR(pg_catalog.->>) 'message' END, \
-             'activityState', (SELECT pg_catalog.jsonb_object_agg(pg_catalog.concat(\
-                  pg_catalog.upper(pg_catalog.\"left\"(v.name, 1)), pg_catalog.substr(v.name, 2)), v.value) \
-                  FROM pg_catalog.jsonb_each(p.inputs) AS v (name, value)), \
-             'payload', CASE WHEN p.event_name = 'Completed' AND p.data IS NOT NULL \
+             'activityState', ",
+    named!("p.inputs"),
+    ", 'payload', CASE WHEN p.event_name = 'Completed' AND p.data IS NOT NULL \
                              THEN pg_catalog.jsonb_build_object('Outcomes', p.data) ELSE p.data END) \
              ORDER BY p.sequence) FROM page p), '[]'))::text \
      FROM workflow.instance_list i WHERE i.instance_id = $1"

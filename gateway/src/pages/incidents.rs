@@ -19,13 +19,23 @@ const PAGE: i64 = 50;
 /// Pages that a list has at most.
 const MOST_PAGES: i64 = 200;
 
-/// The newest incidents first. $1: how many to pass over; $2: how many to give at most.
-const INCIDENTS: &str = concat!(
-    "SELECT i.incident_id::text, i.instance_id::text, i.definition_id, i.activity_id, i.activity_type, ",
-    utc!("i.created_at"),
-    ", i.sqlstate, i.code, i.message, i.detail, i.hint FROM workflow.open_incidents i \
-     ORDER BY i.created_at DESC, i.incident_id DESC OFFSET $1 LIMIT $2"
-);
+/// Incidents `i` by a condition, with the columns that [`Incident`] reads, the newest first.
+macro_rules! incidents {
+    ($condition:literal, $bounds:literal) => {
+        concat!(
+            "SELECT i.incident_id::text, i.instance_id::text, i.definition_id, i.activity_id, i.activity_type, ",
+            utc!("i.created_at"),
+            ", i.sqlstate, i.code, i.message, i.detail, i.hint FROM workflow.open_incidents i WHERE ",
+            $condition,
+            " ORDER BY i.created_at DESC, i.incident_id DESC ",
+            $bounds
+        )
+    };
+}
+pub(super) use incidents;
+
+/// $1: how many to pass over; $2: how many to give at most.
+const INCIDENTS: &str = incidents!("true", "OFFSET $1 LIMIT $2");
 
 /// A fault. What PostgreSQL says of it may be of any length.
 pub struct Incident {

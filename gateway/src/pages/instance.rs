@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
-use super::incidents::Incident;
+use super::incidents::{Incident, incidents};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::routing::Routes;
@@ -56,13 +56,8 @@ const WAITING: &str = concat!(
      FROM workflow.waiting w WHERE w.instance = $1 ORDER BY w.bookmark_id LIMIT 100"
 );
 
-/// $1: the instance. The columns are those of the list of all.
-const INCIDENTS: &str = concat!(
-    "SELECT i.incident_id::text, i.instance_id::text, i.definition_id, i.activity_id, i.activity_type, ",
-    utc!("i.created_at"),
-    ", i.sqlstate, i.code, i.message, i.detail, i.hint FROM workflow.open_incidents i WHERE i.instance_id = $1 \
-     ORDER BY i.created_at DESC, i.incident_id DESC LIMIT 100"
-);
+/// $1: the instance.
+const INCIDENTS: &str = incidents!("i.instance_id = $1", "LIMIT 100");
 
 struct Instance {
     id: Uuid,

@@ -4,7 +4,7 @@ pub mod activities;
 mod bulk;
 mod document;
 mod execute;
-mod files;
+pub mod files;
 mod lifecycle;
 mod list;
 mod members;

@@ -5,10 +5,10 @@ mod list;
 mod signals;
 
 use axum::extract::{Path, State};
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use axum::response::IntoResponse;
+use axum::response::Response;
 use uuid::Uuid;
 
+use super::definitions::files::attachment;
 use crate::caller::Caller;
 use crate::database::Parameter;
 use crate::failure::Failure;
@@ -133,11 +133,10 @@ async fn instance(State(app): State<App>, caller: Caller, Path(id): Path<String>
 }
 
 /// The same as a file, to be kept: nothing takes it back.
-async fn export(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<impl IntoResponse, Failure> {
+async fn export(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Response, Failure> {
     let id = instance_id(&id)?;
     let JsonText(text) = told(&app, &caller, &id.to_string(), INSTANCE, parameters![id]).await?;
-    let name = format!("attachment; filename=\"workflow-instance-{id}.json\"");
-    Ok(([(CONTENT_TYPE, "application/json".to_owned()), (CONTENT_DISPOSITION, name)], text))
+    Ok(attachment(&format!("workflow-instance-{id}.json"), "application/json", text.into()))
 }
 
 /// What happens without a burst, such as a pause, has its time in the journal alone.

@@ -98,7 +98,7 @@ async fn consumers(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<Strin
 }
 
 /// A file that a browser stores under a name.
-fn attachment(name: &str, content_type: &'static str, content: Vec<u8>) -> Response {
+pub fn attachment(name: &str, content_type: &'static str, content: Vec<u8>) -> Response {
     let headers =
         [(CONTENT_TYPE, content_type.to_owned()), (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))];
     (headers, content).into_response()

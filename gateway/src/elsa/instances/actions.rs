@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::{instance_id, no_instance};
 use crate::caller::Caller;
+use crate::database::Parameter;
 use crate::elsa::definitions::query::Versions;
 use crate::elsa::many::{INSTANCES, bounded, unless_all_failed};
 use crate::failure::Failure;
@@ -31,16 +32,16 @@ pub fn routes() -> Routes {
 }
 
 async fn delete_one(app: &App, caller: &Caller, id: Uuid) -> Result<bool, Failure> {
-    one_flag(app, caller, "SELECT @wf.wf_delete_instance($1)", id).await
+    one_flag(app, caller, "SELECT @wf.wf_delete_instance($1)", parameters![id]).await
 }
 
 async fn cancel_one(app: &App, caller: &Caller, id: Uuid) -> Result<bool, Failure> {
-    one_flag(app, caller, "SELECT @wf.wf_cancel($1)", id).await
+    one_flag(app, caller, "SELECT @wf.wf_cancel($1)", parameters![id]).await
 }
 
 /// What a function says of an instance.
-async fn one_flag(app: &App, caller: &Caller, sql: &'static str, id: Uuid) -> Result<bool, Failure> {
-    let rows = app.database.write(caller, sql, parameters![id]).await?;
+async fn one_flag(app: &App, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<bool, Failure> {
+    let rows = app.database.write(caller, sql, values).await?;
     rows.first().map_or(Ok(false), |row| row.try_get(0).map_err(Failure::internal))
 }
 
@@ -142,12 +143,7 @@ const OF_DEFINITION: &str = concat!(
     " ORDER BY i.instance_id"
 );
 
-async fn running(
-    app: &App,
-    caller: &Caller,
-    sql: &'static str,
-    values: Vec<crate::database::Parameter>,
-) -> Result<Vec<Uuid>, Failure> {
+async fn running(app: &App, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<Vec<Uuid>, Failure> {
     let rows = app.database.read(caller, sql, values).await?;
     rows.iter().map(|row| row.try_get(0).map_err(Failure::internal)).collect()
 }
@@ -222,8 +218,7 @@ async fn retry(State(app): State<App>, caller: Caller, Body(request): Body<Retry
 /// Returns whether the instance goes on.
 async fn retry_one(app: &App, caller: &Caller, id: &str, activities: Option<Vec<String>>) -> Result<bool, Failure> {
     const RETRY: &str = "SELECT r.status = 'Running' FROM @wf.wf_retry($1, $2, 'store') r";
-    let rows = app.database.write(caller, RETRY, parameters![instance_id(id)?, activities]).await?;
-    rows.first().map_or(Ok(false), |row| row.try_get(0).map_err(Failure::internal))
+    one_flag(app, caller, RETRY, parameters![instance_id(id)?, activities]).await
 }
 
 /// The result of an alteration as Elsa shows it; a failure is an entry of its log.

@@ -30,11 +30,7 @@ const HUBS: &str = "/elsa/hubs/";
 
 /// Refuses a `Host` that is not ours: a page of another name that resolves to this address could read our answers.
 pub async fn known_host(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
-    let host = request
-        .headers()
-        .get(HOST)
-        .and_then(|host| host.to_str().ok())
-        .or(request.uri().authority().map(|a| a.as_str()));
+    let host = text(request.headers(), HOST.as_str()).or(request.uri().authority().map(|a| a.as_str()));
     match host {
         Some(host) if is_known_host(&app, host) => Ok(next.run(request).await),
         _ => Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "this host is not known here")
@@ -102,7 +98,8 @@ fn caller_of_key(app: &Gateway, value: &HeaderValue) -> Option<Caller> {
     if is_ours { app.keys.caller(key.trim()) } else { None }
 }
 
-fn unknown_key() -> Failure {
+/// The answer to a key that stands for nobody, or does not any more.
+pub fn unknown_key() -> Failure {
     Failure::new(StatusCode::UNAUTHORIZED, "the API key is not known, or has expired")
 }
 
@@ -116,7 +113,7 @@ fn is_ours(app: &Gateway, request: &Request) -> bool {
     }
     match text(headers, "sec-fetch-site") {
         Some(site) => site == "same-origin",
-        None => headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()) == Some(app.options.origin().as_str()),
+        None => text(headers, ORIGIN.as_str()) == Some(app.options.origin().as_str()),
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
-use crate::guard::address;
+use crate::guard::{address, unknown_key};
 use crate::identity::password::{MAX_NAME, PasswordVerdict, verify};
 use crate::parameters;
 use crate::routing::Routes;
@@ -84,9 +84,7 @@ async fn log_in(
 async fn session(app: &Gateway, address: IpAddr, given: &Credentials) -> Result<PrivateCookieJar, Failure> {
     app.logins.admit(address, &given.role)?;
     if !given.key.is_empty() {
-        let caller = app.keys.caller(given.key.trim());
-        let caller =
-            caller.ok_or_else(|| Failure::new(StatusCode::UNAUTHORIZED, "the API key is not known, or has expired"))?;
+        let caller = app.keys.caller(given.key.trim()).ok_or_else(unknown_key)?;
         return Ok(app.cookies.seal(&caller.login, &caller.role));
     }
     let _turn = app.logins.turn().await?;

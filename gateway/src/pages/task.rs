@@ -175,7 +175,7 @@ async fn page(
     let reasons = detail.filter(|_| view.about == COMPLETE).map_or_else(Vec::new, |detail| form.blame(detail));
     let (nothing, role) = (Typed::default(), visitor.caller.role.as_str());
     let typed = view.typed.unwrap_or(&nothing);
-    let mut response = html(&Page {
+    let response = html(&Page {
         frame: Frame::new(app, visitor, "/inbox", task.name.as_str()).await?,
         complete_sql: change::complete(task, answer).shown(),
         take_sql: change::take(task, role).shown(),
@@ -190,8 +190,7 @@ async fn page(
         reasons,
         notice: view.notice,
     })?;
-    *response.status_mut() = status;
-    Ok(response)
+    Ok((status, response).into_response())
 }
 
 /// Names of what can be done, as the buttons send them.
@@ -254,7 +253,5 @@ fn lost(failure: Failure, typed: &Typed) -> Result<Response, PageFailure> {
     if failure.status != StatusCode::NOT_FOUND {
         return Err(failure.into());
     }
-    let mut response = html(&LostTaskPage { failure: &failure, typed })?;
-    *response.status_mut() = failure.status;
-    Ok(response)
+    Ok((failure.status, html(&LostTaskPage { failure: &failure, typed })?).into_response())
 }

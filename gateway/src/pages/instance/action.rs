@@ -178,7 +178,7 @@ async fn page(
         return Err(super::unknown(&id.to_string()).into());
     }
     let status = view.failure.as_ref().map_or(StatusCode::OK, |failure| failure.status);
-    let mut response = html(&Page {
+    let response = html(&Page {
         frame: Frame::new(app, visitor, "/instances", action.title).await?,
         action,
         id,
@@ -190,6 +190,5 @@ async fn page(
         failure: view.failure,
         findings: view.findings,
     })?;
-    *response.status_mut() = status;
-    Ok(response)
+    Ok((status, response).into_response())
 }

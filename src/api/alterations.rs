@@ -10,8 +10,8 @@ use crate::compiled;
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::alter::plan::{self, Plan};
-use crate::run::alter::verdict::Verdict;
+use crate::run::alter::plan::{self, AlterationPlan};
+use crate::run::alter::result::AlterationResult;
 use crate::run::{Session, alter, work};
 use crate::store::instances::InstanceRow;
 
@@ -64,19 +64,19 @@ fn alter_named(call: &Call, alteration: Alteration) -> Result<(InstanceRow, Opti
 fn alter_many(call: &Call) -> Result<Returned, PgError> {
     let (alterations, filter): (Value, Value) = (call.required("alterations")?, call.required("filter")?);
     let max = call.required_count("max", MOST)?;
-    let plan = Plan {
+    let plan = AlterationPlan {
         changes: Changes::read(&alterations).map_err(|fault| error::fault(&fault))?,
         filter: InstanceFilter::read(&filter).map_err(|fault| error::fault(&fault))?,
         is_dry_run: call.required("dry_run")?,
         author: alter::author(call.arg("reason")),
     };
-    let verdicts = plan::run(&mut Session::begin(), &plan, max, call.arg("after"))?;
-    let row = |verdict: Verdict| {
+    let results = plan::run(&mut Session::begin(), &plan, max, call.arg("after"))?;
+    let row = |result: AlterationResult| {
         vec![
-            Returned::Uuid(verdict.instance),
-            Returned::Text(verdict.outcome.name().into()),
-            Returned::Texts(verdict.problems),
+            Returned::Uuid(result.instance),
+            Returned::Text(result.outcome.name().into()),
+            Returned::Texts(result.problems),
         ]
     };
-    Ok(Returned::Rows(verdicts.into_iter().map(row).collect()))
+    Ok(Returned::Rows(results.into_iter().map(row).collect()))
 }

@@ -7,8 +7,8 @@ use workflow_engine::migration::{self, Problem, Timers};
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::migrate::batch::{All, Verdict};
-use crate::run::migrate::{self, Wanted};
+use crate::run::migrate::batch::{All, MigrationResult};
+use crate::run::migrate::{self, MigrationOptions};
 use crate::run::{Session, work};
 
 sql_functions! {
@@ -17,14 +17,15 @@ sql_functions! {
     wf_migrate_batch(definition_id: Text, version: Integer, progress: Jsonb) => migrate_batch;
 }
 
-fn wanted(call: &Call) -> Result<Wanted, PgError> {
+fn wanted(call: &Call) -> Result<MigrationOptions, PgError> {
     let mapping: Value = call.required("mapping")?;
     let mapping = migration::read_mapping(&mapping).map_err(|fault| error::fault(&fault))?;
     let timers: String = call.required("timers")?;
     let timers = Timers::named(&timers).ok_or_else(|| {
         PgError::new("22023", format!("argument \"timers\" must be \"keep\" or \"anew\", not \"{timers}\""))
     })?;
-    Ok(Wanted { version: call.arg("version"), mapping, timers, dry_run: call.required("dry_run")?, reason: None })
+    let dry_run = call.required("dry_run")?;
+    Ok(MigrationOptions { version: call.arg("version"), mapping, timers, dry_run, reason: None })
 }
 
 fn migrate_one(call: &Call) -> Result<Returned, PgError> {
@@ -46,12 +47,12 @@ fn migrate_all(call: &Call) -> Result<Returned, PgError> {
         after: call.arg("after"),
     };
     let wanted = wanted(call)?;
-    let verdicts = work::call(&mut Session::begin(), |session| migrate::batch::migrate_all(session, &all, wanted))?;
-    let row = |one: &Verdict| {
+    let results = work::call(&mut Session::begin(), |session| migrate::batch::migrate_all(session, &all, wanted))?;
+    let row = |one: &MigrationResult| {
         let problems = one.problems.iter().map(ToString::to_string).collect();
         vec![Returned::Uuid(one.instance), Returned::Text(one.outcome.name().into()), Returned::Texts(problems)]
     };
-    Ok(Returned::Rows(verdicts.iter().map(row).collect()))
+    Ok(Returned::Rows(results.iter().map(row).collect()))
 }
 
 fn migrate_batch(call: &Call) -> Result<Returned, PgError> {

@@ -5,7 +5,7 @@
 
 mod moves;
 pub mod plan;
-pub mod verdict;
+pub mod result;
 
 use serde_json::Value;
 use uuid::Uuid;

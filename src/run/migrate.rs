@@ -37,7 +37,7 @@ pub mod publication;
 
 /// What an operator asks for.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct MigrationOptions {
     /// Number of the new version; the published one if not given.
     pub version: Option<i32>,
     /// Activities that have other ids there.
@@ -55,7 +55,7 @@ pub struct Wanted {
 /// # Errors
 /// 22023 if something stands against it, with all of it as the detail; 55000 if the instance has ended; 42501 if the caller may
 /// not move it.
-pub fn migrate(session: &mut Session, id: Uuid, wanted: &Wanted) -> Result<Vec<Problem>, PgError> {
+pub fn migrate(session: &mut Session, id: Uuid, wanted: &MigrationOptions) -> Result<Vec<Problem>, PgError> {
     running::refuse(id)?;
     session.has_waited = true;
     let row = if wanted.dry_run { instances::get(id) } else { instances::lock(id) };
@@ -79,20 +79,20 @@ pub fn migrate(session: &mut Session, id: Uuid, wanted: &Wanted) -> Result<Vec<P
     if row.definition_version_id == target.id {
         return Ok(Vec::new());
     }
-    let way = Way::new(old, new, wanted);
-    let (prepared, problems) = way.prepare(row)?;
+    let change = VersionChange::new(old, new, wanted);
+    let (prepared, problems) = change.prepare(row)?;
     if wanted.dry_run {
         return Ok(problems);
     }
     if is_refused(&problems) {
-        return Err(way.refusal(id, &problems));
+        return Err(change.refusal(id, &problems));
     }
-    way.go(session, prepared)?;
+    change.go(session, prepared)?;
     Ok(problems)
 }
 
-/// The way from one version to another, for all instances that take it.
-struct Way {
+/// The change from one version of a definition to another, for all instances that it moves.
+struct VersionChange {
     old: Rc<Compiled>,
     new: Rc<Compiled>,
     migration: Migration,
@@ -108,8 +108,8 @@ struct Prepared {
     cancelled: Vec<u32>,
 }
 
-impl Way {
-    fn new(old: Rc<Compiled>, new: Rc<Compiled>, wanted: &Wanted) -> Self {
+impl VersionChange {
+    fn new(old: Rc<Compiled>, new: Rc<Compiled>, wanted: &MigrationOptions) -> Self {
         let programs = (old.program.clone(), new.program.clone());
         let check = &mut interrupt::check;
         let migration = Migration::new(programs.0, programs.1, new.row.version, &wanted.mapping, wanted.timers, check);

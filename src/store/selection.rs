@@ -8,9 +8,9 @@ use workflow_engine::alteration::{InstanceFilter, Moment, Relation, TimeFilter};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::owners::{self, Owner};
 
-/// An instance that a filter may select.
+/// An instance that satisfies all conditions of a filter but those on times.
 #[derive(Debug)]
-pub struct Candidate {
+pub struct SelectedInstance {
     /// Id of the instance, after which the next page begins.
     pub id: Uuid,
     /// The definition version that it runs.
@@ -20,9 +20,9 @@ pub struct Candidate {
     times: [Option<Timestamp>; 3],
 }
 
-fn read(row: &mut Row<'_>) -> Candidate {
+fn read(row: &mut Row<'_>) -> SelectedInstance {
     let (id, version, owner) = (row.get(), row.get(), owners::by_id(row.get()));
-    Candidate { id, version, owner, times: [row.maybe(), row.maybe(), row.maybe()] }
+    SelectedInstance { id, version, owner, times: [row.maybe(), row.maybe(), row.maybe()] }
 }
 
 // The conditions of a filter but those on times. Each may be NULL.
@@ -81,7 +81,7 @@ static BY_DEFINITION: Statement = page!(
 static ALL: Statement = page!("i.id > coalesce($1, '00000000-0000-0000-0000-000000000000')");
 
 /// At most so many instances behind an id that satisfy all conditions of a filter but those on times.
-pub fn page(filter: &InstanceFilter, after: Option<Uuid>, at_most: usize) -> Vec<Candidate> {
+pub fn page(filter: &InstanceFilter, after: Option<Uuid>, at_most: usize) -> Vec<SelectedInstance> {
     let statement = match filter {
         InstanceFilter { instance_ids: Some(_), .. } => &BY_ID,
         InstanceFilter { correlation_ids: Some(_), .. } => &BY_CORRELATION,
@@ -137,7 +137,7 @@ fn text_list(texts: &Option<Vec<String>>) -> Arg<'_> {
     texts.as_deref().map_or(Arg::Null, Arg::Texts)
 }
 
-impl Candidate {
+impl SelectedInstance {
     /// Whether the times of the instance satisfy all conditions. A time that there is not yet satisfies none.
     pub fn is_of(&self, times: &[TimeFilter]) -> bool {
         stand(self.times, times)

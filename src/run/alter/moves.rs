@@ -6,17 +6,17 @@ use std::rc::Rc;
 
 use workflow_engine::alteration::TargetVersion;
 
-use super::verdict::{Outcome, Verdict};
+use super::result::{AlterationOutcome, AlterationResult};
 use crate::compiled;
 use crate::pg::PgError;
-use crate::run::migrate::Wanted;
+use crate::run::migrate::MigrationOptions;
 use crate::run::migrate::batch::{self, Batch};
 use crate::run::{Session, work};
-use crate::store::selection::Candidate;
+use crate::store::selection::SelectedInstance;
 
 /// The instances that a plan moves, in a batch for each definition.
 pub struct Moves {
-    wanted: Rc<Wanted>,
+    wanted: Rc<MigrationOptions>,
     batches: HashMap<String, Batch>,
 }
 
@@ -24,7 +24,7 @@ impl Moves {
     /// Begins to move instances to a version, for a reason that the journal keeps.
     pub fn new(target: &TargetVersion, dry_run: bool, reason: Option<String>) -> Self {
         let TargetVersion { version, mapping, timers } = target;
-        let wanted = Wanted { version: *version, mapping: mapping.clone(), timers: *timers, dry_run, reason };
+        let wanted = MigrationOptions { version: *version, mapping: mapping.clone(), timers: *timers, dry_run, reason };
         Self { wanted: Rc::new(wanted), batches: HashMap::new() }
     }
 
@@ -32,18 +32,25 @@ impl Moves {
     ///
     /// # Errors
     /// Those that end a transaction. Anything else is a problem of the instance.
-    pub fn move_one(&mut self, session: &mut Session, candidate: &Candidate) -> Result<Option<Verdict>, PgError> {
-        let instance = candidate.id;
-        let moved = work::call(session, |session| self.batch(session, candidate)?.migrate_one(session, instance));
+    pub fn move_one(
+        &mut self,
+        session: &mut Session,
+        selected: &SelectedInstance,
+    ) -> Result<Option<AlterationResult>, PgError> {
+        let instance = selected.id;
+        let moved = work::call(session, |session| self.batch(session, selected)?.migrate_one(session, instance));
         match moved {
-            Ok(moved) => Ok(moved.map(verdict)),
+            Ok(moved) => Ok(moved.map(result)),
             Err(error) if error.aborts_transaction() => Err(error),
-            Err(error) => Ok(Some(Verdict { instance, outcome: Outcome::Refused, problems: vec![error.told()] })),
+            Err(error) => {
+                let (outcome, problems) = (AlterationOutcome::Refused, vec![error.told()]);
+                Ok(Some(AlterationResult { instance, outcome, problems }))
+            }
         }
     }
 
-    fn batch(&mut self, session: &mut Session, candidate: &Candidate) -> Result<&mut Batch, PgError> {
-        let definition = compiled::of_version(candidate.version)?;
+    fn batch(&mut self, session: &mut Session, selected: &SelectedInstance) -> Result<&mut Batch, PgError> {
+        let definition = compiled::of_version(selected.version)?;
         Ok(match self.batches.entry(definition.row.definition_id.clone()) {
             Entry::Occupied(batch) => batch.into_mut(),
             Entry::Vacant(new) => {
@@ -54,13 +61,13 @@ impl Moves {
     }
 }
 
-fn verdict(moved: batch::Verdict) -> Verdict {
+fn result(moved: batch::MigrationResult) -> AlterationResult {
     let outcome = match moved.outcome {
         // An instance that is in the version already is as the plan wants it.
-        batch::Outcome::Migrated | batch::Outcome::Unchanged => Outcome::Altered,
-        batch::Outcome::Refused | batch::Outcome::Ended => Outcome::Refused,
-        batch::Outcome::Busy => Outcome::Busy,
+        batch::MigrationOutcome::Migrated | batch::MigrationOutcome::Unchanged => AlterationOutcome::Altered,
+        batch::MigrationOutcome::Refused | batch::MigrationOutcome::Ended => AlterationOutcome::Refused,
+        batch::MigrationOutcome::Busy => AlterationOutcome::Busy,
     };
     let problems = moved.problems.iter().map(ToString::to_string).collect();
-    Verdict { instance: moved.instance, outcome, problems }
+    AlterationResult { instance: moved.instance, outcome, problems }
 }

@@ -12,7 +12,7 @@ use workflow_engine::program::Activation;
 
 use super::apply;
 use super::moves::Moves;
-use super::verdict::{Outcome, Verdict};
+use super::result::{AlterationOutcome, AlterationResult};
 use crate::access::{self, people};
 use crate::compiled::{self, Compiled};
 use crate::error;
@@ -24,10 +24,10 @@ use crate::run::session::FollowUp;
 use crate::run::{Session, claim, migrate, resume, running, work};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::route;
-use crate::store::selection::{self, Candidate};
+use crate::store::selection::{self, SelectedInstance};
 
 /// What is altered, where, and how.
-pub struct Plan {
+pub struct AlterationPlan {
     /// What is done to each instance.
     pub changes: Changes,
     /// Which instances.
@@ -42,7 +42,7 @@ pub struct Plan {
 const PAGE: usize = 1000;
 
 /// What a plan does to an instance.
-enum Work<'a> {
+enum PlannedWork<'a> {
     Alter(&'a [Alteration]),
     Move(Moves),
 }
@@ -52,54 +52,59 @@ enum Work<'a> {
 ///
 /// # Errors
 /// Those that end a transaction. Anything else is a problem of its instance.
-pub fn run(session: &mut Session, plan: &Plan, max: usize, after: Option<Uuid>) -> Result<Vec<Verdict>, PgError> {
+pub fn run(
+    session: &mut Session,
+    plan: &AlterationPlan,
+    max: usize,
+    after: Option<Uuid>,
+) -> Result<Vec<AlterationResult>, PgError> {
     session.has_waited = true;
-    let (mut verdicts, mut after, mut rights) = (Vec::new(), after, Rights::default());
+    let (mut results, mut after, mut rights) = (Vec::new(), after, Rights::default());
     let mut work = match &plan.changes {
-        Changes::Alter(alterations) => Work::Alter(alterations),
-        Changes::Migrate(target) => Work::Move(Moves::new(target, plan.is_dry_run, plan.author.reason.clone())),
+        Changes::Alter(alterations) => PlannedWork::Alter(alterations),
+        Changes::Migrate(target) => PlannedWork::Move(Moves::new(target, plan.is_dry_run, plan.author.reason.clone())),
     };
     let mut missing = missing(plan, after);
-    while verdicts.len() < max {
+    while results.len() < max {
         let page = selection::page(&plan.filter, after, PAGE);
         let is_last = page.len() < PAGE;
-        for candidate in page {
+        for selected in page {
             interrupt::check();
-            after = Some(candidate.id);
-            missing.remove(&candidate.id);
-            add_missing(&mut verdicts, &mut missing, after, max);
-            if verdicts.len() == max {
-                return Ok(verdicts);
+            after = Some(selected.id);
+            missing.remove(&selected.id);
+            add_missing(&mut results, &mut missing, after, max);
+            if results.len() == max {
+                return Ok(results);
             }
-            verdicts.extend(judge(session, plan, &mut work, &candidate, &mut rights)?);
+            results.extend(judge(session, plan, &mut work, &selected, &mut rights)?);
         }
         if is_last {
-            add_missing(&mut verdicts, &mut missing, None, max);
+            add_missing(&mut results, &mut missing, None, max);
             break;
         }
     }
-    Ok(verdicts)
+    Ok(results)
 }
 
 /// The instances that the plan names, if it names nothing else.
-fn missing(plan: &Plan, after: Option<Uuid>) -> BTreeSet<Uuid> {
+fn missing(plan: &AlterationPlan, after: Option<Uuid>) -> BTreeSet<Uuid> {
     let Some(ids) = &plan.filter.instance_ids else { return BTreeSet::new() };
     let only = InstanceFilter { instance_ids: None, ..plan.filter.clone() } == InstanceFilter::default();
     ids.iter().copied().filter(|id| only && after.is_none_or(|after| *id > after)).collect()
 }
 
-/// Adds the named instances that there are not, up to an id, until there are `max` verdicts.
-fn add_missing(verdicts: &mut Vec<Verdict>, missing: &mut BTreeSet<Uuid>, until: Option<Uuid>, max: usize) {
-    while verdicts.len() < max
+/// Adds the named instances that there are not, up to an id, until there are `max` results.
+fn add_missing(results: &mut Vec<AlterationResult>, missing: &mut BTreeSet<Uuid>, until: Option<Uuid>, max: usize) {
+    while results.len() < max
         && let Some(id) = missing.first().copied().filter(|id| until.is_none_or(|until| *id < until))
     {
         missing.remove(&id);
-        verdicts.push(refused(id, vec![resume::unknown(id).message]));
+        results.push(refused(id, vec![resume::unknown(id).message]));
     }
 }
 
-fn refused(instance: Uuid, problems: Vec<String>) -> Verdict {
-    Verdict { instance, outcome: Outcome::Refused, problems }
+fn refused(instance: Uuid, problems: Vec<String>) -> AlterationResult {
+    AlterationResult { instance, outcome: AlterationOutcome::Refused, problems }
 }
 
 /// What the caller may do with the instances of a version and an owner.
@@ -115,15 +120,15 @@ enum Right {
 struct Rights(HashMap<(Uuid, i32), Right>);
 
 impl Rights {
-    fn on(&mut self, candidate: &Candidate) -> Result<Right, PgError> {
-        let key = (candidate.version, candidate.owner.id);
+    fn on(&mut self, selected: &SelectedInstance) -> Result<Right, PgError> {
+        let key = (selected.version, selected.owner.id);
         if let Some(known) = self.0.get(&key) {
             return Ok(*known);
         }
-        let (who, definition) = (role::current(), compiled::of_version(candidate.version)?);
-        let right = match people::may_alter(who, &candidate.owner, &definition.row) {
+        let (who, definition) = (role::current(), compiled::of_version(selected.version)?);
+        let right = match people::may_alter(who, &selected.owner, &definition.row) {
             true => Right::Alter,
-            false if access::may_watch(&candidate.owner, &definition.row) => Right::Read,
+            false if access::may_watch(&selected.owner, &definition.row) => Right::Read,
             false => Right::None,
         };
         self.0.insert(key, right);
@@ -134,34 +139,36 @@ impl Rights {
 /// What becomes of an instance. `None`: it is none of the caller's.
 fn judge(
     session: &mut Session,
-    plan: &Plan,
-    work: &mut Work<'_>,
-    candidate: &Candidate,
+    plan: &AlterationPlan,
+    work: &mut PlannedWork<'_>,
+    selected: &SelectedInstance,
     rights: &mut Rights,
-) -> Result<Option<Verdict>, PgError> {
-    if !candidate.is_of(&plan.filter.times) {
+) -> Result<Option<AlterationResult>, PgError> {
+    if !selected.is_of(&plan.filter.times) {
         return Ok(None);
     }
-    let id = candidate.id;
+    let id = selected.id;
     let is_named = plan.filter.instance_ids.is_some();
-    let right = rights.on(candidate)?;
+    let right = rights.on(selected)?;
     if right == Right::None && !is_named {
         return Ok(None);
     }
     let mut problems = Vec::new();
     let altered = match work {
         // A role without rights learns nothing of the definition.
-        Work::Move(_) if right == Right::None => Err(migrate::not_owner(id)),
-        Work::Move(moves) => return moves.move_one(session, candidate),
-        Work::Alter(alterations) if plan.is_dry_run => try_out(session, alterations, id, is_named, &mut problems),
-        Work::Alter(alterations) => alter(session, (plan, alterations), id, is_named, &mut problems),
+        PlannedWork::Move(_) if right == Right::None => Err(migrate::not_owner(id)),
+        PlannedWork::Move(moves) => return moves.move_one(session, selected),
+        PlannedWork::Alter(alterations) if plan.is_dry_run => {
+            try_out(session, alterations, id, is_named, &mut problems)
+        }
+        PlannedWork::Alter(alterations) => alter(session, (plan, alterations), id, is_named, &mut problems),
     };
     let altered = match altered {
         Err(error) if error.aborts_transaction() => return Err(error),
         tried => tried,
     };
     // Nothing was locked, and a role without rights learns nothing of the key.
-    let is_left = plan.is_dry_run || matches!(altered, Ok(Outcome::Busy));
+    let is_left = plan.is_dry_run || matches!(altered, Ok(AlterationOutcome::Busy));
     if is_left
         && right != Right::None
         && let Some(elsewhere) = route::refusal(id)?
@@ -169,7 +176,7 @@ fn judge(
         return Ok(Some(refused(id, vec![elsewhere.told()])));
     }
     Ok(Some(match altered {
-        Ok(outcome) => Verdict { instance: id, outcome, problems },
+        Ok(outcome) => AlterationResult { instance: id, outcome, problems },
         Err(error) if problems.is_empty() => refused(id, vec![error.told()]),
         Err(_) => refused(id, problems),
     }))
@@ -182,7 +189,7 @@ fn try_out(
     id: Uuid,
     is_named: bool,
     problems: &mut Vec<String>,
-) -> Result<Outcome, PgError> {
+) -> Result<AlterationOutcome, PgError> {
     running::refuse(id)?;
     let mut row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
     let compiled = compiled::of_instance(&row)?;
@@ -194,21 +201,21 @@ fn try_out(
         problems.extend(super::problems(&failed));
         error::burst(failed, id)
     })?;
-    Ok(Outcome::Altered)
+    Ok(AlterationOutcome::Altered)
 }
 
 /// Alters an instance whose lock is free.
 fn alter(
     session: &mut Session,
-    (plan, alterations): (&Plan, &[Alteration]),
+    (plan, alterations): (&AlterationPlan, &[Alteration]),
     id: Uuid,
     is_named: bool,
     problems: &mut Vec<String>,
-) -> Result<Outcome, PgError> {
+) -> Result<AlterationOutcome, PgError> {
     running::refuse(id)?;
     let Some(mut row) = instances::lock_with(id, Wait::Skip) else {
         return match instances::owner(id) {
-            Some(_) => Ok(Outcome::Busy),
+            Some(_) => Ok(AlterationOutcome::Busy),
             None => Err(resume::unknown(id)),
         };
     };
@@ -216,7 +223,7 @@ fn alter(
     require(alterations, &row, &compiled, is_named)?;
     let runs = alterations.iter().any(Alteration::runs_activities);
     if runs && !claim::can_remove_tasks(&row, &compiled) {
-        return Ok(Outcome::Busy);
+        return Ok(AlterationOutcome::Busy);
     }
     let mut apply = |session: &mut Session| {
         work::call(session, |session| {
@@ -232,7 +239,7 @@ fn alter(
         true => session.isolated(apply)?,
         false => apply(session)?,
     }
-    Ok(Outcome::Altered)
+    Ok(AlterationOutcome::Altered)
 }
 
 /// Whether a burst may write before all of it is computed: SQL of the user, records of what can be compensated, a key

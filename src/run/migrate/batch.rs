@@ -14,7 +14,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, interrupt, role};
 use crate::run::claim;
-use crate::run::migrate::{Prepared, Wanted, Way, ended, has_ended, may_move};
+use crate::run::migrate::{MigrationOptions, Prepared, VersionChange, ended, has_ended, may_move};
 use crate::run::{Session, running, version};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::{definitions, migration, owners, route};
@@ -36,18 +36,18 @@ pub struct All {
 
 /// What became of an instance.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct MigrationResult {
     /// The instance.
     pub instance: Uuid,
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: MigrationOutcome,
     /// What stands against it, or what the operator should know.
     pub problems: Vec<Problem>,
 }
 
 /// What a migration did to an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum MigrationOutcome {
     /// It is in the new version; in a dry run, it would be.
     Migrated,
     /// It stays as it was.
@@ -60,7 +60,7 @@ pub enum Outcome {
     Ended,
 }
 
-impl Outcome {
+impl MigrationOutcome {
     /// Its name in SQL.
     pub fn name(self) -> &'static str {
         match self {
@@ -72,18 +72,22 @@ impl Outcome {
     }
 }
 
-impl Verdict {
-    fn new(instance: Uuid, outcome: Outcome) -> Self {
+impl MigrationResult {
+    fn new(instance: Uuid, outcome: MigrationOutcome) -> Self {
         Self { instance, outcome, problems: Vec::new() }
+    }
+
+    fn refused(instance: Uuid, problems: Vec<Problem>) -> Self {
+        Self { instance, outcome: MigrationOutcome::Refused, problems }
     }
 }
 
 /// Instances of one definition that are moved one after the other.
 pub struct Batch {
-    wanted: Rc<Wanted>,
+    wanted: Rc<MigrationOptions>,
     new: Rc<Compiled>,
     /// By the id of the old version.
-    ways: HashMap<Uuid, Rc<Way>>,
+    changes: HashMap<Uuid, Rc<VersionChange>>,
 }
 
 /// Moves the instances of a definition that have not ended, in order of id. Instances that the caller may not see are left
@@ -92,7 +96,11 @@ pub struct Batch {
 /// # Errors
 /// 22023 if `max` is not positive; 42704 for a definition or version that does not exist; 42501 if the caller neither owns the
 /// definition nor may start it.
-pub fn migrate_all(session: &mut Session, all: &All, wanted: Wanted) -> Result<Vec<Verdict>, PgError> {
+pub fn migrate_all(
+    session: &mut Session,
+    all: &All,
+    wanted: MigrationOptions,
+) -> Result<Vec<MigrationResult>, PgError> {
     if all.max < 1 {
         return Err(PgError::new("22023", format!("argument \"max\" must be at least 1, not {}", all.max)));
     }
@@ -105,12 +113,12 @@ pub fn migrate_all(session: &mut Session, all: &All, wanted: Wanted) -> Result<V
     }
     // A batch waits for no instance.
     session.has_waited = true;
-    let mut verdicts = Vec::new();
+    let mut results = Vec::new();
     let owns_all = access::is_member(role::current(), &batch.new.row.owner);
     let mut mine: HashMap<i32, bool> = HashMap::new();
     let mut after = all.after.unwrap_or(Uuid::nil());
     loop {
-        let left = all.max.saturating_sub(i32::try_from(verdicts.len()).unwrap_or(i32::MAX));
+        let left = all.max.saturating_sub(i32::try_from(results.len()).unwrap_or(i32::MAX));
         let page = migration::page(&all.definition_id, after, (all.from_version, all.except_version), left);
         let is_last = page.len() < left as usize;
         for (id, owner) in page {
@@ -118,11 +126,11 @@ pub fn migrate_all(session: &mut Session, all: &All, wanted: Wanted) -> Result<V
             after = id;
             let is_mine = || access::is_member(role::current(), &owners::by_id(owner));
             if owns_all || *mine.entry(owner).or_insert_with(is_mine) {
-                verdicts.extend(batch.migrate_one(session, id)?);
+                results.extend(batch.migrate_one(session, id)?);
             }
         }
-        if is_last || verdicts.len() >= all.max as usize {
-            return Ok(verdicts);
+        if is_last || results.len() >= all.max as usize {
+            return Ok(results);
         }
     }
 }
@@ -132,16 +140,16 @@ impl Batch {
     ///
     /// # Errors
     /// 42704 for a definition or version that does not exist, 42501 if the caller may not start it.
-    pub fn new(session: &mut Session, definition_id: &str, wanted: Rc<Wanted>) -> Result<Self, PgError> {
+    pub fn new(session: &mut Session, definition_id: &str, wanted: Rc<MigrationOptions>) -> Result<Self, PgError> {
         let (target, _) = version::find(session, definition_id, wanted.version)?;
         access::require(access::Privilege::Start, &target)?;
-        Ok(Self { wanted, new: compiled::of_version(target.id)?, ways: HashMap::new() })
+        Ok(Self { wanted, new: compiled::of_version(target.id)?, changes: HashMap::new() })
     }
 
     /// Moves one instance. `None`: it is gone.
-    pub fn migrate_one(&mut self, session: &mut Session, id: Uuid) -> Result<Option<Verdict>, PgError> {
+    pub fn migrate_one(&mut self, session: &mut Session, id: Uuid) -> Result<Option<MigrationResult>, PgError> {
         if running::contains(id) {
-            return Ok(Some(Verdict::new(id, Outcome::Busy)));
+            return Ok(Some(MigrationResult::new(id, MigrationOutcome::Busy)));
         }
         let row = match self.wanted.dry_run {
             true => instances::get(id),
@@ -150,49 +158,50 @@ impl Batch {
         if (self.wanted.dry_run || row.is_none())
             && let Some(elsewhere) = route::refusal(id)?
         {
-            return Ok(Some(Verdict { problems: vec![said(&elsewhere)], ..Verdict::new(id, Outcome::Refused) }));
+            return Ok(Some(MigrationResult::refused(id, vec![said(&elsewhere)])));
         }
         let Some(row) = row else {
             let is_there = instances::owner(id).is_some();
-            return Ok(is_there.then(|| Verdict::new(id, Outcome::Busy)));
+            return Ok(is_there.then(|| MigrationResult::new(id, MigrationOutcome::Busy)));
         };
         if has_ended(&row.instance) {
-            return Ok(Some(Verdict { problems: vec![said(&ended(id))], ..Verdict::new(id, Outcome::Ended) }));
+            let (outcome, problems) = (MigrationOutcome::Ended, vec![said(&ended(id))]);
+            return Ok(Some(MigrationResult { instance: id, outcome, problems }));
         }
         if row.definition_version_id == self.new.row.id {
-            return Ok(Some(Verdict::new(id, Outcome::Unchanged)));
+            return Ok(Some(MigrationResult::new(id, MigrationOutcome::Unchanged)));
         }
         self.judge(session, row).map(Some)
     }
 
-    fn judge(&mut self, session: &mut Session, row: InstanceRow) -> Result<Verdict, PgError> {
+    fn judge(&mut self, session: &mut Session, row: InstanceRow) -> Result<MigrationResult, PgError> {
         let id = row.instance.id;
         if let Err(refused) = may_move(&row, &self.new) {
-            return Ok(Verdict { problems: vec![said(&refused)], ..Verdict::new(id, Outcome::Refused) });
+            return Ok(MigrationResult::refused(id, vec![said(&refused)]));
         }
-        let way = match self.ways.get(&row.definition_version_id) {
-            Some(way) => Rc::clone(way),
+        let change = match self.changes.get(&row.definition_version_id) {
+            Some(change) => Rc::clone(change),
             None => {
                 let old = compiled::of_version(row.definition_version_id)?;
-                let way = Rc::new(Way::new(old, Rc::clone(&self.new), &self.wanted));
-                self.ways.insert(row.definition_version_id, Rc::clone(&way));
-                way
+                let change = Rc::new(VersionChange::new(old, Rc::clone(&self.new), &self.wanted));
+                self.changes.insert(row.definition_version_id, Rc::clone(&change));
+                change
             }
         };
-        if !row.instance.state.fits(way.old.program.nodes.len()) {
+        if !row.instance.state.fits(change.old.program.nodes.len()) {
             compiled::of_instance(&row)?;
         }
         // Afterwards the row is half in the new version.
-        let has_tasks = claim::has_few_tasks(&row, &way.old);
-        let (prepared, problems) = way.prepare(row)?;
+        let has_tasks = claim::has_few_tasks(&row, &change.old);
+        let (prepared, problems) = change.prepare(row)?;
         if is_refused(&problems) {
-            return Ok(Verdict { problems, ..Verdict::new(id, Outcome::Refused) });
+            return Ok(MigrationResult::refused(id, problems));
         }
         let (outcome, problems) = match self.wanted.dry_run {
-            true => (Outcome::Migrated, problems),
-            false => go(session, &way, prepared, problems, has_tasks)?,
+            true => (MigrationOutcome::Migrated, problems),
+            false => go(session, &change, prepared, problems, has_tasks)?,
         };
-        Ok(Verdict { problems, ..Verdict::new(id, outcome) })
+        Ok(MigrationResult { instance: id, outcome, problems })
     }
 }
 
@@ -200,24 +209,24 @@ impl Batch {
 /// at this moment.
 fn go(
     session: &mut Session,
-    way: &Way,
+    change: &VersionChange,
     prepared: Prepared,
     problems: Vec<Problem>,
     has_tasks: bool,
-) -> Result<(Outcome, Vec<Problem>), PgError> {
+) -> Result<(MigrationOutcome, Vec<Problem>), PgError> {
     let runs = !prepared.cancelled.is_empty() || !prepared.moved.after.is_empty();
     let touches_tasks = runs || !prepared.moved.renamed.is_empty();
     if touches_tasks && has_tasks && !claim::can_lock_tasks(prepared.row.instance.id) {
-        return Ok((Outcome::Busy, Vec::new()));
+        return Ok((MigrationOutcome::Busy, Vec::new()));
     }
-    if !runs && way.key(&prepared.row) == prepared.row.activation_key {
-        way.go(session, prepared)?;
-        return Ok((Outcome::Migrated, problems));
+    if !runs && change.key(&prepared.row) == prepared.row.activation_key {
+        change.go(session, prepared)?;
+        return Ok((MigrationOutcome::Migrated, problems));
     }
-    match session.isolated(|session| way.go(session, prepared)) {
-        Ok(()) => Ok((Outcome::Migrated, problems)),
+    match session.isolated(|session| change.go(session, prepared)) {
+        Ok(()) => Ok((MigrationOutcome::Migrated, problems)),
         Err(failed) if failed.aborts_transaction() => Err(failed),
-        Err(failed) => Ok((Outcome::Refused, vec![said(&failed)])),
+        Err(failed) => Ok((MigrationOutcome::Refused, vec![said(&failed)])),
     }
 }
 

@@ -15,8 +15,8 @@ use crate::access;
 use crate::compiled;
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, cluster};
-use crate::run::migrate::Wanted;
-use crate::run::migrate::batch::{All, Outcome, Verdict, migrate_all};
+use crate::run::migrate::MigrationOptions;
+use crate::run::migrate::batch::{All, MigrationOutcome, MigrationResult, migrate_all};
 use crate::run::{Session, built_in, cancel, pending, running, work};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::{instances, migration};
@@ -115,17 +115,17 @@ pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress:
         max: BATCH,
         after: progress.after,
     };
-    let wanted = Wanted {
+    let wanted = MigrationOptions {
         version: Some(version),
         mapping: Mapping::default(),
         timers: Timers::Keep,
         dry_run: false,
         reason: None,
     };
-    let verdicts = migrate_all(session, &all, wanted)?;
-    progress.count(&verdicts);
-    if verdicts.len() as i32 == BATCH {
-        progress.after = verdicts.last().map(|last| last.instance);
+    let results = migrate_all(session, &all, wanted)?;
+    progress.count(&results);
+    if results.len() as i32 == BATCH {
+        progress.after = results.last().map(|last| last.instance);
         return Ok(progress.done(Some(0)));
     }
     // The xids of a cluster from which this database was restored say nothing here.
@@ -139,13 +139,13 @@ pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress:
 }
 
 impl Progress {
-    fn count(&mut self, verdicts: &[Verdict]) {
+    fn count(&mut self, results: &[MigrationResult]) {
         // The instance in which this runs stays where it is.
-        let others = || verdicts.iter().filter(|one| !running::contains(one.instance));
+        let others = || results.iter().filter(|one| !running::contains(one.instance));
         let number = |outcome| others().filter(|one| one.outcome == outcome).count() as i64;
-        self.moved = self.moved.saturating_add(number(Outcome::Migrated));
-        self.refused = self.refused.saturating_add(number(Outcome::Refused));
-        self.busy = self.busy.saturating_add(number(Outcome::Busy));
+        self.moved = self.moved.saturating_add(number(MigrationOutcome::Migrated));
+        self.refused = self.refused.saturating_add(number(MigrationOutcome::Refused));
+        self.busy = self.busy.saturating_add(number(MigrationOutcome::Busy));
     }
 
     fn done(&self, pause: Option<i64>) -> Done {

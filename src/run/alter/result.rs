@@ -4,18 +4,18 @@ use uuid::Uuid;
 
 /// What became of an instance.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct AlterationResult {
     /// Id of an instance that the plan selects or names.
     pub instance: Uuid,
     /// What the plan did to it.
-    pub outcome: Outcome,
+    pub outcome: AlterationOutcome,
     /// Why it was refused.
     pub problems: Vec<String>,
 }
 
 /// What a plan did to an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum AlterationOutcome {
     /// All alterations were made.
     Altered,
     /// None was made.
@@ -24,7 +24,7 @@ pub enum Outcome {
     Busy,
 }
 
-impl Outcome {
+impl AlterationOutcome {
     /// Its name in SQL.
     pub fn name(self) -> &'static str {
         match self {

@@ -17,7 +17,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::args::Interval;
 use crate::pg::{PgError, rows};
 use crate::run::burst::OnFault;
-use crate::run::gone::{self, Named};
+use crate::run::gone::{self, Missing};
 use crate::run::opener::judge;
 use crate::run::{Session, consume, kept_answer, limits, paused, resume};
 use crate::store::bookmarks::{self, Waiting};
@@ -144,7 +144,7 @@ fn lock_task(session: &mut Session, task: Uuid) -> Result<Option<(Waiting, Rc<Co
 /// Gives a task whose attempt failed to the next worker, if its retry policy allows another attempt.
 fn give_back(session: &Session, program: &Program, waiting: &Waiting, fault: &Fault, retry_in: Option<i64>) -> bool {
     let policy = execution::retry_policy(program, &waiting.row.instance, waiting.bookmark.activity_instance_id);
-    let next = policy.and_then(|policy| next_attempt(session, &policy, waiting, fault, retry_in));
+    let next = policy.and_then(|policy| claimable_again_at(session, &policy, waiting, fault, retry_in));
     let Some(at) = next else { return false };
     let available_at = (at > session.now).then(|| at.into());
     let last_error = Some(fault.message.clone());
@@ -162,7 +162,7 @@ fn give_back(session: &Session, program: &Program, waiting: &Waiting, fault: &Fa
 }
 
 /// When the task can be claimed again. `None`: this was its last attempt.
-fn next_attempt(
+fn claimable_again_at(
     session: &Session,
     policy: &RetryPolicy,
     waiting: &Waiting,
@@ -199,7 +199,7 @@ fn not_held(waiting: &Waiting) -> PgError {
 /// The answer to a completion whose task is not open any more: the same again, if the same worker gave it.
 fn completed_before(task: Uuid, token: Option<Uuid>, result: Option<&Value>) -> Result<InstanceRow, PgError> {
     let ended = tasks::ended(task, token.as_ref(), result).filter(|ended| ended.by_token && !ended.has_failed);
-    let Some(ended) = ended else { return Err(gone::error(Named::Task(task))?) };
+    let Some(ended) = ended else { return Err(gone::error(Missing::Task(task))?) };
     let row = readable(&ended, task)?;
     if ended.same_result {
         return Ok(row);
@@ -210,12 +210,12 @@ fn completed_before(task: Uuid, token: Option<Uuid>, result: Option<&Value>) -> 
 fn failed_before(task: Uuid, token: Uuid) -> Result<InstanceRow, PgError> {
     match tasks::ended(task, Some(&token), None).filter(|ended| ended.by_token && ended.has_failed) {
         Some(ended) => readable(&ended, task),
-        None => Err(gone::error(Named::Task(task))?),
+        None => Err(gone::error(Missing::Task(task))?),
     }
 }
 
 fn readable(ended: &Ended, task: Uuid) -> Result<InstanceRow, PgError> {
-    let Some(row) = instances::get(ended.instance) else { return Err(gone::error(Named::Task(task))?) };
+    let Some(row) = instances::get(ended.instance) else { return Err(gone::error(Missing::Task(task))?) };
     people::require_work(&row, &*compiled::of_instance(&row)?, task, ended.assignment.as_deref())?;
     Ok(row)
 }

@@ -14,7 +14,7 @@ use crate::access::{self, people};
 use crate::compiled;
 use crate::error;
 use crate::pg::{PgError, role, rows};
-use crate::run::gone::{self, Named};
+use crate::run::gone::{self, Missing};
 use crate::run::{Session, resume, running};
 use crate::store::assignments::{self, Assignment, Entry};
 use crate::store::bookmarks::{self, Waiting};
@@ -25,7 +25,7 @@ use crate::wake;
 pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<bool, PgError> {
     let to = to.map(|to| ForPeople::entry(to, "assignee").map_err(|fault| error::fault(&fault))).transpose()?;
     session.has_waited = true;
-    let Some(mut waiting) = bookmarks::lock(task) else { return Err(gone::error(Named::Task(task))?) };
+    let Some(mut waiting) = bookmarks::lock(task) else { return Err(gone::error(Missing::Task(task))?) };
     if !bookmarks::is_task(&waiting.bookmark) {
         return Err(PgError::new("42704", format!("task {task} does not exist")));
     }

@@ -28,7 +28,7 @@ use pgrx::pg_sys::Oid;
 
 use crate::pg::process;
 use crate::pg::spi::Timestamp;
-use crate::store::leases::{self, Candidate, Front, Held};
+use crate::store::leases::{self, ClaimableTask, Front, Held};
 
 /// For how long a front counts.
 const VALID: Duration = Duration::from_secs(1);
@@ -39,7 +39,7 @@ const MOST_NOTED: usize = 10_000;
 /// Pages that it may read beyond that.
 const SPARE_PAGES: i64 = 100;
 
-/// Candidates that a claim reads at least beyond those that it wants.
+/// Tasks that a claim reads at least beyond those that it wants.
 const SPARE: usize = 8;
 
 /// The place of a task in the order of the inbox, and its name.
@@ -55,7 +55,7 @@ thread_local! {
     static LANES: RefCell<Option<(Vec<String>, Lanes, Instant)>> = const { RefCell::new(None) };
     /// Until when ends of leases are not looked for.
     static ENDS: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Candidates that the claim before could not have.
+    /// Tasks that the claim before could not have.
     static PASSED: Cell<usize> = const { Cell::new(0) };
     /// Whether searches of a role for tasks of a name lock what they find.
     static LOCKS: RefCell<HashMap<(Oid, String), (bool, Instant)>> = RefCell::default();
@@ -67,14 +67,14 @@ thread_local! {
 /// The first tasks of these names from their fronts on, at most `max`, as [`leases::first`] gives them. If the search reads
 /// too many pages the fronts are noted anew. A front that follows on another counts no longer than that: the tasks before
 /// it are looked at again each second. Says as well whether the search began with the first task of each name.
-pub fn first(names: &[String], max: usize) -> (Vec<(Candidate, i32)>, bool) {
+pub fn first(names: &[String], max: usize) -> (Vec<(ClaimableTask, i32)>, bool) {
     let before = process::pages_read();
     let fronts = fronts(names);
     let is_whole = fronts.iter().all(|front| *front == Front::ALL);
     let found = leases::first(names, &fronts, max);
     let is_long = is_long(before, names.len().saturating_mul(max));
     if HAS_SEARCHED.replace(true) && is_long {
-        note_fronts(found.iter().map(|(candidate, _)| candidate));
+        note_fronts(found.iter().map(|(claimable, _)| claimable));
     }
     (found, is_whole)
 }
@@ -98,19 +98,19 @@ pub fn note_locks(role: Oid, name: &str, locks: bool) {
 }
 
 /// The first tasks of a name, locked, as [`leases::lock_first`] gives them. If the search reads too many pages the front is noted.
-pub fn lock_first(name: &str, max: usize) -> Vec<(Candidate, i32, Held)> {
+pub fn lock_first(name: &str, max: usize) -> Vec<(ClaimableTask, i32, Held)> {
     let before = process::pages_read();
     let found = leases::lock_first(name, max);
     // Those that other claims hold are read as well.
     let is_long = is_long(before, max.saturating_mul(4));
     if HAS_LOCKED.replace(true) && is_long {
-        note_fronts(found.iter().map(|(candidate, _, _)| candidate));
+        note_fronts(found.iter().map(|(claimable, _, _)| claimable));
     }
     found
 }
 
 /// Notes where the tasks of each name begin.
-fn note_fronts<'a>(found: impl Iterator<Item = &'a Candidate>) {
+fn note_fronts<'a>(found: impl Iterator<Item = &'a ClaimableTask>) {
     FRONTS.with_borrow_mut(|fronts| {
         for (name, front) in firsts(found) {
             let until = fronts.get(name).map_or_else(|| Instant::now() + VALID, |(_, until)| *until);
@@ -133,15 +133,15 @@ fn fronts(names: &[String]) -> Vec<Front> {
     })
 }
 
-fn place(candidate: &Candidate) -> Front {
-    Front { priority: candidate.priority, since: candidate.opened_at }
+fn place(claimable: &ClaimableTask) -> Front {
+    Front { priority: claimable.priority, since: claimable.opened_at }
 }
 
 /// The place of the first task of each name.
-fn firsts<'a>(found: impl Iterator<Item = &'a Candidate>) -> HashMap<&'a str, Front> {
+fn firsts<'a>(found: impl Iterator<Item = &'a ClaimableTask>) -> HashMap<&'a str, Front> {
     let mut firsts = HashMap::new();
-    for candidate in found {
-        firsts.entry(candidate.name.as_str()).or_insert(place(candidate));
+    for claimable in found {
+        firsts.entry(claimable.name.as_str()).or_insert(place(claimable));
     }
     firsts
 }
@@ -187,8 +187,8 @@ pub fn note_names(all: &[String]) {
 
 /// Notes which tasks of these names, which are those of [`names`], are first now. `found` are their first ones, in their
 /// order, `is_left` says of each whether it is still there, and `is_full` whether there may be more.
-pub fn move_heads(names: &[String], found: &[Candidate], is_full: bool, is_left: impl Fn(&Candidate) -> bool) {
-    let firsts = firsts(found.iter().filter(|candidate| is_left(candidate)));
+pub fn move_heads(names: &[String], found: &[ClaimableTask], is_full: bool, is_left: impl Fn(&ClaimableTask) -> bool) {
+    let firsts = firsts(found.iter().filter(|claimable| is_left(claimable)));
     // A name of which nothing was found has its tasks, if any, behind the last one that was, or before its front.
     let last = found.last().filter(|_| is_full).map(place);
     let end = Front { priority: i32::MIN, since: Timestamp::INFINITY };
@@ -223,7 +223,7 @@ pub fn read_lanes(names: &[String]) -> Lanes {
     lanes
 }
 
-/// Candidates that a claim of so many tasks reads at first. Other workers hold some of the first ones until they have
+/// Tasks that a claim of so many tasks reads at first. Other workers hold some of the first ones until they have
 /// committed, about as many as the claim before found held. A claim that finds too few begins anew with a search that costs
 /// more.
 pub fn page_for(max: usize) -> usize {
@@ -235,12 +235,12 @@ pub fn of_lane_for(max: usize) -> usize {
     max.saturating_add(PASSED.get().saturating_mul(2).min(max.saturating_mul(3)))
 }
 
-/// How many candidates the claim before could not have.
+/// How many tasks the claim before could not have.
 pub fn passed() -> usize {
     PASSED.get()
 }
 
-/// Notes how many candidates a claim could not have.
+/// Notes how many tasks a claim could not have.
 pub fn note_passed(count: usize) {
     PASSED.set(count);
 }

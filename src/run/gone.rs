@@ -9,16 +9,16 @@ use crate::pg::{PgError, role};
 use crate::store::journal::{self, End, How};
 use crate::store::{instances, tasks};
 
-/// What a call names, in the words of the call. A task's id is its bookmark's.
+/// What a call names and does not find, in the words of the call. A task's id is its bookmark's.
 #[derive(Clone, Copy, Debug)]
-pub enum Named {
+pub enum Missing {
     /// A bookmark.
     Bookmark(Uuid),
     /// A task.
     Task(Uuid),
 }
 
-impl Named {
+impl Missing {
     /// The id.
     pub fn id(self) -> Uuid {
         match self {
@@ -35,22 +35,22 @@ impl Named {
 }
 
 /// The bookmark was used up or cancelled (55000), or the journal knows no such bookmark (42704).
-pub fn error(named: Named) -> Result<PgError, PgError> {
-    let (noun, id) = (named.noun(), named.id());
+pub fn error(missing: Missing) -> Result<PgError, PgError> {
+    let (noun, id) = (missing.noun(), missing.id());
     let Some(end) = journal::end_of_bookmark(id) else {
         return Ok(PgError::new("42704", format!("{noun} {id} does not exist")));
     };
     // The burst after an answer may still be due, and the journal has the end of the bookmark only then.
     let end = match tasks::ended(id, None, None) {
         Some(ended) if !ended.has_failed => End { how: How::Resumed, at: ended.at.into(), ..end },
-        Some(_) if matches!(named, Named::Task(_)) => End { how: How::GivenUp, ..end },
+        Some(_) if matches!(missing, Missing::Task(_)) => End { how: How::GivenUp, ..end },
         _ => end,
     };
-    let what = match (named, &end.how) {
-        (Named::Bookmark(_), _) => "used",
-        (Named::Task(_), How::GivenUp) => "given up",
-        (Named::Task(_), How::Resumed) => "completed",
-        (Named::Task(_), _) => "cancelled",
+    let what = match (missing, &end.how) {
+        (Missing::Bookmark(_), _) => "used",
+        (Missing::Task(_), How::GivenUp) => "given up",
+        (Missing::Task(_), How::Resumed) => "completed",
+        (Missing::Task(_), _) => "cancelled",
     };
     let error = PgError::new("55000", format!("{noun} {id} was already {what}"));
     // A role that may resume the instance is told when the bookmark ended. Only one that may read it is told the cause,
@@ -58,17 +58,17 @@ pub fn error(named: Named) -> Result<PgError, PgError> {
     let Some(row) = instances::get(end.instance) else { return Ok(error) };
     let compiled = compiled::of_version(row.definition_version_id)?;
     if access::may_watch(&row.owner, &compiled.row) {
-        return Ok(error.detail(detail(named, &end)));
+        return Ok(error.detail(detail(missing, &end)));
     }
     let may_resume = access::may_resume(role::current(), &row, &compiled);
-    Ok(if may_resume { error.detail(detail(named, &End { how: end.how.without_cause(), ..end })) } else { error })
+    Ok(if may_resume { error.detail(detail(missing, &End { how: end.how.without_cause(), ..end })) } else { error })
 }
 
-fn detail(named: Named, end: &End) -> String {
+fn detail(missing: Missing, end: &End) -> String {
     let at = instant(end.at);
-    match (&end.how, named) {
-        (How::Resumed, Named::Bookmark(_)) => format!("It was resumed at {at}."),
-        (How::Resumed, Named::Task(_)) => format!("It was completed at {at}."),
+    match (&end.how, missing) {
+        (How::Resumed, Missing::Bookmark(_)) => format!("It was resumed at {at}."),
+        (How::Resumed, Missing::Task(_)) => format!("It was completed at {at}."),
         (How::GivenUp, _) => format!("Its last attempt failed at {at}."),
         (How::Cancelled { by: Some(by) }, _) => format!("It was cancelled at {at}, when activity \"{by}\" went on."),
         (How::Cancelled { by: None }, _) => format!("It was cancelled at {at}."),

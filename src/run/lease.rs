@@ -20,7 +20,7 @@ use crate::pg::{PgError, guc, role, session};
 use crate::run::limits::{First, Search};
 use crate::run::{Session, front, running};
 use crate::store::identity::{self, Identity};
-use crate::store::leases::{self, Candidate, Claimed, Held, Lease};
+use crate::store::leases::{self, ClaimableTask, Claimed, Held, Lease};
 use crate::store::limits::Limit;
 use crate::store::{bookmarks, instances, limits, pauses, route};
 use crate::{compiled, wake};
@@ -114,7 +114,7 @@ struct Claim<'a> {
     unreadable: HashSet<Uuid>,
     /// Leases that are stored at the end, by one command.
     later: Vec<(Uuid, Lease)>,
-    /// Candidates that could not be claimed, most of them because other workers hold them.
+    /// Tasks that could not be claimed, most of them because other workers hold them.
     passed: usize,
 }
 
@@ -177,7 +177,7 @@ impl<'a> Claim<'a> {
             let first = front::names(page).unwrap_or_default();
             if first == names {
                 self.take_all(session, &mut search, unlocked(&found))?;
-                front::move_heads(&names, &found, is_full, |candidate| !self.given.contains_key(&candidate.task));
+                front::move_heads(&names, &found, is_full, |claimable| !self.given.contains_key(&claimable.task));
                 break;
             }
             names = first;
@@ -185,29 +185,29 @@ impl<'a> Claim<'a> {
         Ok(false)
     }
 
-    /// Takes candidates until there are enough.
+    /// Takes tasks until there are enough.
     fn take_all<'c>(
         &mut self,
         session: &mut Session,
         search: &mut Search,
-        found: impl Iterator<Item = (&'c Candidate, Option<Held>)>,
+        found: impl Iterator<Item = (&'c ClaimableTask, Option<Held>)>,
     ) -> Result<(), PgError> {
-        for (candidate, locked) in found {
+        for (claimable, locked) in found {
             if self.given.len() == self.max {
                 break;
             }
-            if self.unreadable.contains(&candidate.version) || self.given.contains_key(&candidate.task) {
+            if self.unreadable.contains(&claimable.version) || self.given.contains_key(&claimable.task) {
                 continue;
             }
             let terms = Terms { until: self.until, worker: self.worker, named: None };
-            match take(session, search, (candidate, locked), &terms, &mut self.later) {
+            match take(session, search, (claimable, locked), &terms, &mut self.later) {
                 Ok(None) => self.passed += 1,
-                Ok(Some(taken)) => self.note(candidate.task, taken),
+                Ok(Some(taken)) => self.note(claimable.task, taken),
                 Err(error) if error.aborts_transaction() => return Err(error),
                 // A definition that cannot be read keeps no other task from being claimed, and is warned of once.
                 Err(error) => {
-                    self.unreadable.insert(candidate.version);
-                    let message = format!("task {} cannot be claimed: {}", candidate.task, error.message);
+                    self.unreadable.insert(claimable.version);
+                    let message = format!("task {} cannot be claimed: {}", claimable.task, error.message);
                     warning(PgError { message, ..error });
                 }
             }
@@ -237,9 +237,9 @@ impl<'a> Claim<'a> {
     }
 }
 
-/// Candidates whose rows the search has not locked.
-fn unlocked(found: &[Candidate]) -> impl Iterator<Item = (&Candidate, Option<Held>)> {
-    found.iter().map(|candidate| (candidate, None))
+/// Tasks whose rows the search has not locked.
+fn unlocked(found: &[ClaimableTask]) -> impl Iterator<Item = (&ClaimableTask, Option<Held>)> {
+    found.iter().map(|claimable| (claimable, None))
 }
 
 /// Refuses to give out work of a database that is a copy, or that is to fire nothing (55000).

@@ -1,6 +1,6 @@
-//! Limits of tasks: which of the candidates of a claim get the slots that they need.
+//! Limits of tasks: which of the tasks that a claim finds get the slots that they need.
 //!
-//! Lanes are an index: what a task needs follows from the limits of its definition's owner. A candidate whose lane does not
+//! Lanes are an index: what a task needs follows from the limits of its definition's owner. A task whose lane does not
 //! fit them gets the right one first, so a limit holds whether or not a task had a lane when it was set.
 
 use std::cmp::Reverse;
@@ -15,7 +15,7 @@ use crate::access::work;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, session};
 use crate::run::front;
-use crate::store::leases::{self, Candidate, Held, Lease};
+use crate::store::leases::{self, ClaimableTask, Held, Lease};
 use crate::store::limits::{self, Asked, Limit, Need, Taken};
 use crate::store::owners;
 use crate::{compiled, wake};
@@ -95,10 +95,10 @@ pub struct Search {
 /// Whether a role may claim the tasks of an owner, a version and a name.
 type Known = HashMap<(i32, Uuid, String), bool>;
 
-/// The first candidates of some names.
+/// The first page of a search for tasks of some names.
 pub struct First {
-    /// The candidates.
-    pub found: Vec<Candidate>,
+    /// The tasks that the role may claim, in the order of the inbox.
+    pub found: Vec<ClaimableTask>,
     /// Whether there may be more behind them.
     pub is_full: bool,
     /// Whether there is none before them.
@@ -114,12 +114,12 @@ impl Search {
         Self { names, limited, limits, role, now, lanes: HashMap::new() }
     }
 
-    /// The first candidates, at most `max`, and whether there are no more. Once a lane is known to be held, those lanes are
+    /// The first tasks, at most `max`, and whether there are no more. Once a lane is known to be held, those lanes are
     /// left out, however many tasks they have, and of each other one there are at most `most`.
-    pub fn page(&mut self, max: usize, most: usize) -> (Vec<Candidate>, bool) {
+    pub fn page(&mut self, max: usize, most: usize) -> (Vec<ClaimableTask>, bool) {
         loop {
             interrupt::check();
-            let mut found = leases::candidates(&self.names, max, self.role);
+            let mut found = leases::claimable(&self.names, max, self.role);
             let is_all = found.len() < max;
             if self.limited.is_empty() {
                 return (found, is_all);
@@ -139,17 +139,17 @@ impl Search {
             if self.assign_lanes(&found) {
                 continue;
             }
-            found.retain(|candidate| last.is_none_or(|last| order(candidate) <= last));
+            found.retain(|claimable| last.is_none_or(|last| order(claimable) <= last));
             found.sort_by_key(order);
             found.truncate(max);
             return (found, is_all);
         }
     }
 
-    /// Gives candidates the lanes that follow from the limits. `true`: some had others, and have to be read again.
-    pub fn assign_lanes(&self, found: &[Candidate]) -> bool {
-        let astray = found.iter().filter(|candidate| self.needs(candidate).is_none());
-        let astray: Vec<Uuid> = astray.map(|candidate| candidate.task).collect();
+    /// Gives the found tasks the lanes that follow from the limits. `true`: some had others, and have to be read again.
+    pub fn assign_lanes(&self, found: &[ClaimableTask]) -> bool {
+        let astray = found.iter().filter(|claimable| self.needs(claimable).is_none());
+        let astray: Vec<Uuid> = astray.map(|claimable| claimable.task).collect();
         let has_assigned = !astray.is_empty() && limits::assign(&astray) > 0;
         if has_assigned {
             front::forget_lanes();
@@ -164,15 +164,15 @@ impl Search {
             return None;
         }
         let (found, is_whole) = front::first(&self.names, max);
-        if found.iter().any(|(candidate, _)| candidate.is_assigned) {
+        if found.iter().any(|(claimable, _)| claimable.is_assigned) {
             return None;
         }
         let (count, is_full) = (found.len(), found.len() == max);
         let mut known = HashMap::new();
         let mut given = Vec::with_capacity(found.len());
-        for (candidate, owner) in found {
-            if self.may_work(&mut known, &candidate, owner)? {
-                given.push(candidate);
+        for (claimable, owner) in found {
+            if self.may_work(&mut known, &claimable, owner)? {
+                given.push(claimable);
             }
         }
         Some(First { is_ours: given.len() == count, found: given, is_full, is_whole })
@@ -199,39 +199,39 @@ impl Search {
     }
 
     /// The first tasks of a single name without limits, locked. `None`: some are not for this role.
-    pub fn lock_first(&self, max: usize) -> Option<Vec<(Candidate, Held)>> {
+    pub fn lock_first(&self, max: usize) -> Option<Vec<(ClaimableTask, Held)>> {
         let found = front::lock_first(self.single_unlimited()?, max);
         let mut known = HashMap::new();
-        let given = found.into_iter().map(|(candidate, owner, held)| {
-            let is_for_us = !candidate.is_assigned && self.may_work(&mut known, &candidate, owner)?;
-            is_for_us.then_some((candidate, held))
+        let given = found.into_iter().map(|(claimable, owner, held)| {
+            let is_for_us = !claimable.is_assigned && self.may_work(&mut known, &claimable, owner)?;
+            is_for_us.then_some((claimable, held))
         });
         given.collect()
     }
 
     /// Whether the role may claim a task that is for nobody in particular. `None`: its definition cannot be read.
-    fn may_work(&self, known: &mut Known, candidate: &Candidate, owner: i32) -> Option<bool> {
-        let key = (owner, candidate.version, candidate.name.clone());
+    fn may_work(&self, known: &mut Known, claimable: &ClaimableTask, owner: i32) -> Option<bool> {
+        let key = (owner, claimable.version, claimable.name.clone());
         if let Some(known) = known.get(&key) {
             return Some(*known);
         }
-        let compiled = compiled::of_version(candidate.version).ok()?;
-        let name = || Some(candidate.name.clone());
+        let compiled = compiled::of_version(claimable.version).ok()?;
+        let name = || Some(claimable.name.clone());
         let may_work = work::may_work(self.role, &owners::by_id(owner), &compiled.row, name);
         known.insert(key, may_work);
         Some(may_work)
     }
 
-    /// The first candidates in lanes that are not known to be held, and whether there are no more. If the known lanes have too few, a lane
+    /// The first tasks in lanes that are not known to be held, and whether there are no more. If the known lanes have too few, a lane
     /// may have got its first task since they were read.
-    fn in_free_lanes(&self, max: usize, most: usize) -> (Vec<Candidate>, bool) {
+    fn in_free_lanes(&self, max: usize, most: usize) -> (Vec<ClaimableTask>, bool) {
         let known = front::known_lanes(&self.limited).map(|lanes| self.in_lanes(&lanes, max, most));
         let found = known.filter(|found| found.len() == max);
         let mut found = found.unwrap_or_else(|| self.in_lanes(&front::read_lanes(&self.limited), max, most));
         // The next task of a lane that may have more comes before what is behind the last one that it gave.
         let mut counts = HashMap::new();
-        let end = found.iter().position(|candidate| {
-            let count = counts.entry(&candidate.lane).or_insert(0);
+        let end = found.iter().position(|claimable| {
+            let count = counts.entry(&claimable.lane).or_insert(0);
             *count += 1;
             *count == most
         });
@@ -241,7 +241,7 @@ impl Search {
     }
 
     /// The same in these lanes. Each has a task, so the first lanes have the first tasks, unless the role may not claim some.
-    fn in_lanes(&self, lanes: &[(String, String)], max: usize, most: usize) -> Vec<Candidate> {
+    fn in_lanes(&self, lanes: &[(String, String)], max: usize, most: usize) -> Vec<ClaimableTask> {
         let free: Vec<&(String, String)> = lanes.iter().filter(|lane| !self.knows_held(lane)).collect();
         let mut count = max;
         loop {
@@ -255,14 +255,14 @@ impl Search {
         }
     }
 
-    /// The slots that a candidate needs. `None`: its lane is not the one that follows from the limits.
-    fn needs(&self, candidate: &Candidate) -> Option<Vec<Need>> {
-        if !self.limited.contains(&candidate.name) {
+    /// The slots that a task needs. `None`: its lane is not the one that follows from the limits.
+    fn needs(&self, claimable: &ClaimableTask) -> Option<Vec<Need>> {
+        if !self.limited.contains(&claimable.name) {
             return Some(Vec::new());
         }
-        // A definition that cannot be read is reported when the candidate is to be taken.
-        let Ok(compiled) = compiled::of_version(candidate.version) else { return Some(Vec::new()) };
-        needs(&self.limits, compiled.row.owner.id, &candidate.name, candidate.lane.as_deref())
+        // A definition that cannot be read is reported when the task is to be taken.
+        let Ok(compiled) = compiled::of_version(claimable.version) else { return Some(Vec::new()) };
+        needs(&self.limits, compiled.row.owner.id, &claimable.name, claimable.lane.as_deref())
     }
 
     /// Whether the next page leaves out lanes.
@@ -279,35 +279,35 @@ impl Search {
         let of = (name.to_owned(), lane.to_owned());
         if !self.lanes.contains_key(&of) {
             let limit = self.limits.iter().find(|limit| Some(limit.id) == limit_id(lane) && limit.name == name);
-            // The tasks of a lane that does not fit any more get another one when they are candidates.
+            // The tasks of a lane that does not fit any more get another one when a search finds them.
             let needs = limit.and_then(|limit| needs(&self.limits, limit.owner, name, Some(lane)));
             self.lanes.insert(of.clone(), ask(&needs.unwrap_or_default(), self.now));
         }
         matches!(self.lanes.get(&of), Some(Asked::Free))
     }
 
-    /// Whether a claim of a candidate would get its slots.
-    pub fn is_open(&mut self, candidate: &Candidate) -> bool {
-        match &candidate.lane {
-            Some(lane) => self.is_free(&candidate.name, lane),
+    /// Whether a claim of a task would get its slots.
+    pub fn is_open(&mut self, claimable: &ClaimableTask) -> bool {
+        match &claimable.lane {
+            Some(lane) => self.is_free(&claimable.name, lane),
             None => true,
         }
     }
 
     /// Whether a lane is known to be held.
-    pub fn is_held(&self, candidate: &Candidate) -> bool {
-        candidate.lane.as_ref().is_some_and(|lane| self.knows_held(&(candidate.name.clone(), lane.clone())))
+    pub fn is_held(&self, claimable: &ClaimableTask) -> bool {
+        claimable.lane.as_ref().is_some_and(|lane| self.knows_held(&(claimable.name.clone(), lane.clone())))
     }
 
-    /// Locks the slots that a candidate needs. `None`: there are none, or it needs others than its lane says.
-    pub fn take(&mut self, candidate: &Candidate) -> Option<Vec<Taken>> {
-        let needs = self.needs(candidate)?;
+    /// Locks the slots that a task needs. `None`: there are none, or it needs others than its lane says.
+    pub fn take(&mut self, claimable: &ClaimableTask) -> Option<Vec<Taken>> {
+        let needs = self.needs(claimable)?;
         match limits::take(&needs, self.now) {
             Ok(taken) => Some(taken),
             Err(_) => {
-                if let Some(lane) = &candidate.lane {
+                if let Some(lane) = &claimable.lane {
                     let held = Asked::Held { until: None, blockers: Vec::new() };
-                    self.lanes.insert((candidate.name.clone(), lane.clone()), held);
+                    self.lanes.insert((claimable.name.clone(), lane.clone()), held);
                 }
                 None
             }
@@ -328,8 +328,8 @@ impl Search {
 }
 
 /// The place of a task in the order of the inbox.
-fn order(candidate: &Candidate) -> (Reverse<i32>, Timestamp) {
-    (Reverse(candidate.priority), candidate.opened_at)
+fn order(claimable: &ClaimableTask) -> (Reverse<i32>, Timestamp) {
+    (Reverse(claimable.priority), claimable.opened_at)
 }
 
 fn limit_id(lane: &str) -> Option<i32> {

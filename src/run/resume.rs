@@ -13,7 +13,7 @@ use crate::error;
 use crate::pg::PgError;
 use crate::run::activation::reclaim_key;
 use crate::run::burst::{self, OnFault, StoredBurst};
-use crate::run::gone::{self, Named};
+use crate::run::gone::{self, Missing};
 use crate::run::save::RowState;
 use crate::run::{Session, consume, kept_answer, opener, paused, running};
 use crate::store::bookmarks::{self, Waiting};
@@ -33,7 +33,7 @@ pub fn resume_by_id(
         people::require_answer(&waiting.row, compiled, bookmark, waiting.lease.assignment.as_deref())
     };
     let Some((mut waiting, compiled)) = lock_named(session, bookmark, may_resume)? else {
-        return if missing_ok { Ok(None) } else { Err(gone::error(Named::Bookmark(bookmark))?) };
+        return if missing_ok { Ok(None) } else { Err(gone::error(Missing::Bookmark(bookmark))?) };
     };
     paused::refuse(&waiting.row, &compiled)?;
     refuse_leased(session, &waiting, GIVE_TOKEN)?;

@@ -1,6 +1,6 @@
 //! Waiting for tasks: a session sleeps until a claim of its names would give it work.
 //!
-//! It asks the same question as the claim, but takes no lock: a look reads the candidates and who is in the way of
+//! It asks the same question as the claim, but takes no lock: a look reads the tasks that can be claimed, and who is in the way of
 //! locking them. Between two looks it has no snapshot, no transaction id and no lock of a table.
 
 use std::cell::Cell;
@@ -10,13 +10,13 @@ use crate::pg::shared::{self, Class, NEVER};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, cluster, guc, procedure, process, role, session};
 use crate::run::lease;
-use crate::run::lease::attempt::next_attempt;
+use crate::run::lease::attempt::attempt_of_claim;
 use crate::run::limits::Search;
-use crate::store::leases::{self, Candidate};
+use crate::store::leases::{self, ClaimableTask};
 use crate::store::{instances, limits};
 use crate::{clock, wake};
 
-/// Candidates that the first page of a look reads.
+/// Tasks that the first page of a look reads.
 const PAGE: usize = 8;
 /// The lease that a claim asks for by default, in microseconds.
 const USUAL_LEASE: i64 = 300_000_000;
@@ -141,11 +141,11 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     let mut search = Search::new(names.clone(), limits::all(), now, role);
     loop {
         let (found, is_all) = search.page(page, page);
-        for candidate in &found {
-            if !search.is_open(candidate) {
+        for claimable in &found {
+            if !search.is_open(claimable) {
                 continue;
             }
-            match holder(candidate, now)? {
+            match holder(claimable, now)? {
                 Holder::None => return Ok(Look::Ready),
                 Holder::Transactions(running) => blockers.extend(running),
                 Holder::Changed => {}
@@ -181,16 +181,16 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
 }
 
 /// Who is in the way of claiming a task.
-fn holder(candidate: &Candidate, now: Timestamp) -> Result<Holder, PgError> {
+fn holder(claimable: &ClaimableTask, now: Timestamp) -> Result<Holder, PgError> {
     let until = Timestamp(now.0.saturating_add(USUAL_LEASE));
-    let needs_instance = match next_attempt(candidate, until) {
+    let needs_instance = match attempt_of_claim(claimable, until) {
         Ok(next) => next.needs_instance(),
         Err(error) if error.aborts_transaction() => return Err(error),
         // A claim passes over a task whose definition cannot be read.
         Err(_) => return Ok(Holder::Changed),
     };
-    match leases::lock_holder(candidate.task) {
-        Holder::None if needs_instance => Ok(instances::lock_holder(candidate.instance)),
+    match leases::lock_holder(claimable.task) {
+        Holder::None if needs_instance => Ok(instances::lock_holder(claimable.instance)),
         holder => Ok(holder),
     }
 }

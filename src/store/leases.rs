@@ -70,7 +70,7 @@ impl Lease {
 
 /// A task that can be claimed. It is read without a lock, except by [`lock_first`].
 #[derive(Debug)]
-pub struct Candidate {
+pub struct ClaimableTask {
     /// Id of the task, which is that of its bookmark.
     pub task: Uuid,
     /// The instance that opened it.
@@ -93,7 +93,7 @@ pub struct Candidate {
     pub is_assigned: bool,
 }
 
-impl Candidate {
+impl ClaimableTask {
     fn read(row: &mut Row<'_>) -> Self {
         Self {
             task: row.get(),
@@ -182,7 +182,7 @@ macro_rules! for_role {
 
 /// Makes the statement that gives the first tasks of some names that a role may claim, in the order of the inbox. All of
 /// them have the same `available_at`, which is in `ORDER BY` for the sake of the index.
-macro_rules! candidates {
+macro_rules! claimable_tasks {
     ($available_at:literal) => {
         for_role!(
             concat!(
@@ -209,19 +209,19 @@ mod front;
 mod lanes;
 mod start;
 
-pub use claimed::{Claimed, candidate, claimed};
+pub use claimed::{Claimed, claimable_by_id, claimed};
 pub use due::{MOST_LEFT, end_all, end_of, left_due, next_end, release_due};
 pub use front::{Front, first, heads, lock_first};
 pub use lanes::{in_lanes, in_order, lanes_of, note_ends_of};
 pub use start::{attempts, awaits_start, remove_start};
 
-static CANDIDATES: Statement =
-    Statement::new(candidates!("b.available_at IS NULL"), &[Type::Oid, Type::TextArray, Type::BigInt]);
+static CLAIMABLE: Statement =
+    Statement::new(claimable_tasks!("b.available_at IS NULL"), &[Type::Oid, Type::TextArray, Type::BigInt]);
 
 /// The first tasks of these names without limits that a role may claim, at most `max`: those with a higher priority
 /// first, then older ones.
-pub fn candidates(names: &[String], max: usize, role: Oid) -> Vec<Candidate> {
-    CANDIDATES.rows(&[Arg::Oid(role), Arg::Texts(names), limit(max)], Candidate::read)
+pub fn claimable(names: &[String], max: usize, role: Oid) -> Vec<ClaimableTask> {
+    CLAIMABLE.rows(&[Arg::Oid(role), Arg::Texts(names), limit(max)], ClaimableTask::read)
 }
 
 fn limit(rows: usize) -> Arg<'static> {

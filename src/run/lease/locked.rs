@@ -9,7 +9,7 @@ use crate::pg::PgError;
 use crate::run::limits::Search;
 use crate::run::opener::opener;
 use crate::run::{Session, front};
-use crate::store::leases::Candidate;
+use crate::store::leases::ClaimableTask;
 
 impl Claim<'_> {
     /// Takes the first tasks of a single name without limits, and says whether there are no others. `None`: nothing was taken, and the
@@ -25,11 +25,11 @@ impl Claim<'_> {
         let take = |session: &mut Session| {
             let Some(found) = search.lock_first(self.max) else { return Ok(None) };
             let is_all = found.len() < self.max;
-            let (candidates, held): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-            if candidates.iter().all(is_opened) {
-                self.take_all(session, search, candidates.iter().zip(held.into_iter().map(Some)))?;
+            let (claimable, held): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+            if claimable.iter().all(is_opened) {
+                self.take_all(session, search, claimable.iter().zip(held.into_iter().map(Some)))?;
             }
-            if self.given.len() < candidates.len() {
+            if self.given.len() < claimable.len() {
                 return Ok(None);
             }
             self.store();
@@ -51,9 +51,9 @@ impl Claim<'_> {
 
 /// Whether the version that the search has seen opens such a task. The row of the task may be younger than the snapshot: a migration may
 /// have come between the two.
-fn is_opened(candidate: &Candidate) -> bool {
-    compiled::of_version(candidate.version).is_ok_and(|compiled| {
-        let node = opener(&compiled.program, &candidate.node_id);
+fn is_opened(claimable: &ClaimableTask) -> bool {
+    compiled::of_version(claimable.version).is_ok_and(|compiled| {
+        let node = opener(&compiled.program, &claimable.node_id);
         node.is_some_and(|node| node.activity.descriptor().opens_tasks)
     })
 }

@@ -12,11 +12,11 @@ use super::{Claim, Given, Terms, begin, take};
 use crate::access::people;
 use crate::compiled;
 use crate::pg::{PgError, role};
-use crate::run::gone::{self, Named};
+use crate::run::gone::{self, Missing};
 use crate::run::limits::Search;
 use crate::run::{Session, paused, running};
 use crate::store::instances::{self, InstanceRow};
-use crate::store::leases::{self, Candidate, Held};
+use crate::store::leases::{self, ClaimableTask, Held};
 use crate::store::{limits, route};
 
 /// Claims a task. One that cannot be claimed now is refused with the reason (55000); the call waits for
@@ -24,24 +24,24 @@ use crate::store::{limits, route};
 pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i64) -> Result<Given, PgError> {
     begin()?;
     let (now, limits) = (session.timestamp(), limits::lock());
-    let gone = || gone::error(Named::Task(task));
-    let Some(mut candidate) = leases::candidate(task) else { return Err(gone()?) };
-    let (Some(row), Some(held)) = (instances::get(candidate.instance), leases::read(task)) else { return Err(gone()?) };
+    let gone = || gone::error(Missing::Task(task));
+    let Some(mut claimable) = leases::claimable_by_id(task) else { return Err(gone()?) };
+    let (Some(row), Some(held)) = (instances::get(claimable.instance), leases::read(task)) else { return Err(gone()?) };
     let compiled = compiled::of_instance(&row)?;
     people::require_work(&row, &compiled, task, held.lease.assignment.as_deref())?;
-    running::refuse(candidate.instance)?;
-    route::require_instance(candidate.instance, None)?;
+    running::refuse(claimable.instance)?;
+    route::require_instance(claimable.instance, None)?;
     paused::refuse(&row, &compiled)?;
     refuse_unless_due(session, &row, &held)?;
-    let mut search = Search::new(vec![candidate.name.clone()], limits, now, role::current());
-    if search.assign_lanes(slice::from_ref(&candidate)) {
-        let Some(assigned) = leases::candidate(task) else { return Err(gone()?) };
-        candidate = assigned;
+    let mut search = Search::new(vec![claimable.name.clone()], limits, now, role::current());
+    if search.assign_lanes(slice::from_ref(&claimable)) {
+        let Some(assigned) = leases::claimable_by_id(task) else { return Err(gone()?) };
+        claimable = assigned;
     }
     let mut claim = Claim::new(worker.as_deref(), 1, lease, now);
     let terms = Terms { until: claim.until, worker: claim.worker, named: Some((&row, &compiled)) };
-    let taken = take(session, &mut search, (&candidate, None), &terms, &mut claim.later)?;
-    let Some(taken) = taken else { return Err(not_taken(&mut search, &candidate)?) };
+    let taken = take(session, &mut search, (&claimable, None), &terms, &mut claim.later)?;
+    let Some(taken) = taken else { return Err(not_taken(&mut search, &claimable)?) };
     claim.note(task, taken);
     claim.end().pop().ok_or_else(|| busy(task))
 }
@@ -71,15 +71,15 @@ fn refuse_unless_due(session: &Session, row: &InstanceRow, held: &Held) -> Resul
 }
 
 /// Why a task was not given that could have been claimed a moment ago.
-fn not_taken(search: &mut Search, candidate: &Candidate) -> Result<PgError, PgError> {
-    let task = candidate.task;
+fn not_taken(search: &mut Search, claimable: &ClaimableTask) -> Result<PgError, PgError> {
+    let task = claimable.task;
     if leases::read(task).is_none() {
-        return gone::error(Named::Task(task));
+        return gone::error(Missing::Task(task));
     }
-    if search.is_held(candidate) {
+    if search.is_held(claimable) {
         return Ok(PgError::new("55000", format!("task {task} cannot be claimed yet")).detail(format!(
             "As many tasks named \"{}\" are claimed as the limits allow, or another session is claiming one.",
-            candidate.name
+            claimable.name
         )));
     }
     Ok(busy(task))

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 use workflow_engine::execution;
 
-use super::attempt::{Next, next_attempt};
+use super::attempt::{NextAttempt, attempt_of_claim};
 use crate::access::people;
 use crate::compiled::{self, Compiled};
 use crate::pg::rows::{self, Wait};
@@ -13,7 +13,7 @@ use crate::run::limits::Search;
 use crate::run::{Session, running};
 use crate::store::assignments::Assignment;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::leases::{self, Candidate, Held, Lease};
+use crate::store::leases::{self, ClaimableTask, Held, Lease};
 use crate::store::{bookmarks, limits, route};
 
 /// Token, attempt and number of attempts of a task that was claimed.
@@ -31,11 +31,11 @@ pub struct Terms<'a> {
 
 impl Terms<'_> {
     /// Whether a task is given to the current role. It may have been assigned since it was read.
-    fn admit(&self, candidate: &Candidate, assignment: Option<&Assignment>) -> bool {
+    fn admit(&self, claimable: &ClaimableTask, assignment: Option<&Assignment>) -> bool {
         match (self.named, assignment.filter(|given| given.is_assigned())) {
-            (Some((row, compiled)), given) => people::require_work(row, compiled, candidate.task, given).is_ok(),
+            (Some((row, compiled)), given) => people::require_work(row, compiled, claimable.task, given).is_ok(),
             (None, Some(given)) => people::is_claimed_by(role::current(), given),
-            (None, None) => !candidate.is_assigned,
+            (None, None) => !claimable.is_assigned,
         }
     }
 
@@ -51,33 +51,33 @@ impl Terms<'_> {
 pub fn take(
     session: &mut Session,
     search: &mut Search,
-    (candidate, locked): (&Candidate, Option<Held>),
+    (claimable, locked): (&ClaimableTask, Option<Held>),
     terms: &Terms<'_>,
     later: &mut Vec<(Uuid, Lease)>,
 ) -> Result<Option<Taken>, PgError> {
     // The state of an instance whose burst runs further up in this session is in that burst, not in the table.
-    if search.is_held(candidate)
-        || running::contains(candidate.instance)
-        || !route::admits_instance(candidate.instance, None)
+    if search.is_held(claimable)
+        || running::contains(claimable.instance)
+        || !route::admits_instance(claimable.instance, None)
     {
         return Ok(None);
     }
     let until = terms.until;
-    let next = next_attempt(candidate, until)?;
-    let Next { attempt, max_attempts, is_last, .. } = next;
-    let row = if next.needs_instance() { instances::lock_with(candidate.instance, Wait::Skip) } else { None };
+    let next = attempt_of_claim(claimable, until)?;
+    let NextAttempt { attempt, max_attempts, is_last, .. } = next;
+    let row = if next.needs_instance() { instances::lock_with(claimable.instance, Wait::Skip) } else { None };
     if next.needs_instance() && row.is_none() {
         return Ok(None);
     }
-    let Some(held) = locked.or_else(|| leases::lock(candidate.task, Wait::Skip)) else { return Ok(None) };
-    let is_same = held.lease.attempt == candidate.attempt;
+    let Some(held) = locked.or_else(|| leases::lock(claimable.task, Wait::Skip)) else { return Ok(None) };
+    let is_same = held.lease.attempt == claimable.attempt;
     if !is_same
         || !terms.is_due(&held, session.timestamp())
-        || !terms.admit(candidate, held.lease.assignment.as_deref())
+        || !terms.admit(claimable, held.lease.assignment.as_deref())
     {
         return Ok(None);
     }
-    let Some(slots) = search.take(candidate) else { return Ok(None) };
+    let Some(slots) = search.take(claimable) else { return Ok(None) };
     if let Some(mut row) = row {
         if is_last && !add_end(session, &mut row, &held, attempt, until)? {
             return Ok(None);
@@ -97,10 +97,10 @@ pub fn take(
         ..Lease::default()
     };
     if slots.is_empty() {
-        later.push((candidate.task, lease));
+        later.push((claimable.task, lease));
     } else {
-        rows::write(|writer| leases::set(writer, &candidate.task, &lease));
-        limits::bind(&slots, &candidate.task, &token, session.timestamp());
+        rows::write(|writer| leases::set(writer, &claimable.task, &lease));
+        limits::bind(&slots, &claimable.task, &token, session.timestamp());
     }
     Ok(Some((token, attempt, max_attempts)))
 }

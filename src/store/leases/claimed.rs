@@ -3,7 +3,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::Candidate;
+use super::ClaimableTask;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 
 /// A task that was claimed, as its worker sees it.
@@ -58,7 +58,7 @@ pub fn claimed(tasks: &[Uuid]) -> Vec<Claimed> {
     })
 }
 
-static CANDIDATE: Statement = Statement::new(
+static CLAIMABLE_BY_ID: Statement = Statement::new(
     "SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0), b.payload ->> 'TaskName', b.lane, \
             COALESCE(b.priority, 0), b.created_at, b.assignee IS NOT NULL OR b.candidates IS NOT NULL \
      FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
@@ -67,6 +67,6 @@ static CANDIDATE: Statement = Statement::new(
 );
 
 /// An open task, whether or not it can be claimed, read without a lock.
-pub fn candidate(task: Uuid) -> Option<Candidate> {
-    CANDIDATE.first(&[Arg::Uuid(&task)], Candidate::read)
+pub fn claimable_by_id(task: Uuid) -> Option<ClaimableTask> {
+    CLAIMABLE_BY_ID.first(&[Arg::Uuid(&task)], ClaimableTask::read)
 }

@@ -1,6 +1,6 @@
 //! The first tasks of some names, whoever may claim them.
 
-use super::{Candidate, Held, Lease, limit};
+use super::{ClaimableTask, Held, Lease, limit};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 
 /// Where the tasks of a name begin: with those of a higher priority than this one, or of this one since this instant.
@@ -49,11 +49,11 @@ static FIRST: Statement = Statement::new(
 
 /// The first tasks of these names without limits from these fronts on, at most `max`: those with a higher priority first,
 /// then older ones. With each comes the id of its instance's owner.
-pub fn first(names: &[String], fronts: &[Front], max: usize) -> Vec<(Candidate, i32)> {
+pub fn first(names: &[String], fronts: &[Front], max: usize) -> Vec<(ClaimableTask, i32)> {
     let priorities: Vec<i32> = fronts.iter().map(|front| front.priority).collect();
     let since: Vec<Timestamp> = fronts.iter().map(|front| front.since).collect();
     let args = [Arg::Texts(names), Arg::Integers(&priorities), Arg::Timestamps(&since), limit(max)];
-    FIRST.rows(&args, |row| (Candidate::read(row), row.get()))
+    FIRST.rows(&args, |row| (ClaimableTask::read(row), row.get()))
 }
 
 // The row of the task is locked as it is found, so the tasks that other workers hold until they commit take the place of no other.
@@ -71,14 +71,14 @@ static LOCKED: Statement = Statement::new(
 
 /// The first tasks of one name without limits, at most `max`, whose rows no other transaction has locked. They are locked from now
 /// on, whoever may claim them. With each comes the id of its instance's owner. Of the leases, which no worker has, only the number of
-/// attempts is read: the candidate says whether a task is assigned.
-pub fn lock_first(name: &str, max: usize) -> Vec<(Candidate, i32, Held)> {
+/// attempts is read: `ClaimableTask::is_assigned` says whether a task is assigned.
+pub fn lock_first(name: &str, max: usize) -> Vec<(ClaimableTask, i32, Held)> {
     LOCKED.rows(&[Arg::Text(name), limit(max)], |row| {
-        let (candidate, owner) = (Candidate::read(row), row.get());
-        let lease = Lease { attempt: candidate.attempt, ..Lease::default() };
-        let Candidate { task, instance, .. } = candidate;
+        let (claimable, owner) = (ClaimableTask::read(row), row.get());
+        let lease = Lease { attempt: claimable.attempt, ..Lease::default() };
+        let ClaimableTask { task, instance, .. } = claimable;
         let held = Held { task, instance, execution: row.get(), is_paused: row.get(), lease };
-        (candidate, owner, held)
+        (claimable, owner, held)
     })
 }
 

@@ -7,16 +7,16 @@
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use super::{Candidate, limit};
+use super::{ClaimableTask, limit};
 use crate::pg::spi::{Arg, Statement, Type};
 use crate::wake;
 
 static IN_ORDER: Statement =
-    Statement::new(candidates!("b.available_at = '-infinity'"), &[Type::Oid, Type::TextArray, Type::BigInt]);
+    Statement::new(claimable_tasks!("b.available_at = '-infinity'"), &[Type::Oid, Type::TextArray, Type::BigInt]);
 
 /// The first tasks with a lane, of these names, that a role could claim if it got their slots, at most `max`.
-pub fn in_order(names: &[String], max: usize, role: Oid) -> Vec<Candidate> {
-    IN_ORDER.rows(&[Arg::Oid(role), Arg::Texts(names), limit(max)], Candidate::read)
+pub fn in_order(names: &[String], max: usize, role: Oid) -> Vec<ClaimableTask> {
+    IN_ORDER.rows(&[Arg::Oid(role), Arg::Texts(names), limit(max)], ClaimableTask::read)
 }
 
 static IN_LANES: Statement = Statement::new(
@@ -36,9 +36,9 @@ static IN_LANES: Statement = Statement::new(
 );
 
 /// The same in these lanes, at most `most` of each: the name of the tasks and the lane of each.
-pub fn in_lanes(names: &[String], lanes: &[String], most: usize, max: usize, role: Oid) -> Vec<Candidate> {
+pub fn in_lanes(names: &[String], lanes: &[String], most: usize, max: usize, role: Oid) -> Vec<ClaimableTask> {
     let args = [Arg::Oid(role), Arg::Texts(names), limit(max), Arg::Texts(lanes), limit(most)];
-    IN_LANES.rows(&args, Candidate::read)
+    IN_LANES.rows(&args, ClaimableTask::read)
 }
 
 /// Makes the search for the first task of the first lane of a name that `$after` selects.

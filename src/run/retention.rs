@@ -14,12 +14,12 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{catalog, guc, process, role, shared};
 use crate::rounds::{Keep, PAUSE, Rounds};
 use crate::run::Session;
-use crate::store::retention::{Candidate, PAGE};
+use crate::store::retention::{PAGE, RetentionRow};
 use crate::store::{messages, owners, retention as store};
 
 /// Whose instances are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scope {
+enum OwnerFilter {
     /// Those of roles whose rights the caller has.
     Mine,
     /// Those of all owners, for the scheduler of a database.
@@ -51,24 +51,24 @@ pub fn now_and_then(session: &Session, batch: u64) {
         rounds.begin_at(keep.shortest.map_or(Uuid::nil(), |shortest| anywhere(end_of(session, shortest))), keep);
     }
     rounds.rest = true;
-    purge(session, batch, Scope::Mine, keep, &mut rounds);
+    purge(session, batch, OwnerFilter::Mine, keep, &mut rounds);
     rounds.looked(now);
     ROUNDS.set(rounds);
 }
 
 /// What a scheduler is to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// There is more to remove.
     More,
     /// There is nothing to do before this time.
     At(i64),
 }
 
-/// Removes what is over, as the scheduler of this database: reads a page of candidates, and removes about `batch` rows
+/// Removes what is over, as the scheduler of this database: reads a page of rows, and removes about `batch` rows
 /// of each kind at the most. Sessions announce that they end an instance, so nothing is read while nothing can have
 /// become old enough.
-pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> Next {
+pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> NextStep {
     let (now, keep) = (session.timestamp().0, read_keep());
     // Ask before reading anything: a session that ends an instance which this one does not see announces that.
     let expected = keep.shortest.map(|shortest| (millis(before(session, shortest)), shortest.max(PAUSE)));
@@ -80,54 +80,54 @@ pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> Next {
         if rounds.are_over() {
             rounds.begin(now, keep);
         }
-        purge(session, batch, Scope::All, keep, rounds);
+        purge(session, batch, OwnerFilter::All, keep, rounds);
         rounds.looked(now);
     }
     // If a setting changed during a round, the next round reads the rows that this one had passed by then again.
     if !rounds.are_over() || !rounds.were_made_for(keep) {
-        return Next::More;
+        return NextStep::More;
     }
-    let Some(shortest) = keep.shortest else { return Next::At(i64::MAX) };
+    let Some(shortest) = keep.shortest else { return NextStep::At(i64::MAX) };
     // Instances that no round has read were too young, and may have ended already.
     let is_young = store::has_any(rounds.instances.known(), id_at(Timestamp(now.saturating_add(PAUSE))));
     let wait = if is_young { shortest.clamp(PAUSE, HOUR) } else { HOUR };
-    Next::At(rounds.next_at().min(now.saturating_add(wait)))
+    NextStep::At(rounds.next_at().min(now.saturating_add(wait)))
 }
 
-fn purge(session: &Session, batch: u64, scope: Scope, keep: Keep, rounds: &mut Rounds) {
+fn purge(session: &Session, batch: u64, whose: OwnerFilter, keep: Keep, rounds: &mut Rounds) {
     match keep.shortest {
-        Some(shortest) => remove_instances(session, keep.setting, shortest, batch, scope, rounds),
+        Some(shortest) => remove_instances(session, keep.setting, shortest, batch, whose, rounds),
         None => rounds.instances.give_up(),
     }
     match keep.setting {
-        Some(keep) if has_all_rights(scope) => remove_refusals(session, before(session, keep), rounds),
+        Some(keep) if has_all_rights(whose) => remove_refusals(session, before(session, keep), rounds),
         _ => rounds.refusals.give_up(),
     }
     // Last, because a deleted version can be removed only when no instance refers to it any more.
     if rounds.rest {
-        rounds.rest = remove_rest(session, batch, scope, keep.setting);
+        rounds.rest = remove_rest(session, batch, whose, keep.setting);
     }
 }
 
 /// Removes rows of the kinds that have an index for this. Returns whether there may be more.
-fn remove_rest(session: &Session, batch: u64, scope: Scope, keep: Option<i64>) -> bool {
+fn remove_rest(session: &Session, batch: u64, whose: OwnerFilter, keep: Option<i64>) -> bool {
     let limit = i64::try_from(batch).unwrap_or(i64::MAX);
     let mut most = 0;
     if let Some(keep) = guc::schedule_run_retention() {
         let until = before(session, keep);
-        let over = mine(&store::commands(id_at(until), until, limit), scope);
+        let over = mine(&store::commands(id_at(until), until, limit), whose);
         most = store::remove(&over).max(most);
     }
     if let Some(keep) = guc::message_retention()
-        && has_all_rights(scope)
+        && has_all_rights(whose)
     {
         most = messages::remove(before(session, keep), limit).max(most);
     }
     if let Some(keep) = keep {
         let until = before(session, keep);
-        let over = mine(&store::letters(until, limit), scope);
+        let over = mine(&store::letters(until, limit), whose);
         most = store::remove_letters(&over).max(most);
-        if has_all_rights(scope) {
+        if has_all_rights(whose) {
             most = store::remove_definitions(until, limit).max(most);
         }
     }
@@ -148,14 +148,14 @@ fn millis(at: Timestamp) -> u64 {
     DateTime::<Utc>::from(at).timestamp_millis().max(0).unsigned_abs()
 }
 
-fn mine(candidates: &[Candidate], scope: Scope) -> Vec<Uuid> {
+fn mine(rows: &[RetentionRow], whose: OwnerFilter) -> Vec<Uuid> {
     let who = role::current();
-    let is_mine = |owner: i32| scope == Scope::All || access::is_member(who, &owners::by_id(owner));
-    candidates.iter().filter(|row| row.is_over && is_mine(row.owner)).map(|row| row.id).collect()
+    let is_mine = |owner: i32| whose == OwnerFilter::All || access::is_member(who, &owners::by_id(owner));
+    rows.iter().filter(|row| row.is_over && is_mine(row.owner)).map(|row| row.id).collect()
 }
 
-fn has_all_rights(scope: Scope) -> bool {
-    scope == Scope::All || role::has_rights_of(role::current(), catalog::extension_owner())
+fn has_all_rights(whose: OwnerFilter) -> bool {
+    whose == OwnerFilter::All || role::has_rights_of(role::current(), catalog::extension_owner())
 }
 
 fn remove_instances(
@@ -163,7 +163,7 @@ fn remove_instances(
     keep: Option<i64>,
     shortest: i64,
     batch: u64,
-    scope: Scope,
+    whose: OwnerFilter,
     rounds: &mut Rounds,
 ) {
     let now = session.timestamp();
@@ -172,7 +172,7 @@ fn remove_instances(
         let began = process::now();
         let page = store::instances(after, before, now, keep);
         let took = process::now() - began;
-        let over = mine(&page, scope);
+        let over = mine(&page, whose);
         let room = usize::try_from(batch).unwrap_or(usize::MAX);
         let taken = &over[..over.len().min(room)];
         let removed = store::remove(taken);

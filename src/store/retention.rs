@@ -8,12 +8,12 @@ use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 /// Rows that retention reads per page.
 pub const PAGE: i64 = 1000;
 
-/// One row of a page.
+/// One row that retention reads: an instance, a dead letter or a refused start.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate {
-    /// Id of the instance.
+pub struct RetentionRow {
+    /// Id of the instance or of the dead letter; that under which the journal has a refused start.
     pub id: Uuid,
-    /// Id in `workflow.owners` of its owner.
+    /// Id in `workflow.owners` of its owner, or of the sender of a dead letter; 0 for a refused start.
     pub owner: i32,
     /// Whether retention may remove it now.
     pub is_over: bool,
@@ -60,10 +60,15 @@ pub fn oldest() -> Option<Uuid> {
 
 /// A page of instances in order of id, between two ids. `keep` is the setting. Without it, only definitions that have a
 /// retention lose instances.
-pub fn instances(after: Uuid, before: Uuid, now: Timestamp, keep: Option<i64>) -> Vec<Candidate> {
+pub fn instances(after: Uuid, before: Uuid, now: Timestamp, keep: Option<i64>) -> Vec<RetentionRow> {
     let keep = keep.map_or(Arg::Null, Arg::BigInt);
     let args = [Arg::Uuid(&after), Arg::Uuid(&before), Arg::Timestamp(now), keep, Arg::BigInt(PAGE)];
-    INSTANCES.rows(&args, |row| Candidate { id: row.get(), owner: row.get(), is_over: row.get(), over_at: row.maybe() })
+    INSTANCES.rows(&args, |row| RetentionRow {
+        id: row.get(),
+        owner: row.get(),
+        is_over: row.get(),
+        over_at: row.maybe(),
+    })
 }
 
 // A loose index scan over the schedules that have run commands, with the oldest runs of each. The last run of a
@@ -88,8 +93,8 @@ static COMMANDS: Statement = Statement::new(
 );
 
 /// Ended runs of scheduled commands with an id below `before` that were last updated at or before `until`.
-pub fn commands(before: Uuid, until: Timestamp, limit: i64) -> Vec<Candidate> {
-    COMMANDS.rows(&[Arg::Uuid(&before), Arg::Timestamp(until), Arg::BigInt(limit)], |row| Candidate {
+pub fn commands(before: Uuid, until: Timestamp, limit: i64) -> Vec<RetentionRow> {
+    COMMANDS.rows(&[Arg::Uuid(&before), Arg::Timestamp(until), Arg::BigInt(limit)], |row| RetentionRow {
         id: row.get(),
         owner: row.get(),
         is_over: true,
@@ -135,8 +140,8 @@ static REMOVE_LETTERS: Statement =
     Statement::new("DELETE FROM workflow.dead_letters WHERE id = ANY ($1)", &[Type::UuidArray]);
 
 /// Locks and returns dead letters that were added at or before `until`.
-pub fn letters(until: Timestamp, limit: i64) -> Vec<Candidate> {
-    LETTERS.rows(&[Arg::Timestamp(until), Arg::BigInt(limit)], |row| Candidate {
+pub fn letters(until: Timestamp, limit: i64) -> Vec<RetentionRow> {
+    LETTERS.rows(&[Arg::Timestamp(until), Arg::BigInt(limit)], |row| RetentionRow {
         id: row.get(),
         owner: row.get(),
         is_over: true,
@@ -165,9 +170,9 @@ static REMOVE_REFUSALS: Statement = Statement::new(
 
 /// A page of journal rows in order of instance id, between two ids. Rows of refused starts up to `until` may be
 /// removed.
-pub fn refusals(after: Uuid, before: Uuid, until: Timestamp) -> Vec<Candidate> {
+pub fn refusals(after: Uuid, before: Uuid, until: Timestamp) -> Vec<RetentionRow> {
     let args = [Arg::Uuid(&after), Arg::Uuid(&before), Arg::Timestamp(until), Arg::BigInt(PAGE)];
-    REFUSALS.rows(&args, |row| Candidate { id: row.get(), owner: 0, is_over: row.get(), over_at: None })
+    REFUSALS.rows(&args, |row| RetentionRow { id: row.get(), owner: 0, is_over: row.get(), over_at: None })
 }
 
 /// Removes the journal rows of refused starts.

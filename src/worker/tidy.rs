@@ -5,7 +5,7 @@ use pgrx::pg_sys::Oid;
 use crate::pg::shared::{self, Database};
 use crate::pg::{PgError, catalog, process};
 use crate::run::Session;
-use crate::run::retention::{self, Next};
+use crate::run::retention::{self, NextStep};
 use crate::store::identity::{self, Identity};
 
 /// About how many rows of each kind one step removes at the most.
@@ -28,8 +28,8 @@ pub fn step(database: Oid) -> Result<bool, PgError> {
     });
     process::report(None);
     let at = match next {
-        Ok(Some(Next::More)) => 0,
-        Ok(Some(Next::At(at))) => at,
+        Ok(Some(NextStep::More)) => 0,
+        Ok(Some(NextStep::At(at))) => at,
         Ok(None) => return Ok(false),
         Err(error) => {
             // The step took `old_ended` and did not use it, so the next step reads all instances again.

@@ -13,7 +13,7 @@ use crate::error;
 use crate::pg::spi::Timestamp;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::schedule::{self, Settings, Work};
+use crate::run::schedule::{self, JobRequest, Settings};
 use crate::run::{Session, timing};
 
 sql_functions! {
@@ -34,12 +34,12 @@ const MAX_PREVIEW: i32 = 10_000;
 fn put_command(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required("name")?;
     let settings = whole(call)?;
-    let work = Work::Command {
+    let request = JobRequest::Command {
         command: Some(call.required("command")?),
         top_level: call.arg("top_level"),
         retry: Some(call.required("retry")?),
     };
-    schedule::put(&mut Session::begin(), &name, &settings, &work).map(Returned::Uuid)
+    schedule::put(&mut Session::begin(), &name, &settings, &request).map(Returned::Uuid)
 }
 
 fn put_workflow(call: &Call) -> Result<Returned, PgError> {
@@ -47,12 +47,12 @@ fn put_workflow(call: &Call) -> Result<Returned, PgError> {
     let settings = whole(call)?;
     let correlation_id: Option<String> = call.arg("correlation_id");
     refuse_everyone(correlation_id.as_deref()).map_err(|fault| error::fault(&fault))?;
-    let work = Work::Workflow {
+    let request = JobRequest::Workflow {
         definition: Some(call.required("definition")?),
         input: Some(object(call, "input")?),
         correlation_id,
     };
-    schedule::put(&mut Session::begin(), &name, &settings, &work).map(Returned::Uuid)
+    schedule::put(&mut Session::begin(), &name, &settings, &request).map(Returned::Uuid)
 }
 
 /// The settings of a new schedule.
@@ -91,15 +91,15 @@ fn alter(call: &Call) -> Result<Returned, PgError> {
     };
     let (command, top_level, retry) =
         (call.arg::<String>("command"), call.arg::<bool>("top_level"), call.arg::<bool>("retry"));
-    let work = match (input, command.is_some() || top_level.is_some() || retry.is_some()) {
-        (None, false) => Work::Same,
-        (None, true) => Work::Command { command, top_level, retry },
-        (Some(input), false) => Work::Workflow { definition: None, input: Some(input), correlation_id: None },
+    let request = match (input, command.is_some() || top_level.is_some() || retry.is_some()) {
+        (None, false) => JobRequest::Same,
+        (None, true) => JobRequest::Command { command, top_level, retry },
+        (Some(input), false) => JobRequest::Workflow { definition: None, input: Some(input), correlation_id: None },
         (Some(_), true) => {
             return Err(PgError::new("22023", "a schedule has either a command or an input"));
         }
     };
-    schedule::alter(&mut Session::begin(), &name, &settings, &work).map(Returned::Uuid)
+    schedule::alter(&mut Session::begin(), &name, &settings, &request).map(Returned::Uuid)
 }
 
 fn remove(call: &Call) -> Result<Returned, PgError> {

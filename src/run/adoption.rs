@@ -10,7 +10,7 @@ use workflow_engine::calendar::{Misfire, Schedule};
 
 use crate::pg::{PgError, role, stored_role};
 use crate::run::Session;
-use crate::run::timing::{self, Next};
+use crate::run::timing::{self, NextFire};
 use crate::store::adoption::{self, Stored};
 use crate::store::schedules::{self, FireOutcome, Timed};
 use crate::store::{identity, leases};
@@ -186,17 +186,17 @@ fn skip(session: &Session) -> Result<(), PgError> {
     Ok(())
 }
 
-fn next_of(session: &Session, timed: &Timed) -> Result<(Next, i64), PgError> {
+fn next_of(session: &Session, timed: &Timed) -> Result<(NextFire, i64), PgError> {
     let own = timed.scheduled_at.filter(|at| *at <= session.timestamp());
     let Some(due) = own else {
-        return Ok((Next { scheduled_at: timed.scheduled_at, next_fire_at: timed.scheduled_at }, 0));
+        return Ok((NextFire { scheduled_at: timed.scheduled_at, next_fire_at: timed.scheduled_at }, 0));
     };
     let schedule = Schedule { misfire: Misfire::Skip, ..timing::decode(&timed.schedule)? };
     if schedule.when == workflow_engine::calendar::When::Reboot {
-        return Ok((Next::default(), 1));
+        return Ok((NextFire::default(), 1));
     }
     let zone = timing::zone_of(&schedule)?;
     // With a negative grace, no instant that is due counts as in time.
     let plan = schedule.due_fires(due.into(), session.now, Duration::microseconds(-1), &*zone);
-    Ok((Next::at(&schedule, plan.next), i64::try_from(plan.missed).unwrap_or(i64::MAX)))
+    Ok((NextFire::at(&schedule, plan.next), i64::try_from(plan.missed).unwrap_or(i64::MAX)))
 }

@@ -13,8 +13,8 @@ use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, guc, process, role};
 use crate::run::Session;
-use crate::run::scheduled::{self, Target};
-use crate::run::timing::{self, Next};
+use crate::run::scheduled::{self, ScheduledWorkflow};
+use crate::run::timing::{self, NextFire};
 use crate::store::route;
 use crate::store::schedules::{self, FireOutcome, Timed};
 
@@ -74,7 +74,7 @@ fn try_fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     }
     let schedule = timing::decode(&timed.schedule)?;
     let (plan, next) = plan(session, &schedule, &timed)?;
-    let fire = Fire { session, schedule: &schedule, timed: &timed, target: None };
+    let fire = Fire { session, schedule: &schedule, timed: &timed, workflow: None };
     let outcome = fire.run(&plan, next)?;
     schedules::fired(id, &outcome);
     Ok(true)
@@ -82,19 +82,19 @@ fn try_fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
 
 /// The instants to fire, and when the trigger is due next. A trigger that the end of a run has woken may have no due
 /// instant of its own.
-fn plan(session: &Session, schedule: &Schedule, timed: &Timed) -> Result<(DueFires, Next), PgError> {
+fn plan(session: &Session, schedule: &Schedule, timed: &Timed) -> Result<(DueFires, NextFire), PgError> {
     let now = session.now;
     let own = timed.scheduled_at.filter(|at| *at <= session.timestamp());
     let Some(due) = own else {
-        let next = Next { scheduled_at: timed.scheduled_at, next_fire_at: timed.scheduled_at };
+        let next = NextFire { scheduled_at: timed.scheduled_at, next_fire_at: timed.scheduled_at };
         return Ok((nothing(), next));
     };
     if schedule.when == When::Reboot {
-        return Ok((DueFires { fire: vec![due.into()], ..nothing() }, Next::default()));
+        return Ok((DueFires { fire: vec![due.into()], ..nothing() }, NextFire::default()));
     }
     let zone = timing::zone_of(schedule)?;
     let plan = schedule.due_fires(due.into(), now, grace(schedule), &*zone);
-    let next = Next::at(schedule, plan.next);
+    let next = NextFire::at(schedule, plan.next);
     Ok((plan, next))
 }
 
@@ -114,11 +114,11 @@ struct Fire<'a> {
     schedule: &'a Schedule,
     timed: &'a Timed,
     /// The version and owner to start, once the first start has found them.
-    target: Option<Target>,
+    workflow: Option<ScheduledWorkflow>,
 }
 
 impl Fire<'_> {
-    fn run(mut self, plan: &DueFires, next: Next) -> Result<FireOutcome, PgError> {
+    fn run(mut self, plan: &DueFires, next: NextFire) -> Result<FireOutcome, PgError> {
         let mut outcome = FireOutcome {
             next_fire_at: next.next_fire_at,
             scheduled_at: next.scheduled_at,
@@ -174,15 +174,15 @@ impl Fire<'_> {
     }
 
     fn start(&mut self, at: Timestamp, outcome: &mut FireOutcome) -> Result<(), PgError> {
-        let target = match self.target.take() {
-            Some(target) => target,
-            None => Target::of(self.timed)?,
+        let workflow = match self.workflow.take() {
+            Some(workflow) => workflow,
+            None => ScheduledWorkflow::of(self.timed)?,
         };
-        match scheduled::create(self.session, self.timed, &target, at)? {
+        match scheduled::create(self.session, self.timed, &workflow, at)? {
             Some(instance) => outcome.last_instance_id = Some(instance),
             None => outcome.skipped += 1,
         }
-        self.target = Some(target);
+        self.workflow = Some(workflow);
         Ok(())
     }
 
@@ -199,7 +199,7 @@ fn give_up(session: &mut Session, id: Uuid, error: &PgError) {
     let later = Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER));
     let next = match timing::decode(&timed.schedule).and_then(|schedule| plan(session, &schedule, &timed)) {
         Ok((_, next)) => next,
-        Err(_) => Next { scheduled_at: Some(later), next_fire_at: Some(later) },
+        Err(_) => NextFire { scheduled_at: Some(later), next_fire_at: Some(later) },
     };
     schedules::failed(id, next.next_fire_at, next.scheduled_at, &error.message);
     warning(PgError {

@@ -12,43 +12,43 @@ use crate::access;
 use crate::pg::error::notice;
 use crate::pg::{PgError, role};
 use crate::run::Session;
-use crate::run::scheduled::{self, Target};
-use crate::store::named_schedules::{self, Identity, Named};
+use crate::run::scheduled::{self, ScheduledWorkflow};
+use crate::store::named_schedules::{self, FixedColumns, ScheduleColumns};
 use crate::store::owners;
 use crate::store::route;
 use crate::store::schedules::Timed;
 
+mod job;
 mod settings;
-mod work;
 
 use crate::run::notices::tell_how_to_fire;
+use job::Job;
+pub use job::JobRequest;
 use settings::Applied;
 pub use settings::Settings;
-use work::Job;
-pub use work::Work;
 
 /// Stimulus name of named schedules. No stimulus that a session sends matches one.
 const STIMULUS: &str = "Workflow.Schedule";
 
 /// Makes a schedule of the current role, or changes its schedule of that name. Returns its id, which never changes.
-pub fn put(session: &mut Session, name: &str, settings: &Settings, work: &Work) -> Result<Uuid, PgError> {
+pub fn put(session: &mut Session, name: &str, settings: &Settings, request: &JobRequest) -> Result<Uuid, PgError> {
     if name.trim().is_empty() {
         return Err(PgError::new("22023", "argument \"name\" must not be empty"));
     }
     let owner = owners::current_id();
     let known = named_schedules::lock(owner, name);
     let id = known.as_ref().map_or_else(|| session.new_id(), |known| known.trigger.id);
-    let job = resolve(session, work, None)?;
+    let job = resolve(session, request, None)?;
     let schedule = settings.apply(session, known.as_ref())?;
     let encoded = schedule.encode();
-    let named = named(&job, &schedule, &encoded);
+    let columns = columns(&job, &schedule, &encoded);
     if known.is_some() {
-        named_schedules::update(&id, &named);
+        named_schedules::update(&id, &columns);
     } else {
         let hash = stimulus::hash(STIMULUS, None, Some(&id.to_string()));
         let created_at = session.timestamp();
-        let identity = Identity { id, stimulus: STIMULUS, hash, owner, name, created_at };
-        if !named_schedules::insert(&identity, &named) {
+        let fixed = FixedColumns { id, stimulus: STIMULUS, hash, owner, name, created_at };
+        if !named_schedules::insert(&fixed, &columns) {
             return Err(PgError::new(
                 "40001",
                 format!("schedule \"{name}\" was made by another session at the same time"),
@@ -73,24 +73,24 @@ fn warn_without_login(who: Oid) {
 }
 
 /// Changes the given settings of a schedule, and returns its id.
-pub fn alter(session: &mut Session, name: &str, settings: &Settings, work: &Work) -> Result<Uuid, PgError> {
+pub fn alter(session: &mut Session, name: &str, settings: &Settings, request: &JobRequest) -> Result<Uuid, PgError> {
     let known = find(session, name)?;
-    let job = resolve(session, work, Some(&known))?;
+    let job = resolve(session, request, Some(&known))?;
     let schedule = settings.apply(session, Some(&known))?;
     let encoded = schedule.encode();
-    named_schedules::update(&known.trigger.id, &named(&job, &schedule, &encoded));
+    named_schedules::update(&known.trigger.id, &columns(&job, &schedule, &encoded));
     Ok(known.trigger.id)
 }
 
-/// The work of a schedule, whose key has to belong to this node.
-fn resolve(session: &mut Session, work: &Work, known: Option<&Timed>) -> Result<Job, PgError> {
-    let job = work.resolve(session, known)?;
+/// What a schedule starts, the key of which has to belong to this node.
+fn resolve(session: &mut Session, request: &JobRequest, known: Option<&Timed>) -> Result<Job, PgError> {
+    let job = request.resolve(session, known)?;
     route::require_start(&job.definition_id, job.correlation_id.as_deref(), None)?;
     Ok(job)
 }
 
-fn named<'a>(job: &'a Job, schedule: &Applied, encoded: &'a Value) -> Named<'a> {
-    Named {
+fn columns<'a>(job: &'a Job, schedule: &Applied, encoded: &'a Value) -> ScheduleColumns<'a> {
+    ScheduleColumns {
         definition_id: &job.definition_id,
         version_id: &job.version_id,
         version: job.version,
@@ -117,8 +117,8 @@ pub fn remove(session: &Session, name: &str) -> Result<bool, PgError> {
 /// Starts a run now, beside the schedule, whatever its overlap policy is. Returns the instance, whose start is due.
 pub fn run_now(session: &mut Session, name: &str) -> Result<Uuid, PgError> {
     let known = find(session, name)?;
-    let target = Target::of(&known)?;
-    let Some(instance) = scheduled::create(session, &known, &target, session.timestamp())? else {
+    let workflow = ScheduledWorkflow::of(&known)?;
+    let Some(instance) = scheduled::create(session, &known, &workflow, session.timestamp())? else {
         return Err(PgError::new(
             "23505",
             format!(

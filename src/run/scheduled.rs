@@ -22,16 +22,16 @@ const SCHEDULED_AT: &str = "ScheduledAt";
 /// Input that Elsa gives to what a timer starts, beside the interval.
 const START_AT: &str = "StartAt";
 
-/// What a trigger starts.
+/// What a trigger that time fires starts.
 #[derive(Debug)]
-pub struct Target {
-    /// The version.
+pub struct ScheduledWorkflow {
+    /// The definition version that its instances run.
     pub compiled: Rc<Compiled>,
-    /// Owner of the instances.
+    /// The role to which its instances will belong.
     pub owner: Owner,
 }
 
-impl Target {
+impl ScheduledWorkflow {
     /// The version that is published now, for a named schedule; that of the index for a trigger of a definition.
     pub fn of(timed: &Timed) -> Result<Self, PgError> {
         let (version, owner) = match &timed.named {
@@ -69,17 +69,22 @@ fn published(timed: &Timed, owner: &Owner) -> Result<Uuid, PgError> {
 }
 
 /// Creates an instance whose start is due. `None`: an activation strategy refused it.
-pub fn create(session: &mut Session, timed: &Timed, target: &Target, at: Timestamp) -> Result<Option<Uuid>, PgError> {
+pub fn create(
+    session: &mut Session,
+    timed: &Timed,
+    workflow: &ScheduledWorkflow,
+    at: Timestamp,
+) -> Result<Option<Uuid>, PgError> {
     let at = DateTime::<Utc>::from(at);
     let new = Scheduled {
         trigger: &timed.trigger,
-        owner: target.owner.clone(),
+        owner: workflow.owner.clone(),
         correlation_id: timed.correlation_id.clone(),
         name: timed.named.as_ref().map(|(name, _)| name.clone()),
         input: input(timed, at),
         at,
     };
-    start::start_scheduled(session, &target.compiled, new)
+    start::start_scheduled(session, &workflow.compiled, new)
 }
 
 /// The input of a run: the schedule's own input or, as in Elsa, the payload of the trigger; and the instant.

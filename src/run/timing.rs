@@ -17,14 +17,14 @@ const TEXT: &str = "text";
 
 /// The instants in a trigger's row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Next {
+pub struct NextFire {
     /// The next instant of the schedule.
     pub scheduled_at: Option<Timestamp>,
     /// When the trigger is due: that instant, with jitter.
     pub next_fire_at: Option<Timestamp>,
 }
 
-impl Next {
+impl NextFire {
     /// For an instant of a schedule, with its jitter.
     pub fn at(schedule: &Schedule, at: Option<DateTime<Utc>>) -> Self {
         let random = Uuid::new_v4().as_u64_pair().1;
@@ -33,9 +33,9 @@ impl Next {
 }
 
 /// The first instant of a schedule after `now`.
-pub fn first(schedule: &Schedule, now: DateTime<Utc>) -> Result<Next, PgError> {
+pub fn first(schedule: &Schedule, now: DateTime<Utc>) -> Result<NextFire, PgError> {
     let zone = zone_of(schedule)?;
-    Ok(Next::at(schedule, schedule.first_after(now, &*zone)))
+    Ok(NextFire::at(schedule, schedule.first_after(now, &*zone)))
 }
 
 /// Reads the text of a schedule; an interval begins now.

@@ -28,9 +28,9 @@ pub fn all(name: &str) -> Vec<Timed> {
     ALL.rows(&[Arg::Text(name)], schedules::read)
 }
 
-/// The new columns of a named schedule.
+/// The columns of a named schedule that `wf_alter_schedule` may change.
 #[derive(Debug)]
-pub struct Named<'a> {
+pub struct ScheduleColumns<'a> {
     /// The definition whose published version it starts.
     pub definition_id: &'a str,
     /// Version that was published when the schedule was written. Each fire looks up the published version again.
@@ -100,9 +100,9 @@ static SET_OWNER: Statement =
 static STARTED: Statement =
     Statement::new("UPDATE workflow.triggers SET last_instance_id = $2 WHERE id = $1", &[Type::Uuid, Type::Uuid]);
 
-/// The columns of a schedule that never change.
+/// The columns of a named schedule that `wf_alter_schedule` does not change.
 #[derive(Debug)]
-pub struct Identity<'a> {
+pub struct FixedColumns<'a> {
     /// Id of its row in `workflow.triggers`.
     pub id: Uuid,
     /// Stimulus name of all named schedules.
@@ -118,38 +118,38 @@ pub struct Identity<'a> {
 }
 
 /// Adds a schedule. Returns `false` if another session has just added one with that owner and name.
-pub fn insert(identity: &Identity<'_>, named: &Named<'_>) -> bool {
-    identity::note_due(named.next_fire_at);
-    let mut args = columns(&identity.id, named).to_vec();
+pub fn insert(fixed: &FixedColumns<'_>, changing: &ScheduleColumns<'_>) -> bool {
+    identity::note_due(changing.next_fire_at);
+    let mut args = columns(&fixed.id, changing).to_vec();
     args.extend([
-        Arg::Text(identity.stimulus),
-        Arg::Bytea(&identity.hash),
-        Arg::BigInt(hash_key(&identity.hash)),
-        Arg::Timestamp(identity.created_at),
-        Arg::Integer(identity.owner),
-        Arg::Text(identity.name),
+        Arg::Text(fixed.stimulus),
+        Arg::Bytea(&fixed.hash),
+        Arg::BigInt(hash_key(&fixed.hash)),
+        Arg::Timestamp(fixed.created_at),
+        Arg::Integer(fixed.owner),
+        Arg::Text(fixed.name),
     ]);
     INSERT.run(&args) > 0
 }
 
 /// Changes a locked schedule.
-pub fn update(id: &Uuid, named: &Named<'_>) {
-    identity::note_due(named.next_fire_at);
-    UPDATE.run(&columns(id, named));
+pub fn update(id: &Uuid, changing: &ScheduleColumns<'_>) {
+    identity::note_due(changing.next_fire_at);
+    UPDATE.run(&columns(id, changing));
 }
 
-fn columns<'a>(id: &'a Uuid, named: &Named<'a>) -> [Arg<'a>; 10] {
+fn columns<'a>(id: &'a Uuid, changing: &ScheduleColumns<'a>) -> [Arg<'a>; 10] {
     [
         Arg::Uuid(id),
-        Arg::Text(named.definition_id),
-        Arg::Uuid(named.version_id),
-        Arg::Integer(named.version),
-        Arg::Json(named.schedule),
-        Arg::Object(named.input),
-        Arg::text(named.correlation_id),
-        Arg::Boolean(named.active),
-        Arg::time(named.next_fire_at),
-        Arg::time(named.scheduled_at),
+        Arg::Text(changing.definition_id),
+        Arg::Uuid(changing.version_id),
+        Arg::Integer(changing.version),
+        Arg::Json(changing.schedule),
+        Arg::Object(changing.input),
+        Arg::text(changing.correlation_id),
+        Arg::Boolean(changing.active),
+        Arg::time(changing.next_fire_at),
+        Arg::time(changing.scheduled_at),
     ]
 }
 

@@ -8,7 +8,7 @@ use workflow_engine::trigger::Trigger;
 use crate::pg::error::notice;
 use crate::pg::{PgError, zone};
 use crate::run::Session;
-use crate::run::timing::{self, Next};
+use crate::run::timing::{self, NextFire};
 use crate::store::definitions::DefinitionRow;
 use crate::store::schedules::{self, Timed};
 use crate::store::triggers;
@@ -60,7 +60,7 @@ pub fn keep(session: &Session, stored: &[Timed], id: Uuid, trigger: &Trigger) ->
     }
     let next = match wanted.when {
         // A fixed instant fires only once.
-        When::At(_) if known.has_fired => Next::default(),
+        When::At(_) if known.has_fired => NextFire::default(),
         _ => timing::first(&wanted, session.now)?,
     };
     schedules::set(id, &stored, next.next_fire_at, next.scheduled_at);

@@ -5,7 +5,7 @@ use workflow_engine::calendar::{Interval, MISFIRE_CAP_MAX, Misfire, Overlap, Sch
 
 use crate::pg::{PgError, zone};
 use crate::run::Session;
-use crate::run::timing::{self, Next};
+use crate::run::timing::{self, NextFire};
 use crate::store::schedules::Timed;
 
 /// Settings. One that is not given stays as it is, or has its default in a new schedule.
@@ -39,7 +39,7 @@ pub struct Applied {
     /// Whether it fires.
     pub active: bool,
     /// When it fires next.
-    pub next: Next,
+    pub next: NextFire,
 }
 
 impl Applied {
@@ -68,9 +68,9 @@ impl Settings {
         let schedule = self.policies(when, time_zone, before.as_ref())?;
         let active = self.active.unwrap_or(known.is_none_or(|known| known.active));
         let next = match known {
-            _ if !active => Next::default(),
+            _ if !active => NextFire::default(),
             Some(known) if known.active && same_text && same_zone => {
-                Next { scheduled_at: known.scheduled_at, next_fire_at: known.next_fire_at }
+                NextFire { scheduled_at: known.scheduled_at, next_fire_at: known.next_fire_at }
             }
             _ => first(session, &schedule, known)?,
         };
@@ -138,10 +138,10 @@ fn jitter_of(jitter: &Interval) -> Result<Option<Interval>, PgError> {
 }
 
 /// The first instant from now on. If a fire was queued while the schedule was paused, the trigger is due at once.
-fn first(session: &Session, schedule: &Schedule, known: Option<&Timed>) -> Result<Next, PgError> {
+fn first(session: &Session, schedule: &Schedule, known: Option<&Timed>) -> Result<NextFire, PgError> {
     let next = timing::first(schedule, session.now)?;
     if known.is_some_and(|known| known.queued > 0) {
-        return Ok(Next { next_fire_at: Some(session.timestamp()), ..next });
+        return Ok(NextFire { next_fire_at: Some(session.timestamp()), ..next });
     }
     Ok(next)
 }

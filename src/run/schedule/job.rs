@@ -17,9 +17,9 @@ const STATEMENT: &str = "statement";
 const TOP_LEVEL: &str = "topLevel";
 const RETRY: &str = "retry";
 
-/// The work that a call asks for. A member that is not given stays as it is.
+/// What a call wants a schedule to start. A member that is not given stays as it is.
 #[derive(Debug)]
-pub enum Work {
+pub enum JobRequest {
     /// A command.
     Command {
         /// Its text.
@@ -38,11 +38,11 @@ pub enum Work {
         /// Correlation id.
         correlation_id: Option<String>,
     },
-    /// The present work of the schedule.
+    /// What the schedule starts already.
     Same,
 }
 
-/// The work as a schedule stores it.
+/// What a schedule starts, as its row in `workflow.triggers` stores it.
 #[derive(Debug)]
 pub struct Job {
     /// Definition.
@@ -57,8 +57,8 @@ pub struct Job {
     pub correlation_id: Option<String>,
 }
 
-impl Work {
-    /// The work to be stored, given the known schedule.
+impl JobRequest {
+    /// What is to be stored, given the schedule if there is one.
     pub fn resolve(&self, session: &mut Session, known: Option<&Timed>) -> Result<Job, PgError> {
         match (self, known.map(|known| known.definition_id == COMMANDS)) {
             (Self::Command { .. }, Some(false)) => {

@@ -12,7 +12,7 @@ pub mod executor;
 mod items;
 mod lanes;
 pub mod launcher;
-mod news;
+mod requests;
 mod retry;
 mod scan;
 pub mod scheduler;

@@ -276,10 +276,10 @@ fn passed(slot: usize) -> &'static AtomicU64 {
 /// Stores whether a scheduler found the extension in its database.
 pub fn tell_extension(database: Oid, has_extension: HasExtension) {
     with(|state| {
-        let has_news = state.has_news(database);
+        let has_requests = state.has_requests(database);
         if let Some(slot) = state.database(database) {
             // A session may have created the extension since the scheduler looked.
-            let is_outdated = has_extension == HasExtension::No && (has_news || slot.next_due < i64::MAX);
+            let is_outdated = has_extension == HasExtension::No && (has_requests || slot.next_due < i64::MAX);
             slot.has_extension = if is_outdated { HasExtension::Unknown } else { has_extension };
         }
     });

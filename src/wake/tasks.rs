@@ -10,7 +10,7 @@ use crate::pg::{cluster, process};
 
 /// What a transaction did that waiting sessions must hear of.
 #[derive(Clone, Copy)]
-struct News {
+struct TaskChanges {
     /// Tasks that became available, for each bit of a mask of names.
     came: Counts,
     /// Tasks that it claimed.
@@ -19,13 +19,13 @@ struct News {
     comes: (u64, i64),
 }
 
-impl News {
+impl TaskChanges {
     const NONE: Self = Self { came: [0; 64], claimed: 0, comes: (0, shared::NEVER) };
 }
 
 thread_local! {
-    static HAS_NEWS: Cell<bool> = const { Cell::new(false) };
-    static NEWS: RefCell<News> = const { RefCell::new(News::NONE) };
+    static HAS_CHANGES: Cell<bool> = const { Cell::new(false) };
+    static CHANGES: RefCell<TaskChanges> = const { RefCell::new(TaskChanges::NONE) };
     /// This session looks for work of this class itself, in this transaction.
     static LOOKS: Cell<Option<Class>> = const { Cell::new(None) };
     /// This session was told that there is work for it, and has not claimed any since.
@@ -52,17 +52,17 @@ fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
     hasher.finish()
 }
 
-fn note(change: impl FnOnce(&mut News)) {
-    if !HAS_NEWS.replace(true) {
+fn note(change: impl FnOnce(&mut TaskChanges)) {
+    if !HAS_CHANGES.replace(true) {
         shared::ensure();
     }
-    NEWS.with_borrow_mut(change);
+    CHANGES.with_borrow_mut(change);
 }
 
 /// Notes that a task can be claimed when this transaction commits.
 pub fn note_task(name: &str) {
-    note(|news| {
-        let count = &mut news.came[bit(name) as usize];
+    note(|changes| {
+        let count = &mut changes.came[bit(name) as usize];
         *count = count.saturating_add(1);
     });
 }
@@ -80,7 +80,7 @@ pub fn note_any_task_at(at: Timestamp) {
 fn note_mask_at(mask: u64, at: Timestamp) {
     // Waiters sleep by the clock of the server.
     let at = by_server_clock(at);
-    note(|news| news.comes = (news.comes.0 | mask, news.comes.1.min(at)));
+    note(|changes| changes.comes = (changes.comes.0 | mask, changes.comes.1.min(at)));
 }
 
 /// An instant by the clock of this session, as the clock of the server will show it, in microseconds since 2000.
@@ -91,12 +91,12 @@ pub fn by_server_clock(at: Timestamp) -> i64 {
 
 /// Notes that what can be claimed may have changed for everyone, as with rights.
 pub fn note_any_task() {
-    note(|news| news.came = [u32::MAX; 64]);
+    note(|changes| changes.came = [u32::MAX; 64]);
 }
 
 /// Notes that this transaction claims tasks: so many more.
 pub fn note_claimed(count: usize) {
-    note(|news| news.claimed = news.claimed.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)));
+    note(|changes| changes.claimed = changes.claimed.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)));
 }
 
 /// Notes that this transaction looks for work of a class: what it brings to light is for the waiter that looks.
@@ -111,26 +111,26 @@ pub fn note_told(class: Class) {
 
 /// Reports the end of the transaction. Must not fail.
 pub(super) fn transaction_ended(committed: bool) {
-    let news = if HAS_NEWS.take() { NEWS.replace(News::NONE) } else { News::NONE };
+    let changes = if HAS_CHANGES.take() { CHANGES.replace(TaskChanges::NONE) } else { TaskChanges::NONE };
     let looks = LOOKS.take();
-    blocker_ended(news.claimed);
+    blocker_ended(changes.claimed);
     if !shared::has_waiters() {
         return;
     }
     let database = process::database();
-    let has_claimed = news.claimed > 0;
+    let has_claimed = changes.claimed > 0;
     let told = if has_claimed { TOLD.take() } else { None };
-    let has_come = committed && news.came.iter().any(|count| *count > 0);
-    let comes = committed && news.comes.0 != 0;
+    let has_come = committed && changes.came.iter().any(|count| *count > 0);
+    let comes = committed && changes.comes.0 != 0;
     if told.is_none() && !has_come && !comes {
         return;
     }
     shared::with_waiters(|waiters| {
         if has_come {
-            waiters.tasks_came(database, looks, &news.came);
+            waiters.tasks_came(database, looks, &changes.came);
         }
         if comes {
-            waiters.task_comes(database, news.comes.0, news.comes.1);
+            waiters.task_comes(database, changes.comes.0, changes.comes.1);
         }
         // There may have been more work than this session took.
         if let Some(class) = told {
@@ -141,7 +141,7 @@ pub(super) fn transaction_ended(committed: bool) {
 
 /// Reports that a part of the transaction was rolled back. Must not fail.
 pub fn subtransaction_aborted() {
-    blocker_ended(NEWS.with_borrow(|news| news.claimed));
+    blocker_ended(CHANGES.with_borrow(|changes| changes.claimed));
 }
 
 /// Wakes those whom this transaction, or a part of it, was in the way of.

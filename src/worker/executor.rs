@@ -29,7 +29,7 @@ pub fn argument(slot: usize, generation: u16) -> i32 {
 
 /// The body of an executor.
 pub fn run(argument: i32) {
-    let Some((slot, database, role)) = shared::with(|state| take_place(state, argument)) else { return };
+    let Some((slot, database, role)) = shared::with(|state| take_slot(state, argument)) else { return };
     // Read before `connect` reads the settings, so that no later change is missed.
     let settings = shared::with(|state| state.database(database).map_or(0, |slot| slot.settings));
     SLOT.set(slot);
@@ -52,7 +52,7 @@ pub fn run(argument: i32) {
 
 /// Takes the slot that is meant for this process. It does so before it connects, which may take long, so that no other
 /// executor is given the slot meanwhile. `None`: the process came too late, and the slot is no longer its own.
-fn take_place(state: &mut SharedState, argument: i32) -> Option<(usize, Oid, Oid)> {
+fn take_slot(state: &mut SharedState, argument: i32) -> Option<(usize, Oid, Oid)> {
     let slot = usize::try_from(argument >> 16).ok()?;
     let mine = state.executors.get_mut(slot)?;
     let is_mine = mine.state == ExecutorState::Starting
@@ -94,7 +94,7 @@ struct Worker {
 }
 
 /// How a fire ended.
-enum Outcome {
+enum FireEnd {
     Fired,
     /// The item is gone, or no instance waits for it.
     Skipped,
@@ -208,7 +208,7 @@ impl Worker {
                 let outcome = match fire_one(&mut session, fire, true) {
                     Ok(outcome) => outcome,
                     Err(error) if error.aborts_transaction() => return Err(error),
-                    Err(error) => Outcome::Failed(Box::new(error)),
+                    Err(error) => FireEnd::Failed(Box::new(error)),
                 };
                 outcomes.push((began, outcome));
             }
@@ -233,7 +233,7 @@ impl Worker {
             FireKind::Item => format!("delivering stimulus {id}"),
         }));
         if careful && !count_ahead(fire) {
-            self.finish_fire(fire, process::now(), Outcome::Held, false);
+            self.finish_fire(fire, process::now(), FireEnd::Held, false);
             return;
         }
         let began = process::now();
@@ -245,14 +245,14 @@ impl Worker {
         });
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::Failed(Box::new(error)),
+            Err(error) => FireEnd::Failed(Box::new(error)),
         };
         if self.role == Oid::INVALID {
             session::reset_after_user_sql();
         } else {
             session::reset();
         }
-        if careful && matches!(outcome, Outcome::Skipped | Outcome::Held | Outcome::Elsewhere(_)) {
+        if careful && matches!(outcome, FireEnd::Skipped | FireEnd::Held | FireEnd::Elsewhere(_)) {
             forget_attempt(fire);
         }
         self.finish_fire(fire, began, outcome, !careful);
@@ -265,8 +265,8 @@ impl Worker {
         let began = process::now();
         let claim = process::work(|| Ok(command::claim(&Session::begin(), id)));
         let result = match claim {
-            Ok(Claim::Gone) => return self.finish_fire(fire, began, Outcome::Held, false),
-            Err(error) => return self.finish_fire(fire, began, Outcome::Failed(Box::new(error)), true),
+            Ok(Claim::Gone) => return self.finish_fire(fire, began, FireEnd::Held, false),
+            Err(error) => return self.finish_fire(fire, began, FireEnd::Failed(Box::new(error)), true),
             Ok(Claim::Interrupted) => Err(command::interrupted()),
             Ok(Claim::Run(_)) if self.role == Oid::INVALID => {
                 Err(PgError::new("0A000", "a command at top level needs a session of its owner")
@@ -286,30 +286,30 @@ impl Worker {
         // The burst after the command may have run SQL of users, too.
         session::reset();
         let outcome = match finished {
-            Ok(_) => Outcome::Fired,
-            Err(error) => Outcome::Failed(Box::new(error)),
+            Ok(_) => FireEnd::Fired,
+            Err(error) => FireEnd::Failed(Box::new(error)),
         };
         self.finish_fire(fire, began, outcome, true);
     }
 
     /// Counts a fire, and records a failed one for a retry or as a dead letter.
-    fn finish_fire(&mut self, fire: &Fire, began: i64, outcome: Outcome, counts: bool) {
+    fn finish_fire(&mut self, fire: &Fire, began: i64, outcome: FireEnd, counts: bool) {
         let is_noted = match &outcome {
             // The row of a stimulus says when it may be delivered again, so the scheduler must read it.
-            Outcome::Failed(error) => note(fire, error, counts) && fire.kind != FireKind::Item,
-            Outcome::Fired | Outcome::Skipped => true,
-            Outcome::Held | Outcome::Elsewhere(_) => false,
+            FireEnd::Failed(error) => note(fire, error, counts) && fire.kind != FireKind::Item,
+            FireEnd::Fired | FireEnd::Skipped => true,
+            FireEnd::Held | FireEnd::Elsewhere(_) => false,
         };
         self.update(|mine, database| {
             let slot = mine.batch.iter_mut().take(mine.count as usize).find(|slot| slot.id == fire.id);
             if let Some(slot) = slot {
                 slot.is_held = !is_noted;
-                if let Outcome::Elsewhere(owner) = outcome {
+                if let FireEnd::Elsewhere(owner) = outcome {
                     slot.wants = owner;
                 }
             }
             match outcome {
-                Outcome::Fired => {
+                FireEnd::Fired => {
                     mine.fired += 1;
                     if let Some(database) = database {
                         database.fired += 1;
@@ -318,8 +318,8 @@ impl Worker {
                         }
                     }
                 }
-                Outcome::Skipped | Outcome::Held | Outcome::Elsewhere(_) => {}
-                Outcome::Failed(_) => {
+                FireEnd::Skipped | FireEnd::Held | FireEnd::Elsewhere(_) => {}
+                FireEnd::Failed(_) => {
                     mine.failed += 1;
                     if let Some(database) = database {
                         database.failed += 1;
@@ -330,22 +330,22 @@ impl Worker {
     }
 }
 
-fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<Outcome, PgError> {
+fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<FireEnd, PgError> {
     let id = Uuid::from_bytes(fire.id);
     let has_fired = match fire.kind {
         FireKind::Bookmark if apart => due_bookmark::fire_isolated(session, id)?,
         FireKind::Bookmark | FireKind::Command => due_bookmark::fire_here(session, id)?,
         FireKind::Item => {
-            let Some(item) = queue::get(id, session.timestamp()) else { return Ok(Outcome::Skipped) };
+            let Some(item) = queue::get(id, session.timestamp()) else { return Ok(FireEnd::Skipped) };
             return Ok(match sweep::sweep_item(session, &item)? {
-                Swept::Resumed(_) => Outcome::Fired,
-                Swept::Stays => Outcome::Skipped,
-                Swept::Held => Outcome::Held,
-                Swept::Elsewhere(owner) => Outcome::Elsewhere(owner),
+                Swept::Resumed(_) => FireEnd::Fired,
+                Swept::Stays => FireEnd::Skipped,
+                Swept::Held => FireEnd::Held,
+                Swept::Elsewhere(owner) => FireEnd::Elsewhere(owner),
             });
         }
     };
-    Ok(if has_fired { Outcome::Fired } else { Outcome::Held })
+    Ok(if has_fired { FireEnd::Fired } else { FireEnd::Held })
 }
 
 /// Commits the attempt before it is made. `false`: another session holds the row, or all attempts are used up.

@@ -66,10 +66,10 @@ impl Launcher {
             shared::with(|state| state.set_back(now));
             self.complained = now.min(self.complained);
         }
-        self.give_places(now);
-        let (plan, is_asked) = shared::with(|state| (plan(state, now, capacity()), state.has_probes()));
-        let mut sleep = if is_asked { Some(0) } else { plan.sleep };
-        for database in plan.start {
+        self.assign_slots(now);
+        let (decision, is_asked) = shared::with(|state| (decide(state, now, capacity()), state.has_probes()));
+        let mut sleep = if is_asked { Some(0) } else { decision.sleep };
+        for database in decision.start {
             let has_started = self.start(database, now);
             // A scheduler that never attaches sets no latch, so the launcher checks again.
             let until = if has_started { START_TIMEOUT } else { RETRY };
@@ -99,7 +99,7 @@ impl Launcher {
     }
 
     /// Gives slots to the databases in `asked`.
-    fn give_places(&mut self, now: i64) {
+    fn assign_slots(&mut self, now: i64) {
         if self.asked.is_empty() {
             return;
         }
@@ -163,12 +163,15 @@ fn capacity() -> usize {
     usize::try_from((process::max_worker_processes() - 2) / 2).unwrap_or(0).max(1)
 }
 
-struct Plan {
+/// What a pass of the launcher decides.
+struct LaunchDecision {
+    /// Databases whose schedulers are started now, the most urgent one first.
     start: Vec<Oid>,
+    /// How long the launcher may sleep then, in microseconds; `None`: until it is woken.
     sleep: Option<i64>,
 }
 
-fn plan(state: &mut SharedState, now: i64, capacity: usize) -> Plan {
+fn decide(state: &mut SharedState, now: i64, capacity: usize) -> LaunchDecision {
     let mut running = 0;
     let mut wanted = Vec::new();
     let mut sleep: Option<i64> = None;
@@ -176,8 +179,9 @@ fn plan(state: &mut SharedState, now: i64, capacity: usize) -> Plan {
         let left = at.saturating_sub(now).max(0);
         sleep = Some(sleep.map_or(left, |known| known.min(left)));
     };
-    // A session may have left news when there was no scheduler, or one that was already leaving.
-    let with_news: Vec<Oid> = state.databases.iter().map(|slot| slot.oid).filter(|oid| state.has_news(*oid)).collect();
+    // A session may have left a request when there was no scheduler, or one that was already leaving.
+    let with_requests = state.databases.iter().map(|slot| slot.oid).filter(|oid| state.has_requests(*oid));
+    let with_requests: Vec<Oid> = with_requests.collect();
     for slot in state.databases.iter_mut().filter(|slot| slot.oid != Oid::INVALID) {
         let is_starting = slot.starting_since != 0 && now - slot.starting_since < START_TIMEOUT;
         if slot.scheduler.is_some() || is_starting {
@@ -197,7 +201,7 @@ fn plan(state: &mut SharedState, now: i64, capacity: usize) -> Plan {
             HasExtension::No => continue,
             _ if !guc::launch_workers() || !guc::enabled() => continue,
             HasExtension::Unknown => i64::MIN,
-            HasExtension::Yes if with_news.contains(&slot.oid) => i64::MIN,
+            HasExtension::Yes if with_requests.contains(&slot.oid) => i64::MIN,
             HasExtension::Yes => slot.next_due.min(slot.tidy_at),
         };
         let due = due.max(slot.not_before);
@@ -215,5 +219,5 @@ fn plan(state: &mut SharedState, now: i64, capacity: usize) -> Plan {
         state.request_slots(now);
         until(now + RETRY);
     }
-    Plan { start: wanted.into_iter().take(free).map(|(_, _, oid)| oid).collect(), sleep }
+    LaunchDecision { start: wanted.into_iter().take(free).map(|(_, _, oid)| oid).collect(), sleep }
 }

@@ -70,7 +70,7 @@ impl Scanner {
         self.cursor = BEGINNING;
     }
 
-    /// Takes in the news from shared memory.
+    /// Takes in what sessions have left in shared memory.
     pub fn note(&mut self, look: bool, next_due: i64) {
         self.calls |= look;
         // A bookmark may be due earlier than the last one that was read.

@@ -12,7 +12,7 @@ use crate::run::sweep;
 use crate::worker::SECOND;
 use crate::worker::dispatcher::Dispatcher;
 use crate::worker::items::Items;
-use crate::worker::news::{self, News};
+use crate::worker::requests::{self, Requests};
 use crate::worker::scan::{Scan, Scanner};
 use crate::worker::tidy;
 
@@ -129,17 +129,17 @@ impl Scheduler {
             if process::reloads() != std::mem::replace(&mut self.reloads, process::reloads()) {
                 shared::with(|state| _ = state.database(self.database).map(Database::ask));
             }
-            let news = News::take(self.database, self.settings, now);
-            if news.must_go || !guc::launch_workers() {
+            let requests = Requests::take(self.database, self.settings, now);
+            if requests.must_go || !guc::launch_workers() {
                 return;
             }
             self.dispatcher.collect(now);
             self.take_in(now);
-            self.items.note(&news.said);
-            if news.sweep {
+            self.items.note(&requests.said);
+            if requests.sweep {
                 self.items.sweep();
             }
-            if news.recheck {
+            if requests.recheck {
                 self.items.rescan_soon(now);
             }
             let may_fire = guc::enabled() && !guc::restoring();
@@ -153,11 +153,11 @@ impl Scheduler {
                 self.look_at = Some(now);
                 self.items.sweep();
             }
-            let wanted = news.look
-                || news.next_due <= now
+            let wanted = requests.look
+                || requests.next_due <= now
                 || self.look_at.is_some_and(|at| at <= now)
                 || self.look.is_wanted(&self.dispatcher, now);
-            if may_fire && wanted && !self.is_in_trouble(now) && !self.look_around(&news, now) {
+            if may_fire && wanted && !self.is_in_trouble(now) && !self.look_around(&requests, now) {
                 return;
             }
             if may_fire {
@@ -172,7 +172,7 @@ impl Scheduler {
                 self.busy_at = now;
             }
             let work_at = self.work_at(now, may_fire);
-            let leave_at = self.leave_at(now, &news, work_at);
+            let leave_at = self.leave_at(now, &requests, work_at);
             if leave_at <= now {
                 self.hand_over(work_at);
                 return;
@@ -227,7 +227,7 @@ impl Scheduler {
     }
 
     /// Scans for what is due. `false`: the extension is gone, so the scheduler must leave.
-    fn look_around(&mut self, news: &News, now: i64) -> bool {
+    fn look_around(&mut self, requests: &Requests, now: i64) -> bool {
         self.look_at = None;
         process::report(Some("looking for what is due"));
         shared::with(|state| {
@@ -235,7 +235,7 @@ impl Scheduler {
                 slot.next_due = i64::MAX;
             }
         });
-        self.look.note(news.look, news.next_due);
+        self.look.note(requests.look, requests.next_due);
         let found = process::transaction(|| self.look.scan(&mut self.dispatcher));
         process::report(None);
         match found {
@@ -245,7 +245,7 @@ impl Scheduler {
                 if has_expired {
                     self.items.expire();
                 }
-                let is_loaded = news.loaded && is_claimed;
+                let is_loaded = requests.loaded && is_claimed;
                 if is_loaded {
                     self.items.sweep();
                 }
@@ -325,9 +325,9 @@ impl Scheduler {
     }
 
     /// When there is work to do, if no process wakes the scheduler. Asked after all transactions, because one of them
-    /// may have consumed the wakeup for news that came during it.
+    /// may have consumed the wakeup for a request that came during it.
     fn work_at(&self, now: i64, may_fire: bool) -> i64 {
-        let must_go = |slot: &mut Database| news::must_go(slot, self.settings);
+        let must_go = |slot: &mut Database| requests::must_go(slot, self.settings);
         if shared::with(|state| state.database(self.database).is_none_or(must_go)) {
             return i64::MIN;
         }
@@ -343,20 +343,20 @@ impl Scheduler {
             false => i64::MAX,
         };
         let look_at = look_at.min(self.look.retry_at()).min(behind);
-        let next_due = shared::with(|state| match state.has_news(self.database) {
+        let next_due = shared::with(|state| match state.has_requests(self.database) {
             true => i64::MIN,
             false => state.database(self.database).map_or(i64::MAX, |slot| slot.next_due),
         });
         next_due.min(look_at).min(self.dispatcher.wants_attention_at())
     }
 
-    /// When to leave, if no news comes first. Without work for a while: after the idle timeout, or at once if other
+    /// When to leave, if no request comes first. Without work for a while: after the idle timeout, or at once if other
     /// workers want the slot. With work: after a turn, if they want it.
-    fn leave_at(&self, now: i64, news: &News, work_at: i64) -> i64 {
+    fn leave_at(&self, now: i64, requests: &Requests, work_at: i64) -> i64 {
         let has_time = work_at.saturating_sub(now) > 2 * SECOND
             && self.dispatcher.is_empty()
             && (!self.is_ours || self.items.is_quiet());
-        match (has_time, news.are_slots_wanted) {
+        match (has_time, requests.are_slots_wanted) {
             (true, true) => i64::MIN,
             (true, false) => self.busy_at + guc::worker_idle_timeout(),
             (false, true) => self.began + TURN,

@@ -299,8 +299,8 @@ impl SharedState {
         }
     }
 
-    /// Whether there is news that the scheduler of a database has not taken in yet.
-    pub fn has_news(&self, database: Oid) -> bool {
+    /// Whether sessions have left requests that the scheduler of a database has not taken yet.
+    pub fn has_requests(&self, database: Oid) -> bool {
         let slot = self.slot_of(database).map(|index| &self.databases[index]);
         slot.is_some_and(|slot| slot.look || slot.sweep || slot.recheck)
             || self.said.iter().any(|(owner, _)| *owner == database)

@@ -113,7 +113,7 @@ impl Waiters {
         Some(free)
     }
 
-    /// Called before the snapshot of a look: from now on, what happens is news.
+    /// Called before the snapshot of a look: what happens from now on marks the waiter again.
     pub fn begin_look(&mut self, place: usize) {
         let waiter = &mut self.places[place];
         (waiter.is_woken, waiter.looks) = (false, true);

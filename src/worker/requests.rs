@@ -1,4 +1,4 @@
-//! The news for a scheduler in shared memory.
+//! What sessions ask of a scheduler, in shared memory.
 
 use pgrx::pg_sys::Oid;
 
@@ -6,8 +6,8 @@ use crate::pg::process;
 use crate::pg::shared::{self, Database, Said};
 use crate::worker::SLOTS_WANTED_FOR;
 
-/// The news that a scheduler takes before it acts.
-pub struct News {
+/// What sessions have asked of a scheduler. It takes their requests before it acts.
+pub struct Requests {
     /// Something may be due earlier than the scheduler knows.
     pub look: bool,
     /// A sweep of the whole queue is wanted.
@@ -26,8 +26,8 @@ pub struct News {
     pub next_due: i64,
 }
 
-impl News {
-    /// Takes the news for the scheduler of a database that began with this count of changed settings.
+impl Requests {
+    /// Takes the requests to the scheduler of a database, which began with this count of changed settings.
     pub fn take(database: Oid, settings: u32, now: i64) -> Self {
         shared::with(|state| {
             let said = state.take_said(database);

@@ -39,15 +39,15 @@ pub struct Compiled {
     pub row: DefinitionRow,
 }
 
-/// Programs by version.
+/// Programs by the id of their version.
 #[derive(Default)]
-struct Kept {
+struct ProgramCache {
     /// The generation of ownership, and the setting, with which they were compiled.
     of: (u64, Option<CString>),
     programs: HashMap<Uuid, Rc<Compiled>>,
 }
 
-impl Kept {
+impl ProgramCache {
     /// Forgets what was compiled before the owners or the setting changed.
     fn renew(&mut self) -> &mut HashMap<Uuid, Rc<Compiled>> {
         let of = (catalog::definitions_generation(), guc::resilience_strategies());
@@ -60,7 +60,7 @@ impl Kept {
 }
 
 thread_local! {
-    static KEPT: RefCell<Kept> = RefCell::default();
+    static KEPT: RefCell<ProgramCache> = RefCell::default();
     /// Drafts that this transaction publishes: if it is rolled back they can get other content.
     static JUST_PUBLISHED: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
 }

@@ -15,7 +15,7 @@ use crate::pg::varlena::size_of_varlena;
 /// What [`Call::once`] keeps: it begins with the type of the rest.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Kept<Q, A> {
+struct CachedAnswer<Q, A> {
     of: TypeId,
     question: Q,
     answer: A,
@@ -73,23 +73,23 @@ impl Call {
     }
 
     /// The answer to a question that each row of a statement asks, computed again only when the question changes. It
-    /// holds for one place in one statement, as what a view computes once per query does.
+    /// holds for one call in the text of one statement, as what a view computes once per query does.
     pub fn once<Q: Copy + PartialEq + 'static, A: Copy + 'static>(&self, question: Q, answer: impl FnOnce() -> A) -> A {
         let of = TypeId::of::<(Q, A)>();
-        // SAFETY: only the function itself uses its `fn_extra`, and only through here. It lives as long as the place in
-        // the statement; a `Kept` begins with its type, and none of its parts needs to be dropped.
+        // SAFETY: only the function itself uses its `fn_extra`, and only through here. It lives as long as that call in
+        // the statement; a `CachedAnswer` begins with its type, and none of its parts needs to be dropped.
         unsafe {
             let info = (*self.fcinfo).flinfo;
-            let kept = (*info).fn_extra.cast::<Kept<Q, A>>();
+            let kept = (*info).fn_extra.cast::<CachedAnswer<Q, A>>();
             let is_kept = !kept.is_null() && *kept.cast::<TypeId>() == of;
             if is_kept && (*kept).question == question {
                 return (*kept).answer;
             }
-            let new = Kept { of, question, answer: answer() };
-            let place =
+            let new = CachedAnswer { of, question, answer: answer() };
+            let memory =
                 if is_kept { kept } else { pg_sys::MemoryContextAlloc((*info).fn_mcxt, size_of_val(&new)).cast() };
-            place.write(new);
-            (*info).fn_extra = place.cast();
+            memory.write(new);
+            (*info).fn_extra = memory.cast();
             new.answer
         }
     }

@@ -23,16 +23,16 @@ mod result;
 mod text;
 
 pub use inferred::{run, run_inferred};
-use plans::{EVALUATIONS, LookupPath, Names, Plan, forget_when_full, retire, search_path};
+use plans::{EVALUATIONS, KeptPlan, LookupPath, UsedParameters, forget_when_full, retire, search_path};
 use text::{is_query, shortened};
 
 /// The parameters that an expression sees by name, in this order.
 pub const NAMES: [&CStr; 6] = [c"input", c"variables", c"outputs", c"result", c"instance", c"correlation_id"];
 
 thread_local! {
-    static STATEMENTS: RefCell<HashMap<(String, usize), Plan>> = RefCell::new(HashMap::new());
+    static STATEMENTS: RefCell<HashMap<(String, usize), KeptPlan>> = RefCell::new(HashMap::new());
     /// Plans by text and search path: under another path a parameter's name may be the name of a column.
-    static EXPRESSIONS: RefCell<HashMap<(String, LookupPath), Plan>> = RefCell::new(HashMap::new());
+    static EXPRESSIONS: RefCell<HashMap<(String, LookupPath), KeptPlan>> = RefCell::new(HashMap::new());
 }
 
 /// The result of a user's statement.
@@ -200,7 +200,7 @@ fn statement_plan(statement: &str, parameters: usize) -> pg_sys::SPIPlanPtr {
     keep(plan, statement);
     STATEMENTS.with_borrow_mut(|plans| {
         forget_when_full(plans);
-        plans.insert(key, Plan { plan, names: std::ptr::null_mut(), types: Vec::new(), inferred: 0 });
+        plans.insert(key, KeptPlan { plan, names: std::ptr::null_mut(), types: Vec::new(), inferred: 0 });
     });
     plan
 }
@@ -222,7 +222,7 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
         return known;
     }
     let statement = c_text(query_of(text));
-    let names = Box::into_raw(Box::<Names>::default());
+    let names = Box::into_raw(Box::<UsedParameters>::default());
     // SAFETY: the hook's argument lives as long as the plan; see `forget_when_full`.
     let plan = unsafe { pg_sys::SPI_prepare_params(statement.as_ptr(), Some(set_up_parser), names.cast(), 0) };
     keep(plan, text);
@@ -230,7 +230,7 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
     let used = unsafe { (*names).used.get() };
     EXPRESSIONS.with_borrow_mut(|plans| {
         forget_when_full(plans);
-        retire(plans.insert(key, Plan { plan, names, types: Vec::new(), inferred: 0 }));
+        retire(plans.insert(key, KeptPlan { plan, names, types: Vec::new(), inferred: 0 }));
     });
     (plan, used)
 }
@@ -292,7 +292,7 @@ unsafe extern "C-unwind" fn resolve_name(
         let Some(i) = NAMES.iter().position(|known| *known == name) else {
             return std::ptr::null_mut();
         };
-        let names = (*state).p_ref_hook_state.cast::<Names>();
+        let names = (*state).p_ref_hook_state.cast::<UsedParameters>();
         (*names).used.set((*names).used.get() | (1 << i));
         parameter_node(i, (*reference).location)
     }

@@ -28,11 +28,11 @@ use crate::store::owners::Owner;
 use crate::store::{activity_types, bookmarks, compensations, instances, route};
 use crate::{error, functions};
 
-mod names;
+mod search_path;
 
 use crate::run::activation::activation_key;
 use crate::run::session::new_id;
-use names::Names;
+use search_path::UserSearchPath;
 
 /// Characters of a message, and of attributes, that go into the server's log.
 const MAX_LOGGED: usize = 8 << 10;
@@ -55,7 +55,7 @@ pub struct SpiHost<'a> {
     /// Whether a session asked for this burst, so that its search path can apply.
     has_caller: bool,
     /// The search path of user SQL, once it was computed.
-    names: OnceCell<Names>,
+    search_path: OnceCell<UserSearchPath>,
     /// The HTTP request that the burst serves.
     request: Option<Rc<Request>>,
     /// Errors of user SQL, whole; faults refer to them by position.
@@ -78,7 +78,7 @@ impl<'a> SpiHost<'a> {
             child: None,
             rights,
             has_caller: true,
-            names: OnceCell::new(),
+            search_path: OnceCell::new(),
             request: None,
             errors: Vec::new(),
         }
@@ -131,13 +131,13 @@ impl<'a> SpiHost<'a> {
     fn user<R>(&mut self, body: impl FnOnce() -> R) -> Result<R, Fault> {
         let rights = self.rights.clone();
         let lacks_caller = !self.has_caller || rights.is_some();
-        let names = self.names.get_or_init(|| Names::of(self.compiled, lacks_caller)).clone();
+        let search_path = self.search_path.get_or_init(|| UserSearchPath::of(self.compiled, lacks_caller)).clone();
         session::note_user_sql();
         let with_rights = || match &rights {
             None if process::is_engine() => {
                 unwind(PgError::new("42501", "cannot run user SQL with the rights of a worker"))
             }
-            None => boundary::around(|| names.during(body)),
+            None => boundary::around(|| search_path.during(body)),
             Some(owner) => {
                 let role = owner.role().unwrap_or_else(|| {
                     unwind(
@@ -148,12 +148,12 @@ impl<'a> SpiHost<'a> {
                         .hint("Its SQL runs with the owner's rights."),
                     )
                 });
-                RestrictedRights::during(role, &names.restricted(), body)
+                RestrictedRights::during(role, &search_path.restricted(), body)
             }
         };
         let outcome = if self.step.is_some() { catch(with_rights) } else { subtransaction(with_rights) };
         outcome.map_err(|caught| {
-            let hint = names.hint(&caught, rights.as_ref());
+            let hint = search_path.hint(&caught, rights.as_ref());
             let fault = self.fault(caught);
             Fault { hint, ..fault }
         })

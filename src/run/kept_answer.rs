@@ -109,10 +109,11 @@ pub fn go_on(
     )
 }
 
-type Kept = (Uuid, String, Option<Value>, Option<(Fault, u32)>);
+/// The task, its name, its result, and the fault with the number of attempts.
+type KeptAnswer = (Uuid, String, Option<Value>, Option<(Fault, u32)>);
 
-/// Reads the task, its name, its result, and the fault with the number of attempts.
-fn read(bookmark: &Resumed) -> Option<Kept> {
+/// Reads the answer to which a bookmark `Workflow.Answer` refers. `None`: the bookmark is damaged, or the task is gone.
+fn read(bookmark: &Resumed) -> Option<KeptAnswer> {
     let payload = bookmark.payload.as_ref()?;
     let task = Uuid::parse_str(payload[TASK].as_str()?).ok()?;
     let (name, result) = tasks::result(task)?;

@@ -18,7 +18,7 @@ use workflow_engine::alteration::{InstanceFilter, Moment};
 
 use crate::access::sight::Sight;
 use crate::store::selection::listed::{self, Listed, Shown};
-use found::Found;
+use found::FoundInstances;
 pub use found::WINDOW;
 use walk::Walk;
 
@@ -81,7 +81,7 @@ impl Window {
         let mut filter = filter.clone();
         let versions = take_versions(&mut filter, &sight);
         let with_names = order == Order::Name;
-        let mut found = Found::new(&sight, versions, with_names);
+        let mut found = FoundInstances::new(&sight, versions, with_names);
         let is_whole = search(&filter, newest, &mut found);
         found.tidy();
         let mut instances = found.instances;
@@ -129,7 +129,7 @@ fn take_versions(filter: &mut InstanceFilter, sight: &Sight) -> Option<HashSet<U
 const MANY: usize = 50;
 
 /// Searches in the places where the fewest rows have to be looked at first. Returns whether it has found everything.
-fn search(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -> bool {
+fn search(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> bool {
     if let Some(is_whole) = sources::by_key(filter, found) {
         return is_whole;
     }
@@ -170,7 +170,7 @@ fn search(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -> bool 
 
 /// Looks for the instances of many versions among all: as far as a quarter of those looked at is of them. Returns whether the
 /// window is full.
-fn many_versions(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -> bool {
+fn many_versions(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> bool {
     let mut all = Walk::all();
     let is_over = all.run(filter, newest, walk::BUDGET / 3, found);
     if !is_over && found.instances.len() >= walk::BUDGET / 12 {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use workflow_engine::fault::Fault;
 use workflow_engine::value::Text;
 
-use super::plans::{Plan, forget_when_full, retire, search_path};
+use super::plans::{KeptPlan, forget_when_full, retire, search_path};
 use super::{Evaluation, SqlResult, c_text, is_query, keep, refuse_failure, result, shortened};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::{catalog, interrupt, json, jsonb, memory};
@@ -31,7 +31,7 @@ enum Otherwise {
 type Key = (String, usize, Otherwise, (String, pg_sys::Oid));
 
 thread_local! {
-    static PLANS: RefCell<HashMap<Key, Plan>> = RefCell::new(HashMap::new());
+    static PLANS: RefCell<HashMap<Key, KeptPlan>> = RefCell::new(HashMap::new());
 }
 
 /// Runs a statement with parameters `$1…`. A parameter whose context determines no type, or several, is jsonb.
@@ -86,7 +86,7 @@ fn plan(statement: &str, parameters: usize, otherwise: Otherwise) -> (pg_sys::SP
     keep(plan, statement);
     PLANS.with_borrow_mut(|plans| {
         forget_when_full(plans);
-        let new = Plan { plan, names: std::ptr::null_mut(), types: types.clone(), inferred: generation };
+        let new = KeptPlan { plan, names: std::ptr::null_mut(), types: types.clone(), inferred: generation };
         retire(plans.insert(key, new));
     });
     (plan, types)

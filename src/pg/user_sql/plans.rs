@@ -14,17 +14,17 @@ thread_local! {
     pub(super) static EVALUATIONS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A plan and its parameters.
-pub(super) struct Plan {
+/// A plan that is kept (`SPI_keepplan`), and its parameters.
+pub(super) struct KeptPlan {
     pub(super) plan: pg_sys::SPIPlanPtr,
     /// Parameters that the text names. The parser's hook writes here, also when PostgreSQL analyzes the text again.
-    pub(super) names: *mut Names,
+    pub(super) names: *mut UsedParameters,
     /// Inferred types of the parameters, and the generation of the catalog in which they were inferred.
     pub(super) types: Vec<pg_sys::Oid>,
     pub(super) inferred: u64,
 }
 
-impl Plan {
+impl KeptPlan {
     fn free(self) {
         // SAFETY: no other code has it, and it is not executing.
         unsafe {
@@ -47,13 +47,13 @@ impl Plan {
 
 /// The parameters that an expression names, as bits of their positions.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct UsedParameters {
     pub(super) used: Cell<u8>,
 }
 
 thread_local! {
     /// Replaced plans that an outer evaluation may still be executing.
-    static RETIRED: RefCell<Vec<Plan>> = const { RefCell::new(Vec::new()) };
+    static RETIRED: RefCell<Vec<KeptPlan>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The search path as text, and the role for "$user".
@@ -71,17 +71,17 @@ pub(super) fn search_path() -> LookupPath {
 }
 
 /// Frees a replaced plan as soon as no outer evaluation can be executing it.
-pub(super) fn retire(plan: Option<Plan>) {
+pub(super) fn retire(plan: Option<KeptPlan>) {
     RETIRED.with_borrow_mut(|retired| {
         retired.extend(plan);
         if EVALUATIONS.get() <= 1 {
-            retired.drain(..).for_each(Plan::free);
+            retired.drain(..).for_each(KeptPlan::free);
         }
     });
 }
 
 /// Frees all plans when there are too many, unless one of them may be executing.
-pub(super) fn forget_when_full<K>(plans: &mut HashMap<K, Plan>) {
+pub(super) fn forget_when_full<K>(plans: &mut HashMap<K, KeptPlan>) {
     // One evaluation is the caller's. Any other is an outer one and may be executing one of these plans.
     if plans.len() < MAX_PLANS || EVALUATIONS.get() > 1 {
         return;

@@ -11,7 +11,7 @@ use crate::store::selection::listed::Listed;
 pub const WINDOW: usize = 10_000;
 
 /// What a search has found that the current role may read, each instance once.
-pub struct Found<'a> {
+pub struct FoundInstances<'a> {
     /// What the current role may read.
     pub sight: &'a Sight,
     /// The versions that the filter is for, unless it is for all.
@@ -24,7 +24,7 @@ pub struct Found<'a> {
     pub instances: Vec<Listed>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundInstances<'a> {
     /// Nothing, before a search begins.
     pub fn new(sight: &'a Sight, versions: Option<HashSet<Uuid>>, with_names: bool) -> Self {
         Self { sight, versions, with_names, is_tidy: true, instances: Vec::new() }

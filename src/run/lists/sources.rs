@@ -4,14 +4,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 use workflow_engine::alteration::{InstanceFilter, Moment, Relation};
 
-use super::found::{Found, WINDOW};
+use super::found::{FoundInstances, WINDOW};
 use super::walk::{BUDGET, Walk};
 use crate::clock;
 use crate::store::selection::listed::{self, Scan, Traces};
 
 /// Looks at the instances that the filter names by id or correlation id. Returns whether these are all, or nothing if it names
 /// none.
-pub fn by_key(filter: &InstanceFilter, found: &mut Found<'_>) -> Option<bool> {
+pub fn by_key(filter: &InstanceFilter, found: &mut FoundInstances<'_>) -> Option<bool> {
     if let Some(ids) = &filter.instance_ids {
         let portion = listed::look(filter, Scan::Ids(ids), found.with_names, usize::MAX);
         found.add(portion.matching);
@@ -44,7 +44,7 @@ fn traces_of(filter: &InstanceFilter) -> Option<Vec<Traces>> {
 
 /// Looks at the instances whose traces say that they may satisfy the filter. Returns whether these are all, or nothing if it
 /// is for instances without traces, too.
-pub fn by_traces(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -> Option<bool> {
+pub fn by_traces(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> Option<bool> {
     let (mut ids, mut is_whole) = (Vec::new(), true);
     for traces in traces_of(filter)? {
         let some = listed::traces(traces, newest, WINDOW + 1);
@@ -59,7 +59,7 @@ pub fn by_traces(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -
 }
 
 /// Adds what keys know of a search term. Elsewhere only names and correlation ids can have it.
-pub fn by_term(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) {
+pub fn by_term(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) {
     let Some(term) = &filter.search_term else { return };
     if let Ok(id) = Uuid::parse_str(term) {
         let portion = listed::look(filter, Scan::Ids(&[id]), found.with_names, 1);

@@ -7,7 +7,7 @@
 use uuid::Uuid;
 use workflow_engine::alteration::InstanceFilter;
 
-use super::found::{Found, WINDOW};
+use super::found::{FoundInstances, WINDOW};
 use crate::access::sight::Sight;
 use crate::pg::interrupt;
 use crate::store::selection::listed::{self, Scan, Version};
@@ -37,7 +37,7 @@ impl Walk {
     }
 
     /// Where the instances are that a role may read, of the versions that the filter is for.
-    pub fn of(found: &Found<'_>) -> Self {
+    pub fn of(found: &FoundInstances<'_>) -> Self {
         match &found.versions {
             None if found.sight.all => Self::all(),
             None => Self::of_versions(found.sight, |_| true),
@@ -63,7 +63,13 @@ impl Walk {
     }
 
     /// Looks at `budget` instances at most, plus what begins each stream. Returns whether it has looked at all.
-    pub fn run(&mut self, filter: &InstanceFilter, newest: bool, budget: usize, found: &mut Found<'_>) -> bool {
+    pub fn run(
+        &mut self,
+        filter: &InstanceFilter,
+        newest: bool,
+        budget: usize,
+        found: &mut FoundInstances<'_>,
+    ) -> bool {
         let mut left = budget;
         loop {
             let edge = found.edge(newest);
@@ -95,7 +101,7 @@ impl Stream {
     }
 
     /// Reads a portion. Returns how many rows it looked at.
-    fn look(&mut self, filter: &InstanceFilter, newest: bool, at_most: usize, found: &mut Found<'_>) -> usize {
+    fn look(&mut self, filter: &InstanceFilter, newest: bool, at_most: usize, found: &mut FoundInstances<'_>) -> usize {
         let scan = Scan::Range { low: self.low, high: self.high, newest, of: self.of };
         let portion = listed::look(filter, scan, found.with_names, at_most);
         found.add(portion.matching);

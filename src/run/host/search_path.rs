@@ -14,16 +14,16 @@ use crate::store::owners::Owner;
 /// session that runs the SQL.
 const BUILT_IN: &CStr = c"pg_catalog, pg_temp";
 
-/// A search path.
+/// The search path of user SQL.
 #[derive(Clone, Debug)]
-pub enum Names {
+pub enum UserSearchPath {
     /// The session's.
     Session,
     /// This one.
     Path(CString),
 }
 
-impl Names {
+impl UserSearchPath {
     /// The search path for a burst of a definition.
     pub fn of(compiled: &Compiled, lacks_caller: bool) -> Self {
         match &compiled.program.options.search_path {

@@ -23,7 +23,7 @@ use crate::run::session::{Faulted, FollowUp, Publisher};
 use crate::run::{Session, abandoned, child_report, continued, running, save};
 use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
-use crate::store::queue::Wanted;
+use crate::store::queue::WantedBookmark;
 use crate::store::{incidents, instances, matching, queue};
 use crate::{error, wake};
 
@@ -237,7 +237,7 @@ pub fn meet_all(session: &mut Session, id: Uuid) -> Result<(), PgError> {
 fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled: &Compiled) {
     let shapes = queue::shapes();
     let correlation_id = row.instance.correlation_id.as_deref();
-    let wanted = Wanted { bookmark, instance: row.instance.id, correlation_id };
+    let wanted = WantedBookmark { bookmark, instance: row.instance.id, correlation_id };
     let assignment = people::assignment_of(bookmark);
     let is_for = |sender: &Owner| match &assignment {
         Some(assignment) => people::admits(sender, assignment, &row.owner, &compiled.row),

@@ -30,15 +30,15 @@ use crate::store::{instances, route};
 const ATTEMPTS: usize = 5;
 
 /// The trigger or the bookmark that a request means.
-enum Target {
+enum Receiver {
     Trigger(Box<TriggerRow>),
     Bookmark(Listener),
 }
 
-/// The result of the search for a target.
-enum Found {
+/// What a search for the receiver of a request has found.
+enum Receivers {
     Nothing,
-    One(Target),
+    One(Receiver),
     /// More than one: the definitions of the triggers, or none named if they are bookmarks.
     Many(Vec<String>),
 }
@@ -49,7 +49,7 @@ struct Selectors {
     correlation_id: Option<String>,
 }
 
-/// How the run of a target ended.
+/// How the run of a receiver ended.
 enum Ran {
     /// In a response.
     Response(Response),
@@ -86,13 +86,13 @@ pub fn serve(session: &mut Session, request: &Request) -> Result<Response, PgErr
             }
             Choice::Routes(groups) => groups,
         };
-        let target = match find(&groups, &selectors, owner)? {
-            Found::Nothing => return Ok(not_found()),
-            Found::Many(definitions) => return Ok(ambiguous(&definitions)),
-            Found::One(target) => target,
+        let receiver = match find(&groups, &selectors, owner)? {
+            Receivers::Nothing => return Ok(not_found()),
+            Receivers::Many(definitions) => return Ok(ambiguous(&definitions)),
+            Receivers::One(receiver) => receiver,
         };
         if let Ran::Response(response) =
-            call(session, request, &target, selectors.correlation_id.as_deref(), selectors.instance_id)?
+            call(session, request, &receiver, selectors.correlation_id.as_deref(), selectors.instance_id)?
         {
             return Ok(response);
         }
@@ -125,23 +125,23 @@ fn selectors(request: &Request) -> Result<Selectors, Response> {
     Ok(Selectors { instance_id, correlation_id })
 }
 
-/// Finds the target of a request. Triggers come before bookmarks, but an instance that the request names before both.
-fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<Found, PgError> {
+/// Finds the receiver of a request. Triggers come before bookmarks, but an instance that the request names before both.
+fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<Receivers, PgError> {
     let correlation_id = selectors.correlation_id.as_deref();
     if let Some(instance) = selectors.instance_id
         && instances::owner(instance).is_some()
     {
         let waiting = |hash: &[u8; 32]| routes::listeners_in(instance, hash, correlation_id, owner);
         let mut found = groups.iter().map(|group| one(group.iter().flat_map(waiting).collect()));
-        return Ok(found.find(|found| !matches!(found, Found::Nothing)).unwrap_or(Found::Nothing));
+        return Ok(found.find(|found| !matches!(found, Receivers::Nothing)).unwrap_or(Receivers::Nothing));
     }
     for group in groups {
         let mut starting = starting(group, owner)?;
         match (starting.pop(), starting.is_empty()) {
-            (Some(trigger), true) => return Ok(Found::One(Target::Trigger(Box::new(trigger)))),
+            (Some(trigger), true) => return Ok(Receivers::One(Receiver::Trigger(Box::new(trigger)))),
             (Some(trigger), false) => {
                 starting.push(trigger);
-                return definitions_of(&starting).map(Found::Many);
+                return definitions_of(&starting).map(Receivers::Many);
             }
             (None, _) => {}
         }
@@ -149,12 +149,12 @@ fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<F
         if selectors.instance_id.is_none() {
             let waiting = group.iter().flat_map(|hash| routes::listeners(hash, correlation_id, owner)).collect();
             match one(waiting) {
-                Found::Nothing => {}
+                Receivers::Nothing => {}
                 found => return Ok(found),
             }
         }
     }
-    Ok(Found::Nothing)
+    Ok(Receivers::Nothing)
 }
 
 /// The triggers of an owner's definitions that have a hash of the group.
@@ -168,11 +168,11 @@ fn starting(group: &[[u8; 32]], owner: i32) -> Result<Vec<TriggerRow>, PgError> 
     Ok(found)
 }
 
-fn one(mut waiting: Vec<Listener>) -> Found {
+fn one(mut waiting: Vec<Listener>) -> Receivers {
     match (waiting.pop(), waiting.is_empty()) {
-        (None, _) => Found::Nothing,
-        (Some(listener), true) => Found::One(Target::Bookmark(listener)),
-        (Some(_), false) => Found::Many(Vec::new()),
+        (None, _) => Receivers::Nothing,
+        (Some(listener), true) => Receivers::One(Receiver::Bookmark(listener)),
+        (Some(_), false) => Receivers::Many(Vec::new()),
     }
 }
 
@@ -183,21 +183,21 @@ fn definitions_of(triggers: &[TriggerRow]) -> Result<Vec<String>, PgError> {
         .collect()
 }
 
-/// Checks the request against its endpoint, and runs the target.
+/// Checks the request against its endpoint, and runs the receiver.
 fn call(
     session: &mut Session,
     request: &Request,
-    target: &Target,
+    receiver: &Receiver,
     correlation_id: Option<&str>,
     instance_id: Option<Uuid>,
 ) -> Result<Ran, PgError> {
     let no_payload = Value::Null;
-    let payload = match target {
-        Target::Trigger(trigger) => trigger.payload.as_ref().unwrap_or(&no_payload),
-        Target::Bookmark(listener) => &listener.payload,
+    let payload = match receiver {
+        Receiver::Trigger(trigger) => trigger.payload.as_ref().unwrap_or(&no_payload),
+        Receiver::Bookmark(listener) => &listener.payload,
     };
     let endpoint = Endpoint::of(payload);
-    if let Some(response) = turned_away(&endpoint, request, target)? {
+    if let Some(response) = turned_away(&endpoint, request, receiver)? {
         return Ok(Ran::Response(response));
     }
     let route_data = route_of(payload).and_then(|route| route.matches(&request.segments)).unwrap_or_default();
@@ -205,9 +205,9 @@ fn call(
     session.http.request = Some(Rc::new(routed));
     bounded(session, endpoint.timeout, |session| {
         // The time also covers children that run here, and instances that hear what the burst published.
-        let began = work::call(session, |session| match target {
-            Target::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id),
-            Target::Bookmark(listener) => go_on(session, listener),
+        let began = work::call(session, |session| match receiver {
+            Receiver::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id),
+            Receiver::Bookmark(listener) => go_on(session, listener),
         })?;
         Ok(match began {
             Began::Served(compiled, owner) => Ran::Response(answer(session, &compiled, &owner)),
@@ -221,12 +221,12 @@ fn call(
 
 /// The response to a request that the endpoint turns away, checked before anything runs and before a lock makes other
 /// sessions wait.
-fn turned_away(endpoint: &Endpoint, request: &Request, target: &Target) -> Result<Option<Response>, PgError> {
+fn turned_away(endpoint: &Endpoint, request: &Request, receiver: &Receiver) -> Result<Option<Response>, PgError> {
     let who = role::current();
     if endpoint.authorize {
         let (is_allowed, status) = match &endpoint.policy {
             Some(policy) => (role::by_name(policy).is_some_and(|policy| role::has_rights_of(who, policy)), 403),
-            None => (has_right(target)?, 401),
+            None => (has_right(receiver)?, 401),
         };
         if !is_allowed {
             return Ok(Some(Response::message(status, "The request is not authorized.")));
@@ -237,13 +237,13 @@ fn turned_away(endpoint: &Endpoint, request: &Request, target: &Target) -> Resul
 }
 
 /// Whether the caller may start the definition, or resume the instance.
-fn has_right(target: &Target) -> Result<bool, PgError> {
+fn has_right(receiver: &Receiver) -> Result<bool, PgError> {
     let who = role::current();
-    match target {
-        Target::Trigger(trigger) => {
+    match receiver {
+        Receiver::Trigger(trigger) => {
             Ok(access::may(who, Privilege::Start, &compiled::of_version(trigger.definition_version_id)?.row))
         }
-        Target::Bookmark(listener) => match instances::owner(listener.instance_id) {
+        Receiver::Bookmark(listener) => match instances::owner(listener.instance_id) {
             None => Ok(false),
             Some((version, owner)) => Ok(access::is_member(who, &owner)
                 || access::may(who, Privilege::Resume, &compiled::of_version(version)?.row)),

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::access::hearing::{Hearing, Verdict};
 use crate::pg::PgError;
 use crate::pg::spi::Timestamp;
-use crate::store::queue::{self, Wanted};
+use crate::store::queue::{self, WantedBookmark};
 use crate::store::{instances, matching};
 
 /// For each bookmark of an instance, the item that the session which delivers items is to look at: the oldest item that
@@ -15,7 +15,7 @@ pub fn of_instance(instance: Uuid, shapes: &[i32], now: Timestamp) -> Result<Vec
     for stored in matching::of_instance(instance) {
         let Some((version, owner)) = instances::owner(instance) else { continue };
         let correlation_id = stored.correlation_id.as_deref();
-        let wanted = Wanted { bookmark: &stored.bookmark, instance, correlation_id };
+        let wanted = WantedBookmark { bookmark: &stored.bookmark, instance, correlation_id };
         let item = queue::oldest_for(wanted, shapes, now, &[], |sender, names_target| {
             Ok(Hearing::of(sender, names_target).resumes_at(&stored.bookmark, version, &owner)? == Verdict::Heard)
         })?;

@@ -231,7 +231,7 @@ pub fn is_waited_for(place: &Place) -> bool {
 
 /// The instance that is next in a lane. Its bookmark is locked.
 #[derive(Debug)]
-pub struct Next {
+pub struct NextInLane {
     /// Id of the bookmark `Workflow.Limit` at which it waits.
     pub bookmark: Uuid,
     /// The definition version that it runs, which says how many may run at the same time.
@@ -254,8 +254,8 @@ static CALL: Statement =
     Statement::new("UPDATE workflow.bookmarks SET due_at = $2 WHERE id = $1", &[Type::Uuid, Type::Timestamp]);
 
 /// The oldest instance of a lane that is not paused and that no other session holds.
-pub fn next(lane: &str) -> Option<Next> {
-    NEXT.first(&[Arg::Text(lane)], |row| Next {
+pub fn next(lane: &str) -> Option<NextInLane> {
+    NEXT.first(&[Arg::Text(lane)], |row| NextInLane {
         bookmark: row.get(),
         version: row.get(),
         definition_id: row.get(),

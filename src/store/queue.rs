@@ -165,7 +165,7 @@ static MATCHING: Statement = items(
 
 /// A bookmark of an instance that a kept stimulus may want.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct WantedBookmark<'a> {
     /// The bookmark that the stimulus may match.
     pub bookmark: &'a Bookmark,
     /// The instance that waits at it.
@@ -177,13 +177,13 @@ pub struct Wanted<'a> {
 /// The oldest item that matches this bookmark and is not in `skip`. `hears` decides whether the bookmark's owner hears
 /// a sender; its second argument says whether the item's filter names an instance or a bookmark.
 pub fn oldest_for<E>(
-    wanted: Wanted<'_>,
+    wanted: WantedBookmark<'_>,
     shapes: &[i32],
     now: Timestamp,
     skip: &[Uuid],
     mut hears: impl FnMut(&Owner, bool) -> Result<bool, E>,
 ) -> Result<Option<Item>, E> {
-    let Wanted { bookmark, instance, correlation_id } = wanted;
+    let WantedBookmark { bookmark, instance, correlation_id } = wanted;
     let mut oldest: Option<Item> = None;
     for shape in shapes {
         let Some(key) = key_of_bookmark(bookmark, instance, correlation_id, *shape) else { continue };
@@ -203,8 +203,13 @@ pub fn oldest_for<E>(
 }
 
 /// The oldest item of a sender that matches a bookmark.
-fn oldest_of(wanted: Wanted<'_>, (shape, key, sender): (i32, i64, i32), now: Timestamp, skip: &[Uuid]) -> Option<Item> {
-    let Wanted { bookmark, instance, correlation_id } = wanted;
+fn oldest_of(
+    wanted: WantedBookmark<'_>,
+    (shape, key, sender): (i32, i64, i32),
+    now: Timestamp,
+    skip: &[Uuid],
+) -> Option<Item> {
+    let WantedBookmark { bookmark, instance, correlation_id } = wanted;
     let is_it = |item: &Item| item.filter.matches(bookmark, instance, correlation_id) && !skip.contains(&item.id);
     let mut after = Uuid::nil();
     loop {

@@ -60,9 +60,12 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
     let of_trees = split(&trees, |trees| {
         let ids: Vec<Uuid> = trees.iter().flatten().copied().collect();
         let keys = ids.iter().filter_map(|id| keyed.get(id)).cloned().collect();
-        Part { keys, contents: Rows::Instances(&ids).pack() }
+        PieceContents { keys, contents: Rows::Instances(&ids).pack() }
     });
-    let of_keys = split(&keys, |keys| Part { keys: keys.iter().cloned().collect(), contents: Rows::Keys(keys).pack() });
+    let of_keys = split(&keys, |keys| {
+        let contents = Rows::Keys(keys).pack();
+        PieceContents { keys: keys.iter().cloned().collect(), contents }
+    });
     if removes {
         remove(Rows::Instances(&all), &of_trees, &all)?;
         remove(Rows::Keys(&keys), &of_keys, &[])?;
@@ -71,14 +74,14 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
             return Err(moving::arrived());
         }
     }
-    Ok(pieces(of_trees.into_iter().chain(of_keys).filter(|part| !part.contents.tables.is_empty()).collect()))
+    Ok(bundles(of_trees.into_iter().chain(of_keys).filter(|piece| !piece.contents.tables.is_empty()).collect()))
 }
 
-/// Removes what the parts have, as long as nothing else has come. Calls of row triggers count as inside a burst: what they
+/// Removes what the pieces have, as long as nothing else has come. Calls of row triggers count as inside a burst: what they
 /// see is not whole any more.
-fn remove(rows: Rows<'_>, parts: &[Part], instances: &[Uuid]) -> Result<(), PgError> {
+fn remove(rows: Rows<'_>, pieces: &[PieceContents], instances: &[Uuid]) -> Result<(), PgError> {
     let mark = Mark::moving(instances);
-    rows.remove(&parts.iter().map(|part| &part.contents).collect::<Vec<_>>())?;
+    rows.remove(&pieces.iter().map(|piece| &piece.contents).collect::<Vec<_>>())?;
     drop(mark);
     let told = || instances.iter().find(|id| !queue::take_deferred(**id).is_empty());
     if let Some(id) = running::may_have_deferred().then(told).flatten() {
@@ -96,27 +99,27 @@ fn stray(ids: &[Uuid], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Option
     keyed.iter().filter(stays).map(|(id, key)| (*id, key.clone())).min()
 }
 
-fn pieces(parts: Vec<Part>) -> Vec<Vec<u8>> {
-    let (set, count) = (Uuid::new_v4(), parts.len());
+fn bundles(pieces: Vec<PieceContents>) -> Vec<Vec<u8>> {
+    let (set, count) = (Uuid::new_v4(), pieces.len());
     let mut digests = Vec::with_capacity(count);
-    let packed = parts.into_iter().enumerate().map(|(i, part)| {
+    let packed = pieces.into_iter().enumerate().map(|(i, piece)| {
         interrupt::check();
         let last = (i + 1 == count).then(|| Last { digest: bundle::digest_of(&digests) });
-        let bytes = part.bundled(set, i, last).pack();
+        let bytes = piece.bundled(set, i, last).pack();
         digests.extend(bundle::digest_in(&bytes));
         bytes
     });
     packed.collect()
 }
 
-/// What a piece is made of.
-struct Part {
+/// The rows of one piece, before they are bundled.
+struct PieceContents {
     /// Correlation ids of the rows.
     keys: BTreeSet<String>,
     contents: Contents,
 }
 
-impl Part {
+impl PieceContents {
     fn bundled(self, set: Uuid, i: usize, last: Option<Last>) -> Bundle {
         let Contents { tables, references: References { owners, versions }, .. } = self.contents;
         let owner = |id| Owner { id, role: owners::by_id(id).title() };
@@ -132,21 +135,21 @@ impl Part {
     }
 }
 
-/// Packs items in parts of the size of a piece.
-fn split<T>(mut items: &[T], pack: impl Fn(&[T]) -> Part) -> Vec<Part> {
-    let (mut parts, mut count) = (Vec::new(), FIRST);
+/// Packs items in pieces of the usual size.
+fn split<T>(mut items: &[T], pack: impl Fn(&[T]) -> PieceContents) -> Vec<PieceContents> {
+    let (mut pieces, mut count) = (Vec::new(), FIRST);
     while !items.is_empty() {
         interrupt::check();
         let taken = count.min(items.len());
-        let part = pack(&items[..taken]);
-        let size = part.contents.tables.iter().map(Table::size).sum::<usize>().max(1);
+        let piece = pack(&items[..taken]);
+        let size = piece.contents.tables.iter().map(Table::size).sum::<usize>().max(1);
         // The next ones are about as large.
         count = (taken.saturating_mul(MOST) / size / 2).clamp(1, taken.saturating_mul(4));
         if size > MOST && taken > 1 {
             continue;
         }
-        parts.push(part);
+        pieces.push(piece);
         items = &items[taken..];
     }
-    parts
+    pieces
 }

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::pg::shared::{self, Ended, HasExtension, Process, Said};
+use crate::pg::shared::{self, EndedIds, HasExtension, Process, Said};
 use crate::pg::spi::Timestamp;
 use crate::pg::{cluster, guc, process};
 
@@ -37,7 +37,7 @@ thread_local! {
     /// Whether instances that wait for their turn are to be looked at when it has committed, and when it is rolled back.
     static CALLS: Cell<(bool, bool)> = const { Cell::new((false, false)) };
     /// The range of times in the ids of the instances that it ended.
-    static ENDED: Cell<Option<Ended>> = const { Cell::new(None) };
+    static ENDED: Cell<Option<EndedIds>> = const { Cell::new(None) };
     /// Whether it filled tables of the extension with COPY.
     static LOADED: Cell<bool> = const { Cell::new(false) };
     /// Databases whose settings it changed; 0: of all.
@@ -108,8 +108,8 @@ pub fn note_ended(instance: &Uuid) {
     if known.is_none() {
         shared::ensure();
     }
-    let Ended { first, last } = known.unwrap_or(Ended { first: millis, last: millis });
-    ENDED.set(Some(Ended { first: first.min(millis), last: last.max(millis) }));
+    let EndedIds { first, last } = known.unwrap_or(EndedIds { first: millis, last: millis });
+    ENDED.set(Some(EndedIds { first: first.min(millis), last: last.max(millis) }));
 }
 
 /// Notes that COPY filled tables of the extension: no session has reported the due times in them.

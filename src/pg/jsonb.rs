@@ -211,13 +211,13 @@ unsafe fn decode_within(datum: pg_sys::Datum, tally: &mut Tally, max_depth: usiz
 
 struct Decoder<'a> {
     tokens: Reader,
-    stack: Vec<Open>,
+    stack: Vec<OpenContainer>,
     tally: &'a mut Tally,
     max_depth: usize,
 }
 
 /// A container that the decoder has not finished.
-enum Open {
+enum OpenContainer {
     Array(Vec<Value>),
     Scalar(Vec<Value>),
     Object(Map<String, Value>, String),
@@ -229,10 +229,10 @@ impl Decoder<'_> {
             let tokens::Token { kind, value: current } = self.tokens.next();
             match kind {
                 Token::WJB_BEGIN_ARRAY => self.open_array(&current)?,
-                Token::WJB_BEGIN_OBJECT => self.open(Open::Object(Map::new(), String::new()))?,
+                Token::WJB_BEGIN_OBJECT => self.open(OpenContainer::Object(Map::new(), String::new()))?,
                 Token::WJB_KEY => {
                     self.count(text_size(&current))?;
-                    if let Some(Open::Object(_, key)) = self.stack.last_mut() {
+                    if let Some(OpenContainer::Object(_, key)) = self.stack.last_mut() {
                         *key = text_of(&current);
                     }
                 }
@@ -242,9 +242,9 @@ impl Decoder<'_> {
                 }
                 Token::WJB_END_ARRAY | Token::WJB_END_OBJECT => {
                     let value = match self.stack.pop() {
-                        Some(Open::Array(elements)) => Value::Array(elements),
-                        Some(Open::Scalar(mut elements)) => elements.pop().unwrap_or_default(),
-                        Some(Open::Object(members, _)) => Value::Object(members),
+                        Some(OpenContainer::Array(elements)) => Value::Array(elements),
+                        Some(OpenContainer::Scalar(mut elements)) => elements.pop().unwrap_or_default(),
+                        Some(OpenContainer::Object(members, _)) => Value::Object(members),
                         None => Value::Null,
                     };
                     if self.stack.is_empty() {
@@ -260,14 +260,17 @@ impl Decoder<'_> {
     fn open_array(&mut self, header: &pg_sys::JsonbValue) -> Result<(), PgError> {
         // SAFETY: the token says that it is an array.
         let raw_scalar = unsafe { header.val.array.rawScalar };
-        self.open(if raw_scalar { Open::Scalar(Vec::with_capacity(1)) } else { Open::Array(Vec::new()) })
+        self.open(match raw_scalar {
+            true => OpenContainer::Scalar(Vec::with_capacity(1)),
+            false => OpenContainer::Array(Vec::new()),
+        })
     }
 
-    fn open(&mut self, container: Open) -> Result<(), PgError> {
+    fn open(&mut self, container: OpenContainer) -> Result<(), PgError> {
         if self.stack.len() >= self.max_depth {
             return Err(too_deep());
         }
-        if !matches!(container, Open::Scalar(_)) {
+        if !matches!(container, OpenContainer::Scalar(_)) {
             self.count(0)?;
         }
         self.stack.push(container);
@@ -292,8 +295,8 @@ impl Decoder<'_> {
 
     fn add(&mut self, value: Value) {
         match self.stack.last_mut() {
-            Some(Open::Array(elements) | Open::Scalar(elements)) => elements.push(value),
-            Some(Open::Object(members, key)) => {
+            Some(OpenContainer::Array(elements) | OpenContainer::Scalar(elements)) => elements.push(value),
+            Some(OpenContainer::Object(members, key)) => {
                 members.insert(std::mem::take(key), value);
             }
             None => {}

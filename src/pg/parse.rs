@@ -9,7 +9,7 @@ use crate::pg::error::{PgError, catch};
 
 /// One statement of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Statement {
+pub struct CommandStatement {
     /// Its own part of the command, without space around it and without the semicolon behind it.
     pub text: String,
     /// Whether PostgreSQL refuses it inside a transaction block, or may refuse it: a procedure can commit.
@@ -19,7 +19,7 @@ pub struct Statement {
 }
 
 /// The statements of a command; a syntax error is PostgreSQL's own.
-pub fn statements(command: &str) -> Result<Vec<Statement>, PgError> {
+pub fn statements(command: &str) -> Result<Vec<CommandStatement>, PgError> {
     parsed(command).map_err(|error| PgError { message: format!("invalid command: {}", error.message), ..error })
 }
 
@@ -33,7 +33,7 @@ pub fn c_text(text: impl Into<Vec<u8>>) -> Result<CString, PgError> {
     CString::new(text).map_err(|_| PgError::new("22021", "SQL text contains a NUL character"))
 }
 
-fn parsed(command: &str) -> Result<Vec<Statement>, PgError> {
+fn parsed(command: &str) -> Result<Vec<CommandStatement>, PgError> {
     let text = c_text(command)?;
     // SAFETY: the parser makes a list of RawStmt nodes in the current memory context. It takes no locks and reads no
     // catalogs, so its error can be caught without a rollback and returned as the error of this call.
@@ -53,7 +53,7 @@ unsafe fn elements(list: *mut pg_sys::List) -> impl Iterator<Item = *mut pg_sys:
     cells.iter().map(|cell| unsafe { cell.ptr_value }.cast())
 }
 
-unsafe fn statement(command: &str, raw: &pg_sys::RawStmt) -> Statement {
+unsafe fn statement(command: &str, raw: &pg_sys::RawStmt) -> CommandStatement {
     let start = usize::try_from(raw.stmt_location).unwrap_or(0);
     let end = match usize::try_from(raw.stmt_len).unwrap_or(0) {
         0 => command.len(),
@@ -61,7 +61,7 @@ unsafe fn statement(command: &str, raw: &pg_sys::RawStmt) -> Statement {
     };
     // SAFETY: the parser's own node.
     let tag = unsafe { (*raw.stmt).type_ };
-    Statement {
+    CommandStatement {
         text: command.get(start..end).unwrap_or(command).trim().to_owned(),
         // SAFETY: the node has that tag.
         needs_top_level: unsafe { needs_top_level(raw.stmt, tag) },

@@ -259,7 +259,7 @@ pub fn horizon(slot: usize) -> u64 {
 
 /// The times in the ids of instances that have ended, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct EndedIds {
     /// The lowest of them, which retention reads again first.
     pub first: u64,
     /// The highest of them.
@@ -294,7 +294,7 @@ fn ahead(now: i64) -> u64 {
 }
 
 /// Whether the end of these instances must be reported, in the database in this slot.
-pub fn is_end_wanted(slot: usize, ended: Ended) -> bool {
+pub fn is_end_wanted(slot: usize, ended: EndedIds) -> bool {
     let wanted = wanted_here(slot);
     let is_old = || slot >= state::MAX_DATABASES || ended.first < passed(slot).load(Ordering::SeqCst);
     wanted & INSTANCE_ENDS != 0
@@ -303,7 +303,7 @@ pub fn is_end_wanted(slot: usize, ended: Ended) -> bool {
 }
 
 /// Takes in that instances have ended; called with the state locked. Returns whether to wake the scheduler.
-pub fn instance_ended(state: &mut SharedState, slot: usize, ended: Ended, now: i64) -> bool {
+pub fn instance_ended(state: &mut SharedState, slot: usize, ended: EndedIds, now: i64) -> bool {
     let is_wanted = wanted_here(slot) & INSTANCE_ENDS != 0;
     let database = &mut state.databases[slot];
     // Retention reads again from the first of them on, which covers the later ones.

@@ -17,7 +17,7 @@ use crate::pg::version;
 pub(super) struct Index {
     /// Oid in `pg_class`, by which it is opened.
     pub id: Oid,
-    rows: Rows,
+    rows: CoveredRows,
 }
 
 /// Whether an index covers a row.
@@ -37,7 +37,7 @@ impl Covered {
 
 /// The rows that an index covers. A column is given by its position among the written columns.
 #[derive(Debug, PartialEq, Eq)]
-enum Rows {
+enum CoveredRows {
     /// All rows, or the predicate is not understood.
     All,
     /// No row that this record writes.
@@ -54,11 +54,11 @@ impl Index {
     /// Whether a row of these values needs an entry in the index.
     pub fn covers(&self, values: &[Arg<'_>]) -> Covered {
         match &self.rows {
-            Rows::All => Covered::Perhaps,
-            Rows::None => Covered::No,
-            Rows::Having(at) => Covered::when(!matches!(values[*at], Arg::Null)),
-            Rows::With(at, text) => compare(&values[*at], |value| value == text),
-            Rows::Without(at, text) => compare(&values[*at], |value| value != text),
+            CoveredRows::All => Covered::Perhaps,
+            CoveredRows::None => Covered::No,
+            CoveredRows::Having(at) => Covered::when(!matches!(values[*at], Arg::Null)),
+            CoveredRows::With(at, text) => compare(&values[*at], |value| value == text),
+            CoveredRows::Without(at, text) => compare(&values[*at], |value| value != text),
         }
     }
 }
@@ -85,7 +85,7 @@ pub(super) unsafe fn of(table: pg_sys::Relation, numbers: &[i16]) -> Vec<Index> 
         for i in 0..count {
             let id = (*(*list).elements.add(i)).oid_value;
             let predicate = predicate(id);
-            let rows = if predicate.is_null() { Rows::All } else { rows_of(predicate, table, numbers) };
+            let rows = if predicate.is_null() { CoveredRows::All } else { rows_of(predicate, table, numbers) };
             indexes.push(Index { id, rows });
         }
         pg_sys::list_free(list);
@@ -112,42 +112,43 @@ unsafe fn predicate(index: Oid) -> *mut pg_sys::Node {
 
 /// The rows that a predicate selects. Understands `column IS NOT NULL`, `column = text`, `column <> text` and
 /// `column IS NOT DISTINCT FROM text`.
-unsafe fn rows_of(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Rows {
+unsafe fn rows_of(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> CoveredRows {
     // SAFETY: an expression, which the tags of its nodes tell apart.
     unsafe {
         match (*node).type_ {
             pg_sys::NodeTag::T_NullTest => {
                 let test = node.cast::<pg_sys::NullTest>();
                 if (*test).nulltesttype != pg_sys::NullTestType::IS_NOT_NULL || (*test).argisrow {
-                    return Rows::All;
+                    return CoveredRows::All;
                 }
-                position((*test).arg.cast(), table, numbers).map_or(Rows::All, |at| at.map_or(Rows::None, Rows::Having))
+                let at = position((*test).arg.cast(), table, numbers);
+                at.map_or(CoveredRows::All, |at| at.map_or(CoveredRows::None, CoveredRows::Having))
             }
             pg_sys::NodeTag::T_BoolExpr => {
                 let not = node.cast::<pg_sys::BoolExpr>();
                 if (*not).boolop != pg_sys::BoolExprType::NOT_EXPR {
-                    return Rows::All;
+                    return CoveredRows::All;
                 }
                 let inside = (*(*(*not).args).elements).ptr_value.cast::<pg_sys::Node>();
                 let is_distinct = (*inside).type_ == pg_sys::NodeTag::T_DistinctExpr;
-                is_distinct.then(|| compared_text(inside, table, numbers)).flatten().unwrap_or(Rows::All)
+                is_distinct.then(|| compared_text(inside, table, numbers)).flatten().unwrap_or(CoveredRows::All)
             }
-            pg_sys::NodeTag::T_OpExpr => compared_text(node, table, numbers).unwrap_or(Rows::All),
-            _ => Rows::All,
+            pg_sys::NodeTag::T_OpExpr => compared_text(node, table, numbers).unwrap_or(CoveredRows::All),
+            _ => CoveredRows::All,
         }
     }
 }
 
 /// The rows that `column = text` or `column <> text` selects. Also handles the operand of NOT in
 /// `NOT (column IS DISTINCT FROM text)`, whose operator is `=`.
-unsafe fn compared_text(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Option<Rows> {
+unsafe fn compared_text(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Option<CoveredRows> {
     // SAFETY: as above; a constant that is not null has a value of its type.
     unsafe {
         let comparison = node.cast::<pg_sys::OpExpr>();
         let equal = Oid::from(pg_sys::TextEqualOperator);
         let select = match (*comparison).opno {
-            operator if operator == equal => Rows::With,
-            operator if operator == pg_sys::get_negator(equal) => Rows::Without,
+            operator if operator == equal => CoveredRows::With,
+            operator if operator == pg_sys::get_negator(equal) => CoveredRows::Without,
             _ => return None,
         };
         let arguments = (*(*comparison).args).elements;
@@ -160,7 +161,7 @@ unsafe fn compared_text(node: *mut pg_sys::Node, table: pg_sys::Relation, number
             return None;
         }
         let at = position((*arguments).ptr_value.cast(), table, numbers)?;
-        Some(at.map_or(Rows::None, |at| select(at, Vec::<u8>::read((*constant).constvalue))))
+        Some(at.map_or(CoveredRows::None, |at| select(at, Vec::<u8>::read((*constant).constvalue))))
     }
 }
 

@@ -157,9 +157,9 @@ pub(super) fn row(
 ) -> Option<(pg_sys::HeapTupleData, pg_sys::Buffer)> {
     loop {
         match attempt(table, columns, key, mode, wait) {
-            Attempt::Locked { tuple, buffer } => return Some((tuple, buffer)),
-            Attempt::Missing => return None,
-            Attempt::Changed => {}
+            LockAttempt::Locked { tuple, buffer } => return Some((tuple, buffer)),
+            LockAttempt::Missing => return None,
+            LockAttempt::Changed => {}
         }
     }
 }
@@ -169,7 +169,7 @@ pub fn lock_table(columns: &'static Columns) {
     in_table(columns, pg_sys::RowShareLock, |_| ());
 }
 
-enum Attempt {
+enum LockAttempt {
     Locked { tuple: pg_sys::HeapTupleData, buffer: pg_sys::Buffer },
     Missing,
     Changed,
@@ -182,7 +182,7 @@ fn attempt(
     key: Arg<'_>,
     mode: pg_sys::LockTupleMode::Type,
     wait: Wait,
-) -> Attempt {
+) -> LockAttempt {
     let policy = match wait {
         Wait::Block => pg_sys::LockWaitPolicy::LockWaitBlock,
         Wait::Skip => pg_sys::LockWaitPolicy::LockWaitSkip,
@@ -194,7 +194,7 @@ fn attempt(
         let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
         let Some(place) = find(table, columns, key, snapshot, |tuple| (*tuple).t_self) else {
             pg_sys::UnregisterSnapshot(snapshot);
-            return Attempt::Missing;
+            return LockAttempt::Missing;
         };
         let mut tuple = pg_sys::HeapTupleData { t_self: place, ..Default::default() };
         let mut buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
@@ -203,14 +203,14 @@ fn attempt(
         let result = pg_sys::heap_lock_tuple(table, &mut tuple, command, mode, policy, true, &mut buffer, &mut failure);
         pg_sys::UnregisterSnapshot(snapshot);
         if result == pg_sys::TM_Result::TM_Ok {
-            return Attempt::Locked { tuple, buffer };
+            return LockAttempt::Locked { tuple, buffer };
         }
         pg_sys::ReleaseBuffer(buffer);
         if result == pg_sys::TM_Result::TM_WouldBlock {
-            return Attempt::Missing;
+            return LockAttempt::Missing;
         }
         must_look_again(result);
-        Attempt::Changed
+        LockAttempt::Changed
     }
 }
 

@@ -9,21 +9,21 @@ use crate::pg::version::{self, Entries};
 mod delete;
 mod open;
 
-use open::Open;
+use open::OpenTable;
 
 /// Writes rows as one command, which does not see its own changes.
 pub struct Writer {
     estate: *mut pg_sys::EState,
-    open: Vec<Open>,
+    open: Vec<OpenTable>,
 }
 
 #[derive(Clone, Copy)]
-struct Table {
+struct WrittenTable {
     relation: pg_sys::Relation,
     info: *mut pg_sys::ResultRelInfo,
 }
 
-impl Table {
+impl WrittenTable {
     fn has_triggers(self) -> bool {
         // SAFETY: an open table.
         unsafe { !(*self.info).ri_TrigDesc.is_null() }
@@ -39,7 +39,7 @@ impl Table {
 
 /// The rows that the command is about to write into a table.
 #[derive(Clone, Copy)]
-enum Rows<'a> {
+enum WrittenRows<'a> {
     /// Rows that need no index entry, as far as the writer knows yet.
     HeapOnly,
     /// A row of these values.
@@ -91,7 +91,7 @@ impl Writer {
     /// Inserts a row. Columns that are not named become NULL, not their default.
     pub fn insert(&mut self, columns: &'static Columns, values: &[Arg<'_>]) {
         let _within = self.within();
-        let table = self.open(columns, Rows::Of(values));
+        let table = self.open(columns, WrittenRows::Of(values));
         // SAFETY: an open table with the indexes that the row goes into; the slot has its columns.
         unsafe {
             let slot = self.slot_to_insert(table);
@@ -114,7 +114,7 @@ impl Writer {
     pub fn update(&mut self, columns: &'static Columns, values: &[Option<Arg<'_>>]) {
         let [Some(key), values @ ..] = values else { unreachable!("a row is found by its key") };
         let _within = self.within();
-        let table = self.open(columns, Rows::HeapOnly);
+        let table = self.open(columns, WrittenRows::HeapOnly);
         if table.asks_for_more() {
             self.with_locked_row(
                 table,
@@ -135,7 +135,7 @@ impl Writer {
                 }
                 let (result, entries) = version::update_row(table.relation, (*old).t_self, new);
                 if result == pg_sys::TM_Result::TM_Ok && entries != Entries::None {
-                    writer.open(columns, Rows::Any);
+                    writer.open(columns, WrittenRows::Any);
                     version::insert_index_entries(table.info, new, writer.estate, entries);
                 }
                 if let Some(id) = tids::id(columns, *key).filter(|_| result == pg_sys::TM_Result::TM_Ok) {
@@ -150,7 +150,7 @@ impl Writer {
     unsafe fn replace(
         &mut self,
         columns: &'static Columns,
-        table: Table,
+        table: WrittenTable,
         row: pg_sys::HeapTuple,
         values: &[Option<Arg<'_>>],
     ) {
@@ -162,7 +162,7 @@ impl Writer {
             version::say_updated(self.estate, table.info, changed.map(|(number, _)| *number));
             let old = self.slot(table, &pg_sys::TTSOpsVirtual);
             (*old).tts_tid = (*row).t_self;
-            self.open(columns, Rows::Any);
+            self.open(columns, WrittenRows::Any);
             let mut recheck = version::recheck(self.estate);
             pg_sys::ExecSimpleRelationUpdate(table.info, self.estate, &mut recheck, old, new);
             pg_sys::EvalPlanQualEnd(&mut recheck);
@@ -174,7 +174,7 @@ impl Writer {
     unsafe fn new_version(
         &self,
         columns: &'static Columns,
-        table: Table,
+        table: WrittenTable,
         old: pg_sys::HeapTuple,
         values: &[Option<Arg<'_>>],
     ) -> *mut pg_sys::TupleTableSlot {
@@ -251,7 +251,7 @@ impl Writer {
     }
 
     /// The table, opened once per command, with the indexes that need entries for these rows.
-    fn open(&mut self, columns: &'static Columns, rows: Rows<'_>) -> Table {
+    fn open(&mut self, columns: &'static Columns, rows: WrittenRows<'_>) -> WrittenTable {
         let id = columns.find();
         let known = self.open.iter().position(|open| open.id == id);
         let at = known.unwrap_or_else(|| {
@@ -264,9 +264,9 @@ impl Writer {
                 triggers::refuse_transition_tables((*info).ri_TrigDesc, relation);
                 let opened = &mut (*self.estate).es_opened_result_relations;
                 *opened = pg_sys::lappend(*opened, info.cast());
-                self.open.push(Open {
+                self.open.push(OpenTable {
                     id,
-                    table: Table { relation, info },
+                    table: WrittenTable { relation, info },
                     indexes: Vec::new(),
                     inserted: std::ptr::null_mut(),
                 });
@@ -278,10 +278,10 @@ impl Writer {
         // SAFETY: an open table, locked for writing.
         unsafe {
             let values = match rows {
-                Rows::HeapOnly => return open.table,
+                WrittenRows::HeapOnly => return open.table,
                 // A BEFORE trigger may change the values.
-                Rows::Of(values) if (*open.table.info).ri_TrigDesc.is_null() => Some(values),
-                Rows::Of(_) | Rows::Any => None,
+                WrittenRows::Of(values) if (*open.table.info).ri_TrigDesc.is_null() => Some(values),
+                WrittenRows::Of(_) | WrittenRows::Any => None,
             };
             let wanted = columns.indexes_for(open.table.relation, values);
             open.add_indexes(&wanted);
@@ -291,13 +291,13 @@ impl Writer {
     }
 
     /// An empty slot for rows of this table; freed with the executor's state.
-    unsafe fn slot(&self, table: Table, kind: *const pg_sys::TupleTableSlotOps) -> *mut pg_sys::TupleTableSlot {
+    unsafe fn slot(&self, table: WrittenTable, kind: *const pg_sys::TupleTableSlotOps) -> *mut pg_sys::TupleTableSlot {
         // SAFETY: the table is open for longer than the slot lives.
         unsafe { pg_sys::ExecInitExtraTupleSlot(self.estate, (*table.relation).rd_att, kind) }
     }
 
     /// The slot of rows to insert into this table, without a row.
-    unsafe fn slot_to_insert(&mut self, table: Table) -> *mut pg_sys::TupleTableSlot {
+    unsafe fn slot_to_insert(&mut self, table: WrittenTable) -> *mut pg_sys::TupleTableSlot {
         // SAFETY: the table is open, so it is among these. A slot's own functions are always set.
         unsafe {
             let at = self.open.iter().position(|open| open.table.info == table.info).expect("the table is open");
@@ -315,7 +315,7 @@ impl Writer {
     /// functions for simple relations need a plan to recheck a row after they waited for another transaction.
     fn with_locked_row(
         &mut self,
-        table: Table,
+        table: WrittenTable,
         columns: &'static Columns,
         key: Arg<'_>,
         mode: pg_sys::LockTupleMode::Type,
@@ -334,7 +334,7 @@ impl Writer {
     /// waits for it, and the loop looks the row up again. It takes no row lock first, which would add a WAL record.
     fn with_row(
         &mut self,
-        table: Table,
+        table: WrittenTable,
         columns: &'static Columns,
         key: Arg<'_>,
         mut write: impl FnMut(&mut Self, pg_sys::HeapTuple) -> pg_sys::TM_Result::Type,

@@ -28,10 +28,10 @@ enum Otherwise {
 }
 
 /// Text, number of parameters, their type if none is inferred, and search path: another path may give other types.
-type Key = (String, usize, Otherwise, (String, pg_sys::Oid));
+type PlanKey = (String, usize, Otherwise, (String, pg_sys::Oid));
 
 thread_local! {
-    static PLANS: RefCell<HashMap<Key, KeptPlan>> = RefCell::new(HashMap::new());
+    static PLANS: RefCell<HashMap<PlanKey, KeptPlan>> = RefCell::new(HashMap::new());
 }
 
 /// Runs a statement with parameters `$1…`. A parameter whose context determines no type, or several, is jsonb.

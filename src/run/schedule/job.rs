@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::access::{self, Privilege};
 use crate::compiled;
 use crate::error;
-use crate::pg::parse::{self, Statement};
+use crate::pg::parse::{self, CommandStatement};
 use crate::pg::{PgError, json};
 use crate::run::{Session, built_in};
 use crate::store::definitions;
@@ -161,7 +161,7 @@ fn command_input(
     Ok(input)
 }
 
-fn statements(command: &str) -> Result<Vec<Statement>, PgError> {
+fn statements(command: &str) -> Result<Vec<CommandStatement>, PgError> {
     let statements = parse::statements(command)?;
     if statements.is_empty() {
         return Err(PgError::new("22023", "argument \"command\" must not be empty"));

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use super::{Columns, Rows, Table, Writer, lock, triggers};
+use super::{Columns, WrittenRows, WrittenTable, Writer, lock, triggers};
 use crate::pg::spi::{Arg, Row};
 use crate::pg::version;
 
@@ -28,7 +28,7 @@ impl Writer {
 
     fn delete_checked(&mut self, columns: &'static Columns, key: Arg<'_>, mut check: Check<'_>) -> bool {
         let _within = self.within();
-        let table = self.open(columns, Rows::HeapOnly);
+        let table = self.open(columns, WrittenRows::HeapOnly);
         let mut passes = true;
         // SAFETY: both callers pass a tuple that is pinned while this runs.
         let mut is_wanted = |tuple| unsafe {
@@ -57,7 +57,7 @@ impl Writer {
         passes
     }
 
-    fn delete_with_triggers(&mut self, table: Table, tuple: pg_sys::HeapTuple) {
+    fn delete_with_triggers(&mut self, table: WrittenTable, tuple: pg_sys::HeapTuple) {
         // SAFETY: the tuple is pinned while this runs.
         unsafe {
             let old = self.slot(table, &pg_sys::TTSOpsVirtual);

@@ -2,20 +2,20 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::Table;
+use super::WrittenTable;
 use crate::pg::rows::indexes::Covered;
 
 /// A table that the command writes.
-pub(super) struct Open {
+pub(super) struct OpenTable {
     pub id: Oid,
-    pub table: Table,
+    pub table: WrittenTable,
     /// Its open indexes, with their predicates.
     pub indexes: Vec<(Oid, *mut pg_sys::List)>,
     /// The slot of rows to insert, once there was one.
     pub inserted: *mut pg_sys::TupleTableSlot,
 }
 
-impl Open {
+impl OpenTable {
     /// Opens indexes as ExecOpenIndices does, except those already open. The end of the command closes them.
     pub unsafe fn add_indexes(&mut self, wanted: &[(Oid, Covered)]) {
         let is_open = |index: Oid| self.indexes.iter().any(|(open, _)| *open == index);

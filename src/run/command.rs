@@ -19,7 +19,7 @@ use crate::store::due;
 const MAX_CLAIMS: u64 = 3;
 
 /// What a claim found.
-pub enum Claim {
+pub enum CommandClaim {
     /// The command is to be run.
     Run(String),
     /// It was claimed before and never came to an end.
@@ -29,20 +29,20 @@ pub enum Claim {
 }
 
 /// Claims a command. The claim is in force once this transaction has committed.
-pub fn claim(session: &Session, bookmark: Uuid) -> Claim {
-    let Some(waiting) = bookmarks::try_lock(bookmark) else { return Claim::Gone };
+pub fn claim(session: &Session, bookmark: Uuid) -> CommandClaim {
+    let Some(waiting) = bookmarks::try_lock(bookmark) else { return CommandClaim::Gone };
     if waiting.row.paused_at.is_some() {
-        return Claim::Gone;
+        return CommandClaim::Gone;
     }
     let payload = waiting.resumed.payload.unwrap_or_default();
     let may_retry = payload.get("retry").and_then(Value::as_bool).unwrap_or(false);
     let claims = waiting.resumed.metadata.as_ref().and_then(|metadata| metadata.get("claims")?.as_u64()).unwrap_or(0);
     let allowed = if may_retry { MAX_CLAIMS } else { 1 };
     if claims >= allowed {
-        return Claim::Interrupted;
+        return CommandClaim::Interrupted;
     }
     due::mark(bookmark, &json!({ "startedAt": session.now, "claims": claims + 1 }));
-    Claim::Run(payload.get("statement").and_then(Value::as_str).unwrap_or_default().to_owned())
+    CommandClaim::Run(payload.get("statement").and_then(Value::as_str).unwrap_or_default().to_owned())
 }
 
 /// Resumes the bookmark of a command with its outcome. `false`: the bookmark is gone, because a session cancelled the

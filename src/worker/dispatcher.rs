@@ -10,7 +10,7 @@ use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind};
 use crate::pg::{guc, role};
 use crate::store::due::Due;
 use crate::worker::batch::{bury, cut, has_items, note_death, reclaim, retire_idle};
-use crate::worker::lanes::{Key, Kind, Lanes};
+use crate::worker::lanes::{LaneKey, LaneQueue, Lanes};
 use crate::worker::{SECOND, executor, log_out_of_slots, shares};
 
 /// How long a batch may take before the rest of it is given to another executor.
@@ -76,15 +76,15 @@ impl Dispatcher {
 
     /// How many due fires wait for an executor, except those of owners that have all the executors that they may have.
     pub fn waiting(&self) -> usize {
-        self.count(Kind::Due)
+        self.count(LaneQueue::Due)
     }
 
     /// How many stimuli wait for an executor, with the same exception.
     pub fn waiting_items(&self) -> usize {
-        self.count(Kind::Items)
+        self.count(LaneQueue::Items)
     }
 
-    fn count(&self, kind: Kind) -> usize {
+    fn count(&self, kind: LaneQueue) -> usize {
         let full = shares::full(self.database);
         self.waiting.count(kind, |owner| !full.contains(&owner))
     }
@@ -136,7 +136,7 @@ impl Dispatcher {
             return;
         };
         let owner = if wants == 0 { due.owner } else { wants };
-        if kind != FireKind::Item && self.is_enough(Key { role: session.to_u32(), owner }) {
+        if kind != FireKind::Item && self.is_enough(LaneKey { role: session.to_u32(), owner }) {
             self.known.remove(&due.id);
             return;
         }
@@ -146,9 +146,9 @@ impl Dispatcher {
     }
 
     /// Whether to leave the fire in its table until fewer wait: no owner may fill the queue with fires that must wait.
-    fn is_enough(&mut self, key: Key) -> bool {
+    fn is_enough(&mut self, key: LaneKey) -> bool {
         let lane = self.waiting.lane(key);
-        let is_enough = lane.of(Kind::Due).len() >= ENOUGH
+        let is_enough = lane.of(LaneQueue::Due).len() >= ENOUGH
             && shared::with(|state| shares::is_full(state, self.database, key.owner));
         lane.has_more |= is_enough;
         is_enough
@@ -228,25 +228,25 @@ impl Dispatcher {
         if self.waiting_items() == 0 {
             self.items_at = now;
         } else if now - self.items_at > TURN {
-            self.dispatch_all(Kind::Items, most, now);
+            self.dispatch_all(LaneQueue::Items, most, now);
         }
-        self.dispatch_all(Kind::Due, most, now);
+        self.dispatch_all(LaneQueue::Due, most, now);
         if self.waiting() > 0 {
             self.recall_items();
         } else {
-            self.dispatch_all(Kind::Items, (most - 1).max(1), now);
+            self.dispatch_all(LaneQueue::Items, (most - 1).max(1), now);
         }
     }
 
     /// Gives waiting fires of a kind to executors, while fewer than `most` executors work. Owners take turns, those
     /// with the fewest executors first, so that no owner's backlog keeps others waiting.
-    fn dispatch_all(&mut self, kind: Kind, most: usize, now: i64) {
+    fn dispatch_all(&mut self, kind: LaneQueue, most: usize, now: i64) {
         let mut keys = self.waiting.keys(kind);
         keys.sort_by_cached_key(|key| shared::with(|state| shares::held(state, self.database, key.owner)));
         while !keys.is_empty() {
             keys.retain(|key| {
                 let is_given = self.assign(*key, kind, most, now);
-                if is_given && kind == Kind::Items {
+                if is_given && kind == LaneQueue::Items {
                     self.items_at = now;
                 }
                 is_given && !self.waiting.lane(*key).of(kind).is_empty()
@@ -267,7 +267,7 @@ impl Dispatcher {
 
     /// Gives one batch of a lane to an executor. `false`: all executors are busy or left to other owners, and none can
     /// be started.
-    fn assign(&mut self, key: Key, kind: Kind, most: usize, now: i64) -> bool {
+    fn assign(&mut self, key: LaneKey, kind: LaneQueue, most: usize, now: i64) -> bool {
         let (lane, role) = (self.waiting.lane(key), Oid::from(key.role));
         let database = self.database;
         let most_of_all = guc::max_executors();
@@ -285,7 +285,7 @@ impl Dispatcher {
             if shares::is_full(state, database, key.owner) {
                 return (false, None);
             }
-            if kind == Kind::Due
+            if kind == LaneQueue::Due
                 && let Some(slot) = state.executors.iter_mut().find(|slot| with_items(slot))
             {
                 let items = &slot.batch[..slot.count as usize];
@@ -328,7 +328,7 @@ impl Dispatcher {
             lane.fill_batch(kind, slot, now);
             (true, Some((index, slot.generation)))
         });
-        if lane.has_more && lane.of(Kind::Due).len() < ENOUGH {
+        if lane.has_more && lane.of(LaneQueue::Due).len() < ENOUGH {
             (lane.has_more, self.skipped) = (false, true);
         }
         self.waiting.put_back(back.into_iter());

@@ -13,7 +13,7 @@ use crate::pg::error::log;
 use crate::pg::process;
 use crate::pg::shared::{self, Database, Executor, ExecutorState, Fire, FireKind, Process, SharedState};
 use crate::pg::{PgError, guc, session, top_level};
-use crate::run::command::{self, Claim};
+use crate::run::command::{self, CommandClaim};
 use crate::run::queue_item::{MAX_ATTEMPTS, Swept};
 use crate::run::{Session, due_bookmark, sweep};
 use crate::store::{due, queue};
@@ -265,14 +265,14 @@ impl Worker {
         let began = process::now();
         let claim = process::work(|| Ok(command::claim(&Session::begin(), id)));
         let result = match claim {
-            Ok(Claim::Gone) => return self.finish_fire(fire, began, FireEnd::Held, false),
+            Ok(CommandClaim::Gone) => return self.finish_fire(fire, began, FireEnd::Held, false),
             Err(error) => return self.finish_fire(fire, began, FireEnd::Failed(Box::new(error)), true),
-            Ok(Claim::Interrupted) => Err(command::interrupted()),
-            Ok(Claim::Run(_)) if self.role == Oid::INVALID => {
+            Ok(CommandClaim::Interrupted) => Err(command::interrupted()),
+            Ok(CommandClaim::Run(_)) if self.role == Oid::INVALID => {
                 Err(PgError::new("0A000", "a command at top level needs a session of its owner")
                     .detail("The owner may not log in, or the definition runs with its owner's rights."))
             }
-            Ok(Claim::Run(text)) => {
+            Ok(CommandClaim::Run(text)) => {
                 let _timeout = session::StatementTimeout::arm();
                 top_level::run(&text)
             }

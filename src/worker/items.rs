@@ -37,14 +37,14 @@ const ENOUGH: usize = 200;
 const TRY: i64 = 500;
 
 /// The owner whose session is to deliver a stimulus; `None`: the engine's own session finds out.
-type Whose = Option<i32>;
+type DeliveringOwner = Option<i32>;
 
 /// The stimuli and instances that the scheduler is to look at.
 pub struct Items {
     database: Oid,
-    fresh: BTreeMap<Uuid, Whose>,
+    fresh: BTreeMap<Uuid, DeliveringOwner>,
     /// Stimuli that were not delivered because another session held what they need.
-    held: BTreeMap<Uuid, Whose>,
+    held: BTreeMap<Uuid, DeliveringOwner>,
     retry: Retry,
     /// The last held stimulus that was retried, and the stimuli whose retry is not over.
     tried_until: Uuid,
@@ -251,7 +251,7 @@ impl Items {
     }
 
     /// The stimuli that this step looks at: those that were named, or if there are none, the next page of the sweep.
-    fn page(&mut self) -> BTreeMap<Uuid, Whose> {
+    fn page(&mut self) -> BTreeMap<Uuid, DeliveringOwner> {
         let mut page = BTreeMap::new();
         while page.len() < PAGE
             && let Some((id, whose)) = self.fresh.pop_first()

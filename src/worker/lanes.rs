@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::pg::shared::{Executor, Fire, FireKind, MAX_BATCH};
 
-/// Due bookmarks or stimuli.
+/// The two queues of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LaneQueue {
     /// Bookmarks whose due time has come.
     Due,
     /// Stimuli of the queue, which come behind what is due.
     Items,
 }
 
-impl Kind {
+impl LaneQueue {
     /// In which of the two lists of its lane a fire waits.
     pub fn of(fire: &Fire) -> Self {
         if fire.kind == FireKind::Item { Self::Items } else { Self::Due }
@@ -23,7 +23,7 @@ impl Kind {
 
 /// The key of a lane. A batch has one owner, so that a slow batch delays that owner alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
+pub struct LaneKey {
     /// The role whose session runs the fires; 0: the engine's own.
     pub role: u32,
     /// Id in `workflow.owners`: of the instance's owner, or of the sender of a stimulus.
@@ -41,15 +41,15 @@ pub struct Lane {
 
 impl Lane {
     /// The fires of this kind that wait here, in the order in which they are given out.
-    pub fn of(&mut self, kind: Kind) -> &mut VecDeque<Fire> {
+    pub fn of(&mut self, kind: LaneQueue) -> &mut VecDeque<Fire> {
         match kind {
-            Kind::Due => &mut self.due,
-            Kind::Items => &mut self.items,
+            LaneQueue::Due => &mut self.due,
+            LaneQueue::Items => &mut self.items,
         }
     }
 
     /// Gives a batch of one kind to an executor. Fires that run SQL of users go one by one; others share a transaction.
-    pub fn fill_batch(&mut self, kind: Kind, slot: &mut Executor, now: i64) {
+    pub fn fill_batch(&mut self, kind: LaneQueue, slot: &mut Executor, now: i64) {
         let queue = self.of(kind);
         let mut count = 0;
         while count < MAX_BATCH {
@@ -66,16 +66,16 @@ impl Lane {
 
 /// The fires that wait for an executor, by key.
 #[derive(Debug, Default)]
-pub struct Lanes(BTreeMap<Key, Lane>);
+pub struct Lanes(BTreeMap<LaneKey, Lane>);
 
 impl Lanes {
     /// The lane of a key, an empty one if nothing waits under it.
-    pub fn lane(&mut self, key: Key) -> &mut Lane {
+    pub fn lane(&mut self, key: LaneKey) -> &mut Lane {
         self.0.entry(key).or_default()
     }
 
     fn of_fire(&mut self, role: u32, fire: &Fire) -> &mut VecDeque<Fire> {
-        self.lane(Key { role, owner: fire.owner }).of(Kind::of(fire))
+        self.lane(LaneKey { role, owner: fire.owner }).of(LaneQueue::of(fire))
     }
 
     /// Adds a fire behind the others.
@@ -91,13 +91,13 @@ impl Lanes {
     }
 
     /// How many fires of a kind wait, of the owners for which `counts` is true.
-    pub fn count(&self, kind: Kind, counts: impl Fn(i32) -> bool) -> usize {
-        let of = |lane: &Lane| if kind == Kind::Due { lane.due.len() } else { lane.items.len() };
+    pub fn count(&self, kind: LaneQueue, counts: impl Fn(i32) -> bool) -> usize {
+        let of = |lane: &Lane| if kind == LaneQueue::Due { lane.due.len() } else { lane.items.len() };
         self.0.iter().filter(|(key, _)| counts(key.owner)).map(|(_, lane)| of(lane)).sum()
     }
 
     /// The keys under which fires of a kind wait.
-    pub fn keys(&mut self, kind: Kind) -> Vec<Key> {
+    pub fn keys(&mut self, kind: LaneQueue) -> Vec<LaneKey> {
         self.0.retain(|_, lane| lane.has_more || !lane.due.is_empty() || !lane.items.is_empty());
         self.0.iter_mut().filter_map(|(key, lane)| (!lane.of(kind).is_empty()).then_some(*key)).collect()
     }

@@ -20,7 +20,7 @@ const PAGE: i64 = 1000;
 /// The next page is read when fewer fires than this wait.
 const LOW: usize = 200;
 /// The result of a scan.
-pub enum Scan {
+pub enum ScanResult {
     /// The database does not have the extension.
     NoExtension,
     /// The due times here belong to another database.
@@ -97,16 +97,16 @@ impl Scanner {
     }
 
     /// Makes one scan, in a transaction.
-    pub fn scan(&mut self, dispatcher: &mut Dispatcher) -> Result<Scan, PgError> {
+    pub fn scan(&mut self, dispatcher: &mut Dispatcher) -> Result<ScanResult, PgError> {
         if catalog::extension().is_none() {
-            return Ok(Scan::NoExtension);
+            return Ok(ScanResult::NoExtension);
         }
         if let Err(error) = schema_number::require() {
-            return Ok(Scan::Unfit(error.into()));
+            return Ok(ScanResult::Unfit(error.into()));
         }
         let identity = identity::read();
         if identity == Identity::Foreign {
-            return Ok(Scan::Foreign);
+            return Ok(ScanResult::Foreign);
         }
         let mut session = Session::pass();
         let now = Timestamp::from(clock::now());
@@ -129,7 +129,7 @@ impl Scanner {
         }
         let next_due = due::next(now).map_or(i64::MAX, |at| at.0);
         let has_expired = due::has_expired(now);
-        Ok(Scan::Extension { next_due, more, is_claimed, has_expired })
+        Ok(ScanResult::Extension { next_due, more, is_claimed, has_expired })
     }
 
     /// Whether this is the first scan since the server started.

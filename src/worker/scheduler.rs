@@ -13,7 +13,7 @@ use crate::worker::SECOND;
 use crate::worker::dispatcher::Dispatcher;
 use crate::worker::items::Items;
 use crate::worker::requests::{self, Requests};
-use crate::worker::scan::{Scan, Scanner};
+use crate::worker::scan::{ScanResult, Scanner};
 use crate::worker::tidy;
 
 /// The wait for the next scan after an unexpected error. Each further error doubles it, up to the maximum.
@@ -239,7 +239,7 @@ impl Scheduler {
         let found = process::transaction(|| self.look.scan(&mut self.dispatcher));
         process::report(None);
         match found {
-            Ok(Scan::Extension { next_due, more, is_claimed, has_expired }) => {
+            Ok(ScanResult::Extension { next_due, more, is_claimed, has_expired }) => {
                 self.look.committed();
                 self.is_ours = true;
                 if has_expired {
@@ -265,14 +265,14 @@ impl Scheduler {
                     }
                 });
             }
-            Ok(Scan::Foreign) => self.refuse(now, true, sweep::warn_foreign),
-            Ok(Scan::Unfit(error)) => self.refuse(now, false, || {
+            Ok(ScanResult::Foreign) => self.refuse(now, true, sweep::warn_foreign),
+            Ok(ScanResult::Unfit(error)) => self.refuse(now, false, || {
                 log(&format!(
                     "workflow fires nothing in this database: {} (SQLSTATE {})",
                     error.message, error.sqlstate
                 ));
             }),
-            Ok(Scan::NoExtension) => {
+            Ok(ScanResult::NoExtension) => {
                 shared::tell_extension(self.database, HasExtension::No);
                 return false;
             }

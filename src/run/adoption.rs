@@ -11,7 +11,7 @@ use workflow_engine::calendar::{Misfire, Schedule};
 use crate::pg::{PgError, role, stored_role};
 use crate::run::Session;
 use crate::run::timing::{self, NextFire};
-use crate::store::adoption::{self, Stored};
+use crate::store::adoption::{self, StoredOwner};
 use crate::store::schedules::{self, FireOutcome, Timed};
 use crate::store::{identity, leases};
 use crate::wake;
@@ -29,7 +29,7 @@ pub struct Adoption {
 
 /// An owner, and what it has.
 #[derive(Debug)]
-pub struct Row {
+pub struct AdoptedOwner {
     /// Its name, or its whole stored text if the name is ambiguous or missing.
     pub owner: String,
     /// The role that it stands for.
@@ -41,8 +41,8 @@ pub struct Row {
 }
 
 /// An owner, and the role that it is to stand for.
-struct Assigned {
-    stored: Stored,
+struct OwnerRole {
+    stored: StoredOwner,
     label: String,
     role: Option<Oid>,
 }
@@ -51,7 +51,7 @@ struct Assigned {
 const NOWHERE: &str = "1:0:";
 
 /// Adopts the database, or reports what that would do.
-pub fn adopt(session: &Session, adoption: &Adoption) -> Result<Vec<Row>, PgError> {
+pub fn adopt(session: &Session, adoption: &Adoption) -> Result<Vec<AdoptedOwner>, PgError> {
     let assigned = assign_roles(&adoption.roles)?;
     let found = rows(session, &assigned);
     if adoption.dry_run {
@@ -68,16 +68,16 @@ pub fn adopt(session: &Session, adoption: &Adoption) -> Result<Vec<Row>, PgError
 }
 
 /// The role that each owner is to stand for: the given one, else the one that it stands for already.
-fn assign_roles(roles: &Map<String, Value>) -> Result<Vec<Assigned>, PgError> {
-    let mut all: Vec<Stored> = adoption::all();
+fn assign_roles(roles: &Map<String, Value>) -> Result<Vec<OwnerRole>, PgError> {
+    let mut all: Vec<StoredOwner> = adoption::all();
     all.retain(|stored| stored.same_as.is_none());
     let names: Vec<Option<String>> = all.iter().map(present_name).collect();
-    let mut assigned: Vec<Assigned> = Vec::with_capacity(all.len());
+    let mut assigned: Vec<OwnerRole> = Vec::with_capacity(all.len());
     for (i, stored) in all.into_iter().enumerate() {
         let is_alone = |name: &&String| names.iter().filter(|other| other.as_ref() == Some(*name)).count() == 1;
         let label = names[i].as_ref().filter(is_alone).unwrap_or(&stored.text).clone();
         let role = stored.owner.role();
-        assigned.push(Assigned { stored, label, role });
+        assigned.push(OwnerRole { stored, label, role });
     }
     for (key, value) in roles {
         let Value::String(name) = value else {
@@ -94,7 +94,7 @@ fn assign_roles(roles: &Map<String, Value>) -> Result<Vec<Assigned>, PgError> {
 }
 
 /// The present name of an owner that is a role of this cluster; of any other, its name when the dump was made.
-fn present_name(stored: &Stored) -> Option<String> {
+fn present_name(stored: &StoredOwner) -> Option<String> {
     let name = match stored.owner.oid {
         Some(oid) => role::name(oid),
         None => None,
@@ -102,7 +102,7 @@ fn present_name(stored: &Stored) -> Option<String> {
     name.or_else(|| Some(stored.owner.name.clone())).filter(|name| !name.is_empty())
 }
 
-fn unknown(key: &str, names: &[Option<String>], assigned: &[Assigned]) -> PgError {
+fn unknown(key: &str, names: &[Option<String>], assigned: &[OwnerRole]) -> PgError {
     let several = names.iter().zip(assigned).filter(|(name, _)| name.as_deref() == Some(key));
     let several: Vec<String> = several.map(|(_, owner)| format!("\"{}\"", owner.stored.text)).collect();
     if several.is_empty() {
@@ -114,14 +114,14 @@ fn unknown(key: &str, names: &[Option<String>], assigned: &[Assigned]) -> PgErro
         .hint("Give one of these names in full.")
 }
 
-fn rows(session: &Session, assigned: &[Assigned]) -> Vec<Row> {
+fn rows(session: &Session, assigned: &[OwnerRole]) -> Vec<AdoptedOwner> {
     let (instances, overdue) = (adoption::instances(), adoption::overdue(session.timestamp()));
     let ids: BTreeMap<i32, i32> =
         adoption::all().iter().map(|one| (one.owner.id, one.same_as.unwrap_or(one.owner.id))).collect();
     let sum = |counts: &std::collections::HashMap<i32, i64>, id: i32| {
         counts.iter().filter(|(one, _)| ids.get(one) == Some(&id)).map(|(_, count)| count).sum()
     };
-    let row = |owner: &Assigned| Row {
+    let row = |owner: &OwnerRole| AdoptedOwner {
         owner: owner.label.clone(),
         role: owner.role.and_then(role::name),
         instances: sum(&instances, owner.stored.owner.id),
@@ -131,8 +131,8 @@ fn rows(session: &Session, assigned: &[Assigned]) -> Vec<Row> {
 }
 
 /// Writes which role each owner stands for. Owners that come to stand for the same role are merged.
-fn apply(assigned: &[Assigned]) -> Result<(), PgError> {
-    let mut by_role: BTreeMap<u32, Vec<&Stored>> = BTreeMap::new();
+fn apply(assigned: &[OwnerRole]) -> Result<(), PgError> {
+    let mut by_role: BTreeMap<u32, Vec<&StoredOwner>> = BTreeMap::new();
     for owner in assigned {
         if let Some(role) = owner.role {
             by_role.entry(role.to_u32()).or_default().push(&owner.stored);
@@ -160,7 +160,7 @@ fn apply(assigned: &[Assigned]) -> Result<(), PgError> {
     Ok(())
 }
 
-fn refuse_shared_schedule(owner: &Stored, kept: i32, role: Oid) -> Result<(), PgError> {
+fn refuse_shared_schedule(owner: &StoredOwner, kept: i32, role: Oid) -> Result<(), PgError> {
     let Some(name) = adoption::shared_schedule(owner.owner.id, kept) else { return Ok(()) };
     let role = role::name(role).unwrap_or_default();
     Err(PgError::new("42710", format!("role \"{role}\" would have two schedules \"{name}\""))

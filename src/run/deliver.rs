@@ -18,7 +18,7 @@ use crate::run::notices::tell_how_to_fire;
 use crate::run::session::Publisher;
 use crate::run::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::run::{Session, claim, continued, opener, queue_item, resume, running};
-use crate::store::matching::{self, Correlation, Filter, Stored};
+use crate::store::matching::{self, Correlation, Filter, StoredBookmark};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
 use crate::store::{activity_types, bookmarks, instances, route};
@@ -26,7 +26,7 @@ use crate::store::{activity_types, bookmarks, instances, route};
 mod triggers;
 
 /// What happened at one bookmark.
-enum Attempt {
+enum BookmarkDelivery {
     Resumed,
     /// This session cannot resume it now.
     Busy,
@@ -85,7 +85,7 @@ pub fn send(
 }
 
 /// The bookmarks that match. A stimulus for an instance that has gone on as another one is for its successor.
-fn find(stimulus: &mut Stimulus) -> Vec<Stored> {
+fn find(stimulus: &mut Stimulus) -> Vec<StoredBookmark> {
     let found = matching::find(&stimulus.filter);
     if found.is_empty()
         && let Some(next) = continued::target(&stimulus.filter)
@@ -130,11 +130,11 @@ fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
 pub fn resume_matches(
     session: &mut Session,
     stimulus: &Stimulus,
-    found: Vec<Stored>,
+    found: Vec<StoredBookmark>,
     is_momentary: bool,
     delivery: &mut Delivery,
 ) -> Result<(), PgError> {
-    let (inside, outside): (Vec<Stored>, Vec<Stored>) =
+    let (inside, outside): (Vec<StoredBookmark>, Vec<StoredBookmark>) =
         found.into_iter().partition(|stored| running::contains(stored.instance_id));
     let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
     if running::any() {
@@ -146,16 +146,16 @@ pub fn resume_matches(
     while let Some(stored) = outside.pop_front() {
         handled.insert(stored.bookmark.id);
         match resume_match(session, &mut hearing, stimulus, &stored)? {
-            Attempt::Resumed => delivery.resumed.push(stored.instance_id),
-            Attempt::Busy => delivery.busy.push(stored),
-            Attempt::Paused if paused.insert(stored.instance_id) => {
+            BookmarkDelivery::Resumed => delivery.resumed.push(stored.instance_id),
+            BookmarkDelivery::Busy => delivery.busy.push(stored),
+            BookmarkDelivery::Paused if paused.insert(stored.instance_id) => {
                 delivery.queued = Some(keep_for(session, stimulus, stored.instance_id));
             }
-            Attempt::Failed(id) => delivery.queued = Some(id),
-            Attempt::Withheld => delivery.withheld += 1,
+            BookmarkDelivery::Failed(id) => delivery.queued = Some(id),
+            BookmarkDelivery::Withheld => delivery.withheld += 1,
             // Another session has used up the bookmark since it was found, and the instance may wait at another
             // matching bookmark by now, or go on as another one. An instance that this delivery has resumed itself is not looked at again.
-            Attempt::Consumed if !delivery.resumed.contains(&stored.instance_id) => {
+            BookmarkDelivery::Consumed if !delivery.resumed.contains(&stored.instance_id) => {
                 let instance = continued::latest(stored.instance_id).unwrap_or(stored.instance_id);
                 let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
                 let mut next = matching::find(&filter);
@@ -163,14 +163,18 @@ pub fn resume_matches(
                 outside.retain(|known| known.instance_id != stored.instance_id);
                 next.into_iter().rev().for_each(|next| outside.push_front(next));
             }
-            Attempt::Consumed | Attempt::Paused | Attempt::NotPermitted => {}
+            BookmarkDelivery::Consumed | BookmarkDelivery::Paused | BookmarkDelivery::NotPermitted => {}
         }
     }
     Ok(())
 }
 
 /// The instances of these bookmarks that hear the stimulus.
-fn heard(hearing: &mut Hearing<'_>, found: &[Stored], delivery: &mut Delivery) -> Result<HashSet<Uuid>, PgError> {
+fn heard(
+    hearing: &mut Hearing<'_>,
+    found: &[StoredBookmark],
+    delivery: &mut Delivery,
+) -> Result<HashSet<Uuid>, PgError> {
     let mut instances = HashSet::new();
     for stored in found {
         let Some((version, owner)) = instances::owner(stored.instance_id) else { continue };
@@ -189,31 +193,33 @@ fn resume_match(
     session: &mut Session,
     hearing: &mut Hearing<'_>,
     stimulus: &Stimulus,
-    stored: &Stored,
-) -> Result<Attempt, PgError> {
-    let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Attempt::NotPermitted) };
+    stored: &StoredBookmark,
+) -> Result<BookmarkDelivery, PgError> {
+    let Some((version, owner)) = instances::owner(stored.instance_id) else {
+        return Ok(BookmarkDelivery::NotPermitted);
+    };
     // Check before locking: a sender that may not resume the instance must not make other sessions wait for it.
     match hearing.resumes_at(&stored.bookmark, version, &owner)? {
         Verdict::Heard => {}
-        Verdict::Withheld => return Ok(Attempt::Withheld),
-        Verdict::Denied => return Ok(Attempt::NotPermitted),
+        Verdict::Withheld => return Ok(BookmarkDelivery::Withheld),
+        Verdict::Denied => return Ok(BookmarkDelivery::NotPermitted),
     }
     // What is for everybody passes over instances that are here by mistake; a key is asked for before.
     if stimulus.filter.correlation == Correlation::Any
         && route::require_instance(stored.instance_id, stored.correlation_id.as_deref()).is_err()
     {
-        return Ok(Attempt::NotPermitted);
+        return Ok(BookmarkDelivery::NotPermitted);
     }
     match isolated::unless_own(session, &owner, |session| resume_bookmark(session, stimulus, stored))? {
         Isolated::Done(attempt) => Ok(attempt),
         Isolated::Short => {
             tell_how_to_fire();
-            Ok(Attempt::Busy)
+            Ok(BookmarkDelivery::Busy)
         }
         Isolated::Failed(error) => {
             let id = enqueue_for(session, stimulus, stored);
             queue_item::note_first_failure(session, id, &error);
-            Ok(Attempt::Failed(id))
+            Ok(BookmarkDelivery::Failed(id))
         }
     }
 }
@@ -244,10 +250,14 @@ fn defer(
     }
 }
 
-fn resume_bookmark(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Attempt, PgError> {
+fn resume_bookmark(
+    session: &mut Session,
+    stimulus: &Stimulus,
+    stored: &StoredBookmark,
+) -> Result<BookmarkDelivery, PgError> {
     let id = stored.bookmark.id;
     if claim::is_leased(&stored.bookmark) {
-        return Ok(Attempt::Busy);
+        return Ok(BookmarkDelivery::Busy);
     }
     let has_waited = std::mem::replace(&mut session.has_waited, true);
     match if has_waited { claim::try_claim(id)? } else { claim::claim(id)? } {
@@ -256,14 +266,14 @@ fn resume_bookmark(session: &mut Session, stimulus: &Stimulus, stored: &Stored) 
                 opener::judge(&compiled.program, &waiting, stimulus.input.as_ref())?;
             }
             resume::resume_at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
-            Ok(Attempt::Resumed)
+            Ok(BookmarkDelivery::Resumed)
         }
-        Claim::Busy(Reason::Paused) => Ok(Attempt::Paused),
+        Claim::Busy(Reason::Paused) => Ok(BookmarkDelivery::Paused),
         Claim::Busy(reason) => {
             reason.tell();
-            Ok(Attempt::Busy)
+            Ok(BookmarkDelivery::Busy)
         }
-        Claim::Gone => Ok(Attempt::Consumed),
+        Claim::Gone => Ok(BookmarkDelivery::Consumed),
     }
 }
 
@@ -275,7 +285,7 @@ pub fn enqueue_for_busy(session: &mut Session, stimulus: &Stimulus, delivery: &m
 }
 
 /// Queues a stimulus for one bookmark, until a session may and can deliver it.
-fn enqueue_for(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Uuid {
+fn enqueue_for(session: &mut Session, stimulus: &Stimulus, stored: &StoredBookmark) -> Uuid {
     let filter =
         Filter { bookmark_id: Some(stored.bookmark.id), instance_id: Some(stored.instance_id), ..Filter::default() };
     let item = item(session, filter, stimulus);

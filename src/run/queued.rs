@@ -10,7 +10,7 @@ use crate::run::claim::{Claim, Reason};
 use crate::run::queue_item::{Swept, is_wanted_here, note_failure};
 use crate::run::stimuli::{Delivery, Stimulus};
 use crate::run::{Session, cancel_abandoned, claim, consume, continued, deliver, running};
-use crate::store::matching::{self, Filter, Stored};
+use crate::store::matching::{self, Filter, StoredBookmark};
 use crate::store::queue::{self, Item};
 use crate::store::{bookmarks, instances, route};
 
@@ -118,7 +118,7 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
 
 /// Delivers an item of the queue together with all others that were left for the same bookmark, if a resume does not
 /// use that up: one burst takes them all. The caller holds the lock of the instance and has checked that it may run it.
-fn deliver_all(session: &mut Session, item: &Item, stored: &Stored) -> Result<Swept, PgError> {
+fn deliver_all(session: &mut Session, item: &Item, stored: &StoredBookmark) -> Result<Swept, PgError> {
     let items = queue::take_all_of(item, session.timestamp(), MAX_REPORTS);
     let Claim::Ready(mut waiting, compiled) = claim::try_claim(stored.bookmark.id)? else {
         items.iter().for_each(|item| queue::insert(item, session.timestamp()));
@@ -155,7 +155,7 @@ enum Can {
     Not,
 }
 
-fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
+fn can_run(stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
     // Check before locking, as in a delivery.
     let mut hearing = Hearing::of(&item.sender, item.filter.names_target());

@@ -4,7 +4,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::pg::spi::Timestamp;
-use crate::store::matching::{Filter, Stored};
+use crate::store::matching::{Filter, StoredBookmark};
 use crate::store::owners::Owner;
 
 /// A stimulus on its way.
@@ -34,7 +34,7 @@ pub struct Delivery {
     pub queued: Option<Uuid>,
     /// Matching bookmarks that this session cannot resume now: locked, faulted, or to be run by a session of their
     /// owner.
-    pub busy: Vec<Stored>,
+    pub busy: Vec<StoredBookmark>,
     /// Whether it reached nothing: it started and resumed no instance, and no matching bookmark is to get it later.
     pub is_unheard: bool,
     /// Matches that were passed over because the sender's side has not admitted their owners.

@@ -11,7 +11,7 @@ use crate::store::schedules::{self, Timed, timed_triggers};
 
 /// A row of `workflow.owners`.
 #[derive(Debug)]
-pub struct Stored {
+pub struct StoredOwner {
     /// The owner that it stores.
     pub owner: Owner,
     /// Cluster, oid and name.
@@ -24,8 +24,8 @@ static ALL: Statement =
     Statement::new("SELECT id, role_oid, name, CAST(role AS text), same_as FROM workflow.owners ORDER BY id", &[]);
 
 /// All rows, by id.
-pub fn all() -> Vec<Stored> {
-    ALL.rows(&[], |row| Stored {
+pub fn all() -> Vec<StoredOwner> {
+    ALL.rows(&[], |row| StoredOwner {
         owner: Owner { id: row.get(), oid: row.maybe(), name: row.maybe().unwrap_or_default() },
         text: row.get(),
         same_as: row.maybe(),

@@ -99,7 +99,7 @@ impl Filter {
 
 /// A stored bookmark, with the columns that matching and results need.
 #[derive(Debug)]
-pub struct Stored {
+pub struct StoredBookmark {
     /// The instance that waits at the bookmark.
     pub instance_id: Uuid,
     /// The bookmark. Its node, metadata, callback, `auto_complete` and due time are not read, and mean nothing.
@@ -109,7 +109,7 @@ pub struct Stored {
 }
 
 read! {
-    struct Columns of BOOKMARKS {
+    struct BookmarkColumns of BOOKMARKS {
         instance_id: Uuid,
         id: Uuid,
         activity_id: String,
@@ -124,8 +124,8 @@ read! {
     }
 }
 
-fn read_stored(row: &mut Row<'_>) -> Stored {
-    let columns = Columns::read(row);
+fn read_stored(row: &mut Row<'_>) -> StoredBookmark {
+    let columns = BookmarkColumns::read(row);
     let (hash, payload) = read_stimulus(columns.id, &columns.name, columns.hash, columns.payload);
     let bookmark = Bookmark {
         id: columns.id,
@@ -143,14 +143,14 @@ fn read_stored(row: &mut Row<'_>) -> Stored {
         auto_complete: true,
         due_at: None,
     };
-    Stored { instance_id: columns.instance_id, bookmark, correlation_id: columns.correlation_id }
+    StoredBookmark { instance_id: columns.instance_id, bookmark, correlation_id: columns.correlation_id }
 }
 
 /// A statement that reads bookmarks.
 macro_rules! bookmarks {
     ($before:literal, $rest:literal, $types:expr) => {
         Statement::reading(
-            Columns::COLUMNS,
+            BookmarkColumns::COLUMNS,
             concat!($before, "SELECT {b} FROM workflow.bookmarks b ", $rest, " ORDER BY b.instance_id, b.id"),
             $types,
         )
@@ -208,13 +208,13 @@ static BY_ACTIVITY: Statement = kinds!(
 );
 
 /// The bookmarks that a filter matches, in order of instance id.
-pub fn find(filter: &Filter) -> Vec<Stored> {
-    let mut found = candidates(filter);
+pub fn find(filter: &Filter) -> Vec<StoredBookmark> {
+    let mut found = possible(filter);
     found.retain(|stored| filter.matches(&stored.bookmark, stored.instance_id, stored.correlation_id.as_deref()));
     found
 }
 
-fn candidates(filter: &Filter) -> Vec<Stored> {
+fn possible(filter: &Filter) -> Vec<StoredBookmark> {
     let keys: Vec<i64> = filter.hashes.iter().map(hash_key).collect();
     if let Some(id) = &filter.bookmark_id {
         return BY_ID.rows(&[Arg::Uuid(id)], read_stored);
@@ -261,13 +261,13 @@ fn candidates(filter: &Filter) -> Vec<Stored> {
     found
 }
 
-fn in_order(found: &mut Vec<Stored>) {
+fn in_order(found: &mut Vec<StoredBookmark>) {
     found.sort_by_key(|stored| (stored.instance_id, stored.bookmark.id));
     found.dedup_by_key(|stored| stored.bookmark.id);
 }
 
 /// The bookmarks of an instance.
-pub fn of_instance(instance: Uuid) -> Vec<Stored> {
+pub fn of_instance(instance: Uuid) -> Vec<StoredBookmark> {
     BY_INSTANCE.rows(&[Arg::Uuid(&instance)], read_stored)
 }
 

@@ -14,7 +14,7 @@ use crate::store::owners;
 
 mod rows;
 
-pub use rows::{Contents, References, Rows, arrived, is_known, unpack};
+pub use rows::{Contents, MovedRows, References, arrived, is_known, unpack};
 
 // Each part gives so many of its own, so the first ones of all of them are among these. Kept stimuli and dead letters have no index
 // for it, and are read whole.

@@ -54,20 +54,20 @@ pub fn of(key: &str, count: u32) -> u32 {
     hashtext(key) & (count - 1)
 }
 
-struct Known {
+struct CachedPartitions {
     schema: Oid,
     generation: u64,
     list: Rc<Partitions>,
 }
 
 thread_local! {
-    static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
+    static KNOWN: RefCell<Option<CachedPartitions>> = const { RefCell::new(None) };
 }
 
 /// The partitions of this node as they are now, also in a transaction that sees older rows.
 pub fn all() -> Rc<Partitions> {
     let (schema, generation) = (catalog::schema(), catalog::definitions_generation());
-    let is_valid = |known: &&Known| known.schema == schema && known.generation == generation;
+    let is_valid = |known: &&CachedPartitions| known.schema == schema && known.generation == generation;
     let known = KNOWN.with_borrow(|known| known.as_ref().filter(is_valid).map(|known| Rc::clone(&known.list)));
     known.unwrap_or_else(|| {
         let mut list = Partitions::default();
@@ -78,7 +78,7 @@ pub fn all() -> Rc<Partitions> {
             None::<()>
         });
         let list = Rc::new(list);
-        KNOWN.set(Some(Known { schema, generation, list: Rc::clone(&list) }));
+        KNOWN.set(Some(CachedPartitions { schema, generation, list: Rc::clone(&list) }));
         list
     })
 }

@@ -133,7 +133,7 @@ read! {
 static KEYED: Columns = Columns::of(&INSTANCES, Keyed::COLUMNS);
 
 /// Whose an instance is.
-enum Whose {
+enum InstanceRoute {
     Key(Option<String>),
     /// The node's own: it runs what the extension itself has defined.
     Node,
@@ -142,17 +142,17 @@ enum Whose {
 }
 
 /// Reads the key of an instance, without a lock.
-fn whose(instance: Uuid) -> Whose {
+fn whose(instance: Uuid) -> InstanceRoute {
     let mut next = instance;
     loop {
         let Some(keyed) = rows::read(&KEYED, Arg::Uuid(&next), Keyed::read) else {
-            return if next == instance { Whose::Unknown } else { Whose::Key(None) };
+            return if next == instance { InstanceRoute::Unknown } else { InstanceRoute::Key(None) };
         };
         debug_assert_eq!(keyed.id, next);
         match (keyed.correlation_id, keyed.parent_instance_id) {
-            _ if is_of_node(&keyed.definition_id) => return Whose::Node,
+            _ if is_of_node(&keyed.definition_id) => return InstanceRoute::Node,
             (None, Some(parent)) => next = parent,
-            (key, _) => return Whose::Key(key),
+            (key, _) => return InstanceRoute::Key(key),
         }
     }
 }
@@ -165,15 +165,15 @@ fn whose(instance: Uuid) -> Whose {
 pub fn require_instance(instance: Uuid, known: Option<&str>) -> Result<(), PgError> {
     if known.is_some() {
         let asked = require(known);
-        return if asked.is_err() && matches!(whose(instance), Whose::Node) { Ok(()) } else { asked };
+        return if asked.is_err() && matches!(whose(instance), InstanceRoute::Node) { Ok(()) } else { asked };
     }
     if !is_on() {
         return Ok(());
     }
     match whose(instance) {
-        Whose::Key(None) => Err(keyless(instance)),
-        Whose::Key(key) => require(key.as_deref()),
-        Whose::Node | Whose::Unknown => Ok(()),
+        InstanceRoute::Key(None) => Err(keyless(instance)),
+        InstanceRoute::Key(key) => require(key.as_deref()),
+        InstanceRoute::Node | InstanceRoute::Unknown => Ok(()),
     }
 }
 
@@ -181,9 +181,9 @@ pub fn require_instance(instance: Uuid, known: Option<&str>) -> Result<(), PgErr
 pub fn refusal(instance: Uuid) -> Result<Option<PgError>, PgError> {
     let Some(check) = guc::route_check() else { return Ok(None) };
     Ok(match whose(instance) {
-        Whose::Key(None) => Some(keyless(instance)),
-        Whose::Key(Some(key)) => ask(&check, &key, None)?.err().map(|detail| elsewhere(&key, detail)),
-        Whose::Node | Whose::Unknown => None,
+        InstanceRoute::Key(None) => Some(keyless(instance)),
+        InstanceRoute::Key(Some(key)) => ask(&check, &key, None)?.err().map(|detail| elsewhere(&key, detail)),
+        InstanceRoute::Node | InstanceRoute::Unknown => None,
     })
 }
 
@@ -198,7 +198,7 @@ fn keyless(instance: Uuid) -> PgError {
 /// As [`require`]; 22004 also for an instance that is not here, whose key is not known.
 pub fn require_target(instance: Option<Uuid>) -> Result<(), PgError> {
     match instance.filter(|_| is_on()).map(|instance| (instance, whose(instance))) {
-        None | Some((_, Whose::Unknown)) => require(None),
+        None | Some((_, InstanceRoute::Unknown)) => require(None),
         Some((instance, _)) => require_instance(instance, None),
     }
 }
@@ -209,8 +209,8 @@ pub fn admits_instance(instance: Uuid, known: Option<&str>) -> bool {
         return true;
     }
     let is_here = match (whose(instance), known) {
-        (Whose::Node, _) | (Whose::Unknown, None) => true,
-        (Whose::Key(key), None) => admits(key.as_deref()),
+        (InstanceRoute::Node, _) | (InstanceRoute::Unknown, None) => true,
+        (InstanceRoute::Key(key), None) => admits(key.as_deref()),
         (_, Some(_)) => false,
     };
     is_left(is_here, || format!("workflow instance {instance}"))

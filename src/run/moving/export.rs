@@ -9,7 +9,7 @@ use super::{admitted, begin, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, interrupt};
 use crate::run::running::{self, Mark};
-use crate::store::moving::{self, Contents, References, Rows};
+use crate::store::moving::{self, Contents, MovedRows, References};
 use crate::store::{owners, partitions, queue};
 
 /// Bytes of the rows of a piece at most, unless one tree has more.
@@ -60,15 +60,15 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
     let of_trees = split(&trees, |trees| {
         let ids: Vec<Uuid> = trees.iter().flatten().copied().collect();
         let keys = ids.iter().filter_map(|id| keyed.get(id)).cloned().collect();
-        PieceContents { keys, contents: Rows::Instances(&ids).pack() }
+        PieceContents { keys, contents: MovedRows::Instances(&ids).pack() }
     });
     let of_keys = split(&keys, |keys| {
-        let contents = Rows::Keys(keys).pack();
+        let contents = MovedRows::Keys(keys).pack();
         PieceContents { keys: keys.iter().cloned().collect(), contents }
     });
     if removes {
-        remove(Rows::Instances(&all), &of_trees, &all)?;
-        remove(Rows::Keys(&keys), &of_keys, &[])?;
+        remove(MovedRows::Instances(&all), &of_trees, &all)?;
+        remove(MovedRows::Keys(&keys), &of_keys, &[])?;
         // What wf_call remembers leaves with what it did: an instance that it started is here if its message was.
         if !moving::with_keys(&keys, &of_node()).is_empty() {
             return Err(moving::arrived());
@@ -79,7 +79,7 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
 
 /// Removes what the pieces have, as long as nothing else has come. Calls of row triggers count as inside a burst: what they
 /// see is not whole any more.
-fn remove(rows: Rows<'_>, pieces: &[PieceContents], instances: &[Uuid]) -> Result<(), PgError> {
+fn remove(rows: MovedRows<'_>, pieces: &[PieceContents], instances: &[Uuid]) -> Result<(), PgError> {
     let mark = Mark::moving(instances);
     rows.remove(&pieces.iter().map(|piece| &piece.contents).collect::<Vec<_>>())?;
     drop(mark);

@@ -140,7 +140,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
     let ids = pages.concat();
     let number = i32::try_from(bundle.piece).map_err(|_| damaged())?;
     moving::note_piece(&bundle.set, number, &digest, bundle.last.as_ref().map(|last| &last.digest));
-    let mut known = Known {
+    let mut known = KnownIds {
         ids: ids.iter().copied().collect(),
         waiting: HashSet::new(),
         keys: bundle.keys.iter().map(String::as_str).collect(),
@@ -151,7 +151,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
         owners::alias(id, role)?;
         known.owners.insert(id, owners::id_of(role));
     }
-    let mut contents = Contents::default();
+    let mut contents = PieceFlags::default();
     // Row triggers on the tables count as inside a burst: what they see is not whole yet.
     let mark = Mark::moving(&ids);
     for table in bundle.tables {
@@ -215,7 +215,7 @@ impl ColumnPositions {
 }
 
 /// What a piece may refer to, and what stands here for it.
-struct Known<'a> {
+struct KnownIds<'a> {
     ids: HashSet<Uuid>,
     /// The bookmarks so far, and the executions of activities that made them.
     waiting: HashSet<Uuid>,
@@ -224,7 +224,7 @@ struct Known<'a> {
     versions: HashMap<Uuid, Uuid>,
 }
 
-impl Known<'_> {
+impl KnownIds<'_> {
     fn owner(&self, there: i32) -> Result<i32, Unreadable> {
         self.owners.get(&there).copied().ok_or(Unreadable::Damaged)
     }
@@ -264,7 +264,7 @@ impl Known<'_> {
 
 /// What of a piece has to be fitted to this node.
 #[derive(Default)]
-struct Contents {
+struct PieceFlags {
     children: bool,
     lanes: bool,
     leases: bool,
@@ -272,7 +272,7 @@ struct Contents {
     endpoints: bool,
 }
 
-impl Contents {
+impl PieceFlags {
     fn note(&mut self, positions: &ColumnPositions, row: &[Cell<'_>]) {
         let has = |place: Option<usize>| place.is_some_and(|at| row[at] != Cell::Null);
         self.children |= has(positions.parent);
@@ -284,7 +284,7 @@ impl Contents {
     }
 }
 
-fn refuse_taken_schedules(table: &Table, known: &Known<'_>) -> Result<(), PgError> {
+fn refuse_taken_schedules(table: &Table, known: &KnownIds<'_>) -> Result<(), PgError> {
     if table.name != "triggers" {
         return Ok(());
     }
@@ -311,7 +311,7 @@ fn refuse_taken_schedules(table: &Table, known: &Known<'_>) -> Result<(), PgErro
 }
 
 /// Does for the rows that were taken in what this node would have done when it stored them.
-fn adapt(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents) -> Result<(), PgError> {
+fn adapt(session: &Session, ids: &[Uuid], keys: &[String], contents: &PieceFlags) -> Result<(), PgError> {
     if contents.children && moving::has_circle(ids) {
         return Err(damaged());
     }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{begin, each_page, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, rows, user_sql};
-use crate::store::moving::{self, Rows};
+use crate::store::moving::{self, MovedRows};
 use crate::store::{owners, route};
 
 /// Correlation ids whose instances are locked and removed together.
@@ -40,7 +40,7 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
         let gone: Vec<String> = page.into_iter().filter(|key| !stays(key)).collect();
         removed += remove(lock_trees(|| roots(&moving::with_keys(&gone, &of_node()))), stays)?;
         moving::lock_keys(&gone);
-        Rows::Keys(&gone).delete();
+        MovedRows::Keys(&gone).delete();
         Ok(removed < max)
     })?;
     NEXT.set((question, next.unwrap_or_default()));
@@ -65,7 +65,7 @@ fn remove(mut trees: Vec<Vec<Uuid>>, stays: impl Fn(&str) -> bool) -> Result<u64
     trees.retain(|tree| !tree.iter().any(|id| kept.contains(id)));
     let gone: Vec<Uuid> = trees.into_iter().flatten().collect();
     // The other tables come after the instances.
-    if Rows::Instances(&gone).delete()[0] != gone.len() as u64 {
+    if MovedRows::Instances(&gone).delete()[0] != gone.len() as u64 {
         return Err(rows::suppressed("instances"));
     }
     Ok(gone.len() as u64)

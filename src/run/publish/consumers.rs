@@ -165,7 +165,7 @@ fn replace(
             continue;
         };
         link::agree(now, Some(&row.owner)).map_err(|refusal| PgError::new("42501", refusal.message))?;
-        let version = Version::of(now)?;
+        let version = VersionName::of(now)?;
         version.write_all(&mut document, &link.reference);
         links.push(Link { reference: version.renamed(&link.reference), uses: now.id });
     }
@@ -180,13 +180,13 @@ fn replace(
 }
 
 /// What a reference can say about the version that it means.
-struct Version {
+struct VersionName {
     number: i32,
     /// The id that its document has.
     id: Option<String>,
 }
 
-impl Version {
+impl VersionName {
     fn of(row: &DefinitionRow) -> Result<Self, PgError> {
         let document = definitions::whole(row.id)?.document;
         Ok(Self { number: row.version, id: document.get("id").and_then(Value::as_str).map(str::to_owned) })

@@ -80,14 +80,14 @@ static OF_KEYS: [Moved; 4] = [
 
 /// What is moved together.
 #[derive(Clone, Copy, Debug)]
-pub enum Rows<'a> {
+pub enum MovedRows<'a> {
     /// The rows of instances.
     Instances(&'a [Uuid]),
     /// The rows of correlation ids that belong to no instance.
     Keys(&'a [String]),
 }
 
-impl<'a> Rows<'a> {
+impl<'a> MovedRows<'a> {
     fn tables(self) -> (&'static [Moved], Arg<'a>) {
         match self {
             Self::Instances(ids) => (&OF_INSTANCES, Arg::Uuids(ids)),

@@ -18,9 +18,9 @@ const ACTIVITY: i32 = 128;
 const WITHOUT_CORRELATION: i32 = 256;
 
 /// FNV-1a: stored, so it must never change.
-struct Key(u64);
+struct Fnv1a(u64);
 
-impl Key {
+impl Fnv1a {
     fn new(shape: i32) -> Self {
         Self(0xcbf2_9ce4_8422_2325).with(&shape.to_be_bytes())
     }
@@ -59,7 +59,7 @@ pub fn names_target(shape: i32) -> bool {
 
 /// The key under which an item with this filter is stored.
 pub fn key_of_filter(filter: &Filter, shape: i32) -> i64 {
-    let mut key = Key::new(shape);
+    let mut key = Fnv1a::new(shape);
     for id in [&filter.bookmark_id, &filter.instance_id, &filter.activity_instance_id].into_iter().flatten() {
         key = key.with(id.as_bytes());
     }
@@ -93,7 +93,7 @@ pub fn key_of_bookmark(bookmark: &Bookmark, instance: Uuid, correlation_id: Opti
     if shape & WITHOUT_CORRELATION != 0 && correlation_id.is_some() {
         return None;
     }
-    let mut key = Key::new(shape);
+    let mut key = Fnv1a::new(shape);
     for (bit, bytes) in parts {
         if shape & bit != 0 {
             key = key.with(bytes?);

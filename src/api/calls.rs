@@ -14,7 +14,7 @@ use crate::pg::jsonb::Document;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, json};
 use crate::run::message::{self, Message};
-use crate::run::start::Request;
+use crate::run::start::StartRequest;
 use crate::run::{Session, answer, http, start, work};
 use crate::store::{route, tasks};
 
@@ -74,7 +74,7 @@ fn make(session: &mut Session, message: &Message<'_>) -> Result<(Document, bool)
 }
 
 fn started(session: &mut Session, message: &Message<'_>, input: Map<String, Value>) -> Result<Document, PgError> {
-    let request = Request {
+    let request = StartRequest {
         definition_id: message.name.to_owned(),
         version: None,
         input,

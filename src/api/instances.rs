@@ -9,7 +9,7 @@ use crate::api::{not_null, object, on_fault, result};
 use crate::compiled;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, json};
-use crate::run::start::Request;
+use crate::run::start::StartRequest;
 use crate::run::{Session, cancel, pause, resume, start, sweep, work};
 use crate::store::instances;
 use crate::store::instances::InstanceRow;
@@ -27,8 +27,8 @@ sql_functions! {
     wf_instance_state(instance_id: Uuid) => state;
 }
 
-fn request(call: &Call) -> Result<Request, PgError> {
-    Ok(Request {
+fn request(call: &Call) -> Result<StartRequest, PgError> {
+    Ok(StartRequest {
         definition_id: call.required("definition")?,
         input: object(call, "input")?,
         correlation_id: call.arg("correlation_id"),

@@ -6,7 +6,7 @@ use crate::api::object;
 use crate::pg::{Call, PgError, Returned, boundary, catalog, role, session};
 use crate::run::Session;
 use crate::run::adoption::{self, Adoption};
-use crate::run::ownership::{self, Kind};
+use crate::run::ownership::{self, ObjectKind};
 use crate::store::owners;
 
 crate::pg::symbols::sql_functions! {
@@ -17,7 +17,7 @@ crate::pg::symbols::sql_functions! {
 }
 
 fn set_owner(call: &Call) -> Result<Returned, PgError> {
-    let kind = Kind::from_name(&call.required::<String>("kind")?)?;
+    let kind = ObjectKind::from_name(&call.required::<String>("kind")?)?;
     let id: String = call.required("id")?;
     let new = role::required(&call.required_name("role")?)?;
     ownership::set_owner(&mut Session::begin(), kind, &id, new).map(Returned::Boolean)

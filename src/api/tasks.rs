@@ -7,10 +7,10 @@ use crate::access::{self, people as rights};
 use crate::api::{not_null, on_fault, result};
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::answer::{self, Failed, Failure};
-use crate::run::answers::{self, Taken};
+use crate::run::answer::{self, AttemptFailure, TaskAfterFailure};
+use crate::run::answers::{self, AnswerResult};
 use crate::run::burst::OnFault;
-use crate::run::lease::{self, Given, Request};
+use crate::run::lease::{self, ClaimRequest, NewLease};
 use crate::run::limits::{self, Setting};
 use crate::run::{Session, assign, wait, work};
 use crate::store::assignments::{Assignment, Entry};
@@ -48,7 +48,7 @@ const WAITS: std::ops::RangeInclusive<i128> = 0..=30 * 86_400_000_000;
 
 fn claim(call: &Call) -> Result<Returned, PgError> {
     let max = call.required_count("max", MOST)?;
-    let request = Request { names: call.texts("names")?, worker: call.arg("worker"), max, lease: length(call)? };
+    let request = ClaimRequest { names: call.texts("names")?, worker: call.arg("worker"), max, lease: length(call)? };
     let given = lease::claim(&mut Session::begin(), &request)?;
     Ok(Returned::Rows(given.into_iter().map(shown).collect()))
 }
@@ -60,8 +60,8 @@ fn claim_named(call: &Call) -> Result<Returned, PgError> {
 }
 
 /// The columns of a claimed task.
-fn shown(given: Given) -> Vec<Returned> {
-    let Given { task, token, attempt, max_attempts, until } = given;
+fn shown(given: NewLease) -> Vec<Returned> {
+    let NewLease { task, token, attempt, max_attempts, until } = given;
     let max_attempts = max_attempts.map(|most| i32::try_from(most).unwrap_or(i32::MAX));
     vec![
         Returned::Uuid(task.task),
@@ -161,7 +161,7 @@ fn complete(call: &Call) -> Result<Returned, PgError> {
 fn complete_many(call: &Call) -> Result<Returned, PgError> {
     let given: Value = call.required("answers")?;
     let taken = answers::give(&mut Session::begin(), &given)?;
-    let row = |taken: Taken| {
+    let row = |taken: AnswerResult| {
         vec![
             Returned::Uuid(taken.task),
             Returned::Text(taken.outcome.into()),
@@ -175,7 +175,7 @@ fn complete_many(call: &Call) -> Result<Returned, PgError> {
 fn fail(call: &Call) -> Result<Returned, PgError> {
     let outside = || PgError::new("22023", "argument \"retry_in\" must be between 0 and 100 years");
     let (task, token) = (call.required("task_id")?, call.required("token")?);
-    let failure = Failure {
+    let failure = AttemptFailure {
         message: call.required("message")?,
         detail: call.arg("detail"),
         code: call.arg("code"),
@@ -185,7 +185,7 @@ fn fail(call: &Call) -> Result<Returned, PgError> {
     answer::check_code(failure.code.as_deref())?;
     let on_fault: OnFault = on_fault(call)?;
     let fail = |session: &mut Session| answer::fail(session, task, token, &failure, on_fault);
-    let (failed, _): (Failed, _) = work::call(&mut Session::begin(), fail)?;
+    let (failed, _): (TaskAfterFailure, _) = work::call(&mut Session::begin(), fail)?;
     Ok(Returned::Text(failed.name().into()))
 }
 

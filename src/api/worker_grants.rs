@@ -16,13 +16,13 @@ sql_functions! {
 }
 
 /// What both functions are called with.
-struct Request {
+struct GrantArguments {
     role: Oid,
     names: Option<Vec<String>>,
     definition: Option<DefinitionRow>,
 }
 
-impl Request {
+impl GrantArguments {
     fn of(call: &Call) -> Result<Self, PgError> {
         let role = role::required(&call.required::<String>("role")?)?;
         let names = call.texts("names")?;
@@ -47,7 +47,7 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
     if let Some(id) = call.arg::<String>("definition_id") {
         definitions::lock(&id);
     }
-    let request = Request::of(call)?;
+    let request = GrantArguments::of(call)?;
     request.definition.as_ref().map(access::require_owner).transpose()?;
     let (holder, grantor) = (owners::id_of(request.role), owners::current_id());
     task_grants::lock(request.role);
@@ -62,7 +62,7 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
 
 /// Takes grants back: those of the current role, and those of definitions that it may manage.
 fn revoke(call: &Call) -> Result<Returned, PgError> {
-    let request = Request::of(call)?;
+    let request = GrantArguments::of(call)?;
     let (holder, who) = (owners::id_of(request.role), role::current());
     let manages = |id: &str| match publish::find(id, None) {
         Ok(row) => access::is_member(who, &row.owner),

@@ -24,12 +24,12 @@ use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Lease};
 use crate::store::pauses;
-use crate::store::tasks::{self, Answer, Ended};
+use crate::store::tasks::{self, Answer, EndedTask};
 use crate::wake;
 
 /// What a worker says of an attempt that failed.
 #[derive(Debug)]
-pub struct Failure {
+pub struct AttemptFailure {
     /// Message.
     pub message: String,
     /// Detail.
@@ -44,14 +44,14 @@ pub struct Failure {
 
 /// What became of a task whose attempt failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failed {
+pub enum TaskAfterFailure {
     /// It will be tried again.
     Open,
     /// Its activity has faulted.
     Failed,
 }
 
-impl Failed {
+impl TaskAfterFailure {
     /// Its name in SQL.
     pub fn name(self) -> &'static str {
         match self {
@@ -102,11 +102,11 @@ pub fn fail(
     session: &mut Session,
     task: Uuid,
     token: Uuid,
-    failure: &Failure,
+    failure: &AttemptFailure,
     on_fault: OnFault,
-) -> Result<(Failed, Option<InstanceRow>), PgError> {
+) -> Result<(TaskAfterFailure, Option<InstanceRow>), PgError> {
     let Some((mut waiting, compiled)) = lock_task(session, task)? else {
-        return failed_before(task, token).map(|row| (Failed::Failed, Some(row)));
+        return failed_before(task, token).map(|row| (TaskAfterFailure::Failed, Some(row)));
     };
     if !holds(&mut waiting, token) {
         return Err(not_held(&waiting));
@@ -117,18 +117,18 @@ pub fn fail(
         ..Fault::new(TASK_FAILED, failure.message.clone())
     };
     if failure.retry && give_back(session, &compiled.program, &waiting, &fault, failure.retry_in) {
-        return Ok((Failed::Open, None));
+        return Ok((TaskAfterFailure::Open, None));
     }
     let answer = Answer::Failed(&token);
     if kept_answer::must_wait(&waiting, &compiled, false) {
         kept_answer::keep(session, &mut waiting, answer, Some(&fault));
-        return Ok((Failed::Failed, Some(waiting.row)));
+        return Ok((TaskAfterFailure::Failed, Some(waiting.row)));
     }
     let attempts = u32::try_from(waiting.lease.attempt).unwrap_or_default();
     consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
         execution::fail(program, instance, resumed, attempts, fault, host, limits)
     })?;
-    Ok((Failed::Failed, Some(waiting.row)))
+    Ok((TaskAfterFailure::Failed, Some(waiting.row)))
 }
 
 /// Locks the instance of a task that the caller named, and asks for the rights to work on the task. `None`: it is not
@@ -214,7 +214,7 @@ fn failed_before(task: Uuid, token: Uuid) -> Result<InstanceRow, PgError> {
     }
 }
 
-fn readable(ended: &Ended, task: Uuid) -> Result<InstanceRow, PgError> {
+fn readable(ended: &EndedTask, task: Uuid) -> Result<InstanceRow, PgError> {
     let Some(row) = instances::get(ended.instance) else { return Err(gone::error(Missing::Task(task))?) };
     people::require_work(&row, &*compiled::of_instance(&row)?, task, ended.assignment.as_deref())?;
     Ok(row)

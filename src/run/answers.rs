@@ -8,7 +8,7 @@ use uuid::Uuid;
 use workflow_engine::calendar::Interval;
 
 use crate::pg::{PgError, args, interrupt, json};
-use crate::run::answer::{self, Failure};
+use crate::run::answer::{self, AttemptFailure};
 use crate::run::burst::OnFault;
 use crate::run::{Session, work};
 use crate::store::instances::InstanceRow;
@@ -23,11 +23,11 @@ struct Said {
 
 enum What {
     Completed(Option<Value>),
-    Failed(Failure),
+    Failed(AttemptFailure),
 }
 
 /// What became of an answer.
-pub struct Taken {
+pub struct AnswerResult {
     /// The task.
     pub task: Uuid,
     /// `Completed`, `Open`, `Failed` or `Refused`.
@@ -39,7 +39,7 @@ pub struct Taken {
 }
 
 /// Takes answers `[{"taskId", "token", "result" | "error"}]` and returns what became of each, in their order.
-pub fn give(session: &mut Session, answers: &Value) -> Result<Vec<Taken>, PgError> {
+pub fn give(session: &mut Session, answers: &Value) -> Result<Vec<AnswerResult>, PgError> {
     let Value::Array(given) = answers else {
         return Err(PgError::new("22023", "argument \"answers\" must be a JSON array"));
     };
@@ -56,7 +56,7 @@ pub fn give(session: &mut Session, answers: &Value) -> Result<Vec<Taken>, PgErro
     Ok(taken.into_iter().map(|(_, taken)| taken).collect())
 }
 
-fn take(session: &mut Session, said: &Said) -> Result<Taken, PgError> {
+fn take(session: &mut Session, said: &Said) -> Result<AnswerResult, PgError> {
     let Said { task, token, what } = said;
     let taken: Result<(&'static str, Option<InstanceRow>), PgError> = session.isolated(|session| {
         work::call(session, |session| match what {
@@ -76,7 +76,7 @@ fn take(session: &mut Session, said: &Said) -> Result<Taken, PgError> {
         Err(error) => ("Refused", None, Some(error.message)),
     };
     let sub_status = row.map(|row| work::latest(session, row).instance.sub_status.name());
-    Ok(Taken { task: *task, outcome, sub_status, message })
+    Ok(AnswerResult { task: *task, outcome, sub_status, message })
 }
 
 fn read(answer: &Value, i: usize) -> Result<Said, PgError> {
@@ -107,7 +107,7 @@ fn read(answer: &Value, i: usize) -> Result<Said, PgError> {
     Ok(Said { task, token, what })
 }
 
-fn failure(error: &Value, wrong: &dyn Fn(&str) -> PgError) -> Result<Failure, PgError> {
+fn failure(error: &Value, wrong: &dyn Fn(&str) -> PgError) -> Result<AttemptFailure, PgError> {
     let Value::Object(members) = error else { return Err(wrong("has an \"error\" that is not an object")) };
     refuse_unknown(members, &["message", "detail", "code", "retryIn", "retry"], |name| {
         wrong(&format!("has an \"error\" with an unknown member \"{name}\""))
@@ -127,7 +127,7 @@ fn failure(error: &Value, wrong: &dyn Fn(&str) -> PgError) -> Result<Failure, Pg
         Some(text) => Some(delay(&text, wrong)?),
     };
     let message = text("message")?.ok_or_else(|| wrong("has an \"error\" without \"message\""))?;
-    Ok(Failure { message, detail: text("detail")?, code: text("code")?, retry_in, retry })
+    Ok(AttemptFailure { message, detail: text("detail")?, code: text("code")?, retry_in, retry })
 }
 
 /// A delay in microseconds, as the argument `retry_in` of `wf_fail_task` means it.

@@ -18,7 +18,7 @@ use crate::pg::spi::Timestamp;
 use crate::run::create::forget_deferred;
 use crate::run::host::SpiHost;
 use crate::run::notices::{tell_how_to_fire, warn_faulted};
-use crate::run::save::{Consumed, Ended, RowState, Stored, faulted_executions, stored_bookmarks};
+use crate::run::save::{BurstEnd, Consumed, RowBefore, RowState, faulted_executions, stored_bookmarks};
 use crate::run::session::{Faulted, FollowUp, Publisher};
 use crate::run::{Session, abandoned, child_report, continued, running, save};
 use crate::store::instances::InstanceRow;
@@ -56,11 +56,11 @@ pub fn run(
     session: &mut Session,
     burst: StoredBurst<'_>,
     body: impl FnOnce(&Program, &mut Instance, &mut dyn Host, &Limits) -> Result<Delta, Error>,
-) -> Result<Ended, PgError> {
+) -> Result<BurstEnd, PgError> {
     session.count_burst()?;
     let StoredBurst { row, compiled, state, on_fault, resumed } = burst;
     let id = row.instance.id;
-    let before = Stored {
+    let before = RowBefore {
         activation_key: row.activation_key.clone(),
         bookmarks: stored_bookmarks(&row.instance),
         faulted: row.instance.incident_count > 0,
@@ -93,7 +93,7 @@ pub fn run(
         }
     };
     if is_served && !note_answer(session, id, &mut delta) {
-        return Ok(Ended::Taken);
+        return Ok(BurstEnd::Taken);
     }
     if let (OnFault::Raise, Some(incident)) = (on_fault, delta.incidents.first()) {
         return Err(if may_watch(row, compiled) { host.original(&incident.fault) } else { faulted_somewhere(id) });
@@ -106,7 +106,7 @@ pub fn run(
     };
     let Some(has_queue) = saved else {
         forget_deferred(id);
-        return Ok(Ended::Taken);
+        return Ok(BurstEnd::Taken);
     };
     if let Some(next) = delta.continuation.take() {
         continued::create(session, row, compiled, *next, has_queue)?;
@@ -127,7 +127,7 @@ pub fn run(
     }
     session.follow_ups.extend(abandoned.into_iter().map(|child| FollowUp::Cancel(child, row.owner.clone())));
     collect_work(session, row, compiled, &before, delta, has_queue)?;
-    Ok(Ended::Saved)
+    Ok(BurstEnd::Saved)
 }
 
 /// Notes what a burst answered to its request. `false`: it turned the request away.
@@ -176,7 +176,7 @@ fn collect_work(
     session: &mut Session,
     row: &mut InstanceRow,
     compiled: &Compiled,
-    before: &Stored,
+    before: &RowBefore,
     delta: Delta,
     has_queue: bool,
 ) -> Result<(), PgError> {

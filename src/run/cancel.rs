@@ -25,7 +25,7 @@ use crate::store::instances::{self, InstanceRow};
 pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>, force: bool) -> Result<bool, PgError> {
     let cancelled = cancel_if_there(session, instance_id, reason, force)?;
     let cancelled = cancelled.ok_or_else(|| resume::unknown(instance_id))?;
-    if cancelled == Cancelled::HadEnded {
+    if cancelled == CancelEffect::HadEnded {
         continued::tell(instance_id);
     }
     let mut below = VecDeque::from(to_cancel_below(instance_id, cancelled));
@@ -36,18 +36,18 @@ pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>, fo
         }
         // Another session may have deleted the child while this one waited for its lock.
         let cancelled = cancel_if_there(session, child, reason, force)?;
-        if cancelled == Some(Cancelled::HadEnded) {
+        if cancelled == Some(CancelEffect::HadEnded) {
             // It has gone on as another one, perhaps while this session waited for its lock.
             below.extend(continued::latest(child));
         }
-        below.extend(to_cancel_below(child, cancelled.unwrap_or(Cancelled::HadEnded)));
+        below.extend(to_cancel_below(child, cancelled.unwrap_or(CancelEffect::HadEnded)));
     }
-    Ok(cancelled == Cancelled::Now)
+    Ok(cancelled == CancelEffect::Now)
 }
 
 /// What a cancel did to an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cancelled {
+enum CancelEffect {
     /// It is cancelled, or will be when its handlers have run.
     Now,
     /// It had ended before.
@@ -57,10 +57,10 @@ enum Cancelled {
 }
 
 /// The children of an instance that are cancelled with it: not those that its handlers have started.
-fn to_cancel_below(instance_id: Uuid, cancelled: Cancelled) -> Vec<Uuid> {
+fn to_cancel_below(instance_id: Uuid, cancelled: CancelEffect) -> Vec<Uuid> {
     match cancelled {
-        Cancelled::Now | Cancelled::HadEnded => instances::children_not_awaited(instance_id),
-        Cancelled::IsUnderWay => Vec::new(),
+        CancelEffect::Now | CancelEffect::HadEnded => instances::children_not_awaited(instance_id),
+        CancelEffect::IsUnderWay => Vec::new(),
     }
 }
 
@@ -70,7 +70,7 @@ fn cancel_if_there(
     instance_id: Uuid,
     reason: Option<&str>,
     force: bool,
-) -> Result<Option<Cancelled>, PgError> {
+) -> Result<Option<CancelEffect>, PgError> {
     running::refuse(instance_id)?;
     session.has_waited = true;
     let Some(mut row) = instances::lock(instance_id) else { return Ok(None) };
@@ -78,11 +78,11 @@ fn cancel_if_there(
     access::require_resume(&row, &compiled)?;
     if has_ended(&row, force) {
         let is_under_way = row.instance.state.ending() == Ending::Cancelled;
-        return Ok(Some(if is_under_way { Cancelled::IsUnderWay } else { Cancelled::HadEnded }));
+        return Ok(Some(if is_under_way { CancelEffect::IsUnderWay } else { CancelEffect::HadEnded }));
     }
     end(session, &mut row, &compiled, reason, force)?;
     paused::tell_if_paused(&row);
-    Ok(Some(Cancelled::Now))
+    Ok(Some(CancelEffect::Now))
 }
 
 /// Whether an instance has ended or is about to be cancelled, so that a cancel without force changes nothing.

@@ -27,8 +27,8 @@ const REASON: &str = "its parent does not wait for it any more";
 /// Cancels a child with the rights of its parent's owner, or leaves that to the queue.
 pub fn cancel(session: &mut Session, child: Uuid, owner: &Owner) -> Result<(), PgError> {
     let error = match session.isolated(|session| cancel_if_free(session, child, owner, || true)) {
-        Ok(Cancelled::Busy) => None,
-        Ok(Cancelled::Done | Cancelled::Over | Cancelled::Denied) => return Ok(()),
+        Ok(CancelAttempt::Busy) => None,
+        Ok(CancelAttempt::Done | CancelAttempt::Over | CancelAttempt::Denied) => return Ok(()),
         Err(error) if error.aborts_transaction() => return Err(error),
         Err(error) => Some(error),
     };
@@ -67,9 +67,9 @@ pub fn cancel_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErro
     }
     let outcome = cancel_if_free(session, child, &item.sender, || queue::take(item.id))?;
     Ok(match outcome {
-        Cancelled::Done => Swept::Resumed(1),
-        Cancelled::Busy => Swept::Held,
-        Cancelled::Over | Cancelled::Denied => {
+        CancelAttempt::Done => Swept::Resumed(1),
+        CancelAttempt::Busy => Swept::Held,
+        CancelAttempt::Over | CancelAttempt::Denied => {
             queue::take(item.id);
             Swept::Stays
         }
@@ -77,7 +77,7 @@ pub fn cancel_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErro
 }
 
 /// The outcome of a cancel.
-enum Cancelled {
+enum CancelAttempt {
     Done,
     /// Another session holds the instance, or one of its tasks; or its burst runs further up in this session.
     Busy,
@@ -93,33 +93,33 @@ fn cancel_if_free(
     instance: Uuid,
     sender: &Owner,
     take: impl FnOnce() -> bool,
-) -> Result<Cancelled, PgError> {
+) -> Result<CancelAttempt, PgError> {
     if running::contains(instance) {
-        return Ok(Cancelled::Busy);
+        return Ok(CancelAttempt::Busy);
     }
     session.has_waited = true;
     let Some(mut row) = instances::lock_with(instance, Wait::Skip) else {
-        return Ok(if instances::owner(instance).is_some() { Cancelled::Busy } else { Cancelled::Over });
+        return Ok(if instances::owner(instance).is_some() { CancelAttempt::Busy } else { CancelAttempt::Over });
     };
     let compiled = compiled::of_instance(&row)?;
     let is_heard =
         row.owner.id == sender.id || Hearing::of(sender, true).resumes_row(&row, &compiled) == Verdict::Heard;
     if !is_heard {
-        return Ok(Cancelled::Denied);
+        return Ok(CancelAttempt::Denied);
     }
     if cancel::has_ended(&row, false) {
         return match continued::latest(instance) {
             Some(next) => cancel_if_free(session, next, sender, take),
-            None => Ok(Cancelled::Over),
+            None => Ok(CancelAttempt::Over),
         };
     }
     if !claim::can_remove_tasks(&row, &compiled) || !take() {
-        return Ok(Cancelled::Busy);
+        return Ok(CancelAttempt::Busy);
     }
     // No activity waits for its report.
     row.parent = row.parent.map(|parent| instances::Parent { bookmark: None, ..parent });
     cancel::end(session, &mut row, &compiled, Some(REASON), false)?;
     let below = instances::children(instance).into_iter();
     session.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
-    Ok(Cancelled::Done)
+    Ok(CancelAttempt::Done)
 }

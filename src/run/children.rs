@@ -19,7 +19,7 @@ use crate::run::burst::OnFault;
 use crate::run::claim::Claim;
 use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
-use crate::run::save::Ended;
+use crate::run::save::BurstEnd;
 use crate::run::session::{ChildReport, FollowUp, Publisher};
 use crate::run::{Session, abandoned, child_report, claim, consume, create, queue_item, running, start};
 use crate::store::instances::{InstanceRow, Parent};
@@ -46,9 +46,9 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
         }
     };
     let report = match ended {
-        Ended::Taken => child::refusal(id, &refused(&row.definition_id, &key_of(&row, &compiled))?.message),
-        Ended::Saved if begin == Begin::Now => child_report::of(&row)?,
-        Ended::Saved => return Ok(()),
+        BurstEnd::Taken => child::refusal(id, &refused(&row.definition_id, &key_of(&row, &compiled))?.message),
+        BurstEnd::Saved if begin == Begin::Now => child_report::of(&row)?,
+        BurstEnd::Saved => return Ok(()),
     };
     if let Some(bookmark) = bookmark_id {
         let report = ChildReport { parent: parent.instance, bookmark, report, owner: parent.owner };
@@ -70,7 +70,7 @@ fn run_new(
     compiled: &Compiled,
     child: NewChild,
     parent: &Publisher,
-) -> Result<(InstanceRow, Ended), PgError> {
+) -> Result<(InstanceRow, BurstEnd), PgError> {
     let mut row = new_row(compiled, child, parent)?;
     let depth = session.inline.get(&parent.instance).map_or(1, |depth| depth + 1);
     refuse_depth(session, depth)?;
@@ -85,10 +85,10 @@ fn create_new(
     compiled: &Compiled,
     child: NewChild,
     parent: &Publisher,
-) -> Result<(InstanceRow, Ended), PgError> {
+) -> Result<(InstanceRow, BurstEnd), PgError> {
     let mut row = new_row(compiled, child, parent)?;
     session.inline.remove(&row.instance.id);
-    let ended = create::create_pending(session, &mut row, compiled, &create::Entry::ROOT, None, session.now);
+    let ended = create::create_pending(session, &mut row, compiled, &create::StartPoint::ROOT, None, session.now);
     tell_how_to_fire();
     Ok((row, ended))
 }

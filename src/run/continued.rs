@@ -16,8 +16,8 @@ use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::notice;
 use crate::run::activation::{key_of, refused};
-use crate::run::create::{Entry, create_pending, new_row};
-use crate::run::save::Ended;
+use crate::run::create::{StartPoint, create_pending, new_row};
+use crate::run::save::BurstEnd;
 use crate::run::session::FollowUp;
 use crate::run::{Session, admission};
 use crate::store::instances::{self, InstanceRow, Parent};
@@ -43,8 +43,8 @@ pub fn create(
     let mut row = new_row(next.id, &target, owner, key, name, input, before.parent)?;
     row.schedule_id = before.schedule_id;
     row.continued_from = Some(old.id);
-    let ended = create_pending(session, &mut row, &target, &Entry::ROOT, None, session.now);
-    if ended == Ended::Taken {
+    let ended = create_pending(session, &mut row, &target, &StartPoint::ROOT, None, session.now);
+    if ended == BurstEnd::Taken {
         return Err(refused(&row.definition_id, &key_of(&row, &target))?);
     }
     admission::hand_over((before, compiled), (&row, &target));

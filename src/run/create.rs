@@ -14,7 +14,7 @@ use crate::error;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json, rows};
 use crate::run::activation::activation_key;
-use crate::run::save::Ended;
+use crate::run::save::BurstEnd;
 use crate::run::{Session, running};
 use crate::store::instances::{self, InstanceRow, Parent};
 use crate::store::leases::Lease;
@@ -54,14 +54,14 @@ pub(super) fn new_row(
 
 /// Where an instance begins.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct StartPoint<'a> {
     /// Id of the trigger's activity; empty is the root, as wf_start begins.
     activity_id: &'a str,
     /// Path of its node.
     node_id: &'a str,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> StartPoint<'a> {
     /// At the first activity.
     pub const ROOT: Self = Self { activity_id: "", node_id: "" };
 
@@ -76,36 +76,36 @@ pub(super) fn create_pending(
     session: &mut Session,
     row: &mut InstanceRow,
     compiled: &Compiled,
-    entry: &Entry<'_>,
+    start_point: &StartPoint<'_>,
     stimulus: Option<&Value>,
     due_at: DateTime<Utc>,
-) -> Ended {
+) -> BurstEnd {
     let now = session.timestamp();
     row.instance.sub_status = SubStatus::Pending;
     let is_new = insert(row, now, row.activation_key.is_some());
     forget_deferred(row.instance.id);
     if !is_new {
-        return Ended::Taken;
+        return BurstEnd::Taken;
     }
-    let node = compiled.program.find(entry.activity_id).unwrap_or(NodeIx(0));
+    let node = compiled.program.find(start_point.activity_id).unwrap_or(NodeIx(0));
     let bookmark = Bookmark {
         id: session.new_id(),
         node,
-        activity_id: entry.activity_id.to_owned(),
-        node_id: entry.node_id.to_owned(),
+        activity_id: start_point.activity_id.to_owned(),
+        node_id: start_point.node_id.to_owned(),
         activity_type: START_BOOKMARK.into(),
         activity_instance_id: activity_instance_id(row.instance.id, 0),
         name: START_BOOKMARK.into(),
         hash: stimulus::hash(START_BOOKMARK, None, None),
         payload: stimulus.map(json::copy),
-        metadata: Some(json!({ "trigger": entry.activity_id })),
+        metadata: Some(json!({ "trigger": start_point.activity_id })),
         callback: None,
         auto_burn: true,
         auto_complete: true,
         due_at: Some(due_at),
     };
     rows::write(|writer| bookmarks::insert(writer, &bookmark, &Lease::default(), &row.instance, now));
-    Ended::Saved
+    BurstEnd::Saved
 }
 
 /// Inserts an instance before it runs. `false`: its id or activation key is taken.

@@ -74,7 +74,7 @@ fn try_fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     }
     let schedule = timing::decode(&timed.schedule)?;
     let (plan, next) = plan(session, &schedule, &timed)?;
-    let fire = Fire { session, schedule: &schedule, timed: &timed, workflow: None };
+    let fire = TriggerFire { session, schedule: &schedule, timed: &timed, workflow: None };
     let outcome = fire.run(&plan, next)?;
     schedules::fired(id, &outcome);
     Ok(true)
@@ -109,7 +109,7 @@ fn grace(schedule: &Schedule) -> chrono::Duration {
 }
 
 /// One fire of a trigger.
-struct Fire<'a> {
+struct TriggerFire<'a> {
     session: &'a mut Session,
     schedule: &'a Schedule,
     timed: &'a Timed,
@@ -117,7 +117,7 @@ struct Fire<'a> {
     workflow: Option<ScheduledWorkflow>,
 }
 
-impl Fire<'_> {
+impl TriggerFire<'_> {
     fn run(mut self, plan: &DueFires, next: NextFire) -> Result<FireOutcome, PgError> {
         let mut outcome = FireOutcome {
             next_fire_at: next.next_fire_at,

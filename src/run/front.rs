@@ -46,13 +46,13 @@ const SPARE: usize = 8;
 type Head = (Reverse<i32>, Timestamp, String);
 
 /// Lanes with the name of their tasks, in the order of their first ones.
-type Lanes = Rc<[(String, String)]>;
+type OrderedLanes = Rc<[(String, String)]>;
 
 thread_local! {
     static FRONTS: RefCell<HashMap<String, (Front, Instant)>> = RefCell::default();
     static HEADS: RefCell<Option<(BTreeSet<Head>, Instant)>> = const { RefCell::new(None) };
     /// The lanes of the tasks of these names.
-    static LANES: RefCell<Option<(Vec<String>, Lanes, Instant)>> = const { RefCell::new(None) };
+    static LANES: RefCell<Option<(Vec<String>, OrderedLanes, Instant)>> = const { RefCell::new(None) };
     /// Until when ends of leases are not looked for.
     static ENDS: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Tasks that the claim before could not have.
@@ -208,7 +208,7 @@ pub fn move_heads(names: &[String], found: &[ClaimableTask], is_full: bool, is_l
 }
 
 /// The lanes of the tasks of these names, as they were within the last second. `None`: that is not known.
-pub fn known_lanes(names: &[String]) -> Option<Lanes> {
+pub fn known_lanes(names: &[String]) -> Option<OrderedLanes> {
     LANES.with_borrow(|known| {
         let (of, lanes, until) = known.as_ref()?;
         (of == names && *until > Instant::now()).then(|| Rc::clone(lanes))
@@ -216,8 +216,8 @@ pub fn known_lanes(names: &[String]) -> Option<Lanes> {
 }
 
 /// The same as they are now. Notes them, unless they are so many that they would take much memory.
-pub fn read_lanes(names: &[String]) -> Lanes {
-    let lanes: Lanes = leases::lanes_of(names).into();
+pub fn read_lanes(names: &[String]) -> OrderedLanes {
+    let lanes: OrderedLanes = leases::lanes_of(names).into();
     let noted = (lanes.len() <= MOST_NOTED).then(|| (names.to_vec(), Rc::clone(&lanes), Instant::now() + VALID));
     LANES.set(noted);
     lanes

@@ -30,11 +30,11 @@ mod locked;
 pub mod named;
 mod take;
 
-use take::{Taken, Terms, take};
+use take::{ClaimedAttempt, Terms, take};
 
 /// What a worker asks for.
 #[derive(Debug)]
-pub struct Request {
+pub struct ClaimRequest {
     /// Names of tasks; `None`: all.
     pub names: Option<Vec<String>>,
     /// Name of the worker.
@@ -47,7 +47,7 @@ pub struct Request {
 
 /// A task that a worker holds from now on.
 #[derive(Debug)]
-pub struct Given {
+pub struct NewLease {
     /// The task.
     pub task: Claimed,
     /// What proves the claim.
@@ -74,10 +74,10 @@ fn begin() -> Result<(), PgError> {
 }
 
 /// Claims tasks.
-pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgError> {
+pub fn claim(session: &mut Session, request: &ClaimRequest) -> Result<Vec<NewLease>, PgError> {
     begin()?;
     let (now, role, limits) = (session.timestamp(), role::current(), limits::lock());
-    let mut claim = Claim::new(request.worker.as_deref(), request.max, request.lease, now);
+    let mut claim = TaskClaim::new(request.worker.as_deref(), request.max, request.lease, now);
     let has_seen_all = claim.take_first(session, request.names.as_deref(), &limits, now, role)?;
     if !has_seen_all && claim.given.len() < request.max {
         let names = request.names.clone().unwrap_or_else(leases::names);
@@ -105,11 +105,11 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
 }
 
 /// What a claim has found so far.
-struct Claim<'a> {
+struct TaskClaim<'a> {
     worker: Option<&'a str>,
     max: usize,
     until: Timestamp,
-    given: HashMap<Uuid, Taken>,
+    given: HashMap<Uuid, ClaimedAttempt>,
     order: Vec<Uuid>,
     unreadable: HashSet<Uuid>,
     /// Leases that are stored at the end, by one command.
@@ -118,7 +118,7 @@ struct Claim<'a> {
     passed: usize,
 }
 
-impl<'a> Claim<'a> {
+impl<'a> TaskClaim<'a> {
     /// `lease` is its length in microseconds.
     fn new(worker: Option<&'a str>, max: usize, lease: i64, now: Timestamp) -> Self {
         Self {
@@ -133,7 +133,7 @@ impl<'a> Claim<'a> {
         }
     }
 
-    fn note(&mut self, task: Uuid, taken: Taken) {
+    fn note(&mut self, task: Uuid, taken: ClaimedAttempt) {
         self.order.push(task);
         self.given.insert(task, taken);
     }
@@ -221,15 +221,15 @@ impl<'a> Claim<'a> {
         rows::write(|writer| later.iter().for_each(|(task, lease)| leases::set(writer, task, lease)));
     }
 
-    fn end(mut self) -> Vec<Given> {
+    fn end(mut self) -> Vec<NewLease> {
         self.store();
         let mut claimed: HashMap<Uuid, Claimed> =
             leases::claimed(&self.order).into_iter().map(|claimed| (claimed.task, claimed)).collect();
         let given = self.order.iter().filter_map(|id| {
             let (token, attempt, max_attempts) = self.given.remove(id)?;
-            Some(Given { task: claimed.remove(id)?, token, attempt, max_attempts, until: self.until })
+            Some(NewLease { task: claimed.remove(id)?, token, attempt, max_attempts, until: self.until })
         });
-        let given: Vec<Given> = given.collect();
+        let given: Vec<NewLease> = given.collect();
         // With none given nothing is said: waiting sessions need not look again.
         wake::note_claimed_tasks(given.len());
         given.iter().for_each(|given| wake::note_task_at(&given.task.name, self.until));

@@ -16,7 +16,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, session};
 use crate::run::front;
 use crate::store::leases::{self, ClaimableTask, Held, Lease};
-use crate::store::limits::{self, Asked, Limit, Need, Taken};
+use crate::store::limits::{self, Asked, Limit, LockedSlot, Need};
 use crate::store::owners;
 use crate::{compiled, wake};
 
@@ -93,7 +93,7 @@ pub struct Search {
 }
 
 /// Whether a role may claim the tasks of an owner, a version and a name.
-type Known = HashMap<(i32, Uuid, String), bool>;
+type KnownRights = HashMap<(i32, Uuid, String), bool>;
 
 /// The first page of a search for tasks of some names.
 pub struct First {
@@ -210,7 +210,7 @@ impl Search {
     }
 
     /// Whether the role may claim a task that is for nobody in particular. `None`: its definition cannot be read.
-    fn may_work(&self, known: &mut Known, claimable: &ClaimableTask, owner: i32) -> Option<bool> {
+    fn may_work(&self, known: &mut KnownRights, claimable: &ClaimableTask, owner: i32) -> Option<bool> {
         let key = (owner, claimable.version, claimable.name.clone());
         if let Some(known) = known.get(&key) {
             return Some(*known);
@@ -300,7 +300,7 @@ impl Search {
     }
 
     /// Locks the slots that a task needs. `None`: there are none, or it needs others than its lane says.
-    pub fn take(&mut self, claimable: &ClaimableTask) -> Option<Vec<Taken>> {
+    pub fn take(&mut self, claimable: &ClaimableTask) -> Option<Vec<LockedSlot>> {
         let needs = self.needs(claimable)?;
         match limits::take(&needs, self.now) {
             Ok(taken) => Some(taken),

@@ -23,7 +23,7 @@ use crate::wake;
 
 /// What a call of `wf_set_owner` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ObjectKind {
     /// A definition, by its id.
     Definition,
     /// An instance, by its id.
@@ -34,7 +34,7 @@ pub enum Kind {
     ActivityType,
 }
 
-impl Kind {
+impl ObjectKind {
     /// Reads its name.
     pub fn from_name(name: &str) -> Result<Self, PgError> {
         match name {
@@ -50,12 +50,12 @@ impl Kind {
 
 /// Changes the owner of an object. The caller must have the rights of the present owner and be able to SET ROLE to the
 /// new one (42501). `false`: the object has that owner already.
-pub fn set_owner(session: &mut Session, kind: Kind, id: &str, new: Oid) -> Result<bool, PgError> {
+pub fn set_owner(session: &mut Session, kind: ObjectKind, id: &str, new: Oid) -> Result<bool, PgError> {
     let is_changed = match kind {
-        Kind::Definition => definition(id, new),
-        Kind::Instance => instance(session, id, new),
-        Kind::Schedule => schedule::set_owner(session, id, new),
-        Kind::ActivityType => activity_type(id, new),
+        ObjectKind::Definition => definition(id, new),
+        ObjectKind::Instance => instance(session, id, new),
+        ObjectKind::Schedule => schedule::set_owner(session, id, new),
+        ObjectKind::ActivityType => activity_type(id, new),
     }?;
     if is_changed {
         // Due work may have to run in a session of another role now.

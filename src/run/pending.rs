@@ -9,7 +9,7 @@ use crate::pg::{PgError, json};
 use crate::run::Session;
 use crate::run::admission::{self, Start};
 use crate::run::burst::{self, OnFault, StoredBurst};
-use crate::run::create::{Entry, create_pending, new_row};
+use crate::run::create::{StartPoint, create_pending, new_row};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::save::{Consumed, RowState};
 use crate::store::bookmarks::Waiting;
@@ -28,7 +28,7 @@ pub fn create_due(
     let id = session.new_id();
     let mut row = new_row(id, compiled, owner, Some(correlation_id), None, input, None)?;
     let now = session.now;
-    create_pending(session, &mut row, compiled, &Entry::ROOT, None, now);
+    create_pending(session, &mut row, compiled, &StartPoint::ROOT, None, now);
     tell_how_to_fire();
     Ok(())
 }

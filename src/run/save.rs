@@ -35,7 +35,7 @@ pub enum RowState {
 
 /// How a burst ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum BurstEnd {
     /// Saved.
     Saved,
     /// Not saved. Either the id or activation key of a new instance is taken, and nothing is left of the instance. Or
@@ -61,7 +61,7 @@ pub struct Consumed<'a> {
 }
 
 /// The stored row before the burst.
-pub struct Stored {
+pub struct RowBefore {
     /// Its activation key.
     pub activation_key: Option<String>,
     /// Bookmarks that are stored for it.
@@ -85,7 +85,7 @@ pub fn save(
     row: &mut InstanceRow,
     compiled: &Compiled,
     state: RowState,
-    before: &Stored,
+    before: &RowBefore,
     delta: &Delta,
     resumed: Option<Consumed<'_>>,
 ) -> Option<bool> {
@@ -140,7 +140,7 @@ pub fn save(
 fn clear<'a>(
     session: &Session,
     row: &InstanceRow,
-    before: &Stored,
+    before: &RowBefore,
     delta: &Delta,
     mut resumed: Option<Consumed<'a>>,
 ) -> Option<Consumed<'a>> {
@@ -185,7 +185,7 @@ fn write(
     writer: &mut Writer,
     row: &InstanceRow,
     state: RowState,
-    before: &Stored,
+    before: &RowBefore,
     (delta, opened): (&Delta, &[Lease]),
     now: Timestamp,
 ) {
@@ -259,7 +259,7 @@ fn write_tasks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: O
     }
 }
 
-fn save_incidents(session: &mut Session, row: &InstanceRow, before: &Stored, delta: &Delta) {
+fn save_incidents(session: &mut Session, row: &InstanceRow, before: &RowBefore, delta: &Delta) {
     let now = session.timestamp();
     if before.faulted {
         // An execution that was retried and faulted again has a new incident; the old one is resolved.

@@ -17,9 +17,9 @@ use crate::pg::{PgError, json};
 use crate::run::activation::{key_of, refused};
 use crate::run::admission::Start;
 use crate::run::burst::{self, OnFault, StoredBurst};
-use crate::run::create::{Entry, create_pending, forget_deferred, insert, new_row};
+use crate::run::create::{StartPoint, create_pending, forget_deferred, insert, new_row};
 use crate::run::notices::tell_how_to_fire;
-use crate::run::save::{Ended, RowState};
+use crate::run::save::{BurstEnd, RowState};
 use crate::run::{Session, admission, version};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners;
@@ -33,7 +33,7 @@ use refusal::{note_misfit, note_refusal, same_definition};
 
 /// The arguments of a start.
 #[derive(Debug)]
-pub struct Request {
+pub struct StartRequest {
     /// Logical id of the definition.
     pub definition_id: String,
     /// Version; the published one if not given.
@@ -54,7 +54,7 @@ pub struct Request {
 
 /// Starts an instance for a caller that names the definition, and runs it until every branch waits or ends. Also
 /// returns whether the instance is new: a second start with a known id runs nothing.
-pub fn start_by_name(session: &mut Session, request: Request) -> Result<(InstanceRow, bool), PgError> {
+pub fn start_by_name(session: &mut Session, request: StartRequest) -> Result<(InstanceRow, bool), PgError> {
     let (definition, my_id) = version::find(session, &request.definition_id, request.version)?;
     access::require(Privilege::Start, &definition)?;
     if let Some(id) = request.instance_id {
@@ -71,7 +71,7 @@ pub fn start_by_name(session: &mut Session, request: Request) -> Result<(Instanc
     let beginning =
         Beginning { trigger, stimulus: None, on_fault: request.on_fault, id_given: request.instance_id.is_some() };
     let ended = run(session, &mut row, &compiled, beginning)?;
-    if ended == Ended::Taken {
+    if ended == BurstEnd::Taken {
         // A concurrent transaction committed an instance with this id, or one that holds the activation key.
         if let Some(existing) = request.instance_id.and_then(instances::get) {
             return Ok((same_definition(existing, &definition)?, false));
@@ -104,7 +104,7 @@ pub(super) fn run(
     row: &mut InstanceRow,
     compiled: &Compiled,
     beginning: Beginning,
-) -> Result<Ended, PgError> {
+) -> Result<BurstEnd, PgError> {
     if admission::enter(row, compiled, true) {
         return begin(session, row, compiled, beginning);
     }
@@ -117,18 +117,18 @@ fn wait_for_turn(
     row: &mut InstanceRow,
     compiled: &Compiled,
     beginning: Beginning,
-) -> Result<Ended, PgError> {
+) -> Result<BurstEnd, PgError> {
     let Beginning { trigger, stimulus, id_given, .. } = beginning;
     row.instance.sub_status = SubStatus::Pending;
     if !insert(row, session.timestamp(), id_given || row.activation_key.is_some()) {
-        return Ok(Ended::Taken);
+        return Ok(BurstEnd::Taken);
     }
     let activity_id = trigger.unwrap_or_default();
     let node = compiled.program.find(activity_id).filter(|_| trigger.is_some());
     let node_id = node.map_or("", |node| compiled.program.node(node).node_id.as_str());
     admission::wait(session, row, compiled, Start { activity_id, node_id, stimulus });
     tell_how_to_fire();
-    Ok(Ended::Saved)
+    Ok(BurstEnd::Saved)
 }
 
 /// Runs a new instance whose turn it is.
@@ -137,7 +137,7 @@ fn begin(
     row: &mut InstanceRow,
     compiled: &Compiled,
     beginning: Beginning,
-) -> Result<Ended, PgError> {
+) -> Result<BurstEnd, PgError> {
     let Beginning { trigger, stimulus, on_fault, id_given } = beginning;
     let may_be_taken = id_given || row.activation_key.is_some();
     if row.activation_key.is_some() {
@@ -153,7 +153,7 @@ fn begin(
         row.instance.sub_status = SubStatus::Executing;
         if !insert(row, session.timestamp(), may_be_taken) {
             forget_deferred(row.instance.id);
-            return Ok(Ended::Taken);
+            return Ok(BurstEnd::Taken);
         }
         RowState::Stored
     } else {
@@ -221,7 +221,7 @@ pub fn start_by_trigger(
     } else {
         create_for_owner(session, &mut row, &compiled, trigger, stimulus)
     };
-    if ended == Ended::Taken {
+    if ended == BurstEnd::Taken {
         note_refusal(session, &row, &compiled, trigger);
         return Ok(None);
     }
@@ -247,7 +247,7 @@ pub fn start_for_request(
         return Ok(None);
     }
     let beginning = Beginning { trigger: activity, id_given: is_given, ..Beginning::default() };
-    if begin(session, &mut row, compiled, beginning)? == Ended::Saved {
+    if begin(session, &mut row, compiled, beginning)? == BurstEnd::Saved {
         return Ok(Some(id));
     }
     if session.http.refusal.is_none() {
@@ -285,9 +285,9 @@ pub fn start_scheduled(
     let input = if let Value::Object(members) = input { members } else { Map::new() };
     let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input, None)?;
     row.schedule_id = Some(new.trigger.id);
-    match create_pending(session, &mut row, compiled, &Entry::at(new.trigger), stimulus.as_ref(), new.at) {
-        Ended::Saved => Ok(Some(id)),
-        Ended::Taken => {
+    match create_pending(session, &mut row, compiled, &StartPoint::at(new.trigger), stimulus.as_ref(), new.at) {
+        BurstEnd::Saved => Ok(Some(id)),
+        BurstEnd::Taken => {
             note_refusal(session, &row, compiled, new.trigger);
             Ok(None)
         }
@@ -301,9 +301,9 @@ fn create_for_owner(
     compiled: &Rc<Compiled>,
     trigger: &TriggerRow,
     stimulus: Option<&Value>,
-) -> Ended {
-    let ended = create_pending(session, row, compiled, &Entry::at(trigger), stimulus, session.now);
-    if ended == Ended::Saved {
+) -> BurstEnd {
+    let ended = create_pending(session, row, compiled, &StartPoint::at(trigger), stimulus, session.now);
+    if ended == BurstEnd::Saved {
         tell_how_to_fire();
     }
     ended

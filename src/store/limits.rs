@@ -29,7 +29,7 @@ macro_rules! key_value {
 
 mod slots;
 
-pub use slots::{Asked, Need, Taken, ask, bind, rebuild, take};
+pub use slots::{Asked, LockedSlot, Need, ask, bind, rebuild, take};
 
 /// A limit of the tasks of one name, in the definitions of one owner.
 #[derive(Debug)]
@@ -71,24 +71,24 @@ read! {
 static ROW: Columns = Columns::of(&LIMITS, Stored::COLUMNS);
 
 /// The limits as a session has read them.
-struct Known {
+struct CachedLimits {
     schema: Oid,
     generation: u64,
     limits: Rc<[Limit]>,
 }
 
 thread_local! {
-    static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
+    static KNOWN: RefCell<Option<CachedLimits>> = const { RefCell::new(None) };
 }
 
 /// All limits. A session reads them again after a transaction has committed that changed one.
 pub fn all() -> Rc<[Limit]> {
     let (schema, generation) = (catalog::schema(), catalog::definitions_generation());
-    let is_valid = |known: &&Known| known.schema == schema && known.generation == generation;
+    let is_valid = |known: &&CachedLimits| known.schema == schema && known.generation == generation;
     let known = KNOWN.with_borrow(|known| known.as_ref().filter(is_valid).map(|known| Rc::clone(&known.limits)));
     known.unwrap_or_else(|| {
         let limits: Rc<[Limit]> = stored().into();
-        KNOWN.set(Some(Known { schema, generation, limits: Rc::clone(&limits) }));
+        KNOWN.set(Some(CachedLimits { schema, generation, limits: Rc::clone(&limits) }));
         limits
     })
 }

@@ -126,7 +126,7 @@ pub fn fail_of(execution: &Uuid, instance: &Uuid, now: Timestamp) {
 
 /// A task that has ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct EndedTask {
     /// The instance that opened it.
     pub instance: Uuid,
     /// When it was answered, or failed.
@@ -156,8 +156,8 @@ pub fn result(id: Uuid) -> Option<(String, Option<Value>)> {
 }
 
 /// Compares how a task ended with an answer that is given again. `None`: it has not ended by an answer.
-pub fn ended(id: Uuid, token: Option<&Uuid>, result: Option<&Value>) -> Option<Ended> {
-    ENDED.first(&[Arg::Uuid(&id), Arg::uuid(token), result.map_or(Arg::Null, Arg::Json)], |row| Ended {
+pub fn ended(id: Uuid, token: Option<&Uuid>, result: Option<&Value>) -> Option<EndedTask> {
+    ENDED.first(&[Arg::Uuid(&id), Arg::uuid(token), result.map_or(Arg::Null, Arg::Json)], |row| EndedTask {
         instance: row.get(),
         at: row.get(),
         has_failed: row.get(),

@@ -3,7 +3,7 @@
 //! Where many workers claim tasks of one name, most of the first ones are held by claims that have not committed. A search without locks
 //! reads all of them, and then tries each in vain.
 
-use super::Claim;
+use super::TaskClaim;
 use crate::compiled;
 use crate::pg::PgError;
 use crate::run::limits::Search;
@@ -11,7 +11,7 @@ use crate::run::opener::opener;
 use crate::run::{Session, front};
 use crate::store::leases::ClaimableTask;
 
-impl Claim<'_> {
+impl TaskClaim<'_> {
     /// Takes the first tasks of a single name without limits, and says whether there are no others. `None`: nothing was taken, and the
     /// other searches have to look.
     ///

@@ -8,7 +8,7 @@ use std::slice;
 
 use uuid::Uuid;
 
-use super::{Claim, Given, Terms, begin, take};
+use super::{NewLease, TaskClaim, Terms, begin, take};
 use crate::access::people;
 use crate::compiled;
 use crate::pg::{PgError, role};
@@ -21,7 +21,7 @@ use crate::store::{limits, route};
 
 /// Claims a task. One that cannot be claimed now is refused with the reason (55000); the call waits for
 /// no other session but one that changes limits.
-pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i64) -> Result<Given, PgError> {
+pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i64) -> Result<NewLease, PgError> {
     begin()?;
     let (now, limits) = (session.timestamp(), limits::lock());
     let gone = || gone::error(Missing::Task(task));
@@ -38,7 +38,7 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
         let Some(assigned) = leases::claimable_by_id(task) else { return Err(gone()?) };
         claimable = assigned;
     }
-    let mut claim = Claim::new(worker.as_deref(), 1, lease, now);
+    let mut claim = TaskClaim::new(worker.as_deref(), 1, lease, now);
     let terms = Terms { until: claim.until, worker: claim.worker, named: Some((&row, &compiled)) };
     let taken = take(session, &mut search, (&claimable, None), &terms, &mut claim.later)?;
     let Some(taken) = taken else { return Err(not_taken(&mut search, &claimable)?) };

@@ -17,7 +17,7 @@ use crate::store::leases::{self, ClaimableTask, Held, Lease};
 use crate::store::{bookmarks, limits, route};
 
 /// Token, attempt and number of attempts of a task that was claimed.
-pub type Taken = (Uuid, i32, Option<u32>);
+pub type ClaimedAttempt = (Uuid, i32, Option<u32>);
 
 /// What a claim asks of a task, and gives.
 pub struct Terms<'a> {
@@ -54,7 +54,7 @@ pub fn take(
     (claimable, locked): (&ClaimableTask, Option<Held>),
     terms: &Terms<'_>,
     later: &mut Vec<(Uuid, Lease)>,
-) -> Result<Option<Taken>, PgError> {
+) -> Result<Option<ClaimedAttempt>, PgError> {
     // The state of an instance whose burst runs further up in this session is in that burst, not in the table.
     if search.is_held(claimable)
         || running::contains(claimable.instance)

@@ -27,7 +27,7 @@ pub struct Need {
 
 /// A slot that this transaction has locked.
 #[derive(Debug)]
-pub struct Taken {
+pub struct LockedSlot {
     id: Uuid,
     is_rate: bool,
 }
@@ -70,9 +70,9 @@ static MAKE: Statement = Statement::new(
 ///
 /// The search for a slot of leases sees them as they were when its statement began. So a second look, when the slot is
 /// locked, decides.
-pub fn take<'a>(needs: &'a [Need], now: Timestamp) -> Result<Vec<Taken>, &'a Need> {
+pub fn take<'a>(needs: &'a [Need], now: Timestamp) -> Result<Vec<LockedSlot>, &'a Need> {
     let one = |need: &'a Need| match take_one(need, now) {
-        Some(id) => Ok(Taken { id, is_rate: need.per.is_some() }),
+        Some(id) => Ok(LockedSlot { id, is_rate: need.per.is_some() }),
         None => Err(need),
     };
     needs.iter().map(one).collect()
@@ -169,9 +169,9 @@ static BIND: [Statement; 2] = [
 ];
 
 /// Binds locked slots to a lease.
-pub fn bind(taken: &[Taken], task: &Uuid, token: &Uuid, now: Timestamp) {
+pub fn bind(taken: &[LockedSlot], task: &Uuid, token: &Uuid, now: Timestamp) {
     let [lease, rate] = &BIND;
-    for Taken { id, is_rate } in taken {
+    for LockedSlot { id, is_rate } in taken {
         match is_rate {
             false => lease.run(&[Arg::Uuid(id), Arg::Uuid(task), Arg::Uuid(token)]),
             true => rate.run(&[Arg::Uuid(id), Arg::Timestamp(now)]),

@@ -171,14 +171,14 @@ pub fn require_read(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgErro
 
 /// What an instance is to the one that starts it. It has the same owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heir {
+pub enum StartedAs {
     /// A child workflow, which runs beside it.
     Child,
-    /// It goes on in its place.
+    /// What `ContinueAs` starts instead of it, once it has ended.
     Successor,
 }
 
-impl Heir {
+impl StartedAs {
     /// Whose it is, in a sentence.
     pub fn keeps_owner(self) -> &'static str {
         match self {
@@ -203,7 +203,7 @@ impl Heir {
 /// A child's definition id is looked up when the child starts. An id that was free when the parent was stored may
 /// belong to any role by then. A role that starts a workflow trusts the owner of the workflow's definition and lends
 /// that owner its rights, but not if the definition is a `definer`, whose SQL has rights of its own.
-pub fn require_heir(owner: &Owner, parent: &DefinitionRow, child: &Compiled, heir: Heir) -> Result<(), PgError> {
+pub fn require_trusted(owner: &Owner, parent: &DefinitionRow, child: &Compiled, how: StartedAs) -> Result<(), PgError> {
     let row = &child.row;
     let borrows = row.uses_sql && !row.definer || child.program.acts_for_owner();
     let is_trusted = || {
@@ -214,7 +214,7 @@ pub fn require_heir(owner: &Owner, parent: &DefinitionRow, child: &Compiled, hei
         return Ok(());
     }
     let (id, name) = (&row.definition_id, owner.title());
-    let (runs, whose, what) = heir.words();
+    let (runs, whose, what) = how.words();
     Err(PgError::new("42501", format!("workflow definition \"{id}\" may not run {runs} role \"{name}\""))
         .detail(format!(
             "It belongs to another role, and its SQL, children and events would have the rights of the {whose} owner.",

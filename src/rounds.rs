@@ -203,8 +203,8 @@ impl Rounds {
     /// Notes that a row which is left may be removed at this time.
     pub fn want_again(&mut self, now: i64, at: i64, row: Uuid) {
         let spans = (at.saturating_sub(now) / PAUSE).max(0);
-        let place = (0..SPANS - 1).find(|place| spans >> (3 * place) == 0).unwrap_or(SPANS - 1);
-        let again = &mut self.again[place];
+        let index = (0..SPANS - 1).find(|index| spans >> (3 * index) == 0).unwrap_or(SPANS - 1);
+        let again = &mut self.again[index];
         *again = Again { at: again.at.min(at), from: again.from.min(row) };
     }
 

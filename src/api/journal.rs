@@ -134,7 +134,7 @@ struct Shown<'a> {
     waiting: HashSet<Uuid>,
     /// The last incident of each execution.
     faults: HashMap<Uuid, Value>,
-    /// The last execution of each activity, by its place among the records.
+    /// The last execution of each activity, by its position among the records.
     last: HashMap<NodeIx, usize>,
 }
 

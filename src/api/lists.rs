@@ -21,7 +21,7 @@ fn page(call: &Call) -> Result<Returned, PgError> {
     let filter = filter(call)?;
     let order = order(&call.required::<String>("order_by")?)?;
     let descending: bool = call.required("descending")?;
-    let (page, size) = place(call)?;
+    let (page, size) = page_and_size(call)?;
     // The oldest instances of all are wanted in one order only; in the others the list is of the newest.
     let window = Window::of(&filter, order, descending || order != Order::Created);
     let (count, is_exact) = (window.count(), window.is_whole);
@@ -52,7 +52,7 @@ fn order(name: &str) -> Result<Order, PgError> {
 }
 
 /// The number of the page and its size.
-fn place(call: &Call) -> Result<(usize, usize), PgError> {
+fn page_and_size(call: &Call) -> Result<(usize, usize), PgError> {
     let (page, size): (i32, usize) = (call.required("page")?, call.required_count("page_size", LARGEST)?);
     let number = usize::try_from(page)
         .map_err(|_| PgError::new("22023", format!("argument \"page\" must not be negative: {page}")))?;

@@ -42,7 +42,7 @@ const SPARE_PAGES: i64 = 100;
 /// Tasks that a claim reads at least beyond those that it wants.
 const SPARE: usize = 8;
 
-/// The place of a task in the order of the inbox, and its name.
+/// The position of a task in the order of the inbox, and its name.
 type Head = (Reverse<i32>, Timestamp, String);
 
 /// Lanes with the name of their tasks, in the order of their first ones.
@@ -133,15 +133,15 @@ fn fronts(names: &[String]) -> Vec<Front> {
     })
 }
 
-fn place(claimable: &ClaimableTask) -> Front {
+fn position(claimable: &ClaimableTask) -> Front {
     Front { priority: claimable.priority, since: claimable.opened_at }
 }
 
-/// The place of the first task of each name.
+/// The position of the first task of each name.
 fn firsts<'a>(found: impl Iterator<Item = &'a ClaimableTask>) -> HashMap<&'a str, Front> {
     let mut firsts = HashMap::new();
     for claimable in found {
-        firsts.entry(claimable.name.as_str()).or_insert(place(claimable));
+        firsts.entry(claimable.name.as_str()).or_insert(position(claimable));
     }
     firsts
 }
@@ -190,7 +190,7 @@ pub fn note_names(all: &[String]) {
 pub fn move_heads(names: &[String], found: &[ClaimableTask], is_full: bool, is_left: impl Fn(&ClaimableTask) -> bool) {
     let firsts = firsts(found.iter().filter(|claimable| is_left(claimable)));
     // A name of which nothing was found has its tasks, if any, behind the last one that was, or before its front.
-    let last = found.last().filter(|_| is_full).map(place);
+    let last = found.last().filter(|_| is_full).map(position);
     let end = Front { priority: i32::MIN, since: Timestamp::INFINITY };
     HEADS.with_borrow_mut(|heads| {
         let Some((heads, _)) = heads else { return };
@@ -199,9 +199,9 @@ pub fn move_heads(names: &[String], found: &[ClaimableTask], is_full: bool, is_l
         for head in asked {
             heads.remove(&head);
             let has_front = || FRONTS.with_borrow(|fronts| fronts.contains_key(&head.2));
-            let place = firsts.get(head.2.as_str()).copied().or(last).or_else(|| has_front().then_some(end));
-            if let Some(place) = place {
-                heads.insert((Reverse(place.priority), place.since, head.2));
+            let position = firsts.get(head.2.as_str()).copied().or(last).or_else(|| has_front().then_some(end));
+            if let Some(position) = position {
+                heads.insert((Reverse(position.priority), position.since, head.2));
             }
         }
     });

@@ -16,7 +16,7 @@ use workflow_engine::instance::compensation::{Record, Wanted};
 use workflow_engine::program::Activation;
 use workflow_engine::{Fault, NodeIx};
 
-use crate::access::{self, Heir};
+use crate::access::{self, StartedAs};
 use crate::compiled::{self, Compiled};
 use crate::pg::error::{catch, log_for_server, notice, unwind};
 use crate::pg::role::RestrictedRights;
@@ -160,17 +160,17 @@ impl<'a> SpiHost<'a> {
     }
 
     /// The version of a definition that an instance runs which this one starts.
-    fn startable(&mut self, definition_id: &str, input: &Map<String, Value>, heir: Heir) -> Result<Uuid, Fault> {
+    fn startable(&mut self, definition_id: &str, input: &Map<String, Value>, how: StartedAs) -> Result<Uuid, Fault> {
         let version = match &self.child {
             Some((id, version)) if id == definition_id => *version,
             _ => {
-                let version = version::for_heir(definition_id, &self.owner, heir).map_err(|error| self.fault(error))?;
+                let version = version::for_started(definition_id, &self.owner, how).map_err(|error| self.fault(error))?;
                 self.child = Some((definition_id.to_owned(), version));
                 version
             }
         };
         let compiled = compiled::of_version(version).map_err(|error| self.fault(error))?;
-        access::require_heir(&self.owner, &self.compiled.row, &compiled, heir).map_err(|error| self.fault(error))?;
+        access::require_trusted(&self.owner, &self.compiled.row, &compiled, how).map_err(|error| self.fault(error))?;
         Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, json::copy_members(input))?;
         Ok(version)
     }
@@ -301,11 +301,11 @@ impl Host for SpiHost<'_> {
     }
 
     fn child_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
-        self.startable(definition_id, input, Heir::Child)
+        self.startable(definition_id, input, StartedAs::Child)
     }
 
     fn continuation_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
-        self.startable(definition_id, input, Heir::Successor)
+        self.startable(definition_id, input, StartedAs::Successor)
     }
 
     fn has_children(&mut self) -> bool {

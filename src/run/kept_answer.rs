@@ -1,7 +1,7 @@
 //! Answers of workers that wait for a session of the owner.
 //!
 //! A worker lends no rights to what follows its answer. Where SQL of users with the caller's rights could follow, the
-//! answer is stored and the task is closed, and a bookmark that is due now takes the place of the task's. It is fired
+//! answer is stored and the task is closed, and a bookmark that is due now replaces that of the task. It is fired
 //! like every due bookmark: once, in a session of the owner. Until then the activity waits, so a cancel or a timeout
 //! still ends it. An answer of a worker for a paused instance waits in the same way, until the pause ends.
 

@@ -327,7 +327,7 @@ impl Search {
     }
 }
 
-/// The place of a task in the order of the inbox.
+/// The position of a task in the order of the inbox.
 fn order(claimable: &ClaimableTask) -> (Reverse<i32>, Timestamp) {
     (Reverse(claimable.priority), claimable.opened_at)
 }

@@ -128,7 +128,7 @@ fn take_versions(filter: &mut InstanceFilter, sight: &Sight) -> Option<HashSet<U
 /// Versions from which on the instances of all are looked at first: many of them are likely to be wanted.
 const MANY: usize = 50;
 
-/// Searches in the places where the fewest rows have to be looked at first. Returns whether it has found everything.
+/// Searches first where the fewest rows have to be looked at. Returns whether it has found everything.
 fn search(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> bool {
     if let Some(is_whole) = sources::by_key(filter, found) {
         return is_whole;

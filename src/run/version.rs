@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::access::{self, Heir, Privilege};
+use crate::access::{self, Privilege, StartedAs};
 use crate::pg::PgError;
 use crate::run::Session;
 use crate::store::definitions::{self, DefinitionRow};
@@ -51,12 +51,12 @@ fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
 
 /// The version that an instance runs which another one starts: the published one. Their owner must have the right to start
 /// it (42501).
-pub fn for_heir(definition_id: &str, owner: &owners::Owner, heir: Heir) -> Result<Uuid, PgError> {
+pub fn for_started(definition_id: &str, owner: &owners::Owner, how: StartedAs) -> Result<Uuid, PgError> {
     let row = definitions::published(definition_id).ok_or_else(|| not_startable(definition_id, None))?;
     if owner.role().is_some_and(|role| access::may(role, Privilege::Start, &row)) {
         return Ok(row.id);
     }
     let name = owner.title();
     Err(PgError::new("42501", format!("role \"{name}\" may not start workflow definition \"{definition_id}\""))
-        .hint(format!("{} Run wf_grant('{definition_id}', '{name}', '{{start}}').", heir.keeps_owner())))
+        .hint(format!("{} Run wf_grant('{definition_id}', '{name}', '{{start}}').", how.keeps_owner())))
 }

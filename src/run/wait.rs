@@ -43,7 +43,7 @@ pub fn wait(names: Option<&[String]>, timeout: i64) -> Result<bool, PgError> {
             }
             Look::Nothing { until, blockers } => {
                 let transactions: Vec<u32> = blockers.iter().filter_map(|blocker| cluster::running(*blocker)).collect();
-                shared::with_waiters(|waiters| waiters.end_look(waiter.number, until, &transactions));
+                shared::with_waiters(|waiters| waiters.end_look(waiter.slot, until, &transactions));
                 // One that ended before its transaction was named there has woken no one.
                 if blockers.iter().any(|blocker| cluster::running(*blocker).is_none()) {
                     continue;
@@ -58,7 +58,7 @@ pub fn wait(names: Option<&[String]>, timeout: i64) -> Result<bool, PgError> {
 
 /// This session among those that wait, in shared memory. What it takes there is freed when this is dropped, and when the process ends.
 struct Waiter {
-    number: usize,
+    slot: usize,
     class: Class,
 }
 
@@ -75,18 +75,18 @@ impl Waiter {
         if !FREES_AT_EXIT.replace(true) {
             process::at_exit(|| free(false));
         }
-        let Some(number) = shared::with_waiters(|waiters| waiters.enter(class, mask, limit)) else {
+        let Some(slot) = shared::with_waiters(|waiters| waiters.enter(class, mask, limit)) else {
             return Err(PgError::new("53400", "too many sessions wait for tasks")
                 .detail(format!("The setting workflow.max_waiters allows {limit}."))
                 .hint("Let one session of each process of workers wait, and hand the work on in the process."));
         };
-        TAKEN.set(Some(number));
-        Ok(Self { number, class })
+        TAKEN.set(Some(slot));
+        Ok(Self { slot, class })
     }
 
     /// Looks, in a transaction of its own.
     fn look(&self, names: Option<&[String]>) -> Result<Look, PgError> {
-        shared::with_waiters(|waiters| waiters.begin_look(self.number));
+        shared::with_waiters(|waiters| waiters.begin_look(self.slot));
         procedure::in_transaction_of_its_own(|| {
             wake::note_look(self.class);
             look(names)
@@ -101,7 +101,7 @@ impl Waiter {
                 return true;
             }
             let now = process::now();
-            match shared::with_waiters(|waiters| waiters.state(self.number, now)) {
+            match shared::with_waiters(|waiters| waiters.state(self.slot, now)) {
                 Err(()) => return true,
                 Ok(_) if now >= end => return false,
                 Ok(until) => procedure::sleep(until.min(end) - now),
@@ -121,10 +121,10 @@ impl Drop for Waiter {
     }
 }
 
-/// Frees the place of this session, if it has one.
+/// Frees the slot of this session, if it has one.
 fn free(is_ready: bool) {
-    if let Some(number) = TAKEN.take() {
-        shared::with_waiters(|waiters| waiters.leave(number, is_ready, process::now()));
+    if let Some(slot) = TAKEN.take() {
+        shared::with_waiters(|waiters| waiters.leave(slot, is_ready, process::now()));
     }
 }
 

@@ -36,7 +36,7 @@ pub struct InstanceRow {
     pub schedule_id: Option<Uuid>,
     /// The instance that started it as a child workflow. `None`: another call or a trigger started it.
     pub parent: Option<Parent>,
-    /// The instance in whose place it began.
+    /// The instance that ended with `ContinueAs` and goes on as this one.
     pub continued_from: Option<Uuid>,
     /// Since when it is paused: see [`pauses`](crate::store::pauses).
     pub paused_at: Option<Timestamp>,

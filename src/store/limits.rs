@@ -135,7 +135,7 @@ static SET: [Statement; 2] = [
     ),
 ];
 
-/// Sets a limit. One with another key takes the place of the one with a key, under an id of its own.
+/// Sets a limit. One with another key replaces the one with a key, under an id of its own.
 pub fn set(owner: i32, name: &str, key: Option<&str>, concurrency: Option<i32>, rate: Option<i32>, per: i64) {
     let [replace, set] = &SET;
     let (owner, name) = (Arg::Integer(owner), Arg::Text(name));

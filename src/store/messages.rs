@@ -105,7 +105,7 @@ impl<'a> Name<'a> {
         is_it.then_some(Answered { content, answer, called_at })
     }
 
-    /// Forgets an answer, but none that has taken its place.
+    /// Forgets an answer, unless another one has replaced it.
     pub fn forget(&self, answered: &Answered) {
         let [key, owner, message] = self.arguments();
         FORGET.run(&[key, owner, message, Arg::Timestamp(answered.called_at)]);

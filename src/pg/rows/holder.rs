@@ -28,8 +28,8 @@ pub fn holder(columns: &'static Columns, key: Arg<'_>) -> Holder {
         unsafe {
             let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
             let mut held = Holder::Changed;
-            if let Some(place) = find(table, columns, key, snapshot, |tuple| (*tuple).t_self) {
-                let mut tuple = pg_sys::HeapTupleData { t_self: place, ..Default::default() };
+            if let Some(tid) = find(table, columns, key, snapshot, |tuple| (*tuple).t_self) {
+                let mut tuple = pg_sys::HeapTupleData { t_self: tid, ..Default::default() };
                 let mut buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
                 if pg_sys::heap_fetch(table, snapshot, &mut tuple, &mut buffer, false) {
                     pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as _);

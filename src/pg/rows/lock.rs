@@ -192,11 +192,11 @@ fn attempt(
     // pins its buffer.
     unsafe {
         let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
-        let Some(place) = find(table, columns, key, snapshot, |tuple| (*tuple).t_self) else {
+        let Some(tid) = find(table, columns, key, snapshot, |tuple| (*tuple).t_self) else {
             pg_sys::UnregisterSnapshot(snapshot);
             return LockAttempt::Missing;
         };
-        let mut tuple = pg_sys::HeapTupleData { t_self: place, ..Default::default() };
+        let mut tuple = pg_sys::HeapTupleData { t_self: tid, ..Default::default() };
         let mut buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
         let mut failure = std::mem::zeroed::<pg_sys::TM_FailureData>();
         let command = pg_sys::GetCurrentCommandId(true);

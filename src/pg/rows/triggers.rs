@@ -63,11 +63,11 @@ unsafe fn name_of(table: pg_sys::Relation) -> String {
     unsafe { CStr::from_ptr((*(*table).rd_rel).relname.data.as_ptr()).to_string_lossy().into_owned() }
 }
 
-/// Whether the row at this place still exists after this command's own changes.
-pub(super) unsafe fn is_there(relation: pg_sys::Relation, place: pg_sys::ItemPointerData) -> bool {
+/// Whether the row at this TID still exists after this command's own changes.
+pub(super) unsafe fn is_there(relation: pg_sys::Relation, tid: pg_sys::ItemPointerData) -> bool {
     // SAFETY: an open table; the page is pinned only if the row is there, and released here.
     unsafe {
-        let mut tuple = pg_sys::HeapTupleData { t_self: place, ..Default::default() };
+        let mut tuple = pg_sys::HeapTupleData { t_self: tid, ..Default::default() };
         let mut buffer = 0;
         let is_there = pg_sys::heap_fetch(relation, &raw mut pg_sys::SnapshotSelfData, &mut tuple, &mut buffer, false);
         if is_there {

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use pgrx::pg_sys;
 
-/// In place of a due time: there is none.
+/// A due time that never comes.
 pub const NEVER: i64 = i64::MAX;
 
 /// A process that can be woken.
@@ -17,13 +17,13 @@ pub struct Process {
 }
 
 impl Process {
-    /// In place of a process: there is none.
+    /// Stands for no process.
     pub const NONE: Self = Self { pid: 0, latch: std::ptr::null_mut() };
 
     /// The process that calls this.
     pub fn me() -> Self {
         // SAFETY: reads globals of the backend's only thread. The latch of a process with shared memory lies there,
-        // in a place that stays a latch.
+        // at an address that stays that of a latch.
         unsafe { Self { pid: pg_sys::MyProcPid, latch: pg_sys::MyLatch } }
     }
 

@@ -5,7 +5,7 @@
 //! A waiter whose look found tasks that other transactions have locked names these transactions here; the end of one
 //! of them wakes it.
 //!
-//! No wake-up is lost. A waiter clears its place before the snapshot of a look, so that what commits later marks it
+//! No wake-up is lost. A waiter clears its slot before the snapshot of a look, so that what commits later marks it
 //! again, and it asks whether the transactions in its way still run after it has named them. A waiter that leaves hands
 //! over what it watched.
 
@@ -16,9 +16,9 @@ use crate::pg::shared::sleeper::{NEVER, Process};
 
 /// How many transactions a waiter names.
 const MAX_BLOCKERS: usize = 6;
-/// In the place of a transaction: any. No transaction of a session has this id.
+/// Stands for any transaction. No transaction of a session has this id.
 const ANY: u32 = 2;
-/// In the place of a transaction: none.
+/// Stands for no transaction.
 const NONE: u32 = 0;
 /// How long the others of a class wait for a waiter that was told of work to claim it, in microseconds.
 const GRACE: i64 = 1_000_000;
@@ -74,7 +74,7 @@ impl Waiter {
         if transaction == NONE || self.blockers.contains(&transaction) {
             return;
         }
-        match self.blockers.iter_mut().find(|place| **place == NONE) {
+        match self.blockers.iter_mut().find(|blocker| **blocker == NONE) {
             Some(free) => *free = transaction,
             None => self.blockers = [ANY; MAX_BLOCKERS],
         }
@@ -92,39 +92,39 @@ impl Waiter {
 /// How many tasks became available, for each bit of a mask of names.
 pub type Counts = [u32; 64];
 
-/// One place for each session that may wait for tasks.
+/// A slot for each session that may wait for tasks.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Waiters {
-    places: [Waiter; MOST_WAITERS],
+    slots: [Waiter; MOST_WAITERS],
 }
 
 impl Waiters {
-    /// Takes a place for this process. `None`: as many as `limit` wait already.
+    /// Takes a slot for this process. `None`: as many as `limit` wait already.
     pub fn enter(&mut self, class: Class, mask: u64, limit: usize) -> Option<usize> {
         if self.all().count() >= limit {
             return None;
         }
-        let free = self.places.iter().position(|waiter| !waiter.process.is_some())?;
+        let free = self.slots.iter().position(|waiter| !waiter.process.is_some())?;
         let blockers = [NONE; MAX_BLOCKERS];
         let process = Process::me();
-        self.places[free] =
+        self.slots[free] =
             Waiter { process, class, mask, is_woken: false, looks: false, watches: false, timer: NEVER, blockers };
         Some(free)
     }
 
     /// Called before the snapshot of a look: what happens from now on marks the waiter again.
-    pub fn begin_look(&mut self, place: usize) {
-        let waiter = &mut self.places[place];
+    pub fn begin_look(&mut self, slot: usize) {
+        let waiter = &mut self.slots[slot];
         (waiter.is_woken, waiter.looks) = (false, true);
         (waiter.timer, waiter.blockers) = (NEVER, [NONE; MAX_BLOCKERS]);
     }
 
     /// Called after a look that found nothing: notes when and after which transactions there may be something.
-    pub fn end_look(&mut self, place: usize, timer: i64, blockers: &[u32]) {
-        let class = self.places[place].class;
-        let others = self.all().any(|(other, waiter)| other != place && waiter.class == class && waiter.watches);
-        let waiter = &mut self.places[place];
+    pub fn end_look(&mut self, slot: usize, timer: i64, blockers: &[u32]) {
+        let class = self.slots[slot].class;
+        let others = self.all().any(|(other, waiter)| other != slot && waiter.class == class && waiter.watches);
+        let waiter = &mut self.slots[slot];
         (waiter.looks, waiter.watches) = (false, !others);
         waiter.timer = waiter.timer.min(timer);
         blockers.iter().for_each(|transaction| waiter.add_blocker(*transaction));
@@ -134,26 +134,26 @@ impl Waiters {
     }
 
     /// Whether a waiter must look now, and otherwise until when it sleeps.
-    pub fn state(&self, place: usize, now: i64) -> Result<i64, ()> {
-        let waiter = &self.places[place];
+    pub fn state(&self, slot: usize, now: i64) -> Result<i64, ()> {
+        let waiter = &self.slots[slot];
         let until = if waiter.watches { waiter.timer } else { NEVER };
         if waiter.is_woken || until <= now { Err(()) } else { Ok(until) }
     }
 
-    /// Frees a place. `is_ready`: the waiter was told that there is work, and is about to claim it.
-    pub fn leave(&mut self, place: usize, is_ready: bool, now: i64) {
-        let left = self.places[place];
-        self.places[place].process = Process::NONE;
-        let heir = self.all().filter(|(_, waiter)| waiter.class == left.class);
-        let Some((heir, _)) = heir.max_by_key(|(_, waiter)| (waiter.watches, !waiter.is_woken)) else { return };
-        let heir = &mut self.places[heir];
+    /// Frees a slot. `is_ready`: the waiter was told that there is work, and is about to claim it.
+    pub fn leave(&mut self, slot: usize, is_ready: bool, now: i64) {
+        let left = self.slots[slot];
+        self.slots[slot].process = Process::NONE;
+        let other = self.all().filter(|(_, waiter)| waiter.class == left.class);
+        let Some((other, _)) = other.max_by_key(|(_, waiter)| (waiter.watches, !waiter.is_woken)) else { return };
+        let other = &mut self.slots[other];
         // A waiter that was told is expected to claim at once; if it does not, the others look.
         let timer = if is_ready { left.timer.min(now.saturating_add(GRACE)) } else { left.timer };
-        heir.watches |= left.watches || is_ready;
-        heir.timer = heir.timer.min(timer);
+        other.watches |= left.watches || is_ready;
+        other.timer = other.timer.min(timer);
         // It may have slept without a timer.
-        heir.process.wake();
-        left.blockers.iter().for_each(|transaction| heir.add_blocker(*transaction));
+        other.process.wake();
+        left.blockers.iter().for_each(|transaction| other.add_blocker(*transaction));
         if (left.is_woken || left.looks) && !is_ready {
             self.wake_one(&left.class);
         }
@@ -161,7 +161,7 @@ impl Waiters {
 
     /// Wakes one waiter of a class.
     pub fn wake_one(&mut self, class: &Class) {
-        let mut asleep = self.places.iter_mut().filter(|waiter| waiter.process.is_some() && !waiter.is_woken);
+        let mut asleep = self.slots.iter_mut().filter(|waiter| waiter.process.is_some() && !waiter.is_woken);
         if let Some(waiter) = asleep.find(|waiter| waiter.class == *class) {
             waiter.rouse();
         }
@@ -184,7 +184,7 @@ impl Waiters {
 
     /// Takes in that a task of one of these names can be claimed from an instant on.
     pub fn task_comes(&mut self, database: Oid, mask: u64, at: i64) {
-        let meant = self.places.iter_mut().filter(|waiter| waiter.process.is_some());
+        let meant = self.slots.iter_mut().filter(|waiter| waiter.process.is_some());
         let meant = meant.filter(|waiter| waiter.class.database == database && waiter.mask & mask != 0);
         meant.for_each(|waiter| waiter.set_timer(at));
     }
@@ -194,13 +194,13 @@ impl Waiters {
         let concerns = |waiter: &Waiter| waiter.process.is_some() && !waiter.is_woken && concerns(waiter);
         let mut is_done = [false; MOST_WAITERS];
         for first in 0..MOST_WAITERS {
-            if is_done[first] || !concerns(&self.places[first]) {
+            if is_done[first] || !concerns(&self.slots[first]) {
                 continue;
             }
-            let class = self.places[first].class;
-            let mut left = quota(&self.places[first]);
+            let class = self.slots[first].class;
+            let mut left = quota(&self.slots[first]);
             let meant = |waiter: &Waiter| waiter.class == class && concerns(waiter);
-            for (waiter, is_done) in self.places.iter_mut().zip(&mut is_done).filter(|(waiter, _)| meant(waiter)) {
+            for (waiter, is_done) in self.slots.iter_mut().zip(&mut is_done).filter(|(waiter, _)| meant(waiter)) {
                 *is_done = true;
                 if left > 0 {
                     left -= 1;
@@ -211,12 +211,12 @@ impl Waiters {
     }
 
     fn set_timer_of(&mut self, class: Class, at: i64) {
-        let of_class = self.places.iter_mut().filter(|waiter| waiter.process.is_some() && waiter.class == class);
+        let of_class = self.slots.iter_mut().filter(|waiter| waiter.process.is_some() && waiter.class == class);
         of_class.for_each(|waiter| waiter.set_timer(at));
     }
 
     fn all(&self) -> impl Iterator<Item = (usize, &Waiter)> {
-        self.places.iter().enumerate().filter(|(_, waiter)| waiter.process.is_some())
+        self.slots.iter().enumerate().filter(|(_, waiter)| waiter.process.is_some())
     }
 
     /// The number of waiters, and of those that another transaction is in the way of.

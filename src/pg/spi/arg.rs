@@ -112,9 +112,9 @@ impl<'a> Arg<'a> {
                 array(pg_sys::TIMESTAMPTZOID, 8, true, b'd', instants.iter().map(|at| Arg::Timestamp(*at).datum()))
             }
             Self::Oid(oid) => pg_sys::Datum::from(oid),
-            Self::Tids(places) => {
-                let places = places.iter().map(|Tid(place)| Some(pg_sys::Datum::from(&raw const *place)));
-                array(pg_sys::TIDOID, size_of::<Tid>() as i32, false, b's', places)
+            Self::Tids(tids) => {
+                let tids = tids.iter().map(|Tid(tid)| Some(pg_sys::Datum::from(&raw const *tid)));
+                array(pg_sys::TIDOID, size_of::<Tid>() as i32, false, b's', tids)
             }
         })
     }

@@ -111,7 +111,7 @@ pub enum Entries {
 /// An open table of access method heap, a slot that holds the new version, whose memory context is the current one.
 pub unsafe fn update_row(
     table: pg_sys::Relation,
-    mut place: pg_sys::ItemPointerData,
+    mut tid: pg_sys::ItemPointerData,
     new: *mut pg_sys::TupleTableSlot,
 ) -> (pg_sys::TM_Result::Type, Entries) {
     let none = std::ptr::null_mut();
@@ -123,12 +123,12 @@ pub unsafe fn update_row(
         let mut mode = pg_sys::LockTupleMode::LockTupleNoKeyExclusive;
         let command = pg_sys::GetCurrentCommandId(true);
         #[cfg(feature = "pg15")]
-        let result = pg_sys::heap_update(table, &mut place, tuple, command, none, true, &mut failure, &mut mode);
+        let result = pg_sys::heap_update(table, &mut tid, tuple, command, none, true, &mut failure, &mut mode);
         #[cfg(not(feature = "pg15"))]
         let mut entries = pg_sys::TU_UpdateIndexes::TU_None;
         #[cfg(not(feature = "pg15"))]
         let result =
-            pg_sys::heap_update(table, &mut place, tuple, command, none, true, &mut failure, &mut mode, &mut entries);
+            pg_sys::heap_update(table, &mut tid, tuple, command, none, true, &mut failure, &mut mode, &mut entries);
         (*new).tts_tid = (*tuple).t_self;
         #[cfg(feature = "pg15")]
         let entries = match u32::from((*(*tuple).t_data).t_infomask2) & pg_sys::HEAP_ONLY_TUPLE {

@@ -39,9 +39,9 @@ pub(super) fn start_all(
             }
             Verdict::Denied => continue,
         }
-        let start = |session: &mut Session, place| {
+        let start = |session: &mut Session, run_in| {
             isolated::unless_own(session, &compiled.row.owner, |session| {
-                start::start_by_trigger(session, &trigger, input, correlation_id, place)
+                start::start_by_trigger(session, &trigger, input, correlation_id, run_in)
             })
         };
         let started = match start(session, RunIn::ThisSession)? {

@@ -232,8 +232,8 @@ impl KnownIds<'_> {
     /// Refuses a row that belongs neither to an instance of the piece nor to a key that the routing guard was asked for, and
     /// gives the others the owners and versions of this node.
     fn fit(&mut self, positions: &ColumnPositions, row: &mut [Cell<'_>]) -> Result<(), Unreadable> {
-        let at = |place: Option<usize>| place.map_or(Cell::Null, |at| row[at]);
-        let among = |ids: &HashSet<Uuid>, place| matches!(at(place), Cell::Uuid(id) if ids.contains(&id));
+        let at = |position: Option<usize>| position.map_or(Cell::Null, |at| row[at]);
+        let among = |ids: &HashSet<Uuid>, position| matches!(at(position), Cell::Uuid(id) if ids.contains(&id));
         let belongs = match (at(positions.instance), at(positions.key)) {
             (Cell::Uuid(_), _) => among(&self.ids, positions.instance),
             (_, Cell::Text(key)) => self.keys.contains(key),
@@ -247,8 +247,8 @@ impl KnownIds<'_> {
         if !belongs {
             return Err(Unreadable::Damaged);
         }
-        for place in [positions.bookmark_id, positions.made_by] {
-            if let Cell::Uuid(id) = at(place) {
+        for position in [positions.bookmark_id, positions.made_by] {
+            if let Cell::Uuid(id) = at(position) {
                 self.waiting.insert(id);
             }
         }
@@ -274,7 +274,7 @@ struct PieceFlags {
 
 impl PieceFlags {
     fn note(&mut self, positions: &ColumnPositions, row: &[Cell<'_>]) {
-        let has = |place: Option<usize>| place.is_some_and(|at| row[at] != Cell::Null);
+        let has = |position: Option<usize>| position.is_some_and(|at| row[at] != Cell::Null);
         self.children |= has(positions.parent);
         self.lanes |= has(positions.lane);
         self.leases |= has(positions.token);

@@ -56,7 +56,7 @@ pub fn first(names: &[String], fronts: &[Front], max: usize) -> Vec<(ClaimableTa
     FIRST.rows(&args, |row| (ClaimableTask::read(row), row.get()))
 }
 
-// The row of the task is locked as it is found, so the tasks that other workers hold until they commit take the place of no other.
+// The row of the task is locked as it is found, so the tasks that other workers hold until they commit do not count among those that are read.
 static LOCKED: Statement = Statement::new(
     "SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0), b.payload ->> 'TaskName', b.lane, \
             COALESCE(b.priority, 0), b.created_at, b.assignee IS NOT NULL OR b.candidates IS NOT NULL, i.owner, \
@@ -91,7 +91,7 @@ static HEADS: Statement = Statement::new(
     &[Type::TextArray],
 );
 
-/// The names of which there is a task that can be claimed without limits, each with the place of its first.
+/// The names of which there is a task that can be claimed without limits, each with the position of its first.
 pub fn heads(names: &[String]) -> Vec<(String, Front)> {
     HEADS.rows(&[Arg::Texts(names)], |row| (row.get(), Front { priority: row.get(), since: row.get() }))
 }

@@ -18,11 +18,11 @@ use crate::store::tables::{
 struct Moved {
     table: &'static Table,
     columns: Columns,
-    /// Reads the rows, each with its place.
+    /// Reads the rows, each with its TID.
     read: Statement,
     /// Deletes the rows that are found.
     delete: Statement,
-    /// Deletes the rows in these places.
+    /// Deletes the rows with these TIDs.
     delete_at: Statement,
 }
 
@@ -121,9 +121,9 @@ impl<'a> MovedRows<'a> {
     pub fn remove(self, packed: &[&Contents]) -> Result<(), PgError> {
         let (tables, which) = self.tables();
         for (i, moved) in tables.iter().enumerate().rev() {
-            for places in packed.iter().map(|contents| &contents.places[i]) {
+            for tids in packed.iter().map(|contents| &contents.tids[i]) {
                 interrupt::check();
-                if moved.delete_at.run(&[Arg::Tids(places)]) != places.len() as u64 {
+                if moved.delete_at.run(&[Arg::Tids(tids)]) != tids.len() as u64 {
                     return Err(rows::suppressed(&moved.table.name.to_string_lossy()));
                 }
             }
@@ -149,8 +149,8 @@ pub struct Contents {
     pub tables: Vec<Packed>,
     /// Owners and definition versions that they name, which the other node must have.
     pub references: References,
-    /// Where the rows of each table are. They stay there, since they are locked.
-    places: Vec<Vec<Tid>>,
+    /// TIDs of the rows of each table. They stay the same, since the rows are locked.
+    tids: Vec<Vec<Tid>>,
 }
 
 /// What rows refer to.
@@ -191,9 +191,9 @@ impl Moved {
         let name = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
         let columns = self.table.columns;
         let mut packed = Packed::new(name(self.table.name), columns.iter().map(|(column, _)| name(column)).collect());
-        let places = self.read.rows(&[which], |row| {
+        let tids = self.read.rows(&[which], |row| {
             interrupt::check();
-            let place = row.get();
+            let tid = row.get();
             for (column, kind) in columns {
                 read(row, *kind, |cell| {
                     contents.references.note(column.to_bytes(), &cell);
@@ -204,12 +204,12 @@ impl Moved {
                     packed.push(cell);
                 });
             }
-            place
+            tid
         });
-        if !places.is_empty() {
+        if !tids.is_empty() {
             contents.tables.push(packed);
         }
-        contents.places.push(places);
+        contents.tids.push(tids);
     }
 }
 

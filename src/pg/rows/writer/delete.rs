@@ -51,8 +51,8 @@ impl Writer {
             }
             pg_sys::CheckCmdReplicaIdentity(table.relation, pg_sys::CmdType::CMD_DELETE);
             let mut failure = std::mem::zeroed::<pg_sys::TM_FailureData>();
-            let (place, command) = (&raw mut (*tuple).t_self, pg_sys::GetCurrentCommandId(true));
-            pg_sys::heap_delete(table.relation, place, command, std::ptr::null_mut(), true, &mut failure, false)
+            let (tid, command) = (&raw mut (*tuple).t_self, pg_sys::GetCurrentCommandId(true));
+            pg_sys::heap_delete(table.relation, tid, command, std::ptr::null_mut(), true, &mut failure, false)
         });
         passes
     }

@@ -18,8 +18,9 @@ use crate::run::timing::{self, NextFire};
 use crate::store::route;
 use crate::store::schedules::{self, FireOutcome, Timed};
 
-/// How far the due time of a trigger is moved if its schedule cannot even be computed, in microseconds.
-const RETRY_AFTER: i64 = 3_600_000_000;
+/// How far the due time of a trigger is moved if its schedule cannot be computed, in microseconds. Its row or its time zone
+/// has to be repaired first, and each attempt until then writes a warning and the row.
+const RECOMPUTE_AFTER: i64 = 3_600_000_000;
 /// How long a trigger may make up for missed instants before other triggers have their turn, in microseconds.
 const TURN: i64 = 100_000;
 
@@ -196,7 +197,7 @@ impl TriggerFire<'_> {
 /// Gives up the instants that are due, so that the trigger can fire at the next ones.
 fn give_up(session: &mut Session, id: Uuid, error: &PgError) {
     let Some(timed) = schedules::lock_due(id, session.timestamp()) else { return };
-    let later = Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER));
+    let later = Timestamp(session.timestamp().0.saturating_add(RECOMPUTE_AFTER));
     let next = match timing::decode(&timed.schedule).and_then(|schedule| plan(session, &schedule, &timed)) {
         Ok((_, next)) => next,
         Err(_) => NextFire { scheduled_at: Some(later), next_fire_at: Some(later) },

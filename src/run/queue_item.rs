@@ -13,8 +13,9 @@ use crate::store::queue::{self, Item};
 /// Attempts to fire a bookmark or to deliver a kept stimulus, before it becomes a dead letter.
 pub const MAX_ATTEMPTS: i32 = 3;
 
-/// Wait after a failed delivery, in microseconds, for each attempt so far.
-const RETRY_AFTER: i64 = 10_000_000;
+/// Wait after a failed delivery, in microseconds, for each attempt so far. What passes by itself, such as a lock that
+/// another session holds, mostly has passed by then, and no sweep runs a burst at once that has just failed.
+const REDELIVER_AFTER: i64 = 10_000_000;
 
 /// The outcome of a sweep for an item of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +44,14 @@ pub fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bo
 
 /// Notes that the first delivery of an item failed.
 pub fn note_first_failure(session: &Session, item: Uuid, error: &PgError) {
-    queue::failed(item, &error.message, Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER)));
+    queue::failed(item, &error.message, Timestamp(session.timestamp().0.saturating_add(REDELIVER_AFTER)));
 }
 
 /// Notes a failed delivery of an item that is in the queue.
 pub fn note_failure(session: &Session, item: &Item, error: &PgError) {
     let now = session.timestamp();
     let attempts = item.attempts + 1;
-    queue::failed(item.id, &error.message, Timestamp(now.0.saturating_add(RETRY_AFTER * i64::from(attempts))));
+    queue::failed(item.id, &error.message, Timestamp(now.0.saturating_add(REDELIVER_AFTER * i64::from(attempts))));
     if attempts >= MAX_ATTEMPTS {
         queue::bury(item.id, "Failed", now);
     }

@@ -34,7 +34,7 @@ pub struct AdoptedOwner {
     pub owner: String,
     /// The role that it stands for.
     pub role: Option<String>,
-    /// Instances.
+    /// How many instances it has, ended ones included, with those of owners that were merged into it.
     pub instances: i64,
     /// Due times that are past.
     pub overdue: i64,

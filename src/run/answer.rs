@@ -30,9 +30,9 @@ use crate::wake;
 /// What a worker says of an attempt that failed.
 #[derive(Debug)]
 pub struct AttemptFailure {
-    /// Message.
+    /// What went wrong: `last_error` of the task, or the message of the fault after the last attempt.
     pub message: String,
-    /// Detail.
+    /// Detail of that fault; `None`: it has none. Nothing keeps the detail of an attempt that is followed by another.
     pub detail: Option<String>,
     /// What a policy or a catch names it by.
     pub code: Option<String>,

@@ -28,7 +28,7 @@ enum What {
 
 /// What became of an answer.
 pub struct AnswerResult {
-    /// The task.
+    /// The task that the answer names; an answer that was refused may name one that does not exist.
     pub task: Uuid,
     /// `Completed`, `Open`, `Failed` or `Refused`.
     pub outcome: &'static str,

@@ -41,7 +41,7 @@ pub enum OnFault {
 pub struct StoredBurst<'a> {
     /// The instance, locked or new.
     pub row: &'a mut InstanceRow,
-    /// Its definition.
+    /// The definition version that the row names, ready to run.
     pub compiled: &'a Compiled,
     /// Whether the row exists.
     pub state: RowState,

@@ -12,14 +12,14 @@ use crate::store::{instances, tasks};
 /// What a call names and does not find, in the words of the call. A task's id is its bookmark's.
 #[derive(Clone, Copy, Debug)]
 pub enum Missing {
-    /// A bookmark.
+    /// The id of a bookmark, as `wf_resume` takes it.
     Bookmark(Uuid),
-    /// A task.
+    /// The id of a task, as `wf_complete_task` takes it.
     Task(Uuid),
 }
 
 impl Missing {
-    /// The id.
+    /// The id that the call gave; the journal has it as that of a bookmark in both cases.
     pub fn id(self) -> Uuid {
         match self {
             Self::Bookmark(id) | Self::Task(id) => id,

@@ -48,7 +48,7 @@ pub struct ClaimRequest {
 /// A task that a worker holds from now on.
 #[derive(Debug)]
 pub struct NewLease {
-    /// The task.
+    /// What the worker is told of the task.
     pub task: Claimed,
     /// What proves the claim.
     pub token: Uuid,

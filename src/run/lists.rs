@@ -31,7 +31,7 @@ pub enum Order {
     LastExecuted,
     /// When it ended.
     Finished,
-    /// Its name.
+    /// The name that it was given; those without one come last.
     Name,
 }
 

@@ -36,7 +36,7 @@ pub enum RowState {
 /// How a burst ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BurstEnd {
-    /// Saved.
+    /// What it changed is in the tables. What it set off is still to be done, as follow-ups of the call.
     Saved,
     /// Not saved. Either the id or activation key of a new instance is taken, and nothing is left of the instance. Or
     /// the burst turned away the request that it served, and the caller undoes what the burst did.
@@ -46,7 +46,7 @@ pub enum BurstEnd {
 /// A bookmark that is being used up.
 #[derive(Clone, Copy)]
 pub struct Consumed<'a> {
-    /// The bookmark.
+    /// The bookmark as it was read under the lock of its instance.
     pub bookmark: &'a Bookmark,
     /// How workers stand to its task, if it has one.
     pub lease: &'a Lease,
@@ -62,7 +62,7 @@ pub struct Consumed<'a> {
 
 /// The stored row before the burst.
 pub struct RowBefore {
-    /// Its activation key.
+    /// The key by which it excluded other instances; `None`: it excluded none.
     pub activation_key: Option<String>,
     /// Bookmarks that are stored for it.
     pub bookmarks: u32,

@@ -59,7 +59,7 @@ pub struct Session {
 /// An HTTP request and what came of it.
 #[derive(Debug, Default)]
 pub struct HttpContext {
-    /// The request.
+    /// The request with the values of its route; `None`: the call serves none.
     pub request: Option<Rc<Request>>,
     /// The instance that serves it: that of the call's first burst, unless the burst was undone.
     pub instance: Option<Uuid>,
@@ -112,7 +112,7 @@ pub enum FollowUp {
 /// The report of a child to its parent.
 #[derive(Debug)]
 pub struct ChildReport {
-    /// The parent.
+    /// Id of the instance that started the child.
     pub parent: Uuid,
     /// The bookmark of the parent that waits for the report.
     pub bookmark: Uuid,
@@ -173,7 +173,7 @@ impl Session {
         self.now.into()
     }
 
-    /// A new id.
+    /// An id for a new row. It is higher than those that this backend has made in the same millisecond.
     pub fn new_id(&mut self) -> Uuid {
         new_id(self.now)
     }

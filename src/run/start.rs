@@ -38,9 +38,9 @@ pub struct StartRequest {
     pub definition_id: String,
     /// Version; the published one if not given.
     pub version: Option<i32>,
-    /// Input.
+    /// Values of inputs by name, as the caller gave them; they are not checked yet.
     pub input: Map<String, Value>,
-    /// Correlation id.
+    /// What the instance is about; `None`: it has no correlation id.
     pub correlation_id: Option<String>,
     /// Name of the instance.
     pub name: Option<String>,
@@ -265,7 +265,7 @@ pub struct Scheduled<'a> {
     pub owner: owners::Owner,
     /// Correlation id.
     pub correlation_id: Option<String>,
-    /// Name.
+    /// Name of the schedule, which the instance gets as its own; `None`: the trigger is one of a definition.
     pub name: Option<String>,
     /// Input, which is also what the trigger's activity gets.
     pub input: Map<String, Value>,

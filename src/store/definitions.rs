@@ -94,7 +94,7 @@ const PUBLISHED_COLUMNS: [ColumnRef; 1 + Stored::COLUMNS.len()] =
     joined(&[DEFINITIONS.read("definition_id", Type::Text, false)], Stored::COLUMNS);
 static PUBLISHED: Columns = Columns::by(c"definitions_published_idx", &DEFINITIONS, &PUBLISHED_COLUMNS);
 
-/// The published version.
+/// The version that new instances of a definition run. `None`: it was retracted or never published, or does not exist.
 pub fn published(definition_id: &str) -> Option<DefinitionRow> {
     rows::read_by(&PUBLISHED, &[Arg::Text(definition_id)], |row| {
         row.skip();

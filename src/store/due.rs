@@ -55,7 +55,7 @@ pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Du
     })
 }
 
-/// A queue item.
+/// A queue item that is not deferred, and whether anything may wait for it.
 #[derive(Debug)]
 pub struct DueItem {
     /// The item. If it names a bookmark, `runs_as` is the owner of that bookmark's instance.

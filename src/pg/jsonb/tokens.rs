@@ -20,7 +20,7 @@ pub struct Token {
     pub value: JsonbValue,
 }
 
-/// A null.
+/// A value that is to be filled, or that a token without one is pushed with; it reads as JSON null.
 pub fn empty() -> JsonbValue {
     // SAFETY: an all-zero JsonbValue is jbvNull.
     unsafe { std::mem::zeroed() }

@@ -126,7 +126,7 @@ pub trait Written {
     /// Whether it may be NULL.
     const WRITES_NULL: bool = false;
 
-    /// The value.
+    /// The parameter that binds it to its column.
     fn arg(&self) -> Arg<'_>;
 }
 

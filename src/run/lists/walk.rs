@@ -31,7 +31,7 @@ struct Stream {
 pub struct Walk(Vec<Stream>);
 
 impl Walk {
-    /// All instances.
+    /// One stream of all instances, for a role that may read every one and a filter that is for all versions.
     pub fn all() -> Self {
         Self(vec![Stream::new(None)])
     }

@@ -22,7 +22,7 @@ use crate::store::{definitions, migration, owners, route};
 /// Which instances are moved.
 #[derive(Debug)]
 pub struct All {
-    /// The definition.
+    /// The id that all versions of their definition share.
     pub definition_id: String,
     /// The version that they run; any if not given.
     pub from_version: Option<i32>,
@@ -37,9 +37,9 @@ pub struct All {
 /// What became of an instance.
 #[derive(Debug)]
 pub struct MigrationResult {
-    /// The instance.
+    /// Id of the instance; the last one of a batch is `after` of the next.
     pub instance: Uuid,
-    /// The outcome.
+    /// What the migration did to it, or would do without `dry_run`.
     pub outcome: MigrationOutcome,
     /// What stands against it, or what the operator should know.
     pub problems: Vec<Problem>,

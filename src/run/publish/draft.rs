@@ -26,7 +26,8 @@ use crate::store::owners::{self, Owner};
 /// A draft that was saved.
 #[derive(Debug)]
 pub struct Draft {
-    /// Its version.
+    /// The version that holds its content: the draft that was there, a new one, or the latest version if that has the
+    /// same content.
     pub row: DefinitionRow,
     /// The number of the save.
     pub revision: i64,

@@ -20,22 +20,22 @@ const RETRY: &str = "retry";
 /// What a call wants a schedule to start. A member that is not given stays as it is.
 #[derive(Debug)]
 pub enum JobRequest {
-    /// A command.
+    /// SQL, which instances of the definition [`COMMANDS`] run.
     Command {
-        /// Its text.
+        /// One statement, or several that run in one transaction.
         command: Option<String>,
         /// Whether it runs outside a transaction block; if not given, its text decides.
         top_level: Option<bool>,
         /// Whether it is run again after a crash.
         retry: Option<bool>,
     },
-    /// A workflow.
+    /// Instances of the version of a definition that is published when it fires.
     Workflow {
         /// Logical id of its definition.
         definition: Option<String>,
-        /// Input.
+        /// What every instance is started with, beside the instant that it is for.
         input: Option<Map<String, Value>>,
-        /// Correlation id.
+        /// Correlation id that every instance gets.
         correlation_id: Option<String>,
     },
     /// What the schedule starts already.
@@ -45,15 +45,16 @@ pub enum JobRequest {
 /// What a schedule starts, as its row in `workflow.triggers` stores it.
 #[derive(Debug)]
 pub struct Job {
-    /// Definition.
+    /// The definition whose published version each fire starts; for a command [`COMMANDS`].
     pub definition_id: String,
     /// Version that is published now.
     pub version_id: Uuid,
-    /// Its number.
+    /// Number of the version with the id `version_id`.
     pub version: i32,
-    /// Input.
+    /// What every instance is started with, beside the instant that it is for; for a command the statements and how
+    /// they run.
     pub input: Map<String, Value>,
-    /// Correlation id.
+    /// Correlation id that every instance gets; a command has none.
     pub correlation_id: Option<String>,
 }
 

@@ -233,7 +233,7 @@ pub enum Traces {
     Bookmarks,
     /// Open incidents: of what has faulted.
     OpenIncidents,
-    /// All incidents.
+    /// All incidents, also resolved ones.
     Incidents,
 }
 

@@ -109,7 +109,7 @@ fn executions(call: &Call) -> Result<Returned, PgError> {
     let mut records = ExecutionRecords::new(&compiled.program);
     history::journal(id, |at, events| records.burst(at, events)).map_err(|error| error::journal(error, id))?;
     let records = records.end();
-    let mut shown = Shown {
+    let mut context = RecordContext {
         id,
         compiled: &compiled,
         state: &row.instance.state,
@@ -120,13 +120,13 @@ fn executions(call: &Call) -> Result<Returned, PgError> {
     let rows = records.into_iter().enumerate().map(|(at, record)| {
         memory::check();
         interrupt::check();
-        shown.row(at, record)
+        context.row(at, record)
     });
     Ok(Returned::Rows(rows.collect()))
 }
 
-/// What rows of executions are made of, beside the journal.
-struct Shown<'a> {
+/// What rows of executions are made of, beside their records.
+struct RecordContext<'a> {
     id: Uuid,
     compiled: &'a Compiled,
     state: &'a State,
@@ -138,7 +138,7 @@ struct Shown<'a> {
     last: HashMap<NodeIx, usize>,
 }
 
-impl Shown<'_> {
+impl RecordContext<'_> {
     fn row(&mut self, at: usize, record: ExecutionRecord) -> Vec<Returned> {
         let id = activity_instance_id(self.id, record.number);
         let node = record.node.map(|ix| self.compiled.program.node(ix));

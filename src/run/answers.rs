@@ -15,13 +15,13 @@ use crate::store::instances::InstanceRow;
 use crate::store::leases;
 
 /// What a worker says of one task.
-struct Said {
+struct WorkerAnswer {
     task: Uuid,
     token: Uuid,
-    what: What,
+    result: AttemptResult,
 }
 
-enum What {
+enum AttemptResult {
     Completed(Option<Value>),
     Failed(AttemptFailure),
 }
@@ -43,7 +43,7 @@ pub fn give(session: &mut Session, answers: &Value) -> Result<Vec<AnswerResult>,
     let Value::Array(given) = answers else {
         return Err(PgError::new("22023", "argument \"answers\" must be a JSON array"));
     };
-    let said: Vec<Said> =
+    let said: Vec<WorkerAnswer> =
         given.iter().enumerate().map(|(i, answer)| read(answer, i)).collect::<Result<_, PgError>>()?;
     let mut order: Vec<usize> = (0..said.len()).collect();
     order.sort_by_cached_key(|i| leases::read(said[*i].task).map(|held| held.instance));
@@ -56,15 +56,15 @@ pub fn give(session: &mut Session, answers: &Value) -> Result<Vec<AnswerResult>,
     Ok(taken.into_iter().map(|(_, taken)| taken).collect())
 }
 
-fn take(session: &mut Session, said: &Said) -> Result<AnswerResult, PgError> {
-    let Said { task, token, what } = said;
+fn take(session: &mut Session, said: &WorkerAnswer) -> Result<AnswerResult, PgError> {
+    let WorkerAnswer { task, token, result } = said;
     let taken: Result<(&'static str, Option<InstanceRow>), PgError> = session.isolated(|session| {
-        work::call(session, |session| match what {
-            What::Completed(result) => {
+        work::call(session, |session| match result {
+            AttemptResult::Completed(result) => {
                 let row = answer::complete(session, *task, Some(*token), result.as_ref(), OnFault::Store)?;
                 Ok(("Completed", Some(row)))
             }
-            What::Failed(failure) => {
+            AttemptResult::Failed(failure) => {
                 let (failed, row) = answer::fail(session, *task, *token, failure, OnFault::Store)?;
                 Ok((failed.name(), row))
             }
@@ -79,7 +79,7 @@ fn take(session: &mut Session, said: &Said) -> Result<AnswerResult, PgError> {
     Ok(AnswerResult { task: *task, outcome, sub_status, message })
 }
 
-fn read(answer: &Value, i: usize) -> Result<Said, PgError> {
+fn read(answer: &Value, i: usize) -> Result<WorkerAnswer, PgError> {
     let wrong = |what: &str| PgError::new("22023", format!("answer {} {what}", i + 1));
     let Value::Object(members) = answer else { return Err(wrong("is not an object")) };
     refuse_unknown(members, &["taskId", "token", "result", "error"], |name| {
@@ -91,9 +91,9 @@ fn read(answer: &Value, i: usize) -> Result<Said, PgError> {
     };
     let (task, token) = (id("taskId")?, id("token")?);
     let member = |name: &str| members.get(name).filter(|value| !value.is_null());
-    let what = match (member("result"), member("error")) {
+    let result = match (member("result"), member("error")) {
         (Some(_), Some(_)) => return Err(wrong("has both \"result\" and \"error\"")),
-        (result, None) => What::Completed(result.map(json::copy)),
+        (result, None) => AttemptResult::Completed(result.map(json::copy)),
         (None, Some(error)) => {
             let failure = failure(error, &wrong)?;
             if failure.code.as_ref().is_some_and(|code| code.trim().is_empty()) {
@@ -101,10 +101,10 @@ fn read(answer: &Value, i: usize) -> Result<Said, PgError> {
             }
             answer::check_code(failure.code.as_deref())
                 .map_err(|refused| PgError { message: format!("answer {}: {}", i + 1, refused.message), ..refused })?;
-            What::Failed(failure)
+            AttemptResult::Failed(failure)
         }
     };
-    Ok(Said { task, token, what })
+    Ok(WorkerAnswer { task, token, result })
 }
 
 fn failure(error: &Value, wrong: &dyn Fn(&str) -> PgError) -> Result<AttemptFailure, PgError> {

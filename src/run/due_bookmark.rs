@@ -53,7 +53,7 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
         Claim::Busy(Reason::Paused) => return end_by_fire(session, bookmark),
         Claim::Busy(Reason::Locked | Reason::Faulted | Reason::Leased) | Claim::Gone => return Ok(false),
     };
-    // Another session may have buried or postponed the bookmark since this one read it.
+    // Another session may have postponed the bookmark, or given it up, since this one read it.
     if waiting.bookmark.due_at.is_none_or(|at| Timestamp::from(at) > session.timestamp()) {
         return Ok(false);
     }
@@ -71,7 +71,7 @@ pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, coun
     let message = format!("bookmark {bookmark} could not be fired: {}", error.message);
     if attempts >= MAX_ATTEMPTS {
         let letter = session.new_id();
-        due::bury(bookmark, letter, now, &error.message);
+        due::make_dead_letter(bookmark, letter, now, &error.message);
         warning(
             PgError { message, ..error.clone() }
                 .hint(format!("It was given up after {attempts} attempts. wf_replay('{letter}') tries it again.")),

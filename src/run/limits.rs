@@ -148,9 +148,9 @@ impl Search {
 
     /// Gives the found tasks the lanes that follow from the limits. `true`: some had others, and have to be read again.
     pub fn assign_lanes(&self, found: &[ClaimableTask]) -> bool {
-        let astray = found.iter().filter(|claimable| self.needs(claimable).is_none());
-        let astray: Vec<Uuid> = astray.map(|claimable| claimable.task).collect();
-        let has_assigned = !astray.is_empty() && limits::assign(&astray) > 0;
+        let misplaced = found.iter().filter(|claimable| self.needs(claimable).is_none());
+        let misplaced: Vec<Uuid> = misplaced.map(|claimable| claimable.task).collect();
+        let has_assigned = !misplaced.is_empty() && limits::assign(&misplaced) > 0;
         if has_assigned {
             front::forget_lanes();
         }

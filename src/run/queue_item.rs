@@ -53,6 +53,6 @@ pub fn note_failure(session: &Session, item: &Item, error: &PgError) {
     let attempts = item.attempts + 1;
     queue::failed(item.id, &error.message, Timestamp(now.0.saturating_add(REDELIVER_AFTER * i64::from(attempts))));
     if attempts >= MAX_ATTEMPTS {
-        queue::bury(item.id, "Failed", now);
+        queue::make_dead_letter(item.id, "Failed", now);
     }
 }

@@ -39,7 +39,7 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
     }
     fired += sweep_queue(session, max.saturating_sub(fired))?;
     for id in queue::expired(session.timestamp(), MAX_EXPIRED) {
-        queue::bury(id, "Expired", session.timestamp());
+        queue::make_dead_letter(id, "Expired", session.timestamp());
     }
     retention::now_and_then(session, MAX_EXPIRED.unsigned_abs());
     Ok(fired)

@@ -220,7 +220,7 @@ pub fn clear(bookmark: Uuid) {
     CLEAR.run(&[Arg::Uuid(&bookmark)]);
 }
 
-static BURY: Statement = Statement::new(
+static MAKE_DEAD_LETTER: Statement = Statement::new(
     "WITH given_up AS ( \
          UPDATE workflow.bookmarks b SET due_at = NULL FROM workflow.bookmarks before \
          WHERE b.id = $1 AND before.id = b.id RETURNING b.*, before.due_at AS was_due_at) \
@@ -233,6 +233,6 @@ static BURY: Statement = Statement::new(
 );
 
 /// Gives a bookmark up: clears its due time, keeps the bookmark, and adds a dead letter with the error.
-pub fn bury(bookmark: Uuid, letter: Uuid, now: Timestamp, error: &str) {
-    BURY.run(&[Arg::Uuid(&bookmark), Arg::Uuid(&letter), Arg::Timestamp(now), Arg::Text(error)]);
+pub fn make_dead_letter(bookmark: Uuid, letter: Uuid, now: Timestamp, error: &str) {
+    MAKE_DEAD_LETTER.run(&[Arg::Uuid(&bookmark), Arg::Uuid(&letter), Arg::Timestamp(now), Arg::Text(error)]);
 }

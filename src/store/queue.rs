@@ -346,7 +346,7 @@ static FAILED: Statement = Statement::new(
     "UPDATE workflow.bookmark_queue SET attempts = attempts + 1, last_error = $2, not_before = $3 WHERE id = $1",
     &[Type::Uuid, Type::Text, Type::Timestamp],
 );
-static BURY: Statement = Statement::new(
+static MAKE_DEAD_LETTER: Statement = Statement::new(
     "WITH gone AS (DELETE FROM workflow.bookmark_queue WHERE id = $1 RETURNING *) \
      INSERT INTO workflow.dead_letters (id, reason, sender, attempts, created_at, dead_at, bookmark_id, instance_id, \
          activity_instance_id, hash, name, correlation_id, uncorrelated, activity_type, activity_id, last_error, stimulus, input) \
@@ -371,8 +371,8 @@ pub fn failed(id: Uuid, error: &str, not_before: Timestamp) {
 }
 
 /// Moves an item to the dead letters.
-pub fn bury(id: Uuid, reason: &str, now: Timestamp) {
-    BURY.run(&[Arg::Uuid(&id), Arg::Text(reason), Arg::Timestamp(now)]);
+pub fn make_dead_letter(id: Uuid, reason: &str, now: Timestamp) {
+    MAKE_DEAD_LETTER.run(&[Arg::Uuid(&id), Arg::Text(reason), Arg::Timestamp(now)]);
 }
 
 /// Locks and returns expired items that no other session has locked.

@@ -83,7 +83,7 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
 }
 
 /// Records the failure of a fire whose role no longer exists. `false`: nothing was recorded, so it must be found again.
-pub fn bury(kind: FireKind, due: &Due) -> bool {
+pub fn note_missing_role(kind: FireKind, due: &Due) -> bool {
     if kind == FireKind::Item {
         return true;
     }

@@ -9,7 +9,7 @@ use crate::pg::process::{self, Background};
 use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind};
 use crate::pg::{guc, role};
 use crate::store::due::Due;
-use crate::worker::batch::{bury, cut, has_items, note_death, reclaim, retire_idle};
+use crate::worker::batch::{cut, has_items, note_death, note_missing_role, reclaim, retire_idle};
 use crate::worker::lanes::{LaneKey, LaneQueue, Lanes};
 use crate::worker::{SECOND, executor, log_out_of_slots, shares};
 
@@ -132,7 +132,7 @@ impl Dispatcher {
         };
         let Some(session) = session else {
             self.known.remove(&due.id);
-            self.skipped |= !bury(kind, &due);
+            self.skipped |= !note_missing_role(kind, &due);
             return;
         };
         let owner = if wants == 0 { due.owner } else { wants };

@@ -168,7 +168,7 @@ impl Items {
         self.not_before = at + PAUSE;
         self.wake_up(at);
         let now = Timestamp::from(clock::now());
-        self.bury_expired(now, at);
+        self.remove_expired(now, at);
         self.find_missed(now)?;
         let page = self.page();
         let ids: Vec<Uuid> = page.keys().copied().collect();
@@ -218,13 +218,13 @@ impl Items {
     }
 
     /// Moves expired stimuli to the dead letters.
-    fn bury_expired(&mut self, now: Timestamp, at: i64) {
+    fn remove_expired(&mut self, now: Timestamp, at: i64) {
         if !self.expires {
             return;
         }
         let expired = queue::expired(now, PAGE as i64);
         let is_last = expired.len() < PAGE;
-        expired.into_iter().for_each(|id| queue::bury(id, "Expired", now));
+        expired.into_iter().for_each(|id| queue::make_dead_letter(id, "Expired", now));
         self.expires = !is_last || due::has_expired(now);
         if is_last && self.expires {
             // Another session holds an expired stimulus.

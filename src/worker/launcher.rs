@@ -32,7 +32,7 @@ pub fn run(_argument: i32) {
     }
     process::at_exit(|| shared::with(|state| state.launcher = Process::NONE));
     process::report(None);
-    let mut launcher = Launcher { asked: Vec::new(), complained: 0, last: i64::MIN };
+    let mut launcher = Launcher { asked: Vec::new(), logged_at: 0, last: i64::MIN };
     let mut reloads = process::reloads();
     loop {
         if process::reloads() != std::mem::replace(&mut reloads, process::reloads()) {
@@ -48,7 +48,8 @@ pub fn run(_argument: i32) {
 struct Launcher {
     /// Databases that the launcher is to look at.
     asked: Vec<Oid>,
-    complained: i64,
+    /// When it last logged that there are too few slots.
+    logged_at: i64,
     /// When the last pass was.
     last: i64,
 }
@@ -64,7 +65,7 @@ impl Launcher {
         self.last = now;
         if is_set_back {
             shared::with(|state| state.set_back(now));
-            self.complained = now.min(self.complained);
+            self.logged_at = now.min(self.logged_at);
         }
         self.assign_slots(now);
         let (decision, is_asked) = shared::with(|state| (decide(state, now, capacity()), state.has_probes()));
@@ -123,8 +124,8 @@ impl Launcher {
             }
             left
         });
-        if !self.asked.is_empty() && now - self.complained > LOG_INTERVAL {
-            self.complained = now;
+        if !self.asked.is_empty() && now - self.logged_at > LOG_INTERVAL {
+            self.logged_at = now;
             log("workflow has more databases to serve than it has slots for");
         }
     }

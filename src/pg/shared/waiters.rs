@@ -56,7 +56,7 @@ struct Waiter {
 }
 
 impl Waiter {
-    fn rouse(&mut self) {
+    fn mark_woken(&mut self) {
         self.is_woken = true;
         self.process.wake();
     }
@@ -163,7 +163,7 @@ impl Waiters {
     pub fn wake_one(&mut self, class: &Class) {
         let mut asleep = self.slots.iter_mut().filter(|waiter| waiter.process.is_some() && !waiter.is_woken);
         if let Some(waiter) = asleep.find(|waiter| waiter.class == *class) {
-            waiter.rouse();
+            waiter.mark_woken();
         }
     }
 
@@ -204,7 +204,7 @@ impl Waiters {
                 *is_done = true;
                 if left > 0 {
                     left -= 1;
-                    waiter.rouse();
+                    waiter.mark_woken();
                 }
             }
         }

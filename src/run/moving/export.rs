@@ -51,7 +51,7 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
     let mut keyed: HashMap<Uuid, String> = keyed.into_iter().map(|instance| (instance.id, instance.key)).collect();
     let others: Vec<Uuid> = all.iter().filter(|id| !keyed.contains_key(id)).copied().collect();
     keyed.extend(moving::keys_of(&others));
-    if let Some((id, key)) = stray(&all, &keyed, &keys) {
+    if let Some((id, key)) = outside(&all, &keyed, &keys) {
         return Err(PgError::new("55000", format!("workflow instance {id} is of a tree with several correlation ids"))
             .detail(format!("Its own is \"{key}\"; a tree moves as a whole."))
             .hint("Export all of its correlation ids together."));
@@ -93,7 +93,7 @@ fn remove(rows: MovedRows<'_>, pieces: &[PieceContents], instances: &[Uuid]) -> 
 
 /// An instance of these trees with another correlation id than these, or one with such an id in another tree. `keyed` has all
 /// instances with a correlation id of both kinds.
-fn stray(ids: &[Uuid], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Option<(Uuid, String)> {
+fn outside(ids: &[Uuid], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Option<(Uuid, String)> {
     let moves: HashSet<&Uuid> = ids.iter().collect();
     let stays = |(id, key): &(&Uuid, &String)| !moves.contains(id) || keys.binary_search(key).is_err();
     keyed.iter().filter(stays).map(|(id, key)| (*id, key.clone())).min()

@@ -13,7 +13,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::role::OwnerRights;
 use crate::pg::spi::Arg;
-use crate::pg::version::{self, SearchPath};
+use crate::pg::version::{self, OwnSearchPath};
 
 mod columns;
 mod holder;
@@ -33,7 +33,7 @@ pub use writer::Writer;
 /// Runs one command that writes rows. After an error the end of the (sub)transaction cleans up.
 pub fn write<R>(body: impl FnOnce(&mut Writer) -> R) -> R {
     let user = OwnerRights::take();
-    let path = SearchPath::push();
+    let path = OwnSearchPath::push();
     let mut writer = Writer::begin();
     let written = body(&mut writer);
     writer.end();

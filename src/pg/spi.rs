@@ -10,7 +10,7 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 
 use crate::pg::error::{PgError, unwind};
-use crate::pg::version::{self, SearchPath};
+use crate::pg::version::{self, OwnSearchPath};
 use crate::pg::{memory, planner, role};
 
 mod arg;
@@ -135,7 +135,7 @@ impl Statement {
             }
         }
         let user = role::OwnerRights::take();
-        let path = SearchPath::push();
+        let path = OwnSearchPath::push();
         // SAFETY: the plan is valid for the life of the backend, the arrays are as long as its parameters.
         let code = unsafe { pg_sys::SPI_execute_plan(self.plan(), values.as_mut_ptr(), nulls.as_ptr(), false, 0) };
         path.pop();

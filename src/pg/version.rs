@@ -10,7 +10,7 @@ pub use update::{Entries, insert_index_entries, recheck, say_updated, update_row
 ///
 /// PostgreSQL revalidates a cached plan against the search path. Under a fixed path of our own, our statements are not
 /// replanned when a caller changes theirs.
-pub struct SearchPath {
+pub struct OwnSearchPath {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     pushed: (),
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
@@ -18,7 +18,7 @@ pub struct SearchPath {
 }
 
 #[cfg(any(feature = "pg15", feature = "pg16"))]
-impl SearchPath {
+impl OwnSearchPath {
     /// Pushes `pg_catalog` alone.
     pub fn push() -> Self {
         // The list of schemas is empty: pg_catalog is searched implicitly, and the temporary schema is not
@@ -65,7 +65,7 @@ pub fn set_at_level(name: &std::ffi::CStr, value: &std::ffi::CStr) {
 }
 
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-impl SearchPath {
+impl OwnSearchPath {
     /// Sets `pg_catalog, pg_temp` at a GUC nesting level of its own.
     pub fn push() -> Self {
         // SAFETY: the level is given back in `pop`, or at the transaction's end.

@@ -19,7 +19,7 @@ use crate::run::create::forget_deferred;
 use crate::run::host::SpiHost;
 use crate::run::notices::{tell_how_to_fire, warn_faulted};
 use crate::run::save::{BurstEnd, Consumed, RowBefore, RowState, faulted_executions, stored_bookmarks};
-use crate::run::session::{Faulted, FollowUp, Publisher};
+use crate::run::session::{FollowUp, Publisher, RequestFault};
 use crate::run::{Session, abandoned, child_report, continued, running, save};
 use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
@@ -136,7 +136,7 @@ fn note_answer(session: &mut Session, id: Uuid, delta: &mut Delta) -> bool {
     exchange.response = delta.response.take();
     exchange.refusal = delta.refusal.take();
     if let (None, Some(incident)) = (&exchange.fault, delta.incidents.first()) {
-        exchange.fault = Some(Faulted {
+        exchange.fault = Some(RequestFault {
             instance_id: id,
             activity_id: incident.activity_id.clone(),
             message: incident.fault.message.clone(),

@@ -16,7 +16,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, session};
 use crate::run::front;
 use crate::store::leases::{self, ClaimableTask, Held, Lease};
-use crate::store::limits::{self, Asked, Limit, LockedSlot, Need};
+use crate::store::limits::{self, Limit, LockedSlot, Need, SlotAvailability};
 use crate::store::owners;
 use crate::{compiled, wake};
 
@@ -89,7 +89,7 @@ pub struct Search {
     role: Oid,
     now: Timestamp,
     /// What is known of lanes, by name of the tasks and lane.
-    lanes: HashMap<(String, String), Asked>,
+    lanes: HashMap<(String, String), SlotAvailability>,
 }
 
 /// Whether a role may claim the tasks of an owner, a version and a name.
@@ -271,7 +271,7 @@ impl Search {
     }
 
     fn knows_held(&self, lane: &(String, String)) -> bool {
-        matches!(self.lanes.get(lane), Some(Asked::Held { .. }))
+        matches!(self.lanes.get(lane), Some(SlotAvailability::Held { .. }))
     }
 
     /// Whether a claim would get the slots of a lane, as far as could be seen without locks when it was asked first.
@@ -283,7 +283,7 @@ impl Search {
             let needs = limit.and_then(|limit| needs(&self.limits, limit.owner, name, Some(lane)));
             self.lanes.insert(of.clone(), ask(&needs.unwrap_or_default(), self.now));
         }
-        matches!(self.lanes.get(&of), Some(Asked::Free))
+        matches!(self.lanes.get(&of), Some(SlotAvailability::Free))
     }
 
     /// Whether a claim of a task would get its slots.
@@ -306,7 +306,7 @@ impl Search {
             Ok(taken) => Some(taken),
             Err(_) => {
                 if let Some(lane) = &claimable.lane {
-                    let held = Asked::Held { until: None, blockers: Vec::new() };
+                    let held = SlotAvailability::Held { until: None, blockers: Vec::new() };
                     self.lanes.insert((claimable.name.clone(), lane.clone()), held);
                 }
                 None
@@ -316,9 +316,9 @@ impl Search {
 
     /// When and after which transactions a lane that is held may be free.
     pub fn held_until(&self) -> (Option<Timestamp>, Vec<u32>) {
-        let held = self.lanes.values().filter_map(|asked| match asked {
-            Asked::Held { until, blockers } => Some((*until, blockers)),
-            Asked::Free => None,
+        let held = self.lanes.values().filter_map(|availability| match availability {
+            SlotAvailability::Held { until, blockers } => Some((*until, blockers)),
+            SlotAvailability::Free => None,
         });
         held.fold((None, Vec::new()), |(first, mut all), (until, blockers)| {
             all.extend(blockers);
@@ -365,17 +365,17 @@ fn of_limit(limit: &Limit, value: &str) -> impl Iterator<Item = Need> {
     [need(limit.concurrency, "c", None), need(limit.rate, "r", Some(limit.per))].into_iter().flatten()
 }
 
-fn ask(needs: &[Need], now: Timestamp) -> Asked {
-    let mut asked = Asked::Free;
+fn ask(needs: &[Need], now: Timestamp) -> SlotAvailability {
+    let mut availability = SlotAvailability::Free;
     for need in needs {
-        let Asked::Held { until, blockers } = limits::ask(need, now) else { continue };
-        asked = match asked {
-            Asked::Free => Asked::Held { until, blockers },
-            Asked::Held { until: first, blockers: mut all } => {
+        let SlotAvailability::Held { until, blockers } = limits::ask(need, now) else { continue };
+        availability = match availability {
+            SlotAvailability::Free => SlotAvailability::Held { until, blockers },
+            SlotAvailability::Held { until: first, blockers: mut all } => {
                 all.extend(blockers);
-                Asked::Held { until: earlier(first, until), blockers: all }
+                SlotAvailability::Held { until: earlier(first, until), blockers: all }
             }
         };
     }
-    asked
+    availability
 }

@@ -68,7 +68,7 @@ pub struct HttpContext {
     /// The response of an endpoint that turned the request away: nothing of the burst was saved.
     pub refusal: Option<Response>,
     /// The first fault of its bursts.
-    pub fault: Option<Faulted>,
+    pub fault: Option<RequestFault>,
 }
 
 impl HttpContext {
@@ -83,7 +83,7 @@ impl HttpContext {
 
 /// A fault, as the answer to a request tells it.
 #[derive(Debug)]
-pub struct Faulted {
+pub struct RequestFault {
     /// Id of the instance that faulted.
     pub instance_id: Uuid,
     /// Id within the definition of the activity that faulted.

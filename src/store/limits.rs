@@ -29,7 +29,7 @@ macro_rules! key_value {
 
 mod slots;
 
-pub use slots::{Asked, LockedSlot, Need, ask, bind, rebuild, take};
+pub use slots::{LockedSlot, Need, SlotAvailability, ask, bind, rebuild, take};
 
 /// A limit of the tasks of one name, in the definitions of one owner.
 #[derive(Debug)]

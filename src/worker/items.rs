@@ -25,7 +25,7 @@ use crate::store::identity::{self, Identity};
 use crate::store::{owners, queue};
 use crate::worker::SECOND;
 use crate::worker::dispatcher::Dispatcher;
-use crate::worker::retry::Retry;
+use crate::worker::retry::RetryTimer;
 
 /// How many stimuli, and how many instances with new bookmarks, one step looks at.
 const PAGE: usize = 200;
@@ -45,7 +45,7 @@ pub struct Items {
     fresh: BTreeMap<Uuid, DeliveringOwner>,
     /// Stimuli that were not delivered because another session held what they need.
     held: BTreeMap<Uuid, DeliveringOwner>,
-    retry: Retry,
+    retry: RetryTimer,
     /// The last held stimulus that was retried, and the stimuli whose retry is not over.
     tried_until: Uuid,
     tried: BTreeSet<Uuid>,
@@ -69,7 +69,7 @@ impl Items {
             database,
             fresh: BTreeMap::new(),
             held: BTreeMap::new(),
-            retry: Retry::new(),
+            retry: RetryTimer::new(),
             tried_until: Uuid::nil(),
             tried: BTreeSet::new(),
             later: BTreeMap::new(),

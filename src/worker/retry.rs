@@ -9,14 +9,14 @@ const LONGEST: i64 = SECOND;
 
 /// When the next try is due, and the wait for the one after it.
 #[derive(Clone, Copy, Debug)]
-pub struct Retry {
+pub struct RetryTimer {
     /// When the next try is due, microseconds since 2000; `i64::MAX`: no retry is wanted.
     pub at: i64,
     after: i64,
     last: i64,
 }
 
-impl Retry {
+impl RetryTimer {
     /// No retry is wanted.
     pub const fn new() -> Self {
         Self { at: i64::MAX, after: FIRST, last: i64::MIN / 2 }

@@ -12,7 +12,7 @@ use crate::store::due::{self, Due};
 use crate::store::identity::{self, Identity};
 use crate::store::schedules;
 use crate::worker::dispatcher::Dispatcher;
-use crate::worker::retry::Retry;
+use crate::worker::retry::RetryTimer;
 use crate::worker::turns::Turns;
 
 /// How many due bookmarks one scan reads.
@@ -48,7 +48,7 @@ pub struct Scanner {
     /// Whether the last page was full.
     has_more: bool,
     /// When to scan again for what another session held.
-    retry: Retry,
+    retry: RetryTimer,
     turns: Turns,
     /// Whether the next scan looks at instances that wait for their turn.
     calls: bool,
@@ -61,7 +61,7 @@ const BEGINNING: (Timestamp, Uuid) = (Timestamp(i64::MIN), Uuid::nil());
 impl Scanner {
     /// Nothing is known yet.
     pub fn new(database: Oid) -> Self {
-        let (retry, turns) = (Retry::new(), Turns::default());
+        let (retry, turns) = (RetryTimer::new(), Turns::default());
         Self { database, cursor: BEGINNING, has_more: false, retry, turns, calls: true, has_booted: false }
     }
 

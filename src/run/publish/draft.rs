@@ -62,7 +62,7 @@ pub fn save(
     {
         return Ok(Draft { row: row.clone(), revision: last.revision, problems: Vec::new() });
     }
-    let Judged { program, links, search_path, problems } = judged(session, document, &identity, owner.as_ref());
+    let JudgedDraft { program, links, search_path, problems } = judged(session, document, &identity, owner.as_ref());
     let saved = Saved { at: session.timestamp(), by: owners::current_id(), session: editor.map(str::to_owned) };
     let new = New::of(program.as_ref(), &links, document, &identity, search_path);
     let new = New { saved: Some(saved), is_draft: true, ..new };
@@ -102,14 +102,14 @@ fn refuse_stale(
 }
 
 /// What became of a document that is to be stored.
-struct Judged {
+struct JudgedDraft {
     program: Option<Program>,
     links: Vec<Link>,
     search_path: Option<String>,
     problems: Vec<Problem>,
 }
 
-fn judged(session: &Session, document: &Value, identity: &Identity, owner: Option<&Owner>) -> Judged {
+fn judged(session: &Session, document: &Value, identity: &Identity, owner: Option<&Owner>) -> JudgedDraft {
     let linker = Linker::new(owner.cloned());
     let (program, mut problems) = judge::found_in(session, compiled::judge(document, &linker, false));
     let links = linker.into_links().unwrap_or_else(|error| {
@@ -117,7 +117,7 @@ fn judged(session: &Session, document: &Value, identity: &Identity, owner: Optio
         Vec::new()
     });
     let found = |program: &Program| names::found(&identity.definition_id, program, role_of(owner));
-    Judged { search_path: program.as_ref().and_then(found), program, links, problems }
+    JudgedDraft { search_path: program.as_ref().and_then(found), program, links, problems }
 }
 
 /// Makes a draft that is going to be published a version as any other. The caller holds the locks.

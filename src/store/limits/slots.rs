@@ -181,7 +181,7 @@ pub fn bind(taken: &[LockedSlot], task: &Uuid, token: &Uuid, now: Timestamp) {
 
 /// Whether a claim would get a slot.
 #[derive(Clone, Debug)]
-pub enum Asked {
+pub enum SlotAvailability {
     /// A slot of each place that it needs is free now.
     Free,
     /// It would not, before an instant, or before one of these transactions has ended.
@@ -214,14 +214,14 @@ static RETURNED: Statement = Statement::new(
 );
 
 /// Asks whether a claim would get a slot, without taking a lock.
-pub fn ask(need: &Need, now: Timestamp) -> Asked {
+pub fn ask(need: &Need, now: Timestamp) -> SlotAvailability {
     let (limit, place) = (Arg::Integer(need.limit), Arg::Text(&need.place));
     let (mut until, mut blockers) = (None, Vec::new());
     let count = if let Some(per) = need.per {
         let before = Timestamp(now.0.saturating_sub(per));
         for id in RETURNED.rows(&[limit, place, Arg::Timestamp(before)], |row| row.get::<Uuid>()) {
             match rows::holder(&SLOT, Arg::Uuid(&id)) {
-                Holder::None => return Asked::Free,
+                Holder::None => return SlotAvailability::Free,
                 Holder::Transactions(running) => blockers.extend(running),
                 Holder::Changed => {}
             }
@@ -240,7 +240,7 @@ pub fn ask(need: &Need, now: Timestamp) -> Asked {
                 continue;
             }
             match holder_of(id, expired.as_ref()) {
-                Holder::None => return Asked::Free,
+                Holder::None => return SlotAvailability::Free,
                 Holder::Transactions(running) => blockers.extend(running),
                 Holder::Changed => {}
             }
@@ -249,11 +249,11 @@ pub fn ask(need: &Need, now: Timestamp) -> Asked {
     };
     if count < i64::from(need.most) {
         match rows::inserting(&OF_PLACE, &[limit, place]) {
-            None => return Asked::Free,
+            None => return SlotAvailability::Free,
             Some(transaction) => blockers.push(transaction),
         }
     }
-    Asked::Held { until, blockers }
+    SlotAvailability::Held { until, blockers }
 }
 
 /// Who is in the way of taking a slot, and of ending the lease that had it.

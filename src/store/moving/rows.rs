@@ -15,7 +15,7 @@ use crate::store::tables::{
 };
 
 /// A table whose rows move, and by what they are found.
-struct Moved {
+struct MovedTable {
     table: &'static Table,
     columns: Columns,
     /// Reads the rows, each with its TID.
@@ -30,7 +30,7 @@ struct Moved {
 /// that none changes or goes before the transaction ends.
 macro_rules! moved {
     ($table:ident, $name:literal, $type:ident, $where:expr) => {
-        Moved {
+        MovedTable {
             table: &$table,
             columns: Columns::of(&$table, $table.columns),
             read: Statement::reading(
@@ -58,7 +58,7 @@ macro_rules! of_bookmarks {
 }
 
 // A stimulus that expires becomes a dead letter. Of the two it is read in one only, as the row of the first is locked then.
-static OF_INSTANCES: [Moved; 11] = [
+static OF_INSTANCES: [MovedTable; 11] = [
     moved!(INSTANCES, "instances", UuidArray, "b.id = ANY ($1)"),
     moved!(BOOKMARKS, "bookmarks", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(TASKS, "tasks", UuidArray, "b.instance_id = ANY ($1)"),
@@ -71,7 +71,7 @@ static OF_INSTANCES: [Moved; 11] = [
     moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, of_bookmarks!()),
     moved!(DEAD_LETTERS, "dead_letters", UuidArray, of_bookmarks!()),
 ];
-static OF_KEYS: [Moved; 4] = [
+static OF_KEYS: [MovedTable; 4] = [
     moved!(BOOKMARK_QUEUE, "bookmark_queue", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
     moved!(DEAD_LETTERS, "dead_letters", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
     moved!(MESSAGES, "messages", TextArray, "b.key = ANY ($1)"),
@@ -88,7 +88,7 @@ pub enum MovedRows<'a> {
 }
 
 impl<'a> MovedRows<'a> {
-    fn tables(self) -> (&'static [Moved], Arg<'a>) {
+    fn tables(self) -> (&'static [MovedTable], Arg<'a>) {
         match self {
             Self::Instances(ids) => (&OF_INSTANCES, Arg::Uuids(ids)),
             Self::Keys(keys) => (&OF_KEYS, Arg::Texts(keys)),
@@ -186,7 +186,7 @@ fn named_role(entry: &str) -> Option<i32> {
     entry.strip_prefix(ForPeople::ROLE)?.parse().ok()
 }
 
-impl Moved {
+impl MovedTable {
     fn pack(&'static self, which: Arg<'_>, contents: &mut Contents) {
         let name = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
         let columns = self.table.columns;
@@ -229,7 +229,7 @@ fn read(row: &mut Row<'_>, kind: Type, body: impl FnOnce(Cell<'_>)) {
 }
 
 /// The table of this name, if rows of it move and these are its columns.
-fn moved(packed: &Packed) -> Option<&'static Moved> {
+fn moved(packed: &Packed) -> Option<&'static MovedTable> {
     let mut tables = OF_INSTANCES.iter().chain(&OF_KEYS);
     let moved = tables.find(|moved| moved.table.name.to_bytes() == packed.name.as_bytes())?;
     let names = moved.table.columns.iter().map(|(name, _)| name.to_bytes());

@@ -77,11 +77,13 @@ fn removable(claim: Claim) -> Claim {
     }
 }
 
-/// Open tasks of an instance that are locked one by one.
+/// The most open tasks of an instance that a call locks before it removes any.
 const MANY: usize = 100;
 
-/// Whether the burst can remove the open tasks of its instance without waiting. A claim or a heartbeat holds the row of a
-/// task without the instance, and a call that waits for it while it holds other locks could wait for ever.
+/// Whether the call may remove the open tasks of the instance now. Up to [`MANY`] of them it locks first, so that it waits
+/// for none. A claim or a heartbeat holds the row of a task without the instance, and its transaction may wait for a lock of
+/// this call. With more open tasks it locks none: the burst may wait for a claim or a heartbeat, and PostgreSQL ends a
+/// deadlock with 40P01.
 pub fn can_remove_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
     !has_few_tasks(row, compiled) || can_lock_tasks(row.instance.id)
 }

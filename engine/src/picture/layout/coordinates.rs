@@ -1,7 +1,7 @@
 //! Horizontal positions: each layer keeps its order and its distances and comes as near as it can to its neighbours.
 //!
 //! For one layer that is an isotonic regression, which pooling adjacent violators solves exactly in one pass.
-//! A few sweeps up and down settle all layers; at the end nearly straight lines become straight.
+//! A few sweeps up and down are enough for all layers; at the end nearly straight lines become straight.
 
 use super::layers::{Chain, VertexKind, Layers, Vertex};
 

@@ -17,13 +17,13 @@ pub fn types(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
     }
     let text = c_text(statement);
     let mut known = vec![pg_sys::InvalidOid; parameters];
-    // Each round settles at least one more parameter.
+    // Each round determines the type of at least one more parameter.
     for _ in 0..=parameters {
         let (found, error) = analyze(&text, &known);
         let is_unknown = |i: usize| found.get(i) == Some(&pg_sys::UNKNOWNOID);
         let Some(error) = error else {
-            let settled = |kind: &pg_sys::Oid| [pg_sys::InvalidOid, pg_sys::UNKNOWNOID].contains(kind);
-            let kinds = found.iter().take(parameters).map(|kind| if settled(kind) { pg_sys::JSONBOID } else { *kind });
+            let is_open = |kind: &pg_sys::Oid| [pg_sys::InvalidOid, pg_sys::UNKNOWNOID].contains(kind);
+            let kinds = found.iter().take(parameters).map(|kind| if is_open(kind) { pg_sys::JSONBOID } else { *kind });
             let mut kinds: Vec<pg_sys::Oid> = kinds.collect();
             kinds.resize(parameters, pg_sys::JSONBOID);
             return kinds;

@@ -63,7 +63,7 @@ pub fn require_answer(
     if may_answer(who, &row.owner, &compiled.row, assignment) {
         return Ok(());
     }
-    // Who has nothing to do with the instance is not told more.
+    // A role that may not resume the instance is not told that the task is for certain people.
     if !may_resume(who, row, compiled) {
         require_resume(row, compiled)?;
     }

@@ -267,7 +267,7 @@ pub struct EndedIds {
 }
 
 /// The time in ids up to which retention has passed the instances of the database in this slot. The end of an older
-/// instance lowers it, because retention is to read that one again. The memory must be attached.
+/// instance lowers it, because retention is to read that instance again. The memory must be attached.
 fn passed(slot: usize) -> &'static AtomicU64 {
     // SAFETY: attached for the life of the process; the number is atomic.
     unsafe { &(&(*SHARED.get()).passed)[slot] }

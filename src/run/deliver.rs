@@ -42,8 +42,8 @@ enum BookmarkDelivery {
     NotPermitted,
 }
 
-/// Lets a stimulus go on whose correlation id, or that of the instance which it names, belongs to this node. One for
-/// everybody may go on.
+/// Checks that the correlation id of a stimulus, or that of the instance which it names, belongs to this node. A stimulus for
+/// everybody passes if it names no instance and no bookmark.
 ///
 /// # Errors
 /// 40001 if it belongs to another node, 22004 if it is not known.

@@ -209,7 +209,7 @@ impl Search {
         given.collect()
     }
 
-    /// Whether the role may claim a task that is for nobody in particular. `None`: its definition cannot be read.
+    /// Whether the role may claim a task that has neither an assignee nor candidates. `None`: its definition cannot be read.
     fn may_work(&self, known: &mut KnownRights, claimable: &ClaimableTask, owner: i32) -> Option<bool> {
         let key = (owner, claimable.version, claimable.name.clone());
         if let Some(known) = known.get(&key) {

@@ -154,7 +154,7 @@ impl VersionChange {
         activation_key(&self.new, row.instance.correlation_id.as_deref()).filter(|_| is_running)
     }
 
-    /// Refuses an instance whose key in the new version another one has.
+    /// Refuses an instance if another instance has the activation key that it would have in the new version.
     fn judge_key(&self, row: &InstanceRow, problems: &mut Vec<Problem>) {
         let Some(key) = self.key(row).filter(|key| row.activation_key.as_ref() != Some(key)) else { return };
         if instances::holder(&key).is_some_and(|holder| holder != row.instance.id) {

@@ -92,7 +92,7 @@ static RETAKE: Statement = Statement::new(
 );
 
 /// Takes the admission that an instance had before it left this node, unless another instance has it. Waits for a transaction
-/// that is about to take it: that one may be undone, and the instance would have two.
+/// that is about to take it: that transaction may be rolled back, and the instance would have two.
 pub fn retake(place: &Place, instance: &Uuid) -> bool {
     RETAKE.run(&[Arg::Text(&place.definition_id), Arg::Text(&place.value), Arg::Uuid(instance)]) > 0
 }

@@ -218,7 +218,7 @@ written! {
     }
 }
 static ROW: Columns = Columns::of(&INSTANCES, New::COLUMNS);
-// Waits for a transaction that is inserting the same id or activation key, and inserts nothing if that one commits.
+// Waits for a transaction that is inserting the same id or activation key, and inserts nothing if it commits.
 static INSERT_UNLESS_TAKEN: Statement = Statement::insert(&INSTANCES, New::COLUMNS, "ON CONFLICT DO NOTHING", &[]);
 
 /// Packs the state of an instance.

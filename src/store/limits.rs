@@ -51,7 +51,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Whether it has not been removed. The row of one that was stays as long as tasks may have its lane.
+    /// Whether it has not been removed. The row of a removed limit stays as long as tasks may have its lane.
     pub fn is_live(&self) -> bool {
         self.concurrency.is_some() || self.rate.is_some()
     }

@@ -84,7 +84,7 @@ fn next<'a, T: Deserialize<'a>>(bytes: &mut &'a [u8]) -> postcard::Result<T> {
     Ok(value)
 }
 
-/// Which activity an event is about, and the number of the execution around that one, if it has to be said. The variants
+/// Which activity an event is about, and the number of the execution around it, if it has to be said. The variants
 /// are stored by number.
 #[derive(Clone, Copy, Deserialize)]
 enum PackedActivity<'a> {

@@ -21,7 +21,7 @@ pub(super) fn start_all(
     let correlation_id = stimulus.filter.correlation.id();
     let input = stimulus.input.as_ref();
     let found = triggers::matching(name, stimulus.filter.hashes.first());
-    // What is for everybody would start them once on each node.
+    // A stimulus without a correlation id reaches every node, and would start the triggers once on each.
     if correlation_id.is_none() && !found.is_empty() && route::is_on() {
         notice(
             PgError::new("00000", "a stimulus without a correlation id starts no workflow")

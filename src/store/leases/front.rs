@@ -1,4 +1,4 @@
-//! The first tasks of some names, whoever may claim them.
+//! The first tasks of some names. It does not ask which roles may claim them.
 
 use super::{ClaimableTask, Held, Lease, limit};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
@@ -69,9 +69,9 @@ static LOCKED: Statement = Statement::new(
     &[Type::Text, Type::BigInt],
 );
 
-/// The first tasks of one name without limits, at most `max`, whose rows no other transaction has locked. They are locked from now
-/// on, whoever may claim them. With each comes the id of its instance's owner. Of the leases, which no worker has, only the number of
-/// attempts is read: `ClaimableTask::is_assigned` says whether a task is assigned.
+/// The first tasks of one name without limits, at most `max`, whose rows no other transaction has locked. They are
+/// locked from now on, also those that the role may not claim. With each comes the id of its instance's owner. Of the
+/// leases, which no worker has, only the number of attempts is read: `ClaimableTask::is_assigned` says whether a task is assigned.
 pub fn lock_first(name: &str, max: usize) -> Vec<(ClaimableTask, i32, Held)> {
     LOCKED.rows(&[Arg::Text(name), limit(max)], |row| {
         let (claimable, owner) = (ClaimableTask::read(row), row.get());

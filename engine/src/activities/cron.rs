@@ -15,8 +15,8 @@ use crate::value::instant_text;
 #[derive(Debug)]
 pub struct Cron;
 
-/// The activity's own input, before the common inputs of [`timing::inputs`].
-const CRON_EXPRESSION: Input<NonEmpty> = Input::at(0);
+/// The activity's own input.
+const CRON_EXPRESSION: Input<NonEmpty> = timing::OWN;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::CRON.name,

@@ -24,7 +24,7 @@ inputs! {
 }
 
 // `timing::zone` reads the time zone at this position.
-const _: () = assert!(TIME_ZONE.index == timing::TIME_ZONE_INPUT.index);
+const _: () = assert!(TIME_ZONE.index == timing::ZONE_NAME.index);
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::DELAY.name,

@@ -17,8 +17,8 @@ use crate::value::instant_text;
 #[derive(Debug)]
 pub struct StartAt;
 
-/// The activity's own input, before the common inputs of [`timing::inputs`].
-const DATE_TIME: Input<NonEmpty> = Input::at(0);
+/// The activity's own input.
+const DATE_TIME: Input<NonEmpty> = timing::OWN;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::START_AT.name,

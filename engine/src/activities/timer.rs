@@ -16,8 +16,8 @@ use crate::value::instant_text;
 #[derive(Debug)]
 pub struct Timer;
 
-/// The activity's own input, before the common inputs of [`timing::inputs`].
-const INTERVAL: Input<NonEmpty> = Input::at(0);
+/// The activity's own input.
+const INTERVAL: Input<NonEmpty> = timing::OWN;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::TIMER.name,

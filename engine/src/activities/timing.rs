@@ -5,7 +5,8 @@ use std::rc::Rc;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::activity::{Input, InputDescriptor};
+use crate::activity::handle::inputs;
+use crate::activity::{InputDescriptor, NonEmpty};
 use crate::bookmark::NewBookmark;
 use crate::calendar::{self, Cron, Interval, Misfire, Overlap, Schedule, When, Zone, instant_of};
 use crate::execution::Execution;
@@ -13,59 +14,46 @@ use crate::fault::Fault;
 use crate::journal::EventKind;
 use crate::value::{DateAndTime, date_time, to_text};
 
-/// Input 1 of all these activities.
+/// The time zone of all these activities.
 pub(super) const TIME_ZONE: InputDescriptor = InputDescriptor::new(
     "timeZone",
     "String",
     "Time zone for days, months and times without an offset, such as Europe/Berlin; by default the session's.",
 );
 
-/// The inputs of an activity that time may fire as a trigger: its own input comes first.
-pub(super) const fn inputs(own: InputDescriptor) -> [InputDescriptor; 6] {
-    [own, TIME_ZONE, MISFIRE, MISFIRE_CAP, OVERLAP, JITTER]
+// The inputs of an activity that time may fire as a trigger.
+inputs! {
+    pub(super) fn inputs(own: InputDescriptor);
+    pub(super) OWN: NonEmpty = own,
+    pub(super) ZONE_NAME: Value = TIME_ZONE,
+    MISFIRE: Value = InputDescriptor::new(
+        "misfire",
+        "String",
+        "As a trigger, what becomes of fires that were missed: once (all of them together), skip or all.",
+    )
+    .default("\"once\"")
+    .checked(check_misfire)
+    .choices(&["once", "skip", "all"]),
+    MISFIRE_CAP: Value =
+        InputDescriptor::new("misfireCap", "Integer", "How many missed fires \"all\" makes up for, the last ones.")
+            .default("100")
+            .checked(check_cap),
+    OVERLAP: Value = InputDescriptor::new(
+        "overlap",
+        "String",
+        "As a trigger, what a fire does while an earlier run is not over: allow, skip or queue.",
+    )
+    .default("\"allow\"")
+    .checked(check_overlap)
+    .choices(&["allow", "skip", "queue"]),
+    JITTER: Value =
+        InputDescriptor::new("jitter", "TimeSpan", "As a trigger, each fire is put off by a random time up to this.")
+            .checked(check_jitter),
 }
 
-/// Positions of these [`inputs`]; for `Delay`, this one is the second of its own inputs.
-pub(super) const TIME_ZONE_INPUT: Input<Value> = Input::at(1);
-const MISFIRE_INPUT: Input<Value> = Input::at(2);
-const MISFIRE_CAP_INPUT: Input<Value> = Input::at(3);
-const OVERLAP_INPUT: Input<Value> = Input::at(4);
-const JITTER_INPUT: Input<Value> = Input::at(5);
-
-/// Input 2 of the activities that can be triggers.
-const MISFIRE: InputDescriptor = InputDescriptor::new(
-    "misfire",
-    "String",
-    "As a trigger, what becomes of fires that were missed: once (all of them together), skip or all.",
-)
-.default("\"once\"")
-.checked(check_misfire)
-.choices(&["once", "skip", "all"]);
-
-/// Input 3 of the activities that can be triggers.
-const MISFIRE_CAP: InputDescriptor =
-    InputDescriptor::new("misfireCap", "Integer", "How many missed fires \"all\" makes up for, the last ones.")
-        .default("100")
-        .checked(check_cap);
-
-/// Input 4 of the activities that can be triggers.
-const OVERLAP: InputDescriptor = InputDescriptor::new(
-    "overlap",
-    "String",
-    "As a trigger, what a fire does while an earlier run is not over: allow, skip or queue.",
-)
-.default("\"allow\"")
-.checked(check_overlap)
-.choices(&["allow", "skip", "queue"]);
-
-/// Input 5 of the activities that can be triggers.
-const JITTER: InputDescriptor =
-    InputDescriptor::new("jitter", "TimeSpan", "As a trigger, each fire is put off by a random time up to this.")
-        .checked(check_jitter);
-
-/// The name in the input [`TIME_ZONE`].
+/// What the input [`TIME_ZONE`] names.
 fn zone_name(cx: &Execution<'_>) -> Option<String> {
-    Some(to_text(cx.peek(TIME_ZONE_INPUT)).trim().to_owned()).filter(|name| !name.is_empty())
+    Some(to_text(cx.peek(ZONE_NAME)).trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 /// The first occurrence of a schedule from now on, in the zone of the activity.
@@ -83,16 +71,16 @@ pub(super) fn zone(cx: &Execution<'_>) -> Result<Rc<dyn Zone>, Fault> {
 pub(super) fn schedule(cx: &Execution<'_>, when: When) -> Result<Schedule, Fault> {
     let time_zone = zone_name(cx);
     cx.zone(time_zone.as_deref())?;
-    let jitter = match cx.peek(JITTER_INPUT) {
+    let jitter = match cx.peek(JITTER) {
         Value::Null => None,
         value => Some(jitter(value)?),
     };
     Ok(Schedule {
         when,
         time_zone,
-        misfire: misfire(cx.peek(MISFIRE_INPUT))?,
-        misfire_cap: cap(cx.peek(MISFIRE_CAP_INPUT))?,
-        overlap: overlap(cx.peek(OVERLAP_INPUT))?,
+        misfire: misfire(cx.peek(MISFIRE))?,
+        misfire_cap: cap(cx.peek(MISFIRE_CAP))?,
+        overlap: overlap(cx.peek(OVERLAP))?,
         jitter,
     })
 }
@@ -214,8 +202,9 @@ mod tests {
     #[test]
     fn inputs_stand_where_they_are_read() {
         let all = inputs(InputDescriptor::new("own", "String", ""));
+        assert_eq!(all[OWN.index].name, "own");
         let names = ["timeZone", "misfire", "misfireCap", "overlap", "jitter"];
-        let read = [TIME_ZONE_INPUT, MISFIRE_INPUT, MISFIRE_CAP_INPUT, OVERLAP_INPUT, JITTER_INPUT];
+        let read = [ZONE_NAME, MISFIRE, MISFIRE_CAP, OVERLAP, JITTER];
         assert_eq!(read.map(|input| all[input.index].name), names);
     }
 }

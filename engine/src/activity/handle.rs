@@ -16,8 +16,7 @@ pub struct Input<T> {
 }
 
 impl<T> Input<T> {
-    /// The input at this position of the descriptor. An activity with inputs of its own declares them with [`inputs!`],
-    /// which counts.
+    /// The input at this position of the descriptor. Only [`inputs!`] calls it: the position is that in its list.
     pub(crate) const fn at(index: usize) -> Self {
         Self { index, read_as: PhantomData }
     }
@@ -125,12 +124,31 @@ pub(crate) fn locate(mut fault: Fault, input: &str) -> Fault {
 }
 
 /// Declares the inputs of an activity: a constant for each, in their order, and `INPUTS` for the descriptor.
+///
+/// Where several activities have the same inputs, the list begins with the head of a function, such as
+/// `fn inputs(own: InputDescriptor);`. It is there instead of `INPUTS`, and gives an activity its descriptors; its
+/// argument is what differs between the activities.
 macro_rules! inputs {
-    ($($visibility:vis $name:ident: $read_as:ty = $descriptor:expr),* $(,)?) => {
+    (@positions $($visibility:vis $name:ident: $read_as:ty),*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms, dead_code)]
         enum InputPosition { $($name),* }
         $(#[allow(dead_code)] $visibility const $name: $crate::activity::Input<$read_as> =
             $crate::activity::Input::at(InputPosition::$name as usize);)*
+    };
+    (
+        $of_all:vis fn $function:ident($argument:ident: $argument_type:ty);
+        $($visibility:vis $name:ident: $read_as:ty = $descriptor:expr),* $(,)?
+    ) => {
+        $crate::activity::handle::inputs! { @positions $($visibility $name: $read_as),* }
+        /// The descriptors of these inputs for one of the activities.
+        $of_all const fn $function(
+            $argument: $argument_type,
+        ) -> [$crate::activity::InputDescriptor; [$(stringify!($name)),*].len()] {
+            [$($descriptor),*]
+        }
+    };
+    ($($visibility:vis $name:ident: $read_as:ty = $descriptor:expr),* $(,)?) => {
+        $crate::activity::handle::inputs! { @positions $($visibility $name: $read_as),* }
         static INPUTS: &[$crate::activity::InputDescriptor] = &[$($descriptor),*];
     };
 }
@@ -141,7 +159,7 @@ macro_rules! outputs {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
         enum OutputPosition { $($name),* }
         $(const $name: $crate::activity::Output = $crate::activity::Output(OutputPosition::$name as usize);)*
-        static OUTPUTS: &[$crate::activity::OutputDescriptor] = &[$($descriptor),*];
+        pub(super) static OUTPUTS: &[$crate::activity::OutputDescriptor] = &[$($descriptor),*];
     };
 }
 

@@ -11,12 +11,15 @@ use crate::value::to_text;
 #[derive(Debug)]
 pub struct Compensate;
 
+/// Type name of the activity.
+pub const TYPE_NAME: &str = "Workflow.Compensate";
+
 inputs! {
-    TARGET: String = InputDescriptor::new("target", "String", "Id of the Compensable whose completed executions are meant; without it all of the scope, or those inside the activity that is being compensated."),
+    pub(crate) TARGET: String = InputDescriptor::new("target", "String", "Id of the Compensable whose completed executions are meant; without it all of the scope, or those inside the activity that is being compensated."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Workflow.Compensate",
+    type_name: TYPE_NAME,
     category: "Flow",
     description: "Takes back what has completed in the scope and was neither compensated nor confirmed, the latest first, and goes on when that is done.",
     inputs: INPUTS,

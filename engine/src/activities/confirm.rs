@@ -11,12 +11,15 @@ use crate::instance::compensation::RecordAction;
 #[derive(Debug)]
 pub struct Confirm;
 
+/// Type name of the activity.
+pub const TYPE_NAME: &str = "Workflow.Confirm";
+
 inputs! {
-    TARGET: String = InputDescriptor::new("target", "String", "Id of the Compensable whose completed executions are meant; without it all of the scope, or those inside the activity that is being confirmed."),
+    pub(crate) TARGET: String = InputDescriptor::new("target", "String", "Id of the Compensable whose completed executions are meant; without it all of the scope, or those inside the activity that is being confirmed."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Workflow.Confirm",
+    type_name: TYPE_NAME,
     category: "Flow",
     description: "Confirms what has completed in the scope and was not compensated, in the order of completion: from then on it cannot be compensated.",
     inputs: INPUTS,

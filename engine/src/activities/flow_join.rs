@@ -14,7 +14,7 @@ use serde_json::Value;
 pub struct FlowJoin;
 
 inputs! {
-    pub(super) MODE: Value = InputDescriptor::new("mode", "FlowJoinMode", "WaitAny, WaitAll or WaitAllActive.")
+    pub(crate) MODE: Value = InputDescriptor::new("mode", "FlowJoinMode", "WaitAny, WaitAll or WaitAllActive.")
         .default(r#""WaitAny""#)
         .checked(|mode| one_of(mode, "mode", &JoinMode::NAMES))
         .choices(&JoinMode::NAMES),

@@ -3,6 +3,7 @@
 use super::json::{Activities, Path};
 use super::outline::Outline;
 use super::problem::{Problem, ProblemKind, Problems};
+use crate::activities::{compensate, confirm};
 use crate::activity::CompensationRole;
 use crate::expression::ExpressionKind;
 use crate::program::{IncidentStrategy, Node, Options};
@@ -53,10 +54,12 @@ fn names(node: &Node) -> impl Iterator<Item = &str> {
 
 /// The activity that `Compensate` or `Confirm` names, if that is a constant.
 fn target(node: &Node) -> Option<&str> {
-    if !matches!(node.type_name.as_str(), "Workflow.Compensate" | "Workflow.Confirm") {
-        return None;
-    }
-    match &node.inputs.first()?.as_ref()?.kind {
+    let target = match node.type_name.as_str() {
+        compensate::TYPE_NAME => compensate::TARGET,
+        confirm::TYPE_NAME => confirm::TARGET,
+        _ => return None,
+    };
+    match &node.inputs.get(target.index)?.as_ref()?.kind {
         ExpressionKind::Literal(value) => value.as_str().filter(|target| !target.is_empty()),
         _ => None,
     }

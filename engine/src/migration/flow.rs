@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::activities::flow_join;
 use crate::activities::flow_join::JoinMode;
+use crate::activity::FlowRole;
 use crate::expression::ExpressionKind;
 use crate::instance::{FlowScope, Memory, TokenScope};
 use crate::migration::Problem;
@@ -20,8 +22,6 @@ use crate::program::{Direction, FlowGraph, FlowMode, MergeMode, Paths, Program};
 
 /// Tag of what runs in a flowchart after its migration.
 const NO_TAG: u32 = 0;
-/// The type of an activity whose inbound connections its own mode judges.
-const JOIN: &str = "Elsa.FlowJoin";
 
 /// The pairs of all flowcharts of the old version that the new one has.
 #[derive(Debug)]
@@ -307,10 +307,10 @@ impl ExecutionMigration<'_> {
     /// The merge mode of an activity, as far as the definition says it without a script.
     fn merge_mode(&self, graph: &FlowGraph, position: u32) -> MergeMode {
         let node = self.of.new.node(graph.activity(position));
-        if node.type_name != JOIN {
+        if node.activity.descriptor().flow != FlowRole::Join {
             return graph.merge_mode(position);
         }
-        let mode = node.inputs.first().and_then(Option::as_ref);
+        let mode = node.inputs.get(flow_join::MODE.index).and_then(Option::as_ref);
         match mode.map(|mode| &mode.kind) {
             Some(ExpressionKind::Literal(mode)) if is_wait_any(mode) => MergeMode::Race,
             _ => MergeMode::Merge,

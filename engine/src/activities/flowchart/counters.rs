@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::activities::flow_join;
 use crate::activities::flow_join::JoinMode;
 use crate::activities::flowchart::BACKWARD;
+use crate::activity::FlowRole;
 use crate::execution::{Child, Execution, Outcomes};
 use crate::fault::Fault;
 use crate::node_ix::NodeIx;
@@ -183,7 +184,7 @@ impl<'a> FlowWalk<'a> {
 
     fn decide(&self, cx: &mut Execution<'a>, edge: u32, target: u32) -> Result<Decision, Fault> {
         let node = self.graph.activity(target);
-        let mode = match cx.program().node(node).type_name == "Elsa.FlowJoin" {
+        let mode = match cx.program().node(node).activity.descriptor().flow == FlowRole::Join {
             true => JoinMode::read(cx.choice_of(node, flow_join::MODE, &JoinMode::NAMES)?),
             false => JoinMode::WaitAllActive,
         };

@@ -2,6 +2,7 @@
 
 use crate::activities::flow_join;
 use crate::activities::flow_join::JoinMode;
+use crate::activity::FlowRole;
 use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::program::{FlowGraph, MergeMode};
@@ -10,7 +11,7 @@ impl MergeMode {
     /// The merge mode of an activity of a flowchart; the mode of a join determines its merge mode.
     pub(super) fn of(cx: &mut Execution<'_>, graph: &FlowGraph, position: u32) -> Result<Self, Fault> {
         let node = graph.activity(position);
-        if cx.program().node(node).type_name != "Elsa.FlowJoin" {
+        if cx.program().node(node).activity.descriptor().flow != FlowRole::Join {
             return Ok(graph.merge_mode(position));
         }
         let mode = JoinMode::read(cx.choice_of(node, flow_join::MODE, &JoinMode::NAMES)?);

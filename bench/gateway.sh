@@ -79,6 +79,7 @@ hubs_open() {
     local hubs
     coproc hubs { "$gateway_load" hubs "$gateway_url" "$gateway_key" 1000; }
     read -r -u "${hubs[0]}" _
+    # By then the gateway is at rest, and they are still open: without a handshake they end after ten seconds.
     sleep 3
     resident_mb >"$scratch/hubs"
     report "memory with 1,000 open hubs" "$scratch/hubs" MB 100

@@ -209,6 +209,7 @@ do_sql "CALL put('full', 3)"
 do_sql "SELECT wf_limit_tasks('full', 1)"
 begin worker "SELECT claim('full')"
 waits ann "ARRAY['full'], '20 s'"
+# That it goes on sleeping shows in nothing but time.
 sleep 1
 sleeps ann
 finish worker ROLLBACK

@@ -29,7 +29,7 @@ const DIGEST: &str = "SELECT pg_catalog.encode(@wf.wf_activities_digest(), 'hex'
 const LIST: &str =
     "SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(a) ORDER BY a.type, a.version)::text FROM @wf.wf_activities() a";
 /// Whatever has a type and an id, in definitions stored since $1.
-const FOUND: &str = "SELECT DISTINCT a.value ->> 'type', COALESCE(a.value ->> 'version', '1') \
+const FOUND: &str = "SELECT DISTINCT a.value ->> 'type' AS type, COALESCE(a.value ->> 'version', '1') AS version \
      FROM workflow.definition_list d \
           CROSS JOIN LATERAL pg_catalog.jsonb_path_query(d.document, 'strict $.root.** ? (exists (@.type) && exists (@.id))') AS a (value) \
      WHERE d.saved_at >= COALESCE($1, '-infinity'::text)::timestamptz AND pg_catalog.jsonb_typeof(a.value -> 'type') = 'string'";
@@ -86,7 +86,7 @@ async fn list(State(app): State<App>, caller: Caller, descriptors: &DescriptorCa
     let known = cached.found.len();
     let since = (!is_new).then(|| (cached.looked_at - OVERLAP).to_rfc3339());
     let rows = app.database.read(&caller, FOUND, parameters![since]).await?;
-    cached.found.extend(rows.iter().map(|row| (row.get(0), row.get(1))));
+    cached.found.extend(rows.iter().map(|row| (row.get("type"), row.get("version"))));
     cached.looked_at = now;
     if is_new || cached.found.len() != known {
         cached.text = answer(&cached);

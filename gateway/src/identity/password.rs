@@ -65,12 +65,12 @@ async fn judge(database: &Database, role: &str, password: &str) -> Result<Passwo
 async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
     let rows = database
         .catalogue(
-            "SELECT rolcanlogin AND NOT rolsuper AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') \
+            "SELECT rolcanlogin AND NOT rolsuper AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') AS may_log_in \
              FROM pg_catalog.pg_roles WHERE rolname = $1",
             parameters![role],
         )
         .await?;
-    Ok(rows.first().is_some_and(|row| row.get(0)))
+    Ok(rows.first().is_some_and(|row| row.get("may_log_in")))
 }
 
 /// Each in turn, as the connections of requests do, until one has a verdict.

@@ -60,7 +60,7 @@ impl Frame {
             path: visitor.path.clone(),
             login: visitor.caller.login.clone(),
             role: visitor.caller.role.clone(),
-            roles: rows.iter().map(|row| row.get(0)).collect(),
+            roles: rows.iter().map(|row| row.get("rolname")).collect(),
         })
     }
 }

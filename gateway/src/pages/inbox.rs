@@ -33,12 +33,14 @@ macro_rules! utc {
 macro_rules! tasks {
     ($condition:expr, $order:expr) => {
         concat!(
-            "SELECT t.task_id::text, coalesce(t.name, t.activity_id), t.definition_id, t.correlation_id, t.assignee, t.candidates, ",
+            "SELECT t.task_id::text, coalesce(t.name, t.activity_id) AS name, t.definition_id, t.correlation_id, \
+             t.assignee, t.candidates, ",
             utc!("t.created_at"),
-            ", ",
+            " AS created, ",
             utc!("t.deadline"),
-            ", coalesce(t.deadline < pg_catalog.now(), false), t.priority, \
-             CASE WHEN t.lease_until > pg_catalog.now() THEN coalesce(t.worker, '') END, t.paused_at IS NOT NULL \
+            " AS deadline, coalesce(t.deadline < pg_catalog.now(), false) AS is_late, t.priority, \
+             CASE WHEN t.lease_until > pg_catalog.now() THEN coalesce(t.worker, '') END AS worker, \
+             t.paused_at IS NOT NULL AS is_paused \
              FROM (SELECT * FROM workflow.open_tasks t WHERE ",
             $condition,
             " LIMIT 10000) t ORDER BY ",
@@ -127,18 +129,18 @@ struct Task {
 impl From<&Row> for Task {
     fn from(row: &Row) -> Self {
         Self {
-            id: row.get(0),
-            name: row.get(1),
-            definition: row.get(2),
-            correlation_id: row.get(3),
-            assignee: row.get(4),
-            candidates: row.get::<_, Option<_>>(5).unwrap_or_default(),
-            created: row.get(6),
-            deadline: row.get(7),
-            is_late: row.get(8),
-            priority: row.get(9),
-            worker: row.get(10),
-            is_paused: row.get(11),
+            id: row.get("task_id"),
+            name: row.get("name"),
+            definition: row.get("definition_id"),
+            correlation_id: row.get("correlation_id"),
+            assignee: row.get("assignee"),
+            candidates: row.get::<_, Option<_>>("candidates").unwrap_or_default(),
+            created: row.get("created"),
+            deadline: row.get("deadline"),
+            is_late: row.get("is_late"),
+            priority: row.get("priority"),
+            worker: row.get("worker"),
+            is_paused: row.get("is_paused"),
         }
     }
 }

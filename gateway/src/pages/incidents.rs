@@ -25,7 +25,7 @@ macro_rules! incidents {
         concat!(
             "SELECT i.incident_id::text, i.instance_id::text, i.definition_id, i.activity_id, i.activity_type, ",
             utc!("i.created_at"),
-            ", i.sqlstate, i.code, i.message, i.detail, i.hint FROM workflow.open_incidents i WHERE ",
+            " AS created, i.sqlstate, i.code, i.message, i.detail, i.hint FROM workflow.open_incidents i WHERE ",
             $condition,
             " ORDER BY i.created_at DESC, i.incident_id DESC ",
             $bounds
@@ -54,19 +54,19 @@ pub struct Incident {
 
 impl From<&Row> for Incident {
     fn from(row: &Row) -> Self {
-        let text = |column: usize| row.get::<_, Option<String>>(column);
+        let text = |column: &str| row.get::<_, Option<String>>(column);
         Self {
-            id: row.get(0),
-            instance: row.get(1),
-            definition: row.get(2),
-            activity: text(3).unwrap_or_default(),
-            activity_type: text(4),
-            at: text(5),
-            sqlstate: text(6),
-            code: text(7),
-            message: text(8).unwrap_or_default(),
-            detail: text(9),
-            hint: text(10),
+            id: row.get("incident_id"),
+            instance: row.get("instance_id"),
+            definition: row.get("definition_id"),
+            activity: text("activity_id").unwrap_or_default(),
+            activity_type: text("activity_type"),
+            at: text("created"),
+            sqlstate: text("sqlstate"),
+            code: text("code"),
+            message: text("message").unwrap_or_default(),
+            detail: text("detail"),
+            hint: text("hint"),
         }
     }
 }

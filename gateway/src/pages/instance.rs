@@ -29,30 +29,33 @@ pub fn routes() -> Routes {
 const INSTANCE: &str = concat!(
     "SELECT i.definition_id, i.version, i.name, i.correlation_id, i.status, i.sub_status, i.owner, ",
     utc!("i.created_at"),
-    ", ",
+    " AS created, ",
     utc!("i.updated_at"),
-    ", ",
+    " AS updated, ",
     utc!("i.finished_at"),
-    ", ",
+    " AS finished, ",
     utc!("i.paused_at"),
-    ", i.paused_by, i.pause_reason, i.parent_instance_id::text, i.continued_from::text, \
-     pg_catalog.jsonb_pretty(i.input), pg_catalog.jsonb_pretty(i.output), \
-     ARRAY(SELECT v.key FROM pg_catalog.jsonb_each(i.variables) v ORDER BY v.key LIMIT 100), \
-     ARRAY(SELECT pg_catalog.jsonb_pretty(v.value) FROM pg_catalog.jsonb_each(i.variables) v ORDER BY v.key LIMIT 100), \
-     ARRAY(SELECT c.instance_id::text FROM workflow.instance_list c WHERE c.parent_instance_id = i.instance_id ORDER BY c.instance_id LIMIT 100), \
-     EXISTS (SELECT FROM workflow.definition_list d WHERE d.definition_id = i.definition_id AND d.version <> i.version), \
-     ARRAY(SELECT e FROM @wf.wf_explain(i.instance_id) e) \
+    " AS paused, i.paused_by, i.pause_reason, i.parent_instance_id::text, i.continued_from::text, \
+     pg_catalog.jsonb_pretty(i.input) AS input, pg_catalog.jsonb_pretty(i.output) AS output, \
+     ARRAY(SELECT v.key FROM pg_catalog.jsonb_each(i.variables) v ORDER BY v.key LIMIT 100) AS names, \
+     ARRAY(SELECT pg_catalog.jsonb_pretty(v.value) FROM pg_catalog.jsonb_each(i.variables) v ORDER BY v.key LIMIT 100) \
+       AS values, \
+     ARRAY(SELECT c.instance_id::text FROM workflow.instance_list c WHERE c.parent_instance_id = i.instance_id \
+       ORDER BY c.instance_id LIMIT 100) AS children, \
+     EXISTS (SELECT FROM workflow.definition_list d WHERE d.definition_id = i.definition_id AND d.version <> i.version) \
+       AS has_other_versions, \
+     ARRAY(SELECT e FROM @wf.wf_explain(i.instance_id) e) AS story \
      FROM workflow.instance_list i WHERE i.instance_id = $1"
 );
 
 /// $1: the instance. People know a task by its own name.
 const WAITING: &str = concat!(
     "SELECT w.bookmark_id::text, w.activity, \
-     coalesce((SELECT t.name FROM workflow.open_tasks t WHERE t.task_id = w.bookmark_id), w.waits_for), ",
+     coalesce((SELECT t.name FROM workflow.open_tasks t WHERE t.task_id = w.bookmark_id), w.waits_for) AS waits_for, ",
     utc!("w.since"),
-    ", ",
+    " AS since, ",
     utc!("w.due"),
-    ", w.last_error, EXISTS (SELECT FROM workflow.open_tasks t WHERE t.task_id = w.bookmark_id) \
+    " AS due, w.last_error, EXISTS (SELECT FROM workflow.open_tasks t WHERE t.task_id = w.bookmark_id) AS is_task \
      FROM workflow.waiting w WHERE w.instance = $1 ORDER BY w.bookmark_id LIMIT 100"
 );
 
@@ -93,31 +96,31 @@ impl Instance {
     }
 
     fn of(id: Uuid, row: &Row) -> Self {
-        let names: Vec<String> = row.get(17);
-        let values: Vec<String> = row.get(18);
+        let names: Vec<String> = row.get("names");
+        let values: Vec<String> = row.get("values");
         Self {
             id,
-            definition: row.get(0),
-            version: row.get(1),
-            name: row.get(2),
-            correlation_id: row.get(3),
-            status: row.get(4),
-            sub_status: row.get(5),
-            owner: row.get(6),
-            created: row.get(7),
-            updated: row.get(8),
-            finished: row.get(9),
-            paused: row.get(10),
-            paused_by: row.get(11),
-            pause_reason: row.get(12),
-            parent: row.get(13),
-            continued_from: row.get(14),
-            input: row.get(15),
-            output: row.get(16),
+            definition: row.get("definition_id"),
+            version: row.get("version"),
+            name: row.get("name"),
+            correlation_id: row.get("correlation_id"),
+            status: row.get("status"),
+            sub_status: row.get("sub_status"),
+            owner: row.get("owner"),
+            created: row.get("created"),
+            updated: row.get("updated"),
+            finished: row.get("finished"),
+            paused: row.get("paused"),
+            paused_by: row.get("paused_by"),
+            pause_reason: row.get("pause_reason"),
+            parent: row.get("parent_instance_id"),
+            continued_from: row.get("continued_from"),
+            input: row.get("input"),
+            output: row.get("output"),
             variables: names.into_iter().zip(values).collect(),
-            children: row.get(19),
-            has_other_versions: row.get(20),
-            story: row.get(21),
+            children: row.get("children"),
+            has_other_versions: row.get("has_other_versions"),
+            story: row.get("story"),
         }
     }
 
@@ -149,13 +152,13 @@ struct Waiting {
 impl From<&Row> for Waiting {
     fn from(row: &Row) -> Self {
         Self {
-            bookmark: row.get(0),
-            activity: row.get(1),
-            waits_for: row.get(2),
-            since: row.get(3),
-            due: row.get(4),
-            last_error: row.get(5),
-            is_task: row.get(6),
+            bookmark: row.get("bookmark_id"),
+            activity: row.get("activity"),
+            waits_for: row.get("waits_for"),
+            since: row.get("since"),
+            due: row.get("due"),
+            last_error: row.get("last_error"),
+            is_task: row.get("is_task"),
         }
     }
 }

@@ -43,7 +43,8 @@ async fn definition(State(app): State<App>, visitor: Visitor, Path(id): Path<Str
         .database
         .read(
             &visitor.caller,
-            "SELECT coalesce(name, definition_id) FROM workflow.definition_list WHERE definition_id = $1 AND is_latest",
+            "SELECT coalesce(name, definition_id) AS title FROM workflow.definition_list \
+             WHERE definition_id = $1 AND is_latest",
             parameters![id.as_str()],
         )
         .await?;
@@ -58,7 +59,7 @@ async fn instance(State(app): State<App>, visitor: Visitor, Path(id): Path<Strin
         .database
         .read(
             &visitor.caller,
-            "SELECT coalesce(name, definition_id) FROM workflow.instance_list WHERE instance_id = $1",
+            "SELECT coalesce(name, definition_id) AS title FROM workflow.instance_list WHERE instance_id = $1",
             parameters![id.parse::<Uuid>().map_err(|_| unknown())?],
         )
         .await?;
@@ -70,7 +71,7 @@ async fn instance(State(app): State<App>, visitor: Visitor, Path(id): Path<Strin
 /// Studio does not get along with an id that is not there, so the page says it.
 fn only_title(rows: &[Row], what: &str, id: &str) -> Result<String, Failure> {
     let row = rows.first().ok_or_else(|| Failure::not_found(what, id))?;
-    row.try_get(0).map_err(Failure::internal)
+    row.try_get("title").map_err(Failure::internal)
 }
 
 /// One of Studio's custom elements, and the attribute that says what it shows.

@@ -25,16 +25,17 @@ pub fn routes() -> Routes {
 
 /// $1: the task.
 const TASK: &str = concat!(
-    "SELECT coalesce(t.name, t.activity_id), t.definition_id, t.instance_id::text, t.correlation_id, pg_catalog.jsonb_pretty(t.payload), \
+    "SELECT coalesce(t.name, t.activity_id) AS name, t.definition_id, t.instance_id::text, t.correlation_id, \
+     pg_catalog.jsonb_pretty(t.payload) AS payload, \
      t.assignee, t.candidates, ",
     utc!("t.created_at"),
-    ", ",
+    " AS created, ",
     utc!("t.deadline"),
-    ", coalesce(t.deadline < pg_catalog.now(), false), t.priority, t.attempt, \
-     CASE WHEN t.lease_until > pg_catalog.now() THEN coalesce(t.worker, '') END, ",
+    " AS deadline, coalesce(t.deadline < pg_catalog.now(), false) AS is_late, t.priority, t.attempt, \
+     CASE WHEN t.lease_until > pg_catalog.now() THEN coalesce(t.worker, '') END AS worker, ",
     utc!("t.lease_until"),
-    ", t.last_error, t.form::text, t.result_schema::text, t.paused_at IS NOT NULL, \
-     EXISTS (SELECT FROM workflow.instance_list i WHERE i.instance_id = t.instance_id) \
+    " AS held_until, t.last_error, t.form::text, t.result_schema::text, t.paused_at IS NOT NULL AS is_paused, \
+     EXISTS (SELECT FROM workflow.instance_list i WHERE i.instance_id = t.instance_id) AS shows_instance \
      FROM workflow.open_tasks t WHERE t.task_id = $1"
 );
 
@@ -75,27 +76,27 @@ impl Task {
 
     fn of(id: Uuid, row: &Row) -> Self {
         let schema =
-            |column: usize| row.get::<_, Option<&str>>(column).and_then(|text| json::read(text.as_bytes()).ok());
+            |column: &str| row.get::<_, Option<&str>>(column).and_then(|text| json::read(text.as_bytes()).ok());
         Self {
             id,
-            name: row.get(0),
-            definition: row.get(1),
-            instance: row.get(2),
-            correlation_id: row.get(3),
-            payload: row.get(4),
-            assignee: row.get(5),
-            candidates: row.get::<_, Option<_>>(6).unwrap_or_default(),
-            created: row.get(7),
-            deadline: row.get(8),
-            is_late: row.get(9),
-            priority: row.get(10),
-            attempt: row.get(11),
-            worker: row.get(12),
-            held_until: row.get(13),
-            last_error: row.get(14),
-            schema: schema(15).or_else(|| schema(16)),
-            is_paused: row.get(17),
-            shows_instance: row.get(18),
+            name: row.get("name"),
+            definition: row.get("definition_id"),
+            instance: row.get("instance_id"),
+            correlation_id: row.get("correlation_id"),
+            payload: row.get("payload"),
+            assignee: row.get("assignee"),
+            candidates: row.get::<_, Option<_>>("candidates").unwrap_or_default(),
+            created: row.get("created"),
+            deadline: row.get("deadline"),
+            is_late: row.get("is_late"),
+            priority: row.get("priority"),
+            attempt: row.get("attempt"),
+            worker: row.get("worker"),
+            held_until: row.get("held_until"),
+            last_error: row.get("last_error"),
+            schema: schema("form").or_else(|| schema("result_schema")),
+            is_paused: row.get("is_paused"),
+            shows_instance: row.get("shows_instance"),
         }
     }
 

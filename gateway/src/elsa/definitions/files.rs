@@ -94,7 +94,7 @@ async fn consumers(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<Strin
             parameters![id],
         )
         .await?;
-    bounded(rows.iter().map(|row| row.get(0)).collect(), DEFINITIONS)
+    bounded(rows.iter().map(|row| row.get("id")).collect(), DEFINITIONS)
 }
 
 /// A file that a browser stores under a name.

@@ -32,7 +32,7 @@ pub async fn publish_latest(app: &Gateway, caller: &Caller, id: &str) -> Result<
     let rows = app.database.write(caller, PUBLISH, parameters![id]).await?;
     Ok(match rows.first() {
         None => ChangeResult::NotFound,
-        Some(row) if row.get(0) => ChangeResult::AlreadyDone,
+        Some(row) if row.get("is_published") => ChangeResult::AlreadyDone,
         Some(_) => ChangeResult::Done,
     })
 }
@@ -40,7 +40,7 @@ pub async fn publish_latest(app: &Gateway, caller: &Caller, id: &str) -> Result<
 /// Leaves no version of a definition published.
 pub async fn retract_all(app: &Gateway, caller: &Caller, id: &str) -> Result<ChangeResult, Failure> {
     match app.database.write(caller, "SELECT @wf.wf_retract($1)", parameters![id]).await {
-        Ok(rows) if rows.first().is_some_and(|row| row.get(0)) => Ok(ChangeResult::Done),
+        Ok(rows) if rows.first().is_some_and(|row| row.get("wf_retract")) => Ok(ChangeResult::Done),
         Ok(_) => Ok(ChangeResult::AlreadyDone),
         Err(failure) if failure.status == StatusCode::NOT_FOUND => Ok(ChangeResult::NotFound),
         Err(failure) => Err(failure),
@@ -116,14 +116,14 @@ pub async fn revert(
             &caller,
             "SELECT CASE WHEN l.is_draft AND l.version <> d.version \
                          THEN (SELECT w.version FROM @wf.wf_define(d.content, false) w) \
-                         ELSE (SELECT s.version FROM @wf.wf_save_draft(d.content) s) END \
+                         ELSE (SELECT s.version FROM @wf.wf_save_draft(d.content) s) END AS made \
              FROM (SELECT version, (document || jsonb_build_object('definitionId', definition_id)) - 'version' AS content \
                    FROM workflow.definition_list WHERE definition_id = $1 AND version = $2) d, \
                   (SELECT version, is_draft FROM workflow.definition_list WHERE definition_id = $1 AND is_latest) l",
             parameters![id.as_str(), number],
         )
         .await?;
-    let made: i32 = rows.first().ok_or_else(missing)?.get(0);
+    let made: i32 = rows.first().ok_or_else(missing)?.get("made");
     let summary: Summary = list::summary(&app, &caller, &id, made).await?;
     text(&summary)
 }
@@ -165,12 +165,13 @@ pub async fn users(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<(Stri
         .database
         .read(
             caller,
-            "SELECT definition_id, max(used_version) FROM workflow.definition_links WHERE uses = $1 AND is_latest \
+            "SELECT definition_id, max(used_version) AS used_version \
+             FROM workflow.definition_links WHERE uses = $1 AND is_latest \
              GROUP BY 1 ORDER BY 1",
             parameters![id],
         )
         .await?;
-    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    Ok(rows.iter().map(|row| (row.get("definition_id"), row.get("used_version"))).collect())
 }
 
 /// The definitions whose latest version uses the published one of this.
@@ -185,5 +186,5 @@ pub async fn updated(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<Str
             parameters![id],
         )
         .await?;
-    Ok(rows.iter().map(|row| row.get(0)).collect())
+    Ok(rows.iter().map(|row| row.get("definition_id")).collect())
 }

@@ -33,7 +33,7 @@ const LIST: &str = concat!(
             f.is_published, f.is_mine, \
             EXISTS (SELECT FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_proc p ON p.pronamespace = e.extnamespace \
                     WHERE e.extname = 'workflow' AND p.proname = 'wf_save_draft' \
-                      AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')) \
+                      AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')) AS may_define \
      FROM (SELECT count(*) AS total FROM found) t LEFT JOIN LATERAL (\
        SELECT * FROM found d \
        ORDER BY CASE WHEN $6 = 'Name' THEN d.name END, CASE WHEN $6 = '-Name' THEN d.name END DESC NULLS LAST, \
@@ -70,20 +70,20 @@ struct Page {
 }
 
 impl Summary {
-    /// From the columns that begin at the second; none where the row has only the total.
+    /// From a row of [`LIST`]; none where the row has only the total.
     fn read(row: &Row) -> Result<Option<Self>, tokio_postgres::Error> {
-        let Some(id) = row.try_get::<_, Option<String>>(1)? else { return Ok(None) };
-        let definition_id: String = row.try_get(2)?;
+        let Some(id) = row.try_get::<_, Option<String>>("version_id")? else { return Ok(None) };
+        let definition_id: String = row.try_get("definition_id")?;
         let href = || format!("/workflow-definitions/{definition_id}/publish");
-        let is_mine: bool = row.try_get(9)?;
+        let is_mine: bool = row.try_get("is_mine")?;
         Ok(Some(Self {
             id,
-            name: row.try_get(3)?,
-            description: row.try_get(4)?,
-            version: row.try_get(5)?,
-            created_at: row.try_get(6)?,
-            is_latest: row.try_get(7)?,
-            is_published: row.try_get(8)?,
+            name: row.try_get("name")?,
+            description: row.try_get("description")?,
+            version: row.try_get("version")?,
+            created_at: row.try_get("created_at")?,
+            is_latest: row.try_get("is_latest")?,
+            is_published: row.try_get("is_published")?,
             materializer_name: "Json",
             is_materializer_available: true,
             links: is_mine.then(|| Link { href: href(), rel: "publish", method: "POST" }).into_iter().collect(),
@@ -139,8 +139,8 @@ pub async fn list(State(app): State<App>, caller: Caller, query: Parameters) -> 
     ];
     let rows = app.database.read(&caller, LIST, values).await?;
     let first = rows.first().ok_or_else(|| Failure::internal("a list without a total"))?;
-    let total_count = first.try_get(0).map_err(Failure::internal)?;
-    let may_define: bool = first.try_get(10).map_err(Failure::internal)?;
+    let total_count = first.try_get("total").map_err(Failure::internal)?;
+    let may_define: bool = first.try_get("may_define").map_err(Failure::internal)?;
     let items: Result<Vec<_>, _> = rows.iter().filter_map(|row| Summary::read(row).transpose()).collect();
     text(&Page { items: items.map_err(Failure::internal)?, total_count, links: list_links(may_define) })
 }
@@ -191,11 +191,11 @@ pub async fn is_name_unique(State(app): State<App>, caller: Caller, query: Param
         .read(
             &caller,
             "SELECT NOT EXISTS (SELECT FROM workflow.definition_list \
-             WHERE is_latest AND name = $1 AND definition_id IS DISTINCT FROM $2)",
+             WHERE is_latest AND name = $1 AND definition_id IS DISTINCT FROM $2) AS is_unique",
             parameters![name, query.text("definitionId").map(str::to_owned)],
         )
         .await?;
-    text(&IsUnique { is_unique: rows.first().is_none_or(|row| row.get(0)) })
+    text(&IsUnique { is_unique: rows.first().is_none_or(|row| row.get("is_unique")) })
 }
 
 #[derive(Serialize)]
@@ -207,7 +207,7 @@ struct Count {
 pub async fn count(State(app): State<App>, caller: Caller) -> Result<JsonText, Failure> {
     const SQL: &str = "SELECT count(*) FROM workflow.definition_list WHERE is_latest";
     let rows = app.database.read(&caller, SQL, parameters![]).await?;
-    text(&Count { count: rows.first().map_or(0, |row| row.get(0)) })
+    text(&Count { count: rows.first().map_or(0, |row| row.get("count")) })
 }
 
 #[derive(Serialize)]
@@ -222,14 +222,16 @@ pub async fn consumers(State(app): State<App>, caller: Caller, Path(id): Path<St
         .database
         .read(
             &caller,
-            "SELECT EXISTS (SELECT FROM workflow.definition_list WHERE definition_id = $1), \
+            "SELECT EXISTS (SELECT FROM workflow.definition_list WHERE definition_id = $1) AS is_known, \
              ARRAY(SELECT DISTINCT definition_id FROM workflow.definition_links \
-                   WHERE uses = $1 AND (is_latest OR is_published) ORDER BY 1)",
+                   WHERE uses = $1 AND (is_latest OR is_published) ORDER BY 1) AS consumers",
             parameters![id.as_str()],
         )
         .await?;
     match rows.first() {
-        Some(row) if row.get(0) => text(&Consumers { consuming_workflow_definition_ids: row.get(1) }),
+        Some(row) if row.get("is_known") => {
+            text(&Consumers { consuming_workflow_definition_ids: row.get("consumers") })
+        }
         _ => Err(Failure::not_found("definition", &id)),
     }
 }

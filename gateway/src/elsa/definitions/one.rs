@@ -26,7 +26,7 @@ macro_rules! whole {
             "SELECT v.version_id::text, v.definition_id, v.version, v.is_latest, v.is_published, v.created_at, \
              v.revision, v.is_mine, @wf.wf_export(v.version_id, ",
             $arrange,
-            ")::text FROM (",
+            ")::text AS export FROM (",
             $from,
             ") v"
         )
@@ -93,15 +93,15 @@ impl Whole {
     pub fn read(row: &Row) -> Result<Self, Failure> {
         let read = || -> Result<Self, tokio_postgres::Error> {
             Ok(Self {
-                version_id: row.try_get(0)?,
-                definition_id: row.try_get(1)?,
-                version: row.try_get(2)?,
-                is_latest: row.try_get(3)?,
-                is_published: row.try_get(4)?,
-                created_at: row.try_get(5)?,
-                revision: row.try_get(6)?,
-                is_mine: row.try_get(7)?,
-                export: row.try_get(8)?,
+                version_id: row.try_get("version_id")?,
+                definition_id: row.try_get("definition_id")?,
+                version: row.try_get("version")?,
+                is_latest: row.try_get("is_latest")?,
+                is_published: row.try_get("is_published")?,
+                created_at: row.try_get("created_at")?,
+                revision: row.try_get("revision")?,
+                is_mine: row.try_get("is_mine")?,
+                export: row.try_get("export")?,
             })
         };
         read().map_err(Failure::internal)

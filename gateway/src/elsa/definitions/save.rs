@@ -85,6 +85,7 @@ async fn store(app: &Gateway, caller: &Caller, sent: SentDocument, id: &str) -> 
             // The view does not see the new draft yet, so it says whether the content was published before.
             "SELECT s.version_id::text, s.version, EXISTS (\
                SELECT FROM workflow.definition_list d WHERE d.version_id = s.version_id AND d.is_published) \
+               AS is_published \
              FROM @wf.wf_save_draft($1::jsonb, $2, $3) s",
             parameters![document, revision, session.as_str()],
         )
@@ -94,7 +95,12 @@ async fn store(app: &Gateway, caller: &Caller, sent: SentDocument, id: &str) -> 
         saved => saved?,
     };
     let row = rows.first().ok_or_else(|| Failure::internal("a draft was stored without an answer"))?;
-    Ok(StoredDraft { version_id: row.get(0), version: row.get(1), is_published: row.get(2), session })
+    Ok(StoredDraft {
+        version_id: row.get("version_id"),
+        version: row.get("version"),
+        is_published: row.get("is_published"),
+        session,
+    })
 }
 
 /// Tells an editor who has changed the definition, and when. Where no editor has, two transactions were in each other's
@@ -110,15 +116,16 @@ async fn changed(
         .database
         .read(
             caller,
-            "SELECT coalesce(saved_by, owner), to_char(saved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"'), \
+            "SELECT coalesce(saved_by, owner) AS who, \
+             to_char(saved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') AS at, \
              revision FROM workflow.definition_list WHERE definition_id = $1 AND is_latest",
             parameters![id],
         )
         .await?;
     let message = match rows.first() {
-        Some(row) if Some(row.get(2)) == revision => return Ok(failure),
+        Some(row) if Some(row.get("revision")) == revision => return Ok(failure),
         Some(row) => {
-            let (who, when): (String, String) = (row.get(0), row.get(1));
+            let (who, when): (String, String) = (row.get("who"), row.get("at"));
             format!("\"{id}\" was changed by {who} at {when}: this change was not saved")
         }
         None => format!("\"{id}\" was deleted: this change was not saved"),
@@ -132,10 +139,10 @@ pub async fn consumers(app: &Gateway, caller: &Caller, used: &Whole) -> Result<i
         .database
         .read(
             caller,
-            "SELECT count(DISTINCT definition_id) FROM workflow.definition_links \
+            "SELECT count(DISTINCT definition_id) AS consumers FROM workflow.definition_links \
              WHERE uses = $1 AND used_version = $2 AND is_latest",
             parameters![used.definition_id.as_str(), used.version],
         )
         .await?;
-    Ok(rows.first().map_or(0, |row| row.get(0)))
+    Ok(rows.first().map_or(0, |row| row.get("consumers")))
 }

@@ -178,7 +178,7 @@ impl WorkflowGraph {
             .database
             .read(
                 caller,
-                "SELECT @wf.wf_export(u.version_id, true)::text, u.definition_id, u.version \
+                "SELECT @wf.wf_export(u.version_id, true)::text AS export, u.definition_id, u.version \
                  FROM workflow.definition_links l \
                  JOIN workflow.definition_list u ON u.definition_id = l.uses AND u.version = l.used_version \
                  WHERE l.definition_id = $1 AND l.version = $2 AND (u.definition_id = $3 OR u.activity_type = $4) LIMIT 1",
@@ -191,7 +191,8 @@ impl WorkflowGraph {
             )
             .await?;
         let Some(row) = rows.first() else { return Ok(false) };
-        let (export, used, used_version): (String, String, i32) = (row.get(0), row.get(1), row.get(2));
+        let (export, used, used_version): (String, String, i32) =
+            (row.get("export"), row.get("definition_id"), row.get("version"));
         let mut document: Value = json::parse(export.as_bytes())?;
         let mut root = document.get_mut("root").map(Value::take).unwrap_or_default();
         activities::show(&mut root);

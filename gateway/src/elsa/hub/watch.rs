@@ -148,7 +148,9 @@ struct Snapshot {
 
 impl Snapshot {
     fn read(row: &Row) -> Result<(Uuid, Self), Failure> {
-        let read = || -> Result<_, tokio_postgres::Error> { Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)) };
+        let read = || -> Result<_, tokio_postgres::Error> {
+            Ok((row.try_get("instance_id")?, row.try_get("stamp")?, row.try_get("stats")?))
+        };
         let (id, stamp, stats): (Uuid, String, Option<String>) = read().map_err(Failure::internal)?;
         let update = stats.map(|stats| Update::new(id, if stats.len() > STATS_BYTES { "[]" } else { &stats }));
         Ok((id, Self { stamp, update }))
@@ -167,5 +169,5 @@ const LOOK: &str = concat!(
          SELECT l.*, pg_catalog.row_number() OVER (ORDER BY l.is_changed DESC, l.instance_id) AS number FROM looked l) \
      SELECT i.instance_id, i.stamp, CASE WHEN i.is_changed AND i.number <= 100 THEN ",
     stats!("workflow.activity_executions(i.instance_id) e WHERE e.node_id IS NOT NULL"),
-    "::text END FROM numbered i"
+    "::text END AS stats FROM numbered i"
 );

@@ -32,17 +32,17 @@ pub fn routes() -> Routes {
 }
 
 async fn delete_one(app: &App, caller: &Caller, id: Uuid) -> Result<bool, Failure> {
-    one_flag(app, caller, "SELECT @wf.wf_delete_instance($1)", parameters![id]).await
+    one_flag(app, caller, "SELECT @wf.wf_delete_instance($1) AS is_done", parameters![id]).await
 }
 
 async fn cancel_one(app: &App, caller: &Caller, id: Uuid) -> Result<bool, Failure> {
-    one_flag(app, caller, "SELECT @wf.wf_cancel($1)", parameters![id]).await
+    one_flag(app, caller, "SELECT @wf.wf_cancel($1) AS is_done", parameters![id]).await
 }
 
 /// What a function says of an instance.
 async fn one_flag(app: &App, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<bool, Failure> {
     let rows = app.database.write(caller, sql, values).await?;
-    rows.first().map_or(Ok(false), |row| row.try_get(0).map_err(Failure::internal))
+    rows.first().map_or(Ok(false), |row| row.try_get("is_done").map_err(Failure::internal))
 }
 
 pub async fn delete(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<StatusCode, Failure> {
@@ -145,7 +145,7 @@ const OF_DEFINITION: &str = concat!(
 
 async fn running(app: &App, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<Vec<Uuid>, Failure> {
     let rows = app.database.read(caller, sql, values).await?;
-    rows.iter().map(|row| row.try_get(0).map_err(Failure::internal)).collect()
+    rows.iter().map(|row| row.try_get("instance_id").map_err(Failure::internal)).collect()
 }
 
 async fn import() -> Failure {
@@ -178,8 +178,8 @@ async fn alter(
         let values = parameters![alterations.as_str(), filter.as_str(), after];
         let rows = app.database.write(&caller, ALTER, values).await?;
         for row in &rows {
-            after = Some(row.try_get(0).map_err(Failure::internal)?);
-            let problem: Option<String> = row.try_get(1).map_err(Failure::internal)?;
+            after = Some(row.try_get("instance_id").map_err(Failure::internal)?);
+            let problem: Option<String> = row.try_get("problem").map_err(Failure::internal)?;
             tally.add(problem.map_or(Ok(true), |problem| Err(Failure::new(StatusCode::CONFLICT, problem))));
         }
         if rows.len() < BATCH {
@@ -190,7 +190,7 @@ async fn alter(
 
 const ALTER: &str = "\
     SELECT a.instance_id, CASE a.outcome WHEN 'Altered' THEN NULL WHEN 'Refused' THEN pg_catalog.array_to_string(a.problems, '; ') \
-           ELSE pg_catalog.concat('another session holds workflow instance ', a.instance_id) END \
+           ELSE pg_catalog.concat('another session holds workflow instance ', a.instance_id) END AS problem \
     FROM @wf.wf_alter($1::jsonb, $2::jsonb, max => 100, after => $3) a ORDER BY a.instance_id";
 
 #[derive(Debug, Deserialize)]
@@ -217,7 +217,7 @@ async fn retry(State(app): State<App>, caller: Caller, Body(request): Body<Retry
 
 /// Returns whether the instance goes on.
 async fn retry_one(app: &App, caller: &Caller, id: &str, activities: Option<Vec<String>>) -> Result<bool, Failure> {
-    const RETRY: &str = "SELECT r.status = 'Running' FROM @wf.wf_retry($1, $2, 'store') r";
+    const RETRY: &str = "SELECT r.status = 'Running' AS is_done FROM @wf.wf_retry($1, $2, 'store') r";
     one_flag(app, caller, RETRY, parameters![instance_id(id)?, activities]).await
 }
 

@@ -16,9 +16,9 @@ use crate::pages::typed::Typed;
 use crate::parameters;
 
 /// $1: the instance.
-const ABOUT: &str = "SELECT concat_ws(' · ', i.definition_id, i.name, i.correlation_id, i.sub_status), \
+const ABOUT: &str = "SELECT concat_ws(' · ', i.definition_id, i.name, i.correlation_id, i.sub_status) AS about, \
      ARRAY(SELECT d.version FROM workflow.definition_list d WHERE d.definition_id = i.definition_id AND d.version <> i.version \
-           ORDER BY d.is_published DESC, d.version DESC LIMIT 20) \
+           ORDER BY d.is_published DESC, d.version DESC LIMIT 20) AS versions \
      FROM workflow.instance_list i WHERE i.instance_id = $1";
 
 /// What stands against a migration.
@@ -30,8 +30,8 @@ struct Finding {
 
 impl From<&Row> for Finding {
     fn from(row: &Row) -> Self {
-        let text = |column: usize| row.get::<_, Option<String>>(column).unwrap_or_default();
-        Self { path: text(0), severity: text(1), message: text(2) }
+        let text = |column: &str| row.get::<_, Option<String>>(column).unwrap_or_default();
+        Self { path: text("path"), severity: text("severity"), message: text("message") }
     }
 }
 
@@ -146,7 +146,8 @@ async fn is_of(app: &Gateway, visitor: &Visitor, id: Uuid, bookmark: &str) -> Re
     if others.is_empty() { Ok(()) } else { Err(Failure::not_found("bookmark of this instance", &bookmark.to_string())) }
 }
 
-/// The word for what has come of it: `nothing` where the database says that nothing has changed.
+/// The word for what has come of it: `nothing` where the database says that nothing has changed. It says so in the first
+/// column, whose name is another one in each statement.
 fn outcome(action: &'static Action, row: Option<&Row>) -> &'static str {
     let Some(row) = row else { return action.name };
     match *row.columns()[0].type_() {
@@ -182,8 +183,8 @@ async fn page(
         frame: Frame::new(app, visitor, "/instances", action.title).await?,
         action,
         id,
-        about: rows.first().map_or_else(String::new, |row| row.get(0)),
-        versions: rows.first().map_or_else(Vec::new, |row| row.get(1)),
+        about: rows.first().map_or_else(String::new, |row| row.get("about")),
+        versions: rows.first().map_or_else(Vec::new, |row| row.get("versions")),
         typed,
         sql: action.statement(&id.to_string(), typed).shown(),
         shows_sql: view.shows_sql,

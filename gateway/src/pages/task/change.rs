@@ -43,7 +43,7 @@ pub fn fail(task: &Task, typed: &Typed, role: &str) -> Statement {
 
 pub async fn completed(app: &Gateway, by: &Visitor, task: &Task, answer: Option<String>) -> Result<String, Failure> {
     let rows = complete(task, answer).run(&app.database, &by.caller).await?;
-    let has_faulted = rows.first().and_then(|row| row.get::<_, Option<&str>>(0)) == Some("Faulted");
+    let has_faulted = rows.first().and_then(|row| row.get::<_, Option<&str>>("sub_status")) == Some("Faulted");
     Ok(format!("/inbox?done={}", if has_faulted { "faulted" } else { "completed" }))
 }
 
@@ -63,7 +63,7 @@ pub async fn failed(app: &Gateway, by: &Visitor, task: &Task, typed: &Typed) -> 
         return Err(Failure::bad_request("a reason is required"));
     }
     let rows = fail(task, typed, &by.caller.role).run(&app.database, &by.caller).await?;
-    match rows.first().and_then(|row| row.get::<_, Option<&str>>(0)) {
+    match rows.first().and_then(|row| row.get::<_, Option<&str>>("wf_fail_task")) {
         Some("Failed") => Ok("/inbox?done=failed".to_owned()),
         _ => Ok(format!("/inbox/{}?done=again", task.id)),
     }

@@ -128,8 +128,8 @@ pub fn require_alter(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgErr
     require_on(Privilege::Alter, row, compiled)
 }
 
-/// Refuses the current role unless it has the rights of the instance's owner, or the privilege on its definition. The hint
-/// names the definition only to a role that has a privilege on it.
+/// Refuses the current role unless it has the rights of the instance's owner, or the privilege on its definition. The
+/// hint names the definition only to a role that has a privilege on it.
 fn require_on(privilege: Privilege, row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     let who = role::current();
     if is_member(who, &row.owner) || may(who, privilege, &compiled.row) {
@@ -197,8 +197,8 @@ impl StartedAs {
 }
 
 /// Refuses a child that would act with the rights of the instance's owner although that owner never trusted the child's
-/// definition (42501), and so an instance that goes on in place of another one. A child acts with those rights if it has invoker SQL, starts children of its own or publishes
-/// events.
+/// definition (42501), and so an instance that goes on in place of another one. A child acts with those rights if it
+/// has invoker SQL, starts children of its own or publishes events.
 ///
 /// A child's definition id is looked up when the child starts. An id that was free when the parent was stored may
 /// belong to any role by then. A role that starts a workflow trusts the owner of the workflow's definition and lends

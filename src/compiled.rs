@@ -1,8 +1,9 @@
 //! Compiled definitions, kept per backend.
 //!
 //! The key is the id of the version's row, which is never used again: a version number that was deleted or rolled back
-//! can come back with other content, a row's id cannot. Drafts, whose content can change, are not kept. The owner of a definition or an activity type can change, and
-//! so can what a type declares. The session that changes them tells all sessions, which then forget all programs.
+//! can come back with other content, a row's id cannot. Drafts, whose content can change, are not kept. The owner of a
+//! definition or an activity type can change, and so can what a type declares. The session that changes them tells all
+//! sessions, which then forget all programs.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -5,8 +5,8 @@
 //! `call` runs after the burst. Only user SQL inside a burst can begin another call, which has a session of its own.
 //! [`running`] knows the instances whose bursts are further up in this backend.
 //!
-//! The files import each other in one direction, so none of them leads back to itself. What two files need of each other
-//! stands in a third one below both.
+//! The files import each other in one direction, so none of them leads back to itself. What two files need of each
+//! other stands in a third one below both.
 
 pub mod abandoned;
 pub mod activation;

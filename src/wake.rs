@@ -34,7 +34,8 @@ thread_local! {
     static UNSEEN: Cell<u32> = const { Cell::new(0) };
     /// Whether it wrote or used up bookmarks.
     static BOOKMARKS: Cell<bool> = const { Cell::new(false) };
-    /// Whether instances that wait for their turn are to be looked at when it has committed, and when it is rolled back.
+    /// Whether instances that wait for their turn are to be looked at when it has committed, and when it is rolled
+    /// back.
     static CALLS: Cell<(bool, bool)> = const { Cell::new((false, false)) };
     /// The range of times in the ids of the instances that it ended.
     static ENDED: Cell<Option<EndedIds>> = const { Cell::new(None) };
@@ -64,8 +65,8 @@ pub fn note_due(at: Timestamp) {
     }
 }
 
-/// Notes that instances that wait for their turn are to be looked at when this transaction has ended. `if_committed`: when
-/// it has committed, else only when it is rolled back.
+/// Notes that instances that wait for their turn are to be looked at when this transaction has ended. `if_committed`:
+/// when it has committed, else only when it is rolled back.
 pub fn note_calls(if_committed: bool) {
     if CALLS.get() == (false, false) {
         shared::ensure();

@@ -51,8 +51,8 @@ pub trait Activity: Sync {
         self.child_completed(cx, child, &Outcomes::Empty)
     }
 
-    /// Schedules a child out of turn, because an operator asked for it. When it ends, `child_completed` is called as for any
-    /// other child.
+    /// Schedules a child out of turn, because an operator asked for it. When it ends, `child_completed` is called as
+    /// for any other child.
     ///
     /// # Errors
     /// 0A000 if the activity could not go on after such a child.
@@ -64,8 +64,9 @@ pub trait Activity: Sync {
             .hint(format!("Schedule \"{id}\" itself.")))
     }
 
-    /// Called after the instance went over to a version of its definition without a child that was open, or in which a join
-    /// has nothing left to wait for. `child` has the tag of what is gone, and otherwise names this execution itself.
+    /// Called after the instance went over to a version of its definition without a child that was open, or in which a
+    /// join has nothing left to wait for. `child` has the tag of what is gone, and otherwise names this execution
+    /// itself.
     fn child_dropped(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
         self.child_completed(cx, child, &Outcomes::Done)
     }

@@ -1,7 +1,7 @@
 //! What an operator changes of a running instance by hand, and Elsa's plans of such changes in JSON.
 //!
-//! A member of a plan is written in camelCase or in PascalCase. A member without a meaning is an error, so that a misspelt
-//! one is never silently ignored.
+//! A member of a plan is written in camelCase or in PascalCase. A member without a meaning is an error, so that a
+//! misspelt one is never silently ignored.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;

@@ -1,8 +1,8 @@
 //! Bundles: the rows of workflow instances on their way to another node.
 //!
-//! A bundle is a piece of a set. It begins with [`MAGIC`] and the number of its format, then has the SHA-256 of the rest, and
-//! the rest is a [`Bundle`], packed. The values of its rows say their types: the server that takes them in compares these with
-//! the types of its own tables.
+//! A bundle is a piece of a set. It begins with [`MAGIC`] and the number of its format, then has the SHA-256 of the
+//! rest, and the rest is a [`Bundle`], packed. The values of its rows say their types: the server that takes them in
+//! compares these with the types of its own tables.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -96,8 +96,7 @@ pub struct Delta {
     pub stimuli: Vec<Published>,
     /// The response to the HTTP request that the burst serves.
     pub response: Option<Response>,
-    /// The response with which the burst refused the HTTP request; the extension must discard everything else of the
-    /// burst.
+    /// The response with which the burst refused the HTTP request; the extension discards all else of the burst.
     pub refusal: Option<Response>,
     /// Which columns of the instance changed.
     pub changed: Changed,
@@ -335,7 +334,8 @@ pub fn fail(
 /// Runs faulted activities again, all of them or those with the given ids.
 ///
 /// # Errors
-/// [`Error::HasFailed`], [`Error::IsEnding`], [`Error::NothingFaulted`]; [`Error::NotFaulted`] for one of the ids; [`Error::TooManySteps`].
+/// [`Error::HasFailed`], [`Error::IsEnding`], [`Error::NothingFaulted`]; [`Error::NotFaulted`] for one of the ids;
+/// [`Error::TooManySteps`].
 pub fn retry(
     program: &Program,
     instance: &mut Instance,

@@ -1,4 +1,5 @@
-//! Records of executions: what the journal of a run tells of each execution of an activity. Elsa: activity execution record.
+//! Records of executions: what the journal of a run tells of each execution of an activity. Elsa: activity execution
+//! record.
 
 use std::collections::HashMap;
 
@@ -40,7 +41,8 @@ impl ExecutionStatus {
 pub struct ExecutionRecord {
     /// Its number in the instance; see [`activity_instance_id`](crate::execution::activity_instance_id).
     pub number: u32,
-    /// The number of the execution around it; `None`: it is that of the root or of a handler, or the journal does not say.
+    /// The number of the execution around it; `None`: it is that of the root or of a handler, or the journal does not
+    /// say.
     pub parent: Option<u32>,
     /// The activity; `None`: the present version of the definition does not have it.
     pub node: Option<NodeIx>,

@@ -62,8 +62,8 @@ pub const TIMED_OUT: &str = "WF002";
 /// SQLSTATE of an activity whose task failed outside: a worker said so, or its last lease ended.
 pub const TASK_FAILED: &str = "WF001";
 
-/// Whether an error with this SQLSTATE ends the call instead of becoming a fault of its activity: cancel, shutdown, lack
-/// of resources, serialization failures and deadlocks, internal errors, and a lock not available.
+/// Whether an error with this SQLSTATE ends the call instead of becoming a fault of its activity: cancel, shutdown,
+/// lack of resources, serialization failures and deadlocks, internal errors, and a lock not available.
 pub fn is_never_a_fault(sqlstate: &str) -> bool {
     ["40", "53", "57", "58", "XX"].iter().any(|class| sqlstate.starts_with(class)) || sqlstate == "55P03"
 }

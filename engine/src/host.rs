@@ -58,8 +58,8 @@ pub trait Host {
     /// Ends the open step and keeps or undoes its effects.
     fn end_step(&mut self, keep: bool);
 
-    /// Runs a statement with parameters `$1…`. The type of a parameter follows from where it stands in the statement; it
-    /// is jsonb where that implies no type or several. Rows come back as objects.
+    /// Runs a statement with parameters `$1…`. The type of a parameter follows from where it stands in the statement;
+    /// it is jsonb where that implies no type or several. Rows come back as objects.
     fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault>;
 
     /// Runs a statement with parameters `$1…` whose types follow from where they stand, as for a client's statement.
@@ -120,9 +120,9 @@ pub trait Host {
         Ok(())
     }
 
-    /// Stores a record of this instance. The records are no part of its state: what is stored here can be found at once,
-    /// in this burst and in later ones. The burst changes records between steps only, and does not undo that. A host that
-    /// stores nothing runs programs without compensation only.
+    /// Stores a record of this instance. The records are no part of its state: what is stored here can be found at
+    /// once, in this burst and in later ones. The burst changes records between steps only, and does not undo that. A
+    /// host that stores nothing runs programs without compensation only.
     fn store_record(&mut self, _record: &Record) {}
 
     /// Gives all records of a holder to another one, and returns their number.

@@ -152,7 +152,8 @@ pub struct State {
     /// What begins in place of the run when the handlers of its end have run. Packed in the same way.
     #[serde(skip)]
     pub continuation: Option<Box<Continuation>>,
-    /// Number of journal rows that were removed, which is the `seq` of the first that may be there. Packed in the same way.
+    /// Number of journal rows that were removed, which is the `seq` of the first that may be there. Packed in the same
+    /// way.
     #[serde(skip)]
     pub first_journal: u32,
 }
@@ -210,8 +211,8 @@ pub struct Context {
     pub variables: Vec<(String, Json)>,
     /// Memory of the activity itself.
     pub memory: Memory,
-    /// Its attempts, where a policy repeats or bounds them. Packed behind the state, so that a state without any takes no byte
-    /// more.
+    /// Its attempts, where a policy repeats or bounds them. Packed behind the state, so that a state without any takes
+    /// no byte more.
     #[serde(skip)]
     pub attempts: Option<Box<Attempts>>,
 }
@@ -227,7 +228,8 @@ pub struct Attempts {
     pub input: Option<KeptInput>,
     /// The timeout of the attempt at hand, if its bookmark is stored.
     pub timeout: Option<Timeout>,
-    /// The resilience strategy that the attempt at hand has computed, or the name of one. Packed behind everything else.
+    /// The resilience strategy that the attempt at hand has computed, or the name of one. Packed behind everything
+    /// else.
     #[serde(skip)]
     pub strategy: Option<Json>,
 }

@@ -1,9 +1,9 @@
 //! The journal: the events of a burst, in order, packed into bytes with a format number.
 //!
 //! Every burst writes a row of it, so bytes count. An event has the number of its execution, because the execution's id
-//! follows from that number and the instance's id. A row names each activity once, with its node id only where its id does
-//! not suffice. The execution around another one follows from the events before: it is the latest open one of its activity.
-//! Where it is another, the event says so.
+//! follows from that number and the instance's id. A row names each activity once, with its node id only where its id
+//! does not suffice. The execution around another one follows from the events before: it is the latest open one of its
+//! activity. Where it is another, the event says so.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -114,8 +114,8 @@ pub enum EventKind {
     Confirmed,
     /// What an interrupted activity had begun was given up.
     CancellationHandled,
-    /// The task of the activity was assigned; data names the role that did it (`by`), to whom (`to`) and who had it before
-    /// (`from`), the last two only if there is such a person or role.
+    /// The task of the activity was assigned; data names the role that did it (`by`), to whom (`to`) and who had it
+    /// before (`from`), the last two only if there is such a person or role.
     Assigned,
     /// The run ends, and another instance begins in its place; data is its instance id and definition id.
     WorkflowContinued,
@@ -130,8 +130,8 @@ pub enum EventKind {
     /// the reason if there is one, and of a variable its name (`variable`) with the value before (`from`)
     /// and after (`to`).
     Altered,
-    /// The inputs of the activity were evaluated; data has those that have a value, by name. Only where `options.journal`
-    /// keeps values.
+    /// The inputs of the activity were evaluated; data has those that have a value, by name. Only where
+    /// `options.journal` keeps values.
     InputsEvaluated,
     /// The activity has completed with these outputs; data has them by name. Only where `options.journal` keeps values.
     OutputsSet,
@@ -143,8 +143,8 @@ impl EventKind {
         matches!(self, Self::InputsEvaluated | Self::OutputsSet)
     }
 
-    /// Whether an event says where a run stands: how it began and ended, what it waited for and was resumed by, what went
-    /// wrong, and what others did to it. The rest says how it came there.
+    /// Whether an event says where a run stands: how it began and ended, what it waited for and was resumed by, what
+    /// went wrong, and what others did to it. The rest says how it came there.
     pub fn is_milestone(self) -> bool {
         match self {
             Self::WorkflowStarted
@@ -298,7 +298,8 @@ mod tests {
     fn other_formats_and_damaged_bytes_are_refused() {
         let nameless = [2, 1, 0, 5, 0, 0, 3, 0, 0, 0];
         let others: [&[u8]; 7] = [&[], &[0, 0], &[1, 0], &[2, 9], &[2, 0, 0], &[2, 1, 7, 1, 0, 0, 0, 0], &nameless];
-        // No activity 0, no variant 7, two bits without a meaning, an execution that is missing, half a bookmark, a byte too many.
+        // No activity 0, no variant 7, two bits without a meaning, an execution that is missing, half a bookmark, a
+        // byte too many.
         let third: [&[u8]; 7] = [
             &[3, 1, 7, 1, 0],
             &[3, 1, 7, 7],
@@ -313,8 +314,8 @@ mod tests {
         }
     }
 
-    /// The same events in both formats: each way in which an event names its activity, and each field. Most frozen samples
-    /// have format 2, so this alone keeps the bytes of format 3.
+    /// The same events in both formats: each way in which an event names its activity, and each field. Most frozen
+    /// samples have format 2, so this alone keeps the bytes of format 3.
     #[test]
     fn bytes_of_both_formats_stay() {
         let second = b"\x02\x08\0\0\0\0\0\

@@ -2,8 +2,8 @@
 //!
 //! A [`Migration`] pairs the activities of two versions, once for all instances that go from the one to the other. For
 //! one instance it gives the state in the new version, or says what stands against that. It runs no activity and asks
-//! no host: what must run afterwards is in the [`Moved`], and [`continue_migrated`](crate::execution::continue_migrated)
-//! runs it.
+//! no host: what must run afterwards is in the [`Moved`], and
+//! [`continue_migrated`](crate::execution::continue_migrated) runs it.
 //!
 //! What waits stays as it is: bookmarks and tasks keep payload, hash and name, also where the new version would make
 //! others. A position in a container is that of the open child in the new version, not its former number.
@@ -59,8 +59,8 @@ impl Severity {
 /// What stands against a migration, or what the operator should know of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
-    /// Where: the node id of an activity of the old version, or `/variables/NAME`, `/inputs/NAME`, `/mapping/KEY`; empty for
-    /// the instance as a whole.
+    /// Where: the node id of an activity of the old version, or `/variables/NAME`, `/inputs/NAME`, `/mapping/KEY`;
+    /// empty for the instance as a whole.
     pub path: String,
     /// How much it weighs.
     pub severity: Severity,
@@ -113,9 +113,9 @@ pub struct Migration {
 /// An instance in the new version.
 #[derive(Debug, Default)]
 pub struct Moved {
-    /// Executions whose activity has another id or path in the new version, with that activity: what is stored about them
-    /// names it. `u32::MAX`, which no execution has, stands for the time of the run; 0 in a pending instance, which has no
-    /// execution, for its beginning.
+    /// Executions whose activity has another id or path in the new version, with that activity: what is stored about
+    /// them names it. `u32::MAX`, which no execution has, stands for the time of the run; 0 in a pending instance,
+    /// which has no execution, for its beginning.
     pub renamed: Vec<(u32, NodeIx)>,
     /// Whether a variable of the workflow changed.
     pub variables_changed: bool,
@@ -124,8 +124,8 @@ pub struct Moved {
 }
 
 impl Migration {
-    /// Pairs the activities of two versions of a definition. `version` is the number of the new one. The computation calls
-    /// `check` now and then.
+    /// Pairs the activities of two versions of a definition. `version` is the number of the new one. The computation
+    /// calls `check` now and then.
     pub fn new(
         old: Arc<Program>,
         new: Arc<Program>,
@@ -156,9 +156,9 @@ impl Migration {
         instance.state.contexts.values().any(|context| context.waits() > 0 && has_failed(context))
     }
 
-    /// Moves an instance, and its records of what can be compensated, to the new version. `retries` are the executions that
-    /// wait for their next attempt. If [`is_refused`] says so of the problems, instance and records are half moved, and the
-    /// caller drops them.
+    /// Moves an instance, and its records of what can be compensated, to the new version. `retries` are the executions
+    /// that wait for their next attempt. If [`is_refused`] says so of the problems, instance and records are half
+    /// moved, and the caller drops them.
     pub fn migrate(
         &self,
         instance: &mut Instance,

@@ -30,8 +30,8 @@ pub fn unwrapped(value: Value) -> Value {
     object.unwrap_or(value)
 }
 
-/// What an execution keeps of the value of its expression: the name of a known strategy, or the members of one that have a
-/// meaning. `None`: it runs without a strategy, as in Elsa when there is none of that name.
+/// What an execution keeps of the value of its expression: the name of a known strategy, or the members of one that
+/// have a meaning. `None`: it runs without a strategy, as in Elsa when there is none of that name.
 ///
 /// # Errors
 /// What is wrong with the strategy.

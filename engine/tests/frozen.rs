@@ -542,8 +542,8 @@ fn every_case_has_its_sample() {
     }
 }
 
-/// This version stores the same bytes as the version that wrote the sample; an intended change gets a new sample, unless it
-/// is one of the journal's format alone.
+/// This version stores the same bytes as the version that wrote the sample; an intended change gets a new sample,
+/// unless it is one of the journal's format alone.
 #[test]
 fn the_same_is_stored_today() {
     for case in cases() {

@@ -1,7 +1,8 @@
 //! Migration at any point: to a definition that means the same, and to one with a step more.
 //!
-//! The other definition has other ids, branches in another order, and inserted steps that do nothing. The mapping follows
-//! from the ids. Then an instance that goes over ends as one that stays. `PROPTEST_CASES` sets how many cases are tried.
+//! The other definition has other ids, branches in another order, and inserted steps that do nothing. The mapping
+//! follows from the ids. Then an instance that goes over ends as one that stays. `PROPTEST_CASES` sets how many cases
+//! are tried.
 
 mod support;
 
@@ -283,7 +284,8 @@ proptest! {
         stays.run_to_end();
         goes.run_to_end();
         prop_assert_eq!(goes.status(), SubStatus::Finished);
-        // Where two waiting activities mean the same, the wrong one may be taken for the other: it runs what follows there.
+        // Where two waiting activities mean the same, the wrong one may be taken for the other: it runs what follows
+        // there.
         if is_refused || from == to {
             prop_assert_eq!(end(&goes), end(&stays));
         }

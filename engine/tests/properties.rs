@@ -526,8 +526,8 @@ proptest! {
         }
     }
 
-    /// Each completed `Compensable` is compensated, or confirmed, or named when the rest is dropped, only once and in order,
-    /// though bursts are rolled back and servers are killed.
+    /// Each completed `Compensable` is compensated, or confirmed, or named when the rest is dropped, only once and in
+    /// order, though bursts are rolled back and servers are killed.
     #[test]
     fn what_completed_is_handled_once(
         mut root in prop_oneof![1 => anything(), 3 => taken_back()],

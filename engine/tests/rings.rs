@@ -1,7 +1,8 @@
 //! The files of a crate form no rings: nothing that a file uses leads back to it.
 //!
-//! A file uses the file that defines an item, through whatever re-exports a path gets there. It may use those in its own
-//! folder, which share what it declares; neither they nor what they use may lead back to it from outside of the folder.
+//! A file uses the file that defines an item, through whatever re-exports a path gets there. It may use those in its
+//! own folder, which share what it declares; neither they nor what they use may lead back to it from outside of the
+//! folder.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -85,8 +86,8 @@ fn ring<'a>(start: &'a str, arrows: &'a Arrows) -> Option<Vec<&'a str>> {
     None
 }
 
-/// The arrows between files, but for those from a file into its folder; and, by names without `.rs`, those between files
-/// that are each taken together with their folders.
+/// The arrows between files, but for those from a file into its folder; and, by names without `.rs`, those between
+/// files that are each taken together with their folders.
 fn arrows(sources: &str) -> Arrows {
     // The root of the crate is above all files.
     let named = |file: String| if sources::is_root(&file) { String::new() } else { file };
@@ -116,8 +117,8 @@ fn beside(file: &str, other: &str) -> Option<String> {
     Some(format!("{outer}{}", inner.split('/').next()?))
 }
 
-/// The file that defines what a path in the file `at` means. `None`: it means a file as a whole, of which other paths use
-/// something. What has no definition in the crate counts as the file's own.
+/// The file that defines what a path in the file `at` means. `None`: it means a file as a whole, of which other paths
+/// use something. What has no definition in the crate counts as the file's own.
 fn definition(files: &BTreeMap<String, File>, at: &str, path: &[String]) -> Option<String> {
     let (head, rest) = path.split_first()?;
     let part = if at.is_empty() { head.clone() } else { format!("{at}/{head}") };

@@ -1,7 +1,7 @@
 //! Each name of an activity type or a bookmark in SQL is one that the code of the crates has as well.
 //!
-//! They stand there as constants, because an index with a predicate serves a statement only if PostgreSQL reads the same
-//! constant in both. No compiler compares them with those of the crates.
+//! They stand there as constants, because an index with a predicate serves a statement only if PostgreSQL reads the
+//! same constant in both. No compiler compares them with those of the crates.
 
 use std::collections::BTreeSet;
 use std::fs;

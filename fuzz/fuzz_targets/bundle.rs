@@ -1,5 +1,5 @@
-//! What comes from another node: a bundle that can be read survives being packed and read again, and so do its rows. The digest is
-//! made right, since no random input would meet it.
+//! What comes from another node: a bundle that can be read survives being packed and read again, and so do its rows.
+//! The digest is made right, since no random input would meet it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

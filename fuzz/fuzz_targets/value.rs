@@ -1,5 +1,5 @@
-//! Values: read within bounds, converted to any type, compared, hashed. An input is the name of a type, and JSON on the next
-//! line.
+//! Values: read within bounds, converted to any type, compared, hashed. An input is the name of a type, and JSON on the
+//! next line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -13,7 +13,8 @@ pub fn zone(name: &str) -> Box<dyn Zone> {
     }
 }
 
-/// An instant as RFC 3339 writes it, or by its seconds since 1970; the day on which the first cron job ran if it is neither.
+/// An instant as RFC 3339 writes it, or by its seconds since 1970; the day on which the first cron job ran if it is
+/// neither.
 pub fn instant(text: &str) -> DateTime<Utc> {
     let written = DateTime::parse_from_rfc3339(text).map(|instant| instant.to_utc()).ok();
     let counted = || DateTime::from_timestamp(text.parse().ok()?, 0);

@@ -1,8 +1,8 @@
 //! Tasks for certain people: who may answer them, and who may assign them.
 //!
 //! Such a task is answered by its assignee and its candidates, by owners, and by roles with the privilege `alter`. An
-//! assignee or candidate that is a role means the members of this role. One that is a label means a person whom only the
-//! application knows: any role that may resume the instance can act for them.
+//! assignee or candidate that is a role means the members of this role. One that is a label means a person whom only
+//! the application knows: any role that may resume the instance can act for them.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -17,8 +17,8 @@ use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::{bookmarks, leases};
 
-/// Whether a role may change instances of this owner and definition by hand: it has the owner's rights, or the privilege
-/// `alter`.
+/// Whether a role may change instances of this owner and definition by hand: it has the owner's rights, or the
+/// privilege `alter`.
 pub fn may_alter(who: Oid, owner: &Owner, definition: &DefinitionRow) -> bool {
     is_member(who, owner) || may(who, Privilege::Alter, definition)
 }
@@ -101,8 +101,8 @@ pub fn assignment_of(bookmark: &Bookmark) -> Option<Box<Assignment>> {
     held.and_then(|held| held.lease.assignment).filter(|given| given.is_assigned())
 }
 
-/// Whether a role may know that an open task is for this assignee or candidate: it may read the instance, or the task is for
-/// the role, too.
+/// Whether a role may know that an open task is for this assignee or candidate: it may read the instance, or the task
+/// is for the role, too.
 pub fn may_know(who: Oid, task: Uuid, entry: &Entry<'_>) -> bool {
     let Some(held) = leases::read(task) else { return false };
     let Some(assignment) = held.lease.assignment else { return false };

@@ -1,5 +1,5 @@
-//! Which instances a role may read, for lists: those of owners whose rights it has, and those of versions that it may read.
-//! The view `workflow.instance_list` says the same in SQL.
+//! Which instances a role may read, for lists: those of owners whose rights it has, and those of versions that it may
+//! read. The view `workflow.instance_list` says the same in SQL.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Which roles may work on a task: claim it, prolong the lease, give it back, answer it.
 //!
-//! Those that may resume the instance, and those that hold a grant of `wf_grant_worker` that covers the task. Such a grant
-//! gives what its grantor may manage: it counts only while the grantor has the rights of the definition's owner.
+//! Those that may resume the instance, and those that hold a grant of `wf_grant_worker` that covers the task. Such a
+//! grant gives what its grantor may manage: it counts only while the grantor has the rights of the definition's owner.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -14,7 +14,8 @@ use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::{task_grants, tasks};
 
-/// Whether a role may work on a task of an instance of this owner and definition. `name` gives the task's, if it is there.
+/// Whether a role may work on a task of an instance of this owner and definition. `name` gives the task's, if it is
+/// there.
 pub fn may_work(who: Oid, owner: &Owner, definition: &DefinitionRow, name: impl FnOnce() -> Option<String>) -> bool {
     is_member(who, owner)
         || may(who, Privilege::Resume, definition)

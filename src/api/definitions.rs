@@ -69,7 +69,8 @@ fn export(call: &Call) -> Result<Returned, PgError> {
     exported(definitions::whole(row.id)?).map(Returned::Json)
 }
 
-/// The same of any version that is stored, also a deleted one; for a designer, with a position in its picture for every activity if that is asked for.
+/// The same of any version that is stored, also a deleted one; for a designer, with a position in its picture for every
+/// activity if that is asked for.
 fn export_version(call: &Call) -> Result<Returned, PgError> {
     let id: Uuid = call.required("version_id")?;
     let unknown = || PgError::new("42704", format!("workflow definition version {id} does not exist"));

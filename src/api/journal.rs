@@ -142,7 +142,8 @@ impl RecordContext<'_> {
     fn row(&mut self, at: usize, record: ExecutionRecord) -> Vec<Returned> {
         let id = activity_instance_id(self.id, record.number);
         let node = record.node.map(|ix| self.compiled.program.node(ix));
-        let kept = || record.node.filter(|ix| record.status == ExecutionStatus::Completed && self.last.get(ix) == Some(&at));
+        let kept =
+            || record.node.filter(|ix| record.status == ExecutionStatus::Completed && self.last.get(ix) == Some(&at));
         // The state has the latest outputs of each activity until the instance ends.
         let outputs = record.outputs.or_else(|| outputs_of(self.state, kept()?));
         let fault = record.fault.map(|fault| self.faults.remove(&id).unwrap_or(fault));

@@ -135,8 +135,8 @@ fn people(call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Texts(given.candidates().filter_map(|entry| known(call, task, &entry)).collect()))
 }
 
-/// Every role can call these functions: the name of a role is shown to its members, and otherwise only as part of a task
-/// that the current role may see.
+/// Every role can call these functions: the name of a role is shown to its members, and otherwise only as part of a
+/// task that the current role may see.
 fn known(call: &Call, task: Uuid, entry: &Entry<'_>) -> Option<String> {
     let who = role::current();
     let may_know = match entry {

@@ -2,8 +2,8 @@
 //!
 //! A session that acts for several roles was opened by a role that may become each of them. PostgreSQL refuses both
 //! settings, whatever statement or function sets them, under `SECURITY_LOCAL_USERID_CHANGE`, the security context of
-//! `SECURITY DEFINER` functions. It hands this context on to all that runs below, parallel workers included, and gives a
-//! subtransaction that it rolls back the context of its beginning.
+//! `SECURITY DEFINER` functions. It hands this context on to all that runs below, parallel workers included, and gives
+//! a subtransaction that it rolls back the context of its beginning.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -46,14 +46,15 @@ pub fn around<R>(body: impl FnOnce() -> R) -> R {
 
 /// Makes `role` the current role, inside the boundary, until the transaction ends.
 ///
-/// The current user and the security context outlive the statement that calls this: PostgreSQL gives back what a function
-/// of SQL changed only where it has changed them itself, around `SECURITY DEFINER` functions, and where it aborts. So deferred
-/// triggers, cursors that are kept, and all else that runs before the transaction has committed, are inside.
+/// The current user and the security context outlive the statement that calls this: PostgreSQL gives back what a
+/// function of SQL changed only where it has changed them itself, around `SECURITY DEFINER` functions, and where it
+/// aborts. So deferred triggers, cursors that are kept, and all else that runs before the transaction has committed,
+/// are inside.
 ///
 /// # Errors
-/// 25P01 outside a transaction block; 25000 in a parallel operation; 42501 if the session may not become the role, or may
-/// not leave the present one; 55000 where PostgreSQL, or the extension, would go back to the role in force before the
-/// transaction ends.
+/// 25P01 outside a transaction block; 25000 in a parallel operation; 42501 if the session may not become the role, or
+/// may not leave the present one; 55000 where PostgreSQL, or the extension, would go back to the role in force before
+/// the transaction ends.
 pub fn enter(role: Oid) -> Result<(), PgError> {
     refuse_outside_block()?;
     if let Some(entered) = ENTERED.get() {
@@ -137,8 +138,8 @@ fn hear() {
     }
 }
 
-/// After an abort PostgreSQL has given the user back by itself; after a commit it expects that nothing is to be given back.
-/// Settings are next: that of `role`, if SET LOCAL ROLE made it before, goes back to what it was.
+/// After an abort PostgreSQL has given the user back by itself; after a commit it expects that nothing is to be given
+/// back. Settings are next: that of `role`, if SET LOCAL ROLE made it before, goes back to what it was.
 unsafe extern "C-unwind" fn transaction_ended(event: pg_sys::XactEvent::Type, _argument: *mut c_void) {
     let is_over = match event {
         pg_sys::XactEvent::XACT_EVENT_COMMIT | pg_sys::XactEvent::XACT_EVENT_PREPARE => true,

@@ -44,8 +44,8 @@ pub fn running(transaction: u32) -> Option<u32> {
 /// Waits until the transaction of another session, or the part of it with this xid, has ended.
 pub fn wait_for(transaction: u32) {
     let (table, row, operation) = (std::ptr::null_mut(), std::ptr::null_mut(), pg_sys::XLTW_Oper::XLTW_None);
-    // SAFETY: takes an xid; the table and the row are for an error's context, which there is none of. An interrupt is an
-    // ERROR.
+    // SAFETY: takes an xid; the table and the row are for an error's context, which there is none of. An interrupt is
+    // an ERROR.
     unsafe { pg_sys::XactLockTableWait(transaction.into(), table, row, operation) };
 }
 

@@ -32,8 +32,8 @@ impl Predicate {
     /// The function with this oid.
     ///
     /// # Errors
-    /// 42883 if there is none, 42P13 if it is no predicate on a text, 42501 if it is not a superuser's: it runs with the
-    /// rights of the extension's owner.
+    /// 42883 if there is none, 42P13 if it is no predicate on a text, 42501 if it is not a superuser's: it runs with
+    /// the rights of the extension's owner.
     pub fn of(function: Oid) -> Result<Self, PgError> {
         let takes_text = |row: &pg_sys::FormData_pg_proc| {
             // SAFETY: as many types as it has arguments.

@@ -295,8 +295,8 @@ pub fn max_waiters() -> usize {
     usize::try_from(MAX_WAITERS.get()).unwrap_or_default()
 }
 
-/// `workflow.max_leases`: how many leases of a task may end without an answer, where its activity has no retry policy. With
-/// the last one the activity faults.
+/// `workflow.max_leases`: how many leases of a task may end without an answer, where its activity has no retry policy.
+/// With the last one the activity faults.
 pub fn max_leases() -> u32 {
     MAX_LEASES.get().unsigned_abs()
 }

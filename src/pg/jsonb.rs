@@ -43,8 +43,8 @@ pub fn encode_object(members: &Map<String, Value>) -> pg_sys::Datum {
     builder.finish()
 }
 
-/// Reads a `jsonb` from its text, in the current memory context, as PostgreSQL does. The text has no NUL. One nested more
-/// deeply than what can be stored is an error (54001).
+/// Reads a `jsonb` from its text, in the current memory context, as PostgreSQL does. The text has no NUL. One nested
+/// more deeply than what can be stored is an error (54001).
 pub fn from_text(text: &str) -> pg_sys::Datum {
     memory::room(text.len());
     let text = CString::new(text).expect("the caller has looked for NUL");

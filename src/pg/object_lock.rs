@@ -9,8 +9,8 @@ use pgrx::pg_sys;
 
 use crate::pg::catalog;
 
-/// Locks `key` and the low 16 bits of `sub` exclusively until [`unlock`] or the end of the (sub)transaction. The class is a
-/// table in the schema `workflow`.
+/// Locks `key` and the low 16 bits of `sub` exclusively until [`unlock`] or the end of the (sub)transaction. The class
+/// is a table in the schema `workflow`.
 pub fn lock(table: &'static CStr, key: u32, sub: i32) {
     acquire(table, key, sub, pg_sys::ExclusiveLock, true);
 }

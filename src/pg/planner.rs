@@ -1,6 +1,6 @@
-//! Planner hooks that plan our statements without sequential scans, and for large tables. A backend keeps their plans, and a
-//! plan made while a table was empty would otherwise read a million rows later: where a table has no rows, reading a whole
-//! index costs no more than finding one entry of it.
+//! Planner hooks that plan our statements without sequential scans, and for large tables. A backend keeps their plans,
+//! and a plan made while a table was empty would otherwise read a million rows later: where a table has no rows,
+//! reading a whole index costs no more than finding one entry of it.
 //!
 //! The hooks affect only our statements, and only while the planner plans them. A trigger on our tables runs inside our
 //! statement, but the statements of its function (whose plans PL/pgSQL keeps) are planned as usual.
@@ -23,8 +23,8 @@ const PAGES: u32 = 50_000;
 const INDEX_PAGES: u32 = 10_000;
 const INDEX_HEIGHT: c_int = 2;
 
-/// Tables that have rows for each instance, stimulus or task. The others stay small, and what they would cost as large ones
-/// would hide what these cost.
+/// Tables that have rows for each instance, stimulus or task. The others stay small, and what they would cost as large
+/// ones would hide what these cost.
 const GROWING: [&CStr; 11] = [
     c"instances",
     c"bookmarks",
@@ -120,8 +120,9 @@ unsafe fn next(
     }
 }
 
-/// Disables sequential scans and JIT while it lives, and lets tables that grow count as large. JIT must be off because an
-/// unavoidable sequential scan then has so high a cost that every session would load the JIT compiler, ten megabytes each.
+/// Disables sequential scans and JIT while it lives, and lets tables that grow count as large. JIT must be off because
+/// an unavoidable sequential scan then has so high a cost that every session would load the JIT compiler, ten megabytes
+/// each.
 struct Planning {
     seqscan: bool,
     jit: bool,
@@ -130,8 +131,8 @@ struct Planning {
 
 impl Planning {
     fn begin() -> Self {
-        // SAFETY: planner settings of the backend's only thread; put back by `drop`, also on unwinding. Names are looked up
-        // in the catalog, where a table that is missing has the invalid oid.
+        // SAFETY: planner settings of the backend's only thread; put back by `drop`, also on unwinding. Names are
+        // looked up in the catalog, where a table that is missing has the invalid oid.
         unsafe {
             let schema = pg_sys::get_namespace_oid(c"workflow".as_ptr(), true);
             let large = LARGE.replace(GROWING.map(|name| pg_sys::get_relname_relid(name.as_ptr(), schema)));

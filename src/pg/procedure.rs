@@ -10,8 +10,8 @@ use crate::pg::returned::Returned;
 use crate::pg::signature::Signature;
 use crate::pg::{interrupt, schema_number, version};
 
-/// Makes the C symbols of procedures, as [`sql_functions!`](super::symbols::sql_functions) does of functions. Their body is
-/// called outside a transaction block only.
+/// Makes the C symbols of procedures, as [`sql_functions!`](super::symbols::sql_functions) does of functions. Their
+/// body is called outside a transaction block only.
 macro_rules! sql_procedures {
     ($($name:ident($($argument:ident: $type:ident),*) => $body:path;)*) => { $(
         $crate::pg::symbols::sql_function!(

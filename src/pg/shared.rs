@@ -78,8 +78,8 @@ pub fn request() {
     IS_PRELOADED.set(true);
 }
 
-/// Whether every session of the server has the library from its start on. Otherwise one that calls none of its functions
-/// ends transactions unheard.
+/// Whether every session of the server has the library from its start on. Otherwise one that calls none of its
+/// functions ends transactions unheard.
 pub fn is_preloaded() -> bool {
     IS_PRELOADED.get()
 }

@@ -79,8 +79,8 @@ impl Statement {
         Self::with(Text::Sql(sql, columns), types)
     }
 
-    /// Declares an INSERT of the columns of a record, `$1…`. `rest` is the SQL after the VALUES clause; the further types
-    /// are those of its parameters.
+    /// Declares an INSERT of the columns of a record, `$1…`. `rest` is the SQL after the VALUES clause; the further
+    /// types are those of its parameters.
     pub const fn insert(
         table: &'static Table,
         columns: &'static [ColumnRef],

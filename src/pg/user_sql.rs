@@ -1,7 +1,7 @@
 //! SQL of users: statements, expressions with named parameters, functions.
 //!
-//! It runs with the rights in force, under the caller's search path. Callers run it in a subtransaction. A backend keeps
-//! the plans per text, as PL/pgSQL does; PostgreSQL replans when the search path or an object changes.
+//! It runs with the rights in force, under the caller's search path. Callers run it in a subtransaction. A backend
+//! keeps the plans per text, as PL/pgSQL does; PostgreSQL replans when the search path or an object changes.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -132,8 +132,8 @@ pub fn call_set(function: &str, context: &Value) -> Vec<Value> {
     run_function(&format!("SELECT * FROM {function}($1) AS payload"), context)
 }
 
-/// Whether a function of a superuser says yes to a key. NULL is no. It runs as the extension's owner, under a search path
-/// of `pg_catalog` alone.
+/// Whether a function of a superuser says yes to a key. NULL is no. It runs as the extension's owner, under a search
+/// path of `pg_catalog` alone.
 pub fn admits(predicate: &Predicate, key: &str) -> bool {
     let text = format!("SELECT {}($1 OPERATOR(pg_catalog.#>>) '{{}}'::pg_catalog.text[])", predicate.0);
     let call = || run_function(&text, &Value::String(key.to_owned())).pop();

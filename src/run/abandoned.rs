@@ -1,5 +1,5 @@
-//! Child workflows for which nothing waits any more: a timeout, another attempt or a catch has ended the wait. The burst that
-//! gives them up finds them here, and the call cancels them afterwards (`cancel_abandoned.rs`).
+//! Child workflows for which nothing waits any more: a timeout, another attempt or a catch has ended the wait. The
+//! burst that gives them up finds them here, and the call cancels them afterwards (`cancel_abandoned.rs`).
 
 use uuid::Uuid;
 use workflow_engine::execution::Delta;

@@ -1,9 +1,10 @@
 //! `maxConcurrency`: which instances begin at once, and which wait for their turn.
 //!
-//! An instance that is not admitted is Pending at a bookmark `Workflow.Limit`, which is not due. Whatever may make room (an
-//! instance that ends, one that began and is rolled back) and whatever waits anew is said to the scheduler when the
-//! transaction ends. So the last of these transactions is followed by a look, in a transaction of its own, which sees all of
-//! them: [`call_next`] makes the oldest instance due of each lane that has room. Without workers `wf_run_due` does it.
+//! An instance that is not admitted is Pending at a bookmark `Workflow.Limit`, which is not due. Whatever may make room
+//! (an instance that ends, one that began and is rolled back) and whatever waits anew is said to the scheduler when the
+//! transaction ends. So the last of these transactions is followed by a look, in a transaction of its own, which sees
+//! all of them: [`call_next`] makes the oldest instance due of each lane that has room. Without workers `wf_run_due`
+//! does it.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -45,8 +46,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether an instance may begin now. From then on it is counted until it ends. A child of an instance that is counted is
-/// not: its parent may wait for it. A new instance does not overtake those that wait.
+/// Whether an instance may begin now. From then on it is counted until it ends. A child of an instance that is counted
+/// is not: its parent may wait for it. A new instance does not overtake those that wait.
 pub fn enter(row: &InstanceRow, compiled: &Compiled, is_new: bool) -> bool {
     let Some((place, max)) = place_of(&row.instance, compiled) else { return true };
     let was_handed_over = row.continued_from.is_some() && admissions::covers(&row.instance.id);
@@ -128,8 +129,8 @@ pub fn note_end(instance: &Instance, compiled: &Compiled) {
     }
 }
 
-/// Makes the oldest instance of each lane due that has room. Returns how many. The next one of a lane is called when this
-/// one has begun.
+/// Makes the oldest instance of each lane due that has room. Returns how many. The next one of a lane is called when
+/// this one has begun.
 pub fn call_next(now: Timestamp) -> Result<u64, PgError> {
     let mut called = 0;
     for lane in admissions::lanes() {

@@ -1,7 +1,7 @@
 //! Altering an instance by hand.
 //!
-//! The locks are those of a retry: the row of the instance, before anything else of the call. All alterations are computed
-//! before anything of them is written (`execution::alter`).
+//! The locks are those of a retry: the row of the instance, before anything else of the call. All alterations are
+//! computed before anything of them is written (`execution::alter`).
 
 mod moves;
 pub mod plan;

@@ -1,7 +1,7 @@
 //! The answers of workers: a task is done, or it failed.
 //!
-//! A token counts as long as no other worker has claimed the task, also after its lease has ended. The row of the task's
-//! bookmark is locked before the token is compared, because a claim does not lock the instance.
+//! A token counts as long as no other worker has claimed the task, also after its lease has ended. The row of the
+//! task's bookmark is locked before the token is compared, because a claim does not lock the instance.
 
 use std::rc::Rc;
 

@@ -1,8 +1,8 @@
 //! Giving a task to a person, and taking it back.
 //!
-//! The locks are those of an answer: the row of the instance, then the row of the task's bookmark, in which the assignee is
-//! stored. So an answer sees the assignee that it will have when the answer commits, and a claim, which locks the second
-//! row only if it is free, either comes first, or reads the new assignee.
+//! The locks are those of an answer: the row of the instance, then the row of the task's bookmark, in which the
+//! assignee is stored. So an answer sees the assignee that it will have when the answer commits, and a claim, which
+//! locks the second row only if it is free, either comes first, or reads the new assignee.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -50,8 +50,8 @@ pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<boo
     Ok(true)
 }
 
-/// Refuses the current role unless it may assign the task so (42501). `true`: it may because it takes the task itself, or
-/// gives it back.
+/// Refuses the current role unless it may assign the task so (42501). `true`: it may because it takes the task itself,
+/// or gives it back.
 fn require_assign(waiting: &Waiting, to: Option<&str>) -> Result<bool, PgError> {
     let (row, who) = (&waiting.row, role::current());
     let compiled = compiled::of_instance(row)?;

@@ -72,8 +72,8 @@ pub fn find(definition_id: &str) -> Option<&'static BuiltIn> {
     [&COMMAND, &MIGRATION].into_iter().find(|built_in| built_in.id == definition_id)
 }
 
-/// The published version of a built-in definition. It belongs to the extension's owner: its instances act with the rights
-/// of other roles, so none of them may change it.
+/// The published version of a built-in definition. It belongs to the extension's owner: its instances act with the
+/// rights of other roles, so none of them may change it.
 pub fn definition(session: &mut Session, built_in: &BuiltIn) -> Result<DefinitionRow, PgError> {
     if let Some(row) = current(built_in) {
         return Ok(row);

@@ -1,8 +1,8 @@
 //! Cancelling child workflows for which nothing waits any more, and all below them.
 //!
-//! A session that ends the wait holds the lock of the parent. It takes the lock of a child only if that is free; otherwise
-//! an item of the queue asks for the cancel. So it never waits for a session that holds the child and wants to report to
-//! the parent. What the child reports meanwhile finds no bookmark, and is dropped.
+//! A session that ends the wait holds the lock of the parent. It takes the lock of a child only if that is free;
+//! otherwise an item of the queue asks for the cancel. So it never waits for a session that holds the child and wants
+//! to report to the parent. What the child reports meanwhile finds no bookmark, and is dropped.
 
 use uuid::Uuid;
 use workflow_engine::stimulus;
@@ -87,7 +87,8 @@ enum CancelAttempt {
     Denied,
 }
 
-/// Cancels an instance whose lock is free. `take` takes what asked for it, under that lock; `false`: another session has.
+/// Cancels an instance whose lock is free. `take` takes what asked for it, under that lock; `false`: another session
+/// has.
 fn cancel_if_free(
     session: &mut Session,
     instance: Uuid,

@@ -52,8 +52,8 @@ impl Reason {
     }
 }
 
-/// Whether a worker holds the task of a bookmark now, read without a lock: a stimulus for it must not keep the worker from
-/// answering until the sender's transaction ends.
+/// Whether a worker holds the task of a bookmark now, read without a lock: a stimulus for it must not keep the worker
+/// from answering until the sender's transaction ends.
 pub fn is_leased(bookmark: &Bookmark) -> bool {
     let now = clock::now().into();
     bookmarks::is_task(bookmark) && leases::read(bookmark.id).is_some_and(|held| held.lease.runs(now))
@@ -64,7 +64,8 @@ pub fn try_claim(bookmark: Uuid) -> Result<Claim, PgError> {
     Ok(removable(in_owners_session(claimed(bookmark, bookmarks::try_lock(bookmark))?)))
 }
 
-/// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever session.
+/// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever
+/// session.
 pub fn try_claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
     Ok(removable(claimed(bookmark, bookmarks::try_lock(bookmark))?))
 }
@@ -80,10 +81,10 @@ fn removable(claim: Claim) -> Claim {
 /// The most open tasks of an instance that a call locks before it removes any.
 const MANY: usize = 100;
 
-/// Whether the call may remove the open tasks of the instance now. Up to [`MANY`] of them it locks first, so that it waits
-/// for none. A claim or a heartbeat holds the row of a task without the instance, and its transaction may wait for a lock of
-/// this call. With more open tasks it locks none: the burst may wait for a claim or a heartbeat, and PostgreSQL ends a
-/// deadlock with 40P01.
+/// Whether the call may remove the open tasks of the instance now. Up to [`MANY`] of them it locks first, so that it
+/// waits for none. A claim or a heartbeat holds the row of a task without the instance, and its transaction may wait
+/// for a lock of this call. With more open tasks it locks none: the burst may wait for a claim or a heartbeat, and
+/// PostgreSQL ends a deadlock with 40P01.
 pub fn can_remove_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
     !has_few_tasks(row, compiled) || can_lock_tasks(row.instance.id)
 }
@@ -107,7 +108,8 @@ pub fn claim(bookmark: Uuid) -> Result<Claim, PgError> {
     claim_to_serve(bookmark).map(in_owners_session)
 }
 
-/// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever session.
+/// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever
+/// session.
 pub fn claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
     // A claim of a task by a worker does not lock the instance.
     let is_there = |waiting: &mut Waiting| !bookmarks::is_task(&waiting.bookmark) || bookmarks::lock_lease(waiting);

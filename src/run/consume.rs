@@ -51,8 +51,8 @@ pub fn use_up(
     Ok(())
 }
 
-/// Resumes an instance at a bookmark with several inputs, one resume after the other in one burst. The caller holds the lock
-/// of the instance.
+/// Resumes an instance at a bookmark with several inputs, one resume after the other in one burst. The caller holds the
+/// lock of the instance.
 pub fn resume_many(
     session: &mut Session,
     waiting: &mut Waiting,

@@ -1,12 +1,13 @@
 //! Instances that begin in place of one that has ended.
 //!
-//! The burst that ends an instance stores the one that goes on, under the lock of the first. So both are seen at once, and
-//! the activation key, the parent's wait and the admission have one holder at any time. The new instance is stored as one
-//! that is due; the call begins it as a follow-up (`successor.rs`), and if it may not, a session of the owner does.
+//! The burst that ends an instance stores the one that goes on, under the lock of the first. So both are seen at once,
+//! and the activation key, the parent's wait and the admission have one holder at any time. The new instance is stored
+//! as one that is due; the call begins it as a follow-up (`successor.rs`), and if it may not, a session of the owner
+//! does.
 //!
-//! A session that meets the first instance when it has ended goes on to [`latest`]: a stimulus that names it, and what cancels it
-//! together with its parent. These look after they have had the lock of the first or have found that nothing waits there,
-//! with a new snapshot, so they see what the burst has stored.
+//! A session that meets the first instance when it has ended goes on to [`latest`]: a stimulus that names it, and what
+//! cancels it together with its parent. These look after they have had the lock of the first or have found that nothing
+//! waits there, with a new snapshot, so they see what the burst has stored.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -27,8 +28,8 @@ use crate::store::queue;
 /// Stores the instance that goes on in place of one that its burst has ended and saved.
 ///
 /// # Errors
-/// 23505 if an activation strategy refuses it: it runs another definition than the first one, and another instance holds
-/// its key.
+/// 23505 if an activation strategy refuses it: it runs another definition than the first one, and another instance
+/// holds its key.
 pub fn create(
     session: &mut Session,
     before: &mut InstanceRow,

@@ -42,8 +42,8 @@ enum BookmarkDelivery {
     NotPermitted,
 }
 
-/// Checks that the correlation id of a stimulus, or that of the instance which it names, belongs to this node. A stimulus for
-/// everybody passes if it names no instance and no bookmark.
+/// Checks that the correlation id of a stimulus, or that of the instance which it names, belongs to this node. A
+/// stimulus for everybody passes if it names no instance and no bookmark.
 ///
 /// # Errors
 /// 40001 if it belongs to another node, 22004 if it is not known.
@@ -154,7 +154,8 @@ pub fn resume_matches(
             BookmarkDelivery::Failed(id) => delivery.queued = Some(id),
             BookmarkDelivery::Withheld => delivery.withheld += 1,
             // Another session has used up the bookmark since it was found, and the instance may wait at another
-            // matching bookmark by now, or go on as another one. An instance that this delivery has resumed itself is not looked at again.
+            // matching bookmark by now, or go on as another one. An instance that this delivery has resumed itself is
+            // not looked at again.
             BookmarkDelivery::Consumed if !delivery.resumed.contains(&stored.instance_id) => {
                 let instance = continued::latest(stored.instance_id).unwrap_or(stored.instance_id);
                 let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
@@ -293,8 +294,8 @@ fn enqueue_for(session: &mut Session, stimulus: &Stimulus, stored: &StoredBookma
     item.id
 }
 
-/// Keeps a stimulus for a paused instance as long as the pause lasts. It names no bookmark: one that is delivered before it may
-/// use the bookmark up, and lead to another one that it meets.
+/// Keeps a stimulus for a paused instance as long as the pause lasts. It names no bookmark: one that is delivered
+/// before it may use the bookmark up, and lead to another one that it meets.
 fn keep_for(session: &mut Session, stimulus: &Stimulus, instance: Uuid) -> Uuid {
     let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
     let item = item(session, filter, stimulus);

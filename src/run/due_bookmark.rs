@@ -1,7 +1,8 @@
 //! Firing a bookmark that is due, and ending a pause.
 //!
-//! The end of a pause fires the answers that were kept for the instance. A call that may not do so makes a bookmark of the
-//! instance due, and the session that fires it ends the pause. So each of the two leads to the other, and both are here.
+//! The end of a pause fires the answers that were kept for the instance. A call that may not do so makes a bookmark of
+//! the instance due, and the session that fires it ends the pause. So each of the two leads to the other, and both are
+//! here.
 
 use uuid::Uuid;
 use workflow_engine::execution;
@@ -89,8 +90,8 @@ pub fn is_ending(instance_id: Uuid) -> bool {
     pauses::of(instance_id).is_some_and(|pause| pause.is_ending)
 }
 
-/// Ends the pause of an instance, if a call has left that to this session, which fires the bookmark that the call has made
-/// due. `false`: it stays paused.
+/// Ends the pause of an instance, if a call has left that to this session, which fires the bookmark that the call has
+/// made due. `false`: it stays paused.
 fn end_by_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     let Some(waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
     if !is_ending(waiting.row.instance.id) {
@@ -104,8 +105,8 @@ fn end_by_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     Ok(true)
 }
 
-/// Lets a locked instance go on, and delivers what was kept for it: first the answers, then the stimuli. What is due fires
-/// after that, as always.
+/// Lets a locked instance go on, and delivers what was kept for it: first the answers, then the stimuli. What is due
+/// fires after that, as always.
 pub fn end_pause(session: &mut Session, mut row: InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     let (id, now) = (row.instance.id, session.timestamp());
     if let Some(since) = row.paused_at {

@@ -18,8 +18,8 @@ use crate::run::timing::{self, NextFire};
 use crate::store::route;
 use crate::store::schedules::{self, FireOutcome, Timed};
 
-/// How far the due time of a trigger is moved if its schedule cannot be computed, in microseconds. Its row or its time zone
-/// has to be repaired first, and each attempt until then writes a warning and the row.
+/// How far the due time of a trigger is moved if its schedule cannot be computed, in microseconds. Its row or its time
+/// zone has to be repaired first, and each attempt until then writes a warning and the row.
 const RECOMPUTE_AFTER: i64 = 3_600_000_000;
 /// How long a trigger may make up for missed instants before other triggers have their turn, in microseconds.
 const TURN: i64 = 100_000;
@@ -49,8 +49,9 @@ pub fn reboot(session: &Session) -> u64 {
     schedules::reboot(session.timestamp())
 }
 
-/// Fires one trigger, if it is free and its key belongs to this node. A failure is noted in its row and stops no other fire. If an uncommitted
-/// transaction holds the activation key, the trigger stays due; waiting for it would stall every other trigger.
+/// Fires one trigger, if it is free and its key belongs to this node. A failure is noted in its row and stops no other
+/// fire. If an uncommitted transaction holds the activation key, the trigger stays due; waiting for it would stall
+/// every other trigger.
 pub fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     let attempt = session.isolated(|session| {
         let waits = ShortWaits::begin();

@@ -1,22 +1,23 @@
 //! Where the open tasks of a name begin, as this session has found it.
 //!
-//! A task that was claimed leaves a dead entry at the front of the inbox until a vacuum removes it, and none can while an
-//! old snapshot might see it. A search that has read past many of them notes where it found the first task of each name.
-//! The searches of this session begin there for a second. Within it they may pass over an older task of the same priority
-//! that comes back or whose transaction commits late, as long as there are others. Dead entries of a higher priority are
-//! read each time. The ends of leases leave dead entries as well, and are looked at once a second if these are many.
+//! A task that was claimed leaves a dead entry at the front of the inbox until a vacuum removes it, and none can while
+//! an old snapshot might see it. A search that has read past many of them notes where it found the first task of each
+//! name. The searches of this session begin there for a second. Within it they may pass over an older task of the same
+//! priority that comes back or whose transaction commits late, as long as there are others. Dead entries of a higher
+//! priority are read each time. The ends of leases leave dead entries as well, and are looked at once a second if these
+//! are many.
 //!
-//! A claim of tasks of any name would read the first tasks of each. So it notes which task is the first of each name, and
-//! those of this session in the next second read only the names whose first tasks come first. A task that comes before the
-//! one that was noted for its name waits for the end of that second, as long as there are others.
+//! A claim of tasks of any name would read the first tasks of each. So it notes which task is the first of each name,
+//! and those of this session in the next second read only the names whose first tasks come first. A task that comes
+//! before the one that was noted for its name waits for the end of that second, as long as there are others.
 //!
-//! A claim that finds the slots of a lane taken looks at the other lanes, of which there may be as many as there are values
-//! of a key. It notes in which order their first tasks come, and those of the next second read only the first lanes. They
-//! may pass over a task that comes before that, in the same way.
+//! A claim that finds the slots of a lane taken looks at the other lanes, of which there may be as many as there are
+//! values of a key. It notes in which order their first tasks come, and those of the next second read only the first
+//! lanes. They may pass over a task that comes before that, in the same way.
 //!
-//! A claim that finds first tasks of a name held by other claims notes it, if all that it found were for its role. In the next second the
-//! claims of this session lock the tasks of that name as they find them, and so pass over those at once. A claim that cannot
-//! have what it has locked gives it back, and notes that as well.
+//! A claim that finds first tasks of a name held by other claims notes it, if all that it found were for its role. In
+//! the next second the claims of this session lock the tasks of that name as they find them, and so pass over those at
+//! once. A claim that cannot have what it has locked gives it back, and notes that as well.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -32,7 +33,8 @@ use crate::store::leases::{self, ClaimableTask, Front, Held};
 
 /// For how long a front counts.
 const VALID: Duration = Duration::from_secs(1);
-/// Pages that a search may read for each task that it wants of a name, those of its instance and of the indexes included.
+/// Pages that a search may read for each task that it wants of a name, those of its instance and of the indexes
+/// included.
 const PAGES_PER_TASK: i64 = 10;
 /// Names or lanes of which the first task is noted, at most.
 const MOST_NOTED: usize = 10_000;
@@ -64,9 +66,10 @@ thread_local! {
     static HAS_LOCKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The first tasks of these names from their fronts on, at most `max`, as [`leases::first`] gives them. If the search reads
-/// too many pages the fronts are noted anew. A front that follows on another counts no longer than that: the tasks before
-/// it are looked at again each second. Says as well whether the search began with the first task of each name.
+/// The first tasks of these names from their fronts on, at most `max`, as [`leases::first`] gives them. If the search
+/// reads too many pages the fronts are noted anew. A front that follows on another counts no longer than that: the
+/// tasks before it are looked at again each second. Says as well whether the search began with the first task of each
+/// name.
 pub fn first(names: &[String], max: usize) -> (Vec<(ClaimableTask, i32)>, bool) {
     let before = process::pages_read();
     let fronts = fronts(names);
@@ -97,7 +100,8 @@ pub fn note_locks(role: Oid, name: &str, locks: bool) {
     });
 }
 
-/// The first tasks of a name, locked, as [`leases::lock_first`] gives them. If the search reads too many pages the front is noted.
+/// The first tasks of a name, locked, as [`leases::lock_first`] gives them. If the search reads too many pages the
+/// front is noted.
 pub fn lock_first(name: &str, max: usize) -> Vec<(ClaimableTask, i32, Held)> {
     let before = process::pages_read();
     let found = leases::lock_first(name, max);
@@ -146,8 +150,8 @@ fn firsts<'a>(found: impl Iterator<Item = &'a ClaimableTask>) -> HashMap<&'a str
     firsts
 }
 
-/// Runs `release`, which ends the leases of tasks of these names that have ended and says whether there were any, unless it
-/// has just read past many dead entries in vain. Says whether it has run.
+/// Runs `release`, which ends the leases of tasks of these names that have ended and says whether there were any,
+/// unless it has just read past many dead entries in vain. Says whether it has run.
 pub fn release_due(names: &[String], release: impl FnOnce() -> bool) -> bool {
     if ENDS.get().is_some_and(|until| until > Instant::now()) {
         return false;
@@ -171,8 +175,8 @@ pub fn names(max: usize) -> Option<Vec<String>> {
     })
 }
 
-/// Notes the first task of each of all names, if they are many and not known. So many that they would take much memory are
-/// not kept.
+/// Notes the first task of each of all names, if they are many and not known. So many that they would take much memory
+/// are not kept.
 pub fn note_names(all: &[String]) {
     const MANY: std::ops::RangeInclusive<usize> = 17..=MOST_NOTED;
     if names(0).is_some() {
@@ -185,8 +189,8 @@ pub fn note_names(all: &[String]) {
     HEADS.set(heads);
 }
 
-/// Notes which tasks of these names, which are those of [`names`], are first now. `found` are their first ones, in their
-/// order, `is_left` says of each whether it is still there, and `is_full` whether there may be more.
+/// Notes which tasks of these names, which are those of [`names`], are first now. `found` are their first ones, in
+/// their order, `is_left` says of each whether it is still there, and `is_full` whether there may be more.
 pub fn move_heads(names: &[String], found: &[ClaimableTask], is_full: bool, is_left: impl Fn(&ClaimableTask) -> bool) {
     let firsts = firsts(found.iter().filter(|claimable| is_left(claimable)));
     // A name of which nothing was found has its tasks, if any, behind the last one that was, or before its front.
@@ -224,8 +228,8 @@ pub fn read_lanes(names: &[String]) -> OrderedLanes {
 }
 
 /// Tasks that a claim of so many tasks reads at first. Other workers hold some of the first ones until they have
-/// committed, about as many as the claim before found held. A claim that finds too few begins anew with a search that costs
-/// more.
+/// committed, about as many as the claim before found held. A claim that finds too few begins anew with a search that
+/// costs more.
 pub fn page_for(max: usize) -> usize {
     of_lane_for(max).max(max.saturating_add(SPARE))
 }

@@ -164,7 +164,8 @@ impl<'a> SpiHost<'a> {
         let version = match &self.child {
             Some((id, version)) if id == definition_id => *version,
             _ => {
-                let version = version::for_started(definition_id, &self.owner, how).map_err(|error| self.fault(error))?;
+                let version =
+                    version::for_started(definition_id, &self.owner, how).map_err(|error| self.fault(error))?;
                 self.child = Some((definition_id.to_owned(), version));
                 version
             }

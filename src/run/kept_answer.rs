@@ -28,8 +28,9 @@ const TASK: &str = "Task";
 /// The member that holds the fault, if the last attempt failed.
 const FAULT: &str = "Fault";
 
-/// Whether what follows the answer to a task must wait, for a session of the owner or for the end of a pause. `is_named`: the call named the task
-/// without a token, as a person does. Then a caller who may resume the instance lends it its rights.
+/// Whether what follows the answer to a task must wait, for a session of the owner or for the end of a pause.
+/// `is_named`: the call named the task without a token, as a person does. Then a caller who may resume the instance
+/// lends it its rights.
 pub fn must_wait(waiting: &Waiting, compiled: &Compiled, is_named: bool) -> bool {
     let lends = is_named && access::may_resume(role::current(), &waiting.row, compiled);
     waiting.row.paused_at.is_some() || !lends && !access::runs_here(&waiting.row.owner, compiled)

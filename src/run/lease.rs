@@ -1,8 +1,8 @@
 //! Workers outside: claiming tasks, prolonging leases and giving tasks back.
 //!
 //! A claim locks rows only if they are free, so that it never waits. For the last attempt of a task the lock of its
-//! instance comes first: the lease then has a bookmark, which the state of the instance counts. So it does for the first
-//! one of a task that has to be claimed in time.
+//! instance comes first: the lease then has a bookmark, which the state of the instance counts. So it does for the
+//! first one of a task that has to be claimed in time.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -62,7 +62,8 @@ pub struct NewLease {
 
 /// Names at most whose first tasks are read before it is known which of them the role may claim.
 const FEW_NAMES: usize = 16;
-/// How often a claim of tasks of any name asks for other names, because the tasks of those it asked for do not come first.
+/// How often a claim of tasks of any name asks for other names, because the tasks of those it asked for do not come
+/// first.
 const MOST_ROUNDS: usize = 5;
 
 /// Refuses a claim where and when none is possible.
@@ -138,8 +139,8 @@ impl<'a> TaskClaim<'a> {
         self.given.insert(task, taken);
     }
 
-    /// Takes the first tasks of few names, from their fronts on: of the given ones, or of those whose first tasks come first.
-    /// Says whether there are no others.
+    /// Takes the first tasks of few names, from their fronts on: of the given ones, or of those whose first tasks come
+    /// first. Says whether there are no others.
     fn take_first(
         &mut self,
         session: &mut Session,

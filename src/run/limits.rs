@@ -157,8 +157,8 @@ impl Search {
         has_assigned
     }
 
-    /// A first page, from the fronts of the names on, by a statement that asks for no rights: nearly always the role may claim
-    /// what is first. `None`: it does not say which tasks are first for this role.
+    /// A first page, from the fronts of the names on, by a statement that asks for no rights: nearly always the role
+    /// may claim what is first. `None`: it does not say which tasks are first for this role.
     pub fn first(&self, max: usize) -> Option<First> {
         if !self.limited.is_empty() {
             return None;
@@ -209,7 +209,8 @@ impl Search {
         given.collect()
     }
 
-    /// Whether the role may claim a task that has neither an assignee nor candidates. `None`: its definition cannot be read.
+    /// Whether the role may claim a task that has neither an assignee nor candidates. `None`: its definition cannot be
+    /// read.
     fn may_work(&self, known: &mut KnownRights, claimable: &ClaimableTask, owner: i32) -> Option<bool> {
         let key = (owner, claimable.version, claimable.name.clone());
         if let Some(known) = known.get(&key) {
@@ -222,8 +223,8 @@ impl Search {
         Some(may_work)
     }
 
-    /// The first tasks in lanes that are not known to be held, and whether there are no more. If the known lanes have too few, a lane
-    /// may have got its first task since they were read.
+    /// The first tasks in lanes that are not known to be held, and whether there are no more. If the known lanes have
+    /// too few, a lane may have got its first task since they were read.
     fn in_free_lanes(&self, max: usize, most: usize) -> (Vec<ClaimableTask>, bool) {
         let known = front::known_lanes(&self.limited).map(|lanes| self.in_lanes(&lanes, max, most));
         let found = known.filter(|found| found.len() == max);
@@ -240,7 +241,8 @@ impl Search {
         (found, is_all)
     }
 
-    /// The same in these lanes. Each has a task, so the first lanes have the first tasks, unless the role may not claim some.
+    /// The same in these lanes. Each has a task, so the first lanes have the first tasks, unless the role may not claim
+    /// some.
     fn in_lanes(&self, lanes: &[(String, String)], max: usize, most: usize) -> Vec<ClaimableTask> {
         let free: Vec<&(String, String)> = lanes.iter().filter(|lane| !self.knows_held(lane)).collect();
         let mut count = max;
@@ -343,8 +345,8 @@ fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp
     }
 }
 
-/// The slots that tasks of a lane need, those for its key first. `None`: tasks of this name in definitions of this owner
-/// do not have such a lane.
+/// The slots that tasks of a lane need, those for its key first. `None`: tasks of this name in definitions of this
+/// owner do not have such a lane.
 fn needs(all: &[Limit], owner: i32, name: &str, lane: Option<&str>) -> Option<Vec<Need>> {
     let live = || all.iter().filter(|limit| limit.owner == owner && limit.name == name && limit.is_live());
     let (with_key, without) = (live().find(|limit| limit.key.is_some()), live().find(|limit| limit.key.is_none()));

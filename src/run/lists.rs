@@ -1,10 +1,10 @@
 //! Lists of instances that stay fast however many there are.
 //!
-//! No index is in the order in which instances end or are named, and none knows their status: every burst would pay for it.
-//! So a list is made of a *window*: the newest 10,000 instances that satisfy the filter, in the order of their ids, which is
-//! that of time. The window is ordered and cut into pages in memory. Whatever is looked at to find it is bounded by rows:
-//! first what indexes know of the condition (a correlation id, a bookmark, an incident, a burst), then the instances
-//! themselves, in the order of ids. The list says whether more instances may satisfy the filter.
+//! No index is in the order in which instances end or are named, and none knows their status: every burst would pay for
+//! it. So a list is made of a *window*: the newest 10,000 instances that satisfy the filter, in the order of their ids,
+//! which is that of time. The window is ordered and cut into pages in memory. Whatever is looked at to find it is
+//! bounded by rows: first what indexes know of the condition (a correlation id, a bookmark, an incident, a burst), then
+//! the instances themselves, in the order of ids. The list says whether more instances may satisfy the filter.
 
 mod found;
 mod sources;
@@ -74,8 +74,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// The instances that the filter selects and the current role may read, for an order: the oldest ones if `newest` is
-    /// false.
+    /// The instances that the filter selects and the current role may read, for an order: the oldest ones if `newest`
+    /// is false.
     pub fn of(filter: &InstanceFilter, order: Order, newest: bool) -> Self {
         let sight = Sight::current();
         let mut filter = filter.clone();
@@ -168,8 +168,8 @@ fn search(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>)
     is_whole
 }
 
-/// Looks for the instances of many versions among all: as far as a quarter of those looked at is of them. Returns whether the
-/// window is full.
+/// Looks for the instances of many versions among all: as far as a quarter of those looked at is of them. Returns
+/// whether the window is full.
 fn many_versions(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> bool {
     let mut all = Walk::all();
     let is_over = all.run(filter, newest, walk::BUDGET / 3, found);

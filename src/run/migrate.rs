@@ -1,9 +1,10 @@
 //! Moving running instances to another version of their definition.
 //!
 //! A migration holds the lock of the instance, as every call that changes it does: a resume, a fire or an answer comes
-//! before it, in the old version, or after it, in the new one. It takes no other lock, but for those of the rows that name
-//! the instance's activities. A claim or a heartbeat may hold the row of a task without the instance; a migration of many
-//! passes such an instance over, and that of one waits for it, because the instance is the first lock of its call.
+//! before it, in the old version, or after it, in the new one. It takes no other lock, but for those of the rows that
+//! name the instance's activities. A claim or a heartbeat may hold the row of a task without the instance; a migration
+//! of many passes such an instance over, and that of one waits for it, because the instance is the first lock of its
+//! call.
 //!
 //! The caller has the rights of the instance's owner and may start the new version. A role that only has those of the
 //! definition's owner may not bring SQL, children or events into an instance that acts with the rights of another role.
@@ -53,8 +54,8 @@ pub struct MigrationOptions {
 /// Moves an instance to another version, and returns what the operator should know.
 ///
 /// # Errors
-/// 22023 if something stands against it, with all of it as the detail; 55000 if the instance has ended; 42501 if the caller may
-/// not move it.
+/// 22023 if something stands against it, with all of it as the detail; 55000 if the instance has ended; 42501 if the
+/// caller may not move it.
 pub fn migrate(session: &mut Session, id: Uuid, wanted: &MigrationOptions) -> Result<Vec<Problem>, PgError> {
     running::refuse(id)?;
     session.has_waited = true;

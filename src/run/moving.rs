@@ -1,7 +1,7 @@
 //! Moving instances to another node: exporting them, taking them in, and keeping those of this node.
 //!
-//! A tree of instances moves as a whole: an instance that no other one has started, with all below it. Its key is that of the
-//! root; a child without a correlation id goes with its parent.
+//! A tree of instances moves as a whole: an instance that no other one has started, with all below it. Its key is that
+//! of the root; a child without a correlation id goes with its parent.
 
 use std::collections::BTreeSet;
 

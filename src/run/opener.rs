@@ -16,8 +16,8 @@ pub fn opener<'a>(program: &'a Program, node_id: &str) -> Option<&'a Node> {
     program.nodes.iter().find(|node| node.node_id == node_id)
 }
 
-/// Compares an answer with the schema that the task has for it, and asks the activity that opened the task what the answer
-/// means: the fault of an attempt that failed, if it is that.
+/// Compares an answer with the schema that the task has for it, and asks the activity that opened the task what the
+/// answer means: the fault of an attempt that failed, if it is that.
 ///
 /// # Errors
 /// 22023 if it is no answer to such a task.

@@ -1,12 +1,12 @@
 //! Letting an instance stand still, and go on.
 //!
-//! A pause takes the lock of the instance, so it comes before or after a burst, never into one. A session that wants to resume the
-//! instance takes that lock as well and finds it paused: a stimulus is kept for it, an answer with a valid token closes the
-//! task and waits, a call by name is refused. Claims and heartbeats lock the rows of tasks without the instance. So the pause
-//! may wait for one, as a cancel may; a claim that comes later finds the row held.
+//! A pause takes the lock of the instance, so it comes before or after a burst, never into one. A session that wants to
+//! resume the instance takes that lock as well and finds it paused: a stimulus is kept for it, an answer with a valid
+//! token closes the task and waits, a call by name is refused. Claims and heartbeats lock the rows of tasks without the
+//! instance. So the pause may wait for one, as a cancel may; a claim that comes later finds the row held.
 //!
-//! The end of a pause delivers what was kept, where SQL of users may run in this session. Otherwise the instance stays paused
-//! until a session of its owner fires a bookmark that the call makes due. So nothing overtakes what was kept.
+//! The end of a pause delivers what was kept, where SQL of users may run in this session. Otherwise the instance stays
+//! paused until a session of its owner fires a bookmark that the call makes due. So nothing overtakes what was kept.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -27,8 +27,8 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::owners;
 use crate::store::{journal, pauses, queue};
 
-/// Pauses an instance, and then its children in order of id if they are asked for. `false`: all of them were paused before,
-/// or have ended.
+/// Pauses an instance, and then its children in order of id if they are asked for. `false`: all of them were paused
+/// before, or have ended.
 ///
 /// Locks are taken downward and in order of id, as a cancel takes them.
 ///

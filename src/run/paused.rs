@@ -10,7 +10,8 @@ use crate::run::gone;
 use crate::store::instances::InstanceRow;
 use crate::store::pauses;
 
-/// Refuses a call that would resume an instance while it is paused (55000). Who may not read the instance is not told why.
+/// Refuses a call that would resume an instance while it is paused (55000). Who may not read the instance is not told
+/// why.
 pub fn refuse(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     if row.paused_at.is_none() {
         return Ok(());

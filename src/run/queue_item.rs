@@ -1,4 +1,5 @@
-//! Items of the queue, whatever they ask for: which session delivers one, what a sweep says of it, and how failures count.
+//! Items of the queue, whatever they ask for: which session delivers one, what a sweep says of it, and how failures
+//! count.
 
 use uuid::Uuid;
 

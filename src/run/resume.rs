@@ -49,7 +49,8 @@ pub fn resume_by_id(
     Ok(Some(waiting.row))
 }
 
-/// Locks the instance of a bookmark that the caller named, and asks `require` for the rights. `None`: it does not exist.
+/// Locks the instance of a bookmark that the caller named, and asks `require` for the rights. `None`: it does not
+/// exist.
 pub fn lock_named(
     session: &mut Session,
     bookmark: Uuid,

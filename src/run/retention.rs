@@ -1,4 +1,5 @@
-//! Retention: removing instances, runs of schedules, answers and dead letters that have been over for long, in small batches.
+//! Retention: removing instances, runs of schedules, answers and dead letters that have been over for long, in small
+//! batches.
 //!
 //! A round reads the instances in order of id. A backend remembers how far its round came. A round of wf_run_due starts
 //! at a random id and goes on at the lowest one after the end, so that many short sessions cover as much as one long

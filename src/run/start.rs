@@ -98,7 +98,8 @@ pub(super) struct Beginning<'a> {
 }
 
 /// Runs a new instance. Its row is inserted before the burst if user SQL, or another instance that takes the same
-/// correlation id, must see it during the burst, or if the burst may write other rows for it. Otherwise it is written once, at the end.
+/// correlation id, must see it during the burst, or if the burst may write other rows for it. Otherwise it is written
+/// once, at the end.
 pub(super) fn run(
     session: &mut Session,
     row: &mut InstanceRow,

@@ -1,8 +1,8 @@
 //! Trimming the journal of an instance while it runs, if its definition says how much of it is kept.
 //!
-//! It happens in every twentieth row, so that most bursts pay nothing, and each time a bounded number of rows goes, so that none
-//! pays for all. The first row stays: it says how the run began. The state knows where the rest begins, so nothing has to be
-//! looked for.
+//! It happens in every twentieth row, so that most bursts pay nothing, and each time a bounded number of rows goes, so
+//! that none pays for all. The first row stays: it says how the run began. The state knows where the rest begins, so
+//! nothing has to be looked for.
 
 use uuid::Uuid;
 use workflow_engine::instance::State;

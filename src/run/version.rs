@@ -49,8 +49,8 @@ fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
     }
 }
 
-/// The version that an instance runs which another one starts: the published one. Their owner must have the right to start
-/// it (42501).
+/// The version that an instance runs which another one starts: the published one. Their owner must have the right to
+/// start it (42501).
 pub fn for_started(definition_id: &str, owner: &owners::Owner, how: StartedAs) -> Result<Uuid, PgError> {
     let row = definitions::published(definition_id).ok_or_else(|| not_startable(definition_id, None))?;
     if owner.role().is_some_and(|role| access::may(role, Privilege::Start, &row)) {

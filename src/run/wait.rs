@@ -1,7 +1,7 @@
 //! Waiting for tasks: a session sleeps until a claim of its names would give it work.
 //!
-//! It asks the same question as the claim, but takes no lock: a look reads the tasks that can be claimed, and who is in the way of
-//! locking them. Between two looks it has no snapshot, no transaction id and no lock of a table.
+//! It asks the same question as the claim, but takes no lock: a look reads the tasks that can be claimed, and who is in
+//! the way of locking them. Between two looks it has no snapshot, no transaction id and no lock of a table.
 
 use std::cell::Cell;
 
@@ -25,7 +25,8 @@ const USUAL_LEASE: i64 = 300_000_000;
 enum Look {
     /// A claim would give work.
     Ready,
-    /// It would not, before an instant by the clock of the server, or before one of these transactions, or parts of such, has ended.
+    /// It would not, before an instant by the clock of the server, or before one of these transactions, or parts of
+    /// such, has ended.
     Nothing { until: i64, blockers: Vec<u32> },
 }
 
@@ -34,7 +35,8 @@ pub fn wait(names: Option<&[String]>, timeout: i64) -> Result<bool, PgError> {
     let end = process::now().saturating_add(timeout);
     let waiter = Waiter::take(names)?;
     loop {
-        // `sleep` may have read the configuration anew, and with it the isolation level of the transactions that follow.
+        // `sleep` may have read the configuration anew, and with it the isolation level of the transactions that
+        // follow.
         session::require_read_committed("wait for tasks")?;
         match waiter.look(names)? {
             Look::Ready => {
@@ -56,7 +58,8 @@ pub fn wait(names: Option<&[String]>, timeout: i64) -> Result<bool, PgError> {
     }
 }
 
-/// This session among those that wait, in shared memory. What it takes there is freed when this is dropped, and when the process ends.
+/// This session among those that wait, in shared memory. What it takes there is freed when this is dropped, and when
+/// the process ends.
 struct Waiter {
     slot: usize,
     class: Class,
@@ -93,8 +96,8 @@ impl Waiter {
         })
     }
 
-    /// Sleeps until it is to look again. `false`: the time is over. PostgreSQL reads the configuration between statements only, and a new
-    /// configuration may turn firing on.
+    /// Sleeps until it is to look again. `false`: the time is over. PostgreSQL reads the configuration between
+    /// statements only, and a new configuration may turn firing on.
     fn sleep(&self, end: i64) -> bool {
         loop {
             if process::process_interrupts() {
@@ -161,7 +164,8 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     let mut until =
         leases::next_end(&names, now, role).into_iter().chain(slot).min().map_or(NEVER, wake::by_server_clock);
     let left = leases::left_due(&names, now, role);
-    // A session that has not loaded the library wakes no other when it ends a transaction: by COMMIT PREPARED, for example.
+    // A session that has not loaded the library wakes no other when it ends a transaction: by COMMIT PREPARED, for
+    // example.
     if left.len() == leases::MOST_LEFT || !shared::is_preloaded() {
         until = until.min(process::now().saturating_add(1_000_000));
     }

@@ -1,8 +1,8 @@
 //! Admissions: which instances of definitions with `maxConcurrency` have begun and not ended.
 //!
-//! An admission says which instance took it. It is free when that instance has ended or does not exist, so whatever ends an
-//! instance frees it with its commit. Nothing here but [`retake`] waits for a lock: an admission that another transaction
-//! has locked, or is making, counts as taken.
+//! An admission says which instance took it. It is free when that instance has ended or does not exist, so whatever
+//! ends an instance frees it with its commit. Nothing here but [`retake`] waits for a lock: an admission that another
+//! transaction has locked, or is making, counts as taken.
 
 use uuid::Uuid;
 
@@ -91,8 +91,8 @@ static RETAKE: Statement = Statement::new(
     &[Type::Text, Type::Text, Type::Uuid],
 );
 
-/// Takes the admission that an instance had before it left this node, unless another instance has it. Waits for a transaction
-/// that is about to take it: that transaction may be rolled back, and the instance would have two.
+/// Takes the admission that an instance had before it left this node, unless another instance has it. Waits for a
+/// transaction that is about to take it: that transaction may be rolled back, and the instance would have two.
 pub fn retake(place: &Place, instance: &Uuid) -> bool {
     RETAKE.run(&[Arg::Text(&place.definition_id), Arg::Text(&place.value), Arg::Uuid(instance)]) > 0
 }

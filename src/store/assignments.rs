@@ -1,7 +1,7 @@
 //! Who may answer a task, if it is for certain people.
 //!
-//! An assignee and each candidate is a text. `role:` and an id of `workflow.owners` is a role, which so keeps its meaning when
-//! it is renamed or dumped. Anything else is a label of the application's.
+//! An assignee and each candidate is a text. `role:` and an id of `workflow.owners` is a role, which so keeps its
+//! meaning when it is renamed or dumped. Anything else is a label of the application's.
 
 use serde_json::Value;
 use uuid::Uuid;

@@ -102,8 +102,8 @@ pub fn published(definition_id: &str) -> Option<DefinitionRow> {
     })
 }
 
-/// The published version, and the id of a role in `workflow.owners`, which may be known. Reads `owners` first: DROP EXTENSION
-/// locks the tables in that order.
+/// The published version, and the id of a role in `workflow.owners`, which may be known. Reads `owners` first: DROP
+/// EXTENSION locks the tables in that order.
 pub fn published_for(definition_id: &str, role: Oid, id: Option<i32>) -> Option<(DefinitionRow, Option<i32>)> {
     let id = id.or_else(|| owners::known_id_of(role));
     published(definition_id).map(|row| (row, id))
@@ -142,8 +142,8 @@ pub struct WholeDefinition {
     pub unknown_types: Vec<String>,
     /// The document, unchanged since the caller gave it.
     pub document: Value,
-    /// The node numbers with which it is compiled: a [`Numbering`](workflow_engine::program::Numbering), unless it is damaged.
-    /// `None`: it is a draft that does not compile.
+    /// The node numbers with which it is compiled: a [`Numbering`](workflow_engine::program::Numbering), unless it is
+    /// damaged. `None`: it is a draft that does not compile.
     pub numbering: Option<Value>,
 }
 

@@ -64,8 +64,8 @@ pub struct DueItem {
     pub may_match: bool,
 }
 
-// `may_match` costs one index probe per item. Tasks are in no index by hash: a stimulus for one is delivered, or not, by
-// the id in its payload.
+// `may_match` costs one index probe per item. Tasks are in no index by hash: a stimulus for one is delivered, or not,
+// by the id in its payload.
 static ITEMS: Statement = Statement::new(
     "SELECT q.id, q.not_before, q.sender, d.uses_sql, d.security, i.owner, \
          CASE WHEN q.bookmark_id IS NOT NULL OR q.activity_instance_id IS NOT NULL THEN true \

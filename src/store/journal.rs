@@ -43,8 +43,8 @@ static REMOVE: Statement = Statement::new(
     &[Type::Uuid, Type::Integer, Type::Integer],
 );
 
-/// The first row from `from` to before `to` that was written at or after an instant. The instants need not be in the order
-/// of the rows: the clock may have been set back.
+/// The first row from `from` to before `to` that was written at or after an instant. The instants need not be in the
+/// order of the rows: the clock may have been set back.
 pub fn first_since(instance: &Uuid, from: u32, to: u32, at: Timestamp) -> Option<u32> {
     let args = [Arg::Uuid(instance), Arg::Integer(from as i32), Arg::Integer(to as i32), Arg::Timestamp(at)];
     SINCE.first(&args, |row| row.maybe::<i32>()).flatten().map(|seq| seq as u32)

@@ -129,10 +129,11 @@ pub fn names() -> Vec<String> {
     NAMES.rows(&[], |row| row.get())
 }
 
-/// Makes a statement whose `$1` is a role. It claims the task with bookmark `b` of instance `i` only if it may work on it,
-/// as `access::work::may_work` says; a task for certain people only if the task names it, as `access::people::is_claimed_by`
-/// says. `mine` are the owners whose rights the role has, `me` those that a task for certain people can name. `given` are
-/// its task grants, each with an owner whose definitions its grantor may manage; without one, it may manage all.
+/// Makes a statement whose `$1` is a role. It claims the task with bookmark `b` of instance `i` only if it may work on
+/// it, as `access::work::may_work` says; a task for certain people only if the task names it, as
+/// `access::people::is_claimed_by` says. `mine` are the owners whose rights the role has, `me` those that a task for
+/// certain people can name. `given` are its task grants, each with an owner whose definitions its grantor may manage;
+/// without one, it may manage all.
 macro_rules! for_role {
     ($before:expr, $after:literal) => {
         concat!(
@@ -180,8 +181,8 @@ macro_rules! for_role {
     };
 }
 
-/// Makes the statement that gives the first tasks of some names that a role may claim, in the order of the inbox. All of
-/// them have the same `available_at`, which is in `ORDER BY` for the sake of the index.
+/// Makes the statement that gives the first tasks of some names that a role may claim, in the order of the inbox. All
+/// of them have the same `available_at`, which is in `ORDER BY` for the sake of the index.
 macro_rules! claimable_tasks {
     ($available_at:literal) => {
         for_role!(
@@ -355,8 +356,8 @@ pub fn lock_all_of(instance: Uuid) -> bool {
     LOCK_OPEN.run(&id) == COUNT_OPEN.run(&id)
 }
 
-/// Prolongs or shortens the lease of a locked row. The index is told only if it would find the task too late. If its instance
-/// is paused the clock of the lease stands from now on.
+/// Prolongs or shortens the lease of a locked row. The index is told only if it would find the task too late. If its
+/// instance is paused the clock of the lease stands from now on.
 pub fn extend(held: &Held, until: Timestamp, progress: Option<&Value>, now: Timestamp) {
     let (lease, is_paused) = (&held.lease, held.is_paused);
     let is_late = !is_paused && lease.available_at.is_none_or(|at| !lease.is_last() && at > until);

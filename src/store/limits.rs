@@ -1,10 +1,10 @@
 //! Limits of tasks, and the slots that a claim takes.
 //!
-//! A slot says which lease took it. Whether the slot is free follows from the lease: it is if the task is gone, if the task
-//! has another token, or if the lease has ended by time. So a transaction that ends a lease frees its slots with its commit,
-//! and a rollback leaves them taken. Only an end by time can be undone, by a heartbeat that comes late. So a claim that takes
-//! such a slot locks the row of the other task, and clears `lease_until` in it. The heartbeat finds that when it has the lock
-//! ([`Lease::has_lost_slot`](crate::store::leases::Lease::has_lost_slot)).
+//! A slot says which lease took it. Whether the slot is free follows from the lease: it is if the task is gone, if the
+//! task has another token, or if the lease has ended by time. So a transaction that ends a lease frees its slots with
+//! its commit, and a rollback leaves them taken. Only an end by time can be undone, by a heartbeat that comes late. So
+//! a claim that takes such a slot locks the row of the other task, and clears `lease_until` in it. The heartbeat finds
+//! that when it has the lock ([`Lease::has_lost_slot`](crate::store::leases::Lease::has_lost_slot)).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,8 +17,8 @@ use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type, read};
 use crate::store::tables::LIMITS;
 
-/// The text that the value of a task's key adds to a lane, behind the id of the limit `k`, and to the place of a slot. It is
-/// NULL if the limit has no key. A long value is replaced by its hash, because the text is a key of an index.
+/// The text that the value of a task's key adds to a lane, behind the id of the limit `k`, and to the place of a slot.
+/// It is NULL if the limit has no key. A long value is replaced by its hash, because the text is a key of an index.
 macro_rules! key_value {
     () => {
         "CASE WHEN octet_length(t.payload ->> k.key) > 100 \
@@ -194,8 +194,8 @@ macro_rules! assigning {
     };
 }
 
-// A plan that was made while there were no tasks must not read all of them, so only what is to find tasks by name says the
-// type, as the index on names does.
+// A plan that was made while there were no tasks must not read all of them, so only what is to find tasks by name says
+// the type, as the index on names does.
 static ASSIGN: Statement = Statement::new(assigning!("b.id = ANY ($1)"), &[Type::UuidArray]);
 static ASSIGN_ALL: Statement = Statement::new(
     assigning!(

@@ -69,7 +69,8 @@ impl<'a> Name<'a> {
     }
 
     /// Waits until no other transaction makes the same call, and reads what it was answered. No other transaction makes
-    /// it until [`done`](Self::done) or the end of the (sub)transaction. The hash is easy to meet, but not by another role.
+    /// it until [`done`](Self::done) or the end of the (sub)transaction. The hash is easy to meet, but not by another
+    /// role.
     pub fn begin(&self) -> Option<Answered> {
         loop {
             object_lock::lock(MESSAGES.name, self.hash(), self.owner);
@@ -84,8 +85,8 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// Lets other transactions look for the answer, which the caller has found or remembered. They wait for the transaction
-    /// that is inserting or deleting it.
+    /// Lets other transactions look for the answer, which the caller has found or remembered. They wait for the
+    /// transaction that is inserting or deleting it.
     pub fn done(&self) {
         object_lock::unlock(MESSAGES.name, self.hash(), self.owner);
     }

@@ -1,7 +1,8 @@
 //! Statements of a migration: what is stored about an instance goes over to another version of its definition.
 //!
-//! The caller holds the lock of the instance. The columns that name an activity in rows of tasks, bookmarks and incidents
-//! are written by no other call; a claim or a heartbeat that holds the row of a task changes other columns of it.
+//! The caller holds the lock of the instance. The columns that name an activity in rows of tasks, bookmarks and
+//! incidents are written by no other call; a claim or a heartbeat that holds the row of a task changes other columns of
+//! it.
 
 use std::collections::BTreeSet;
 
@@ -25,9 +26,9 @@ static PAGE: Statement = Statement::new(
     &[Type::Text, Type::Uuid, Type::Integer, Type::Integer, Type::Integer],
 );
 
-/// Instances of a definition, or of one version of it, or of all but one, that have not ended: the first of those with a greater id, each with
-/// the id of its owner. No index has the definition, so the primary key gives the order: pages behind each other read the
-/// table once.
+/// Instances of a definition, or of one version of it, or of all but one, that have not ended: the first of those with
+/// a greater id, each with the id of its owner. No index has the definition, so the primary key gives the order: pages
+/// behind each other read the table once.
 pub fn page(definition_id: &str, after: Uuid, versions: (Option<i32>, Option<i32>), max: i32) -> Vec<(Uuid, i32)> {
     let [only, except] = [versions.0, versions.1].map(|version| version.map_or(Arg::Null, Arg::Integer));
     let given = [Arg::Text(definition_id), Arg::Uuid(&after), only, except, Arg::Integer(max)];
@@ -68,7 +69,8 @@ changed! {
 }
 static MIGRATED: Columns = Columns::of(&INSTANCES, Migrated::COLUMNS);
 
-/// Writes what a migration changes of a locked instance. A key that another instance holds is a unique violation (23505).
+/// Writes what a migration changes of a locked instance. A key that another instance holds is a unique violation
+/// (23505).
 pub fn save(writer: &mut Writer, row: &InstanceRow, variables: bool, key_before: Option<&str>, now: Timestamp) {
     let instance = &row.instance;
     let key = row.activation_key.as_deref();

@@ -1,7 +1,9 @@
-//! Rows on their way to another node: whole trees of instances, and what belongs to a correlation id without an instance.
+//! Rows on their way to another node: whole trees of instances, and what belongs to a correlation id without an
+//! instance.
 //!
-//! Lock order: the partition, then the instances in order of id, then rows of other tables. Each session that changes a row that
-//! belongs to an instance has locked the instance, but for claims and heartbeats of workers, which lock the bookmark alone.
+//! Lock order: the partition, then the instances in order of id, then rows of other tables. Each session that changes a
+//! row that belongs to an instance has locked the instance, but for claims and heartbeats of workers, which lock the
+//! bookmark alone.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,8 +18,8 @@ mod rows;
 
 pub use rows::{Contents, MovedRows, References, arrived, is_known, unpack};
 
-// Each part gives so many of its own, so the first ones of all of them are among these. Kept stimuli and dead letters have no index
-// for it, and are read whole.
+// Each part gives so many of its own, so the first ones of all of them are among these. Kept stimuli and dead letters
+// have no index for it, and are read whole.
 static LIVE_KEYS: Statement = Statement::new(
     "(SELECT DISTINCT i.correlation_id FROM workflow.instances i WHERE i.correlation_id IS NOT NULL AND i.correlation_id > $1 \
          AND i.definition_id <> ALL ($3) ORDER BY 1 LIMIT $2) \
@@ -34,7 +36,8 @@ pub fn keys(after: &str, limit: i64, not_of: &[String]) -> Vec<String> {
     LIVE_KEYS.rows(&[Arg::Text(after), Arg::BigInt(limit), Arg::Texts(not_of)], |row| row.get())
 }
 
-/// Whether no parent of an instance `i` is here. A subquery for one value is never hashed: that would read all instances.
+/// Whether no parent of an instance `i` is here. A subquery for one value is never hashed: that would read all
+/// instances.
 macro_rules! is_root {
     () => {
         "(i.parent_instance_id IS NULL OR (SELECT p.id FROM workflow.instances p WHERE p.id = i.parent_instance_id) IS NULL)"
@@ -79,7 +82,8 @@ pub fn trees(roots: &[Uuid]) -> Vec<(Uuid, Uuid)> {
     trees
 }
 
-// Without `IS NOT NULL`: where few instances have a parent, the partial index of those that have one would be read whole.
+// Without `IS NOT NULL`: where few instances have a parent, the partial index of those that have one would be read
+// whole.
 static PARENTS: Statement = Statement::new(
     "WITH RECURSIVE above (id, parent) AS ( \
          SELECT i.id, i.parent_instance_id FROM workflow.instances i WHERE i.id = ANY ($1) \

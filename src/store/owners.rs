@@ -217,7 +217,8 @@ pub fn alias(id: i32, role: Oid) -> Result<(), PgError> {
 static SCATTER: Statement =
     Statement::new("SELECT setval('workflow.owners_id_seq', 1 + trunc(random() * 1000000000)::bigint)", &[]);
 
-/// Lets the ids of owners that are made from now on differ from those of a node with which this one had its rows in common.
+/// Lets the ids of owners that are made from now on differ from those of a node with which this one had its rows in
+/// common.
 pub fn scatter() {
     SCATTER.run(&[]);
 }

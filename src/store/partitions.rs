@@ -17,8 +17,8 @@ use crate::store::tables::PARTITIONS;
 /// Number of partitions at most.
 pub const MOST: i32 = 65_536;
 
-/// Locks that stand for the partitions. A transaction holds one of each at most, so that one with keys in all partitions
-/// does not fill the table of locks; partitions that share one move together with the others' calls held up.
+/// Locks that stand for the partitions. A transaction holds one of each at most, so that one with keys in all
+/// partitions does not fill the table of locks; partitions that share one move together with the others' calls held up.
 const LOCKS: u32 = 256;
 
 read! {

@@ -1,9 +1,10 @@
 //! Pauses: instances that stand still.
 //!
-//! `instances.paused_at` is read with the instance; who paused it and why is a row of `workflow.pauses`. While an instance is
-//! paused its bookmarks are in no index of what is due, and its tasks in none of what can be claimed: [`hold`] moves `due_at`
-//! and `available_at` aside, and [`let_go`] puts them back. So nothing that fires or claims passes over them again and again.
-//! Every bookmark says since when its clock stands: since the pause, or since a burst or a heartbeat changed it during the pause.
+//! `instances.paused_at` is read with the instance; who paused it and why is a row of `workflow.pauses`. While an
+//! instance is paused its bookmarks are in no index of what is due, and its tasks in none of what can be claimed:
+//! [`hold`] moves `due_at` and `available_at` aside, and [`let_go`] puts them back. So nothing that fires or claims
+//! passes over them again and again. Every bookmark says since when its clock stands: since the pause, or since a burst
+//! or a heartbeat changed it during the pause.
 
 use uuid::Uuid;
 use workflow_engine::instance::Instance;
@@ -113,9 +114,9 @@ static LET_GO: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp, Type::TextArray, Type::TextArray],
 );
 
-/// Ends the pause of a locked instance. The clocks of retries, timeouts and leases move on by the time that they stood still,
-/// and so does the opening of tasks at these nodes, from which the time of all attempts runs. Other due times stay. Returns
-/// whether anything is or will be due.
+/// Ends the pause of a locked instance. The clocks of retries, timeouts and leases move on by the time that they stood
+/// still, and so does the opening of tasks at these nodes, from which the time of all attempts runs. Other due times
+/// stay. Returns whether anything is or will be due.
 pub fn let_go(instance: &Instance, timed_nodes: &[String], now: Timestamp) -> bool {
     let clocks = [RETRY, TIMEOUT, START_TIMEOUT, RUN_TIMEOUT, LEASE].map(str::to_owned);
     let args = [Arg::Uuid(&instance.id), Arg::Timestamp(now), Arg::Texts(&clocks), Arg::Texts(timed_nodes)];

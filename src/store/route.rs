@@ -1,8 +1,8 @@
 //! The routing guard: whether a correlation id belongs to this node.
 //!
 //! A key that the guard has let through belongs here until the transaction ends, if the list of partitions decides:
-//! the transaction shares the lock of its partition, and a move takes that lock alone before it changes the list. So the
-//! lock comes before all others of the call: before the row of an instance, and before what a start inserts.
+//! the transaction shares the lock of its partition, and a move takes that lock alone before it changes the list. So
+//! the lock comes before all others of the call: before the row of an instance, and before what a start inserts.
 //!
 //! The key of an instance is its correlation id. A child without one has the key of its parent.
 
@@ -58,8 +58,8 @@ pub fn admits(key: Option<&str>) -> bool {
     ask(&check, key, Some(Wait::Skip)).unwrap_or_else(|error| unwind(error)).is_ok()
 }
 
-/// Whether a key belongs here, also after a move of its partition that is under way, which is awaited. The answer holds until this
-/// transaction ends.
+/// Whether a key belongs here, also after a move of its partition that is under way, which is awaited. The answer holds
+/// until this transaction ends.
 pub fn owns(key: &str) -> bool {
     let Some(check) = guc::route_check() else { return true };
     ask(&check, key, Some(Wait::Block)).unwrap_or_else(|error| unwind(error)).is_ok()
@@ -72,8 +72,8 @@ fn is_of_node(definition_id: &str) -> bool {
     OF_NODE.contains(&definition_id)
 }
 
-/// Whether a key belongs here; if not, a detail. [`Wait::Skip`] says no instead of waiting for a move. `None` neither waits
-/// nor keeps the key here: one that moves is here until it has moved.
+/// Whether a key belongs here; if not, a detail. [`Wait::Skip`] says no instead of waiting for a move. `None` neither
+/// waits nor keeps the key here: one that moves is here until it has moved.
 fn ask(check: &RouteCheck, key: &str, wait: Option<Wait>) -> Result<Result<(), Option<String>>, PgError> {
     match check {
         RouteCheck::Partitions => Ok(ask_partitions(key, wait).map_err(Some)),
@@ -157,8 +157,8 @@ fn whose(instance: Uuid) -> InstanceRoute {
     }
 }
 
-/// Lets a call go on with an instance whose key belongs here. Its correlation id may be `known`, and is read otherwise. An
-/// instance that does not exist is let through.
+/// Lets a call go on with an instance whose key belongs here. Its correlation id may be `known`, and is read otherwise.
+/// An instance that does not exist is let through.
 ///
 /// # Errors
 /// As [`require`].
@@ -177,7 +177,8 @@ pub fn require_instance(instance: Uuid, known: Option<&str>) -> Result<(), PgErr
     }
 }
 
-/// Why a call for an instance is refused, asked without waiting for a move: its key belongs to another node, or it has none.
+/// Why a call for an instance is refused, asked without waiting for a move: its key belongs to another node, or it has
+/// none.
 pub fn refusal(instance: Uuid) -> Result<Option<PgError>, PgError> {
     let Some(check) = guc::route_check() else { return Ok(None) };
     Ok(match whose(instance) {

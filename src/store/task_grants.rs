@@ -42,8 +42,8 @@ static ADD: Statement = Statement::new(
     &[Type::Integer, Type::Integer, Type::Text, Type::Text],
 );
 static REMOVE: Statement = Statement::new("DELETE FROM workflow.task_grants WHERE id = ANY ($1)", &[Type::UuidArray]);
-// Two deletions lock the same roles in the same order. Deletions of several definitions in one transaction can deadlock with
-// other grants (40P01), as grants to several roles can.
+// Two deletions lock the same roles in the same order. Deletions of several definitions in one transaction can deadlock
+// with other grants (40P01), as grants to several roles can.
 static HOLDERS_OF: Statement = Statement::new(
     "SELECT DISTINCT g.role FROM workflow.task_grants g WHERE g.definition_id = $1 ORDER BY 1",
     &[Type::Text],
@@ -100,8 +100,8 @@ static LACKS_CALLS: Statement = Statement::new("SELECT workflow._lacks_worker_ca
 static GIVE_CALLS: Statement = Statement::new("SELECT workflow._give_worker_calls($1)", &[Type::Oid]);
 static TAKE_CALLS: Statement = Statement::new("SELECT workflow._take_worker_calls($1)", &[Type::Oid]);
 
-/// Locks the grants of a role until the transaction ends. Otherwise one that takes the last grant back, and EXECUTE with
-/// it, would not see the grant of another.
+/// Locks the grants of a role until the transaction ends. Otherwise one that takes the last grant back, and EXECUTE
+/// with it, would not see the grant of another.
 pub fn lock(role: Oid) {
     object_lock::lock(c"task_grants", role.into(), 1);
 }

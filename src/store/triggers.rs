@@ -163,7 +163,8 @@ pub fn delete_all(definition_id: &str) -> u64 {
 
 static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_triggers', $1)", &[Type::Text]);
 
-/// Announces on channel `workflow_triggers` what changed in the index of a definition, if `workflow.notify_triggers` is on.
+/// Announces on channel `workflow_triggers` what changed in the index of a definition, if `workflow.notify_triggers` is
+/// on.
 pub fn announce(definition_id: &str, indexed: Indexed) {
     let Indexed { added, removed, unchanged } = indexed;
     if guc::notify_triggers() && added + removed + unchanged > 0 {

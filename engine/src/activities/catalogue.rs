@@ -81,7 +81,8 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &scheduled_command::ScheduledCommand,
 ];
 
-/// Names of the types that came after version 0.2.0. A type that was registered in SQL under such a name stays that type.
+/// Names of the types that came after version 0.2.0. A type that was registered in SQL under such a name stays that
+/// type.
 pub const LATER: [&str; 12] = [
     "Try",
     "Compensable",

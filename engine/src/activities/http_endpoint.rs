@@ -276,13 +276,22 @@ fn wrong_files(cx: &Execution<'_>, files: &[File]) -> Result<Option<FileRefusal>
     if let Some(limit) = limit(cx, FILE_SIZE_LIMIT)?.filter(|limit| files.iter().any(|f| f.bytes.len() as u64 > *limit))
     {
         let message = format!("The maximum file size allowed is {limit} bytes.");
-        return Ok(Some(FileRefusal { expose: EXPOSE_FILE_TOO_LARGE, outcome: "File too large", status: 413, message }));
+        return Ok(Some(FileRefusal {
+            expose: EXPOSE_FILE_TOO_LARGE,
+            outcome: "File too large",
+            status: 413,
+            message,
+        }));
     }
     let has = |list: &[String], text: &str| list.iter().any(|item| item.trim().eq_ignore_ascii_case(text));
     let [allowed, blocked, types] =
         [ALLOWED_EXTENSIONS, BLOCKED_EXTENSIONS, ALLOWED_TYPES].map(|input| texts(cx.peek(input)));
-    let extension =
-        |message| FileRefusal { expose: EXPOSE_INVALID_EXTENSION, outcome: "Invalid file extension", status: 415, message };
+    let extension = |message| FileRefusal {
+        expose: EXPOSE_INVALID_EXTENSION,
+        outcome: "Invalid file extension",
+        status: 415,
+        message,
+    };
     if !allowed.is_empty() && !files.iter().all(|file| has(&allowed, file.extension())) {
         let list = allowed.join(", ");
         return Ok(Some(extension(format!("Only the following file extensions are allowed: {list}"))));

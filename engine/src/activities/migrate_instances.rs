@@ -1,7 +1,7 @@
 //! `MigrateInstances`: moves the instances of a definition to a version that was published with `options.migrate`.
 //!
-//! Each batch is a burst that time begins at once, so workers run it in a session of the instance's owner. What the next
-//! batch needs to know is what the activity remembers.
+//! Each batch is a burst that time begins at once, so workers run it in a session of the instance's owner. What the
+//! next batch needs to know is what the activity remembers.
 
 use serde_json::{Value, json};
 
@@ -21,8 +21,8 @@ pub const MIGRATE_INSTANCES: &str = "Workflow.MigrateInstances";
 #[derive(Debug)]
 pub struct MigrateInstances;
 
-/// Its result says what the next batch gets, how many were moved and refused, and in how many seconds the next batch begins;
-/// without that, all is done.
+/// Its result says what the next batch gets, how many were moved and refused, and in how many seconds the next batch
+/// begins; without that, all is done.
 const STATEMENT: &str = "SELECT b.next, b.moved, b.refused, b.pause \
      FROM workflow._migrate_batch($1::text, $2::integer, $3::jsonb) AS b";
 

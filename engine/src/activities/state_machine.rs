@@ -211,7 +211,12 @@ fn take(cx: &mut Execution<'_>, machine: &Machine, step: MachineStep) -> Result<
 }
 
 /// Schedules an activity if there is one, otherwise returns the step that follows it.
-fn run(cx: &mut Execution<'_>, activity: Option<NodeIx>, role: ChildRole, otherwise: MachineStep) -> Result<MachineStep, Fault> {
+fn run(
+    cx: &mut Execution<'_>,
+    activity: Option<NodeIx>,
+    role: ChildRole,
+    otherwise: MachineStep,
+) -> Result<MachineStep, Fault> {
     match activity {
         Some(activity) => {
             cx.schedule(activity, role.tag(), Vec::new())?;

@@ -1,7 +1,7 @@
 //! `SubmitAlterationPlan`: alters other instances in batches, each of which is a transaction of its own.
 //!
-//! The plan is what the activity remembers. Each batch is a burst that time begins at once, so workers run it in a session
-//! of the instance's owner, as they run any other SQL of a workflow.
+//! The plan is what the activity remembers. Each batch is a burst that time begins at once, so workers run it in a
+//! session of the instance's owner, as they run any other SQL of a workflow.
 
 use serde_json::{Value, json};
 

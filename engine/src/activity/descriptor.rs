@@ -70,7 +70,8 @@ pub enum FlowRole {
     Exit,
 }
 
-/// Role of an activity where work is taken back. The first port of one with a role is its body; the others hold handlers.
+/// Role of an activity where work is taken back. The first port of one with a role is its body; the others hold
+/// handlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompensationRole {
     /// What it does is not taken back.

@@ -26,8 +26,8 @@ pub struct DesignerField<'a> {
 }
 
 impl Descriptor {
-    /// The members that an author sets, in the order in which a designer shows them. Activities inside this one are not among
-    /// them: they are ports.
+    /// The members that an author sets, in the order in which a designer shows them. Activities inside this one are not
+    /// among them: they are ports.
     pub fn fields(&self) -> impl Iterator<Item = DesignerField<'static>> + use<> {
         let (inputs, parts) = (self.inputs, self.parts);
         let special = match self.special {

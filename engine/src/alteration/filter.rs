@@ -131,8 +131,8 @@ impl InstanceFilter {
         }
     }
 
-    /// Reads the filter of a list, which also has members for one value each. A null, an empty text and an empty list are
-    /// no condition: Elsa's clients send them for what their user left open.
+    /// Reads the filter of a list, which also has members for one value each. A null, an empty text and an empty list
+    /// are no condition: Elsa's clients send them for what their user left open.
     ///
     /// # Errors
     /// 22023 for what is no filter.

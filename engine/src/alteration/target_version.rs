@@ -37,8 +37,8 @@ impl TargetVersion {
     }
 }
 
-/// What an operator says of activities whose ids differ: the id or node id of an activity of the old version, and that of the
-/// new one. `None`: what is open there is cancelled.
+/// What an operator says of activities whose ids differ: the id or node id of an activity of the old version, and that
+/// of the new one. `None`: what is open there is cancelled.
 pub type Mapping = BTreeMap<String, Option<String>>;
 
 /// Reads a mapping from JSON.

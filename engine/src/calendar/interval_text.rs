@@ -34,8 +34,10 @@ impl Interval {
             let shown = shorten(text, 60);
             match wrong {
                 IntervalError::Range => Fault::new("22008", format!("interval field value out of range: \"{shown}\"")),
-                IntervalError::Syntax => Fault::new("22007", format!("invalid input syntax for type interval: \"{shown}\""))
-                    .hint("Write an interval as 00:05:00, 1 day 2 hours, or P1DT2H."),
+                IntervalError::Syntax => {
+                    Fault::new("22007", format!("invalid input syntax for type interval: \"{shown}\""))
+                        .hint("Write an interval as 00:05:00, 1 day 2 hours, or P1DT2H.")
+                }
             }
         })
     }
@@ -173,8 +175,12 @@ fn number(text: &str) -> Result<i128, IntervalError> {
 
 /// Reads what follows the `P` of ISO 8601: units in order, each once, fractions anywhere.
 fn read_iso(text: &str, sum: &mut Sum) -> Result<(), IntervalError> {
-    const DATE: [(char, IntervalUnit); 4] =
-        [('Y', IntervalUnit::Months(12)), ('M', IntervalUnit::Months(1)), ('W', IntervalUnit::Days(7)), ('D', IntervalUnit::Days(1))];
+    const DATE: [(char, IntervalUnit); 4] = [
+        ('Y', IntervalUnit::Months(12)),
+        ('M', IntervalUnit::Months(1)),
+        ('W', IntervalUnit::Days(7)),
+        ('D', IntervalUnit::Days(1)),
+    ];
     const CLOCK: [(char, IntervalUnit); 3] = [
         ('H', IntervalUnit::Micros(MICROS_PER_HOUR)),
         ('M', IntervalUnit::Micros(MICROS_PER_MINUTE)),

@@ -6,8 +6,8 @@ use super::{Cron, Interval, Schedule, When};
 use crate::fault::{Fault, shorten};
 
 impl Schedule {
-    /// Reads a rule as a person writes it: a cron expression of five or six fields, a name such as `@daily` or `@reboot`,
-    /// or an interval with or without `every` before it, which begins now.
+    /// Reads a rule as a person writes it: a cron expression of five or six fields, a name such as `@daily` or
+    /// `@reboot`, or an interval with or without `every` before it, which begins now.
     ///
     /// # Errors
     /// 22023 if it is none of them or can never fire, 22008 if the interval is too long.

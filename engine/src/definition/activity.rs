@@ -13,7 +13,7 @@ use super::outline::{ActivityKind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
 use super::property::{Property, is_input, property};
 use super::retry::{self, RETRY, START_TIMEOUT, TIMEOUT};
-use super::scope::{VisibleNames, Scopes};
+use super::scope::{Scopes, VisibleNames};
 use super::{CustomType, connections, journaling, link, parts, states, workflow};
 use crate::activities::catalogue;
 use crate::activity::{Activity, Descriptor, InputDescriptor, Special};

@@ -1,7 +1,8 @@
 //! A definition as Elsa's JSON, complete, so that Elsa's Studio and this engine both read it.
 //!
-//! Parts in Elsa's form stay unchanged but for node ids, including members without a meaning here. Parts in the short form are written
-//! out. Compiling the result gives the same program. Activities are assembled from the leaves up, without recursion.
+//! Parts in Elsa's form stay unchanged but for node ids, including members without a meaning here. Parts in the short
+//! form are written out. Compiling the result gives the same program. Activities are assembled from the leaves up,
+//! without recursion.
 
 use std::sync::LazyLock;
 
@@ -16,7 +17,7 @@ use super::outline::{ActivityKind, Outline, Sketch};
 use super::problem::Problems;
 use super::property::PROPERTIES;
 use super::retry::START_TIMEOUT;
-use super::scope::{VisibleNames, Scopes};
+use super::scope::{Scopes, VisibleNames};
 use super::settings::Settings;
 use super::{ActivityTypes, CustomType, ReadLimits, connections, workflow};
 use crate::activity::{Descriptor, Special};
@@ -264,14 +265,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Properties of all activities that are members of this one. Elsa's form has them among the custom properties, which
-    /// come first where both are there.
+    /// Properties of all activities that are members of this one. Elsa's form has them among the custom properties,
+    /// which come first where both are there.
     fn own_properties(&self, members: &'a Map<String, Value>, short: bool) -> Vec<(&'static str, &'a Value)> {
         let homes = ["customProperties", "applicationProperties"].map(|home| member(members, home));
         let is_named = |name: &str| homes.iter().flatten().any(|home| home.get(name).is_some());
         // What is no object where one belongs stays as it is, and can take nothing in.
         let can_hold = homes[0].is_none_or(|home| home.is_object() || home.is_null());
-        let may_move = |name: &str| short || matches!(self.sketch.kind, ActivityKind::Known(_)) && can_hold && !is_named(name);
+        let may_move =
+            |name: &str| short || matches!(self.sketch.kind, ActivityKind::Known(_)) && can_hold && !is_named(name);
         // A registered type that declares no inputs has the member as an input as well.
         let is_taken = |name: &str| self.taken.contains(&name) && !matches!(self.sketch.kind, ActivityKind::Custom(_));
         let is_own = |name: &str| !is_taken(name) && !self.sketch.kind.has_input(name) && may_move(name);

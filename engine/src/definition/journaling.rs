@@ -90,8 +90,8 @@ fn keep(key: &str, value: &Value, place: &Path<'_>, problems: &mut Problems) -> 
 const MODE: &str = "logPersistenceMode";
 const CONFIG: &str = "logPersistenceConfig";
 
-/// Reads what Elsa's property of an activity or workflow says of its events. `None`: it inherits that. Elsa's own settings
-/// for single inputs and outputs say nothing here: `values` of the option holds for all.
+/// Reads what Elsa's property of an activity or workflow says of its events. `None`: it inherits that. Elsa's own
+/// settings for single inputs and outputs say nothing here: `values` of the option holds for all.
 pub(super) fn of_activity(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Option<Level> {
     [CONFIG, MODE].into_iter().find_map(|name| {
         let found = property(members, name)?;

@@ -212,7 +212,8 @@ fn retention(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Prob
     None
 }
 
-/// Reads how many instances may run at the same time. In content that was stored before, what does not say so is ignored.
+/// Reads how many instances may run at the same time. In content that was stored before, what does not say so is
+/// ignored.
 fn max_concurrency(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Option<MaxConcurrency> {
     let (key, value) = entry(options, "maxConcurrency").filter(|(_, value)| !value.is_null())?;
     let mut old = Problems::default();

@@ -29,7 +29,13 @@ pub(super) fn read(
     found.iter().map(|sketch| part(list, sketch, short, above, reader)).collect()
 }
 
-fn part(list: &PartList, sketch: &PartSketch<'_>, short: bool, above: &Path<'_>, reader: &mut ExpressionReader<'_>) -> Part {
+fn part(
+    list: &PartList,
+    sketch: &PartSketch<'_>,
+    short: bool,
+    above: &Path<'_>,
+    reader: &mut ExpressionReader<'_>,
+) -> Part {
     let place = Path::Below(above, &sketch.step);
     if let (Value::Object(members), true) = (sketch.value, reader.strict) {
         let texts = list.texts.iter().map(|(name, _)| *name);

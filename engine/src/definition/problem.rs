@@ -3,7 +3,7 @@
 use super::json::Path;
 use super::mentions::Mentions;
 use crate::expression::javascript;
-use crate::schema::{SchemaRefusalKind, Schema};
+use crate::schema::{Schema, SchemaRefusalKind};
 
 /// Maximum number of problems that are reported; an author needs no more of them to understand a wrong document.
 const MAX_PROBLEMS: usize = 1000;
@@ -162,8 +162,8 @@ impl Problems {
         }
     }
 
-    /// Makes warnings of the problems behind the first `count`, because what they are about is passed over. `consequence`
-    /// says what that means.
+    /// Makes warnings of the problems behind the first `count`, because what they are about is passed over.
+    /// `consequence` says what that means.
     pub fn pass_over(&mut self, count: usize, consequence: &str) {
         for mut problem in self.list.split_off(count.min(self.list.len())) {
             problem.message = format!("{}: {consequence}", problem.message);

@@ -1,6 +1,7 @@
 //! Elsa's resilience strategies: retry policies that have names, and activities that name one.
 //!
-//! A strategy that is not known here changes nothing, as in Elsa: the activity runs without one, and the author is warned.
+//! A strategy that is not known here changes nothing, as in Elsa: the activity runs without one, and the author is
+//! warned.
 
 use std::sync::Arc;
 
@@ -59,8 +60,8 @@ pub(super) fn add_common(known: &mut Strategies, types: &dyn ActivityTypes) {
     }
 }
 
-/// What is wrong with strategies that the host knows for all definitions, with paths into their value. A strategy that cannot be read is
-/// not known; the others are.
+/// What is wrong with strategies that the host knows for all definitions, with paths into their value. A strategy that
+/// cannot be read is not known; the others are.
 pub fn problems_of_strategies(common: &Value) -> Vec<Problem> {
     let mut problems = Problems::default();
     read(common, &Path::Root, &mut problems);

@@ -85,7 +85,8 @@ pub(super) fn judge(settings: &Settings, scopes: &Scopes, outline: &Outline<'_>,
         inputs.extend(GIVEN_BY_ENGINE);
     }
     let sets = sets.iter().map(String::as_str).collect();
-    let declared = Declared { variables: Spellings::of(variables), inputs: Spellings::of(inputs), sets: Spellings::of(sets) };
+    let declared =
+        Declared { variables: Spellings::of(variables), inputs: Spellings::of(inputs), sets: Spellings::of(sets) };
     for ((used, name), path) in &wanted {
         let place = Path::Below(&Path::Root, path);
         match used {

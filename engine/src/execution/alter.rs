@@ -26,7 +26,8 @@ use crate::value::{Bounds, copy_or_null};
 /// Alters an instance and runs it on.
 ///
 /// # Errors
-/// [`Error::NotAltered`] if any alteration cannot be made, [`Error::TooManySteps`]. The instance is then to be discarded.
+/// [`Error::NotAltered`] if any alteration cannot be made, [`Error::TooManySteps`]. The instance is then to be
+/// discarded.
 pub fn alter(
     program: &Program,
     instance: &mut Instance,
@@ -194,8 +195,8 @@ impl BurstState<'_> {
     /// Tells those that held cancelled executions; they go on.
     fn tell(&mut self, lost: &[Lost]) -> Result<(), Error> {
         for Lost { parent, child } in lost {
-            // One that has faulted is not called: its retry cancels all its children. Nor is one that begins again: it had
-            // the child in the run that is over.
+            // One that has faulted is not called: its retry cancels all its children. Nor is one that begins again: it
+            // had the child in the run that is over.
             let is_called = |above: &&Context| above.status == ActivityStatus::Running && !self.begins_again(*parent);
             let Some(context) = self.core.context(*parent).filter(is_called) else { continue };
             let node = context.node;

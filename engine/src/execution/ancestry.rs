@@ -90,8 +90,8 @@ impl Core<'_> {
         }
     }
 
-    /// Ends everything that is open or queued, but the handlers of the instance. The executions in `around`, which end as
-    /// ancestors, get no event.
+    /// Ends everything that is open or queued, but the handlers of the instance. The executions in `around`, which end
+    /// as ancestors, get no event.
     pub fn clear_beside_handlers(&mut self, around: &BTreeSet<u32>) {
         let Some(run) = self.scratch.unwinding.execution else { return self.clear_all(around) };
         let contexts = self.instance.state.contexts.iter();

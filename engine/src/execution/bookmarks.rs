@@ -63,7 +63,8 @@ impl Execution<'_> {
         Ok(id)
     }
 
-    /// Refuses an id that a handler has chosen, if a bookmark has it (23505). One that the engine makes is not asked for.
+    /// Refuses an id that a handler has chosen, if a bookmark has it (23505). One that the engine makes is not asked
+    /// for.
     pub(crate) fn require_unused(&mut self, id: Uuid) -> Result<(), Fault> {
         let is_made = self.core.scratch.bookmarks.values().any(|made| made.id == id);
         if is_made || self.core.host.has_bookmark(id) {

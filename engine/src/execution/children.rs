@@ -52,8 +52,8 @@ impl Execution<'_> {
 }
 
 impl Core<'_> {
-    /// Gives up the child workflows that an execution, or one below it, waits for: a timeout, another attempt or a catch
-    /// ends the wait. A child that this burst asked for does not begin; the extension cancels one that has.
+    /// Gives up the child workflows that an execution, or one below it, waits for: a timeout, another attempt or a
+    /// catch ends the wait. A child that this burst asked for does not begin; the extension cancels one that has.
     pub fn abandon_children(&mut self, sequence: u32) {
         for sequence in self.with_all_below(sequence) {
             let Some(context) = self.context(sequence) else { continue };

@@ -1,9 +1,9 @@
 //! Unwinding: running the handlers of records, one after the other.
 //!
 //! Three kinds of executions do it, all marked by [`Memory::Unwinding`]: that of the instance, which cancels what was
-//! interrupted and at the end of a run confirms or compensates the rest; those of `Compensate` and `Confirm`; and one for
-//! each record that is being handled. The burst never calls the activity of such an execution. Everything here happens
-//! between units.
+//! interrupted and at the end of a run confirms or compensates the rest; those of `Compensate` and `Confirm`; and one
+//! for each record that is being handled. The burst never calls the activity of such an execution. Everything here
+//! happens between units.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -16,7 +16,7 @@ use crate::execution::context::Execution;
 use crate::execution::core::{Core, Task};
 use crate::execution::interruption::Interrupted;
 use crate::fault::Fault;
-use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, Unwinding, Wanted, RecordAction};
+use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, RecordAction, Unwinding, Wanted};
 use crate::instance::{ActivityStatus, Context, Memory, SubStatus};
 use crate::journal::EventKind;
 use crate::node_ix::NodeIx;

@@ -1,7 +1,7 @@
 //! Ending a run so that another one begins in its place.
 //!
-//! The run ends as by `Finish`. What begins then is kept in the state until the run has ended: confirmations may have to
-//! wait for something first.
+//! The run ends as by `Finish`. What begins then is kept in the state until the run has ended: confirmations may have
+//! to wait for something first.
 
 use serde_json::{Map, Value, json};
 
@@ -16,8 +16,8 @@ use crate::journal::EventKind;
 use crate::value::{Json, check_extent};
 
 impl Execution<'_> {
-    /// Ends the whole workflow, and lets an instance of a definition (without an id, of its own) begin in its place. With
-    /// `confirm`, what has completed is confirmed as at the end of any run.
+    /// Ends the whole workflow, and lets an instance of a definition (without an id, of its own) begin in its place.
+    /// With `confirm`, what has completed is confirmed as at the end of any run.
     ///
     /// # Errors
     /// 55000 inside a handler, while child workflows run, and while something could be compensated and `confirm` is not

@@ -155,9 +155,9 @@ impl Core<'_> {
         self.scratch.delta.events.push(event);
     }
 
-    /// The execution around another one, unless it is certain that no later one of the same activity is open. To look at
-    /// all that are open would make a step of a parallel loop cost as much as the loop has rounds. One that runs handlers
-    /// has no events of its own.
+    /// The execution around another one, unless it is certain that no later one of the same activity is open. To look
+    /// at all that are open would make a step of a parallel loop cost as much as the loop has rounds. One that runs
+    /// handlers has no events of its own.
     fn hidden_parent(&self, sequence: u32) -> Option<u32> {
         const LOOKED_AT: usize = 16;
         let parent = self.context(sequence)?.parent?;

@@ -1,7 +1,7 @@
 //! The end of a run by a fault of the whole, and the time that bounds a run.
 //!
-//! The time belongs to the instance: its bookmark is of no execution, so that nothing that an activity ends or begins again
-//! touches it, and a faulted instance keeps it. It is due from the end of the first burst until the run ends.
+//! The time belongs to the instance: its bookmark is of no execution, so that nothing that an activity ends or begins
+//! again touches it, and a faulted instance keeps it. It is due from the end of the first burst until the run ends.
 
 use std::collections::BTreeSet;
 

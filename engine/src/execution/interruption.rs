@@ -8,7 +8,7 @@ use crate::activity::CompensationRole;
 use crate::execution::core::Core;
 use crate::instance::Memory;
 use crate::instance::compensation::RecordAction;
-use crate::instance::compensation::{Ending, INTERRUPTED, RecordSnapshot, OF_INSTANCE, Record, Unwinding, Wanted};
+use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, RecordSnapshot, Unwinding, Wanted};
 use crate::node_ix::NodeIx;
 use crate::value::{Json, copy_or_null};
 
@@ -87,8 +87,8 @@ impl Core<'_> {
         outputs.map(|(ix, outputs)| (*ix, outputs.iter().map(copied).collect())).collect()
     }
 
-    /// Records the completion of a `Compensable`. A scope that completes gives what it holds to the one around it. What was
-    /// interrupted inside is recorded first; one that was interrupted itself has its record then.
+    /// Records the completion of a `Compensable`. A scope that completes gives what it holds to the one around it. What
+    /// was interrupted inside is recorded first; one that was interrupted itself has its record then.
     pub fn leave_scope(&mut self, sequence: u32) {
         if !self.program.compensation().is_used {
             return;
@@ -112,8 +112,8 @@ impl Core<'_> {
         }
     }
 
-    /// Records the end of executions that end as ancestors of one that ends the run: what is beside them is cancelled, and
-    /// what began last is left first.
+    /// Records the end of executions that end as ancestors of one that ends the run: what is beside them is cancelled,
+    /// and what began last is left first.
     pub fn leave_scopes(&mut self, around: &BTreeSet<u32>) {
         if !self.program.compensation().is_used {
             return;

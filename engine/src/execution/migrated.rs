@@ -41,10 +41,11 @@ pub struct Orphan {
 impl AfterMigration {
     /// Adds what a preparation found before the executions were cancelled that it gives up.
     ///
-    /// Each of them is told to its parent once. The preparation before has one orphan for each: equal ones are different
-    /// executions, as the branches of a `Fork` are. This preparation has none, for two reasons. What was cancelled is not
-    /// open any more, and the cancellation has opened nothing: no parent was told, and a migration that would run or wake
-    /// a handler is refused. What else has to run depends on what is left, and this preparation has all of it.
+    /// Each of them is told to its parent once. The preparation before has one orphan for each: equal ones are
+    /// different executions, as the branches of a `Fork` are. This preparation has none, for two reasons. What was
+    /// cancelled is not open any more, and the cancellation has opened nothing: no parent was told, and a migration
+    /// that would run or wake a handler is refused. What else has to run depends on what is left, and this preparation
+    /// has all of it.
     pub fn add_cancelled(&mut self, before: Self) {
         debug_assert!(self.orphans.is_empty(), "all that is given up is cancelled");
         self.orphans.extend(before.orphans);

@@ -64,8 +64,8 @@ impl<'a> BurstState<'a> {
         true
     }
 
-    /// Computes the resilience strategy of the attempt that begins, if its activity has an expression for it, and begins
-    /// its timeout. `false`: the expression failed, and the fault is handled.
+    /// Computes the resilience strategy of the attempt that begins, if its activity has an expression for it, and
+    /// begins its timeout. `false`: the expression failed, and the fault is handled.
     pub(super) fn begin_attempt(&mut self, sequence: u32, node: &'a Node) -> bool {
         if let Some(Retry::Computed(computed)) = &node.retry
             && !self.compute_strategy(sequence, node, computed)

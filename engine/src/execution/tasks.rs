@@ -1,8 +1,8 @@
 //! Tasks that workers do not complete: a worker reports its last failure, or the lease of the last attempt ends.
 //!
 //! Attempts of a task and their leases are no business of the burst: an instance waits for its task, not for a worker.
-//! Only the lease of the last attempt has a bookmark, because its end is the fault of the activity. The same holds for the
-//! time until the first claim.
+//! Only the lease of the last attempt has a bookmark, because its end is the fault of the activity. The same holds for
+//! the time until the first claim.
 
 use std::sync::Arc;
 
@@ -104,8 +104,8 @@ pub fn count_attempts(instance: &mut Instance, activity_instance_id: Uuid, attem
     }
 }
 
-/// Moves the clocks of an instance on, which stood still for this many microseconds: those of retries, timeouts and the run.
-/// The caller moves the bookmarks.
+/// Moves the clocks of an instance on, which stood still for this many microseconds: those of retries, timeouts and the
+/// run. The caller moves the bookmarks.
 pub fn move_clocks(instance: &mut Instance, by: i64) {
     let attempts = instance.state.contexts.values_mut().filter_map(|context| context.attempts.as_mut());
     for attempts in attempts {

@@ -1,8 +1,8 @@
 //! Timeouts: how long one attempt of an activity may take, waiting included.
 //!
 //! An activity that ends in the burst in which it began has no bookmark for it. One that waits gets a bookmark at the
-//! end of that burst, due when its time is over. Then everything below it is cancelled and it faults. The same holds for
-//! the time from the opening of its task to the first claim; the claim ends that.
+//! end of that burst, due when its time is over. Then everything below it is cancelled and it faults. The same holds
+//! for the time from the opening of its task to the first claim; the claim ends that.
 
 use chrono::{DateTime, TimeDelta};
 
@@ -52,8 +52,8 @@ impl Core<'_> {
 }
 
 impl BurstState<'_> {
-    /// Makes the bookmarks of the timeouts of executions that are still open, and of the tasks that they have opened. The
-    /// burst is over.
+    /// Makes the bookmarks of the timeouts of executions that are still open, and of the tasks that they have opened.
+    /// The burst is over.
     pub(super) fn make_timeouts(&mut self) {
         self.make_start_timeouts();
         for (sequence, until) in std::mem::take(&mut self.core.scratch.timeouts) {
@@ -84,8 +84,8 @@ impl BurstState<'_> {
         }
     }
 
-    /// Ends an execution whose time is over, or whose task no worker has claimed in time, if the bookmark that was resumed
-    /// says so.
+    /// Ends an execution whose time is over, or whose task no worker has claimed in time, if the bookmark that was
+    /// resumed says so.
     pub(super) fn time_out(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
         let is_over = bookmark.name == stimulus::TIMEOUT || bookmark.name == stimulus::START_TIMEOUT;
         let Some(context) = self.core.context(sequence).filter(|_| is_over) else { return is_over };

@@ -5,7 +5,7 @@ use crate::execution::context::Execution;
 use crate::execution::core::Task;
 use crate::fault::Fault;
 use crate::instance::Memory;
-use crate::instance::compensation::{OF_INSTANCE, Unwinding, Wanted, RecordAction};
+use crate::instance::compensation::{OF_INSTANCE, RecordAction, Unwinding, Wanted};
 use crate::node_ix::NodeIx;
 
 impl Execution<'_> {

@@ -262,7 +262,8 @@ mod tests {
         000100000000000000000000000000000007d804ac0201000000000000000000000000000000070000000000\
         00000000000000000000080373756d0d7b22746f74616c223a312e317d";
 
-    /// What stands behind the state of [`FROZEN_LATER`] with a strategy, as it was first written: never change this text.
+    /// What stands behind the state of [`FROZEN_LATER`] with a strategy, as it was first written: never change this
+    /// text.
     const FROZEN_STRATEGY: &str = "\
         0109000000000000000109167b226d61785265747279417474656d707473223a327d";
 

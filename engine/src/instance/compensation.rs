@@ -133,8 +133,11 @@ mod tests {
     #[test]
     fn what_a_record_keeps_comes_back_from_bytes_that_do_not_change() {
         let variables = vec![("Seat".to_owned(), Json(json!({"row": 1.50})))];
-        let kept =
-            RecordSnapshot { node: NodeIx(3), variables, outputs: vec![(NodeIx(4), vec![("Result".into(), Json(json!(1)))])] };
+        let kept = RecordSnapshot {
+            node: NodeIx(3),
+            variables,
+            outputs: vec![(NodeIx(4), vec![("Result".into(), Json(json!(1)))])],
+        };
         let bytes = encode_kept(&kept);
         assert_eq!(decode_kept(&bytes).expect("readable"), kept);
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

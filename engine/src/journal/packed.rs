@@ -162,8 +162,8 @@ impl<'a> PackedActivity<'a> {
         })
     }
 
-    /// The name and the execution around it. Adds a new name to those that the row has. A name is of an activity: what is
-    /// about the workflow itself is `None`, and has neither a node id nor an execution around it.
+    /// The name and the execution around it. Adds a new name to those that the row has. A name is of an activity: what
+    /// is about the workflow itself is `None`, and has neither a node id nor an execution around it.
     fn read(self, known: &mut Vec<Name<'a>>) -> Result<(Name<'a>, Option<u32>), Error> {
         let (name, parent) = match self {
             Self::None => return Ok((("", "", None), None)),

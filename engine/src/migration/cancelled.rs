@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::activity::CompensationRole;
 use crate::execution::Orphan;
-use crate::instance::compensation::{Record, Unwinding, RecordAction};
+use crate::instance::compensation::{Record, RecordAction, Unwinding};
 use crate::instance::{Context, Instance, Memory};
 use crate::migration::executions::ExecutionMigration;
 use crate::migration::{Migration, Problem};
@@ -81,8 +81,8 @@ impl ExecutionMigration<'_> {
         all.any(|context| matches!(context.memory, Memory::Unwinding(_)))
     }
 
-    /// Refuses to interrupt what has handlers for that: they belong to activities that the new version need not have, and may
-    /// wait. What is inside hands on what it holds before what is around it does.
+    /// Refuses to interrupt what has handlers for that: they belong to activities that the new version need not have,
+    /// and may wait. What is inside hands on what it holds before what is around it does.
     fn refuse_handlers(&mut self, cancelled: &BTreeSet<u32>, records: &[Record]) {
         let mut holders: BTreeSet<u32> = records.iter().map(|record| record.holder).collect();
         let parents: BTreeSet<u32> = self.contexts.values().filter_map(|context| context.parent).collect();

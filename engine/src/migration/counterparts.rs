@@ -64,8 +64,8 @@ impl<'p> Named<'p> {
 }
 
 impl Counterparts {
-    /// Pairs the activities of two versions: first those that the mapping names, then those with the same id in what stands
-    /// for the activity around them, then those whose id occurs once in both.
+    /// Pairs the activities of two versions: first those that the mapping names, then those with the same id in what
+    /// stands for the activity around them, then those whose id occurs once in both.
     pub fn pair(
         old: &Program,
         new: &Program,

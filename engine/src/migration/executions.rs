@@ -148,7 +148,8 @@ impl<'m> ExecutionMigration<'m> {
         }
     }
 
-    /// Refuses an execution whose activity has another parent in the new version than the execution has in this instance.
+    /// Refuses an execution whose activity has another parent in the new version than the execution has in this
+    /// instance.
     fn check_parent(&mut self, context: &Context, new: NodeIx) {
         let of = self.of;
         let (old, there) = (of.old.node(context.node), of.new.node(new));
@@ -171,8 +172,8 @@ impl<'m> ExecutionMigration<'m> {
         self.problems.push(Problem::error(&old.node_id, message));
     }
 
-    /// Warns of an activity that waits for something else than it would in the new version. The next attempt has the new
-    /// inputs.
+    /// Warns of an activity that waits for something else than it would in the new version. The next attempt has the
+    /// new inputs.
     fn warn_of_inputs(&mut self, sequence: u32, context: &Context, new: NodeIx) {
         let of = self.of;
         let (old, there) = (of.old.node(context.node), of.new.node(new));

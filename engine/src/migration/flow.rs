@@ -171,7 +171,13 @@ impl ExecutionMigration<'_> {
     }
 
     /// Moves the visits of a flowchart in counter mode.
-    fn migrate_visits(&mut self, container: &Container<'_>, sides: &BothSides<'_>, scope: &FlowScope, start: u32) -> FlowScope {
+    fn migrate_visits(
+        &mut self,
+        container: &Container<'_>,
+        sides: &BothSides<'_>,
+        scope: &FlowScope,
+        start: u32,
+    ) -> FlowScope {
         let BothSides { pair, old, new } = sides;
         let mut moved = FlowScope::new(start);
         for position in 0..old.graph.len() as u32 {
@@ -264,8 +270,8 @@ impl ExecutionMigration<'_> {
         moved
     }
 
-    /// Refuses tokens, and visits that a join counts on, whose connections the new version does not have. Those to an activity
-    /// that the mapping cancels go with it.
+    /// Refuses tokens, and visits that a join counts on, whose connections the new version does not have. Those to an
+    /// activity that the mapping cancels go with it.
     fn refuse_lost(&mut self, container: &Container<'_>, sides: &BothSides<'_>, edges: &[u32]) {
         let BothSides { pair, old, .. } = sides;
         for edge in edges.iter().filter(|edge| pair.edge(**edge).is_none()) {
@@ -282,8 +288,8 @@ impl ExecutionMigration<'_> {
         }
     }
 
-    /// Judges a join that some connections have reached and others have not: it runs now if none is missing, and is refused if
-    /// it would wait for ever.
+    /// Judges a join that some connections have reached and others have not: it runs now if none is missing, and is
+    /// refused if it would wait for ever.
     fn judge_join(&mut self, container: &Container<'_>, sides: &BothSides<'_>, target: u32, missing: &[u32]) {
         if missing.is_empty() {
             self.moved.after.joins.insert(container.sequence);

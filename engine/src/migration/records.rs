@@ -1,6 +1,6 @@
 //! Records: what an activity did and can be taken back is taken back by the handlers of the new version.
 
-use crate::instance::compensation::{Record, Unwinding, RecordAction};
+use crate::instance::compensation::{Record, RecordAction, Unwinding};
 use crate::migration::{Migration, Problem};
 use crate::node_ix::NodeIx;
 

@@ -67,8 +67,8 @@ fn put(variables: &mut WorkflowVariables, variable: &Variable, problems: &mut Ve
     }
 }
 
-/// The variables of a container in the new version: those that it declares, and then those that a loop or a script gave it.
-/// `path` is the node id of the container.
+/// The variables of a container in the new version: those that it declares, and then those that a loop or a script gave
+/// it. `path` is the node id of the container.
 pub(super) fn of_container(
     (old, new): (&[Variable], &[Variable]),
     values: Vec<(String, Json)>,

@@ -148,7 +148,10 @@ mod tests {
         let positions = positions_in(&document);
         apart(&positions);
         assert_eq!((positions[0], positions[3]), (Some((-40.5, 300.0)), Some((500.0, 1000.0))));
-        assert!(positions[1].unwrap().1 > 1000.0 + ROOM.1 && positions[2].unwrap().1 > 1000.0 + ROOM.1, "{positions:?}");
+        assert!(
+            positions[1].unwrap().1 > 1000.0 + ROOM.1 && positions[2].unwrap().1 > 1000.0 + ROOM.1,
+            "{positions:?}"
+        );
         let mut arranged = document;
         arrange(&mut arranged);
         assert_eq!(arranged["root"]["activities"][2]["metadata"]["note"], 1);
@@ -185,7 +188,8 @@ mod tests {
         let activities: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
         let connections: Vec<(&str, &str)> = ids.windows(2).map(|pair| (&*pair[0], &*pair[1])).collect();
         let positions = positions_in(&flow(&activities, &connections));
-        let columns: std::collections::BTreeSet<i64> = positions.iter().map(|position| position.unwrap().0 as i64).collect();
+        let columns: std::collections::BTreeSet<i64> =
+            positions.iter().map(|position| position.unwrap().0 as i64).collect();
         assert_eq!(columns.len(), 5_000);
     }
 }

@@ -106,7 +106,9 @@ impl<'p> Builder<'p> {
 
     fn depiction(&self, ix: usize, node: &Node) -> Depiction {
         let above = node.parent.map(|parent| parent.0 as usize);
-        if above.is_some_and(|above| self.depictions[above] == Depiction::Told || self.program.nodes[above].machine.is_some()) {
+        if above.is_some_and(|above| {
+            self.depictions[above] == Depiction::Told || self.program.nodes[above].machine.is_some()
+        }) {
             return Depiction::Told;
         }
         if node.machine.as_ref().is_some_and(|machine| !machine.is_empty()) {
@@ -190,7 +192,9 @@ fn shape(node: &Node, depiction: Depiction) -> Shape {
         Shape::Decision
     } else if node.terminal || flow == FlowRole::Start {
         Shape::End
-    } else if depiction == Depiction::Head && !node.children.is_empty() || matches!(flow, FlowRole::Fork | FlowRole::Join) {
+    } else if depiction == Depiction::Head && !node.children.is_empty()
+        || matches!(flow, FlowRole::Fork | FlowRole::Join)
+    {
         Shape::Fork
     } else {
         Shape::Activity

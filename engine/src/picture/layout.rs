@@ -7,14 +7,14 @@ use super::text;
 
 mod channel;
 mod choice;
+mod coordinates;
 mod graph;
 mod layers;
 mod order;
-mod coordinates;
 mod route;
 mod studio;
 
-use graph::{Arrow, StudioBox, Graph, FrameLayout};
+use graph::{Arrow, FrameLayout, Graph, StudioBox};
 
 /// Font sizes of a title, of the line under it, and of a label.
 pub(super) const TITLE: f64 = 13.0;

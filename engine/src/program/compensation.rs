@@ -1,7 +1,7 @@
 //! What a program can compensate, and what the handlers of its activities read.
 //!
-//! A handler runs later than the body, so a record keeps the values that the handler reads. Which ones these are is read
-//! from the texts of its expressions; a name too many does no harm.
+//! A handler runs later than the body, so a record keeps the values that the handler reads. Which ones these are is
+//! read from the texts of its expressions; a name too many does no harm.
 
 use std::collections::{BTreeSet, HashMap};
 

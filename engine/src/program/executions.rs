@@ -9,8 +9,8 @@ use crate::program::Program;
 
 /// Follows the events of a journal: of which activity each one is, and which execution is around it.
 ///
-/// Events name activities by id, and some by node id as well. A run that went over to another version of its definition has
-/// events of activities that this version may not have.
+/// Events name activities by id, and some by node id as well. A run that went over to another version of its definition
+/// has events of activities that this version may not have.
 #[derive(Debug)]
 pub struct Executions<'p> {
     program: &'p Program,
@@ -64,8 +64,8 @@ impl<'p> Executions<'p> {
         Some(Subject { node, is_new, parent })
     }
 
-    /// The activity with the id of the event. If there are several: the one with its node id, or below the execution that it
-    /// names, or below an open one.
+    /// The activity with the id of the event. If there are several: the one with its node id, or below the execution
+    /// that it names, or below an open one.
     fn node_of(&self, event: &Event) -> Option<NodeIx> {
         let found = self.by_id.get(event.activity_id.as_str())?;
         if let [only] = found.as_slice() {

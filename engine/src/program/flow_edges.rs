@@ -59,8 +59,8 @@ impl Deref for Edges {
     }
 }
 
-/// Sorts connections by one of their ends: `(starts, grouped)`, where `grouped[starts[i]..starts[i + 1]]` are the indices
-/// of those of activity `i`, in the order in which they are written.
+/// Sorts connections by one of their ends: `(starts, grouped)`, where `grouped[starts[i]..starts[i + 1]]` are the
+/// indices of those of activity `i`, in the order in which they are written.
 fn group(activities: usize, edges: &[Edge], end: impl Fn(&Edge) -> u32) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0u32; activities + 1];
     for edge in edges {

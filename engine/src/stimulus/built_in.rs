@@ -16,8 +16,11 @@ pub struct BuiltIn {
 const CHILD: &[PayloadShape] = &[PayloadShape { fields: &[counts("ChildInstanceId", FieldKind::Text)] }];
 
 /// An event was published.
-pub const EVENT: BuiltIn =
-    BuiltIn { name: "Elsa.Event", is_of_child: false, shapes: &[PayloadShape { fields: &[counts("EventName", FieldKind::Text)] }] };
+pub const EVENT: BuiltIn = BuiltIn {
+    name: "Elsa.Event",
+    is_of_child: false,
+    shapes: &[PayloadShape { fields: &[counts("EventName", FieldKind::Text)] }],
+};
 
 /// An HTTP request arrived.
 pub const HTTP_ENDPOINT: BuiltIn = BuiltIn {
@@ -52,7 +55,9 @@ pub const EXECUTE_WORKFLOW: BuiltIn = BuiltIn { name: "Elsa.ExecuteWorkflow", is
 pub const BULK_DISPATCH_WORKFLOWS: BuiltIn = BuiltIn {
     name: "Elsa.BulkDispatchWorkflows",
     is_of_child: true,
-    shapes: &[PayloadShape { fields: &[counts("ParentInstanceId", FieldKind::Text), kept("ScheduledInstanceIdsCount")] }],
+    shapes: &[PayloadShape {
+        fields: &[counts("ParentInstanceId", FieldKind::Text), kept("ScheduledInstanceIdsCount")],
+    }],
 };
 
 /// A background activity of any type is due.
@@ -95,8 +100,8 @@ pub const CRON: BuiltIn = BuiltIn {
     ],
 };
 
-/// Name of a bookmark at which an activity waits for its next attempt. No stimulus has it: time resumes the bookmark, or
-/// a call that names its id.
+/// Name of a bookmark at which an activity waits for its next attempt. No stimulus has it: time resumes the bookmark,
+/// or a call that names its id.
 pub const RETRY: &str = "Workflow.Retry";
 /// In the metadata of that bookmark: how many attempts there were, as a text. Elsa's clients read texts there.
 pub(crate) const ATTEMPT: &str = "Attempt";

@@ -88,8 +88,12 @@ fn what_is_due_once_fires_once() {
     assert_eq!(schedule.first_after(at("2026-11-21T09:00:00Z"), &Utc0), Some(at("2026-11-21T10:00:00Z")));
     assert_eq!(schedule.first_after(at("2026-11-21T10:00:00Z"), &Utc0), None);
     for (misfire, fires) in [(Misfire::Once, 1), (Misfire::Skip, 0), (Misfire::All, 1)] {
-        let plan =
-            with(schedule.clone(), misfire).due_fires(at("2026-11-21T10:00:00Z"), at("2027-11-21T10:00:00Z"), GRACE, &Utc0);
+        let plan = with(schedule.clone(), misfire).due_fires(
+            at("2026-11-21T10:00:00Z"),
+            at("2027-11-21T10:00:00Z"),
+            GRACE,
+            &Utc0,
+        );
         assert_eq!((plan.fire.len(), plan.missed, plan.next), (fires, 1 - fires as u64, None));
     }
     let early = schedule.due_fires(at("2026-11-21T10:00:00Z"), at("2026-11-21T09:00:00Z"), GRACE, &Utc0);

@@ -83,7 +83,8 @@ fn stimuli_and_the_engine_may_bring_more() {
     let timer = order(json!({"ScheduledAt": "2026-11-21T12:00:00Z", "CronExpression": "* * * * *"}));
     assert!(try_start(self::order(), timer).is_ok());
     assert!(try_start(self::order(), GivenInput::by_stimulus(order(json!({"paidBy": "card"})))).is_ok());
-    let fault = try_start(self::order(), GivenInput::by_stimulus(object(json!({"paidBy": "card"})))).expect_err("missing");
+    let fault =
+        try_start(self::order(), GivenInput::by_stimulus(object(json!({"paidBy": "card"})))).expect_err("missing");
     assert_eq!(fault.message, "missing input \"Order\"");
 }
 

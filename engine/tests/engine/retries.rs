@@ -39,8 +39,8 @@ fn unreliable() -> Result<(), Fault> {
     }
 }
 
-/// A world whose activity type `Approval` fails as often as [`fail`] says, and asks with a bookmark if it has `asks`. The
-/// callback of the bookmark fails likewise.
+/// A world whose activity type `Approval` fails as often as [`fail`] says, and asks with a bookmark if it has `asks`.
+/// The callback of the bookmark fails likewise.
 fn world(definition: Value) -> World {
     let mut world = World::new(definition);
     world.host.functions.insert("Approval".into(), |context| {

@@ -115,8 +115,8 @@ impl World {
         assert!(nodes.is_empty() || self.are_around_an_end(&nodes), "{left:?}");
     }
 
-    /// Whether these are the `Compensable` around an activity that ended the run: a handler of what it has ended may do so
-    /// as well.
+    /// Whether these are the `Compensable` around an activity that ended the run: a handler of what it has ended may do
+    /// so as well.
     fn are_around_an_end(&self, nodes: &BTreeSet<NodeIx>) -> bool {
         let ends = |event: &&Event| {
             event.kind == EventKind::Completed && ["Complete", "Finish"].contains(&event.activity_type.as_str())
@@ -128,8 +128,8 @@ impl World {
         })
     }
 
-    /// What was dropped is named in an incident, the newest first. Without a word, a run that finishes lets that stay for
-    /// which no confirmation runs.
+    /// What was dropped is named in an incident, the newest first. Without a word, a run that finishes lets that stay
+    /// for which no confirmation runs.
     fn check_dropped(&self) {
         let Recorded { stored, rest, .. } = &self.host.recorded;
         let is_it = |code: Option<&str>| code == Some(COMPENSATION_DROPPED);

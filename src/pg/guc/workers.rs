@@ -4,8 +4,8 @@ use pgrx::guc::{GucContext, GucFlags, GucRegistry};
 
 use super::{LAUNCH_WORKERS, MAX_EXECUTORS, MAX_LEASES, MAX_WAITERS, RESTORING, WORKER_IDLE_TIMEOUT};
 
-/// How many sessions may wait in the whole cluster: shared memory has room for them, and `workflow.max_waiters` is at most
-/// this.
+/// How many sessions may wait in the whole cluster: shared memory has room for them, and `workflow.max_waiters` is at
+/// most this.
 pub const MOST_WAITERS: usize = 256;
 
 /// Registers them.

@@ -74,8 +74,8 @@ pub fn read_now_by<T>(
     changing.map_or(Ok(found), Err)
 }
 
-/// Shows `look` the rows with this key that are committed or this transaction's own, and those that other transactions are
-/// inserting or deleting, with these transactions, until it returns a value.
+/// Shows `look` the rows with this key that are committed or this transaction's own, and those that other transactions
+/// are inserting or deleting, with these transactions, until it returns a value.
 fn first_now<T>(
     columns: &'static Columns,
     key: &[Arg<'_>],
@@ -85,9 +85,9 @@ fn first_now<T>(
     in_table(columns, pg_sys::AccessShareLock, |table| {
         let mut dirty =
             pg_sys::SnapshotData { snapshot_type: pg_sys::SnapshotType::SNAPSHOT_DIRTY, ..Default::default() };
-        // SAFETY: a snapshot that sees what is not committed needs no more than its kind. Each look at a tuple says in it
-        // which transactions are inserting and deleting the tuple. It lives longer than the scan. A tuple is pinned until
-        // the next one.
+        // SAFETY: a snapshot that sees what is not committed needs no more than its kind. Each look at a tuple says in
+        // it which transactions are inserting and deleting the tuple. It lives longer than the scan. A tuple is pinned
+        // until the next one.
         unsafe {
             let scan = key_scan(table, columns, key, &raw mut dirty);
             let mut found = None;

@@ -1,8 +1,8 @@
 //! The indexes of a table that get an entry for a new row.
 //!
 //! Opening an index and preparing its predicate costs more than testing the row. So the writer leaves a partial index
-//! closed if its predicate asks for a value, or a certain text, that the row does not have in a column. Where the row has it,
-//! PostgreSQL need not test the predicate again.
+//! closed if its predicate asks for a value, or a certain text, that the row does not have in a column. Where the row
+//! has it, PostgreSQL need not test the predicate again.
 
 use std::ffi::c_int;
 use std::ptr;

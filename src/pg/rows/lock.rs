@@ -214,8 +214,8 @@ fn attempt(
     }
 }
 
-/// Returns if another transaction has changed the row, and the caller must look it up again. Above READ COMMITTED that is
-/// a serialization failure (40001).
+/// Returns if another transaction has changed the row, and the caller must look it up again. Above READ COMMITTED that
+/// is a serialization failure (40001).
 pub(super) fn must_look_again(result: pg_sys::TM_Result::Type) {
     if !matches!(result, pg_sys::TM_Result::TM_Updated | pg_sys::TM_Result::TM_Deleted) {
         unwind(PgError::new("XX000", format!("locking or writing a row ended with result {result}")));
@@ -259,8 +259,8 @@ pub(super) unsafe fn deform<T>(
     }
 }
 
-/// Lends room for the values of a row: on the stack for up to `FEW` columns, of which each table of ours has fewer unless a
-/// user has added some.
+/// Lends room for the values of a row: on the stack for up to `FEW` columns, of which each table of ours has fewer
+/// unless a user has added some.
 fn with_room<T>(count: usize, body: impl FnOnce(&mut [Datum], &mut [bool]) -> T) -> T {
     const FEW: usize = 64;
     match count {

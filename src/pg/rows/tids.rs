@@ -1,12 +1,13 @@
 //! Where rows lie that were written, or found by their primary key.
 //!
-//! A resume reads its bookmark, locks the instance, reads the bookmark again, deletes it and updates the instance. The next
-//! one in the same transaction finds what this one has written. A known TID saves each later look the descent in the index.
-//! It is only a hint: the row there counts if the snapshot sees it and if it has the key, of which there is one such row.
+//! A resume reads its bookmark, locks the instance, reads the bookmark again, deletes it and updates the instance. The
+//! next one in the same transaction finds what this one has written. A known TID saves each later look the descent in
+//! the index. It is only a hint: the row there counts if the snapshot sees it and if it has the key, of which there is
+//! one such row.
 //!
-//! To read at a known TID is safe, because its page exists. The call that found or wrote the row has locked the table, and
-//! the lock stays until the (sub)transaction ends: then all TIDs are forgotten. This session may write the table anew
-//! itself, which is an invalidation.
+//! To read at a known TID is safe, because its page exists. The call that found or wrote the row has locked the table,
+//! and the lock stays until the (sub)transaction ends: then all TIDs are forgotten. This session may write the table
+//! anew itself, which is an invalidation.
 
 use std::cell::RefCell;
 

@@ -29,7 +29,8 @@ impl WrittenTable {
         unsafe { !(*self.info).ri_TrigDesc.is_null() }
     }
 
-    /// Whether PostgreSQL's own function must update it: it has triggers, stored generated columns or a partition's bound.
+    /// Whether PostgreSQL's own function must update it: it has triggers, stored generated columns or a partition's
+    /// bound.
     fn asks_for_more(self) -> bool {
         // SAFETY: an open table.
         let (kind, rules) = unsafe { (&*(*self.relation).rd_rel, (*(*self.relation).rd_att).constr.as_ref()) };

@@ -167,7 +167,8 @@ impl Waiters {
         }
     }
 
-    /// Takes in that tasks became available in a database. The class of a waiter that has found them itself is left out.
+    /// Takes in that tasks became available in a database. The class of a waiter that has found them itself is left
+    /// out.
     pub fn tasks_came(&mut self, database: Oid, except: Option<Class>, counts: &Counts) {
         let quota = |waiter: &Waiter| {
             let bits = (0..64).filter(|bit| waiter.mask >> bit & 1 == 1);

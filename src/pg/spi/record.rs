@@ -1,8 +1,8 @@
 //! Records: columns of one table that are read or written together, each by its name.
 //!
-//! Each table declares its columns once ([`table!`]). A record is a struct whose fields are some of these columns, in the
-//! order in which they are read ([`read!`]) or written ([`written!`], [`changed!`]). A field without a column, of another
-//! type, or without an `Option` where the column may be NULL, does not compile.
+//! Each table declares its columns once ([`table!`]). A record is a struct whose fields are some of these columns, in
+//! the order in which they are read ([`read!`]) or written ([`written!`], [`changed!`]). A field without a column, of
+//! another type, or without an `Option` where the column may be NULL, does not compile.
 
 use std::ffi::CStr;
 

@@ -40,8 +40,8 @@ pub fn run(statement: &str, parameters: &[Value]) -> SqlResult {
     execute(statement, parameters, Otherwise::Jsonb, Take::Rows)
 }
 
-/// Runs a statement with parameters `$1…`. A parameter whose context determines no type is text. Returns rows as objects,
-/// or only their first columns.
+/// Runs a statement with parameters `$1…`. A parameter whose context determines no type is text. Returns rows as
+/// objects, or only their first columns.
 pub fn run_inferred(statement: &str, parameters: &[Value], take: Take) -> SqlResult {
     let _evaluation = Evaluation::begin();
     let expression = (take == Take::Value && !is_query(statement)).then(|| format!("SELECT {statement}\n"));

@@ -51,8 +51,8 @@ pub fn attempt_of_claim(claimable: &ClaimableTask, until: Timestamp) -> Result<N
     Ok(NextAttempt { attempt, max_attempts, is_last, is_awaited })
 }
 
-/// The policy that an activity computed when it opened its task. The instance says which version its state belongs to: a
-/// migration may have come since the task was read.
+/// The policy that an activity computed when it opened its task. The instance says which version its state belongs to:
+/// a migration may have come since the task was read.
 fn computed_policy(claimable: &ClaimableTask) -> Result<Option<Arc<RetryPolicy>>, PgError> {
     let (Some(held), Some(row)) = (leases::read(claimable.task), instances::get(claimable.instance)) else {
         return Ok(None);

@@ -1,8 +1,8 @@
 //! Claiming a task that the worker names.
 //!
-//! The rules are those of a claim of any task, with two differences. A role that may answer a task for certain people may
-//! claim it: such a task is not given to a worker that asks for any work. And a lease or delay that has ended need not be
-//! found by the search for such ends first.
+//! The rules are those of a claim of any task, with two differences. A role that may answer a task for certain people
+//! may claim it: such a task is not given to a worker that asks for any work. And a lease or delay that has ended need
+//! not be found by the search for such ends first.
 
 use std::slice;
 

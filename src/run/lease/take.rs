@@ -46,8 +46,9 @@ impl Terms<'_> {
     }
 }
 
-/// Claims one task, if its row is free and it is still unclaimed. `locked` is the row if the search has locked it. The caller stores
-/// the leases that are added to `later`, all by one command; one that binds slots is stored here, for the next task may need them.
+/// Claims one task, if its row is free and it is still unclaimed. `locked` is the row if the search has locked it. The
+/// caller stores the leases that are added to `later`, all by one command; one that binds slots is stored here, for the
+/// next task may need them.
 pub fn take(
     session: &mut Session,
     search: &mut Search,

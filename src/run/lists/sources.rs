@@ -9,8 +9,8 @@ use super::walk::{BUDGET, Walk};
 use crate::clock;
 use crate::store::selection::listed::{self, Scan, Traces};
 
-/// Looks at the instances that the filter names by id or correlation id. Returns whether these are all, or nothing if it names
-/// none.
+/// Looks at the instances that the filter names by id or correlation id. Returns whether these are all, or nothing if
+/// it names none.
 pub fn by_key(filter: &InstanceFilter, found: &mut FoundInstances<'_>) -> Option<bool> {
     if let Some(ids) = &filter.instance_ids {
         let portion = listed::look(filter, Scan::Ids(ids), found.with_names, usize::MAX);
@@ -31,7 +31,8 @@ fn traces_of(filter: &InstanceFilter) -> Option<Vec<Traces>> {
     let is_among = |list: &Option<Vec<String>>, known: &[&str]| {
         list.as_ref().is_some_and(|list| list.iter().all(|one| known.contains(&one.as_str())))
     };
-    // A suspended instance waits at a bookmark or has faults only. One that executes is in a burst of this very session.
+    // A suspended instance waits at a bookmark or has faults only. One that executes is in a burst of this very
+    // session.
     if is_among(&filter.statuses, &["Running"]) || is_among(&filter.sub_statuses, &["Pending", "Suspended"]) {
         return Some(vec![Traces::Bookmarks, Traces::OpenIncidents]);
     }
@@ -42,8 +43,8 @@ fn traces_of(filter: &InstanceFilter) -> Option<Vec<Traces>> {
         .then(|| vec![Traces::Bookmarks, Traces::OpenIncidents])
 }
 
-/// Looks at the instances whose traces say that they may satisfy the filter. Returns whether these are all, or nothing if it
-/// is for instances without traces, too.
+/// Looks at the instances whose traces say that they may satisfy the filter. Returns whether these are all, or nothing
+/// if it is for instances without traces, too.
 pub fn by_traces(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> Option<bool> {
     let (mut ids, mut is_whole) = (Vec::new(), true);
     for traces in traces_of(filter)? {
@@ -76,9 +77,9 @@ pub fn by_term(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances
 /// How much later than its creation an instance can have been given its id.
 const DELAY: TimeDelta = TimeDelta::minutes(1);
 
-/// Ranges of ids in which the times of a filter let instances be; none if they are no help. An instance changes and ends
-/// after it was created. The first two ranges have ids that tell no time, for callers may choose any; the last has those of
-/// a call that took long.
+/// Ranges of ids in which the times of a filter let instances be; none if they are no help. An instance changes and
+/// ends after it was created. The first two ranges have ids that tell no time, for callers may choose any; the last has
+/// those of a call that took long.
 pub fn time_ranges(filter: &InstanceFilter) -> Vec<(Uuid, Uuid)> {
     let (mut from, mut to) = (None, None);
     for time in &filter.times {

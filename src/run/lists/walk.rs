@@ -1,8 +1,8 @@
 //! Looking at instances in the order of their ids, with a bound on how many.
 //!
-//! A role that may read everything has one stream, the primary key. Another role, or a filter by definition, has a stream
-//! for each version and owner whose instances come into question: an index is in that order. Streams are read in portions,
-//! and only those whose next row could still belong to the window.
+//! A role that may read everything has one stream, the primary key. Another role, or a filter by definition, has a
+//! stream for each version and owner whose instances come into question: an index is in that order. Streams are read in
+//! portions, and only those whose next row could still belong to the window.
 
 use uuid::Uuid;
 use workflow_engine::alteration::InstanceFilter;

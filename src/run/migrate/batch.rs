@@ -1,7 +1,7 @@
 //! Moving many instances, a batch in each call.
 //!
-//! An instance that another session holds is passed over, so a batch waits for no session. One instance's problem does not
-//! stop the others.
+//! An instance that another session holds is passed over, so a batch waits for no session. One instance's problem does
+//! not stop the others.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -90,12 +90,12 @@ pub struct Batch {
     changes: HashMap<Uuid, Rc<VersionChange>>,
 }
 
-/// Moves the instances of a definition that have not ended, in order of id. Instances that the caller may not see are left
-/// out.
+/// Moves the instances of a definition that have not ended, in order of id. Instances that the caller may not see are
+/// left out.
 ///
 /// # Errors
-/// 22023 if `max` is not positive; 42704 for a definition or version that does not exist; 42501 if the caller neither owns the
-/// definition nor may start it.
+/// 22023 if `max` is not positive; 42704 for a definition or version that does not exist; 42501 if the caller neither
+/// owns the definition nor may start it.
 pub fn migrate_all(
     session: &mut Session,
     all: &All,
@@ -205,8 +205,8 @@ impl Batch {
     }
 }
 
-/// Stores what was prepared. What may fail has a subtransaction of its own: a burst, and a key that another session may take
-/// at this moment.
+/// Stores what was prepared. What may fail has a subtransaction of its own: a burst, and a key that another session may
+/// take at this moment.
 fn go(
     session: &mut Session,
     change: &VersionChange,

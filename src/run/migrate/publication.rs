@@ -1,10 +1,10 @@
 //! Moving the instances of a definition to a version that is published with `options.migrate`.
 //!
-//! Publishing leaves an instance of a built-in definition that is due at once. It works in batches, each a transaction of
-//! its own, until a pass over all instances finds none that another session holds. A start takes no lock, so it may commit
-//! an instance of the version that was published before; passes go on until all transactions have ended that ran when the
-//! first began. A batch holds the lock of the definition. Another version is published before it, and then it moves nothing,
-//! or after it.
+//! Publishing leaves an instance of a built-in definition that is due at once. It works in batches, each a transaction
+//! of its own, until a pass over all instances finds none that another session holds. A start takes no lock, so it may
+//! commit an instance of the version that was published before; passes go on until all transactions have ended that ran
+//! when the first began. A batch holds the lock of the definition. Another version is published before it, and then it
+//! moves nothing, or after it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -25,7 +25,8 @@ use crate::store::{instances, migration};
 const REASON: &str = "its definition has been published again, or retracted";
 /// Instances that one batch looks at.
 const BATCH: i32 = 500;
-/// Seconds from the first pass to the second. Each later one comes after twice as long as the one before, up to the longest.
+/// Seconds from the first pass to the second. Each later one comes after twice as long as the one before, up to the
+/// longest.
 const FIRST_PAUSE: i64 = 10;
 const LONGEST_PAUSE: i64 = 600;
 

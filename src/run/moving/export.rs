@@ -28,8 +28,8 @@ pub enum Selection {
 /// Packs the trees of the selected correlation ids and what else belongs to these, and removes it if it is to leave.
 ///
 /// # Errors
-/// 25001 above READ COMMITTED, 55000 for a tree with correlation ids that are not all selected; if they are to leave, 40001 if
-/// something was started or sent for them meanwhile, and 27000 if a trigger keeps a row.
+/// 25001 above READ COMMITTED, 55000 for a tree with correlation ids that are not all selected; if they are to leave,
+/// 40001 if something was started or sent for them meanwhile, and 27000 if a trigger keeps a row.
 pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgError> {
     begin("export instances")?;
     let mut keys = match selection {
@@ -77,8 +77,8 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
     Ok(bundles(of_trees.into_iter().chain(of_keys).filter(|piece| !piece.contents.tables.is_empty()).collect()))
 }
 
-/// Removes what the pieces have, as long as nothing else has come. Calls of row triggers count as inside a burst: what they
-/// see is not whole any more.
+/// Removes what the pieces have, as long as nothing else has come. Calls of row triggers count as inside a burst: what
+/// they see is not whole any more.
 fn remove(rows: MovedRows<'_>, pieces: &[PieceContents], instances: &[Uuid]) -> Result<(), PgError> {
     let mark = Mark::moving(instances);
     rows.remove(&pieces.iter().map(|piece| &piece.contents).collect::<Vec<_>>())?;
@@ -91,8 +91,8 @@ fn remove(rows: MovedRows<'_>, pieces: &[PieceContents], instances: &[Uuid]) -> 
     Ok(())
 }
 
-/// An instance of these trees with another correlation id than these, or one with such an id in another tree. `keyed` has all
-/// instances with a correlation id of both kinds.
+/// An instance of these trees with another correlation id than these, or one with such an id in another tree. `keyed`
+/// has all instances with a correlation id of both kinds.
 fn outside(ids: &[Uuid], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Option<(Uuid, String)> {
     let moves: HashSet<&Uuid> = ids.iter().collect();
     let stays = |(id, key): &(&Uuid, &String)| !moves.contains(id) || keys.binary_search(key).is_err();

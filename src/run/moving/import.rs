@@ -35,8 +35,8 @@ struct Piece {
 /// Takes in pieces of sets, and returns the number of instances. Nothing is written if one of them does not fit.
 ///
 /// # Errors
-/// 22P03 for what is no bundle, 42704 for a role or a version that is not here, 23505 for an instance that is, and what the
-/// routing guard says to a key.
+/// 22P03 for what is no bundle, 42704 for a role or a version that is not here, 23505 for an instance that is, and what
+/// the routing guard says to a key.
 pub fn import(session: &mut Session, bundles: &[Vec<u8>]) -> Result<u64, PgError> {
     super::begin("import instances")?;
     let pieces: Vec<Piece> = bundles.iter().map(|bytes| check(bytes)).collect::<Result<_, _>>()?;
@@ -229,8 +229,8 @@ impl KnownIds<'_> {
         self.owners.get(&there).copied().ok_or(Unreadable::Damaged)
     }
 
-    /// Refuses a row that belongs neither to an instance of the piece nor to a key that the routing guard was asked for, and
-    /// gives the others the owners and versions of this node.
+    /// Refuses a row that belongs neither to an instance of the piece nor to a key that the routing guard was asked
+    /// for, and gives the others the owners and versions of this node.
     fn fit(&mut self, positions: &ColumnPositions, row: &mut [Cell<'_>]) -> Result<(), Unreadable> {
         let at = |position: Option<usize>| position.map_or(Cell::Null, |at| row[at]);
         let among = |ids: &HashSet<Uuid>, position| matches!(at(position), Cell::Uuid(id) if ids.contains(&id));

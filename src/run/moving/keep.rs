@@ -1,4 +1,5 @@
-//! Keeping the instances of this node, where it has those of others as well: after a replica was promoted to share the work.
+//! Keeping the instances of this node, where it has those of others as well: after a replica was promoted to share the
+//! work.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -19,8 +20,8 @@ thread_local! {
     static NEXT: RefCell<(String, String)> = RefCell::default();
 }
 
-/// Removes instances whose correlation id does not belong here, and what else belongs to such an id, until so many instances
-/// are removed. Returns how many were. No workflow and no session hears of it.
+/// Removes instances whose correlation id does not belong here, and what else belongs to such an id, until so many
+/// instances are removed. Returns how many were. No workflow and no session hears of it.
 pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u64, PgError> {
     begin("keep instances")?;
     if predicate.is_none() && !route::is_on() {

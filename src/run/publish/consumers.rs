@@ -38,7 +38,8 @@ pub fn lock(row: &DefinitionRow) -> Result<(), PgError> {
     }
 }
 
-/// Locks the links of the owners of what a document uses, and of its consumers if publishing it gives them a new version.
+/// Locks the links of the owners of what a document uses, and of its consumers if publishing it gives them a new
+/// version.
 pub fn lock_links(document: &Value, definition_id: &str, publish: bool) -> Result<(), PgError> {
     let references = definition::references(document, &Registered);
     let updates = publish && definition::updates_consumers(document);

@@ -1,8 +1,8 @@
 //! Drafts: what an editor saves while a definition is not finished.
 //!
-//! The latest version of a definition can be a draft. A save overwrites it, unless an instance was started on it; after that,
-//! and after a version that is no draft, a save makes the next version. A draft need not compile. Each save has a number, the
-//! revision: an editor that names the one that it has read does not overwrite the save of another.
+//! The latest version of a definition can be a draft. A save overwrites it, unless an instance was started on it; after
+//! that, and after a version that is no draft, a save makes the next version. A draft need not compile. Each save has a
+//! number, the revision: an editor that names the one that it has read does not overwrite the save of another.
 
 use chrono::DateTime;
 use serde_json::Value;
@@ -35,8 +35,8 @@ pub struct Draft {
     pub problems: Vec<Problem>,
 }
 
-/// Saves a draft. `revision` is the last save that the editor knows of, `editor` its session, whose own saves it need not
-/// know of. Content that is already stored in a version that is no draft is not stored again.
+/// Saves a draft. `revision` is the last save that the editor knows of, `editor` its session, whose own saves it need
+/// not know of. Content that is already stored in a version that is no draft is not stored again.
 ///
 /// # Errors
 /// 40001 if another session has saved since.

@@ -8,7 +8,8 @@ use crate::pg::{PgError, role};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::owners::Owner;
 
-/// The owner of a definition that the current role is going to store; `None`: it is new. Other roles are refused (42501).
+/// The owner of a definition that the current role is going to store; `None`: it is new. Other roles are refused
+/// (42501).
 pub fn owner_of(definition_id: &str, latest: Option<&DefinitionRow>) -> Result<Option<Owner>, PgError> {
     let owner = latest.map(|row| row.owner.clone()).or_else(|| definitions::owner_of_deleted(definition_id));
     match owner {

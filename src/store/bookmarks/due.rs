@@ -31,8 +31,8 @@ static DUE: Statement = Statement::new(
 );
 
 /// Bookmarks that are due at `now`, earliest first, after the position `after`; at most 100. Bookmarks of faulted
-/// instances do not fire, nor do those of paused ones, but for the one that ends the pause. Commands of schedules run outside a transaction block, and the caller is inside one, so they
-/// are left to the workers.
+/// instances do not fire, nor do those of paused ones, but for the one that ends the pause. Commands of schedules run
+/// outside a transaction block, and the caller is inside one, so they are left to the workers.
 pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<DueBookmark> {
     let (due_at, id) = after;
     DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| DueBookmark {

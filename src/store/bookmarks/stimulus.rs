@@ -22,8 +22,8 @@ pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
     bytes.try_into().unwrap_or([0; 32])
 }
 
-/// Whether it is the bookmark of an open task. A `RunTask` that runs in the background has opened no task yet, and its bookmark
-/// has another name.
+/// Whether it is the bookmark of an open task. A `RunTask` that runs in the background has opened no task yet, and its
+/// bookmark has another name.
 pub fn is_task(bookmark: &Bookmark) -> bool {
     bookmark.activity_type == RUN_TASK.name && bookmark.name == bookmark.activity_type && bookmark.auto_burn
 }

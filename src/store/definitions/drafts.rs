@@ -1,7 +1,8 @@
 //! Drafts: versions whose content the next save may overwrite.
 //!
-//! What refers to a draft, such as an instance that runs it, keeps its content as it is. So a call that is going to refer to
-//! one holds its row ([`hold_draft`]) until its transaction ends, and a save locks the row before it looks for instances.
+//! What refers to a draft, such as an instance that runs it, keeps its content as it is. So a call that is going to
+//! refer to one holds its row ([`hold_draft`]) until its transaction ends, and a save locks the row before it looks for
+//! instances.
 
 use uuid::Uuid;
 
@@ -22,14 +23,14 @@ static LAST_SAVE: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Keeps a draft from being overwritten or published until the transaction ends. Waits for a transaction that does. What
-/// was read of it before may have changed.
+/// Keeps a draft from being overwritten or published until the transaction ends. Waits for a transaction that does.
+/// What was read of it before may have changed.
 pub fn hold_draft(id: Uuid) {
     HOLD.run(&[Arg::Uuid(&id)]);
 }
 
-/// Locks a draft against transactions that refer to it, and waits for them. Says whether its content may be overwritten:
-/// no instance was started on it.
+/// Locks a draft against transactions that refer to it, and waits for them. Says whether its content may be
+/// overwritten: no instance was started on it.
 pub fn lock_draft(id: Uuid) -> bool {
     LOCK.run(&[Arg::Uuid(&id)]);
     !HAS_INSTANCES.first(&[Arg::Uuid(&id)], |row| row.get()).unwrap_or(false)

@@ -121,8 +121,8 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
     store(new, now);
 }
 
-/// Stores a version, in place of the content that a draft with its id has. That keeps its number, its owner, and when it was
-/// made.
+/// Stores a version, in place of the content that a draft with its id has. That keeps its number, its owner, and when
+/// it was made.
 pub fn store(new: &NewDefinition<'_>, now: Timestamp) {
     let links = links::encode(new.links);
     let unknown = (!new.unknown_types.is_empty()).then(|| Value::from(new.unknown_types));

@@ -27,8 +27,8 @@ static IS_ANY_DUE: Statement = Statement::new(
     &[Type::TextArray, Type::Timestamp],
 );
 
-/// Makes tasks of these names available that the role may claim and whose lease or delay has ended, at most 10,000. `false`:
-/// there was none.
+/// Makes tasks of these names available that the role may claim and whose lease or delay has ended, at most 10,000.
+/// `false`: there was none.
 pub fn release_due(names: &[String], now: Timestamp, role: Oid) -> bool {
     let mut is_any = false;
     for _ in 0..10 {
@@ -65,8 +65,8 @@ static LEFT_DUE: Statement = Statement::new(
     &[Type::Oid, Type::TextArray, Type::Timestamp],
 );
 
-/// The tasks that [`release_due`] has left, because another transaction had locked them: when that ends without changing
-/// them, they can be claimed.
+/// The tasks that [`release_due`] has left, because another transaction had locked them: when that ends without
+/// changing them, they can be claimed.
 pub fn left_due(names: &[String], now: Timestamp, role: Oid) -> Vec<Uuid> {
     LEFT_DUE.rows(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)], |row| row.get())
 }
@@ -87,8 +87,8 @@ pub fn next_end(names: &[String], now: Timestamp, role: Oid) -> Option<Timestamp
     NEXT.first(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)], |row| row.maybe()).flatten()
 }
 
-/// Ends the leases of the tasks `t` that `$where` selects: the bookmark of a last one is due, and the token of any is void. `$of_end` says
-/// the same of that bookmark, `e`, so that it is found by index.
+/// Ends the leases of the tasks `t` that `$where` selects: the bookmark of a last one is due, and the token of any is
+/// void. `$of_end` says the same of that bookmark, `e`, so that it is found by index.
 macro_rules! ending {
     ($where:literal, $of_end:literal) => {
         [

@@ -47,8 +47,8 @@ static FIRST: Statement = Statement::new(
     &[Type::TextArray, Type::IntegerArray, Type::TimestampArray, Type::BigInt],
 );
 
-/// The first tasks of these names without limits from these fronts on, at most `max`: those with a higher priority first,
-/// then older ones. With each comes the id of its instance's owner.
+/// The first tasks of these names without limits from these fronts on, at most `max`: those with a higher priority
+/// first, then older ones. With each comes the id of its instance's owner.
 pub fn first(names: &[String], fronts: &[Front], max: usize) -> Vec<(ClaimableTask, i32)> {
     let priorities: Vec<i32> = fronts.iter().map(|front| front.priority).collect();
     let since: Vec<Timestamp> = fronts.iter().map(|front| front.since).collect();
@@ -56,7 +56,8 @@ pub fn first(names: &[String], fronts: &[Front], max: usize) -> Vec<(ClaimableTa
     FIRST.rows(&args, |row| (ClaimableTask::read(row), row.get()))
 }
 
-// The row of the task is locked as it is found, so the tasks that other workers hold until they commit do not count among those that are read.
+// The row of the task is locked as it is found, so the tasks that other workers hold until they commit do not count
+// among those that are read.
 static LOCKED: Statement = Statement::new(
     "SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0), b.payload ->> 'TaskName', b.lane, \
             COALESCE(b.priority, 0), b.created_at, b.assignee IS NOT NULL OR b.candidates IS NOT NULL, i.owner, \
@@ -71,7 +72,8 @@ static LOCKED: Statement = Statement::new(
 
 /// The first tasks of one name without limits, at most `max`, whose rows no other transaction has locked. They are
 /// locked from now on, also those that the role may not claim. With each comes the id of its instance's owner. Of the
-/// leases, which no worker has, only the number of attempts is read: `ClaimableTask::is_assigned` says whether a task is assigned.
+/// leases, which no worker has, only the number of attempts is read: `ClaimableTask::is_assigned` says whether a task
+/// is assigned.
 pub fn lock_first(name: &str, max: usize) -> Vec<(ClaimableTask, i32, Held)> {
     LOCKED.rows(&[Arg::Text(name), limit(max)], |row| {
         let (claimable, owner) = (ClaimableTask::read(row), row.get());

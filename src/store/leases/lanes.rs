@@ -1,8 +1,8 @@
 //! Tasks to which limits apply.
 //!
-//! Such a task has a lane, which names its limit and the value of its key: tasks of one lane need the same slots. While it
-//! can be claimed its `available_at` is `-infinity`, so it is not in the way of tasks without limits. The inbox has all
-//! of them in their order, and the index on lanes those of each lane.
+//! Such a task has a lane, which names its limit and the value of its key: tasks of one lane need the same slots. While
+//! it can be claimed its `available_at` is `-infinity`, so it is not in the way of tasks without limits. The inbox has
+//! all of them in their order, and the index on lanes those of each lane.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -68,7 +68,8 @@ static LANES_OF: Statement = Statement::new(
     &[Type::TextArray],
 );
 
-/// The lanes of these names that have tasks which could be claimed, each with the name, in the order of their first ones.
+/// The lanes of these names that have tasks which could be claimed, each with the name, in the order of their first
+/// ones.
 pub fn lanes_of(names: &[String]) -> Vec<(String, String)> {
     LANES_OF.rows(&[Arg::Texts(names)], |row| (row.get(), row.get()))
 }
@@ -79,8 +80,8 @@ static HELD_OF: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Wakes those who wait for the slots of an instance's tasks, when this transaction commits. It is about to end leases of
-/// these tasks.
+/// Wakes those who wait for the slots of an instance's tasks, when this transaction commits. It is about to end leases
+/// of these tasks.
 pub fn note_ends_of(instance: Uuid) {
     let names: Vec<String> = HELD_OF.rows(&[Arg::Uuid(&instance)], |row| row.get());
     names.iter().for_each(|name| wake::note_task(name));

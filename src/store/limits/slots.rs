@@ -1,8 +1,8 @@
 //! Slots: taking them, asking for them, and making them anew when a limit changes.
 //!
-//! Nothing here waits for a lock but [`rebuild`], which runs alone. A slot that another transaction has locked counts as
-//! taken, and so does one that another transaction is making: an object lock on the place says so to claims, and the row
-//! itself, which is not visible yet, to those who only ask.
+//! Nothing here waits for a lock but [`rebuild`], which runs alone. A slot that another transaction has locked counts
+//! as taken, and so does one that another transaction is making: an object lock on the place says so to claims, and the
+//! row itself, which is not visible yet, to those who only ask.
 
 use uuid::Uuid;
 
@@ -99,8 +99,8 @@ fn find(need: &Need, now: Timestamp) -> Option<Uuid> {
     }
 }
 
-/// Ends the leases that had a locked slot and that are over by time. `false`: one of them is not, or another transaction
-/// is at work on its task.
+/// Ends the leases that had a locked slot and that are over by time. `false`: one of them is not, or another
+/// transaction is at work on its task.
 fn end_leases(slot: Uuid, now: Timestamp) -> bool {
     let ended: Vec<(Uuid, Uuid)> = LEASES.rows(&[Arg::Uuid(&slot)], |row| (row.get(), row.get()));
     if ended.is_empty() {
@@ -118,7 +118,8 @@ fn end_leases(slot: Uuid, now: Timestamp) -> bool {
     true
 }
 
-/// Makes slots of a place that has fewer than its limit permits. `false`: it has all, or another transaction makes some.
+/// Makes slots of a place that has fewer than its limit permits. `false`: it has all, or another transaction makes
+/// some.
 fn make(need: &Need) -> bool {
     let (limit, place) = (Arg::Integer(need.limit), Arg::Text(&need.place));
     let count: Option<i64> = COUNT.first(&[limit, place], |row| row.get());
@@ -151,7 +152,8 @@ static TIDY: Statement = Statement::new(
     &[Type::UuidArray, Type::Timestamp],
 );
 
-/// Removes slots of other values of the key that no task has: a key may have any number of values in the course of time.
+/// Removes slots of other values of the key that no task has: a key may have any number of values in the course of
+/// time.
 fn tidy(need: &Need) {
     let rest: Vec<Uuid> = OTHERS.rows(&[Arg::Integer(need.limit), Arg::Text(&need.place)], |row| row.get());
     if !rest.is_empty() {
@@ -309,8 +311,8 @@ static REBUILD: [Statement; 4] = [
 ];
 
 /// Makes the slots of an owner's limits for a name anew: those of leases from the leases that there are, and those of
-/// periods from the claims that were the last. Where there are more leases than slots, several share one, and it is free
-/// when the last of them has ended. The caller has locked all limits, so no session takes a slot meanwhile.
+/// periods from the claims that were the last. Where there are more leases than slots, several share one, and it is
+/// free when the last of them has ended. The caller has locked all limits, so no session takes a slot meanwhile.
 pub fn rebuild(owner: i32, name: &str) {
     let [leases, lost, bound, rates] = &REBUILD;
     let of = [Arg::Integer(owner), Arg::Text(name)];

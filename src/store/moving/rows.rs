@@ -26,8 +26,8 @@ struct MovedTable {
     delete_at: Statement,
 }
 
-/// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids. Reading them locks them, so
-/// that none changes or goes before the transaction ends.
+/// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids. Reading them locks
+/// them, so that none changes or goes before the transaction ends.
 macro_rules! moved {
     ($table:ident, $name:literal, $type:ident, $where:expr) => {
         MovedTable {
@@ -47,7 +47,8 @@ macro_rules! moved {
     };
 }
 
-/// Rows that name a bookmark of instances, or else the execution of an activity that made one, and not where they belong.
+/// Rows that name a bookmark of instances, or else the execution of an activity that made one, and not where they
+/// belong.
 macro_rules! of_bookmarks {
     () => {
         "b.instance_id IS NULL AND b.correlation_id IS NULL \
@@ -57,7 +58,8 @@ macro_rules! of_bookmarks {
     };
 }
 
-// A stimulus that expires becomes a dead letter. Of the two it is read in one only, as the row of the first is locked then.
+// A stimulus that expires becomes a dead letter. Of the two it is read in one only, as the row of the first is locked
+// then.
 static OF_INSTANCES: [MovedTable; 11] = [
     moved!(INSTANCES, "instances", UuidArray, "b.id = ANY ($1)"),
     moved!(BOOKMARKS, "bookmarks", UuidArray, "b.instance_id = ANY ($1)"),
@@ -241,8 +243,8 @@ pub fn is_known(packed: &Packed) -> bool {
     moved(packed).is_some()
 }
 
-/// Inserts rows that another node has packed, with the values that `fit` gives them. The caller undoes all of it after an
-/// error.
+/// Inserts rows that another node has packed, with the values that `fit` gives them. The caller undoes all of it after
+/// an error.
 ///
 /// # Errors
 /// A table that does not move, or a value that its column cannot have; and what `fit` says.

@@ -1,7 +1,7 @@
 //! Instances for a list, read in bounded portions.
 //!
-//! A statement here bounds the rows that it looks at, not only those that satisfy the filter. Otherwise a filter that few
-//! instances satisfy would read all of them.
+//! A statement here bounds the rows that it looks at, not only those that satisfy the filter. Otherwise a filter that
+//! few instances satisfy would read all of them.
 
 use uuid::Uuid;
 use workflow_engine::alteration::{InstanceFilter, Moment};
@@ -237,8 +237,8 @@ pub enum Traces {
     Incidents,
 }
 
-/// Ids of instances that left traces, those with the newest first or those with the oldest, at most so many; one may come
-/// several times.
+/// Ids of instances that left traces, those with the newest first or those with the oldest, at most so many; one may
+/// come several times.
 pub fn traces(of: Traces, newest: bool, at_most: usize) -> Vec<Uuid> {
     let at_most = Arg::BigInt(i64::try_from(at_most).unwrap_or(i64::MAX));
     let statement = match (of, newest) {

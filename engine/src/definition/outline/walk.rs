@@ -193,8 +193,10 @@ impl<'d> OutlineWalk<'d, '_> {
         let custom = || self.types.custom(name).map(|custom| (ActivityKind::Custom(Rc::new(custom)), name));
         let earlier = if catalogue::LATER.contains(&name) { custom() } else { None };
         let known = || find(name).map(|activity| (ActivityKind::Known(activity), activity.descriptor().type_name));
-        let resolved =
-            earlier.or_else(known).or_else(custom).unwrap_or_else(|| (generic().unwrap_or(ActivityKind::Unknown), name));
+        let resolved = earlier
+            .or_else(known)
+            .or_else(custom)
+            .unwrap_or_else(|| (generic().unwrap_or(ActivityKind::Unknown), name));
         self.kinds.insert(name, resolved.clone());
         resolved
     }
@@ -300,7 +302,8 @@ impl<'d> OutlineWalk<'d, '_> {
     }
 }
 
-/// Whether the member of a port holds an activity. A port may have the name of the property `timeout`, which is no activity.
+/// Whether the member of a port holds an activity. A port may have the name of the property `timeout`, which is no
+/// activity.
 fn is_child(port: &str, value: &Value) -> bool {
     if port == TIMEOUT { value.is_object() || value.is_array() } else { !value.is_null() }
 }

@@ -11,7 +11,11 @@ use crate::spelling::nearest;
 
 impl Core<'_> {
     /// Where a variable is, and its name.
-    pub(super) fn variable_location(&self, name: &str, scope: Option<u32>) -> Result<(VariableLocation, String), Fault> {
+    pub(super) fn variable_location(
+        &self,
+        name: &str,
+        scope: Option<u32>,
+    ) -> Result<(VariableLocation, String), Fault> {
         if let Some(sequence) = scope {
             let inside = ScopeStart { sequence, hidden: 0 };
             let location = self.find_variable(inside, name);

@@ -1,8 +1,8 @@
 //! Tracks in the gap between two layers: which horizontal line runs above which.
 //!
 //! Lines that leave the same box share a track, as do lines that enter the same box: a fork looks like one.
-//! Two lines of different origin share a track only where they do not meet. If one line comes down where another begins,
-//! the line that begins there runs above.
+//! Two lines of different origin share a track only where they do not meet. If one line comes down where another
+//! begins, the line that begins there runs above.
 
 use std::collections::{BTreeMap, BTreeSet};
 

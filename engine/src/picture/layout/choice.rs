@@ -1,6 +1,6 @@
 //! Which layout a graph gets: that of the Studio, or layers in the direction that suits it.
 
-use super::graph::{Graph, FrameLayout};
+use super::graph::{FrameLayout, Graph};
 use super::{coordinates, layers, order, route, studio};
 
 impl Graph {

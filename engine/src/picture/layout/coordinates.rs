@@ -3,7 +3,7 @@
 //! For one layer that is an isotonic regression, which pooling adjacent violators solves exactly in one pass.
 //! A few sweeps up and down are enough for all layers; at the end nearly straight lines become straight.
 
-use super::layers::{Chain, VertexKind, Layers, Vertex};
+use super::layers::{Chain, Layers, Vertex, VertexKind};
 
 /// Space between two boxes, and next to a line.
 const BOX_GAP: f64 = 30.0;
@@ -196,7 +196,8 @@ fn bend(layers: &Layers, ix: usize, x: &[f64]) -> (f64, f64) {
     let (Some(above), _) = in_line(layers, ix, &layers.above) else { return (x[ix], 1.0) };
     let (Some(below), _) = in_line(layers, ix, &layers.below) else { return (x[ix], 1.0) };
     let is_box = |ix: usize| layers.vertices[ix].kind == VertexKind::Box;
-    let parts = || layers.below[above].iter().filter(|below| layers.vertices[**below].kind != VertexKind::Back).count() > 1;
+    let parts =
+        || layers.below[above].iter().filter(|below| layers.vertices[**below].kind != VertexKind::Back).count() > 1;
     match (is_box(above), is_box(below)) {
         (true, true) if parts() => (x[below], 1.0),
         (true, true) | (false, true) => (x[above], 1.0),

@@ -74,8 +74,10 @@ impl FrameLayout {
     /// The same layout with x and y exchanged.
     pub(super) fn turned(self) -> Self {
         let turn = |(a, b): (f64, f64)| (b, a);
-        let route =
-            |route: ArrowRoute| ArrowRoute { points: route.points.into_iter().map(turn).collect(), label: route.label.map(Area::turned) };
+        let route = |route: ArrowRoute| ArrowRoute {
+            points: route.points.into_iter().map(turn).collect(),
+            label: route.label.map(Area::turned),
+        };
         Self {
             width: self.height,
             height: self.width,

@@ -172,7 +172,8 @@ impl Layers {
     /// Gives every box its layer, and every arrow its points.
     pub fn new(graph: &Graph, ranks: &Ranks) -> Self {
         let vertices = graph.sizes.iter().zip(&ranks.rank);
-        let vertices = vertices.map(|(size, rank)| Vertex { layer: 2 * rank, size: *size, kind: VertexKind::Box }).collect();
+        let vertices =
+            vertices.map(|(size, rank)| Vertex { layer: 2 * rank, size: *size, kind: VertexKind::Box }).collect();
         let mut layers = Self { vertices, ..Self::default() };
         layers.chains.resize_with(graph.arrows.len(), Chain::default);
         let span = |ix: &usize| {

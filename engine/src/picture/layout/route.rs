@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Area;
 use super::channel::{self, LineBundle};
-use super::graph::{Graph, FrameLayout, ArrowRoute};
+use super::graph::{ArrowRoute, FrameLayout, Graph};
 use super::layers::{Chain, Layers};
 
 /// Space above the first track of a gap and below the last, where the head of an arrow is.

@@ -1,7 +1,7 @@
 //! The layout of the Studio: boxes stay where the Studio has them, and this module finds the routes of the arrows.
 
 use super::Area;
-use super::graph::{Arrow, Graph, FrameLayout, ArrowRoute};
+use super::graph::{Arrow, ArrowRoute, FrameLayout, Graph};
 use super::route::simplified;
 
 /// Least space between two boxes; with less, the frame is laid out in layers.

@@ -146,8 +146,8 @@ async fn is_of(app: &Gateway, visitor: &Visitor, id: Uuid, bookmark: &str) -> Re
     if others.is_empty() { Ok(()) } else { Err(Failure::not_found("bookmark of this instance", &bookmark.to_string())) }
 }
 
-/// The word for what has come of it: `nothing` where the database says that nothing has changed. It says so in the first
-/// column, whose name is another one in each statement.
+/// The word for what has come of it: `nothing` where the database says that nothing has changed. It says so in the
+/// first column, whose name is another one in each statement.
 fn outcome(action: &'static Action, row: Option<&Row>) -> &'static str {
     let Some(row) = row else { return action.name };
     match *row.columns()[0].type_() {

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use super::{Columns, WrittenRows, WrittenTable, Writer, lock, triggers};
+use super::{Columns, Writer, WrittenRows, WrittenTable, lock, triggers};
 use crate::pg::spi::{Arg, Row};
 use crate::pg::version;
 

@@ -46,8 +46,8 @@ impl OpenTable {
         }
     }
 
-    /// Takes away the predicates that the next row is known to meet: preparing one costs more than an entry. Each other index
-    /// has its predicate, also one that was open without it for the row before.
+    /// Takes away the predicates that the next row is known to meet: preparing one costs more than an entry. Each other
+    /// index has its predicate, also one that was open without it for the row before.
     pub unsafe fn set_predicates(&self, wanted: &[(Oid, Covered)]) {
         for (at, (index, predicate)) in self.indexes.iter().enumerate() {
             let is_met = wanted.contains(&(*index, Covered::Yes));

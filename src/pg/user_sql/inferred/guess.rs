@@ -1,5 +1,5 @@
-//! Parameter types for a statement whose author may have meant jsonb: the type that the context determines, and jsonb if
-//! it determines none, or several.
+//! Parameter types for a statement whose author may have meant jsonb: the type that the context determines, and jsonb
+//! if it determines none, or several.
 
 use std::ffi::{CStr, c_int};
 

@@ -19,7 +19,6 @@ use crate::run::session::Publisher;
 use crate::run::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::run::{Session, claim, continued, opener, queue_item, resume, running};
 use crate::store::matching::{self, Correlation, Filter, StoredBookmark};
-use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
 use crate::store::{activity_types, bookmarks, instances, route};
 
@@ -75,6 +74,17 @@ pub fn send(
 ) -> Result<Delivery, PgError> {
     // Find bookmarks before starting triggers: the stimulus must not also resume an instance that it starts.
     let found = find(&mut stimulus);
+    send_to(session, name, stimulus, found, keep, may_start)
+}
+
+fn send_to(
+    session: &mut Session,
+    name: &str,
+    stimulus: Stimulus,
+    found: Vec<StoredBookmark>,
+    keep: KeepUntil,
+    may_start: bool,
+) -> Result<Delivery, PgError> {
     let mut delivery = Delivery::default();
     if may_start {
         triggers::start_all(session, name, &stimulus, &mut delivery)?;
@@ -318,7 +328,9 @@ pub fn published(session: &mut Session, published: Published, publisher: Publish
         input: published.input,
         sender: publisher.owner,
     };
-    send(session, &name, stimulus, None, !published.local)?;
+    // A local one is for this run, and not for the one that may have begun in its place.
+    let found = matching::find(&stimulus.filter);
+    send_to(session, &name, stimulus, found, None, !published.local)?;
     Ok(())
 }
 

@@ -127,4 +127,10 @@ SET workflow.now = '2026-03-01 12:00:00+00';
 SELECT wf_run_due() > 0 AS fired;
 SELECT sub_status, input -> 'last' AS is_last FROM runs WHERE definition_id = 'job';
 
+-- A local event is for the run that publishes it, and not for the one that begins in its place.
+SELECT wf_define('{"definitionId": "herald", "root": [{"type": "PublishEvent", "eventName": "News", "isLocalEvent": true}, {"type": "ContinueAs", "definitionId": "reader"}]}') \g /dev/null
+SELECT wf_define('{"definitionId": "reader", "root": {"type": "Event", "eventName": "News"}}') \g /dev/null
+SELECT wf_start('herald') \g /dev/null
+SELECT definition_id, sub_status FROM runs WHERE definition_id IN ('herald', 'reader');
+
 SELECT * FROM wf_check();

@@ -1,8 +1,8 @@
 //! Activities: descriptors of their inputs, outputs and ports, and their behaviour.
 //!
-//! An activity is one file with one unit struct that implements [`Activity`]. A new activity needs that file and one
-//! line in [`ACTIVITIES`](crate::activities::catalogue::ACTIVITIES). Documentation, validation, reading and export
-//! derive from its [`Descriptor`].
+//! An activity is one file with one unit struct that implements [`Activity`]. A new activity changes two other files of
+//! the engine: `activities.rs` declares its module, and the [`catalogue`](crate::activities::catalogue) imports it and
+//! names it in `ACTIVITIES` and `LATER`. Documentation, validation, reading and export derive from its [`Descriptor`].
 
 use std::fmt;
 
@@ -32,6 +32,44 @@ pub use handle::{FromInput, Input, NonEmpty, Output, Port};
 ///
 /// The burst does not notice an activity that returns without completing, scheduling a child or making a bookmark: its
 /// execution would never end. Most activities end with `cx.complete()`.
+///
+/// # Examples
+///
+/// ```
+/// use workflow_engine::Fault;
+/// use workflow_engine::activity::{Activity, Descriptor};
+/// use workflow_engine::execution::Execution;
+/// # use serde_json::{Map, json};
+/// # use workflow_engine::{Instance, Limits, definition::compile, execution::start};
+/// # mod host { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/alone.rs")); }
+///
+/// struct Greet;
+///
+/// static DESCRIPTOR: Descriptor =
+///     Descriptor { type_name: "Elsa.Greet", category: "Console", description: "Greets.", ..Descriptor::BASE };
+///
+/// impl Activity for Greet {
+///     fn descriptor(&self) -> &'static Descriptor {
+///         &DESCRIPTOR
+///     }
+///
+///     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+///         cx.write_line("good morning".to_owned());
+///         cx.complete()
+///     }
+/// }
+/// #
+/// # // The catalogue has no such type, so the example gives the node its activity.
+/// # let definition = json!({"definitionId": "greeting", "root": {"type": "Start"}});
+/// # let mut program = compile(&definition, &(), &Default::default(), false).expect("acceptable");
+/// # program.nodes[0].activity = &Greet;
+/// # let instance = Instance::new(uuid::Uuid::nil(), &program, 1, None, None, Map::new());
+/// # let mut instance = instance.expect("no input is needed");
+/// # let mut host = host::Alone::default();
+/// # start(&program, &mut instance, None, None, &mut host, &Limits::default()).expect("the burst ends");
+/// # assert_eq!(instance.sub_status, workflow_engine::instance::SubStatus::Finished);
+/// # assert_eq!(host.lines, ["good morning"]);
+/// ```
 pub trait Activity: Sync {
     /// Its entry in the catalogue.
     fn descriptor(&self) -> &'static Descriptor;

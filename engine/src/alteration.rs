@@ -2,6 +2,36 @@
 //!
 //! A member of a plan is written in camelCase or in PascalCase. A member without a meaning is an error, so that a
 //! misspelt one is never silently ignored.
+//!
+//! # Examples
+//!
+//! ```
+//! use serde_json::json;
+//! use workflow_engine::alteration::{Author, Changes};
+//! use workflow_engine::execution::alter;
+//! # use workflow_engine::{Instance, Limits, definition::compile, execution::start};
+//! # mod host { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/alone.rs")); }
+//! # let leave = json!({"definitionId": "leave", "variables": {"Days": 3}, "root": [
+//! #     {"id": "ask", "type": "RunTask", "taskName": "approve"}]});
+//! # let program = compile(&leave, &(), &Default::default(), false).expect("acceptable");
+//! # let map = serde_json::Map::new();
+//! # let mut instance = Instance::new(uuid::Uuid::nil(), &program, 1, None, None, map).expect("no input is needed");
+//! # let (mut host, limits) = (host::Alone::default(), Limits::default());
+//! # start(&program, &mut instance, None, None, &mut host, &limits).expect("the burst ends");
+//!
+//! // The instance waits at the task "ask".
+//! let plan = json!([
+//!     {"type": "ModifyVariable", "variableId": "Days", "value": 5},
+//!     {"type": "CancelActivity", "activityId": "ask"}]);
+//! let Ok(Changes::Alter(alterations)) = Changes::read(&plan) else { panic!("no alterations") };
+//! let author = Author { role: "ann".to_owned(), reason: None };
+//! alter(&program, &mut instance, &alterations, &author, &mut host, &limits).expect("both can be made");
+//! assert_eq!(instance.variables["Days"], 5);
+//! assert!(instance.state.contexts.is_empty());
+//!
+//! let fault = Changes::read(&json!([{"type": "Cancel", "reson": "late"}])).unwrap_err();
+//! assert!(fault.message.contains("\"reson\""));
+//! ```
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;

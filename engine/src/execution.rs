@@ -224,7 +224,7 @@ pub enum Signal {
     CancelInbound(NodeIx),
 }
 
-/// Runs a new instance, from its first activity or as if one of its triggers had fired.
+/// Runs a new instance, from its first activity or as if one of its triggers had fired. [`Host`] has an example.
 ///
 /// # Errors
 /// [`Error::UnknownTrigger`] if `trigger` is no trigger of the program; [`Error::TooManySteps`].

@@ -19,6 +19,30 @@ use crate::node_ix::NodeIx;
 /// cancel, serialization failures, lack of resources) never come back as a fault: the host unwinds with them. After a
 /// `Fault` from [`sql`](Host::sql), [`sql_value`](Host::sql_value) or [`call`](Host::call) the burst rolls the open
 /// step back before it calls the host again.
+///
+/// # Examples
+///
+/// A workflow that waits for its task. `Alone` is the smallest host.
+///
+/// ```
+/// use serde_json::json;
+/// use workflow_engine::definition::{ReadLimits, compile};
+/// use workflow_engine::execution::{Limits, start};
+/// use workflow_engine::instance::{Instance, SubStatus};
+///
+#[cfg_attr(any(doc, doctest), doc = include_str!("../tests/support/alone.rs"))]
+///
+/// let leave = json!({"definitionId": "leave", "root": [
+///     {"id": "hello", "type": "WriteLine", "text": "good morning"},
+///     {"id": "ask", "type": "RunTask", "taskName": "approve"}]});
+/// let program = compile(&leave, &(), &ReadLimits::default(), false).expect("acceptable");
+/// let mut instance = Instance::new(Uuid::nil(), &program, 1, None, None, Map::new()).expect("no input is needed");
+/// let mut host = Alone::default();
+/// let delta = start(&program, &mut instance, None, None, &mut host, &Limits::default()).expect("the burst ends");
+/// assert_eq!(instance.sub_status, SubStatus::Suspended);
+/// assert_eq!((delta.tasks[0].name.as_str(), delta.tasks[0].bookmark_id), ("approve", delta.created[0].id));
+/// assert_eq!(host.lines, ["good morning"]);
+/// ```
 pub trait Host {
     /// The instant of this burst, the same for all its activities.
     fn now(&self) -> DateTime<Utc>;

@@ -26,6 +26,29 @@ pub use flow_scope::FlowScope;
 pub use token_scope::{TokenChange, TokenScope};
 
 /// One run of a definition.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use workflow_engine::Instance;
+/// use workflow_engine::definition::{ReadLimits, compile};
+/// use workflow_engine::instance::SubStatus;
+///
+/// let inputs = json!([{"name": "Days", "type": "Int32"}]);
+/// let leave = json!({"definitionId": "leave", "inputs": inputs, "root": {"type": "Start"}});
+/// let program = compile(&leave, &(), &ReadLimits::default(), false).expect("acceptable");
+/// let new = |name: &str, value: Value| {
+///     let input = serde_json::Map::from_iter([(name.to_owned(), value)]);
+///     Instance::new(uuid::Uuid::nil(), &program, 1, Some("A-1".to_owned()), None, input)
+/// };
+///
+/// // The input is converted to the type that the definition declares.
+/// let instance = new("Days", json!("3")).expect("an instance");
+/// assert_eq!((&instance.input["Days"], instance.sub_status), (&json!(3), SubStatus::Pending));
+/// let fault = new("Dais", json!(3)).unwrap_err();
+/// assert_eq!(fault.message, "workflow definition \"leave\" has no input \"Dais\"");
+/// ```
 #[derive(Debug, PartialEq)]
 pub struct Instance {
     /// UUID version 7 whose time is that of the creation, unless the caller of the start chose another id.

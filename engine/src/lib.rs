@@ -35,7 +35,7 @@
 //! assert!(problems[0].message.contains("did you mean \"RunTask\"?"));
 //! ```
 //!
-//! Running a workflow needs a host: `examples/loop.rs` has the smallest one, without SQL.
+//! Running a workflow needs a host: the documentation of [`Host`] has the smallest one, and runs a workflow.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -7,6 +7,39 @@
 //!
 //! What waits stays as it is: bookmarks and tasks keep payload, hash and name, also where the new version would make
 //! others. A position in a container is that of the open child in the new version, not its former number.
+//!
+//! # Examples
+//!
+//! ```
+//! use std::{collections::BTreeSet, sync::Arc};
+//!
+//! use serde_json::{Map, Value, json};
+//! use workflow_engine::definition::{ReadLimits, compile};
+//! use workflow_engine::migration::{Migration, Timers, is_refused, read_mapping};
+//! # use workflow_engine::{Instance, Limits, execution::start};
+//! # mod host { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/alone.rs")); }
+//!
+//! let version = |task: &str| {
+//!     let leave = json!({"definitionId": "leave", "root": [{"id": task, "type": "RunTask", "taskName": "approve"}]});
+//!     Arc::new(compile(&leave, &(), &ReadLimits::default(), false).expect("acceptable"))
+//! };
+//! let (old, new) = (version("ask"), version("decide"));
+//! let migrate = |mapping: Value| {
+//!     // An instance that waits at "ask".
+//!     # let instance = Instance::new(uuid::Uuid::nil(), &old, 1, None, None, Map::new());
+//!     # let (mut instance, mut host) = (instance.expect("no input is needed"), host::Alone::default());
+//!     # start(&old, &mut instance, None, None, &mut host, &Limits::default()).expect("the burst ends");
+//!     let mapping = read_mapping(&mapping).expect("a mapping");
+//!     let way = Migration::new(old.clone(), new.clone(), 2, &mapping, Timers::Keep, &mut || {});
+//!     let (_, problems) = way.migrate(&mut instance, &mut [], &BTreeSet::new(), &mut || {});
+//!     (instance.version, problems)
+//! };
+//!
+//! let (_, problems) = migrate(json!({}));
+//! assert!(is_refused(&problems));
+//! assert_eq!(problems[0].message, "activity \"ask\" waits, and version 2 does not have it");
+//! assert_eq!(migrate(json!({"ask": "decide"})), (2, vec![]));
+//! ```
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;

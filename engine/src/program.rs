@@ -51,6 +51,20 @@ pub use numbering::Numbering;
 pub use retry::{ComputedStrategy, Retry};
 
 /// A definition as a burst runs it: names resolved, expressions compiled. It never changes.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use workflow_engine::definition::{ReadLimits, compile};
+///
+/// let leave = json!({"definitionId": "leave", "root": {"id": "main", "type": "Sequence", "activities": [
+///     {"id": "ask", "type": "RunTask", "taskName": "approve"}]}});
+/// let program = compile(&leave, &(), &ReadLimits::default(), false).expect("acceptable");
+/// let ask = program.node(program.find("ask").expect("an activity"));
+/// assert_eq!((ask.type_name.as_str(), ask.parent), ("Elsa.RunTask", program.find("main")));
+/// assert_eq!(ask.node_id, "Workflow1:main:ask");
+/// ```
 #[derive(Debug)]
 pub struct Program {
     /// Logical id, shared by all versions.

@@ -1,0 +1,36 @@
+// The smallest host: it makes ids and keeps lines, and has no SQL, no functions of users and no other workflows.
+// The examples in the documentation of the engine include this file.
+use std::rc::Rc;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use workflow_engine::calendar::{Utc0, Zone};
+use workflow_engine::expression::{Rows, Scope, Take};
+use workflow_engine::host::{Function, Host};
+use workflow_engine::Fault;
+
+#[derive(Default)]
+pub struct Alone {
+    pub ids: u128,
+    pub lines: Vec<String>,
+}
+
+#[rustfmt::skip]
+impl Host for Alone {
+    fn now(&self) -> DateTime<Utc> { DateTime::default() }
+    fn zone(&self, _: Option<&str>) -> Result<Rc<dyn Zone>, Fault> { Ok(Rc::new(Utc0)) }
+    fn new_id(&mut self) -> Uuid { self.ids += 1; Uuid::from_u128(self.ids) }
+    fn has_bookmark(&mut self, _: Uuid) -> bool { false }
+    fn check_interrupts(&mut self) {}
+    fn begin_step(&mut self) {}
+    fn end_step(&mut self, _: bool) {}
+    fn sql(&mut self, _: &str, _: &[Value]) -> Result<Rows, Fault> { Ok(Rows::default()) }
+    fn sql_inferred(&mut self, _: &str, _: &[Value], _: Take) -> Result<Rows, Fault> { Ok(Rows::default()) }
+    fn sql_value(&mut self, _: &str, _: &dyn Scope) -> Result<Value, Fault> { Ok(Value::Null) }
+    fn call(&mut self, _: Function<'_>, _: &Value) -> Result<Value, Fault> { Ok(Value::Null) }
+    fn payloads(&mut self, _: &str, _: &Value) -> Result<Vec<Value>, Fault> { Ok(Vec::new()) }
+    fn correlate(&mut self, _: Option<&str>) -> Result<(), Fault> { Ok(()) }
+    fn child_version(&mut self, _: &str, _: &Map<String, Value>) -> Result<Uuid, Fault> { Ok(Uuid::nil()) }
+    fn write_line(&mut self, text: &str) { self.lines.push(text.to_owned()); }
+}

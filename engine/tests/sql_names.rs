@@ -9,19 +9,24 @@ use std::path::Path;
 
 mod sources;
 
-/// The scripts that bring this version. Those of earlier releases stay as they are.
-const SCRIPTS: [&str; 4] = ["schema.sql", "api.sql", "views.sql", "workflow--0.2.0--0.3.0.sql"];
-
 #[test]
 fn names_in_sql_are_names_in_code() {
-    let crates = [code("engine/src"), code("src")].concat();
+    let crates = [code("engine/src"), code("src"), code("gateway/src")].concat();
     let known: BTreeSet<_> = crates.iter().flat_map(|line| names(line, '"')).collect();
-    let scripts = SCRIPTS.map(|name| Path::new(sources::REPOSITORY).join("sql").join(name));
-    let scripts = scripts.map(|path| fs::read_to_string(path).expect("a script of the extension"));
+    let scripts = scripts();
     let lines = scripts.iter().flat_map(|script| script.lines()).chain(crates.iter().map(String::as_str));
     let used: BTreeSet<_> = lines.flat_map(|line| names(line, '\'')).collect();
     assert!(used.contains("Elsa.RunTask"), "no SQL was read: {used:?}");
     assert_eq!(used.difference(&known).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+/// The scripts that make this version, or update to it. Those of earlier releases, in a folder of their own, stay as
+/// they are.
+fn scripts() -> Vec<String> {
+    let folder = fs::read_dir(Path::new(sources::REPOSITORY).join("sql")).expect("the scripts of the extension");
+    let paths = folder.map(|entry| entry.expect("an entry").path());
+    let scripts = paths.filter(|path| path.extension().is_some_and(|extension| extension == "sql"));
+    scripts.map(|path| fs::read_to_string(path).expect("a script")).collect()
 }
 
 fn code(crate_sources: &str) -> Vec<String> {

@@ -98,8 +98,11 @@ impl Client {
     }
 
     fn ends_within(&mut self, patience: Duration, said: &mut Vec<Value>) -> bool {
-        self.0.get_ref().set_read_timeout(Some(patience)).unwrap();
+        let end = Instant::now() + patience;
         loop {
+            let left = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero());
+            let Some(left) = left else { return false };
+            self.0.get_ref().set_read_timeout(Some(left)).unwrap();
             match self.0.read() {
                 Ok(Message::Text(text)) => said.push(serde_json::from_str(text.trim_end_matches('\u{1e}')).unwrap()),
                 Ok(Message::Close(_)) | Err(tungstenite::Error::ConnectionClosed | tungstenite::Error::Protocol(_)) => {

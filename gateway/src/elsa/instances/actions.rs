@@ -32,17 +32,17 @@ pub fn routes() -> Routes {
 }
 
 async fn delete_one(app: &App, caller: &Caller, id: Uuid) -> Result<bool, Failure> {
-    one_flag(app, caller, "SELECT @wf.wf_delete_instance($1) AS is_done", parameters![id]).await
+    one_flag(app, caller, "SELECT @wf.wf_delete_instance($1) AS flag", parameters![id]).await
 }
 
 async fn cancel_one(app: &App, caller: &Caller, id: Uuid) -> Result<bool, Failure> {
-    one_flag(app, caller, "SELECT @wf.wf_cancel($1) AS is_done", parameters![id]).await
+    one_flag(app, caller, "SELECT @wf.wf_cancel($1) AS flag", parameters![id]).await
 }
 
 /// What a function says of an instance.
 async fn one_flag(app: &App, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<bool, Failure> {
     let rows = app.database.write(caller, sql, values).await?;
-    rows.first().map_or(Ok(false), |row| row.try_get("is_done").map_err(Failure::internal))
+    rows.first().map_or(Ok(false), |row| row.try_get("flag").map_err(Failure::internal))
 }
 
 pub async fn delete(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<StatusCode, Failure> {
@@ -217,7 +217,7 @@ async fn retry(State(app): State<App>, caller: Caller, Body(request): Body<Retry
 
 /// Returns whether the instance goes on.
 async fn retry_one(app: &App, caller: &Caller, id: &str, activities: Option<Vec<String>>) -> Result<bool, Failure> {
-    const RETRY: &str = "SELECT r.status = 'Running' AS is_done FROM @wf.wf_retry($1, $2, 'store') r";
+    const RETRY: &str = "SELECT r.status = 'Running' AS flag FROM @wf.wf_retry($1, $2, 'store') r";
     one_flag(app, caller, RETRY, parameters![instance_id(id)?, activities]).await
 }
 

@@ -16,7 +16,8 @@ pub struct Input<T> {
 }
 
 impl<T> Input<T> {
-    /// The input at this position of the descriptor. Only [`inputs!`] calls it: the position is that in its list.
+    /// The input at this position of the descriptor. [`inputs!`] takes it from its list; other code counts
+    /// through the list.
     pub(crate) const fn at(index: usize) -> Self {
         Self { index, read_as: PhantomData }
     }

@@ -1,7 +1,7 @@
-//! Each name of an activity type or a bookmark in SQL is one that the code of the crates has as well.
+//! Each name of an activity type or a bookmark in the extension's SQL is one that the code has as well.
 //!
 //! They stand there as constants, because an index with a predicate serves a statement only if PostgreSQL reads the
-//! same constant in both. No compiler compares them with those of the crates.
+//! same constant in both. No compiler compares them with those in Rust.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,12 +11,12 @@ mod sources;
 
 #[test]
 fn names_in_sql_are_names_in_code() {
-    let crates = [code("engine/src"), code("src"), code("gateway/src")].concat();
+    let crates = [code("engine/src"), code("src")].concat();
     let known: BTreeSet<_> = crates.iter().flat_map(|line| names(line, '"')).collect();
     let scripts = scripts();
     let lines = scripts.iter().flat_map(|script| script.lines()).chain(crates.iter().map(String::as_str));
     let used: BTreeSet<_> = lines.flat_map(|line| names(line, '\'')).collect();
-    assert!(used.contains("Elsa.RunTask"), "no SQL was read: {used:?}");
+    assert!(scripts.iter().any(|script| script.contains("CREATE TABLE workflow.bookmarks")), "the schema was not read");
     assert_eq!(used.difference(&known).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 

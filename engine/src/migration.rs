@@ -30,8 +30,8 @@
 //!     # let (mut instance, mut host) = (instance.expect("no input is needed"), host::Alone::default());
 //!     # start(&old, &mut instance, None, None, &mut host, &Limits::default()).expect("the burst ends");
 //!     let mapping = read_mapping(&mapping).expect("a mapping");
-//!     let way = Migration::new(old.clone(), new.clone(), 2, &mapping, Timers::Keep, &mut || {});
-//!     let (_, problems) = way.migrate(&mut instance, &mut [], &BTreeSet::new(), &mut || {});
+//!     let migration = Migration::new(old.clone(), new.clone(), 2, &mapping, Timers::Keep, &mut || {});
+//!     let (_, problems) = migration.migrate(&mut instance, &mut [], &BTreeSet::new(), &mut || {});
 //!     (instance.version, problems)
 //! };
 //!

@@ -25,7 +25,7 @@ use crate::wake;
 /// The longest value of a key that is stored as it is: it is a part of the key of an index.
 const LONGEST: usize = 100;
 
-/// The place that an instance needs, and how many may have one. `None`: it needs none.
+/// The place in which an instance needs an admission, and how many may have one there. `None`: it needs none.
 fn place_of(instance: &Instance, compiled: &Compiled) -> Option<(Place, i32)> {
     let limit = compiled.program.options.max_concurrency.as_ref()?;
     let value = match &limit.key {
@@ -55,7 +55,7 @@ pub fn enter(row: &InstanceRow, compiled: &Compiled, is_new: bool) -> bool {
         return true;
     }
     let is_admitted = !(is_new && admissions::is_waited_for(&place)) && admissions::take(&place, max, &row.instance.id);
-    // Others that wait saw the place taken; if this is rolled back it was not.
+    // Others that wait saw the admission taken; if this is rolled back it was not.
     wake::note_calls(false);
     is_admitted
 }

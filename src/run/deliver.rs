@@ -77,6 +77,7 @@ pub fn send(
     send_to(session, name, stimulus, found, keep, may_start)
 }
 
+/// As [`send`], to the bookmarks that were found.
 fn send_to(
     session: &mut Session,
     name: &str,

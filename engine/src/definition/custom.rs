@@ -21,7 +21,7 @@ pub(super) fn is_only_property(key: &str, custom: &CustomType) -> bool {
     PROPERTIES.iter().any(|name| is(name)) && custom.inputs.as_ref().is_some_and(|inputs| !inputs.iter().any(|i| is(i)))
 }
 
-/// MemberRole of a member of a custom activity.
+/// What a member of a custom activity is to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MemberRole {
     /// An input: a value for the activity.

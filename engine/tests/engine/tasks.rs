@@ -127,7 +127,7 @@ fn a_lease_that_is_given_back_is_not_counted() {
     assert_eq!(world.status(), SubStatus::Finished);
 }
 
-/// The places of bookmarks of a name.
+/// The positions of bookmarks of a name.
 fn at(world: &World, name: &str) -> Vec<usize> {
     (0..world.bookmarks.len()).filter(|index| world.bookmarks[*index].name == name).collect()
 }

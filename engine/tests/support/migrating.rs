@@ -27,10 +27,10 @@ impl World {
         let mapping = read_mapping(mapping).expect("a mapping");
         let programs = [old, new].map(|definition| Arc::new(program(definition.clone())));
         let [old, new] = programs;
-        let way = Migration::new(old, new.clone(), 2, &mapping, timers, &mut || {});
+        let migration = Migration::new(old, new.clone(), 2, &mapping, timers, &mut || {});
         let before = (encode_state(&self.instance.state), self.instance.variables.clone());
-        let cancelled = way.cancelled(&self.instance);
-        let (mut moved, mut problems, mut records) = self.moved_by(&way);
+        let cancelled = migration.cancelled(&self.instance);
+        let (mut moved, mut problems, mut records) = self.moved_by(&migration);
         if is_refused(&problems) || !cancelled.is_empty() {
             self.instance.state = decode_state(&before.0).expect("a readable state");
             (self.instance.variables, self.instance.version) = (before.1, 1);
@@ -43,15 +43,15 @@ impl World {
             let (instance, host) = (&mut self.instance, &mut self.host);
             let delta = execution::cancel_executions(&self.program, instance, &cancelled, host, &self.limits);
             self.put(delta.expect("the burst ends"), None);
-            assert_eq!(way.cancelled(&self.instance), [0; 0], "all of it is cancelled");
-            (moved, problems, records) = self.moved_by(&way);
+            assert_eq!(migration.cancelled(&self.instance), [0; 0], "all of it is cancelled");
+            (moved, problems, records) = self.moved_by(&migration);
             assert!(!is_refused(&problems), "{problems:?}");
             moved.after.add_cancelled(after);
         }
         self.host.records = records.into_iter().map(|one| (one.number, (one.holder, encode_kept(&one.kept)))).collect();
         self.is_whole_trail = false;
         self.program = Arc::into_inner({
-            drop(way);
+            drop(migration);
             new
         })
         .expect("the only one");
@@ -71,7 +71,7 @@ impl World {
         Ok(problems)
     }
 
-    fn moved_by(&mut self, way: &Migration) -> (Moved, Vec<Problem>, Vec<Record>) {
+    fn moved_by(&mut self, migration: &Migration) -> (Moved, Vec<Problem>, Vec<Record>) {
         let read = |(number, (holder, kept)): (&u32, &(u32, Vec<u8>))| Record {
             number: *number,
             holder: *holder,
@@ -82,7 +82,7 @@ impl World {
         let execution = |bookmark: &Bookmark| sequence_of(self.instance.id, bookmark.activity_instance_id);
         let retries: BTreeSet<u32> = waits.filter_map(execution).collect();
         assert!(retries.is_empty() || Migration::may_wait_for_retry(&self.instance));
-        let (moved, problems) = way.migrate(&mut self.instance, &mut records, &retries, &mut || {});
+        let (moved, problems) = migration.migrate(&mut self.instance, &mut records, &retries, &mut || {});
         (moved, problems, records)
     }
 }

@@ -116,29 +116,26 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
     })
 }
 
-/// Delivers an item of the queue together with all others that were left for the same bookmark, if a resume does not
-/// use that up: one burst takes them all. The caller holds the lock of the instance and has checked that it may run it.
+/// Delivers an item of the queue together with all others that its sender left for the same bookmark, if a resume does
+/// not use that up: one burst takes them all. The caller holds the lock of the instance and has checked that it may run
+/// it.
 fn deliver_all(session: &mut Session, item: &Item, stored: &StoredBookmark) -> Result<Swept, PgError> {
-    let items = queue::take_all_of(item, session.timestamp(), MAX_REPORTS);
+    let now = session.timestamp();
+    let items = queue::take_all_of(item, now, MAX_REPORTS);
+    let put_back = || items.iter().for_each(|item| queue::insert(item, now));
     let Claim::Ready(mut waiting, compiled) = claim::try_claim(stored.bookmark.id)? else {
-        items.iter().for_each(|item| queue::insert(item, session.timestamp()));
+        put_back();
         return Ok(Swept::Held);
     };
     if items.is_empty() {
         return Ok(Swept::Held);
     }
-    let mut inputs = Vec::with_capacity(items.len());
-    for item in &items {
-        let mut hearing = Hearing::of(&item.sender, item.filter.names_target());
-        if hearing.resumes_row(&waiting.row, &compiled) == Verdict::Heard {
-            inputs.push(item.input.as_ref());
-        } else {
-            queue::insert(item, session.timestamp());
-        }
-    }
-    if inputs.is_empty() {
+    let mut hearing = Hearing::of(&item.sender, item.filter.names_target());
+    if hearing.resumes_row(&waiting.row, &compiled) != Verdict::Heard {
+        put_back();
         return Ok(Swept::Stays);
     }
+    let inputs: Vec<_> = items.iter().map(|item| item.input.as_ref()).collect();
     consume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
     Ok(Swept::Resumed(inputs.len() as u64))
 }

@@ -77,7 +77,9 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
         queue::take(item.id);
         return Ok(Swept::Stays);
     }
-    // An item stays as it is if this session can resume none of its bookmarks now.
+    // An item stays as it is if this session can resume none of its bookmarks now. So they are claimed before the item
+    // is taken out of the queue: instances are locked before items. The delivery claims each of them again. Taking the
+    // item fires row triggers on the queue, and a delivery runs bursts: either may have changed the instances since.
     let (mut can_any, mut is_held, mut elsewhere) = (false, false, None);
     for stored in &found {
         match can_run(stored, item)? {

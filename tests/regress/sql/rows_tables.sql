@@ -97,3 +97,11 @@ ALTER TABLE workflow.tasks SET ACCESS METHOD another;
 SELECT wf_start('claim', '{"report": "short"}');
 ROLLBACK;
 DROP ACCESS METHOD another;
+
+-- A column of a result is not read as another type than it has.
+BEGIN;
+ALTER TABLE workflow.identity ALTER COLUMN database TYPE bigint;
+\set VERBOSITY terse
+SELECT wf_run_due();
+\set VERBOSITY default
+ROLLBACK;

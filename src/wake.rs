@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::pg::shared::{self, EndedIds, HasExtension, Process, Said};
+use crate::pg::shared::{self, EndedIds, HasExtension, Process, Said, SharedState};
 use crate::pg::spi::Timestamp;
 use crate::pg::{cluster, guc, process};
 
@@ -169,47 +169,90 @@ fn slot() -> usize {
 pub fn transaction_ended(committed: bool) {
     tasks::transaction_ended(committed);
     CLAIMED.set(false);
-    let due = DUE.replace(i64::MAX);
-    let items = ITEMS.take();
-    let sweep = SWEEP.take() && committed;
-    let probe = PROBE.take() && committed;
-    let rescan = RESCAN.take() && committed;
-    let blocked = BLOCKED.take();
-    let instances = INSTANCES.take();
-    // While stimuli are held, the end of any transaction that wrote or used up bookmarks counts, also a rollback.
-    let recheck = BOOKMARKS.take() && shared::wanted_here(slot()) & shared::ENDS != 0;
-    // A session that kept a stimulus raised the horizon before this read, or raises it when the bookmarks are visible.
-    let is_behind = || cluster::is_before(UNSEEN.get(), shared::horizon(slot()));
-    let has_missed = committed && !instances.is_empty() && is_behind();
-    let ended = ENDED.take().filter(|ended| committed && shared::is_end_wanted(slot(), *ended));
-    let loaded = LOADED.take() && committed;
-    let mut settings = SETTINGS.take();
-    settings.retain(|_| committed);
-    let (calls, calls_if_aborted) = CALLS.take();
-    let due = if committed { due } else { i64::MAX };
-    let due = if if committed { calls } else { calls_if_aborted } { i64::MIN } else { due };
-    let has_items = committed && !items.is_empty();
-    let is_silent = due == i64::MAX && !has_items && !sweep && !probe && !rescan && !recheck && !has_missed;
-    if is_silent && ended.is_none() && blocked.is_empty() && settings.is_empty() {
+    let report = Report::take(committed);
+    if report.is_empty() {
         return;
     }
-    let horizon = if has_items || sweep { cluster::next_transaction() } else { 0 };
-    shared::with_attached(|state| {
-        for database in blocked {
+    let horizon = if report.has_queued() { cluster::next_transaction() } else { 0 };
+    shared::with_attached(|state| report.tell(state, horizon));
+}
+
+/// What a transaction that has ended tells the workers: what it noted, if it has committed or that counts anyhow.
+struct Report {
+    due: i64,
+    items: Vec<Uuid>,
+    /// Instances whose bookmarks may have missed a stimulus.
+    missed: Vec<Uuid>,
+    ended: Option<EndedIds>,
+    settings: Vec<Oid>,
+    blocked: Vec<Oid>,
+    sweep: bool,
+    recheck: bool,
+    loaded: bool,
+    probe: bool,
+    rescan: bool,
+}
+
+impl Report {
+    /// Takes what the transaction noted.
+    fn take(committed: bool) -> Self {
+        let (due, (calls, calls_if_aborted)) = (DUE.replace(i64::MAX), CALLS.take());
+        let due = if committed { due } else { i64::MAX };
+        let must_look = if committed { calls } else { calls_if_aborted };
+        let instances = INSTANCES.take();
+        // A session that kept a stimulus raised the horizon before this read, or raises it when the bookmarks are
+        // visible.
+        let is_behind = || cluster::is_before(UNSEEN.get(), shared::horizon(slot()));
+        let has_missed = committed && !instances.is_empty() && is_behind();
+        Self {
+            due: if must_look { i64::MIN } else { due },
+            items: kept_if(committed, ITEMS.take()),
+            missed: kept_if(has_missed, instances),
+            ended: ENDED.take().filter(|ended| committed && shared::is_end_wanted(slot(), *ended)),
+            settings: kept_if(committed, SETTINGS.take()),
+            blocked: BLOCKED.take(),
+            sweep: SWEEP.take() && committed,
+            // While stimuli are held, the end of any transaction that wrote or used up bookmarks counts, also a
+            // rollback.
+            recheck: BOOKMARKS.take() && shared::wanted_here(slot()) & shared::ENDS != 0,
+            loaded: LOADED.take() && committed,
+            probe: PROBE.take() && committed,
+            rescan: RESCAN.take() && committed,
+        }
+    }
+
+    /// Whether stimuli may have come into the queue.
+    fn has_queued(&self) -> bool {
+        self.sweep || !self.items.is_empty()
+    }
+
+    /// Whether a scheduler has something to do. The launcher starts one in a database that has none.
+    fn needs_scheduler(&self) -> bool {
+        self.due < i64::MAX || self.has_queued() || !self.missed.is_empty()
+    }
+
+    fn is_empty(&self) -> bool {
+        let is_silent = !self.needs_scheduler() && !self.probe && !self.rescan && !self.recheck;
+        is_silent && self.ended.is_none() && self.blocked.is_empty() && self.settings.is_empty()
+    }
+
+    /// Tells the launcher and the scheduler of this database; `horizon` is the next transaction. Must not fail.
+    fn tell(&self, state: &mut SharedState, horizon: u64) {
+        for database in &self.blocked {
             // Another session may have blocked it meanwhile.
-            if let Some(slot) = state.database(database).filter(|slot| slot.blocked_by == process::my_pid()) {
+            if let Some(slot) = state.database(*database).filter(|slot| slot.blocked_by == process::my_pid()) {
                 slot.blocked_by = 0;
             }
-            state.probe(database);
+            state.probe(*database);
         }
-        if rescan {
+        if self.rescan {
             state.rescan = true;
             state.launcher.wake();
         }
-        settings.into_iter().for_each(|database| state.renew(database));
+        self.settings.iter().for_each(|database| state.renew(*database));
         let here = process::database();
         let Some(index) = state.slot_of(here) else {
-            if probe || due < i64::MAX || has_items || sweep || has_missed {
+            if self.probe || self.needs_scheduler() {
                 state.probe(here);
             }
             return;
@@ -217,34 +260,38 @@ pub fn transaction_ended(committed: bool) {
         SLOT.set(index);
         // A scheduler looked before the extension was created, or no session reported the creation.
         let is_missed = state.databases[index].has_extension == HasExtension::No;
-        if has_items || sweep {
-            state.say(here, items.iter().map(|item| Said::Item(*item.as_bytes())));
+        if self.has_queued() {
+            state.say(here, self.items.iter().map(|item| Said::Item(*item.as_bytes())));
             shared::raise_at(index, horizon);
         }
-        let too_many = has_missed && instances.len() > MAX_NAMES;
-        if has_missed && !too_many {
-            state.say(here, instances.iter().map(|instance| Said::Instance(*instance.as_bytes())));
+        let too_many = self.missed.len() > MAX_NAMES;
+        if !too_many {
+            state.say(here, self.missed.iter().map(|instance| Said::Instance(*instance.as_bytes())));
         }
-        let must_tidy = ended.is_some_and(|ended| shared::instance_ended(state, index, ended, process::now()));
+        let must_tidy = self.ended.is_some_and(|ended| shared::instance_ended(state, index, ended, process::now()));
         let slot = &mut state.databases[index];
-        if sweep {
+        if self.sweep {
             slot.tidy_at = 0;
         }
-        slot.sweep |= sweep || too_many;
-        slot.loaded |= loaded;
-        slot.recheck |= recheck;
-        let is_earlier = due < slot.next_due;
+        slot.sweep |= self.sweep || too_many;
+        slot.loaded |= self.loaded;
+        slot.recheck |= self.recheck;
+        let is_earlier = self.due < slot.next_due;
         if is_earlier {
-            slot.next_due = due;
+            slot.next_due = self.due;
             slot.look = true;
         }
-        if probe || is_missed {
+        if self.probe || is_missed {
             state.probe(here);
         }
-        if is_earlier || has_items || sweep || recheck || has_missed || must_tidy {
+        if is_earlier || self.has_queued() || self.recheck || !self.missed.is_empty() || must_tidy {
             state.wake(here);
         }
-    });
+    }
+}
+
+fn kept_if<T>(is_kept: bool, noted: Vec<T>) -> Vec<T> {
+    if is_kept { noted } else { Vec::new() }
 }
 
 /// Whether workers run that can do what a call leaves for later.

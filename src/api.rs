@@ -9,7 +9,6 @@ use crate::compiled;
 use crate::pg::settings::FaultHandling;
 use crate::pg::{Call, PgError, Returned, guc};
 use crate::run::burst::OnFault;
-use crate::run::save::stored_bookmarks;
 use crate::store::instances::InstanceRow;
 use crate::store::{incidents, matching};
 
@@ -76,7 +75,7 @@ fn result(row: Option<InstanceRow>, is_new: bool) -> Result<Returned, PgError> {
     }
     let open = match open {
         Some(bookmarks) => bookmarks.iter().map(shown).collect(),
-        None if stored_bookmarks(&instance) == 0 => Vec::new(),
+        None if instance.state.bookmarks() == 0 => Vec::new(),
         None => matching::of_instance(instance.id).iter().map(|stored| shown(&stored.bookmark)).collect(),
     };
     let faults = if instance.incident_count == 0 { Vec::new() } else { incidents::open(instance.id) };

@@ -18,7 +18,7 @@ use crate::pg::spi::Timestamp;
 use crate::run::create::forget_deferred;
 use crate::run::host::SpiHost;
 use crate::run::notices::{tell_how_to_fire, warn_faulted};
-use crate::run::save::{BurstEnd, Consumed, RowBefore, RowState, faulted_executions, stored_bookmarks};
+use crate::run::save::{BurstEnd, Consumed, RowBefore, RowState};
 use crate::run::session::{FollowUp, Publisher, RequestFault};
 use crate::run::{Session, abandoned, child_report, continued, running, save};
 use crate::store::instances::InstanceRow;
@@ -60,13 +60,7 @@ pub fn run(
     session.count_burst()?;
     let StoredBurst { row, compiled, state, on_fault, resumed } = burst;
     let id = row.instance.id;
-    let before = RowBefore {
-        activation_key: row.activation_key.clone(),
-        bookmarks: stored_bookmarks(&row.instance),
-        faulted: row.instance.incident_count > 0,
-        faults: if row.instance.incident_count > 0 { faulted_executions(&row.instance) } else { Vec::new() },
-        was_held: row.instance.sub_status == SubStatus::Faulted,
-    };
+    let before = RowBefore::of(row);
     let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
     if !session.has_caller() {
         host = host.without_caller();
@@ -114,16 +108,7 @@ pub fn run(
     // The caller of a burst in which no activity ran knows what it has altered.
     let has_run = delta.events.iter().any(|event| event.kind != EventKind::Altered);
     if row.instance.sub_status == SubStatus::Faulted && has_run {
-        match delta.incidents.last() {
-            _ if !may_watch(row, compiled) => {
-                warning(PgError::new("01000", format!("workflow instance {id} is faulted")));
-            }
-            Some(incident) => {
-                let error = host.original(&incident.fault);
-                warn_faulted(id, &incident.activity_id, &error, row.instance.has_failed());
-            }
-            None => warn_still_faulted(&row.instance),
-        }
+        warn_of_fault(row, compiled, &host, &delta);
     }
     session.follow_ups.extend(abandoned.into_iter().map(|child| FollowUp::Cancel(child, row.owner.clone())));
     collect_work(session, row, compiled, &before, delta, has_queue)?;
@@ -156,17 +141,18 @@ fn faulted_somewhere(id: Uuid) -> PgError {
         .detail("Only roles that may read the instance are told the reason.")
 }
 
-/// The burst went well, but an activity that faulted before is still to be retried, or has ended the run.
-fn warn_still_faulted(instance: &Instance) {
-    let id = instance.id;
-    if let Some(incident) = incidents::open(id).last() {
+/// Warns that the burst left the instance faulted.
+fn warn_of_fault(row: &InstanceRow, compiled: &Compiled, host: &SpiHost<'_>, delta: &Delta) {
+    let (id, for_good) = (row.instance.id, row.instance.has_failed());
+    if !may_watch(row, compiled) {
+        warning(PgError::new("01000", format!("workflow instance {id} is faulted")));
+    } else if let Some(incident) = delta.incidents.last() {
+        warn_faulted(id, &incident.activity_id, &host.original(&incident.fault), for_good);
+    } else if let Some(incident) = incidents::open(id).last() {
+        // The burst went well, but an activity that faulted before is still to be retried, or has ended the run.
         let text = |key: &str| incident[key].as_str().unwrap_or_default().to_owned();
-        warn_faulted(
-            id,
-            &text("activity_id"),
-            &PgError::new(&text("sqlstate"), text("message")),
-            instance.has_failed(),
-        );
+        let error = PgError::new(&text("sqlstate"), text("message"));
+        warn_faulted(id, &text("activity_id"), &error, for_good);
     }
 }
 
@@ -216,7 +202,7 @@ fn collect_work(
     let stimuli = delta.stimuli.into_iter();
     let stimuli = stimuli.map(|stimulus| FollowUp::Published(Box::new(stimulus), publisher.clone()));
     session.follow_ups.extend(stimuli);
-    let all_new = stored_bookmarks(&row.instance) as usize == delta.created.len();
+    let all_new = row.instance.state.bookmarks() as usize == delta.created.len();
     row.open = all_new.then_some(delta.created);
     Ok(())
 }

@@ -74,9 +74,19 @@ pub struct RowBefore {
     pub was_held: bool,
 }
 
-/// Bookmarks that are stored for an instance, as its state counts them.
-pub fn stored_bookmarks(instance: &Instance) -> u32 {
-    instance.state.bookmarks()
+impl RowBefore {
+    /// What is to be remembered of a row.
+    pub fn of(row: &InstanceRow) -> Self {
+        let instance = &row.instance;
+        let faulted = instance.incident_count > 0;
+        Self {
+            activation_key: row.activation_key.clone(),
+            bookmarks: instance.state.bookmarks(),
+            faulted,
+            faults: if faulted { faulted_executions(instance) } else { Vec::new() },
+            was_held: instance.sub_status == SubStatus::Faulted,
+        }
+    }
 }
 
 /// Saves what a burst changed and says whether anything is in the queue. `None`: nothing was saved.
@@ -286,7 +296,7 @@ fn is_ended_by_fault(instance: &Instance) -> bool {
 }
 
 /// Faulted executions of an instance.
-pub fn faulted_executions(instance: &Instance) -> Vec<Uuid> {
+fn faulted_executions(instance: &Instance) -> Vec<Uuid> {
     let contexts = instance.state.contexts.iter();
     contexts
         .filter(|(_, context)| context.status == ActivityStatus::Faulted)

@@ -270,8 +270,7 @@ impl Dispatcher {
     fn assign(&mut self, key: LaneKey, kind: LaneQueue, most: usize, now: i64) -> bool {
         let (lane, role) = (self.waiting.lane(key), Oid::from(key.role));
         let database = self.database;
-        let most_of_all = guc::max_executors();
-        let mut may_start = now >= self.start_again_at;
+        let may_start = now >= self.start_again_at;
         let mut is_full = false;
         let mut back = Vec::new();
         let (given, must_start) = shared::with(|state| {
@@ -279,14 +278,13 @@ impl Dispatcher {
                 slot.database == database && matches!(slot.state, ExecutorState::Busy | ExecutorState::Starting)
             };
             let of_role = |slot: &Executor| slot.database == database && slot.role == role;
-            // An executor that is starting with stimuli is given due fires instead.
-            let with_items =
-                |slot: &Executor| of_role(slot) && slot.state == ExecutorState::Starting && has_items(slot);
+            let is_starting = |slot: &Executor| of_role(slot) && slot.state == ExecutorState::Starting;
             if shares::is_full(state, database, key.owner) {
                 return (false, None);
             }
+            // An executor that is starting with stimuli is given due fires instead.
             if kind == LaneQueue::Due
-                && let Some(slot) = state.executors.iter_mut().find(|slot| with_items(slot))
+                && let Some(slot) = state.executors.iter_mut().find(|slot| is_starting(slot) && has_items(slot))
             {
                 let items = &slot.batch[..slot.count as usize];
                 back.extend(items.iter().map(|fire| (key.role, *fire)));
@@ -304,16 +302,12 @@ impl Dispatcher {
                 slot.process.wake();
                 return (true, None);
             }
-            let mut of_database = 0;
-            for slot in state.executors.iter().filter(|slot| slot.database == database) {
-                of_database += usize::from(slot.state != ExecutorState::Free);
-                // An executor of this role that is starting will take the waiting fires first.
-                may_start &= !(slot.role == role && slot.state == ExecutorState::Starting);
-            }
-            if !may_start {
+            // An executor of this role that is starting will take the waiting fires first.
+            if !may_start || state.executors.iter().any(is_starting) {
                 return (false, None);
             }
-            if of_database >= most_of_all {
+            let is_there = |slot: &&Executor| slot.database == database && slot.state != ExecutorState::Free;
+            if state.executors.iter().filter(is_there).count() >= guc::max_executors() {
                 retire_idle(state, database, role);
                 return (false, None);
             }
@@ -322,9 +316,7 @@ impl Dispatcher {
                 return (false, None);
             };
             let slot = &mut state.executors[index];
-            (slot.database, slot.role, slot.state) = (database, role, ExecutorState::Starting);
-            (slot.fired, slot.failed, slot.careful) = (0, 0, false);
-            slot.generation = slot.generation.wrapping_add(1);
+            slot.reserve(database, role);
             lane.fill_batch(kind, slot, now);
             (true, Some((index, slot.generation)))
         });

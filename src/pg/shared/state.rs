@@ -195,6 +195,15 @@ pub struct Executor {
     pub batch: [Fire; MAX_BATCH],
 }
 
+impl Executor {
+    /// Gives the slot, which is free, to an executor that is to be started.
+    pub fn reserve(&mut self, database: Oid, role: Oid) {
+        (self.database, self.role, self.state) = (database, role, ExecutorState::Starting);
+        (self.fired, self.failed, self.careful) = (0, 0, false);
+        self.generation = self.generation.wrapping_add(1);
+    }
+}
+
 /// The whole shared state.
 #[repr(C)]
 #[derive(Debug)]

@@ -143,16 +143,7 @@ impl Scheduler {
                 self.items.rescan_soon(now);
             }
             let may_fire = guc::enabled() && !guc::restoring();
-            if !may_fire {
-                self.was_off = true;
-                // Names are dropped meanwhile; a sweep replaces them afterwards.
-                self.items = Items::new(self.database);
-            } else if std::mem::take(&mut self.was_off) {
-                // Names that sessions left meanwhile were dropped.
-                self.look.note(true, i64::MIN);
-                self.look_at = Some(now);
-                self.items.sweep();
-            }
+            self.switch(may_fire, now);
             let wanted = requests.look
                 || requests.next_due <= now
                 || self.look_at.is_some_and(|at| at <= now)
@@ -179,6 +170,18 @@ impl Scheduler {
             }
             let until = work_at.min(leave_at);
             process::wait((until < i64::MAX).then(|| until.saturating_sub(now)));
+        }
+    }
+
+    /// Drops the names that sessions leave while nothing may be fired, and looks at everything afterwards.
+    fn switch(&mut self, may_fire: bool, now: i64) {
+        if !may_fire {
+            self.was_off = true;
+            self.items = Items::new(self.database);
+        } else if std::mem::take(&mut self.was_off) {
+            self.look.note(true, i64::MIN);
+            self.look_at = Some(now);
+            self.items.sweep();
         }
     }
 

@@ -190,9 +190,9 @@ pub fn note_names(all: &[String]) {
 }
 
 /// Notes which tasks of these names, which are those of [`names`], are first now. `found` are their first ones, in
-/// their order, `is_left` says of each whether it is still there, and `is_full` whether there may be more.
-pub fn move_heads(names: &[String], found: &[ClaimableTask], is_full: bool, is_left: impl Fn(&ClaimableTask) -> bool) {
-    let firsts = firsts(found.iter().filter(|claimable| is_left(claimable)));
+/// their order, `is_there` says of each whether it is still there, and `is_full` whether there may be more.
+pub fn move_heads(names: &[String], found: &[ClaimableTask], is_full: bool, is_there: impl Fn(&ClaimableTask) -> bool) {
+    let firsts = firsts(found.iter().filter(|claimable| is_there(claimable)));
     // A name of which nothing was found has its tasks, if any, behind the last one that was, or before its front.
     let last = found.last().filter(|_| is_full).map(position);
     let end = Front { priority: i32::MIN, since: Timestamp::INFINITY };

@@ -89,14 +89,14 @@ pub fn claim(session: &mut Session, request: &ClaimRequest) -> Result<Vec<NewLea
         let mut search = Search::new(names, limits, now, role);
         let (mut page, mut most) = (front::page_for(request.max), front::of_lane_for(request.max));
         loop {
-            let leaves_out = search.leaves_out_lanes();
+            let skips_lanes = search.skips_lanes();
             let (found, is_all) = search.page(page, most);
             claim.take_all(session, &mut search, unlocked(&found))?;
             if is_all || claim.given.len() == request.max {
                 break;
             }
             // The first page without the tasks of lanes that are held is as good as the first one.
-            if leaves_out == search.leaves_out_lanes() {
+            if skips_lanes == search.skips_lanes() {
                 (page, most) = (page.saturating_mul(4), most.saturating_mul(4));
             }
         }

@@ -124,7 +124,7 @@ impl Search {
             if self.limited.is_empty() {
                 return (found, is_all);
             }
-            let (within, is_all_within) = match self.leaves_out_lanes() {
+            let (within, is_all_within) = match self.skips_lanes() {
                 true => self.in_free_lanes(max, most),
                 false => {
                     let within = leases::in_order(&self.limited, max, self.role);
@@ -267,8 +267,8 @@ impl Search {
         needs(&self.limits, compiled.row.owner.id, &claimable.name, claimable.lane.as_deref())
     }
 
-    /// Whether the next page leaves out lanes.
-    pub fn leaves_out_lanes(&self) -> bool {
+    /// Whether the next page skips lanes.
+    pub fn skips_lanes(&self) -> bool {
         self.lanes.keys().any(|lane| self.knows_held(lane))
     }
 

@@ -117,7 +117,7 @@ pub fn unpause(session: &mut Session, instance_id: Uuid) -> Result<InstanceRow, 
     instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))
 }
 
-/// Ends the pause of one instance that is locked, or leaves that to a session of its owner.
+/// Ends the pause of one instance that is locked, or hands that to a session of its owner.
 fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
     // What went on before may have changed or ended it.
     let Some((mut row, compiled)) = lock(session, instance_id)?.filter(|(row, _)| row.paused_at.is_some()) else {
@@ -127,7 +127,7 @@ fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
     if access::runs_here(&row.owner, &compiled) || !has_kept(instance_id) {
         return end_pause(session, row, &compiled);
     }
-    pauses::leave_to_owner(instance_id, session.timestamp());
+    pauses::hand_to_owner(instance_id, session.timestamp());
     tell_how_to_fire();
     Ok(())
 }

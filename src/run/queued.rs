@@ -186,8 +186,8 @@ fn can_run(stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
     })
 }
 
-/// Whether an item was left for a bookmark that is gone: the session that held its instance has used it up.
+/// Whether an item was queued for a bookmark that is gone: the session that held its instance has used it up.
 fn is_stale(item: &Item) -> bool {
-    let was_left = item.filter.instance_id.is_some() && item.expires_at == Timestamp::INFINITY;
-    was_left && item.filter.bookmark_id.is_some_and(|bookmark| !bookmarks::exists(bookmark))
+    let is_bound = item.filter.instance_id.is_some() && item.expires_at == Timestamp::INFINITY;
+    is_bound && item.filter.bookmark_id.is_some_and(|bookmark| !bookmarks::exists(bookmark))
 }

@@ -146,9 +146,9 @@ fn begin(
         session.has_waited = true;
     }
     let activation = compiled.program.options.activation;
-    let leaves_records = compiled.program.compensation().is_used;
+    let stores_records = compiled.program.compensation().is_used;
     let first = compiled.row.uses_sql
-        || leaves_records
+        || stores_records
         || matches!(activation, Activation::Correlated | Activation::CorrelatedSingleton);
     let state = if first {
         row.instance.sub_status = SubStatus::Executing;

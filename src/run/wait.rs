@@ -40,7 +40,7 @@ pub fn wait(names: Option<&[String]>, timeout: i64) -> Result<bool, PgError> {
         session::require_read_committed("wait for tasks")?;
         match waiter.look(names)? {
             Look::Ready => {
-                waiter.leave_ready();
+                waiter.free_ready();
                 return Ok(true);
             }
             Look::Nothing { until, blockers } => {
@@ -112,7 +112,7 @@ impl Waiter {
         }
     }
 
-    fn leave_ready(&self) {
+    fn free_ready(&self) {
         wake::note_told(self.class);
         free(true);
     }
@@ -127,7 +127,7 @@ impl Drop for Waiter {
 /// Frees the slot of this session, if it has one.
 fn free(is_ready: bool) {
     if let Some(slot) = TAKEN.take() {
-        shared::with_waiters(|waiters| waiters.leave(slot, is_ready, process::now()));
+        shared::with_waiters(|waiters| waiters.free(slot, is_ready, process::now()));
     }
 }
 
@@ -163,13 +163,13 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     blockers.extend(holders);
     let mut until =
         leases::next_end(&names, now, role).into_iter().chain(slot).min().map_or(NEVER, wake::by_server_clock);
-    let left = leases::left_due(&names, now, role);
+    let unreleased = leases::unreleased(&names, now, role);
     // A session that has not loaded the library wakes no other when it ends a transaction: by COMMIT PREPARED, for
     // example.
-    if left.len() == leases::MOST_LEFT || !shared::is_preloaded() {
+    if unreleased.len() == leases::MOST_UNRELEASED || !shared::is_preloaded() {
         until = until.min(process::now().saturating_add(1_000_000));
     }
-    for task in left {
+    for task in unreleased {
         match leases::lock_holder(task) {
             Holder::Transactions(running) => blockers.extend(running),
             // Its transaction has just ended: the next look puts the task back, or moves it on.

@@ -211,7 +211,7 @@ mod lanes;
 mod start;
 
 pub use claimed::{Claimed, claimable_by_id, claimed};
-pub use due::{MOST_LEFT, end_all, end_of, left_due, next_end, release_due};
+pub use due::{MOST_UNRELEASED, end_all, end_of, next_end, release_due, unreleased};
 pub use front::{Front, first, heads, lock_first};
 pub use lanes::{in_lanes, in_order, lanes_of, note_ends_of};
 pub use start::{attempts, awaits_start, remove_start};

@@ -61,7 +61,7 @@ pub fn begin(instance: Uuid, by: i32, reason: Option<&str>, with: Option<&Uuid>,
     hold(instance, now);
 }
 
-// A row that is held and has a due time keeps it: `leave_to_owner` has set it, so that a worker fires the row.
+// A row that is held and has a due time keeps it: `hand_to_owner` has set it, so that a worker fires the row.
 static HOLD: Statement = Statement::new(
     "UPDATE workflow.bookmarks b SET paused_at = $2, \
          due_at = CASE WHEN b.paused_at IS NULL THEN NULL ELSE b.due_at END, \
@@ -152,7 +152,7 @@ pub fn answers(instance: Uuid) -> Vec<Uuid> {
     ANSWERS.rows(&[Arg::Uuid(&instance)], |row| row.get())
 }
 
-static LEAVE: [Statement; 2] = [
+static HAND: [Statement; 2] = [
     Statement::new(
         "UPDATE workflow.pauses SET unpaused_at = $2 WHERE instance_id = $1",
         &[Type::Uuid, Type::Timestamp],
@@ -165,9 +165,9 @@ static LEAVE: [Statement; 2] = [
     ),
 ];
 
-/// Leaves the end of a pause to a session of the owner: it fires a bookmark of the instance, which is due now.
-pub fn leave_to_owner(instance: Uuid, now: Timestamp) {
-    LEAVE.iter().for_each(|statement| {
+/// Hands the end of a pause to a session of the owner: it fires a bookmark of the instance, which is due now.
+pub fn hand_to_owner(instance: Uuid, now: Timestamp) {
+    HAND.iter().for_each(|statement| {
         statement.run(&[Arg::Uuid(&instance), Arg::Timestamp(now)]);
     });
     wake::note_due(now);

@@ -214,7 +214,7 @@ pub fn admits_instance(instance: Uuid, known: Option<&str>) -> bool {
         (InstanceRoute::Key(key), None) => admits(key.as_deref()),
         (_, Some(_)) => false,
     };
-    is_left(is_here, || format!("workflow instance {instance}"))
+    logged_unless(is_here, || format!("workflow instance {instance}"))
 }
 
 /// Lets a new instance begin: its key, or that of the parent if it has none, belongs here.
@@ -231,15 +231,16 @@ pub fn require_start(definition_id: &str, key: Option<&str>, parent: Option<Uuid
 
 /// Whether time may start an instance with this key.
 pub fn admits_start(definition_id: &str, key: Option<&str>) -> bool {
-    is_of_node(definition_id) || is_left(admits(key), || format!("a start of workflow definition \"{definition_id}\""))
+    is_of_node(definition_id)
+        || logged_unless(admits(key), || format!("a start of workflow definition \"{definition_id}\""))
 }
 
 thread_local! {
     static LOGGED_AT: Cell<i64> = const { Cell::new(i64::MIN / 2) };
 }
 
-/// Logs now and then what was left because it does not belong here.
-fn is_left(is_here: bool, what: impl FnOnce() -> String) -> bool {
+/// Logs now and then what is passed over because it does not belong here. Returns whether it does.
+fn logged_unless(is_here: bool, what: impl FnOnce() -> String) -> bool {
     let now = process::now();
     if !is_here && now - LOGGED_AT.get() >= LOG_INTERVAL {
         LOGGED_AT.set(now);

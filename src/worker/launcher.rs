@@ -112,17 +112,17 @@ impl Launcher {
                 let needless = state.databases.iter().filter(|slot| is_needless(slot)).map(|slot| slot.oid);
                 needless.collect::<Vec<_>>().into_iter().for_each(|oid| state.forget(oid));
             }
-            let mut left = Vec::new();
+            let mut without_slot = Vec::new();
             for oid in asked {
                 match state.database_or_new(oid, now) {
                     Some(slot) if slot.has_extension != HasExtension::Yes || !slot.scheduler.is_some() => {
                         slot.has_extension = HasExtension::Unknown;
                     }
                     Some(_) => {}
-                    None => left.push(oid),
+                    None => without_slot.push(oid),
                 }
             }
-            left
+            without_slot
         });
         if !self.asked.is_empty() && now - self.logged_at > LOG_INTERVAL {
             self.logged_at = now;
@@ -177,8 +177,8 @@ fn decide(state: &mut SharedState, now: i64, capacity: usize) -> LaunchDecision 
     let mut wanted = Vec::new();
     let mut sleep: Option<i64> = None;
     let mut until = |at: i64| {
-        let left = at.saturating_sub(now).max(0);
-        sleep = Some(sleep.map_or(left, |known| known.min(left)));
+        let remaining = at.saturating_sub(now).max(0);
+        sleep = Some(sleep.map_or(remaining, |known| known.min(remaining)));
     };
     // A session may have left a request when there was no scheduler, or one that was already leaving.
     let with_requests = state.databases.iter().map(|slot| slot.oid).filter(|oid| state.has_requests(*oid));

@@ -163,12 +163,12 @@ impl Scheduler {
                 self.busy_at = now;
             }
             let work_at = self.work_at(now, may_fire);
-            let leave_at = self.leave_at(now, &requests, work_at);
-            if leave_at <= now {
+            let exit_at = self.exit_at(now, &requests, work_at);
+            if exit_at <= now {
                 self.hand_over(work_at);
                 return;
             }
-            let until = work_at.min(leave_at);
+            let until = work_at.min(exit_at);
             process::wait((until < i64::MAX).then(|| until.saturating_sub(now)));
         }
     }
@@ -353,9 +353,9 @@ impl Scheduler {
         next_due.min(look_at).min(self.dispatcher.wants_attention_at())
     }
 
-    /// When to leave, if no request comes first. Without work for a while: after the idle timeout, or at once if other
+    /// When to exit, if no request comes first. Without work for a while: after the idle timeout, or at once if other
     /// workers want the slot. With work: after a turn, if they want it.
-    fn leave_at(&self, now: i64, requests: &Requests, work_at: i64) -> i64 {
+    fn exit_at(&self, now: i64, requests: &Requests, work_at: i64) -> i64 {
         let has_time = work_at.saturating_sub(now) > 2 * SECOND
             && self.dispatcher.is_empty()
             && (!self.is_ours || self.items.is_quiet());

@@ -141,21 +141,21 @@ impl Waiters {
     }
 
     /// Frees a slot. `is_ready`: the waiter was told that there is work, and is about to claim it.
-    pub fn leave(&mut self, slot: usize, is_ready: bool, now: i64) {
-        let left = self.slots[slot];
+    pub fn free(&mut self, slot: usize, is_ready: bool, now: i64) {
+        let freed = self.slots[slot];
         self.slots[slot].process = Process::NONE;
-        let other = self.all().filter(|(_, waiter)| waiter.class == left.class);
+        let other = self.all().filter(|(_, waiter)| waiter.class == freed.class);
         let Some((other, _)) = other.max_by_key(|(_, waiter)| (waiter.watches, !waiter.is_woken)) else { return };
         let other = &mut self.slots[other];
         // A waiter that was told is expected to claim at once; if it does not, the others look.
-        let timer = if is_ready { left.timer.min(now.saturating_add(GRACE)) } else { left.timer };
-        other.watches |= left.watches || is_ready;
+        let timer = if is_ready { freed.timer.min(now.saturating_add(GRACE)) } else { freed.timer };
+        other.watches |= freed.watches || is_ready;
         other.timer = other.timer.min(timer);
         // It may have slept without a timer.
         other.process.wake();
-        left.blockers.iter().for_each(|transaction| other.add_blocker(*transaction));
-        if (left.is_woken || left.looks) && !is_ready {
-            self.wake_one(&left.class);
+        freed.blockers.iter().for_each(|transaction| other.add_blocker(*transaction));
+        if (freed.is_woken || freed.looks) && !is_ready {
+            self.wake_one(&freed.class);
         }
     }
 
@@ -199,12 +199,12 @@ impl Waiters {
                 continue;
             }
             let class = self.slots[first].class;
-            let mut left = quota(&self.slots[first]);
+            let mut remaining = quota(&self.slots[first]);
             let meant = |waiter: &Waiter| waiter.class == class && concerns(waiter);
             for (waiter, is_done) in self.slots.iter_mut().zip(&mut is_done).filter(|(waiter, _)| meant(waiter)) {
                 *is_done = true;
-                if left > 0 {
-                    left -= 1;
+                if remaining > 0 {
+                    remaining -= 1;
                     waiter.mark_woken();
                 }
             }

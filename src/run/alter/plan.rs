@@ -168,8 +168,8 @@ fn judge(
         tried => tried,
     };
     // Nothing was locked, and a role without rights learns nothing of the key.
-    let is_left = plan.is_dry_run || matches!(altered, Ok(AlterationOutcome::Busy));
-    if is_left
+    let is_untouched = plan.is_dry_run || matches!(altered, Ok(AlterationOutcome::Busy));
+    if is_untouched
         && right != Right::None
         && let Some(elsewhere) = route::refusal(id)?
     {

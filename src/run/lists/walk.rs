@@ -70,7 +70,7 @@ impl Walk {
         budget: usize,
         found: &mut FoundInstances<'_>,
     ) -> bool {
-        let mut left = budget;
+        let mut remaining = budget;
         loop {
             let edge = found.edge(newest);
             let mut open: Vec<&mut Stream> =
@@ -78,13 +78,13 @@ impl Walk {
             if open.is_empty() {
                 return self.0.iter().all(|stream| stream.is_over);
             }
-            if left == 0 {
+            if remaining == 0 {
                 return false;
             }
-            let share = (left.min(WINDOW) / open.len()).max(LEAST);
+            let share = (remaining.min(WINDOW) / open.len()).max(LEAST);
             for stream in &mut open {
                 interrupt::check();
-                left = left.saturating_sub(stream.look(filter, newest, share, found));
+                remaining = remaining.saturating_sub(stream.look(filter, newest, share, found));
             }
         }
     }

@@ -118,9 +118,9 @@ pub fn migrate_all(
     let mut mine: HashMap<i32, bool> = HashMap::new();
     let mut after = all.after.unwrap_or(Uuid::nil());
     loop {
-        let left = all.max.saturating_sub(i32::try_from(results.len()).unwrap_or(i32::MAX));
-        let page = migration::page(&all.definition_id, after, (all.from_version, all.except_version), left);
-        let is_last = page.len() < left as usize;
+        let remaining = all.max.saturating_sub(i32::try_from(results.len()).unwrap_or(i32::MAX));
+        let page = migration::page(&all.definition_id, after, (all.from_version, all.except_version), remaining);
+        let is_last = page.len() < remaining as usize;
         for (id, owner) in page {
             interrupt::check();
             after = id;

@@ -29,12 +29,12 @@ pub fn found(definition_id: &str, program: &Program, owner: Option<Oid>) -> Opti
         }
         _ => return None,
     }
-    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    let (mut kept, mut omitted) = (Vec::new(), Vec::new());
     let names: Vec<String> = session::search_path_names().into_iter().filter(|name| !is_personal(name)).collect();
     for (name, is_open) in open(&names) {
-        if is_open { left_out.push(name) } else { kept.push(session::quoted(&name)) }
+        if is_open { omitted.push(name) } else { kept.push(session::quoted(&name)) }
     }
-    warn_of(definition_id, &left_out, true);
+    warn_of(definition_id, &omitted, true);
     Some(kept.join(", "))
 }
 
@@ -42,13 +42,13 @@ fn is_personal(name: &str) -> bool {
     name == "$user" || name == "pg_temp" || name.starts_with("pg_temp_")
 }
 
-fn warn_of(definition_id: &str, schemas: &[String], are_left_out: bool) {
+fn warn_of(definition_id: &str, schemas: &[String], are_omitted: bool) {
     if schemas.is_empty() {
         return;
     }
     let list = schemas.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
     let noun = if schemas.len() == 1 { "schema" } else { "schemas" };
-    let told = if are_left_out {
+    let told = if are_omitted {
         PgError::new("01000", format!("SQL of workflow definition \"{definition_id}\" does not look in {noun} {list} where it runs without a caller"))
             .hint("Qualify the names, or name the schemas in options.searchPath.")
     } else {
@@ -80,18 +80,18 @@ pub fn renew(row: &DefinitionRow, program: &Program) {
     ));
 }
 
-/// Leaves out of a stored search path the schemas in which roles other than the new owner may create objects.
+/// Omits from a stored search path the schemas in which roles other than the new owner may create objects.
 pub fn narrow(row: &DefinitionRow, owner: Oid) {
     let Some(path) = definitions::search_path(row.id) else { return };
     let names = schemas::open_to_others(&session::split_names(&path), owner);
-    let (left_out, kept): (Vec<_>, Vec<_>) = names.into_iter().partition(|(_, is_open)| *is_open);
-    if left_out.is_empty() {
+    let (omitted, kept): (Vec<_>, Vec<_>) = names.into_iter().partition(|(_, is_open)| *is_open);
+    if omitted.is_empty() {
         return;
     }
     let kept: Vec<String> = kept.iter().map(|(name, _)| session::quoted(name)).collect();
     definitions::set_search_path(row.id, Some(&kept.join(", ")));
     if row.is_latest {
-        let left_out: Vec<String> = left_out.into_iter().map(|(name, _)| name).collect();
-        warn_of(&row.definition_id, &left_out, true);
+        let omitted: Vec<String> = omitted.into_iter().map(|(name, _)| name).collect();
+        warn_of(&row.definition_id, &omitted, true);
     }
 }

@@ -52,10 +52,10 @@ pub fn release_due(names: &[String], now: Timestamp, role: Oid) -> bool {
     is_any
 }
 
-/// How many tasks [`left_due`] gives at most.
-pub const MOST_LEFT: usize = 1000;
+/// How many tasks [`unreleased`] gives at most.
+pub const MOST_UNRELEASED: usize = 1000;
 
-static LEFT_DUE: Statement = Statement::new(
+static UNRELEASED: Statement = Statement::new(
     for_role!(
         "SELECT b.id FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
          WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($2) \
@@ -65,10 +65,10 @@ static LEFT_DUE: Statement = Statement::new(
     &[Type::Oid, Type::TextArray, Type::Timestamp],
 );
 
-/// The tasks that [`release_due`] has left, because another transaction had locked them: when that ends without
+/// The tasks that [`release_due`] has not released, because another transaction had locked them: when that ends without
 /// changing them, they can be claimed.
-pub fn left_due(names: &[String], now: Timestamp, role: Oid) -> Vec<Uuid> {
-    LEFT_DUE.rows(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)], |row| row.get())
+pub fn unreleased(names: &[String], now: Timestamp, role: Oid) -> Vec<Uuid> {
+    UNRELEASED.rows(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)], |row| row.get())
 }
 
 static NEXT: Statement = Statement::new(

@@ -28,6 +28,9 @@ struct MovedTable {
 
 /// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids. Reading them locks
 /// them, so that none changes or goes before the transaction ends.
+///
+/// They come in any order. Two exports differ anyhow, by the ids of their sets; and to read dead letters in the order
+/// of their ids, where no index finds those that move, would read all of them through the index on the id.
 macro_rules! moved {
     ($table:ident, $name:literal, $type:ident, $where:expr) => {
         MovedTable {

@@ -1,7 +1,7 @@
 //! `Compensate`: takes back what has completed, the latest first.
 
 use crate::activity::handle::inputs;
-use crate::activity::{Activity, Descriptor, Input, InputDescriptor};
+use crate::activity::{Activity, CompensationRole, Descriptor, Input, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::instance::compensation::RecordAction;
@@ -11,18 +11,16 @@ use crate::value::to_text;
 #[derive(Debug)]
 pub struct Compensate;
 
-/// Type name of the activity.
-pub const TYPE_NAME: &str = "Workflow.Compensate";
-
 inputs! {
-    pub(crate) TARGET: String = InputDescriptor::new("target", "String", "Id of the Compensable whose completed executions are meant; without it all of the scope, or those inside the activity that is being compensated."),
+    TARGET: String = InputDescriptor::new("target", "String", "Id of the Compensable whose completed executions are meant; without it all of the scope, or those inside the activity that is being compensated."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: TYPE_NAME,
+    type_name: "Workflow.Compensate",
     category: "Flow",
     description: "Takes back what has completed in the scope and was neither compensated nor confirmed, the latest first, and goes on when that is done.",
     inputs: INPUTS,
+    compensation: CompensationRole::Unwinds,
     example: r#"{"type": "Compensate"}"#,
     ..Descriptor::BASE
 };

@@ -2,7 +2,7 @@
 
 use crate::activities::compensate::unwind;
 use crate::activity::handle::inputs;
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, CompensationRole, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::instance::compensation::RecordAction;
@@ -11,18 +11,16 @@ use crate::instance::compensation::RecordAction;
 #[derive(Debug)]
 pub struct Confirm;
 
-/// Type name of the activity.
-pub const TYPE_NAME: &str = "Workflow.Confirm";
-
 inputs! {
-    pub(crate) TARGET: String = InputDescriptor::new("target", "String", "Id of the Compensable whose completed executions are meant; without it all of the scope, or those inside the activity that is being confirmed."),
+    TARGET: String = InputDescriptor::new("target", "String", "Id of the Compensable whose completed executions are meant; without it all of the scope, or those inside the activity that is being confirmed."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: TYPE_NAME,
+    type_name: "Workflow.Confirm",
     category: "Flow",
     description: "Confirms what has completed in the scope and was not compensated, in the order of completion: from then on it cannot be compensated.",
     inputs: INPUTS,
+    compensation: CompensationRole::Unwinds,
     example: r#"{"type": "Confirm"}"#,
     ..Descriptor::BASE
 };

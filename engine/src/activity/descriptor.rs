@@ -70,8 +70,7 @@ pub enum FlowRole {
     Exit,
 }
 
-/// Role of an activity where work is taken back. The first port of one with a role is its body; the others hold
-/// handlers.
+/// Role of an activity where work is taken back. The first port of one with handlers is its body; the others hold them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompensationRole {
     /// What it does is not taken back.
@@ -80,9 +79,16 @@ pub enum CompensationRole {
     Compensable,
     /// It holds what has completed inside it.
     Scope,
+    /// It runs handlers: those of the Compensable that its input `target` names, or of all in a scope.
+    Unwinds,
 }
 
 impl CompensationRole {
+    /// Whether the activity holds what has completed inside it, and may have handlers.
+    pub fn has_handlers(self) -> bool {
+        matches!(self, Self::Compensable | Self::Scope)
+    }
+
     /// Whether completed work inside it belongs to it.
     pub fn is_scope(self) -> bool {
         self == Self::Scope

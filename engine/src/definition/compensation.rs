@@ -3,11 +3,13 @@
 use super::json::{Activities, Path};
 use super::outline::Outline;
 use super::problem::{Problem, ProblemKind, Problems};
-use crate::activities::{compensate, confirm};
-use crate::activity::CompensationRole;
+use crate::activity::{CompensationRole, Descriptor};
 use crate::expression::ExpressionKind;
 use crate::program::{IncidentStrategy, Node, Options};
 use crate::spelling::nearest;
+
+/// The input in which an activity that runs handlers names a Compensable.
+const TARGET: &str = "target";
 
 /// Reports activities that stand where they cannot run, and targets that do not exist.
 pub(super) fn check(nodes: &[Node], options: &Options, outline: &Outline<'_>, problems: &mut Problems) {
@@ -25,7 +27,7 @@ pub(super) fn check(nodes: &[Node], options: &Options, outline: &Outline<'_>, pr
         let is_in_handler = node.parent.is_some_and(|parent| {
             let above = &nodes[parent.0 as usize];
             let is_body = above.ports.first().copied().flatten().is_some_and(|body| body.0 as usize == ix);
-            let has_handlers = above.activity.descriptor().compensation != CompensationRole::None;
+            let has_handlers = above.activity.descriptor().compensation.has_handlers();
             handled[parent.0 as usize] || has_handlers && !is_body
         });
         handled.push(is_in_handler);
@@ -41,7 +43,7 @@ pub(super) fn check(nodes: &[Node], options: &Options, outline: &Outline<'_>, pr
                 let pointer = outline.pointer(ix);
                 let place = Path::Root;
                 let place = Path::Below(&place, &pointer);
-                problems.unknown(&place.key("target"), format!("there is no Compensable \"{target}\""), near);
+                problems.unknown(&place.key(TARGET), format!("there is no Compensable \"{target}\""), near);
             }
         }
     }
@@ -52,14 +54,13 @@ fn names(node: &Node) -> impl Iterator<Item = &str> {
     std::iter::once(node.id.as_str()).chain(node.name.as_deref())
 }
 
-/// The activity that `Compensate` or `Confirm` names, if that is a constant.
+/// The Compensable that an activity names, if that is a constant.
 fn target(node: &Node) -> Option<&str> {
-    let target = match node.type_name.as_str() {
-        compensate::TYPE_NAME => compensate::TARGET,
-        confirm::TYPE_NAME => confirm::TARGET,
-        _ => return None,
+    let Descriptor { compensation: CompensationRole::Unwinds, inputs, .. } = node.activity.descriptor() else {
+        return None;
     };
-    match &node.inputs.get(target.index)?.as_ref()?.kind {
+    let target = inputs.iter().position(|input| input.name == TARGET)?;
+    match &node.inputs.get(target)?.as_ref()?.kind {
         ExpressionKind::Literal(value) => value.as_str().filter(|target| !target.is_empty()),
         _ => None,
     }

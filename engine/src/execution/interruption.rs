@@ -45,7 +45,7 @@ impl Core<'_> {
                     holders.push(record);
                     return holders;
                 }
-                _ if self.role(at) != CompensationRole::None => holders.push(at),
+                _ if self.role(at).has_handlers() => holders.push(at),
                 _ => {}
             }
             current = context.parent;
@@ -100,7 +100,7 @@ impl Core<'_> {
         }
         let Some(node) = self.context(sequence).map(|context| context.node) else { return };
         match self.role(sequence) {
-            CompensationRole::None => {}
+            CompensationRole::None | CompensationRole::Unwinds => {}
             CompensationRole::Scope => {
                 let holder = self.holders(sequence)[0];
                 self.host.move_records(sequence, holder);
@@ -133,7 +133,7 @@ impl Core<'_> {
 
     /// Notes that an execution is about to end before its body has completed. A unit may still be undone.
     pub fn note_interruption(&mut self, sequence: u32) {
-        if !self.program.compensation().is_used || self.role(sequence) == CompensationRole::None {
+        if !self.program.compensation().is_used || !self.role(sequence).has_handlers() {
             return;
         }
         let is_done = self.scratch.finishing.iter().any(|(finishing, _)| *finishing == sequence);

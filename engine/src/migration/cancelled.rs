@@ -89,7 +89,7 @@ impl ExecutionMigration<'_> {
         // What has nothing open inside is not interrupted.
         for sequence in cancelled.iter().rev().filter(|sequence| parents.contains(sequence)) {
             let role = self.role(*sequence);
-            let Some(context) = self.contexts.get(sequence).filter(|_| role != CompensationRole::None) else {
+            let Some(context) = self.contexts.get(sequence).filter(|_| role.has_handlers()) else {
                 continue;
             };
             let node = self.of.old.node(context.node);
@@ -113,7 +113,7 @@ impl ExecutionMigration<'_> {
     /// The nearest execution around one that holds records.
     fn scope_around(&self, sequence: u32) -> Option<u32> {
         let above = |sequence: &u32| self.contexts.get(sequence)?.parent;
-        std::iter::successors(above(&sequence), above).find(|at| self.role(*at) != CompensationRole::None)
+        std::iter::successors(above(&sequence), above).find(|at| self.role(*at).has_handlers())
     }
 
     /// The role of the activity of an execution, unless the execution runs handlers.

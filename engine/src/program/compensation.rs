@@ -57,7 +57,7 @@ impl Compensation {
             let handler = node.parent.and_then(|parent| {
                 let above = program.node(parent);
                 let handlers = above.ports.get(BODY + 1..).unwrap_or_default();
-                let is_handler = above.activity.descriptor().compensation != CompensationRole::None;
+                let is_handler = above.activity.descriptor().compensation.has_handlers();
                 (is_handler && handlers.contains(&Some(NodeIx(ix)))).then_some(parent)
             });
             let around = || node.parent.and_then(|parent| handled.get(parent.0 as usize).copied().flatten());
@@ -91,7 +91,7 @@ impl Node {
             RecordAction::Confirm => "confirmation",
             RecordAction::Cancel => "cancellation",
         };
-        let at = descriptor.port(port).filter(|_| descriptor.compensation != CompensationRole::None)?;
+        let at = descriptor.port(port).filter(|_| descriptor.compensation.has_handlers())?;
         self.ports.get(at).copied().flatten()
     }
 }

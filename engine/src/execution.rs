@@ -25,7 +25,6 @@ mod alter;
 mod ancestry;
 mod background;
 mod bookmarks;
-mod burst;
 pub(crate) mod callback;
 mod children;
 mod compensation;
@@ -45,6 +44,7 @@ mod limits;
 mod migrated;
 mod outputs;
 mod retry;
+mod runner;
 mod scope;
 mod tasks;
 mod timeout;
@@ -54,7 +54,6 @@ mod variables;
 
 use crate::node_ix::NodeIx;
 pub use alter::{alter, try_alterations};
-use burst::BurstState;
 pub use children::StartChild;
 pub use compensation::COMPENSATION_DROPPED;
 pub use context::Execution;
@@ -64,6 +63,7 @@ pub use ids::{activity_instance_id, sequence_of};
 pub(crate) use inputs::one_of;
 pub use limits::Limits;
 pub use migrated::{AfterMigration, Orphan, cancel_executions, continue_migrated};
+use runner::Runner;
 pub use tasks::{add_lease, count_attempts, drop_lease, first_attempt, move_clocks, retry_policy};
 
 /// What a burst leaves for the extension to store, beside the instance itself.
@@ -244,15 +244,15 @@ pub fn start(
         instance.state.trigger = Some(NodeIx(node as u32));
     }
     let mut scratch = Scratch::default();
-    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    burst.core.scratch.trigger_input = stimulus_input.map(copy_or_null);
-    burst.core.scratch.run_until = ending::run_until(program, burst.core.scratch.now);
-    burst.wake(EventKind::WorkflowStarted);
+    let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
+    runner.core.scratch.trigger_input = stimulus_input.map(copy_or_null);
+    runner.core.scratch.run_until = ending::run_until(program, runner.core.scratch.now);
+    runner.wake(EventKind::WorkflowStarted);
     if !program.nodes.is_empty() {
-        burst.core.enqueue_root();
+        runner.core.enqueue_root();
     }
-    burst.drain()?;
-    Ok(burst.conclude())
+    runner.drain()?;
+    Ok(runner.conclude())
 }
 
 /// Resumes at a bookmark. A faulted instance can be resumed, too, as long as the execution of the bookmark is open.
@@ -288,17 +288,17 @@ pub fn resume_each<'i>(
     }
     let sequence = waiting(instance, bookmark)?;
     let mut scratch = Scratch::default();
-    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    burst.wake(EventKind::WorkflowResumed);
+    let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
+    runner.wake(EventKind::WorkflowResumed);
     for input in inputs {
-        burst.core.scratch.resume_input = input.map(copy_or_null);
-        burst.resume(sequence, bookmark)?;
-        burst.drain()?;
-        if bookmark.auto_burn || burst.core.context(sequence).is_none_or(|context| context.waits() == 0) {
+        runner.core.scratch.resume_input = input.map(copy_or_null);
+        runner.resume(sequence, bookmark)?;
+        runner.drain()?;
+        if bookmark.auto_burn || runner.core.context(sequence).is_none_or(|context| context.waits() == 0) {
             break;
         }
     }
-    Ok(burst.conclude())
+    Ok(runner.conclude())
 }
 
 /// The open execution that waits at a bookmark.
@@ -324,11 +324,11 @@ pub fn fail(
 ) -> Result<Delta, Error> {
     let sequence = waiting(instance, bookmark)?;
     let mut scratch = Scratch::default();
-    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    burst.wake(EventKind::WorkflowResumed);
-    burst.fail(sequence, bookmark, attempts, fault);
-    burst.drain()?;
-    Ok(burst.conclude())
+    let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
+    runner.wake(EventKind::WorkflowResumed);
+    runner.fail(sequence, bookmark, attempts, fault);
+    runner.drain()?;
+    Ok(runner.conclude())
 }
 
 /// Runs faulted activities again, all of them or those with the given ids.
@@ -348,11 +348,11 @@ pub fn retry(
     }
     let faulted = retry::faulted(program, instance, activity_ids)?;
     let mut scratch = Scratch::default();
-    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    burst.wake(EventKind::WorkflowRetried);
-    burst.retry(&faulted);
-    burst.drain()?;
-    Ok(burst.conclude())
+    let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
+    runner.wake(EventKind::WorkflowRetried);
+    runner.retry(&faulted);
+    runner.drain()?;
+    Ok(runner.conclude())
 }
 
 /// Why an instance that a fault has ended for good cannot be retried.
@@ -379,12 +379,12 @@ pub fn cancel(
     }
     let limits = Limits::default();
     let mut scratch = Scratch::default();
-    let mut burst = BurstState::begin(program, instance, host, &limits, &mut scratch);
-    if !force && burst.begin_cancelling(reason) {
-        return Ok(burst.conclude());
+    let mut runner = Runner::begin(program, instance, host, &limits, &mut scratch);
+    if !force && runner.begin_cancelling(reason) {
+        return Ok(runner.conclude());
     }
-    burst.cancel(reason);
-    Ok(burst.into_delta())
+    runner.cancel(reason);
+    Ok(runner.into_delta())
 }
 
 #[cfg(test)]

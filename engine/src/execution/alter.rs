@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::activity::short_name;
 use crate::alteration::{Alteration, Author, Target};
-use crate::execution::burst::BurstState;
 use crate::execution::context::Execution;
 use crate::execution::core::{Scratch, Task};
+use crate::execution::runner::Runner;
 use crate::execution::variables::{VariableLocation, read_variable};
 use crate::execution::{Child, Delta, Limits, sequence_of};
 use crate::fault::{Error, Fault};
@@ -38,23 +38,23 @@ pub fn alter(
 ) -> Result<Delta, Error> {
     let runs = alterations.iter().any(Alteration::runs_activities);
     let mut scratch = Scratch::default();
-    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    let parents = burst.alter(alterations, author)?;
+    let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
+    let parents = runner.alter(alterations, author)?;
     if !runs {
-        return Ok(burst.into_delta());
+        return Ok(runner.into_delta());
     }
-    burst.tell(&parents)?;
+    runner.tell(&parents)?;
     if alterations.contains(&Alteration::Cancel) {
         let reason = author.reason.as_deref();
-        if burst.begin_cancelling(reason) {
-            return Ok(burst.conclude());
+        if runner.begin_cancelling(reason) {
+            return Ok(runner.conclude());
         }
-        burst.cancel(reason);
-        return Ok(burst.into_delta());
+        runner.cancel(reason);
+        return Ok(runner.into_delta());
     }
-    burst.core.instance.sub_status = SubStatus::Executing;
-    burst.drain()?;
-    Ok(burst.conclude())
+    runner.core.instance.sub_status = SubStatus::Executing;
+    runner.drain()?;
+    Ok(runner.conclude())
 }
 
 /// Whether an instance can be altered so. Changes the given copy of it, and runs no activity.
@@ -69,8 +69,8 @@ pub fn try_alterations(
     limits: &Limits,
 ) -> Result<(), Error> {
     let mut scratch = Scratch::default();
-    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    burst.alter(alterations, &Author::default()).map(drop)
+    let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
+    runner.alter(alterations, &Author::default()).map(drop)
 }
 
 /// A cancelled execution, with the one that held it.
@@ -79,7 +79,7 @@ struct Lost {
     child: Child,
 }
 
-impl BurstState<'_> {
+impl Runner<'_> {
     /// Makes the alterations. Returns the executions that were cancelled, of which their parents do not know yet.
     fn alter(&mut self, alterations: &[Alteration], author: &Author) -> Result<Vec<Lost>, Error> {
         refuse_ended(self.core.instance).map_err(|fault| Error::NotAltered(vec![fault]))?;

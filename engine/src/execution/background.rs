@@ -5,8 +5,8 @@
 //! wants to see its result.
 
 use crate::bookmark::{NewBookmark, Resumed};
-use crate::execution::burst::BurstState;
 use crate::execution::context::Execution;
+use crate::execution::runner::Runner;
 use crate::instance::Memory;
 use crate::node_ix::NodeIx;
 use crate::stimulus;
@@ -14,7 +14,7 @@ use crate::stimulus;
 /// Name of the bookmark, as in Elsa.
 const BOOKMARK: &str = stimulus::BACKGROUND.name;
 
-impl BurstState<'_> {
+impl Runner<'_> {
     /// Defers a background activity, unless it is the trigger that started this run. `false`: the burst executes it
     /// now.
     pub(super) fn defer(&mut self, sequence: u32, node: NodeIx) -> bool {

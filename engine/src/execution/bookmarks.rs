@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::bookmark::{Bookmark, NewBookmark, Resumed};
 use crate::execution::Execution;
-use crate::execution::burst::BurstState;
+use crate::execution::runner::Runner;
 use crate::execution::undo::Undo;
 use crate::fault::Fault;
 use crate::journal::{CLAIM_UNTIL, EventKind};
@@ -101,7 +101,7 @@ impl Execution<'_> {
     }
 }
 
-impl BurstState<'_> {
+impl Runner<'_> {
     /// Creates a bookmark of the engine's own for an execution, which time resumes, or a call that names its id.
     pub(super) fn create_due(
         &mut self,

@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::bookmark::Resumed;
 use crate::execution::Outcomes;
-use crate::execution::burst::BurstState;
 use crate::execution::context::Execution;
 use crate::execution::core::{Core, Task};
 use crate::execution::interruption::Interrupted;
+use crate::execution::runner::Runner;
 use crate::fault::Fault;
 use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, RecordAction, Unwinding, Wanted};
 use crate::instance::{ActivityStatus, Context, Memory, SubStatus};
@@ -167,7 +167,7 @@ fn ending_of(context: &Context) -> Option<Ending> {
     }
 }
 
-impl BurstState<'_> {
+impl Runner<'_> {
     /// Lets the instance handle its next record, unless it is handling one.
     pub(super) fn unwind(&mut self) {
         if !self.core.program.compensation().is_used {

@@ -6,9 +6,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::execution::Execution;
-use crate::execution::burst::BurstState;
 use crate::execution::compensation::MAX_NAMED;
 use crate::execution::core::Core;
+use crate::execution::runner::Runner;
 use crate::fault::Fault;
 use crate::instance::SubStatus;
 use crate::instance::continuation::Continuation;
@@ -72,7 +72,7 @@ impl Core<'_> {
     }
 }
 
-impl BurstState<'_> {
+impl Runner<'_> {
     /// Hands over what begins in place of the run, if that has ended and is to go on as another one.
     pub(super) fn hand_over(&mut self, ended: SubStatus) {
         if ended != SubStatus::Finished {

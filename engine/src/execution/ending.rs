@@ -9,8 +9,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
 use crate::bookmark::{Bookmark, Resumed};
-use crate::execution::burst::BurstState;
 use crate::execution::core::{NO_EXECUTION, Scratch};
+use crate::execution::runner::Runner;
 use crate::execution::{Delta, Limits, timeout};
 use crate::fault::{Error, Fault};
 use crate::host::Host;
@@ -22,7 +22,7 @@ use crate::program::Program;
 use crate::stimulus::{self, RUN_TIMEOUT};
 use crate::value::instant_text;
 
-impl BurstState<'_> {
+impl Runner<'_> {
     /// Ends the run with a fault of the whole.
     fn end_by_fault(&mut self, fault: Fault) {
         let Some(root) = self.root() else { return };
@@ -125,11 +125,11 @@ pub(super) fn run_out(
     limits: &Limits,
 ) -> Result<Delta, Error> {
     let mut scratch = Scratch::default();
-    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    burst.wake(EventKind::WorkflowResumed);
-    burst.end_by_time(bookmark);
-    burst.drain()?;
-    Ok(burst.conclude())
+    let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
+    runner.wake(EventKind::WorkflowResumed);
+    runner.end_by_time(bookmark);
+    runner.drain()?;
+    Ok(runner.conclude())
 }
 
 /// Until when a run that begins now may take.

@@ -3,14 +3,14 @@
 use serde_json::json;
 
 use crate::execution::Faulted;
-use crate::execution::burst::{BurstState, UnitOutcome};
+use crate::execution::runner::{Runner, UnitOutcome};
 use crate::fault::Fault;
 use crate::instance::compensation::Unwinding;
 use crate::instance::{ActivityStatus, Context, Memory};
 use crate::journal::EventKind;
 use crate::program::Node;
 
-impl BurstState<'_> {
+impl Runner<'_> {
     /// Handles the fault of an execution whose call was undone: its policy may repeat it, an ancestor may take it.
     pub(super) fn fault(&mut self, sequence: u32, node: &Node, fault: Fault) {
         if !self.repeat(sequence, sequence, &fault) {

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::execution::burst::BurstState;
 use crate::execution::core::{Scratch, Task};
+use crate::execution::runner::Runner;
 use crate::execution::{Child, Delta, Limits, ending};
 use crate::fault::Error;
 use crate::host::Host;
@@ -69,14 +69,14 @@ pub fn cancel_executions(
     limits: &Limits,
 ) -> Result<Delta, Error> {
     let mut scratch = Scratch::default();
-    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    burst.core.instance.sub_status = SubStatus::Executing;
+    let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
+    runner.core.instance.sub_status = SubStatus::Executing;
     for execution in executions {
-        burst.core.abandon_children(*execution);
-        burst.core.cancel(*execution);
+        runner.core.abandon_children(*execution);
+        runner.core.cancel(*execution);
     }
-    burst.drain()?;
-    Ok(burst.conclude())
+    runner.drain()?;
+    Ok(runner.conclude())
 }
 
 /// Lets an instance go on in the version that it was moved to.
@@ -91,28 +91,28 @@ pub fn continue_migrated(
     limits: &Limits,
 ) -> Result<Delta, Error> {
     let mut scratch = Scratch::default();
-    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    burst.core.instance.sub_status = SubStatus::Executing;
+    let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
+    runner.core.instance.sub_status = SubStatus::Executing;
     for orphan in &after.orphans {
-        burst.go_on_without(orphan.parent, orphan.tag)?;
+        runner.go_on_without(orphan.parent, orphan.tag)?;
     }
     for flowchart in &after.joins {
-        burst.go_on_without(*flowchart, 0)?;
+        runner.go_on_without(*flowchart, 0)?;
     }
     for sequence in &after.timed {
-        burst.begin_anew(*sequence);
+        runner.begin_anew(*sequence);
     }
     for sequence in &after.bounded {
-        burst.bound_anew(*sequence);
+        runner.bound_anew(*sequence);
     }
     if after.run_time {
-        burst.bound_run_anew();
+        runner.bound_run_anew();
     }
-    burst.drain()?;
-    Ok(burst.conclude())
+    runner.drain()?;
+    Ok(runner.conclude())
 }
 
-impl BurstState<'_> {
+impl Runner<'_> {
     /// Tells a container that something in it is gone.
     fn go_on_without(&mut self, parent: u32, tag: u32) -> Result<(), Error> {
         let Some(context) = self.core.context(parent).filter(|context| context.status == ActivityStatus::Running)

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 use crate::activity::locate;
 use crate::bookmark::{Bookmark, Resumed};
-use crate::execution::burst::{BurstState, UnitOutcome};
 use crate::execution::context::Execution;
 use crate::execution::core::Task;
+use crate::execution::runner::{Runner, UnitOutcome};
 use crate::execution::sequence_of;
 use crate::fault::{Error, Fault};
 use crate::instance::compensation::Ending;
@@ -23,7 +23,7 @@ use crate::resilience::{STRATEGY, kept};
 use crate::stimulus;
 use crate::value::{Json, copy_or_null, instant_text};
 
-impl<'a> BurstState<'a> {
+impl<'a> Runner<'a> {
     /// Repeats an execution after a fault of `faulted`, which is the execution itself or lies below it, if its policy
     /// says so.
     pub(super) fn repeat(&mut self, sequence: u32, faulted: u32, fault: &Fault) -> bool {

@@ -11,8 +11,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::bookmark::{Bookmark, Resumed};
-use crate::execution::burst::BurstState;
 use crate::execution::context::Execution;
+use crate::execution::runner::Runner;
 use crate::execution::sequence_of;
 use crate::fault::{Fault, TASK_FAILED};
 use crate::instance::{ActivityStatus, Instance};
@@ -23,7 +23,7 @@ use crate::stimulus;
 /// The member of that bookmark's payload that holds the number of the attempt.
 const ATTEMPT: &str = "Attempt";
 
-impl BurstState<'_> {
+impl Runner<'_> {
     /// Ends the wait of an execution with a fault after this number of attempts, which its own policy does not repeat.
     pub(super) fn fail(&mut self, sequence: u32, bookmark: &Resumed, attempts: u32, fault: Fault) {
         let Some(context) = self.core.context(sequence) else { return };

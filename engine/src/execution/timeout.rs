@@ -8,9 +8,9 @@ use chrono::{DateTime, TimeDelta};
 
 use crate::bookmark::Resumed;
 use crate::execution::Outcomes;
-use crate::execution::burst::BurstState;
 use crate::execution::context::Execution;
 use crate::execution::core::Core;
+use crate::execution::runner::Runner;
 use crate::execution::undo::Undo;
 use crate::fault::{Fault, TIMED_OUT};
 use crate::instance::{ActivityStatus, Timeout};
@@ -51,7 +51,7 @@ impl Core<'_> {
     }
 }
 
-impl BurstState<'_> {
+impl Runner<'_> {
     /// Makes the bookmarks of the timeouts of executions that are still open, and of the tasks that they have opened.
     /// The burst is over.
     pub(super) fn make_timeouts(&mut self) {

@@ -20,8 +20,8 @@ use crate::node_ix::NodeIx;
 use crate::program::{FlowGraph, IncidentStrategy, Node, Program};
 use crate::value::{Bounds, copy_or_null};
 
-/// What a burst works on; it lives from the beginning of the burst to its delta.
-pub(crate) struct BurstState<'a> {
+/// Runs a burst, as a workflow runner of Elsa does; it lives from the beginning of the burst to its delta.
+pub(crate) struct Runner<'a> {
     pub core: Core<'a>,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum UnitOutcome {
     Undone,
 }
 
-impl<'a> BurstState<'a> {
+impl<'a> Runner<'a> {
     /// Begins a burst of an instance.
     pub fn begin(
         program: &'a Program,

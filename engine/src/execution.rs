@@ -25,12 +25,12 @@ mod alter;
 mod ancestry;
 mod background;
 mod bookmarks;
+pub(crate) mod burst;
 pub(crate) mod callback;
 mod children;
 mod compensation;
 mod context;
 mod continuation;
-pub(crate) mod core;
 mod ending;
 mod faults;
 mod flow;
@@ -54,10 +54,10 @@ mod variables;
 
 use crate::node_ix::NodeIx;
 pub use alter::{alter, try_alterations};
+use burst::Scratch;
 pub use children::StartChild;
 pub use compensation::COMPENSATION_DROPPED;
 pub use context::Execution;
-use core::Scratch;
 pub use for_people::ForPeople;
 pub use ids::{activity_instance_id, sequence_of};
 pub(crate) use inputs::one_of;
@@ -245,11 +245,11 @@ pub fn start(
     }
     let mut scratch = Scratch::default();
     let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
-    runner.core.scratch.trigger_input = stimulus_input.map(copy_or_null);
-    runner.core.scratch.run_until = ending::run_until(program, runner.core.scratch.now);
+    runner.burst.scratch.trigger_input = stimulus_input.map(copy_or_null);
+    runner.burst.scratch.run_until = ending::run_until(program, runner.burst.scratch.now);
     runner.wake(EventKind::WorkflowStarted);
     if !program.nodes.is_empty() {
-        runner.core.enqueue_root();
+        runner.burst.enqueue_root();
     }
     runner.drain()?;
     Ok(runner.conclude())
@@ -291,10 +291,10 @@ pub fn resume_each<'i>(
     let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
     runner.wake(EventKind::WorkflowResumed);
     for input in inputs {
-        runner.core.scratch.resume_input = input.map(copy_or_null);
+        runner.burst.scratch.resume_input = input.map(copy_or_null);
         runner.resume(sequence, bookmark)?;
         runner.drain()?;
-        if bookmark.auto_burn || runner.core.context(sequence).is_none_or(|context| context.waits() == 0) {
+        if bookmark.auto_burn || runner.burst.context(sequence).is_none_or(|context| context.waits() == 0) {
             break;
         }
     }

@@ -48,7 +48,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::execution::AfterMigration;
-use crate::execution::core::NO_EXECUTION;
+use crate::execution::burst::NO_EXECUTION;
 use crate::instance::compensation::Record;
 use crate::instance::{Context, Instance};
 use crate::node_ix::NodeIx;

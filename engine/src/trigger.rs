@@ -7,7 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::calendar::Schedule;
-use crate::execution::core::{Core, Scratch};
+use crate::execution::burst::{Burst, Scratch};
 use crate::execution::{Execution, Limits};
 use crate::fault::Fault;
 use crate::host::Host;
@@ -75,31 +75,31 @@ pub fn check(program: &Program, ix: NodeIx, host: &mut dyn Host, limits: &Limits
 fn indexed(program: &Program, ix: NodeIx, node: &Node, host: &mut dyn Host, limits: &Limits) -> Result<Indexed, Fault> {
     let mut instance = Instance::without_input(Uuid::nil(), program, 0);
     let mut scratch = Scratch { now: host.now(), ..Scratch::default() };
-    let mut core = Core { program, limits, instance: &mut instance, host, scratch: &mut scratch };
-    let sequence = open_with_ancestors(&mut core, ix);
+    let mut burst = Burst { program, limits, instance: &mut instance, host, scratch: &mut scratch };
+    let sequence = open_with_ancestors(&mut burst, ix);
     if node.uses_sql {
-        core.host.begin_step();
+        burst.host.begin_step();
     }
-    let mut cx = Execution::new(core.reborrow(), sequence, node);
+    let mut cx = Execution::new(burst.reborrow(), sequence, node);
     let result = cx.evaluate_inputs().and_then(|()| {
         let payloads = node.activity.trigger_payloads(&mut cx)?;
         Ok((payloads, node.activity.schedule(&mut cx)?))
     });
     if node.uses_sql {
-        core.host.end_step(result.is_ok());
+        burst.host.end_step(result.is_ok());
     }
     result
 }
 
 /// Opens an execution and all its ancestors, so that it sees their variables.
-fn open_with_ancestors(core: &mut Core<'_>, ix: NodeIx) -> u32 {
+fn open_with_ancestors(burst: &mut Burst<'_>, ix: NodeIx) -> u32 {
     let mut path = vec![ix];
-    while let Some(parent) = path.last().and_then(|last| core.program.node(*last).parent) {
+    while let Some(parent) = path.last().and_then(|last| burst.program.node(*last).parent) {
         path.push(parent);
     }
     let mut parent = None;
     for node in path.into_iter().rev() {
-        parent = Some(core.open(parent, node, 0, Vec::new()));
+        parent = Some(burst.open(parent, node, 0, Vec::new()));
     }
     parent.unwrap_or_default()
 }

@@ -13,10 +13,10 @@ mod sources;
 const INTERPRETER: [&str; 11] = [
     "activity",
     "execution",
+    "execution/burst",
     "execution/callback",
     "execution/compensation",
     "execution/context",
-    "execution/core",
     "execution/interruption",
     "execution/runner",
     "execution/undo",

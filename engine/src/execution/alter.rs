@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::activity::short_name;
 use crate::alteration::{Alteration, Author, Target};
+use crate::execution::burst::{Scratch, Task};
 use crate::execution::context::Execution;
-use crate::execution::core::{Scratch, Task};
 use crate::execution::runner::Runner;
 use crate::execution::variables::{VariableLocation, read_variable};
 use crate::execution::{Child, Delta, Limits, sequence_of};
@@ -52,7 +52,7 @@ pub fn alter(
         runner.cancel(reason);
         return Ok(runner.into_delta());
     }
-    runner.core.instance.sub_status = SubStatus::Executing;
+    runner.burst.instance.sub_status = SubStatus::Executing;
     runner.drain()?;
     Ok(runner.conclude())
 }
@@ -82,10 +82,10 @@ struct Lost {
 impl Runner<'_> {
     /// Makes the alterations. Returns the executions that were cancelled, of which their parents do not know yet.
     fn alter(&mut self, alterations: &[Alteration], author: &Author) -> Result<Vec<Lost>, Error> {
-        refuse_ended(self.core.instance).map_err(|fault| Error::NotAltered(vec![fault]))?;
+        refuse_ended(self.burst.instance).map_err(|fault| Error::NotAltered(vec![fault]))?;
         let (mut lost, mut problems) = (Vec::new(), Vec::new());
         for alteration in alterations {
-            self.core.host.check_interrupts();
+            self.burst.host.check_interrupts();
             let made = match alteration {
                 Alteration::ModifyVariable { name, value, scope } => {
                     self.modify(name, copy_or_null(value), scope.map(|scope| self.open_id(scope)), author)
@@ -93,7 +93,7 @@ impl Runner<'_> {
                 Alteration::ScheduleActivity(target) => self.schedule_target(target, author),
                 Alteration::CancelActivity(target) => self.cancel_target(target, author, &mut lost),
                 Alteration::Cancel => {
-                    self.core.workflow_event(EventKind::Altered, Some(Value::Object(author.data(alteration.kind()))));
+                    self.burst.workflow_event(EventKind::Altered, Some(Value::Object(author.data(alteration.kind()))));
                     Ok(())
                 }
             };
@@ -110,62 +110,62 @@ impl Runner<'_> {
         scope: Option<Result<u32, Fault>>,
         author: &Author,
     ) -> Result<(), Fault> {
-        let (location, name) = self.core.variable_location(name, scope.transpose()?)?;
-        let before = read_variable(self.core.instance, location, &name).map(copy_or_null).unwrap_or_default();
+        let (location, name) = self.burst.variable_location(name, scope.transpose()?)?;
+        let before = read_variable(self.burst.instance, location, &name).map(copy_or_null).unwrap_or_default();
         // A copy that found no memory is null.
         Bounds::go_on()?;
-        let set = self.core.assign(location, &name, value);
+        let set = self.burst.assign(location, &name, value);
         set.map_err(|fault| {
             let Fault { message, detail, .. } = fault;
             let fault = Fault::new("22023", format!("variable \"{name}\" cannot be set: {message}"));
             Fault { detail, ..fault }
         })?;
-        let after = read_variable(self.core.instance, location, &name).map(copy_or_null).unwrap_or_default();
+        let after = read_variable(self.burst.instance, location, &name).map(copy_or_null).unwrap_or_default();
         let mut data = author.data("ModifyVariable");
         let said = [("variable", Value::String(name)), ("from", before), ("to", after)];
         data.extend(said.map(|(key, value)| (key.to_owned(), value)));
         match location {
             VariableLocation::Context(sequence, _) => self.altered_event(sequence, data),
-            VariableLocation::Workflow => self.core.workflow_event(EventKind::Altered, Some(Value::Object(data))),
+            VariableLocation::Workflow => self.burst.workflow_event(EventKind::Altered, Some(Value::Object(data))),
         }
         Ok(())
     }
 
     fn altered_event(&mut self, sequence: u32, data: Map<String, Value>) {
-        if let Some(ix) = self.core.context(sequence).map(|context| context.node) {
-            let node = self.core.program.node(ix);
-            self.core.event(EventKind::Altered, sequence, node, Some(Value::Object(data)));
+        if let Some(ix) = self.burst.context(sequence).map(|context| context.node) {
+            let node = self.burst.program.node(ix);
+            self.burst.event(EventKind::Altered, sequence, node, Some(Value::Object(data)));
         }
     }
 
     /// The open execution of this id.
     fn open_id(&self, id: uuid::Uuid) -> Result<u32, Fault> {
-        let open = sequence_of(self.core.instance.id, id).filter(|sequence| self.core.context(*sequence).is_some());
+        let open = sequence_of(self.burst.instance.id, id).filter(|sequence| self.burst.context(*sequence).is_some());
         open.ok_or_else(|| {
             Fault::new(
                 "55000",
-                format!("activity instance {id} is not open in workflow instance {}", self.core.instance.id),
+                format!("activity instance {id} is not open in workflow instance {}", self.burst.instance.id),
             )
         })
     }
 
     /// Cancels the executions that a target names.
     fn cancel_target(&mut self, target: &Target, author: &Author, lost: &mut Vec<Lost>) -> Result<(), Fault> {
-        let named = self.core.named(target)?;
+        let named = self.burst.named(target)?;
         let found = match target.execution {
             Some(id) => {
                 let sequence = self.open_id(id)?;
-                self.core.require_of(sequence, named.as_deref())?;
+                self.burst.require_of(sequence, named.as_deref())?;
                 vec![sequence]
             }
-            None => self.core.open_of(named.as_deref().unwrap_or_default()),
+            None => self.burst.open_of(named.as_deref().unwrap_or_default()),
         };
         if found.is_empty() {
-            return Err(self.core.not_open(target));
+            return Err(self.burst.not_open(target));
         }
         for sequence in found {
             // An execution that holds it may have been cancelled with it.
-            if self.core.context(sequence).is_some() {
+            if self.burst.context(sequence).is_some() {
                 self.cancel_one(sequence, author, lost)?;
             }
         }
@@ -173,21 +173,21 @@ impl Runner<'_> {
     }
 
     fn cancel_one(&mut self, named: u32, author: &Author, lost: &mut Vec<Lost>) -> Result<(), Fault> {
-        self.core.refuse_handler(named)?;
+        self.burst.refuse_handler(named)?;
         // A Compensable whose body is interrupted has not completed.
         let mut sequence = named;
-        while let Some(above) = self.core.context(sequence).and_then(|context| context.parent)
-            && self.core.is_compensable(above)
+        while let Some(above) = self.burst.context(sequence).and_then(|context| context.parent)
+            && self.burst.is_compensable(above)
         {
             sequence = above;
         }
-        let parent = self.core.context(sequence).and_then(|context| context.parent);
-        let (Some(parent), Some(child)) = (parent, self.core.child(sequence)) else {
+        let parent = self.burst.context(sequence).and_then(|context| context.parent);
+        let (Some(parent), Some(child)) = (parent, self.burst.child(sequence)) else {
             return Err(Fault::new("55000", "the whole of a workflow instance cannot be cancelled as an activity")
                 .hint("Use wf_cancel."));
         };
         self.altered_event(named, author.data("CancelActivity"));
-        self.core.cancel(sequence);
+        self.burst.cancel(sequence);
         lost.push(Lost { parent, child });
         Ok(())
     }
@@ -198,10 +198,10 @@ impl Runner<'_> {
             // One that has faulted is not called: its retry cancels all its children. Nor is one that begins again: it
             // had the child in the run that is over.
             let is_called = |above: &&Context| above.status == ActivityStatus::Running && !self.begins_again(*parent);
-            let Some(context) = self.core.context(*parent).filter(is_called) else { continue };
+            let Some(context) = self.burst.context(*parent).filter(is_called) else { continue };
             let node = context.node;
             self.count_step(node)?;
-            let node = self.core.program.node(node);
+            let node = self.burst.program.node(node);
             self.unit(*parent, node, |cx| node.activity.child_cancelled(cx, child));
         }
         Ok(())
@@ -209,43 +209,43 @@ impl Runner<'_> {
 
     /// Executes the activity that a target names: an open execution once more, or a new one.
     fn schedule_target(&mut self, target: &Target, author: &Author) -> Result<(), Fault> {
-        let named = self.core.named(target)?;
+        let named = self.burst.named(target)?;
         let nodes = named.as_deref().unwrap_or_default();
         let open = match target.execution {
             Some(id) => {
                 let sequence = self.open_id(id)?;
-                let node = self.core.context(sequence).map(|context| context.node);
-                let inside = nodes.iter().find(|ix| self.core.program.node(**ix).parent == node);
+                let node = self.burst.context(sequence).map(|context| context.node);
+                let inside = nodes.iter().find(|ix| self.burst.program.node(**ix).parent == node);
                 if let Some(inside) = inside {
                     return self.begin_in(sequence, *inside, author);
                 }
-                self.core.require_of(sequence, named.as_deref())?;
+                self.burst.require_of(sequence, named.as_deref())?;
                 vec![sequence]
             }
-            None => self.core.open_of(nodes),
+            None => self.burst.open_of(nodes),
         };
         match open.as_slice() {
             [sequence] => self.begin_again(*sequence, author),
             [] => {
-                let (parent, node) = self.core.parent_for(target, nodes)?;
+                let (parent, node) = self.burst.parent_for(target, nodes)?;
                 self.begin_in(parent, node, author)
             }
-            _ => Err(self.core.ambiguous(target, "is open", open.len())),
+            _ => Err(self.burst.ambiguous(target, "is open", open.len())),
         }
     }
 
     /// Takes an open execution back to its beginning, and executes it again.
     fn begin_again(&mut self, sequence: u32, author: &Author) -> Result<(), Fault> {
-        self.core.refuse_handler(sequence)?;
+        self.burst.refuse_handler(sequence)?;
         self.altered_event(sequence, author.data("ScheduleActivity"));
-        let Some(context) = self.core.context(sequence) else { return Ok(()) };
-        let (status, node) = (context.status, self.core.program.node(context.node));
+        let Some(context) = self.burst.context(sequence) else { return Ok(()) };
+        let (status, node) = (context.status, self.burst.program.node(context.node));
         self.go_back(sequence, node.activity.remembers());
         if status == ActivityStatus::Faulted {
             self.clear_fault(sequence);
         }
         self.count_anew(sequence);
-        let queue = &mut self.core.scratch.queue;
+        let queue = &mut self.burst.scratch.queue;
         queue.retain(|task| !matches!(task, Task::Again(queued) if *queued == sequence));
         queue.push_back(Task::Again(sequence));
         Ok(())
@@ -253,14 +253,14 @@ impl Runner<'_> {
 
     /// Whether an execution is to begin again, and has no memory until then.
     fn begins_again(&self, sequence: u32) -> bool {
-        self.core.scratch.queue.iter().any(|task| matches!(task, Task::Again(queued) if *queued == sequence))
+        self.burst.scratch.queue.iter().any(|task| matches!(task, Task::Again(queued) if *queued == sequence))
     }
 
     /// Begins a new execution of an activity below an open one.
     fn begin_in(&mut self, parent: u32, child: NodeIx, author: &Author) -> Result<(), Fault> {
-        self.core.refuse_handler(parent)?;
-        let program = self.core.program;
-        let Some(context) = self.core.context(parent).filter(|above| above.status == ActivityStatus::Running) else {
+        self.burst.refuse_handler(parent)?;
+        let program = self.burst.program;
+        let Some(context) = self.burst.context(parent).filter(|above| above.status == ActivityStatus::Running) else {
             return Err(Fault::new("55000", "the activity that holds it is faulted")
                 .hint("Schedule the faulted activity, or retry it."));
         };
@@ -271,11 +271,11 @@ impl Runner<'_> {
         let (node, begun) = (program.node(context.node), program.node(child));
         let (id, kind) = (begun.id.clone(), short_name(&begun.type_name).to_owned());
         let data = Value::Object(author.data("ScheduleActivity"));
-        self.core.scratch.delta.events.push(Event {
+        self.burst.scratch.delta.events.push(Event {
             node_id: begun.shares_id.then(|| begun.node_id.clone()),
             ..Event::of_activity(EventKind::Altered, id, kind, Some(data))
         });
-        node.activity.begin_child(&mut Execution::new(self.core.reborrow(), parent, node), child)
+        node.activity.begin_child(&mut Execution::new(self.burst.reborrow(), parent, node), child)
     }
 }
 

@@ -5,12 +5,12 @@
 use std::collections::BTreeSet;
 
 use crate::execution::Child;
-use crate::execution::core::Core;
+use crate::execution::burst::Burst;
 use crate::instance::Memory;
 use crate::instance::compensation::Unwinding;
 use crate::journal::EventKind;
 
-impl Core<'_> {
+impl Burst<'_> {
     /// Open children of an execution, oldest first.
     pub fn children(&self, parent: u32) -> Vec<Child> {
         let range = self.scratch.children.range((parent, 0)..=(parent, u32::MAX));

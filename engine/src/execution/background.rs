@@ -18,8 +18,8 @@ impl Runner<'_> {
     /// Defers a background activity, unless it is the trigger that started this run. `false`: the burst executes it
     /// now.
     pub(super) fn defer(&mut self, sequence: u32, node: NodeIx) -> bool {
-        let node = self.core.program.node(node);
-        if !node.runs_in_background || self.core.is_trigger(sequence) {
+        let node = self.burst.program.node(node);
+        if !node.runs_in_background || self.burst.is_trigger(sequence) {
             return false;
         }
         self.unit(sequence, node, |cx| {
@@ -37,10 +37,10 @@ impl Runner<'_> {
     /// The bookmark is burned even if the activity faults, so that the activity is in the same state as one that was
     /// never deferred.
     pub(super) fn run_deferred(&mut self, sequence: u32, node: NodeIx, bookmark: &Resumed) -> bool {
-        let is_deferred = self.core.context(sequence).is_some_and(|context| context.memory == Memory::Deferred);
+        let is_deferred = self.burst.context(sequence).is_some_and(|context| context.memory == Memory::Deferred);
         if is_deferred {
-            let program = self.core.program;
-            let mut cx = Execution::new(self.core.reborrow(), sequence, program.node(node));
+            let program = self.burst.program;
+            let mut cx = Execution::new(self.burst.reborrow(), sequence, program.node(node));
             cx.burn(bookmark);
             cx.set_memory(Memory::None);
             self.execute(sequence, node);

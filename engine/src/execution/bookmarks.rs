@@ -16,7 +16,7 @@ use crate::value::{check_extent, instant_text};
 impl Execution<'_> {
     /// Drops the bookmarks that this execution has, stored or made in this burst: it waits no more.
     pub fn drop_bookmarks(&mut self) {
-        self.core.drop_bookmarks(self.sequence);
+        self.burst.drop_bookmarks(self.sequence);
     }
 
     /// Creates a bookmark of this execution and returns its id.
@@ -36,9 +36,9 @@ impl Execution<'_> {
         let include = new.include_activity_instance.unwrap_or(payload.is_none());
         let included = include.then(|| activity_instance_id.to_string());
         let hash = stimulus::hash(&name, payload.as_ref(), included.as_deref());
-        let id = new.id.unwrap_or_else(|| self.core.host.new_id());
-        let order = self.core.scratch.next_bookmark;
-        self.core.scratch.next_bookmark = order.wrapping_add(1);
+        let id = new.id.unwrap_or_else(|| self.burst.host.new_id());
+        let order = self.burst.scratch.next_bookmark;
+        self.burst.scratch.next_bookmark = order.wrapping_add(1);
         let bookmark = Bookmark {
             id,
             node: self.node_index(),
@@ -56,18 +56,18 @@ impl Execution<'_> {
             due_at: new.due_at,
         };
         let key = (self.sequence, order);
-        self.core.scratch.bookmarks.insert(key, bookmark);
-        self.core.scratch.undo.push(Undo::BookmarkMade(key));
-        let data = bookmark_data(&self.core.scratch.bookmarks[&key]);
-        self.core.bookmark_event(EventKind::BookmarkCreated, self.sequence, node, Some(id), data);
+        self.burst.scratch.bookmarks.insert(key, bookmark);
+        self.burst.scratch.undo.push(Undo::BookmarkMade(key));
+        let data = bookmark_data(&self.burst.scratch.bookmarks[&key]);
+        self.burst.bookmark_event(EventKind::BookmarkCreated, self.sequence, node, Some(id), data);
         Ok(id)
     }
 
     /// Refuses an id that a handler has chosen, if a bookmark has it (23505). One that the engine makes is not asked
     /// for.
     pub(crate) fn require_unused(&mut self, id: Uuid) -> Result<(), Fault> {
-        let is_made = self.core.scratch.bookmarks.values().any(|made| made.id == id);
-        if is_made || self.core.host.has_bookmark(id) {
+        let is_made = self.burst.scratch.bookmarks.values().any(|made| made.id == id);
+        if is_made || self.burst.host.has_bookmark(id) {
             return Err(Fault::new("23505", format!("bookmark {id} already exists")));
         }
         Ok(())
@@ -75,29 +75,29 @@ impl Execution<'_> {
 
     /// Whether this execution has bookmarks, stored or made in this burst, apart from one that this unit burned.
     pub fn has_bookmarks(&self) -> bool {
-        let mut made = self.core.scratch.made_by(self.sequence);
-        made.next().is_some() || self.core.context(self.sequence).is_some_and(|context| context.waits() > 0)
+        let mut made = self.burst.scratch.made_by(self.sequence);
+        made.next().is_some() || self.burst.context(self.sequence).is_some_and(|context| context.waits() > 0)
     }
 
     /// Records that a bookmark was resumed, and burns it if it has `auto_burn`.
     pub(crate) fn burn(&mut self, bookmark: &Resumed) {
         let (sequence, node) = (self.sequence, self.node);
-        self.core.bookmark_event(EventKind::Resumed, sequence, node, Some(bookmark.id), None);
+        self.burst.bookmark_event(EventKind::Resumed, sequence, node, Some(bookmark.id), None);
         if !bookmark.auto_burn {
             return;
         }
-        let mut made = self.core.scratch.made_by(sequence);
+        let mut made = self.burst.scratch.made_by(sequence);
         if let Some(key) = made.find(|(_, made)| made.id == bookmark.id).map(|(key, _)| *key) {
-            if let Some(made) = self.core.scratch.bookmarks.remove(&key) {
-                self.core.scratch.undo.push(Undo::BookmarkDropped(key, Box::new(made)));
+            if let Some(made) = self.burst.scratch.bookmarks.remove(&key) {
+                self.burst.scratch.undo.push(Undo::BookmarkDropped(key, Box::new(made)));
             }
             return;
         }
-        if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
-            self.core.scratch.undo.push(Undo::Stored(sequence, context.bookmarks));
+        if let Some(context) = self.burst.instance.state.contexts.get_mut(&sequence) {
+            self.burst.scratch.undo.push(Undo::Stored(sequence, context.bookmarks));
             context.bookmarks = context.bookmarks.saturating_sub(1);
         }
-        self.core.scratch.delta.burned.push(bookmark.id);
+        self.burst.scratch.delta.burned.push(bookmark.id);
     }
 }
 
@@ -110,9 +110,9 @@ impl Runner<'_> {
         due_at: DateTime<Utc>,
         metadata: Option<Value>,
     ) -> Option<Uuid> {
-        let node = self.core.program.node(self.core.context(sequence)?.node);
+        let node = self.burst.program.node(self.burst.context(sequence)?.node);
         let (name, due_at) = (Some(name.to_owned()), Some(due_at));
-        let mut cx = Execution::new(self.core.reborrow(), sequence, node);
+        let mut cx = Execution::new(self.burst.reborrow(), sequence, node);
         let new = NewBookmark { name, due_at, metadata, auto_complete: false, ..NewBookmark::default() };
         let made = cx.create_bookmark(new);
         debug_assert!(made.is_ok(), "it has no payload that could be refused");

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::child::{Begin, NewChild};
 use crate::execution::Execution;
-use crate::execution::core::Core;
+use crate::execution::burst::Burst;
 use crate::fault::Fault;
 use crate::instance::refuse_everyone;
 use crate::journal::EventKind;
@@ -37,21 +37,21 @@ impl Execution<'_> {
         let StartChild { id, mut input, correlation_id, bookmark_id, begin } = child;
         refuse_everyone(correlation_id.as_deref())?;
         if correlation_id.is_some() {
-            self.core.host.check_key(correlation_id.as_deref())?;
+            self.burst.host.check_key(correlation_id.as_deref())?;
         }
         input.values().try_for_each(check_extent)?;
-        let version_id = self.core.host.child_version(definition_id, &input)?;
-        input.entry(PARENT).or_insert_with(|| Value::String(self.core.instance.id.to_string()));
+        let version_id = self.burst.host.child_version(definition_id, &input)?;
+        input.entry(PARENT).or_insert_with(|| Value::String(self.burst.instance.id.to_string()));
         self.journal(
             EventKind::ChildStarted,
             Some(json!({ "instance_id": id.to_string(), "definition_id": definition_id })),
         );
-        self.core.scratch.delta.children.push(NewChild { id, version_id, input, correlation_id, bookmark_id, begin });
+        self.burst.scratch.delta.children.push(NewChild { id, version_id, input, correlation_id, bookmark_id, begin });
         Ok(())
     }
 }
 
-impl Core<'_> {
+impl Burst<'_> {
     /// Gives up the child workflows that an execution, or one below it, waits for: a timeout, another attempt or a
     /// catch ends the wait. A child that this burst asked for does not begin; the extension cancels one that has.
     pub fn abandon_children(&mut self, sequence: u32) {

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::bookmark::Resumed;
 use crate::execution::Outcomes;
+use crate::execution::burst::{Burst, Task};
 use crate::execution::context::Execution;
-use crate::execution::core::{Core, Task};
 use crate::execution::interruption::Interrupted;
 use crate::execution::runner::Runner;
 use crate::fault::Fault;
@@ -49,7 +49,7 @@ pub(crate) struct Unwound {
     pub final_incidents: usize,
 }
 
-impl Core<'_> {
+impl Burst<'_> {
     /// Finds the execution that runs the handlers of the instance.
     pub fn find_unwinding(&mut self) {
         if self.program.compensation().is_used {
@@ -170,22 +170,22 @@ fn ending_of(context: &Context) -> Option<Ending> {
 impl Runner<'_> {
     /// Lets the instance handle its next record, unless it is handling one.
     pub(super) fn unwind(&mut self) {
-        if !self.core.program.compensation().is_used {
+        if !self.burst.program.compensation().is_used {
             return;
         }
-        self.core.record_interrupted();
-        if std::mem::take(&mut self.core.scratch.unwinding.has_ended_one) {
-            self.core.wake_waiting();
+        self.burst.record_interrupted();
+        if std::mem::take(&mut self.burst.scratch.unwinding.has_ended_one) {
+            self.burst.wake_waiting();
         }
-        let run = self.core.scratch.unwinding.execution;
-        if !self.core.scratch.unwinding.look || run.is_some_and(|run| self.core.has_children(run)) {
+        let run = self.burst.scratch.unwinding.execution;
+        if !self.burst.scratch.unwinding.look || run.is_some_and(|run| self.burst.has_children(run)) {
             return;
         }
-        self.core.scratch.unwinding.look = false;
-        match self.core.next_record() {
+        self.burst.scratch.unwinding.look = false;
+        match self.burst.next_record() {
             Some((record, action)) => {
-                let run = run.unwrap_or_else(|| self.core.unwind_to(Ending::None));
-                self.core.scratch.unwinding.look = false;
+                let run = run.unwrap_or_else(|| self.burst.unwind_to(Ending::None));
+                self.burst.scratch.unwinding.look = false;
                 self.handle(run, record, action);
             }
             None => self.end_unwinding(),
@@ -194,27 +194,27 @@ impl Runner<'_> {
 
     /// Closes the execution that runs the handlers of the instance: nothing is left for it.
     fn end_unwinding(&mut self) {
-        let ending = self.core.ending();
-        if let Some(run) = self.core.scratch.unwinding.execution.take() {
-            self.core.close(run);
-            self.core.scratch.unwinding.ended = Some(ending).filter(|ending| *ending != Ending::None);
+        let ending = self.burst.ending();
+        if let Some(run) = self.burst.scratch.unwinding.execution.take() {
+            self.burst.close(run);
+            self.burst.scratch.unwinding.ended = Some(ending).filter(|ending| *ending != Ending::None);
         }
     }
 
     /// Begins to confirm what the run has done, if everything has ended and nothing else was said. `false`: there is
     /// nothing to run for that.
     pub(super) fn confirm_all(&mut self) -> bool {
-        let compensation = self.core.program.compensation();
-        let is_end = self.core.instance.state.contexts.is_empty() && self.core.scratch.unwinding.ended.is_none();
+        let compensation = self.burst.program.compensation();
+        let is_end = self.burst.instance.state.contexts.is_empty() && self.burst.scratch.unwinding.ended.is_none();
         if !compensation.is_used || !is_end {
             return false;
         }
         let oldest = Wanted { holder: OF_INSTANCE, node: None, newest: false };
-        let has_any = compensation.has_confirmation && self.core.host.find_record(oldest).is_some();
+        let has_any = compensation.has_confirmation && self.burst.host.find_record(oldest).is_some();
         if has_any {
-            self.core.unwind_to(Ending::Finished);
+            self.burst.unwind_to(Ending::Finished);
         } else {
-            self.core.host.remove_records();
+            self.burst.host.remove_records();
         }
         has_any
     }
@@ -222,106 +222,106 @@ impl Runner<'_> {
     /// Begins to handle a record for an execution that asked for it.
     fn handle(&mut self, parent: u32, record: Record, action: RecordAction) {
         let Record { number, kept, .. } = record;
-        let handler = self.core.program.node(kept.node).handler(action);
+        let handler = self.burst.program.node(kept.node).handler(action);
         let one = Unwinding::One { action, record: number, has_handler: handler.is_some() };
-        let sequence = self.core.open_unwinding(Some(parent), kept.node, kept.variables, one);
-        self.core.instance.state.outputs.extend(kept.outputs);
+        let sequence = self.burst.open_unwinding(Some(parent), kept.node, kept.variables, one);
+        self.burst.instance.state.outputs.extend(kept.outputs);
         match handler {
-            Some(handler) => self.core.enqueue(sequence, handler, 0, Vec::new()),
-            None => self.core.push(sequence, Task::Unwind(sequence)),
+            Some(handler) => self.burst.enqueue(sequence, handler, 0, Vec::new()),
+            None => self.burst.push(sequence, Task::Unwind(sequence)),
         }
     }
 
     /// Goes on with the next record of an execution that handles records.
     pub(super) fn handle_next(&mut self, sequence: u32) {
-        let Some(context) = self.core.context(sequence) else { return };
+        let Some(context) = self.burst.context(sequence) else { return };
         let Memory::Unwinding(of) = &context.memory else { return };
         let (action, holder, node) = match *of {
             Unwinding::Instance(_) => {
-                self.core.scratch.unwinding.look = true;
+                self.burst.scratch.unwinding.look = true;
                 return;
             }
             Unwinding::Each { action, holder, node } => (action, holder, node),
             Unwinding::One { action, record, has_handler } => {
-                let is_scope = self.core.program.node(context.node).activity.descriptor().compensation.is_scope();
-                if is_scope && self.core.ending() != Ending::None {
+                let is_scope = self.burst.program.node(context.node).activity.descriptor().compensation.is_scope();
+                if is_scope && self.burst.ending() != Ending::None {
                     // Whatever the scope still holds takes its turn among all that the instance has done.
-                    self.core.host.move_records(record, OF_INSTANCE);
+                    self.burst.host.move_records(record, OF_INSTANCE);
                 }
                 // A handler of a Compensable is answerable for all that is inside: what it leaves stays.
                 let is_confirmed = action == RecordAction::Confirm || has_handler && !is_scope;
                 (if is_confirmed { RecordAction::Confirm } else { RecordAction::Compensate }, record, None)
             }
         };
-        match self.core.host.find_record(Wanted { holder, node, newest: action == RecordAction::Compensate }) {
+        match self.burst.host.find_record(Wanted { holder, node, newest: action == RecordAction::Compensate }) {
             // Another execution handles it: this execution goes on when the other has ended.
-            Some(record) if self.core.is_handled(record.number) => {}
+            Some(record) if self.burst.is_handled(record.number) => {}
             Some(record) => self.handle(sequence, record, action),
-            None => self.core.scratch.finishing.push_back((sequence, Outcomes::Done)),
+            None => self.burst.scratch.finishing.push_back((sequence, Outcomes::Done)),
         }
     }
 
     /// Removes the record that an execution has handled, and writes the event. `false`: it has handled none.
     pub(super) fn note_handled(&mut self, sequence: u32, node: &Node) -> bool {
-        let Some(context) = self.core.context(sequence) else { return false };
+        let Some(context) = self.burst.context(sequence) else { return false };
         let Memory::Unwinding(Unwinding::One { action, record, .. }) = context.memory else { return false };
-        self.core.host.remove_record(record);
+        self.burst.host.remove_record(record);
         let kind = match action {
             RecordAction::Compensate => EventKind::Compensated,
             RecordAction::Confirm => EventKind::Confirmed,
             RecordAction::Cancel => EventKind::CancellationHandled,
         };
-        self.core.event(kind, sequence, node, None);
+        self.burst.event(kind, sequence, node, None);
         true
     }
 
     /// Goes on with the handlers of the instance, if the bookmark that was resumed says so.
     pub(super) fn go_on_unwinding(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
         let is_it = bookmark.name == stimulus::COMPENSATION;
-        if let Some(context) = self.core.context(sequence).filter(|_| is_it) {
-            let node = self.core.program.node(context.node);
-            Execution::new(self.core.reborrow(), sequence, node).burn(bookmark);
-            self.core.scratch.unwinding.look = true;
+        if let Some(context) = self.burst.context(sequence).filter(|_| is_it) {
+            let node = self.burst.program.node(context.node);
+            Execution::new(self.burst.reborrow(), sequence, node).burn(bookmark);
+            self.burst.scratch.unwinding.look = true;
         }
         is_it
     }
 
     /// Whether an execution is part of a handler that the instance runs.
     pub(super) fn is_handling_for_instance(&self, sequence: u32) -> bool {
-        self.core.scratch.unwinding.execution.is_some_and(|run| self.core.is_below(sequence, run))
+        self.burst.scratch.unwinding.execution.is_some_and(|run| self.burst.is_below(sequence, run))
     }
 
     /// Ends everything but the handlers of the instance, which then compensate what has completed.
     pub(super) fn unwind_after_fault(&mut self) {
-        self.core.scratch.unwinding.final_incidents = self.core.scratch.delta.incidents.len();
-        self.core.unwind_to(Ending::Faulted);
-        self.core.clear_beside_handlers(&BTreeSet::new());
+        self.burst.scratch.unwinding.final_incidents = self.burst.scratch.delta.incidents.len();
+        self.burst.unwind_to(Ending::Faulted);
+        self.burst.clear_beside_handlers(&BTreeSet::new());
     }
 
     /// Cancels an instance that has something to handle first: its handlers become due at once. `false`: there is
     /// nothing to handle.
     pub(super) fn begin_cancelling(&mut self, reason: Option<&str>) -> bool {
-        if !self.core.program.compensation().is_used {
+        if !self.burst.program.compensation().is_used {
             return false;
         }
-        let was_finished = self.core.ending() == Ending::Finished;
-        let run = self.core.unwind_to(Ending::Cancelled);
+        let was_finished = self.burst.ending() == Ending::Finished;
+        let run = self.burst.unwind_to(Ending::Cancelled);
         if was_finished {
             // What is not confirmed yet will not be.
-            self.core.cancel_children(run);
+            self.burst.cancel_children(run);
         }
-        self.core.clear_beside_handlers(&BTreeSet::new());
-        self.core.record_interrupted();
-        let is_busy = self.core.has_children(run);
-        if !is_busy && self.core.next_record().is_none() {
-            self.core.close(run);
-            self.core.scratch.unwinding.execution = None;
+        self.burst.clear_beside_handlers(&BTreeSet::new());
+        self.burst.record_interrupted();
+        let is_busy = self.burst.has_children(run);
+        if !is_busy && self.burst.next_record().is_none() {
+            self.burst.close(run);
+            self.burst.scratch.unwinding.execution = None;
             return false;
         }
         let reason = reason.map(|reason| Value::String(reason.to_owned()));
-        self.core.workflow_event(EventKind::WorkflowCancelling, reason);
+        self.burst.workflow_event(EventKind::WorkflowCancelling, reason);
         if !is_busy {
-            let now = self.core.scratch.now;
+            let now = self.burst.scratch.now;
             self.create_due(run, stimulus::COMPENSATION, now, None);
         }
         true
@@ -329,35 +329,35 @@ impl Runner<'_> {
 
     /// Drops what is left to be handled, and names it in an incident.
     pub(super) fn abandon_handlers(&mut self) {
-        let (activities, all) = self.core.host.list_records(MAX_NAMED);
+        let (activities, all) = self.burst.host.list_records(MAX_NAMED);
         let Some(first) = activities.first() else { return };
-        let node = self.core.program.node(*first);
+        let node = self.burst.program.node(*first);
         let fault = Fault::new("55000", "workflow was cancelled before all it had done was compensated")
-            .detail(format!("Not compensated: {}.", self.core.names(&activities, all)));
+            .detail(format!("Not compensated: {}.", self.burst.names(&activities, all)));
         let fault = Fault { code: Some(COMPENSATION_DROPPED.to_owned()), ..fault };
-        self.core.add_incident(self.core.instance.state.next_context, node, fault);
-        self.core.host.remove_records();
+        self.burst.add_incident(self.burst.instance.state.next_context, node, fault);
+        self.burst.host.remove_records();
     }
 
     /// Adds to the fault of a handler what is left to be done.
     pub(super) fn name_what_is_left(&mut self, sequence: u32, fault: Fault) -> Fault {
-        let Some((_, node, action)) = self.core.handler_around(sequence) else { return fault };
+        let Some((_, node, action)) = self.burst.handler_around(sequence) else { return fault };
         let what = match action {
             RecordAction::Compensate => "compensated",
             RecordAction::Confirm => "confirmed",
             RecordAction::Cancel => "cancelled",
         };
-        let id = &self.core.program.node(node).id;
-        let (activities, all) = self.core.host.list_records(MAX_NAMED);
+        let id = &self.burst.program.node(node).id;
+        let (activities, all) = self.burst.host.list_records(MAX_NAMED);
         let left =
-            format!("Activity \"{id}\" is not {what}. Still to be handled: {}.", self.core.names(&activities, all));
+            format!("Activity \"{id}\" is not {what}. Still to be handled: {}.", self.burst.names(&activities, all));
         let detail = fault.detail.iter().map(String::as_str).chain([left.as_str()]).collect::<Vec<_>>().join("\n");
         Fault { detail: Some(detail), ..fault }
     }
 
     /// How an instance without open executions has ended.
     pub(super) fn end_status(&self) -> (SubStatus, EventKind) {
-        match self.core.scratch.unwinding.ended {
+        match self.burst.scratch.unwinding.ended {
             Some(Ending::Cancelled) => (SubStatus::Cancelled, EventKind::WorkflowCancelled),
             Some(Ending::Faulted) => (SubStatus::Faulted, EventKind::WorkflowFaulted),
             Some(Ending::Finished | Ending::None) | None => (SubStatus::Finished, EventKind::WorkflowFinished),

@@ -6,8 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::execution::Execution;
+use crate::execution::burst::Burst;
 use crate::execution::compensation::MAX_NAMED;
-use crate::execution::core::Core;
 use crate::execution::runner::Runner;
 use crate::fault::Fault;
 use crate::instance::SubStatus;
@@ -32,22 +32,22 @@ impl Execution<'_> {
             return Err(Fault::new("55000", "a workflow cannot continue as another one from inside a handler")
                 .detail("The handlers of what has completed or was interrupted belong to the run that did it."));
         }
-        self.core.refuse_children()?;
+        self.burst.refuse_children()?;
         if !confirm {
-            self.core.refuse_records()?;
+            self.burst.refuse_records()?;
         }
         input.values().try_for_each(check_extent)?;
-        let definition_id = definition_id.unwrap_or_else(|| self.core.program.definition_id.clone());
-        let version_id = self.core.host.continuation_version(&definition_id, &input)?;
-        let id = self.core.host.new_id();
+        let definition_id = definition_id.unwrap_or_else(|| self.burst.program.definition_id.clone());
+        let version_id = self.burst.host.continuation_version(&definition_id, &input)?;
+        let id = self.burst.host.new_id();
         let continuation = Continuation { id, version_id, definition_id, input: Json(Value::Object(input)) };
         self.finish_workflow();
-        self.core.scratch.continuation = Some(Box::new(continuation));
+        self.burst.scratch.continuation = Some(Box::new(continuation));
         Ok(())
     }
 }
 
-impl Core<'_> {
+impl Burst<'_> {
     fn refuse_children(&mut self) -> Result<(), Fault> {
         // Those that this burst asked for begin when it is over.
         if self.scratch.delta.children.is_empty() && !self.host.has_children() {
@@ -78,9 +78,9 @@ impl Runner<'_> {
         if ended != SubStatus::Finished {
             return;
         }
-        let Some(next) = self.core.instance.state.continuation.take() else { return };
+        let Some(next) = self.burst.instance.state.continuation.take() else { return };
         let data = json!({ "instance_id": next.id.to_string(), "definition_id": next.definition_id });
-        self.core.workflow_event(EventKind::WorkflowContinued, Some(data));
-        self.core.scratch.delta.continuation = Some(next);
+        self.burst.workflow_event(EventKind::WorkflowContinued, Some(data));
+        self.burst.scratch.delta.continuation = Some(next);
     }
 }

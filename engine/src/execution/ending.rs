@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
 use crate::bookmark::{Bookmark, Resumed};
-use crate::execution::core::{NO_EXECUTION, Scratch};
+use crate::execution::burst::{NO_EXECUTION, Scratch};
 use crate::execution::runner::Runner;
 use crate::execution::{Delta, Limits, timeout};
 use crate::fault::{Error, Fault};
@@ -26,11 +26,11 @@ impl Runner<'_> {
     /// Ends the run with a fault of the whole.
     fn end_by_fault(&mut self, fault: Fault) {
         let Some(root) = self.root() else { return };
-        let program = self.core.program;
+        let program = self.burst.program;
         let node = program.node(NodeIx(0));
         let data = json!({ "sqlstate": fault.sqlstate, "message": fault.message });
-        self.core.event(EventKind::Faulted, root, node, Some(data));
-        self.core.add_incident(root, node, fault);
+        self.burst.event(EventKind::Faulted, root, node, Some(data));
+        self.burst.add_incident(root, node, fault);
         self.end_run();
     }
 
@@ -38,26 +38,26 @@ impl Runner<'_> {
     /// compensated, and the instance is faulted for good.
     pub(super) fn end_run(&mut self) {
         // Handlers of the instance go on, and so do the children that they wait for.
-        let handlers = self.core.scratch.unwinding.execution;
+        let handlers = self.burst.scratch.unwinding.execution;
         if let Some(root) = self.root().filter(|root| Some(*root) != handlers) {
-            self.core.abandon_children(root);
+            self.burst.abandon_children(root);
         }
-        if self.core.program.compensation().is_used {
+        if self.burst.program.compensation().is_used {
             return self.unwind_after_fault();
         }
-        self.core.clear_all(&BTreeSet::new());
-        self.core.scratch.has_failed = true;
+        self.burst.clear_all(&BTreeSet::new());
+        self.burst.scratch.has_failed = true;
     }
 
     /// Ends the run because its time is over.
     fn end_by_time(&mut self, bookmark: &Resumed) {
         let Some(root) = self.root() else { return };
-        let program = self.core.program;
+        let program = self.burst.program;
         let node = program.node(NodeIx(0));
-        self.core.bookmark_event(EventKind::Resumed, root, node, Some(bookmark.id), None);
-        self.core.instance.state.deadline = None;
-        self.core.scratch.delta.burned.push(bookmark.id);
-        if self.core.ending() != Ending::None {
+        self.burst.bookmark_event(EventKind::Resumed, root, node, Some(bookmark.id), None);
+        self.burst.instance.state.deadline = None;
+        self.burst.scratch.delta.burned.push(bookmark.id);
+        if self.burst.ending() != Ending::None {
             return;
         }
         let (name, seconds) = (&program.definition_id, timeout::seconds(program.options.timeout));
@@ -66,16 +66,16 @@ impl Runner<'_> {
 
     /// Makes the bookmark of the time of a run that has begun, or uses it up with a run that has ended.
     pub(super) fn update_deadline(&mut self, sub_status: SubStatus) {
-        let (until, stored) = (self.core.scratch.run_until.take(), self.core.instance.state.deadline);
-        let is_open = !self.core.instance.state.contexts.is_empty();
+        let (until, stored) = (self.burst.scratch.run_until.take(), self.burst.instance.state.deadline);
+        let is_open = !self.burst.instance.state.contexts.is_empty();
         match (sub_status, until, stored) {
             (SubStatus::Finished | SubStatus::Cancelled, _, Some(deadline)) => {
-                self.core.instance.state.deadline = None;
-                self.core.scratch.delta.burned.push(deadline.bookmark);
+                self.burst.instance.state.deadline = None;
+                self.burst.scratch.delta.burned.push(deadline.bookmark);
             }
             (SubStatus::Faulted, _, Some(deadline)) if !is_open => {
-                self.core.instance.state.deadline = None;
-                self.core.scratch.delta.burned.push(deadline.bookmark);
+                self.burst.instance.state.deadline = None;
+                self.burst.scratch.delta.burned.push(deadline.bookmark);
             }
             (SubStatus::Suspended | SubStatus::Faulted, Some(until), None) if is_open => self.make_deadline(until),
             _ => {}
@@ -84,12 +84,12 @@ impl Runner<'_> {
 
     fn make_deadline(&mut self, until: DateTime<Utc>) {
         let Some(root) = self.root() else { return };
-        let node = self.core.program.node(NodeIx(0));
-        let (id, execution) = (self.core.host.new_id(), self.core.id_of(NO_EXECUTION));
-        self.core.instance.state.deadline = Some(Timeout { bookmark: id, until: until.timestamp_micros() });
+        let node = self.burst.program.node(NodeIx(0));
+        let (id, execution) = (self.burst.host.new_id(), self.burst.id_of(NO_EXECUTION));
+        self.burst.instance.state.deadline = Some(Timeout { bookmark: id, until: until.timestamp_micros() });
         let data = json!({ RUN_UNTIL: instant_text(until) });
-        self.core.bookmark_event(EventKind::BookmarkCreated, root, node, Some(id), Some(data));
-        self.core.scratch.delta.created.push(Bookmark {
+        self.burst.bookmark_event(EventKind::BookmarkCreated, root, node, Some(id), Some(data));
+        self.burst.scratch.delta.created.push(Bookmark {
             id,
             node: NodeIx(0),
             activity_id: node.id.clone(),
@@ -109,7 +109,7 @@ impl Runner<'_> {
 
     /// The execution of the root, which is open as long as the run has not ended.
     fn root(&self) -> Option<u32> {
-        self.core.instance.state.contexts.iter().find(|(_, context)| context.parent.is_none()).map(|(root, _)| *root)
+        self.burst.instance.state.contexts.iter().find(|(_, context)| context.parent.is_none()).map(|(root, _)| *root)
     }
 }
 

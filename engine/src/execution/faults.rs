@@ -21,19 +21,19 @@ impl Runner<'_> {
     /// Offers a fault that is not followed by another attempt to the ancestors, or makes it an incident.
     pub(super) fn pass_on(&mut self, sequence: u32, node: &Node, fault: Fault) {
         let data = json!({ "sqlstate": fault.sqlstate, "message": fault.message });
-        self.core.event(EventKind::Faulted, sequence, node, Some(data));
+        self.burst.event(EventKind::Faulted, sequence, node, Some(data));
         if self.is_taken(sequence, &fault) {
             return;
         }
         let fault = self.name_what_is_left(sequence, fault);
-        if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
+        if let Some(context) = self.burst.instance.state.contexts.get_mut(&sequence) {
             context.status = ActivityStatus::Faulted;
         }
-        self.core.end_timeout(sequence);
-        self.core.add_faults(sequence, 1);
-        self.core.add_incident(sequence, node, fault);
+        self.burst.end_timeout(sequence);
+        self.burst.add_faults(sequence, 1);
+        self.burst.add_incident(sequence, node, fault);
         // A handler of the instance that has failed can be retried.
-        if self.core.program.options.compensate_on.fault && !self.is_handling_for_instance(sequence) {
+        if self.burst.program.options.compensate_on.fault && !self.is_handling_for_instance(sequence) {
             self.end_run();
         }
     }
@@ -42,13 +42,13 @@ impl Runner<'_> {
     /// on without its child on the path to the fault; that child is cancelled with all its descendants. One that does
     /// not take it may begin again by its policy. An ancestor that faults over it ends the search.
     fn is_taken(&mut self, faulted: u32, fault: &Fault) -> bool {
-        let Some(context) = self.core.context(faulted) else { return false };
+        let Some(context) = self.burst.context(faulted) else { return false };
         let attempts = context.attempt();
-        let activity_id = self.core.program.node(context.node).id.as_str();
+        let activity_id = self.burst.program.node(context.node).id.as_str();
         let told = Faulted { fault, activity_id, attempts };
         let mut below = faulted;
-        while let Some(sequence) = self.core.context(below).and_then(|context| context.parent) {
-            let (Some(child), Some(context)) = (self.core.child(below), self.core.context(sequence)) else {
+        while let Some(sequence) = self.burst.context(below).and_then(|context| context.parent) {
+            let (Some(child), Some(context)) = (self.burst.child(below), self.burst.context(sequence)) else {
                 return false;
             };
             let is_running = context.status == ActivityStatus::Running && !is_handling(context);
@@ -57,7 +57,7 @@ impl Runner<'_> {
             if !is_running {
                 continue;
             }
-            let node = self.core.program.node(node);
+            let node = self.burst.program.node(node);
             let mut is_taken = false;
             let unit = self.unit(sequence, node, |cx| {
                 is_taken = node.activity.child_faulted(cx, &child, &told)?;
@@ -65,11 +65,11 @@ impl Runner<'_> {
             });
             if unit == UnitOutcome::Undone {
                 // If an ancestor took the second fault, it has cancelled the first execution, too.
-                return self.core.context(faulted).is_none();
+                return self.burst.context(faulted).is_none();
             }
             if is_taken {
-                self.core.abandon_children(child.sequence);
-                self.core.cancel(child.sequence);
+                self.burst.abandon_children(child.sequence);
+                self.burst.cancel(child.sequence);
                 self.drop_superseded();
                 return true;
             }

@@ -17,19 +17,19 @@ impl Execution<'_> {
     /// Counts a visit of an activity of this flowchart.
     pub fn visit_activity(&mut self, position: u32) -> Result<(), Fault> {
         let before = self.flow_scope_mut()?.visit_activity(position);
-        self.core.scratch.undo.push(Undo::ActivityVisit(self.sequence, position, before));
+        self.burst.scratch.undo.push(Undo::ActivityVisit(self.sequence, position, before));
         Ok(())
     }
 
     /// Counts a visit of a connection of this flowchart.
     pub fn visit_connection(&mut self, edge: u32, followed: bool) -> Result<(), Fault> {
         let before = self.flow_scope_mut()?.visit_connection(edge, followed);
-        self.core.scratch.undo.push(Undo::ConnectionVisit(self.sequence, edge, before));
+        self.burst.scratch.undo.push(Undo::ConnectionVisit(self.sequence, edge, before));
         Ok(())
     }
 
     fn flow_scope_mut(&mut self) -> Result<&mut FlowScope, Fault> {
-        let context = self.core.instance.state.contexts.get_mut(&self.sequence);
+        let context = self.burst.instance.state.contexts.get_mut(&self.sequence);
         match context.map(|context| &mut context.memory) {
             Some(Memory::Flow(scope)) => Ok(scope),
             _ => Err(lost()),
@@ -46,13 +46,13 @@ impl Execution<'_> {
 
     /// Applies a change of this flowchart's tokens.
     pub fn change_token(&mut self, change: TokenChange) -> Result<(), Fault> {
-        let context = self.core.instance.state.contexts.get_mut(&self.sequence);
+        let context = self.burst.instance.state.contexts.get_mut(&self.sequence);
         let Some(Memory::Tokens(scope)) = context.map(|context| &mut context.memory) else {
             return Err(lost());
         };
         let before = scope.apply(change);
         if before != change {
-            self.core.scratch.undo.push(Undo::Token(self.sequence, before));
+            self.burst.scratch.undo.push(Undo::Token(self.sequence, before));
         }
         Ok(())
     }

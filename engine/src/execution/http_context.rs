@@ -12,7 +12,7 @@ use crate::http::{Request, Response};
 impl Execution<'_> {
     /// The HTTP request that this burst serves, if any.
     pub fn request(&self) -> Option<Rc<Request>> {
-        self.core.host.request()
+        self.burst.host.request()
     }
 
     /// Checks that the definition's owner may have an endpoint with this payload.
@@ -20,7 +20,7 @@ impl Execution<'_> {
     /// # Errors
     /// 42501 if its path belongs to another owner.
     pub fn claim_endpoint(&mut self, payload: &Value) -> Result<(), Fault> {
-        self.core.host.claim_endpoint(payload)
+        self.burst.host.claim_endpoint(payload)
     }
 
     /// Writes the response.
@@ -33,17 +33,17 @@ impl Execution<'_> {
                 .detail("A response can be written until the workflow waits for something else.")
                 .hint("Write the response before, or wait at an HttpEndpoint for another request."));
         }
-        let slot = &mut self.core.scratch.delta.response;
+        let slot = &mut self.burst.scratch.delta.response;
         if slot.is_some() {
             return Err(Fault::new("55000", "the response to the HTTP request was already written"));
         }
         *slot = Some(response);
-        self.core.scratch.undo.push(Undo::Responded);
+        self.burst.scratch.undo.push(Undo::Responded);
         Ok(())
     }
 
     /// Refuses the request with this response; the extension keeps nothing of the burst.
     pub fn refuse(&mut self, response: Response) {
-        self.core.scratch.delta.refusal = Some(response);
+        self.burst.scratch.delta.refusal = Some(response);
     }
 }

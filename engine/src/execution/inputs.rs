@@ -21,7 +21,7 @@ impl Execution<'_> {
     pub(crate) fn evaluate_inputs(&mut self) -> Result<(), Fault> {
         let node = self.node;
         let descriptors = node.activity.descriptor().inputs;
-        self.inputs = std::mem::take(&mut self.core.scratch.inputs);
+        self.inputs = std::mem::take(&mut self.burst.scratch.inputs);
         self.inputs.clear();
         for (index, descriptor) in descriptors.iter().enumerate() {
             let value = match descriptor.auto_evaluate {
@@ -36,7 +36,7 @@ impl Execution<'_> {
     /// Returns the buffer of inputs for the next execution.
     pub(crate) fn give_back(&mut self) {
         if self.inputs.capacity() > 0 {
-            self.core.scratch.inputs = std::mem::take(&mut self.inputs);
+            self.burst.scratch.inputs = std::mem::take(&mut self.inputs);
         }
     }
 
@@ -52,7 +52,7 @@ impl Execution<'_> {
 
     /// Writes the inputs that were evaluated to the journal, if it keeps values.
     pub(crate) fn journal_inputs(&mut self) {
-        if !self.core.program.options.journal.values {
+        if !self.burst.program.options.journal.values {
             return;
         }
         let names = self.node.activity.descriptor().inputs.iter().map(|input| input.name);
@@ -63,7 +63,7 @@ impl Execution<'_> {
 
     /// Writes values by name to the journal, if it keeps values.
     pub(crate) fn journal_values(&mut self, kind: EventKind, values: Map<String, Value>) {
-        if self.core.program.options.journal.values && !values.is_empty() {
+        if self.burst.program.options.journal.values && !values.is_empty() {
             self.journal(kind, Some(Value::Object(values)));
         }
     }
@@ -77,11 +77,11 @@ impl Execution<'_> {
         for (name, expression) in &node.custom_inputs {
             let Some(at) = composite.inputs.iter().position(|input| input.name == *name) else { continue };
             let value = self.evaluate(expression).map_err(|fault| locate(fault, name))?;
-            if self.core.program.options.journal.values {
+            if self.burst.program.options.journal.values {
                 passed.insert(name.clone(), copy_or_null(&value));
             }
             let location = VariableLocation::Context(self.sequence, composite.first_input + at);
-            self.core.assign(location, name, value).map_err(|fault| locate(fault, name))?;
+            self.burst.assign(location, name, value).map_err(|fault| locate(fault, name))?;
         }
         self.journal_values(EventKind::InputsEvaluated, passed);
         Ok(())
@@ -151,7 +151,7 @@ impl Execution<'_> {
 
     /// An input of another node, evaluated in the scope of this execution, as one of several names.
     pub fn choice_of<T>(&mut self, node: NodeIx, input: Input<T>, names: &[&str]) -> Result<usize, Fault> {
-        let node = self.core.program.node(node);
+        let node = self.burst.program.node(node);
         let value = self.evaluate_input_of(node, input.index)?;
         let descriptor = node.activity.descriptor().inputs.get(input.index);
         choice(&value, names, descriptor.map_or("", |descriptor| descriptor.name))

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::activity::CompensationRole;
-use crate::execution::core::Core;
+use crate::execution::burst::Burst;
 use crate::instance::Memory;
 use crate::instance::compensation::RecordAction;
 use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, RecordSnapshot, Unwinding, Wanted};
@@ -23,7 +23,7 @@ pub(crate) struct Interrupted {
     kept: RecordSnapshot,
 }
 
-impl Core<'_> {
+impl Burst<'_> {
     /// The role of the activity of an open execution, unless the execution runs handlers.
     fn role(&self, sequence: u32) -> CompensationRole {
         match self.context(sequence) {

@@ -76,8 +76,8 @@ impl Execution<'_> {
         match &self.node.inputs.get(input)?.as_ref()?.kind {
             ExpressionKind::Literal(value) => Some(value),
             ExpressionKind::Variable(name) => {
-                let location = find_variable(self.core.instance, self.view(), name)?;
-                read_variable(self.core.instance, location, name)
+                let location = find_variable(self.burst.instance, self.view(), name)?;
+                read_variable(self.burst.instance, location, name)
             }
             ExpressionKind::Input(name) => self.input_in_place(name),
             _ => None,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::execution::core::{Scratch, Task};
+use crate::execution::burst::{Scratch, Task};
 use crate::execution::runner::Runner;
 use crate::execution::{Child, Delta, Limits, ending};
 use crate::fault::Error;
@@ -70,10 +70,10 @@ pub fn cancel_executions(
 ) -> Result<Delta, Error> {
     let mut scratch = Scratch::default();
     let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
-    runner.core.instance.sub_status = SubStatus::Executing;
+    runner.burst.instance.sub_status = SubStatus::Executing;
     for execution in executions {
-        runner.core.abandon_children(*execution);
-        runner.core.cancel(*execution);
+        runner.burst.abandon_children(*execution);
+        runner.burst.cancel(*execution);
     }
     runner.drain()?;
     Ok(runner.conclude())
@@ -92,7 +92,7 @@ pub fn continue_migrated(
 ) -> Result<Delta, Error> {
     let mut scratch = Scratch::default();
     let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
-    runner.core.instance.sub_status = SubStatus::Executing;
+    runner.burst.instance.sub_status = SubStatus::Executing;
     for orphan in &after.orphans {
         runner.go_on_without(orphan.parent, orphan.tag)?;
     }
@@ -115,11 +115,11 @@ pub fn continue_migrated(
 impl Runner<'_> {
     /// Tells a container that something in it is gone.
     fn go_on_without(&mut self, parent: u32, tag: u32) -> Result<(), Error> {
-        let Some(context) = self.core.context(parent).filter(|context| context.status == ActivityStatus::Running)
+        let Some(context) = self.burst.context(parent).filter(|context| context.status == ActivityStatus::Running)
         else {
             return Ok(());
         };
-        let (ix, program) = (context.node, self.core.program);
+        let (ix, program) = (context.node, self.burst.program);
         let node = program.node(ix);
         let child = Child { node: ix, sequence: parent, tag, terminal: false };
         self.unit(parent, node, |cx| node.activity.child_dropped(cx, &child));
@@ -128,25 +128,25 @@ impl Runner<'_> {
 
     /// Executes an activity that waits for time from its beginning.
     fn begin_anew(&mut self, sequence: u32) {
-        if self.core.context(sequence).is_some() {
+        if self.burst.context(sequence).is_some() {
             self.go_back(sequence, false);
-            self.core.push(sequence, Task::Again(sequence));
+            self.burst.push(sequence, Task::Again(sequence));
         }
     }
 
     /// Begins the time of an execution anew, as the new version bounds it.
     fn bound_anew(&mut self, sequence: u32) {
-        if let Some(node) = self.core.context(sequence).map(|context| context.node) {
-            self.core.end_timeout(sequence);
-            self.core.begin_timeout(sequence, self.core.program.node(node));
+        if let Some(node) = self.burst.context(sequence).map(|context| context.node) {
+            self.burst.end_timeout(sequence);
+            self.burst.begin_timeout(sequence, self.burst.program.node(node));
         }
     }
 
     /// Begins the time of the run anew, as the new version bounds it.
     fn bound_run_anew(&mut self) {
-        if let Some(deadline) = self.core.instance.state.deadline.take() {
-            self.core.scratch.delta.burned.push(deadline.bookmark);
+        if let Some(deadline) = self.burst.instance.state.deadline.take() {
+            self.burst.scratch.delta.burned.push(deadline.bookmark);
         }
-        self.core.scratch.run_until = ending::run_until(self.core.program, self.core.scratch.now);
+        self.burst.scratch.run_until = ending::run_until(self.burst.program, self.burst.scratch.now);
     }
 }

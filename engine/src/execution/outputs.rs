@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::activity::Output;
 use crate::execution::Execution;
-use crate::execution::core::Core;
+use crate::execution::burst::Burst;
 use crate::execution::undo::Undo;
 use crate::execution::variables::VariableLocation;
 use crate::fault::Fault;
@@ -51,17 +51,17 @@ impl Execution<'_> {
     /// Assigns the nearest variable of a name, converted to its type.
     pub fn assign(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         let location = self.location_of(name)?;
-        self.core.assign(location, name, value).map_err(|fault| about(name, fault))
+        self.burst.assign(location, name, value).map_err(|fault| about(name, fault))
     }
 
     /// Puts an output into the nearest variable of a name without conversion: each reader of the variable converts it.
     fn put(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         let location = self.location_of(name)?;
-        self.core.put(location, name, value).map_err(|fault| about(name, fault))
+        self.burst.put(location, name, value).map_err(|fault| about(name, fault))
     }
 
     fn location_of(&self, name: &str) -> Result<VariableLocation, Fault> {
-        let location = self.core.find_variable(self.view(), name);
+        let location = self.burst.find_variable(self.view(), name);
         location.ok_or_else(|| Fault::new("42704", format!("variable \"{name}\" does not exist")))
     }
 
@@ -70,9 +70,9 @@ impl Execution<'_> {
     pub fn set_declared_output(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         let (mut from, mut name, mut value) = (self.sequence, Cow::Borrowed(name), value);
         // An output of a composite may be bound to an output of an outer composite.
-        while let Some((sequence, node, output)) = self.core.declaring(from, &name) {
+        while let Some((sequence, node, output)) = self.burst.declaring(from, &name) {
             value = converted(value, output)?;
-            let mut composite = Execution::new(self.core.reborrow(), sequence, node);
+            let mut composite = Execution::new(self.burst.reborrow(), sequence, node);
             composite.record(Cow::Owned(output.name.clone()), copy(&value)?)?;
             let bound = node.custom_outputs.iter().find(|(bound, _)| *bound == output.name);
             match bound.map(|(_, binding)| binding) {
@@ -81,13 +81,13 @@ impl Execution<'_> {
                 Some(Binding::Output(outer)) => (from, name) = (sequence, Cow::Owned(outer.clone())),
             }
         }
-        self.core.set_workflow_output(&name, value)
+        self.burst.set_workflow_output(&name, value)
     }
 
     fn record(&mut self, name: Cow<'static, str>, value: Value) -> Result<(), Fault> {
         check_extent(&value)?;
         let node = self.node_index();
-        let state = &mut self.core.instance.state;
+        let state = &mut self.burst.instance.state;
         let outputs = state.outputs.entry(node).or_default();
         let known = outputs.iter().position(|(known, _)| *known == name);
         let at = known.unwrap_or(outputs.len());
@@ -99,11 +99,11 @@ impl Execution<'_> {
             }
         };
         let is_result = name.eq_ignore_ascii_case("result");
-        self.core.scratch.undo.push(Undo::ActivityOutput(node, name, before));
+        self.burst.scratch.undo.push(Undo::ActivityOutput(node, name, before));
         if is_result {
             // No activity has four billion outputs, so the position fits.
             let before = state.last_result.replace((node, u32::try_from(at).unwrap_or(u32::MAX)));
-            self.core.scratch.undo.push(Undo::LastResult(before));
+            self.burst.scratch.undo.push(Undo::LastResult(before));
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ fn converted(value: Value, output: &Argument) -> Result<Value, Fault> {
     Ok(value)
 }
 
-impl<'a> Core<'a> {
+impl<'a> Burst<'a> {
     /// The nearest composite around an execution that declares an output.
     fn declaring(&self, from: u32, name: &str) -> Option<(u32, &'a Node, &'a Argument)> {
         let program = self.program;

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::activity::locate;
 use crate::bookmark::{Bookmark, Resumed};
+use crate::execution::burst::Task;
 use crate::execution::context::Execution;
-use crate::execution::core::Task;
 use crate::execution::runner::{Runner, UnitOutcome};
 use crate::execution::sequence_of;
 use crate::fault::{Error, Fault};
@@ -27,16 +27,16 @@ impl<'a> Runner<'a> {
     /// Repeats an execution after a fault of `faulted`, which is the execution itself or lies below it, if its policy
     /// says so.
     pub(super) fn repeat(&mut self, sequence: u32, faulted: u32, fault: &Fault) -> bool {
-        let Some(context) = self.core.context(sequence).filter(|_| self.core.limits.retries) else { return false };
-        let program = self.core.program;
+        let Some(context) = self.burst.context(sequence).filter(|_| self.burst.limits.retries) else { return false };
+        let program = self.burst.program;
         let node = program.node(context.node);
         let policy = node.retry_policy(context.strategy()).filter(|policy| policy.covers(fault));
         let Some(policy) = policy else { return false };
-        let now = self.core.scratch.now;
+        let now = self.burst.scratch.now;
         let before = context.attempts.as_deref();
         let failed = before.map_or(0, |before| before.failed).saturating_add(1);
         let since = before.map_or(now.timestamp_micros(), |before| before.since);
-        let random = if policy.jitter > 0.0 { self.core.host.random() } else { 0 };
+        let random = if policy.jitter > 0.0 { self.burst.host.random() } else { 0 };
         let first = DateTime::from_timestamp_micros(since).unwrap_or(now);
         let Some(at) = policy.next_attempt_at(failed, first, now, random) else { return false };
 
@@ -48,13 +48,13 @@ impl<'a> Runner<'a> {
             ("message".to_owned(), fault.message.as_str().into()),
             ("due_at".to_owned(), instant_text(at).into()),
         ]);
-        if let Some(below) = self.core.context(faulted).filter(|_| faulted != sequence) {
+        if let Some(below) = self.burst.context(faulted).filter(|_| faulted != sequence) {
             data.insert("activity_id".to_owned(), program.node(below.node).id.as_str().into());
         }
-        self.core.event(EventKind::Retrying, sequence, node, Some(Value::Object(data)));
+        self.burst.event(EventKind::Retrying, sequence, node, Some(Value::Object(data)));
         self.go_back(sequence, false);
         self.drop_superseded();
-        if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
+        if let Some(context) = self.burst.instance.state.contexts.get_mut(&sequence) {
             let mut attempts = context.attempts.take().unwrap_or_default();
             let input = kept.or(attempts.input.take());
             *attempts = Attempts { failed, since, input, ..Attempts::default() };
@@ -72,7 +72,7 @@ impl<'a> Runner<'a> {
         {
             return false;
         }
-        self.core.begin_timeout(sequence, node);
+        self.burst.begin_timeout(sequence, node);
         true
     }
 
@@ -91,8 +91,8 @@ impl<'a> Runner<'a> {
     }
 
     fn keep_strategy(&mut self, sequence: u32, strategy: Option<Value>) {
-        let since = self.core.scratch.now.timestamp_micros();
-        let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) else { return };
+        let since = self.burst.scratch.now.timestamp_micros();
+        let Some(context) = self.burst.instance.state.contexts.get_mut(&sequence) else { return };
         if strategy.is_some() || context.attempts.is_some() {
             let begun = || Box::new(Attempts { since, ..Attempts::default() });
             context.attempts.get_or_insert_with(begun).strategy = strategy.map(Json);
@@ -102,7 +102,7 @@ impl<'a> Runner<'a> {
     /// What the faulted execution was resumed or triggered with. The report of a child workflow is not kept: it is that
     /// of one child, and the next attempt starts another.
     fn kept_input(&self, faulted: u32) -> Option<KeptInput> {
-        let scratch = &self.core.scratch;
+        let scratch = &self.burst.scratch;
         let resumed = scratch.resuming.as_ref().filter(|(sequence, ..)| *sequence == faulted);
         if let Some((_, name, payload)) = resumed {
             let is_report = stimulus::built_in(name).is_some_and(|known| known.is_of_child);
@@ -110,17 +110,17 @@ impl<'a> Runner<'a> {
             let kept = KeptInput { name: Some(name.clone()), payload: Json(copy_or_null(payload)), input: Json(input) };
             return Some(kept).filter(|_| !is_report);
         }
-        let input = scratch.trigger_input.as_ref().filter(|_| self.core.is_trigger(faulted))?;
+        let input = scratch.trigger_input.as_ref().filter(|_| self.burst.is_trigger(faulted))?;
         Some(KeptInput { name: None, payload: Json(Value::Null), input: Json(copy_or_null(input)) })
     }
 
     /// Executes an execution again at an instant: now, or when a bookmark is due.
     fn again(&mut self, sequence: u32, at: DateTime<Utc>) {
-        if at <= self.core.scratch.now {
-            return self.core.push(sequence, Task::Again(sequence));
+        if at <= self.burst.scratch.now {
+            return self.burst.push(sequence, Task::Again(sequence));
         }
         let failed =
-            self.core.context(sequence).and_then(|context| context.attempts.as_ref()).map(|attempts| attempts.failed);
+            self.burst.context(sequence).and_then(|context| context.attempts.as_ref()).map(|attempts| attempts.failed);
         self.create_due(
             sequence,
             stimulus::RETRY,
@@ -132,10 +132,10 @@ impl<'a> Runner<'a> {
     /// Begins the next attempt of an execution whose bookmark was resumed, if that is what it waits for.
     pub(super) fn begin_next_attempt(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
         let is_due = bookmark.name == stimulus::RETRY;
-        if let Some(context) = self.core.context(sequence).filter(|_| is_due) {
-            let node = self.core.program.node(context.node);
-            Execution::new(self.core.reborrow(), sequence, node).burn(bookmark);
-            self.core.push(sequence, Task::Again(sequence));
+        if let Some(context) = self.burst.context(sequence).filter(|_| is_due) {
+            let node = self.burst.program.node(context.node);
+            Execution::new(self.burst.reborrow(), sequence, node).burn(bookmark);
+            self.burst.push(sequence, Task::Again(sequence));
         }
         is_due
     }
@@ -143,16 +143,16 @@ impl<'a> Runner<'a> {
     /// Gives the input of the attempt that failed to the trigger that is about to be executed.
     pub(super) fn give_trigger_input(&mut self, sequence: u32) {
         if let Some(kept) = self.take_input(sequence, |kept| kept.name.is_none()) {
-            self.core.scratch.trigger_input = Some(kept);
+            self.burst.scratch.trigger_input = Some(kept);
         }
     }
 
     /// Resumes an execution that was just executed with the input of the attempt that failed, if it waits for the same:
     /// at its only bookmark of that name, or at the one with the same payload.
     pub(super) fn give_input(&mut self, sequence: u32) {
-        let attempts = self.core.context(sequence).and_then(|context| context.attempts.as_ref());
+        let attempts = self.burst.context(sequence).and_then(|context| context.attempts.as_ref());
         let Some(kept) = attempts.and_then(|attempts| attempts.input.as_ref()) else { return };
-        let made = self.core.scratch.made_by(sequence).map(|(_, made)| made);
+        let made = self.burst.scratch.made_by(sequence).map(|(_, made)| made);
         let same: Vec<&Bookmark> = made.filter(|made| Some(&made.name) == kept.name.as_ref()).collect();
         let found = match same.as_slice() {
             [only] => Some(*only),
@@ -160,13 +160,13 @@ impl<'a> Runner<'a> {
         };
         let Some(bookmark) = found.map(resumed) else { return };
         if let Some(input) = self.take_input(sequence, |_| true) {
-            self.core.scratch.resume_input = Some(input);
+            self.burst.scratch.resume_input = Some(input);
             self.resume_unit(sequence, &bookmark);
         }
     }
 
     fn take_input(&mut self, sequence: u32, is_it: impl FnOnce(&KeptInput) -> bool) -> Option<Value> {
-        let context = self.core.instance.state.contexts.get_mut(&sequence)?;
+        let context = self.burst.instance.state.contexts.get_mut(&sequence)?;
         let slot = &mut context.attempts.as_mut()?.input;
         if !slot.as_ref().is_some_and(is_it) {
             return None;
@@ -178,22 +178,22 @@ impl<'a> Runner<'a> {
     pub fn retry(&mut self, faulted: &[u32]) {
         for sequence in faulted {
             // The retry of an ancestor may have closed this execution meanwhile.
-            let Some(context) = self.core.context(*sequence) else {
+            let Some(context) = self.burst.context(*sequence) else {
                 continue;
             };
-            let remembers = self.core.program.node(context.node).activity.remembers();
+            let remembers = self.burst.program.node(context.node).activity.remembers();
             self.go_back(*sequence, remembers);
             self.clear_fault(*sequence);
             self.count_anew(*sequence);
-            self.core.scratch.queue.push_back(Task::Again(*sequence));
+            self.burst.scratch.queue.push_back(Task::Again(*sequence));
         }
     }
 
     /// Forgets the failed attempts of an execution and of all around it.
     pub(super) fn count_anew(&mut self, sequence: u32) {
-        let now = self.core.scratch.now.timestamp_micros();
+        let now = self.burst.scratch.now.timestamp_micros();
         let mut current = Some(sequence);
-        while let Some(context) = current.and_then(|at| self.core.instance.state.contexts.get_mut(&at)) {
+        while let Some(context) = current.and_then(|at| self.burst.instance.state.contexts.get_mut(&at)) {
             if let Some(attempts) = &mut context.attempts {
                 (attempts.failed, attempts.since, attempts.input) = (0, now, None);
             }
@@ -203,9 +203,9 @@ impl<'a> Runner<'a> {
 
     /// Drops incidents of this burst whose executions have been cancelled by another attempt or a catch since.
     pub(super) fn drop_superseded(&mut self) {
-        let (id, contexts) = (self.core.instance.id, &self.core.instance.state.contexts);
-        let ended = self.core.scratch.unwinding.final_incidents;
-        let incidents = &mut self.core.scratch.delta.incidents;
+        let (id, contexts) = (self.burst.instance.id, &self.burst.instance.state.contexts);
+        let ended = self.burst.scratch.unwinding.final_incidents;
+        let incidents = &mut self.burst.scratch.delta.incidents;
         let before = incidents.len();
         let mut position = 0;
         incidents.retain(|incident| {
@@ -214,20 +214,20 @@ impl<'a> Runner<'a> {
             position <= ended || sequence.is_some_and(|sequence| contexts.contains_key(&sequence))
         });
         let dropped = u32::try_from(before - incidents.len()).unwrap_or(u32::MAX);
-        self.core.instance.incident_count = self.core.instance.incident_count.saturating_sub(dropped);
+        self.burst.instance.incident_count = self.burst.instance.incident_count.saturating_sub(dropped);
     }
 
     /// Takes an execution back to its beginning, and ends everything below it.
     pub(super) fn go_back(&mut self, sequence: u32, keeps_memory: bool) {
-        let Some(node) = self.core.context(sequence).map(|context| context.node) else { return };
-        self.core.note_interruption(sequence);
-        self.core.abandon_children(sequence);
-        self.core.cancel_children(sequence);
-        self.core.drop_queued(sequence);
-        self.core.drop_bookmarks(sequence);
-        self.core.scratch.timeouts.remove(&sequence);
-        let declared = &self.core.program.node(node).variables;
-        if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
+        let Some(node) = self.burst.context(sequence).map(|context| context.node) else { return };
+        self.burst.note_interruption(sequence);
+        self.burst.abandon_children(sequence);
+        self.burst.cancel_children(sequence);
+        self.burst.drop_queued(sequence);
+        self.burst.drop_bookmarks(sequence);
+        self.burst.scratch.timeouts.remove(&sequence);
+        let declared = &self.burst.program.node(node).variables;
+        if let Some(context) = self.burst.instance.state.contexts.get_mut(&sequence) {
             if !keeps_memory {
                 context.memory = Default::default();
             }

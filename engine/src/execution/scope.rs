@@ -33,12 +33,12 @@ pub(crate) struct ReadScope<'a> {
 impl Execution<'_> {
     fn reading(&self) -> ReadScope<'_> {
         ReadScope {
-            program: self.core.program,
-            instance: self.core.instance,
-            resume_input: self.core.scratch.resume_input.as_ref(),
+            program: self.burst.program,
+            instance: self.burst.instance,
+            resume_input: self.burst.scratch.resume_input.as_ref(),
             view: self.view(),
-            now: self.core.scratch.now,
-            script: self.core.limits.script,
+            now: self.burst.scratch.now,
+            script: self.burst.limits.script,
         }
     }
 
@@ -285,9 +285,9 @@ impl Scope for Execution<'_> {
     }
 
     fn set_variable(&mut self, name: &str, value: Value) -> Result<bool, Fault> {
-        match self.core.find_variable(self.view(), name) {
+        match self.burst.find_variable(self.view(), name) {
             Some(_) => self.assign(name, value).map(|()| true),
-            None => self.core.create_variable(self.sequence, name, value),
+            None => self.burst.create_variable(self.sequence, name, value),
         }
     }
 
@@ -324,7 +324,7 @@ impl Scope for Execution<'_> {
     }
 
     fn instance_id(&self) -> Uuid {
-        self.core.instance.id
+        self.burst.instance.id
     }
 
     fn definition_id(&self) -> String {
@@ -332,7 +332,7 @@ impl Scope for Execution<'_> {
     }
 
     fn definition_version(&self) -> i32 {
-        self.core.instance.version
+        self.burst.instance.version
     }
 
     fn definition_version_id(&self) -> Option<String> {
@@ -340,7 +340,7 @@ impl Scope for Execution<'_> {
     }
 
     fn correlation_id(&self) -> Option<String> {
-        self.core.instance.correlation_id.clone()
+        self.burst.instance.correlation_id.clone()
     }
 
     fn set_correlation_id(&mut self, value: Option<String>) -> Result<(), Fault> {
@@ -348,7 +348,7 @@ impl Scope for Execution<'_> {
     }
 
     fn instance_name(&self) -> Option<String> {
-        self.core.instance.name.clone()
+        self.burst.instance.name.clone()
     }
 
     fn set_instance_name(&mut self, value: Option<String>) {
@@ -360,38 +360,38 @@ impl Scope for Execution<'_> {
     }
 
     fn new_id(&mut self) -> Uuid {
-        self.core.host.new_id()
+        self.burst.host.new_id()
     }
 
     fn now(&self) -> DateTime<Utc> {
-        self.core.scratch.now
+        self.burst.scratch.now
     }
 
     fn sql_value(&mut self, expression: &str) -> Result<Value, Fault> {
         let reading = ReadScope {
-            program: self.core.program,
-            instance: self.core.instance,
-            resume_input: self.core.scratch.resume_input.as_ref(),
+            program: self.burst.program,
+            instance: self.burst.instance,
+            resume_input: self.burst.scratch.resume_input.as_ref(),
             view: self.view(),
-            now: self.core.scratch.now,
-            script: self.core.limits.script,
+            now: self.burst.scratch.now,
+            script: self.burst.limits.script,
         };
-        self.core.host.sql_value(expression, &reading)
+        self.burst.host.sql_value(expression, &reading)
     }
 
     fn sql_inferred(&mut self, statement: &str, parameters: &[Value], take: Take) -> Result<Rows, Fault> {
-        self.core.host.sql_inferred(statement, parameters, take)
+        self.burst.host.sql_inferred(statement, parameters, take)
     }
 
     fn workflow_output(&self, name: &str) -> Option<Value> {
-        self.core.instance.output.get(name).map(copy_or_null)
+        self.burst.instance.output.get(name).map(copy_or_null)
     }
 
     fn script_limits(&self) -> ScriptLimits {
-        self.core.limits.script.within(Bounds::current().spare)
+        self.burst.limits.script.within(Bounds::current().spare)
     }
 
     fn check_interrupts(&mut self) {
-        self.core.host.check_interrupts();
+        self.burst.host.check_interrupts();
     }
 }

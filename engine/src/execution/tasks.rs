@@ -26,15 +26,15 @@ const ATTEMPT: &str = "Attempt";
 impl Runner<'_> {
     /// Ends the wait of an execution with a fault after this number of attempts, which its own policy does not repeat.
     pub(super) fn fail(&mut self, sequence: u32, bookmark: &Resumed, attempts: u32, fault: Fault) {
-        let Some(context) = self.core.context(sequence) else { return };
+        let Some(context) = self.burst.context(sequence) else { return };
         let (ix, status) = (context.node, context.status);
         if status == ActivityStatus::Faulted {
             self.clear_fault(sequence);
         }
-        let node = self.core.program.node(ix);
-        Execution::new(self.core.reborrow(), sequence, node).burn(bookmark);
+        let node = self.burst.program.node(ix);
+        Execution::new(self.burst.reborrow(), sequence, node).burn(bookmark);
         self.go_back(sequence, false);
-        if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
+        if let Some(context) = self.burst.instance.state.contexts.get_mut(&sequence) {
             context.attempts.get_or_insert_default().failed = attempts.saturating_sub(1);
         }
         self.pass_on(sequence, node, fault);
@@ -43,8 +43,8 @@ impl Runner<'_> {
     /// Fails an execution whose task got no answer within its last lease, if the bookmark that was resumed says so.
     pub(super) fn end_lease(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
         let is_over = bookmark.name == stimulus::LEASE;
-        if let Some(context) = self.core.context(sequence).filter(|_| is_over) {
-            let id = &self.core.program.node(context.node).id;
+        if let Some(context) = self.burst.context(sequence).filter(|_| is_over) {
+            let id = &self.burst.program.node(context.node).id;
             let message = format!("no worker answered the task of activity \"{id}\" before its last lease ended");
             let fault = Fault { code: Some("lease_expired".to_owned()), ..Fault::new(TASK_FAILED, message) };
             let attempts = bookmark.payload.as_ref().and_then(|payload| payload[ATTEMPT].as_u64());

@@ -8,8 +8,8 @@ use chrono::{DateTime, TimeDelta};
 
 use crate::bookmark::Resumed;
 use crate::execution::Outcomes;
+use crate::execution::burst::Burst;
 use crate::execution::context::Execution;
-use crate::execution::core::Core;
 use crate::execution::runner::Runner;
 use crate::execution::undo::Undo;
 use crate::fault::{Fault, TIMED_OUT};
@@ -20,7 +20,7 @@ use crate::stimulus;
 /// Outcome, and connection of a flowchart, of an activity whose time is over.
 const OUTCOME: &str = "Timeout";
 
-impl Core<'_> {
+impl Burst<'_> {
     /// Notes until when the attempt that begins now may take.
     pub fn begin_timeout(&mut self, sequence: u32, node: &Node) {
         if let Some(until) = node.timeout.and_then(|timeout| self.scratch.now.checked_add_signed(timeout)) {
@@ -56,12 +56,12 @@ impl Runner<'_> {
     /// The burst is over.
     pub(super) fn make_timeouts(&mut self) {
         self.make_start_timeouts();
-        for (sequence, until) in std::mem::take(&mut self.core.scratch.timeouts) {
-            if self.core.context(sequence).is_none_or(|context| context.status != ActivityStatus::Running) {
+        for (sequence, until) in std::mem::take(&mut self.burst.scratch.timeouts) {
+            if self.burst.context(sequence).is_none_or(|context| context.status != ActivityStatus::Running) {
                 continue;
             }
             let Some(bookmark) = self.create_due(sequence, stimulus::TIMEOUT, until, None) else { continue };
-            if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
+            if let Some(context) = self.burst.instance.state.contexts.get_mut(&sequence) {
                 let attempts = context.attempts.get_or_insert_default();
                 attempts.timeout = Some(Timeout { bookmark, until: until.timestamp_micros() });
             }
@@ -69,15 +69,15 @@ impl Runner<'_> {
     }
 
     fn make_start_timeouts(&mut self) {
-        let (core, program) = (&self.core, self.core.program);
-        if core.scratch.delta.tasks.is_empty() {
+        let (burst, program) = (&self.burst, self.burst.program);
+        if burst.scratch.delta.tasks.is_empty() {
             return;
         }
         let until = |sequence: u32| {
-            let timeout = program.node(core.context(sequence)?.node).start_timeout?;
-            Some((sequence, core.scratch.now.checked_add_signed(timeout)?))
+            let timeout = program.node(burst.context(sequence)?.node).start_timeout?;
+            Some((sequence, burst.scratch.now.checked_add_signed(timeout)?))
         };
-        let tasks = core.scratch.bookmarks.iter().filter(|(_, made)| made.name == stimulus::RUN_TASK.name);
+        let tasks = burst.scratch.bookmarks.iter().filter(|(_, made)| made.name == stimulus::RUN_TASK.name);
         let bounded: Vec<_> = tasks.filter_map(|((sequence, _), _)| until(*sequence)).collect();
         for (sequence, until) in bounded {
             self.create_due(sequence, stimulus::START_TIMEOUT, until, None);
@@ -88,22 +88,23 @@ impl Runner<'_> {
     /// resumed says so.
     pub(super) fn time_out(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
         let is_over = bookmark.name == stimulus::TIMEOUT || bookmark.name == stimulus::START_TIMEOUT;
-        let Some(context) = self.core.context(sequence).filter(|_| is_over) else { return is_over };
+        let Some(context) = self.burst.context(sequence).filter(|_| is_over) else { return is_over };
         let (ix, parent) = (context.node, context.parent);
-        let node = self.core.program.node(ix);
-        Execution::new(self.core.reborrow(), sequence, node).burn(bookmark);
+        let node = self.burst.program.node(ix);
+        Execution::new(self.burst.reborrow(), sequence, node).burn(bookmark);
         self.go_back(sequence, false);
         self.drop_superseded();
         let fault = if bookmark.name == stimulus::TIMEOUT { over(node) } else { unclaimed(node) };
         if self.repeat(sequence, sequence, &fault) {
             return true;
         }
-        let above = parent.and_then(|parent| self.core.context(parent)).map(|above| self.core.program.node(above.node));
+        let above =
+            parent.and_then(|parent| self.burst.context(parent)).map(|above| self.burst.program.node(above.node));
         let leads_on =
             above.and_then(|above| above.flow.as_deref()).is_some_and(|flow| flow.has_connection(ix, OUTCOME));
         if leads_on && !node.activity.descriptor().outcomes.contains(&OUTCOME) {
             let outcomes = Outcomes::Named(vec![OUTCOME.to_owned()]);
-            self.core.scratch.finishing.push_back((sequence, outcomes));
+            self.burst.scratch.finishing.push_back((sequence, outcomes));
         } else {
             self.pass_on(sequence, node, fault);
         }

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::bookmark::Bookmark;
-use crate::execution::core::Core;
+use crate::execution::burst::Burst;
 use crate::instance::{Context, Memory, Timeout, TokenChange};
 use crate::node_ix::NodeIx;
 use crate::value::Json;
@@ -56,7 +56,7 @@ pub(crate) struct Mark {
     interrupted: usize,
 }
 
-impl Core<'_> {
+impl Burst<'_> {
     /// Begins a unit.
     pub fn mark(&mut self) -> Mark {
         let scratch = &mut *self.scratch;

@@ -1,8 +1,8 @@
 //! What activities ask for: to compensate or confirm records, and where a handler ends.
 
 use crate::activity::CompensationRole;
+use crate::execution::burst::Task;
 use crate::execution::context::Execution;
-use crate::execution::core::Task;
 use crate::fault::Fault;
 use crate::instance::Memory;
 use crate::instance::compensation::{OF_INSTANCE, RecordAction, Unwinding, Wanted};
@@ -11,20 +11,20 @@ use crate::node_ix::NodeIx;
 impl Execution<'_> {
     /// Whether this execution is part of a handler.
     pub fn is_in_handler(&self) -> bool {
-        self.core.handler_around(self.sequence).is_some()
+        self.burst.handler_around(self.sequence).is_some()
     }
 
     /// Handles records for this execution, which completes when none is left: those of one `Compensable` in the nearest
     /// scope that has any, or all of the nearest scope.
     pub fn unwind(&mut self, action: RecordAction, target: Option<&str>) -> Result<(), Fault> {
-        let holders = self.core.holders(self.sequence);
+        let holders = self.burst.holders(self.sequence);
         let node = target.map(|target| self.compensable(target)).transpose()?;
-        let host = &mut self.core.host;
+        let host = &mut self.burst.host;
         let mut has_any = |holder: &u32| host.find_record(Wanted { holder: *holder, node, newest: true }).is_some();
         let holder = holders.iter().find(|holder| node.is_none() || has_any(holder)).or(holders.first());
         let holder = holder.copied().unwrap_or(OF_INSTANCE);
         self.set_memory(Memory::Unwinding(Unwinding::Each { action, holder, node }));
-        self.core.push(self.sequence, Task::Unwind(self.sequence));
+        self.burst.push(self.sequence, Task::Unwind(self.sequence));
         Ok(())
     }
 
@@ -40,6 +40,6 @@ impl Execution<'_> {
 
     /// The end of the handler that this execution is part of.
     pub(super) fn end_of_handler(&self) -> Option<u32> {
-        self.core.handler_around(self.sequence).map(|(end, ..)| end)
+        self.burst.handler_around(self.sequence).map(|(end, ..)| end)
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::execution::Execution;
-use crate::execution::core::Core;
+use crate::execution::burst::Burst;
 use crate::execution::undo::Undo;
 use crate::fault::{Fault, shorten};
 use crate::instance::Instance;
@@ -31,7 +31,7 @@ pub(crate) struct ScopeStart {
     pub hidden: usize,
 }
 
-impl Core<'_> {
+impl Burst<'_> {
     /// Finds the nearest variable of a name.
     pub fn find_variable(&self, from: ScopeStart, name: &str) -> Option<VariableLocation> {
         find_variable(self.instance, from, name)
@@ -109,14 +109,14 @@ impl Core<'_> {
 impl Execution<'_> {
     /// Adds a variable to this execution until [`pop_variable`](Self::pop_variable).
     pub(crate) fn push_variable(&mut self, name: &str, value: Value) {
-        if let Some(context) = self.core.instance.state.contexts.get_mut(&self.sequence) {
+        if let Some(context) = self.burst.instance.state.contexts.get_mut(&self.sequence) {
             context.variables.push((name.to_owned(), Json(value)));
         }
     }
 
     /// Removes the variable that was added last.
     pub(crate) fn pop_variable(&mut self) {
-        if let Some(context) = self.core.instance.state.contexts.get_mut(&self.sequence) {
+        if let Some(context) = self.burst.instance.state.contexts.get_mut(&self.sequence) {
             context.variables.pop();
         }
     }
@@ -124,8 +124,8 @@ impl Execution<'_> {
     /// The nearest variable of a name as the activities inside this composite see it.
     pub(crate) fn variable_inside(&self, name: &str) -> Option<Value> {
         let inside = ScopeStart { sequence: self.sequence, hidden: 0 };
-        let location = self.core.find_variable(inside, name)?;
-        read_variable(self.core.instance, location, name).map(copy_or_null)
+        let location = self.burst.find_variable(inside, name)?;
+        read_variable(self.burst.instance, location, name).map(copy_or_null)
     }
 }
 

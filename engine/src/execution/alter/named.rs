@@ -2,14 +2,14 @@
 
 use crate::activity::CompensationRole;
 use crate::alteration::Target;
-use crate::execution::core::Core;
+use crate::execution::burst::Burst;
 use crate::execution::variables::{ScopeStart, VariableLocation};
 use crate::fault::Fault;
 use crate::instance::{Context, Memory};
 use crate::node_ix::NodeIx;
 use crate::spelling::nearest;
 
-impl Core<'_> {
+impl Burst<'_> {
     /// Where a variable is, and its name.
     pub(super) fn variable_location(
         &self,

@@ -1,4 +1,4 @@
-//! The burst's view of the instance, and the primitive changes to it.
+//! What a burst works with, and its primitive changes of the instance.
 //!
 //! A change inside a unit leaves an entry in the undo log, unless it only appends to a list that a rollback truncates.
 //! Nothing here knows what an activity is or when it is called.
@@ -24,8 +24,8 @@ use crate::node_ix::NodeIx;
 use crate::program::{Node, Program};
 use crate::value::{Json, copy_or_null};
 
-/// Everything that a burst works with.
-pub(crate) struct Core<'a> {
+/// A burst: the instance that it runs, and what it needs for that. Triggers are evaluated in one that calls nothing.
+pub(crate) struct Burst<'a> {
     pub program: &'a Program,
     pub limits: &'a Limits,
     pub instance: &'a mut Instance,
@@ -99,9 +99,9 @@ impl Scratch {
     }
 }
 
-impl Core<'_> {
-    pub fn reborrow(&mut self) -> Core<'_> {
-        Core {
+impl Burst<'_> {
+    pub fn reborrow(&mut self) -> Burst<'_> {
+        Burst {
             program: self.program,
             limits: self.limits,
             instance: self.instance,

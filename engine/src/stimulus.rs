@@ -74,7 +74,7 @@ pub fn normalise(name: &str, payload: &Value) -> Result<Value, Fault> {
 
 /// The SHA-256 by which a stimulus matches bookmarks and triggers: Elsa's own bytes for built-ins.
 ///
-/// A payload of null is no payload.
+/// The payload is in the form that [`normalise`] gives; null is no payload.
 pub fn hash(name: &str, payload: Option<&Value>, activity_instance_id: Option<&str>) -> [u8; 32] {
     let payload = payload.filter(|payload| !payload.is_null()).map(|payload| hashed_text(name, payload));
     let parts = [Some(name), payload.as_deref(), activity_instance_id];
@@ -101,16 +101,13 @@ pub fn task_of(name: &str, payload: Option<&Value>) -> Option<Uuid> {
     Uuid::try_parse(id.as_str()?).ok()
 }
 
-/// The text of a payload as it is hashed.
+/// The text of a payload in normal form as it is hashed.
 fn hashed_text(name: &str, payload: &Value) -> String {
-    let Some(shapes) = built_in(name).map(|known| known.shapes) else {
-        return canonical(payload);
-    };
-    let Ok(Value::Object(stored)) = normalise(name, payload) else {
+    let (Some(known), Value::Object(stored)) = (built_in(name), payload) else {
         return canonical(payload);
     };
     let mut text = String::from("{");
-    for field in shape_for(shapes, &stored).fields.iter().filter(|field| field.hashed) {
+    for field in shape_for(known.shapes, stored).fields.iter().filter(|field| field.hashed) {
         if text.len() > 1 {
             text.push(',');
         }

@@ -11,6 +11,7 @@ fn hex(hash: [u8; 32]) -> String {
 }
 
 fn hash_of(name: &str, payload: Value) -> String {
+    let payload = normalise(name, &payload).expect("a payload of this stimulus");
     hex(hash(name, Some(&payload), None))
 }
 
@@ -143,9 +144,8 @@ proptest! {
         let name = names[index];
         let field = json!({"EventName": text, "Path": text, "method": text, "taskId": text, "ResumeAt": text});
         for payload in [payload, field] {
-            let direct = hash(name, Some(&payload), Some("i"));
+            hash(name, Some(&payload), Some("i"));
             if let Ok(stored) = normalise(name, &payload) {
-                prop_assert_eq!(hash(name, Some(&stored), Some("i")), direct);
                 prop_assert_eq!(normalise(name, &stored), Ok(stored));
             }
         }

@@ -1,19 +1,21 @@
-// The smallest host: it makes ids and keeps lines, and has no SQL, no functions of users and no other workflows.
-// The examples in the documentation of the engine include this file.
+// The smallest host: it makes ids and keeps lines, and has no SQL, no functions of users and no other workflows. A
+// condition in SQL is true until it has been asked for as often as `rounds` says.
+// The examples of the engine, and those in its documentation, include this file.
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use uuid::Uuid;
+use workflow_engine::Fault;
 use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::expression::{Rows, Scope, Take};
 use workflow_engine::host::{Function, Host};
-use workflow_engine::Fault;
 
 #[derive(Default)]
 pub struct Alone {
     pub ids: u128,
     pub lines: Vec<String>,
+    pub rounds: u32,
 }
 
 #[rustfmt::skip]
@@ -27,7 +29,10 @@ impl Host for Alone {
     fn end_step(&mut self, _: bool) {}
     fn sql(&mut self, _: &str, _: &[Value]) -> Result<Rows, Fault> { Ok(Rows::default()) }
     fn sql_inferred(&mut self, _: &str, _: &[Value], _: Take) -> Result<Rows, Fault> { Ok(Rows::default()) }
-    fn sql_value(&mut self, _: &str, _: &dyn Scope) -> Result<Value, Fault> { Ok(Value::Null) }
+    fn sql_value(&mut self, _: &str, _: &dyn Scope) -> Result<Value, Fault> {
+        self.rounds = self.rounds.saturating_sub(1);
+        Ok(Value::Bool(self.rounds > 0))
+    }
     fn call(&mut self, _: Function<'_>, _: &Value) -> Result<Value, Fault> { Ok(Value::Null) }
     fn payloads(&mut self, _: &str, _: &Value) -> Result<Vec<Value>, Fault> { Ok(Vec::new()) }
     fn correlate(&mut self, _: Option<&str>) -> Result<(), Fault> { Ok(()) }

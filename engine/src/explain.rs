@@ -227,6 +227,7 @@ impl<'a> Explanation<'a> {
             _ => None,
         };
         let who = || self.who(&event.activity_id, &event.activity_type);
+        let text = |name| data.and_then(|data| data.get(name)).and_then(Value::as_str).unwrap_or_default();
         Some(match event.kind {
             EventKind::WorkflowStarted => self.started(),
             EventKind::WorkflowFinished => "finished".into(),
@@ -262,14 +263,12 @@ impl<'a> Explanation<'a> {
             EventKind::Canceled if self.has_children(event) => return None,
             EventKind::Canceled => format!("{} was cancelled", who()),
             EventKind::Faulted => {
-                let member = |name| data.and_then(|data| data.get(name)).and_then(Value::as_str).unwrap_or_default();
-                format!("{} faulted: {} ({})", who(), one_line(member("message"), MAX_VALUE), member("sqlstate"))
+                format!("{} faulted: {} ({})", who(), one_line(text("message"), MAX_VALUE), text("sqlstate"))
             }
             EventKind::Retrying => self.retrying(event, data),
             EventKind::Caught => {
-                let member = |name| data.and_then(|data| data.get(name)).and_then(Value::as_str).unwrap_or_default();
-                let below = one_line(member("activity_id"), MAX_VALUE);
-                format!("{} took the fault of \"{below}\" ({})", who(), member("sqlstate"))
+                let below = one_line(text("activity_id"), MAX_VALUE);
+                format!("{} took the fault of \"{below}\" ({})", who(), text("sqlstate"))
             }
             EventKind::Compensated => format!("{} was compensated", who()),
             EventKind::Confirmed => format!("{} was confirmed", who()),
@@ -278,8 +277,7 @@ impl<'a> Explanation<'a> {
             EventKind::Altered => self.altered(event, data),
             EventKind::Line => format!("{} wrote: {}", who(), data.map(value).unwrap_or_default()),
             EventKind::Logged => {
-                let member = |name| data.and_then(|data| data.get(name)).and_then(Value::as_str).unwrap_or_default();
-                format!("{} logged {}: {}", who(), member("level"), one_line(member("message"), MAX_VALUE))
+                format!("{} logged {}: {}", who(), text("level"), one_line(text("message"), MAX_VALUE))
             }
             EventKind::Published => {
                 let name = data.and_then(|data| data.get("name")).map(value).unwrap_or_default();

@@ -132,22 +132,28 @@ impl Explanation<'_> {
         if is_paused {
             return;
         }
+        let call = self.next_call(wait, event);
+        self.tell(format!("    {call}"));
+    }
+
+    /// What makes the instance go on at a bookmark, with the call for it.
+    fn next_call(&self, wait: &OpenBookmark, event: Option<&str>) -> String {
         let (id, instance) = (wait.bookmark_id, self.instance.id);
         if stimulus::built_in(&wait.name).is_some_and(|known| known.is_of_child) {
-            return self.tell(format!(
-                "    its children go on: SELECT * FROM workflow.instance_list WHERE parent_instance_id = '{instance}';"
-            ));
+            return format!(
+                "its children go on: SELECT * FROM workflow.instance_list WHERE parent_instance_id = '{instance}';"
+            );
         }
-        self.tell(match (&wait.task, event) {
-            (Some(_), _) => format!("    SELECT * FROM wf_complete_task('{id}', '{{}}');"),
+        match (&wait.task, event) {
+            (Some(_), _) => format!("SELECT * FROM wf_complete_task('{id}', '{{}}');"),
             (None, Some(event)) => {
-                format!("    SELECT * FROM wf_publish_event({}, '{{}}', instance_id => '{instance}');", literal(event))
+                format!("SELECT * FROM wf_publish_event({}, '{{}}', instance_id => '{instance}');", literal(event))
             }
             (None, None) if wait.due.is_some() => {
-                format!("    a worker or wf_run_due() goes on; before that: SELECT * FROM wf_resume('{id}');")
+                format!("a worker or wf_run_due() goes on; before that: SELECT * FROM wf_resume('{id}');")
             }
-            (None, None) => format!("    SELECT * FROM wf_resume('{id}', '{{}}');"),
-        });
+            (None, None) => format!("SELECT * FROM wf_resume('{id}', '{{}}');"),
+        }
     }
 }
 

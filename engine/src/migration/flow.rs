@@ -125,6 +125,50 @@ struct BothSides<'m> {
     new: Side<'m>,
 }
 
+impl BothSides<'_> {
+    /// The visits of a flowchart in counter mode, as far as they go over.
+    fn visits(&self, scope: &FlowScope, start: u32) -> FlowScope {
+        let Self { pair, old, new } = self;
+        let mut moved = FlowScope::new(start);
+        for position in 0..old.graph.len() as u32 {
+            if let Some(there) = pair.position(position) {
+                let visits = scope.activity_visits(position).max(moved.activity_visits(there));
+                moved.restore_activity(there, visits);
+            }
+        }
+        let same_direction = |edge: u32, there: u32| old.paths.direction(edge) == new.paths.direction(there);
+        for there in 0..new.graph.edges().len() as u32 {
+            let target = new.graph.edges()[there as usize].target;
+            match pair.former(there).filter(|edge| same_direction(*edge, there)) {
+                Some(edge) => {
+                    let followed = scope.was_followed(edge);
+                    put(&mut moved, there, scope.connection_visits(edge) * 2 + u64::from(followed));
+                }
+                // A connection that is new takes part in the next round of its target.
+                None => {
+                    let is_counted = new.open.get(&target).is_some_and(|tag| *tag == NO_TAG);
+                    let visits = moved.activity_visits(target) + u64::from(is_counted);
+                    put(&mut moved, there, visits * 2);
+                }
+            }
+        }
+        moved
+    }
+
+    /// The connections whose visits a join of the old version still counts on.
+    fn pending(&self, scope: &FlowScope) -> Vec<u32> {
+        let old = &self.old;
+        let is_pending = |edge: u32| {
+            let target = old.graph.edges()[edge as usize].target;
+            old.paths.direction(edge) == Direction::Forward
+                && scope.was_followed(edge)
+                && scope.connection_visits(edge) > scope.activity_visits(target)
+                && !old.open.contains_key(&target)
+        };
+        (0..old.graph.edges().len() as u32).filter(|edge| is_pending(*edge)).collect()
+    }
+}
+
 impl ExecutionMigration<'_> {
     /// Moves the visits or tokens of an open flowchart.
     pub(super) fn migrate_flow(&mut self, container: &Container<'_>, memory: &mut Memory) {
@@ -178,39 +222,9 @@ impl ExecutionMigration<'_> {
         scope: &FlowScope,
         start: u32,
     ) -> FlowScope {
-        let BothSides { pair, old, new } = sides;
-        let mut moved = FlowScope::new(start);
-        for position in 0..old.graph.len() as u32 {
-            if let Some(there) = pair.position(position) {
-                let visits = scope.activity_visits(position).max(moved.activity_visits(there));
-                moved.restore_activity(there, visits);
-            }
-        }
-        let same_direction = |edge: u32, there: u32| old.paths.direction(edge) == new.paths.direction(there);
-        for there in 0..new.graph.edges().len() as u32 {
-            let target = new.graph.edges()[there as usize].target;
-            match pair.former(there).filter(|edge| same_direction(*edge, there)) {
-                Some(edge) => {
-                    let followed = scope.was_followed(edge);
-                    put(&mut moved, there, scope.connection_visits(edge) * 2 + u64::from(followed));
-                }
-                // A connection that is new takes part in the next round of its target.
-                None => {
-                    let is_counted = new.open.get(&target).is_some_and(|tag| *tag == NO_TAG);
-                    let visits = moved.activity_visits(target) + u64::from(is_counted);
-                    put(&mut moved, there, visits * 2);
-                }
-            }
-        }
-        let is_pending = |edge: u32| {
-            let target = old.graph.edges()[edge as usize].target;
-            old.paths.direction(edge) == Direction::Forward
-                && scope.was_followed(edge)
-                && scope.connection_visits(edge) > scope.activity_visits(target)
-                && !old.open.contains_key(&target)
-        };
-        let pending: Vec<u32> = (0..old.graph.edges().len() as u32).filter(|edge| is_pending(*edge)).collect();
-        self.refuse_lost(container, sides, &pending);
+        let new = &sides.new;
+        let moved = sides.visits(scope, start);
+        self.refuse_lost(container, sides, &sides.pending(scope));
         for position in new.open.keys().filter(|position| !new.paths.is_reachable(**position)) {
             let id = self.id(new.graph, *position);
             let (flow, version) = (&self.of.old.node(container.old).id, self.of.version);

@@ -4,6 +4,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use serde::Deserialize;
 use tokio_postgres::Row;
+use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
 use crate::gateway::App;
@@ -27,21 +28,32 @@ macro_rules! utc {
     };
 }
 
-/// Tasks that satisfy a condition, in an order. $1: how many to pass over; $2: how many to give at most.
-///
-/// Each role of mine is looked up once, and the view is read in its own order, that of age, no further than it must be.
-macro_rules! tasks {
-    ($condition:expr, $order:expr) => {
+/// The columns of an [`OpenTask`], of a task `t`.
+macro_rules! task_columns {
+    () => {
         concat!(
-            "SELECT t.task_id::text, coalesce(t.name, t.activity_id) AS name, t.definition_id, t.correlation_id, \
+            "t.task_id, coalesce(t.name, t.activity_id) AS name, t.definition_id, t.correlation_id, \
              t.assignee, t.candidates, ",
             utc!("t.created_at"),
             " AS created, ",
             utc!("t.deadline"),
             " AS deadline, coalesce(t.deadline < pg_catalog.now(), false) AS is_late, t.priority, \
              CASE WHEN t.lease_until > pg_catalog.now() THEN coalesce(t.worker, '') END AS worker, \
-             t.paused_at IS NOT NULL AS is_paused \
-             FROM (SELECT * FROM workflow.open_tasks t WHERE ",
+             t.paused_at IS NOT NULL AS is_paused"
+        )
+    };
+}
+pub(super) use task_columns;
+
+/// Tasks that satisfy a condition, in an order. $1: how many to pass over; $2: how many to give at most.
+///
+/// Each role of mine is looked up once, and the view is read in its own order, that of age, no further than it must be.
+macro_rules! tasks {
+    ($condition:expr, $order:expr) => {
+        concat!(
+            "SELECT ",
+            task_columns!(),
+            " FROM (SELECT * FROM workflow.open_tasks t WHERE ",
             $condition,
             " LIMIT 10000) t ORDER BY ",
             $order,
@@ -110,23 +122,24 @@ impl Asked {
     }
 }
 
-struct Task {
-    id: String,
-    name: String,
-    definition: String,
-    correlation_id: Option<String>,
-    assignee: Option<String>,
-    candidates: Vec<String>,
-    created: Option<String>,
-    deadline: Option<String>,
-    is_late: bool,
-    priority: i32,
+/// What the list and the page of a task show.
+pub struct OpenTask {
+    pub id: Uuid,
+    pub name: String,
+    pub definition: String,
+    pub correlation_id: Option<String>,
+    pub assignee: Option<String>,
+    pub candidates: Vec<String>,
+    pub created: Option<String>,
+    pub deadline: Option<String>,
+    pub is_late: bool,
+    pub priority: i32,
     /// The worker that holds it; without a name empty.
-    worker: Option<String>,
-    is_paused: bool,
+    pub worker: Option<String>,
+    pub is_paused: bool,
 }
 
-impl From<&Row> for Task {
+impl From<&Row> for OpenTask {
     fn from(row: &Row) -> Self {
         Self {
             id: row.get("task_id"),
@@ -149,7 +162,7 @@ impl From<&Row> for Task {
 #[template(path = "inbox.html")]
 struct Page<'a> {
     frame: Frame,
-    tasks: &'a [Task],
+    tasks: &'a [OpenTask],
     whose: &'static str,
     order: &'static str,
     page: u32,
@@ -161,7 +174,7 @@ async fn show(State(app): State<App>, visitor: Visitor, Query(asked): Query<Aske
     let page = asked.page();
     let passed = i64::from(page - 1) * PAGE as i64;
     let rows = app.database.read(&visitor.caller, asked.sql(), parameters![passed, PAGE as i64 + 1]).await?;
-    let tasks: Vec<Task> = rows.iter().take(PAGE).map(Task::from).collect();
+    let tasks: Vec<OpenTask> = rows.iter().take(PAGE).map(OpenTask::from).collect();
     html(&Page {
         frame: Frame::new(&app, &visitor, "/inbox", "Inbox").await?,
         tasks: &tasks,

@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
-use super::inbox::notice;
+use super::inbox::{OpenTask, notice, task_columns};
 use super::task_form::Form;
 use super::typed::Typed;
 use crate::failure::Failure;
@@ -25,40 +25,24 @@ pub fn routes() -> Routes {
 
 /// $1: the task.
 const TASK: &str = concat!(
-    "SELECT coalesce(t.name, t.activity_id) AS name, t.definition_id, t.instance_id::text, t.correlation_id, \
-     pg_catalog.jsonb_pretty(t.payload) AS payload, \
-     t.assignee, t.candidates, ",
-    utc!("t.created_at"),
-    " AS created, ",
-    utc!("t.deadline"),
-    " AS deadline, coalesce(t.deadline < pg_catalog.now(), false) AS is_late, t.priority, t.attempt, \
-     CASE WHEN t.lease_until > pg_catalog.now() THEN coalesce(t.worker, '') END AS worker, ",
+    "SELECT ",
+    task_columns!(),
+    ", t.instance_id::text, pg_catalog.jsonb_pretty(t.payload) AS payload, t.attempt, ",
     utc!("t.lease_until"),
-    " AS held_until, t.last_error, t.form::text, t.result_schema::text, t.paused_at IS NOT NULL AS is_paused, \
+    " AS held_until, t.last_error, t.form::text, t.result_schema::text, \
      EXISTS (SELECT FROM workflow.instance_list i WHERE i.instance_id = t.instance_id) AS shows_instance \
      FROM workflow.open_tasks t WHERE t.task_id = $1"
 );
 
 struct Task {
-    id: Uuid,
-    name: String,
-    definition: String,
+    open: OpenTask,
     instance: String,
-    correlation_id: Option<String>,
     payload: Option<String>,
-    assignee: Option<String>,
-    candidates: Vec<String>,
-    created: Option<String>,
-    deadline: Option<String>,
-    is_late: bool,
-    priority: i32,
     attempt: i32,
-    worker: Option<String>,
     held_until: Option<String>,
     last_error: Option<String>,
     /// The schema of the form, or else of the answer.
     schema: Option<Value>,
-    is_paused: bool,
     /// Whether the role may read the instance.
     shows_instance: bool,
 }
@@ -71,37 +55,28 @@ impl Task {
         };
         let id: Uuid = id.parse().map_err(|_| unknown())?;
         let rows = app.database.read(&visitor.caller, TASK, parameters![id]).await?;
-        rows.first().map(|row| Self::of(id, row)).ok_or_else(unknown)
-    }
-
-    fn of(id: Uuid, row: &Row) -> Self {
-        let schema =
-            |column: &str| row.get::<_, Option<&str>>(column).and_then(|text| json::read(text.as_bytes()).ok());
-        Self {
-            id,
-            name: row.get("name"),
-            definition: row.get("definition_id"),
-            instance: row.get("instance_id"),
-            correlation_id: row.get("correlation_id"),
-            payload: row.get("payload"),
-            assignee: row.get("assignee"),
-            candidates: row.get::<_, Option<_>>("candidates").unwrap_or_default(),
-            created: row.get("created"),
-            deadline: row.get("deadline"),
-            is_late: row.get("is_late"),
-            priority: row.get("priority"),
-            attempt: row.get("attempt"),
-            worker: row.get("worker"),
-            held_until: row.get("held_until"),
-            last_error: row.get("last_error"),
-            schema: schema("form").or_else(|| schema("result_schema")),
-            is_paused: row.get("is_paused"),
-            shows_instance: row.get("shows_instance"),
-        }
+        rows.first().map(Self::from).ok_or_else(unknown)
     }
 
     fn form(&self, as_json: bool) -> Form {
         Form::new(self.schema.as_ref().filter(|_| !as_json))
+    }
+}
+
+impl From<&Row> for Task {
+    fn from(row: &Row) -> Self {
+        let schema =
+            |column: &str| row.get::<_, Option<&str>>(column).and_then(|text| json::read(text.as_bytes()).ok());
+        Self {
+            open: row.into(),
+            instance: row.get("instance_id"),
+            payload: row.get("payload"),
+            attempt: row.get("attempt"),
+            held_until: row.get("held_until"),
+            last_error: row.get("last_error"),
+            schema: schema("form").or_else(|| schema("result_schema")),
+            shows_instance: row.get("shows_instance"),
+        }
     }
 }
 
@@ -177,7 +152,7 @@ async fn page(
     let (nothing, role) = (Typed::default(), visitor.caller.role.as_str());
     let typed = view.typed.unwrap_or(&nothing);
     let response = html(&Page {
-        frame: Frame::new(app, visitor, "/inbox", task.name.as_str()).await?,
+        frame: Frame::new(app, visitor, "/inbox", task.open.name.as_str()).await?,
         complete_sql: change::complete(task, answer).shown(),
         take_sql: change::take(task, role).shown(),
         give_back_sql: change::give_back(task).shown(),

@@ -10,19 +10,19 @@ use crate::pages::typed::Typed;
 pub fn complete(task: &Task, answer: Option<String>) -> Statement {
     Statement::new(
         "SELECT sub_status FROM @wf.wf_complete_task($1::uuid, $2::jsonb, on_fault => 'store')",
-        vec![Some(task.id.to_string()), answer],
+        vec![Some(task.open.id.to_string()), answer],
     )
 }
 
 pub fn take(task: &Task, role: &str) -> Statement {
     Statement::new(
         "SELECT @wf.wf_assign_task($1::uuid, $2)",
-        vec![Some(task.id.to_string()), Some(format!("role:{role}"))],
+        vec![Some(task.open.id.to_string()), Some(format!("role:{role}"))],
     )
 }
 
 pub fn give_back(task: &Task) -> Statement {
-    Statement::new("SELECT @wf.wf_unassign_task($1::uuid)", vec![Some(task.id.to_string())])
+    Statement::new("SELECT @wf.wf_unassign_task($1::uuid)", vec![Some(task.open.id.to_string())])
 }
 
 /// A failure is reported for a claim.
@@ -32,7 +32,7 @@ pub fn fail(task: &Task, typed: &Typed, role: &str) -> Statement {
         "SELECT @wf.wf_fail_task(c.task_id, c.token, $3, code => $4, retry => NOT $5::boolean, on_fault => 'store') \
          FROM @wf.wf_claim_task($1::uuid, worker => $2, lease => '1 min') c",
         vec![
-            Some(task.id.to_string()),
+            Some(task.open.id.to_string()),
             Some(role.to_owned()),
             Some(typed.given("reason").unwrap_or_default()),
             typed.given("code"),
@@ -49,7 +49,7 @@ pub async fn completed(app: &Gateway, by: &Visitor, task: &Task, answer: Option<
 
 pub async fn taken(app: &Gateway, by: &Visitor, task: &Task) -> Result<String, Failure> {
     take(task, &by.caller.role).run(&app.database, &by.caller).await?;
-    Ok(format!("/inbox/{}?done=taken", task.id))
+    Ok(format!("/inbox/{}?done=taken", task.open.id))
 }
 
 /// Who is no candidate does not see the task any more: the list is where to go on.
@@ -65,6 +65,6 @@ pub async fn failed(app: &Gateway, by: &Visitor, task: &Task, typed: &Typed) -> 
     let rows = fail(task, typed, &by.caller.role).run(&app.database, &by.caller).await?;
     match rows.first().and_then(|row| row.get::<_, Option<&str>>("wf_fail_task")) {
         Some("Failed") => Ok("/inbox?done=failed".to_owned()),
-        _ => Ok(format!("/inbox/{}?done=again", task.id)),
+        _ => Ok(format!("/inbox/{}?done=again", task.open.id)),
     }
 }

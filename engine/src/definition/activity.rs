@@ -9,7 +9,7 @@ use super::custom::{MemberRole, is_custom_member, is_only_property};
 use super::expression::{ExpressionReader, short_binding, statement_text};
 use super::forms::wrapper;
 use super::json::{Path, entry, kind_of};
-use super::outline::{ActivityKind, Outline, Sketch};
+use super::outline::{ActivityKind, Outline, RawActivity};
 use super::problem::{ProblemKind, Problems};
 use super::property::{Property, is_input, property};
 use super::retry::{self, RETRY, START_TIMEOUT, TIMEOUT};
@@ -38,24 +38,24 @@ pub(super) fn read_all(
 ) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut path_bytes = 0;
-    for (ix, sketch) in outline.sketches.iter().enumerate() {
+    for (ix, raw) in outline.activities.iter().enumerate() {
         if !Bounds::may_push(&nodes) {
             problems.add(ProblemKind::TooLarge, &Path::Root, "the definition needs too much memory");
             return Vec::new();
         }
-        let above = sketch.parent.and_then(|parent| nodes.get(parent)).map_or(WORKFLOW, |parent| &parent.node_id);
-        path_bytes += above.len() + sketch.id.len() + 1;
+        let above = raw.parent.and_then(|parent| nodes.get(parent)).map_or(WORKFLOW, |parent| &parent.node_id);
+        path_bytes += above.len() + raw.id.len() + 1;
         if path_bytes > MAX_NODE_ID_BYTES {
             let message = "the activity ids of the definition are too long for its depth of nesting";
             problems.add(ProblemKind::TooLarge, &Path::Activity(outline, ix), message);
             return Vec::new();
         }
-        let node_id = format!("{above}:{}", sketch.id);
-        let mut node = plain(sketch, node_id);
+        let node_id = format!("{above}:{}", raw.id);
+        let mut node = plain(raw, node_id);
         node.variables = scopes.declared(ix).to_vec();
         node.events = options.activity_events;
         let names = scopes.names(outline, ix);
-        let strict = problems.is_new() && sketch.is_short(outline);
+        let strict = problems.is_new() && raw.is_short(outline);
         let mut reading = Reading {
             outline,
             ix,
@@ -64,15 +64,15 @@ pub(super) fn read_all(
             outside: scopes.outside(outline, ix),
             reader: ExpressionReader { names, strict, problems, uses_sql: false },
         };
-        match &sketch.kind {
-            ActivityKind::Known(activity) => reading.known(sketch, *activity, &mut node),
-            ActivityKind::Custom(custom) => reading.custom(sketch, custom, &mut node),
-            ActivityKind::Workflow(program) => reading.workflow(sketch, program, &mut node),
-            ActivityKind::Unknown => reading.common(sketch, false, &mut node),
+        match &raw.kind {
+            ActivityKind::Known(activity) => reading.known(raw, *activity, &mut node),
+            ActivityKind::Custom(custom) => reading.custom(raw, custom, &mut node),
+            ActivityKind::Workflow(program) => reading.workflow(raw, program, &mut node),
+            ActivityKind::Unknown => reading.common(raw, false, &mut node),
         }
         node.uses_sql |= reading.reader.uses_sql;
         let usual = node.activity.usual_retry(&node.inputs).map(Arc::new);
-        let of_all = options.retry.clone().filter(|_| !sketch.kind.holds_activities());
+        let of_all = options.retry.clone().filter(|_| !raw.kind.holds_activities());
         node.retry = Retry::or(node.retry.take(), usual.or(of_all));
         nodes.push(node);
     }
@@ -81,8 +81,8 @@ pub(super) fn read_all(
 }
 
 /// A node with the properties that the outline knows.
-fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
-    let (activity, terminal, uses_sql): (&'static dyn Activity, bool, bool) = match &sketch.kind {
+fn plain(raw: &RawActivity<'_>, node_id: String) -> Node {
+    let (activity, terminal, uses_sql): (&'static dyn Activity, bool, bool) = match &raw.kind {
         ActivityKind::Known(activity) => {
             let descriptor = activity.descriptor();
             (*activity, descriptor.terminal, descriptor.uses_sql)
@@ -93,15 +93,15 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         ActivityKind::Unknown => (catalogue::NOT_FOUND, false, true),
     };
     Node {
-        id: sketch.id.clone(),
+        id: raw.id.clone(),
         shares_id: false,
         node_id,
         name: None,
-        type_name: sketch.type_name.into(),
-        parent: sketch.parent.map(NodeIx::at),
-        depth: u32::try_from(sketch.depth).unwrap_or(u32::MAX),
+        type_name: raw.type_name.into(),
+        parent: raw.parent.map(NodeIx::at),
+        depth: u32::try_from(raw.depth).unwrap_or(u32::MAX),
         activity,
-        is_known: !matches!(sketch.kind, ActivityKind::Unknown),
+        is_known: !matches!(raw.kind, ActivityKind::Unknown),
         can_start_workflow: false,
         runs_in_background: false,
         retry: None,
@@ -114,8 +114,8 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         outputs: Vec::new(),
         custom_inputs: Vec::new(),
         custom_outputs: Vec::new(),
-        ports: sketch.ports.iter().map(|port| port.map(NodeIx::at)).collect(),
-        children: sketch.children.iter().copied().map(NodeIx::at).collect(),
+        ports: raw.ports.iter().map(|port| port.map(NodeIx::at)).collect(),
+        children: raw.children.iter().copied().map(NodeIx::at).collect(),
         parts: Vec::new(),
         machine: None,
         flow: None,
@@ -142,12 +142,12 @@ impl<'a> Reading<'a> {
         Path::Activity(self.outline, self.ix)
     }
 
-    fn known(&mut self, sketch: &Sketch<'_>, activity: &'static dyn Activity, node: &mut Node) {
+    fn known(&mut self, raw: &RawActivity<'_>, activity: &'static dyn Activity, node: &mut Node) {
         let descriptor = activity.descriptor();
         node.inputs = vec![None; descriptor.inputs.len()];
         node.outputs = vec![None; descriptor.outputs.len()];
-        self.common(sketch, descriptor.trigger, node);
-        if let Some(members) = sketch.members() {
+        self.common(raw, descriptor.trigger, node);
+        if let Some(members) = raw.members() {
             for (slot, input) in node.inputs.iter_mut().zip(descriptor.inputs) {
                 *slot = self.input(members, input, descriptor);
             }
@@ -160,15 +160,15 @@ impl<'a> Reading<'a> {
                 *slot = self.output(members, output.name);
             }
             if descriptor.special == Special::Variable {
-                node.variable = self.assigned(members, Special::VARIABLE, descriptor, sketch.is_elsa());
+                node.variable = self.assigned(members, Special::VARIABLE, descriptor, raw.is_elsa());
             }
             if self.reader.strict {
                 self.check_spelling(members, descriptor);
             }
         }
         let place = self.place();
-        for (list, found) in descriptor.parts.iter().zip(&sketch.parts) {
-            node.parts.push(parts::read(list, found, !sketch.is_elsa(), &place, &mut self.reader));
+        for (list, found) in descriptor.parts.iter().zip(&raw.parts) {
+            node.parts.push(parts::read(list, found, !raw.is_elsa(), &place, &mut self.reader));
         }
         if descriptor.special == Special::Connections {
             node.flow = Some(Box::new(connections::read(self.outline, self.ix, self.mode, self.reader.problems)));
@@ -179,8 +179,8 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads the members that all activities have.
-    fn common(&mut self, sketch: &Sketch<'_>, trigger: bool, node: &mut Node) {
-        let Some(members) = sketch.members() else {
+    fn common(&mut self, raw: &RawActivity<'_>, trigger: bool, node: &mut Node) {
+        let Some(members) = raw.members() else {
             return;
         };
         let place = self.place();
@@ -197,19 +197,19 @@ impl<'a> Reading<'a> {
         }
         // Triggers ignore the flag, as in Elsa: a stimulus must not be missed until a worker executes the activity.
         node.runs_in_background = self.flag(members, "runAsynchronously") && !trigger;
-        node.retry = self.property(sketch, members, RETRY, retry::read).map(Retry::Policy);
+        node.retry = self.property(raw, members, RETRY, retry::read).map(Retry::Policy);
         if node.retry.is_none() {
             node.retry = self.strategy(members, node);
         }
-        node.timeout = self.property(sketch, members, TIMEOUT, retry::read_timeout);
+        node.timeout = self.property(raw, members, TIMEOUT, retry::read_timeout);
         node.events = journaling::of_activity(members, &place, self.reader.problems).or(node.events);
-        if sketch.descriptor().is_some_and(|own| own.opens_tasks) {
-            node.start_timeout = self.property(sketch, members, START_TIMEOUT, retry::read_start_timeout);
+        if raw.descriptor().is_some_and(|own| own.opens_tasks) {
+            node.start_timeout = self.property(raw, members, START_TIMEOUT, retry::read_start_timeout);
         }
         let starts = self.flag(members, "canStartWorkflow");
         node.can_start_workflow = starts && trigger;
-        if starts && !trigger && !sketch.is_elsa() && !matches!(sketch.kind, ActivityKind::Unknown) {
-            let message = format!("activity type \"{}\" cannot start a workflow", sketch.type_name);
+        if starts && !trigger && !raw.is_elsa() && !matches!(raw.kind, ActivityKind::Unknown) {
+            let message = format!("activity type \"{}\" cannot start a workflow", raw.type_name);
             self.reader.problems.invalid(&place.key("canStartWorkflow"), message);
         }
     }
@@ -237,7 +237,7 @@ impl<'a> Reading<'a> {
     /// Reads a property that is no input, unless the activity has an input of that name.
     fn property<T>(
         &mut self,
-        sketch: &Sketch<'_>,
+        raw: &RawActivity<'_>,
         members: &Map<String, Value>,
         name: &str,
         read: fn(&Value, &Path<'_>, &mut Problems) -> Option<T>,
@@ -248,12 +248,12 @@ impl<'a> Reading<'a> {
             Some(home) => read(value, &place.key(home).key(key), self.reader.problems),
             // A port of that name.
             None if (value.is_object() || value.is_array())
-                && sketch.descriptor().is_some_and(|own| own.ports.contains(&name)) =>
+                && raw.descriptor().is_some_and(|own| own.ports.contains(&name)) =>
             {
                 None
             }
-            None if sketch.kind.has_input(name) => {
-                self.reader.problems.warn(&place.key(key), is_input(name, sketch.type_name));
+            None if raw.kind.has_input(name) => {
+                self.reader.problems.warn(&place.key(key), is_input(name, raw.type_name));
                 None
             }
             None => read(value, &place.key(key), self.reader.problems),
@@ -339,10 +339,10 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn workflow(&mut self, sketch: &Sketch<'_>, program: &Program, node: &mut Node) {
-        self.common(sketch, false, node);
+    fn workflow(&mut self, raw: &RawActivity<'_>, program: &Program, node: &mut Node) {
+        self.common(raw, false, node);
         link::declare(program, node);
-        let Some(members) = sketch.members() else {
+        let Some(members) = raw.members() else {
             return;
         };
         for passed in workflow::passed(members, program) {
@@ -358,16 +358,16 @@ impl<'a> Reading<'a> {
             {
                 node.custom_inputs.push((input.name.clone(), expression));
             }
-            let unknown = passed.input.is_none() && passed.output.is_none() && !sketch.is_elsa();
+            let unknown = passed.input.is_none() && passed.output.is_none() && !raw.is_elsa();
             if unknown && !COMMON.contains(&passed.key) {
                 self.reader.problems.invalid(&place, workflow::undeclared(passed.key, program));
             }
         }
     }
 
-    fn custom(&mut self, sketch: &Sketch<'_>, custom: &CustomType, node: &mut Node) {
-        self.common(sketch, custom.trigger, node);
-        let Some(members) = sketch.members() else {
+    fn custom(&mut self, raw: &RawActivity<'_>, custom: &CustomType, node: &mut Node) {
+        self.common(raw, custom.trigger, node);
+        let Some(members) = raw.members() else {
             return;
         };
         let type_name = parse_type_name("Object");

@@ -39,9 +39,9 @@ pub fn appearances(
         return looks;
     };
     let outline = Outline::read(members, types, limits, true, &mut Problems::default());
-    let keys = outline.sketches.iter().map(|sketch| (sketch.parent.map(|parent| parent as u32), sketch.id.as_str()));
-    for (sketch, node) in outline.sketches.iter().zip(program.find_each(keys)) {
-        if let (Some(members), Some(node)) = (sketch.members(), node) {
+    let keys = outline.activities.iter().map(|raw| (raw.parent.map(|parent| parent as u32), raw.id.as_str()));
+    for (raw, node) in outline.activities.iter().zip(program.find_each(keys)) {
+        if let (Some(members), Some(node)) = (raw.members(), node) {
             looks[node.0 as usize] = appearance(members);
         }
     }

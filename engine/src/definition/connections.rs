@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::json::{Path, elements, entry, kind_of, member, text};
-use super::outline::{Outline, Sketch};
+use super::outline::{Outline, RawActivity};
 use super::problem::Problems;
 use super::{flow_mode, members};
 use crate::activity::FlowRole;
@@ -33,13 +33,13 @@ pub(super) struct Edge<'d> {
 /// Reads the connections of a flowchart, its mode and the merge modes of its activities; `otherwise` is the mode of the
 /// definition.
 pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, problems: &mut Problems) -> FlowGraph {
-    let sketch = &outline.sketches[ix];
-    let children = sketch.children.iter().copied().map(NodeIx::at).collect();
-    let Some(members) = sketch.members() else {
+    let raw = &outline.activities[ix];
+    let children = raw.children.iter().copied().map(NodeIx::at).collect();
+    let Some(members) = raw.members() else {
         return FlowGraph::build(children, Vec::new()).with_modes(otherwise, |_| MergeMode::default());
     };
     let by_id: HashMap<&str, usize> =
-        sketch.children.iter().rev().map(|child| (outline.sketches[*child].id.as_str(), *child)).collect();
+        raw.children.iter().rev().map(|child| (outline.activities[*child].id.as_str(), *child)).collect();
     let above = Path::Activity(outline, ix);
     let mut connections = Vec::new();
     let mut seen = HashSet::new();
@@ -48,7 +48,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
         let Some(edge) = edge(value, &place, problems) else {
             continue;
         };
-        if let (Value::Object(members), true) = (value, sketch.is_short(outline)) {
+        if let (Value::Object(members), true) = (value, raw.is_short(outline)) {
             members::check(members, MEMBERS.into_iter(), std::iter::empty(), "a connection", &place, problems);
         }
         let ends = (find(edge.source, &by_id, &place, problems), find(edge.target, &by_id, &place, problems));
@@ -77,7 +77,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
     let mode = flow_mode::of_flowchart(members, otherwise, &above, problems);
     FlowGraph::build(children, connections).with_modes(mode, |child| {
         let child = child.0 as usize;
-        let members = outline.sketches.get(child).and_then(Sketch::members);
+        let members = outline.activities.get(child).and_then(RawActivity::members);
         members.map_or_else(MergeMode::default, |members| {
             flow_mode::merge_mode(members, &Path::Activity(outline, child), problems)
         })
@@ -183,7 +183,7 @@ fn find(id: &str, by_id: &HashMap<&str, usize>, place: &Path<'_>, problems: &mut
 
 /// Reports an outcome in the wrong letter case, because no activity would ever complete with it.
 fn check_port(port: &str, outline: &Outline<'_>, source: usize, place: &Path<'_>, problems: &mut Problems) {
-    let source = &outline.sketches[source];
+    let source = &outline.activities[source];
     let described = source.descriptor().map_or(&[][..], |descriptor| descriptor.outcomes).iter().copied();
     let declared = source.workflow().into_iter().flat_map(|workflow| &workflow.outcomes).map(String::as_str);
     let mut outcomes = described.chain(declared);

@@ -13,7 +13,7 @@ use super::common::MAX_NODE_ID_BYTES;
 use super::custom::{MemberRole, is_custom_member, is_only_property};
 use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
-use super::outline::{ActivityKind, Outline, Sketch};
+use super::outline::{ActivityKind, Outline, RawActivity};
 use super::problem::Problems;
 use super::property::PROPERTIES;
 use super::retry::START_TIMEOUT;
@@ -86,17 +86,17 @@ fn fill(out: &mut Map<String, Value>, name: &str, value: impl FnOnce() -> Value)
 /// Writes all activities and returns the root.
 fn activities(outline: &Outline<'_>, scopes: &Scopes) -> Option<Value> {
     let node_ids = node_ids(outline);
-    let mut done: Vec<Option<Value>> = vec![None; outline.sketches.len()];
-    for (ix, sketch) in outline.sketches.iter().enumerate().rev() {
+    let mut done: Vec<Option<Value>> = vec![None; outline.activities.len()];
+    for (ix, raw) in outline.activities.iter().enumerate().rev() {
         let mut writer = Writer {
-            sketch,
+            raw,
             names: scopes.names(outline, ix),
             outside: scopes.outside(outline, ix),
             out: Map::new(),
             taken: Vec::new(),
             properties: Vec::new(),
         };
-        match &sketch.kind {
+        match &raw.kind {
             ActivityKind::Known(activity) => writer.known(activity.descriptor(), &mut done),
             ActivityKind::Custom(custom) => writer.custom(custom),
             ActivityKind::Workflow(program) => writer.workflow(program),
@@ -113,11 +113,11 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes) -> Option<Value> {
 
 /// Paths of ids, as long as their total length is within the limit.
 fn node_ids(outline: &Outline<'_>) -> Vec<String> {
-    let mut node_ids: Vec<String> = Vec::with_capacity(outline.sketches.len());
+    let mut node_ids: Vec<String> = Vec::with_capacity(outline.activities.len());
     let mut bytes = 0;
-    for sketch in &outline.sketches {
-        let parent = sketch.parent.and_then(|parent| node_ids.get(parent));
-        let node_id = format!("{}:{}", parent.map_or(WORKFLOW, String::as_str), sketch.id);
+    for raw in &outline.activities {
+        let parent = raw.parent.and_then(|parent| node_ids.get(parent));
+        let node_id = format!("{}:{}", parent.map_or(WORKFLOW, String::as_str), raw.id);
         bytes += node_id.len();
         if bytes > MAX_NODE_ID_BYTES {
             break;
@@ -129,7 +129,7 @@ fn node_ids(outline: &Outline<'_>) -> Vec<String> {
 
 /// The activity that the export writes now.
 struct Writer<'a> {
-    sketch: &'a Sketch<'a>,
+    raw: &'a RawActivity<'a>,
     names: VisibleNames<'a>,
     outside: VisibleNames<'a>,
     out: Map<String, Value>,
@@ -142,7 +142,7 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     /// Returns a member of the original and marks it as written.
     fn take(&mut self, name: &str) -> Option<&'a Value> {
-        let (key, value) = self.sketch.members().and_then(|members| entry(members, name))?;
+        let (key, value) = self.raw.members().and_then(|members| entry(members, name))?;
         self.taken.push(key);
         Some(value)
     }
@@ -150,16 +150,16 @@ impl<'a> Writer<'a> {
     fn known(&mut self, descriptor: &'static Descriptor, done: &mut [Option<Value>]) {
         if let Some(name) = descriptor.children {
             self.take(name);
-            let children = self.sketch.children.iter().filter_map(|child| done[*child].take());
+            let children = self.raw.children.iter().filter_map(|child| done[*child].take());
             self.out.insert(name.into(), children.collect());
         }
-        for (name, child) in descriptor.ports.iter().zip(&self.sketch.ports) {
+        for (name, child) in descriptor.ports.iter().zip(&self.raw.ports) {
             if let Some(child) = child.and_then(|child| done[child].take()) {
                 self.take(name);
                 self.out.insert((*name).into(), child);
             }
         }
-        for (list, found) in descriptor.parts.iter().zip(&self.sketch.parts) {
+        for (list, found) in descriptor.parts.iter().zip(&self.raw.parts) {
             if self.take(list.name).is_some() {
                 let parts = found.iter().map(|part| {
                     let activities = part.ports.iter().map(|port| port.and_then(|port| done[port].take()));
@@ -233,7 +233,7 @@ impl<'a> Writer<'a> {
 
     /// Writes the inputs and output bindings of an activity that stands for a workflow. Its reference stays as written.
     fn workflow(&mut self, program: &Program) {
-        let Some(members) = self.sketch.members() else {
+        let Some(members) = self.raw.members() else {
             return;
         };
         for passed in workflow::passed(members, program) {
@@ -249,7 +249,7 @@ impl<'a> Writer<'a> {
     }
 
     fn custom(&mut self, custom: &CustomType) {
-        let Some(members) = self.sketch.members() else {
+        let Some(members) = self.raw.members() else {
             return;
         };
         let is_input = |key: &str| is_custom_member(key) && !is_only_property(key, custom);
@@ -273,18 +273,18 @@ impl<'a> Writer<'a> {
         // What is no object where one belongs stays as it is, and can take nothing in.
         let can_hold = homes[0].is_none_or(|home| home.is_object() || home.is_null());
         let may_move =
-            |name: &str| short || matches!(self.sketch.kind, ActivityKind::Known(_)) && can_hold && !is_named(name);
+            |name: &str| short || matches!(self.raw.kind, ActivityKind::Known(_)) && can_hold && !is_named(name);
         // A registered type that declares no inputs has the member as an input as well.
-        let is_taken = |name: &str| self.taken.contains(&name) && !matches!(self.sketch.kind, ActivityKind::Custom(_));
-        let is_own = |name: &str| !is_taken(name) && !self.sketch.kind.has_input(name) && may_move(name);
+        let is_taken = |name: &str| self.taken.contains(&name) && !matches!(self.raw.kind, ActivityKind::Custom(_));
+        let is_own = |name: &str| !is_taken(name) && !self.raw.kind.has_input(name) && may_move(name);
         PROPERTIES.into_iter().filter(|name| is_own(name)).filter_map(|name| Some((name, members.get(name)?))).collect()
     }
 
     /// Copies all remaining members, and adds those that Elsa expects of every activity.
     fn rest(&mut self, node_id: Option<&str>) {
         static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
-        let members = self.sketch.members().unwrap_or(&NONE);
-        let short = !self.sketch.is_elsa();
+        let members = self.raw.members().unwrap_or(&NONE);
+        let short = !self.raw.is_elsa();
         let own = self.own_properties(members, short);
         for (key, value) in members.iter().filter(|(key, _)| !self.taken.contains(&key.as_str())) {
             let moved = short && ["canStartWorkflow", "runAsynchronously"].iter().any(|name| name == key)
@@ -293,9 +293,9 @@ impl<'a> Writer<'a> {
                 self.out.insert(key.clone(), value.clone());
             }
         }
-        self.out.insert("id".into(), self.sketch.id.as_str().into());
-        if !self.sketch.type_name.is_empty() {
-            self.out.insert("type".into(), self.sketch.type_name.into());
+        self.out.insert("id".into(), self.raw.id.as_str().into());
+        if !self.raw.type_name.is_empty() {
+            self.out.insert("type".into(), self.raw.type_name.into());
         }
         // What a document says is of another place if the activity was moved or renamed, or came from elsewhere.
         while let Some(key) = entry(&self.out, "nodeId").map(|(key, _)| key.to_owned()) {
@@ -304,7 +304,7 @@ impl<'a> Writer<'a> {
         if let Some(node_id) = node_id {
             self.out.insert("nodeId".into(), node_id.into());
         }
-        if self.sketch.workflow().is_none() {
+        if self.raw.workflow().is_none() {
             // In an activity that stands for a workflow, the member would request that version of the workflow.
             fill(&mut self.out, "version", || 1.into());
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::common::MAX_NODE_ID_BYTES;
 use super::json::{Activities, Path};
-use super::outline::{ActivityKind, Outline, Sketch};
+use super::outline::{ActivityKind, Outline, RawActivity};
 use super::problem::{ProblemKind, Problems};
 use super::types::{ActivityTypes, ReadLimits, WorkflowReference};
 use crate::node_ix::NodeIx;
@@ -24,9 +24,9 @@ pub fn references(document: &Value, types: &dyn ActivityTypes) -> Vec<(String, W
     let Value::Object(members) = document else { return Vec::new() };
     let limits = ReadLimits { max_nesting: usize::MAX, ..ReadLimits::default() };
     let outline = Outline::read(members, types, &limits, true, &mut Problems::default());
-    let found = outline.sketches.iter().enumerate();
+    let found = outline.activities.iter().enumerate();
     found
-        .filter_map(|(ix, sketch)| Some((outline.pointer(ix), WorkflowReference::clone(sketch.reference.as_ref()?))))
+        .filter_map(|(ix, raw)| Some((outline.pointer(ix), WorkflowReference::clone(raw.reference.as_ref()?))))
         .collect()
 }
 
@@ -61,14 +61,14 @@ pub(super) fn declare(program: &Program, node: &mut Node) {
 /// Inlines the workflows into a program, unless it becomes too deep, too large, or circular.
 pub(super) fn insert(program: &mut Program, outline: &Outline<'_>, limits: &ReadLimits, problems: &mut Problems) {
     let mut path_bytes: usize = program.nodes.iter().map(|node| node.node_id.len()).sum();
-    for (ix, sketch) in outline.sketches.iter().enumerate() {
-        let ActivityKind::Workflow(child) = &sketch.kind else { continue };
+    for (ix, raw) in outline.activities.iter().enumerate() {
+        let ActivityKind::Workflow(child) = &raw.kind else { continue };
         let place = Path::Activity(outline, ix);
         if let Some(circle) = circle(&program.definition_id, child) {
             problems.invalid(&place, format!("a workflow cannot contain itself: {circle}"));
             continue;
         }
-        if let Some(message) = too_deep(child, sketch.depth, limits) {
+        if let Some(message) = too_deep(child, raw.depth, limits) {
             problems.add(ProblemKind::TooDeep, &place, message);
             continue;
         }
@@ -129,7 +129,7 @@ pub(super) fn size_of(document: &Value) -> usize {
     size
 }
 
-impl Sketch<'_> {
+impl RawActivity<'_> {
     /// The workflow that the activity stands for.
     pub fn workflow(&self) -> Option<&Arc<Program>> {
         match &self.kind {

@@ -20,13 +20,13 @@ mod walk;
 /// All activities of a document, in document order; parents stand before their children.
 pub(super) struct Outline<'d> {
     /// In document order; an activity is named by its position here.
-    pub sketches: Vec<Sketch<'d>>,
+    pub activities: Vec<RawActivity<'d>>,
     /// Whether Elsa's tools wrote the document.
     pub elsa: bool,
 }
 
-/// One activity as the walk found it.
-pub(super) struct Sketch<'d> {
+/// One activity as it is written, with what the walk finds out.
+pub(super) struct RawActivity<'d> {
     /// Its object, or the array that stands for a sequence.
     pub value: &'d Value,
     /// What its type is: built in, registered in SQL, a workflow, or unknown.
@@ -50,11 +50,11 @@ pub(super) struct Sketch<'d> {
     /// Children of the list port.
     pub children: Vec<usize>,
     /// The activity's lists of parts, in the order of the descriptor.
-    pub parts: Vec<Vec<PartSketch<'d>>>,
+    pub parts: Vec<Vec<RawPart<'d>>>,
 }
 
-/// One object of a list of parts as the walk found it.
-pub(super) struct PartSketch<'d> {
+/// One object of a list of parts as it is written.
+pub(super) struct RawPart<'d> {
     /// The object, or the text in place of one.
     pub value: &'d Value,
     /// JSON pointer from the activity to the part.
@@ -63,7 +63,7 @@ pub(super) struct PartSketch<'d> {
     pub ports: Vec<Option<usize>>,
 }
 
-impl<'d> PartSketch<'d> {
+impl<'d> RawPart<'d> {
     /// A member's key and value.
     pub fn member(&self, name: &str) -> Option<(&'d str, &'d Value)> {
         self.value.as_object().and_then(|members| entry(members, name))
@@ -104,7 +104,7 @@ impl ActivityKind {
     }
 }
 
-impl<'d> Sketch<'d> {
+impl<'d> RawActivity<'d> {
     /// The activity's members; none if it is an array.
     pub fn members(&self) -> Option<&'d Map<String, Value>> {
         self.value.as_object()
@@ -195,9 +195,9 @@ impl Activities for Outline<'_> {
     fn pointer(&self, ix: usize) -> String {
         let mut steps = Vec::new();
         let mut next = Some(ix);
-        while let Some(sketch) = next.and_then(|ix| self.sketches.get(ix)) {
-            steps.push(sketch.step.as_str());
-            next = sketch.parent;
+        while let Some(raw) = next.and_then(|ix| self.activities.get(ix)) {
+            steps.push(raw.step.as_str());
+            next = raw.parent;
         }
         steps.reverse();
         steps.concat()

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::expression::{ExpressionReader, short_binding};
 use super::json::{Path, kind_of};
 use super::members;
-use super::outline::PartSketch;
+use super::outline::RawPart;
 use super::problem::Problems;
 use super::retry;
 use crate::activity::{PartCondition, PartList};
@@ -20,24 +20,18 @@ const COMMON: [&str; 5] = ["id", "displayName", "description", "metadata", "cust
 /// Reads one list of parts; `short`: of an activity in the short form.
 pub(super) fn read(
     list: &PartList,
-    found: &[PartSketch<'_>],
+    found: &[RawPart<'_>],
     short: bool,
     above: &Path<'_>,
     reader: &mut ExpressionReader<'_>,
 ) -> Vec<Part> {
     // A wrong part stays in the list, so that the others keep their positions; the program is discarded then.
-    found.iter().map(|sketch| part(list, sketch, short, above, reader)).collect()
+    found.iter().map(|raw| part(list, raw, short, above, reader)).collect()
 }
 
-fn part(
-    list: &PartList,
-    sketch: &PartSketch<'_>,
-    short: bool,
-    above: &Path<'_>,
-    reader: &mut ExpressionReader<'_>,
-) -> Part {
-    let place = Path::Below(above, &sketch.step);
-    if let (Value::Object(members), true) = (sketch.value, reader.strict) {
+fn part(list: &PartList, raw: &RawPart<'_>, short: bool, above: &Path<'_>, reader: &mut ExpressionReader<'_>) -> Part {
+    let place = Path::Below(above, &raw.step);
+    if let (Value::Object(members), true) = (raw.value, reader.strict) {
         let texts = list.texts.iter().map(|(name, _)| *name);
         let condition = (list.condition != PartCondition::None).then_some("condition");
         let catches = ["on", "variable"].into_iter().filter(|_| list.catches);
@@ -46,9 +40,9 @@ fn part(
     }
     let mut texts = Vec::with_capacity(list.texts.len());
     for (at, (name, needed)) in list.texts.iter().enumerate() {
-        let read = match sketch.value.as_str().filter(|_| at == 0) {
+        let read = match raw.value.as_str().filter(|_| at == 0) {
             Some(text) => Some(text.to_owned()),
-            None => text(list, sketch, name, &place, reader.problems),
+            None => text(list, raw, name, &place, reader.problems),
         };
         // The Studio accepts a case without a label, to which nothing can be connected.
         if *needed && short && read.as_ref().is_some_and(String::is_empty) {
@@ -58,14 +52,14 @@ fn part(
     }
     let condition = match list.condition {
         PartCondition::None => None,
-        PartCondition::Needed => needed_condition(list, sketch, &place, reader),
-        PartCondition::Optional => match sketch.member("condition") {
+        PartCondition::Needed => needed_condition(list, raw, &place, reader),
+        PartCondition::Optional => match raw.member("condition") {
             Some((key, value)) => reader.condition(value, &place.key(key)),
             None => None,
         },
     };
-    let ports = sketch.ports.iter().map(|port| port.map(NodeIx::at)).collect();
-    let member = |name| sketch.member(name).filter(|(_, value)| list.catches && !value.is_null());
+    let ports = raw.ports.iter().map(|port| port.map(NodeIx::at)).collect();
+    let member = |name| raw.member(name).filter(|(_, value)| list.catches && !value.is_null());
     let on = member("on").map(|(key, value)| retry::causes(value, key, true, &place, reader.problems));
     let variable = member("variable").and_then(|(key, value)| variable(value, &place.key(key), reader));
     Part { texts, condition, ports, on: on.unwrap_or_default(), variable }
@@ -81,14 +75,8 @@ fn variable(value: &Value, place: &Path<'_>, reader: &mut ExpressionReader<'_>) 
 }
 
 /// A text member; empty if it is missing, `None` if it is no text.
-fn text(
-    list: &PartList,
-    sketch: &PartSketch<'_>,
-    name: &str,
-    place: &Path<'_>,
-    problems: &mut Problems,
-) -> Option<String> {
-    match sketch.member(name) {
+fn text(list: &PartList, raw: &RawPart<'_>, name: &str, place: &Path<'_>, problems: &mut Problems) -> Option<String> {
+    match raw.member(name) {
         None | Some((_, Value::Null)) => Some(String::new()),
         Some((_, Value::Number(number))) if list.numbered && number.is_u64() => Some(number.to_string()),
         Some((_, Value::String(text))) if !list.numbered => Some(text.clone()),
@@ -103,11 +91,11 @@ fn text(
 
 fn needed_condition(
     list: &PartList,
-    sketch: &PartSketch<'_>,
+    raw: &RawPart<'_>,
     place: &Path<'_>,
     reader: &mut ExpressionReader<'_>,
 ) -> Option<Expression> {
-    let Some((key, value)) = sketch.member("condition") else {
+    let Some((key, value)) = raw.member("condition") else {
         reader.problems.invalid(place, format!("a {} needs a \"condition\"", list.one));
         return None;
     };

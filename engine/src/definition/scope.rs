@@ -43,14 +43,14 @@ impl Scopes {
     /// Reads the variables that containers declare.
     pub fn read(settings: &Settings, outline: &Outline<'_>, problems: &mut Problems) -> Self {
         let mut frames = vec![ScopeFrame::new(None, &settings.variables)];
-        let mut frame_of: Vec<usize> = Vec::with_capacity(outline.sketches.len());
+        let mut frame_of: Vec<usize> = Vec::with_capacity(outline.activities.len());
         let mut declared = HashMap::new();
-        for (ix, sketch) in outline.sketches.iter().enumerate() {
-            let outer = sketch.parent.and_then(|parent| frame_of.get(parent).copied()).unwrap_or(0);
-            let container = sketch.descriptor().is_some_and(|descriptor| descriptor.container);
-            let variables = match sketch.members() {
+        for (ix, raw) in outline.activities.iter().enumerate() {
+            let outer = raw.parent.and_then(|parent| frame_of.get(parent).copied()).unwrap_or(0);
+            let container = raw.descriptor().is_some_and(|descriptor| descriptor.container);
+            let variables = match raw.members() {
                 Some(members) if container => {
-                    settings::variables(members, sketch.is_short(outline), &Path::Activity(outline, ix), problems)
+                    settings::variables(members, raw.is_short(outline), &Path::Activity(outline, ix), problems)
                 }
                 _ => Vec::new(),
             };
@@ -71,7 +71,7 @@ impl Scopes {
         VisibleNames {
             scopes: self,
             frame: self.frame_of.get(ix).copied().unwrap_or(0),
-            in_loop: outline.sketches.get(ix).is_some_and(|sketch| sketch.in_loop),
+            in_loop: outline.activities.get(ix).is_some_and(|raw| raw.in_loop),
         }
     }
 

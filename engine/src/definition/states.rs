@@ -16,8 +16,8 @@ const ENDS: [&str; 2] = ["from", "to"];
 /// Reads the connections of a machine's states.
 pub(super) fn read(outline: &Outline<'_>, ix: usize, parts: &[Vec<Part>], problems: &mut Problems) -> Machine {
     let place = Path::Activity(outline, ix);
-    let sketch = &outline.sketches[ix];
-    let steps = |list: usize| sketch.parts.get(list).into_iter().flatten().map(|part| part.step.as_str());
+    let raw = &outline.activities[ix];
+    let steps = |list: usize| raw.parts.get(list).into_iter().flatten().map(|part| part.step.as_str());
     let list = |list: usize| parts.get(list).map_or(&[][..], Vec::as_slice);
     let (states, transitions) = (list(STATES), list(TRANSITIONS));
 
@@ -34,7 +34,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, parts: &[Vec<Part>], proble
         let mut find = |end: usize| find(transition.text(end), &by_name, &above.key(ENDS[end]), problems);
         ends.push((find(0), find(1)));
     }
-    let initial = match sketch.members().and_then(|members| entry(members, "initialState")) {
+    let initial = match raw.members().and_then(|members| entry(members, "initialState")) {
         None | Some((_, Value::Null)) => None,
         Some((key, Value::String(name))) => find(name, &by_name, &place.key(key), problems),
         Some((key, value)) => {

@@ -75,8 +75,8 @@ pub(super) fn judge(settings: &Settings, scopes: &Scopes, outline: &Outline<'_>,
         return;
     }
     let mut variables: Vec<&str> = scopes.all_names().chain(OF_LOOPS).collect();
-    for sketch in &outline.sketches {
-        if let ActivityKind::Workflow(program) = &sketch.kind {
+    for raw in &outline.activities {
+        if let ActivityKind::Workflow(program) = &raw.kind {
             variables.extend(program.inputs.iter().map(|input| input.name.as_str()));
         }
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::{ActivityKind, Outline, PartSketch, Sketch};
+use super::{ActivityKind, Outline, RawActivity, RawPart};
 use crate::activities::catalogue;
 use crate::activities::workflow_definition_activity::TYPE_NAME as USE;
 use crate::activity::PartList;
@@ -29,7 +29,7 @@ pub(super) fn walk<'d>(
     let pending =
         root.map(|(key, value)| Pending { value, slot: None, step: format!("/{key}"), depth: 0, in_loop: false });
     let mut walk = OutlineWalk {
-        outline: Outline { sketches: Vec::new(), elsa: false },
+        outline: Outline { activities: Vec::new(), elsa: false },
         pending: pending.into_iter().collect(),
         counts: HashMap::new(),
         siblings: HashSet::new(),
@@ -40,7 +40,7 @@ pub(super) fn walk<'d>(
     };
     while let Some(pending) = walk.pending.pop() {
         // The host ends the call that reads the document, so its caller never sees this problem.
-        if !Bounds::may_push(&walk.outline.sketches) || !Bounds::may_push(&walk.pending) {
+        if !Bounds::may_push(&walk.outline.activities) || !Bounds::may_push(&walk.pending) {
             problems.add(ProblemKind::TooLarge, &Path::Root, "the definition needs too much memory");
             break;
         }
@@ -139,9 +139,9 @@ impl<'d> OutlineWalk<'d, '_> {
         {
             problems.invalid(&self.place(&pending).path(), format!("duplicate activity id \"{id}\""));
         }
-        let ix = self.outline.sketches.len();
+        let ix = self.outline.activities.len();
         self.attach(pending.slot, ix);
-        self.outline.sketches.push(Sketch {
+        self.outline.activities.push(RawActivity {
             value: pending.value,
             kind: found.kind,
             reference: found.reference,
@@ -249,7 +249,7 @@ impl<'d> OutlineWalk<'d, '_> {
 
     fn attach(&mut self, slot: Option<(usize, Slot)>, ix: usize) {
         let Some((parent, slot)) = slot else { return };
-        let Some(parent) = self.outline.sketches.get_mut(parent) else {
+        let Some(parent) = self.outline.activities.get_mut(parent) else {
             return;
         };
         match slot {
@@ -270,13 +270,13 @@ impl<'d> OutlineWalk<'d, '_> {
 
     /// Puts the children of an activity on the work list, the first child on top.
     fn expand(&mut self, ix: usize, problems: &mut Problems) {
-        let sketch = &self.outline.sketches[ix];
-        let value = sketch.value;
+        let raw = &self.outline.activities[ix];
+        let value = raw.value;
         let mut found = Vec::new();
         let mut parts = Vec::new();
         if let Value::Array(list) = value {
             found.extend(list.iter().enumerate().map(|(at, child)| (Slot::Child, format!("/{at}"), child)));
-        } else if let (Some(members), Some(descriptor)) = (sketch.members(), sketch.descriptor()) {
+        } else if let (Some(members), Some(descriptor)) = (raw.members(), raw.descriptor()) {
             let place = Path::Activity(&self.outline, ix);
             if let Some(name) = descriptor.children {
                 list_port(members, name, &place, &mut found, problems);
@@ -289,12 +289,11 @@ impl<'d> OutlineWalk<'d, '_> {
                     found.push((Slot::Port(port), format!("/{}", escaped(key)), child));
                 }
             }
-            self.outline.sketches[ix].ports = vec![None; descriptor.ports.len()];
+            self.outline.activities[ix].ports = vec![None; descriptor.ports.len()];
         }
-        let sketch = &mut self.outline.sketches[ix];
-        sketch.parts = parts;
-        let (depth, in_loop, ports) =
-            (sketch.depth + 1, sketch.in_loop, sketch.descriptor().map_or(&[][..], |d| d.ports));
+        let raw = &mut self.outline.activities[ix];
+        raw.parts = parts;
+        let (depth, in_loop, ports) = (raw.depth + 1, raw.in_loop, raw.descriptor().map_or(&[][..], |d| d.ports));
         self.pending.extend(found.into_iter().rev().map(|(slot, step, value)| {
             let body = matches!(slot, Slot::Port(port) if ports.get(port).is_some_and(|name| BODIES.contains(name)));
             Pending { value, slot: Some((ix, slot)), step, depth, in_loop: in_loop || body }
@@ -338,7 +337,7 @@ fn part_list<'d>(
     place: &Path<'_>,
     found: &mut Children<'d>,
     problems: &mut Problems,
-) -> Vec<PartSketch<'d>> {
+) -> Vec<RawPart<'d>> {
     let Some((key, value)) = entry(members, parts.name).filter(|(_, value)| !value.is_null()) else {
         return Vec::new();
     };
@@ -347,14 +346,14 @@ fn part_list<'d>(
         problems.invalid(&place.key(key), message);
         return Vec::new();
     };
-    let mut sketches = Vec::with_capacity(list.len());
+    let mut raw_parts = Vec::with_capacity(list.len());
     for (index, part) in list.iter().enumerate() {
         let step = format!("/{key}{wrap}/{index}");
         match part {
             Value::Object(members) => {
                 for (port, name) in parts.ports.iter().enumerate() {
                     if let Some((key, child)) = entry(members, name).filter(|(_, child)| !child.is_null()) {
-                        found.push((Slot::Part(at, sketches.len(), port), format!("{step}/{key}"), child));
+                        found.push((Slot::Part(at, raw_parts.len(), port), format!("{step}/{key}"), child));
                     }
                 }
             }
@@ -365,7 +364,7 @@ fn part_list<'d>(
                 continue;
             }
         }
-        sketches.push(PartSketch { value: part, step, ports: vec![None; parts.ports.len()] });
+        raw_parts.push(RawPart { value: part, step, ports: vec![None; parts.ports.len()] });
     }
-    sketches
+    raw_parts
 }

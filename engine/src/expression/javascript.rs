@@ -24,12 +24,12 @@ mod compile;
 mod engine;
 mod failure;
 mod globals;
-mod kit;
 #[expect(unsafe_code, reason = "an allocator is handed raw memory; nothing else here is")]
 mod memory;
 mod mentions;
 mod names;
 mod plain;
+mod prelude;
 mod scan;
 mod state;
 mod values;
@@ -96,8 +96,8 @@ fn with_engine<R>(limits: ScriptLimits, work: impl FnOnce(&mut Engine) -> Result
     let stopped = state::restore(saved);
     match outcome {
         Ok(outcome) => {
-            let spoiled = stopped || matches!(&outcome, Err(failure) if failure.spoils_runtime());
-            if !spoiled {
+            let poisoned = stopped || matches!(&outcome, Err(failure) if failure.poisons_runtime());
+            if !poisoned {
                 ENGINE.with(|slot| slot.set(Some(engine)));
             }
             outcome

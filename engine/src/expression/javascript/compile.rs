@@ -8,8 +8,8 @@ use rquickjs::{Ctx, Error, Function, Persistent, Value as JsValue};
 use serde_json::Value;
 
 use super::failure::{Failure, from_error, syntax};
-use super::kit::{Kit, evaluate};
 use super::plain::Plain;
+use super::prelude::{Prelude, evaluate};
 use super::scan::{Words, words};
 use super::state;
 use crate::expression::ScriptLimits;
@@ -29,12 +29,17 @@ pub(super) struct Script {
 }
 
 /// Compiles a script.
-pub(super) fn compile<'js>(ctx: &Ctx<'js>, kit: &Kit, source: &str, limits: &ScriptLimits) -> Result<Script, Failure> {
+pub(super) fn compile<'js>(
+    ctx: &Ctx<'js>,
+    prelude: &Prelude,
+    source: &str,
+    limits: &ScriptLimits,
+) -> Result<Script, Failure> {
     if source.contains('\0') {
         return Err(Fault::new("42601", "invalid JavaScript: the script contains a NUL character").into());
     }
-    let words = words(source, &|name| kit.names.contains(name));
-    let compiler = Compiler { ctx, kit, source, limits, words };
+    let words = words(source, &|name| prelude.names.contains(name));
+    let compiler = Compiler { ctx, prelude, source, limits, words };
     if let Some(script) = compiler.expression()? {
         return Ok(script);
     }
@@ -46,7 +51,7 @@ pub(super) fn compile<'js>(ctx: &Ctx<'js>, kit: &Kit, source: &str, limits: &Scr
 
 struct Compiler<'a, 'js> {
     ctx: &'a Ctx<'js>,
-    kit: &'a Kit,
+    prelude: &'a Prelude,
     source: &'a str,
     limits: &'a ScriptLimits,
     words: Words,
@@ -64,15 +69,15 @@ impl<'js> Compiler<'_, 'js> {
         }
         let script = self.build(&format!("(\n{text}\n)"), false)?;
         if script.is_none() {
-            state::spoil();
+            state::poison();
         }
         Ok(script)
     }
 
     /// Statements without a `return` of their own.
     fn is_complete(&self) -> Result<bool, Failure> {
-        let complete = self.kit.complete.clone().restore(self.ctx).map_err(|error| self.failure(&error))?;
-        let direct_eval = self.kit.direct_eval.clone().restore(self.ctx).map_err(|error| self.failure(&error))?;
+        let complete = self.prelude.complete.clone().restore(self.ctx).map_err(|error| self.failure(&error))?;
+        let direct_eval = self.prelude.direct_eval.clone().restore(self.ctx).map_err(|error| self.failure(&error))?;
         let probe = complete.call::<_, JsValue<'js>>((direct_eval, format!("throw 0;\n{}", self.source)));
         Ok(self.verdict(probe)?.is_none())
     }
@@ -83,7 +88,7 @@ impl<'js> Compiler<'_, 'js> {
             return Err(fault.into());
         }
         self.build(&format!("{{{{\n{}\n}}}}", self.source), false)?.ok_or_else(|| {
-            state::spoil();
+            state::poison();
             self.broken()
         })
     }
@@ -96,7 +101,7 @@ impl<'js> Compiler<'_, 'js> {
     fn verdict(&self, probe: Result<JsValue<'js>, Error>) -> Result<Option<Fault>, Failure> {
         match probe {
             Ok(_) => {
-                state::spoil();
+                state::poison();
                 Ok(Some(self.broken_fault()))
             }
             Err(Error::Exception) => self.complaint(),
@@ -153,10 +158,10 @@ impl<'js> Compiler<'_, 'js> {
         };
         // The script must not find `eval`, so the code that `eval` runs first overwrites the parameter.
         let source = if completion { format!("eval=undefined;\n{}", self.source) } else { String::new() };
-        let link = self.kit.link.clone().restore(self.ctx).map_err(|error| self.failure(&error))?;
+        let link = self.prelude.link.clone().restore(self.ctx).map_err(|error| self.failure(&error))?;
         let function: Function<'js> = link.call((wrapper, source)).map_err(|error| self.failure(&error))?;
         let function = Persistent::save(self.ctx, function);
-        let plain = Plain::of(self.source, &|name| self.kit.names.contains(name));
+        let plain = Plain::of(self.source, &|name| self.prelude.names.contains(name));
         Ok(Some(Script { function, variables: self.words.variables, completion, plain }))
     }
 

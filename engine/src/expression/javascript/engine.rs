@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::compile::{Script, compile};
 use super::failure::{Failure, from_error};
-use super::kit::Kit;
 use super::memory::{Account, ScriptMemory};
+use super::prelude::Prelude;
 use super::values::{TakeError, from_js};
 use super::{globals, state};
 use crate::expression::Scope;
@@ -31,7 +31,7 @@ const LEAST_STACK: usize = 64 << 10;
 pub(super) struct Engine {
     scripts: HashMap<Box<str>, Script>,
     characters: usize,
-    kit: Kit,
+    prelude: Prelude,
     context: Context,
     runtime: Runtime,
     account: Rc<Account>,
@@ -41,7 +41,7 @@ pub(super) struct Engine {
 impl Engine {
     /// Whether a name is one of the global object.
     pub(super) fn knows(&self, name: &str) -> bool {
-        self.kit.names.contains(name)
+        self.prelude.names.contains(name)
     }
 
     /// Makes a runtime.
@@ -52,8 +52,8 @@ impl Engine {
         let runtime = Runtime::new_with_alloc(ScriptMemory::new(Rc::clone(&account))).map_err(cannot)?;
         runtime.set_max_stack_size(limits.stack.max(LEAST_STACK));
         let context = Context::full(&runtime).map_err(cannot)?;
-        let kit = context.with(|ctx| {
-            Kit::new(&ctx).map_err(|error| {
+        let prelude = context.with(|ctx| {
+            Prelude::new(&ctx).map_err(|error| {
                 let thrown = ctx.catch();
                 let message = thrown.as_exception().map(ToString::to_string);
                 let text = format!("cannot start JavaScript: {error}");
@@ -62,7 +62,7 @@ impl Engine {
         })?;
         runtime.set_interrupt_handler(Some(Box::new(state::poll)));
         let scripts = HashMap::new();
-        Ok(Self { scripts, characters: 0, kit, context, runtime, account, stack_top })
+        Ok(Self { scripts, characters: 0, prelude, context, runtime, account, stack_top })
     }
 
     /// Compiles a script if it is not in the cache, runs it, and takes its value over.
@@ -80,8 +80,8 @@ impl Engine {
             Bounds::go_on()?;
             return Ok(value);
         }
-        let Self { context, kit, .. } = self;
-        globals::with_scope(scope, || context.with(|ctx| run(&ctx, kit, script, source, limits)))
+        let Self { context, prelude, .. } = self;
+        globals::with_scope(scope, || context.with(|ctx| run(&ctx, prelude, script, source, limits)))
     }
 
     /// Compiles a script without running it, for a definition that is new.
@@ -95,8 +95,8 @@ impl Engine {
         if self.scripts.contains_key(source) {
             return Ok(());
         }
-        let Self { context, kit, .. } = self;
-        let script = context.with(|ctx| compile(&ctx, kit, source, limits))?;
+        let Self { context, prelude, .. } = self;
+        let script = context.with(|ctx| compile(&ctx, prelude, source, limits))?;
         if self.scripts.len() >= CACHED_SCRIPTS || self.characters > CACHED_CHARACTERS {
             self.scripts.clear();
             self.characters = 0;
@@ -121,27 +121,33 @@ fn stack_address() -> usize {
     std::ptr::from_ref(std::hint::black_box(&marker)).addr()
 }
 
-fn run<'js>(ctx: &Ctx<'js>, kit: &Kit, script: &Script, source: &str, limits: &ScriptLimits) -> Result<Value, Failure> {
+fn run<'js>(
+    ctx: &Ctx<'js>,
+    prelude: &Prelude,
+    script: &Script,
+    source: &str,
+    limits: &ScriptLimits,
+) -> Result<Value, Failure> {
     let failure = |error: Error| from_error(ctx, &error, source, limits);
-    call(ctx, kit, script).map_err(|error| match error {
+    call(ctx, prelude, script).map_err(|error| match error {
         TakeError::Thrown(error) => failure(error),
         TakeError::Fault(fault) => fault.into(),
     })
 }
 
-fn call<'js>(ctx: &Ctx<'js>, kit: &Kit, script: &Script) -> Result<Value, TakeError> {
+fn call<'js>(ctx: &Ctx<'js>, prelude: &Prelude, script: &Script) -> Result<Value, TakeError> {
     let function = script.function.clone().restore(ctx)?;
     let variables: JsValue<'js> = match script.variables {
-        true => kit.open_variables.clone().restore(ctx)?.call(())?,
+        true => prelude.open_variables.clone().restore(ctx)?.call(())?,
         false => JsValue::new_undefined(ctx.clone()),
     };
     let result: JsValue<'js> = match script.completion {
-        true => function.call((variables.clone(), kit.direct_eval.clone().restore(ctx)?))?,
+        true => function.call((variables.clone(), prelude.direct_eval.clone().restore(ctx)?))?,
         false => function.call((variables.clone(),))?,
     };
     let value = from_js(ctx, settled(ctx, result)?)?;
     if script.variables {
-        kit.close_variables.clone().restore(ctx)?.call::<_, ()>((variables,))?;
+        prelude.close_variables.clone().restore(ctx)?.call::<_, ()>((variables,))?;
     }
     // A host call may have unwound, or the time have ended, after the interpreter's last check.
     if state::stopped().is_some() { Err(TakeError::Thrown(Error::Unknown)) } else { Ok(value) }

@@ -23,7 +23,7 @@ pub(super) enum Failure {
 
 impl Failure {
     /// Whether the runtime should not be used again.
-    pub(super) fn spoils_runtime(&self) -> bool {
+    pub(super) fn poisons_runtime(&self) -> bool {
         match self {
             Self::Fault(fault) => fault.sqlstate == "54000",
             Self::Interrupted | Self::Panic(_) => true,

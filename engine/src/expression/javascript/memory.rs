@@ -48,8 +48,8 @@ impl Account {
     fn admits(&self, bytes: usize) -> bool {
         if self.exceeds(self.limit.get(), bytes) {
             // A built-in function that QuickJS could not make stays missing, so the runtime must not be used again.
-            state::spoil();
-            return JS_IsCompiling() && self.lends(bytes);
+            state::poison();
+            return JS_IsCompiling() && self.grants_more(bytes);
         }
         let given = self.given.get().saturating_add(bytes);
         if given < STEP {
@@ -71,7 +71,7 @@ impl Account {
     }
 
     /// Stops the evaluation, and grants memory beyond the limit until it ends: the compiler grows its blocks by half.
-    fn lends(&self, bytes: usize) -> bool {
+    fn grants_more(&self, bytes: usize) -> bool {
         state::run_out();
         let limit = self.limit.get();
         let most = limit.saturating_add(limit / 2).saturating_add(RESERVE);

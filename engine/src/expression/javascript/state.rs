@@ -31,14 +31,14 @@ pub(super) struct Saved {
     stop: Option<Stop>,
     fault: Option<Fault>,
     panic: Option<Box<dyn Any + Send>>,
-    spoiled: bool,
+    poisoned: bool,
 }
 
 thread_local! {
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
     static INTERRUPTED: Cell<fn() -> bool> = const { Cell::new(never) };
     static STOP: Cell<Option<Stop>> = const { Cell::new(None) };
-    static SPOILED: Cell<bool> = const { Cell::new(false) };
+    static POISONED: Cell<bool> = const { Cell::new(false) };
     static FAULT: RefCell<Option<Fault>> = const { RefCell::new(None) };
     static PANIC: Cell<Option<Box<dyn Any + Send>>> = const { Cell::new(None) };
 }
@@ -55,18 +55,18 @@ pub(super) fn enter(limits: &ScriptLimits) -> Saved {
         stop: STOP.replace(None),
         fault: FAULT.take(),
         panic: PANIC.take(),
-        spoiled: SPOILED.replace(false),
+        poisoned: POISONED.replace(false),
     }
 }
 
-/// Ends an evaluation; returns whether it was stopped or spoiled the runtime.
+/// Ends an evaluation; returns whether it was stopped or poisoned the runtime.
 pub(super) fn restore(saved: Saved) -> bool {
     DEADLINE.set(saved.deadline);
     INTERRUPTED.set(saved.interrupted);
     FAULT.replace(saved.fault);
     PANIC.set(saved.panic);
-    let spoiled = SPOILED.replace(saved.spoiled);
-    STOP.replace(saved.stop).is_some() || spoiled
+    let poisoned = POISONED.replace(saved.poisoned);
+    STOP.replace(saved.stop).is_some() || poisoned
 }
 
 /// Whether to stop. The interpreter asks when the clock has moved, the allocator after each amount of memory
@@ -103,8 +103,8 @@ pub(super) fn stopped() -> Option<Stop> {
 }
 
 /// Notes that the runtime should not be used again.
-pub(super) fn spoil() {
-    SPOILED.set(true);
+pub(super) fn poison() {
+    POISONED.set(true);
 }
 
 /// Keeps the fault of a host call, which travels through the script as an exception.

@@ -11,7 +11,7 @@ use super::globals;
 const COMPLETE: &str = "Object.freeze((eval, source) => eval(source))";
 
 /// What the prelude returns, and the function of [`COMPLETE`].
-pub(super) struct Kit {
+pub(super) struct Prelude {
     pub(super) link: Persistent<Function<'static>>,
     pub(super) complete: Persistent<Function<'static>>,
     pub(super) direct_eval: Persistent<Function<'static>>,
@@ -21,7 +21,7 @@ pub(super) struct Kit {
     pub(super) names: HashSet<String>,
 }
 
-impl Kit {
+impl Prelude {
     /// Runs the prelude, which hardens the built-in objects.
     pub(super) fn new(ctx: &Ctx<'_>) -> rquickjs::Result<Self> {
         let mut options = EvalOptions::default();
@@ -30,8 +30,8 @@ impl Kit {
         let mut options = EvalOptions::default();
         options.filename = Some("types.js".to_owned());
         let types: Function<'_> = ctx.eval_with_options(include_str!("types.js"), options)?;
-        let kit: Object<'_> = prelude.call((globals::object(ctx)?, types))?;
-        let function = |name| Ok::<_, Error>(Persistent::save(ctx, kit.get::<_, Function<'_>>(name)?));
+        let functions: Object<'_> = prelude.call((globals::object(ctx)?, types))?;
+        let function = |name| Ok::<_, Error>(Persistent::save(ctx, functions.get::<_, Function<'_>>(name)?));
         Ok(Self {
             link: function("link")?,
             // In sloppy mode, as scripts are: the prelude is in strict mode, where no parameter may be named `eval`.
@@ -39,7 +39,7 @@ impl Kit {
             direct_eval: function("directEval")?,
             open_variables: function("openVariables")?,
             close_variables: function("closeVariables")?,
-            names: kit.get::<_, Vec<String>>("names")?.into_iter().collect(),
+            names: functions.get::<_, Vec<String>>("names")?.into_iter().collect(),
         })
     }
 }

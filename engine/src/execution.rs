@@ -247,7 +247,7 @@ pub fn start(
     let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
     runner.burst.scratch.trigger_input = stimulus_input.map(copy_or_null);
     runner.burst.scratch.run_until = ending::run_until(program, runner.burst.scratch.now);
-    runner.wake(EventKind::WorkflowStarted);
+    runner.set_executing(EventKind::WorkflowStarted);
     if !program.nodes.is_empty() {
         runner.burst.enqueue_root();
     }
@@ -289,7 +289,7 @@ pub fn resume_each<'i>(
     let sequence = waiting(instance, bookmark)?;
     let mut scratch = Scratch::default();
     let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
-    runner.wake(EventKind::WorkflowResumed);
+    runner.set_executing(EventKind::WorkflowResumed);
     for input in inputs {
         runner.burst.scratch.resume_input = input.map(copy_or_null);
         runner.resume(sequence, bookmark)?;
@@ -325,7 +325,7 @@ pub fn fail(
     let sequence = waiting(instance, bookmark)?;
     let mut scratch = Scratch::default();
     let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
-    runner.wake(EventKind::WorkflowResumed);
+    runner.set_executing(EventKind::WorkflowResumed);
     runner.fail(sequence, bookmark, attempts, fault);
     runner.drain()?;
     Ok(runner.conclude())
@@ -349,7 +349,7 @@ pub fn retry(
     let faulted = retry::faulted(program, instance, activity_ids)?;
     let mut scratch = Scratch::default();
     let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
-    runner.wake(EventKind::WorkflowRetried);
+    runner.set_executing(EventKind::WorkflowRetried);
     runner.retry(&faulted);
     runner.drain()?;
     Ok(runner.conclude())

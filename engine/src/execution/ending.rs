@@ -126,7 +126,7 @@ pub(super) fn run_out(
 ) -> Result<Delta, Error> {
     let mut scratch = Scratch::default();
     let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
-    runner.wake(EventKind::WorkflowResumed);
+    runner.set_executing(EventKind::WorkflowResumed);
     runner.end_by_time(bookmark);
     runner.drain()?;
     Ok(runner.conclude())

@@ -50,8 +50,8 @@ impl<'a> Runner<'a> {
         Self { burst }
     }
 
-    /// Records that the instance runs on, and why.
-    pub fn wake(&mut self, why: EventKind) {
+    /// Makes the instance one in a burst, and writes why into the journal.
+    pub fn set_executing(&mut self, why: EventKind) {
         self.burst.workflow_event(why, None);
         self.burst.instance.sub_status = SubStatus::Executing;
     }

@@ -24,7 +24,7 @@ pub(crate) const EXIT: usize = 1;
 pub(crate) const TRIGGER: usize = 0;
 pub(crate) const ACTION: usize = 1;
 
-/// Runs a state machine.
+/// Is in one state at a time, and goes on by the first transition that is triggered and whose condition holds.
 #[derive(Debug)]
 pub struct StateMachine;
 

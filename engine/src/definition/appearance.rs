@@ -12,12 +12,12 @@ use crate::program::Program;
 const MAX_POSITION: f64 = 100_000.0;
 const SIZES: std::ops::RangeInclusive<f64> = 24.0..=2_000.0;
 
-/// Appearance of one activity.
+/// What people have set of an activity for the Studio; a member that they have not set is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Appearance {
-    /// Title that the author gave it.
+    /// The name that it is shown under.
     pub title: Option<String>,
-    /// Description by the author.
+    /// Text about it, which a tooltip shows.
     pub description: Option<String>,
     /// Position of its upper left corner in the Studio.
     pub position: Option<(f64, f64)>,

@@ -50,7 +50,7 @@ pub fn updates_consumers(document: &Value) -> bool {
     members.is_some_and(|members| read(members, true, &mut Problems::default()).updates_consumers)
 }
 
-/// Reads the options of a document.
+/// Reads `options`, and the settings that Elsa has beside it. What is missing or wrong has its default.
 pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Problems) -> Options {
     let flowcharts = flow_mode::of_definition(document, problems);
     let activity_events = journaling::of_activity(document, &Path::Root, problems);

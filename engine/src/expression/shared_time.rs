@@ -56,7 +56,7 @@ impl SharedTime {
     }
 }
 
-/// Shared time that is in force.
+/// Keeps shared time in force until it is dropped; then the time is in force again that was so before.
 #[derive(Debug)]
 pub struct InForce(Option<SharedTime>);
 

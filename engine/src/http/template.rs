@@ -9,7 +9,7 @@ use crate::fault::{Fault, shorten};
 /// Longest template: it is part of an index key.
 const MAX_BYTES: usize = 1_000;
 
-/// A compiled template.
+/// A template of paths, as the segments that a path is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     pub(super) segments: Vec<Segment>,

@@ -30,7 +30,7 @@ pub struct Vertex {
     pub kind: VertexKind,
 }
 
-/// What a vertex is.
+/// What stands at a place in a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VertexKind {
     /// A box of the frame.

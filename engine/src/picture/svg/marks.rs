@@ -11,7 +11,7 @@ use super::{Anchor, Font, GREY, line, number};
 /// Space between two entries of the legend.
 const APART: f64 = 22.0;
 
-/// A standing in words.
+/// What the tooltip of a box says of its standing.
 pub fn words(standing: Standing) -> String {
     match standing {
         Standing::Unreached => "not reached".into(),

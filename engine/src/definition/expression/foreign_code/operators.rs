@@ -23,7 +23,7 @@ const CSHARP: [PrecedenceLevel; 4] =
 
 const PYTHON: [PrecedenceLevel; 4] = [&[], &[("or ", Operator::Or("||"))], &[("and ", Operator::And)], COMPARISONS];
 
-/// The levels of precedence of a language.
+/// The operators that are translated of a language.
 pub(super) fn levels(language: ForeignLanguage) -> [PrecedenceLevel; 4] {
     match language {
         ForeignLanguage::CSharp => CSHARP,

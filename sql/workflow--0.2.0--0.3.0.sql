@@ -153,6 +153,7 @@ ALTER TABLE workflow.definitions
     ADD COLUMN saved_at      timestamptz,
     ADD COLUMN saved_by      integer,
     ADD COLUMN saved_session text,
+    ADD COLUMN deletion_xid  bigint,
     ALTER COLUMN numbering DROP NOT NULL;
 
 COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a version that was published never changes';
@@ -163,6 +164,7 @@ COMMENT ON COLUMN workflow.definitions.revision IS 'number of the save that it h
 COMMENT ON COLUMN workflow.definitions.saved_at IS 'when it was last saved as a draft';
 COMMENT ON COLUMN workflow.definitions.saved_by IS 'the role (workflow.owners) that last saved it as a draft';
 COMMENT ON COLUMN workflow.definitions.saved_session IS 'what the caller of that save called its session';
+COMMENT ON COLUMN workflow.definitions.deletion_xid IS 'the next transaction id, with its epoch, when retention found it deleted: transactions from there on see the deletion, and it goes when all others have ended';
 
 CREATE FUNCTION wf_save_draft(
     definition jsonb,

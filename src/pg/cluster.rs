@@ -31,6 +31,12 @@ pub fn my_full_transaction() -> Option<u64> {
     Some(unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value).filter(|id| *id != 0)
 }
 
+/// Gives this session's transaction an xid, if it has none.
+pub fn assign_transaction() {
+    // SAFETY: there is a transaction, and no call runs during recovery or in a parallel worker.
+    unsafe { pg_sys::GetTopTransactionId() };
+}
+
 /// The transaction of a session, by its xid or that of a part of it, if it is still running.
 pub fn running(transaction: u32) -> Option<u32> {
     let transaction = transaction.into();
@@ -61,6 +67,15 @@ pub fn oldest_unseen() -> u32 {
 pub fn oldest_running() -> u32 {
     // SAFETY: each statement that calls a function has pushed a snapshot.
     unsafe { (*pg_sys::GetActiveSnapshot()).xmin }.into_inner()
+}
+
+/// An xid with its epoch: all transactions with a lower one have ended, and all snapshots in use see that. Those of
+/// other databases and of replication slots count as well.
+pub fn oldest_needed() -> u64 {
+    // SAFETY: reads shared memory. No table means the tables that all databases share.
+    let oldest = unsafe { pg_sys::GetOldestNonRemovableTransactionId(std::ptr::null_mut()) }.into_inner();
+    let next = next_transaction();
+    next - u64::from((next as u32).wrapping_sub(oldest))
 }
 
 /// Whether `transaction`, an xid without epoch, precedes `other`, an xid with epoch. `transaction` must be within half

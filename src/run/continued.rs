@@ -17,7 +17,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::notice;
 use crate::run::activation::{key_of, refused};
-use crate::run::create::{StartPoint, create_pending, new_row};
+use crate::run::create::{StartPoint, create_pending, row_of};
 use crate::run::save::BurstEnd;
 use crate::run::session::FollowUp;
 use crate::run::{Session, admission};
@@ -41,7 +41,7 @@ pub fn create(
     let input = if let Value::Object(members) = next.input.0 { members } else { Map::new() };
     let (old, owner) = (&before.instance, before.owner.clone());
     let (key, name) = (old.correlation_id.clone(), old.name.clone());
-    let mut row = new_row(next.id, &target, owner, key, name, input, before.parent)?;
+    let mut row = row_of(next.id, &target, owner, key, name, input, before.parent)?;
     row.schedule_id = before.schedule_id;
     row.continued_from = Some(old.id);
     let ended = create_pending(session, &mut row, &target, &StartPoint::ROOT, None, session.now);

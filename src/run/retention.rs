@@ -113,7 +113,7 @@ fn purge(session: &Session, batch: u64, whose: OwnerFilter, keep: Keep, rounds: 
 /// Removes rows of the kinds that have an index for this. Returns whether there may be more.
 fn remove_rest(session: &Session, batch: u64, whose: OwnerFilter, keep: Option<i64>) -> bool {
     let limit = i64::try_from(batch).unwrap_or(i64::MAX);
-    let mut most = 0;
+    let (mut most, mut has_found) = (0, false);
     if let Some(keep) = guc::schedule_run_retention() {
         let until = before(session, keep);
         let over = mine(&store::commands(id_at(until), until, limit), whose);
@@ -129,10 +129,12 @@ fn remove_rest(session: &Session, batch: u64, whose: OwnerFilter, keep: Option<i
         let over = mine(&store::letters(until, limit), whose);
         most = store::remove_letters(&over).max(most);
         if has_all_rights(whose) {
-            most = store::remove_definitions(until, limit).max(most);
+            let definitions = store::remove_definitions(until, limit);
+            most = definitions.removed.max(most);
+            has_found = definitions.has_found;
         }
     }
-    most >= batch
+    has_found || most >= batch
 }
 
 fn before(session: &Session, keep: i64) -> Timestamp {

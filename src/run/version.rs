@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::access::{self, Privilege, StartedAs};
-use crate::pg::PgError;
+use crate::pg::{PgError, cluster};
 use crate::run::Session;
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::owners;
@@ -46,6 +46,17 @@ fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
             .hint(format!("Run wf_publish('{definition_id}'), or name a version.")),
         (_, None) => PgError::new("42704", format!("workflow definition \"{definition_id}\" does not exist"))
             .hint("Definitions are named by their id, not by their name."),
+    }
+}
+
+/// Refuses to start an instance of a version whose deletion has committed since the version was found (42704, 55000).
+/// Gives the transaction an xid first: retention finds deletions, and removes what they have left when all transactions
+/// have ended whose xids were assigned before. So it sees the instance.
+pub(super) fn require_undeleted(row: &DefinitionRow) -> Result<(), PgError> {
+    cluster::assign_transaction();
+    match definitions::is_deleted(row.id) {
+        true => Err(not_startable(&row.definition_id, None)),
+        false => Ok(()),
     }
 }
 

@@ -77,7 +77,7 @@ pub fn shared_schedule(one: i32, other: i32) -> Option<String> {
 }
 
 // Instances, kept stimuli and dead letters may be millions, so their rows keep the old owner; `same_as` resolves it.
-static MOVE: [Statement; 16] = [
+static MOVE: [Statement; 17] = [
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.paths SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
@@ -124,6 +124,12 @@ static MOVE: [Statement; 16] = [
     ),
     Statement::new(
         "DELETE FROM workflow.event_grants WHERE $1 IN (publisher, listener) AND $1 <> $2",
+        &[Type::Integer, Type::Integer],
+    ),
+    // What `into` was answered itself counts where both have made a call of one name.
+    Statement::new(
+        "UPDATE workflow.messages m SET owner = $2 WHERE m.owner = $1 AND NOT EXISTS (SELECT FROM workflow.messages o \
+             WHERE o.key = m.key AND o.owner = $2 AND o.message = m.message)",
         &[Type::Integer, Type::Integer],
     ),
     Statement::new(

@@ -297,6 +297,20 @@ pub fn running_instance(id: Uuid) -> Option<Uuid> {
     RUNNING.first(&[Arg::Uuid(&id)], |row| row.get())
 }
 
+read! {
+    struct Deletion of DEFINITIONS {
+        id: Uuid,
+        deleted_at: Option<Timestamp>,
+    }
+}
+static DELETION: Columns = Columns::of(&DEFINITIONS, Deletion::COLUMNS);
+
+/// Whether a version is deleted, or gone. Reads its row anew.
+pub fn is_deleted(id: Uuid) -> bool {
+    let stored = rows::read(&DELETION, Arg::Uuid(&id), Deletion::read).filter(|stored| stored.id == id);
+    stored.is_none_or(|stored| stored.deleted_at.is_some())
+}
+
 /// Marks a version as deleted. The row stays for the instances that refer to it.
 pub fn delete(row: &DefinitionRow, now: Timestamp) {
     DELETE.run(&[Arg::Uuid(&row.id), Arg::Timestamp(now)]);

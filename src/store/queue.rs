@@ -311,30 +311,22 @@ pub fn take(id: Uuid) -> bool {
 
 static TAKE_ALL_OF: Statement = items(
     "WITH gone AS (DELETE FROM workflow.bookmark_queue WHERE id IN (SELECT q.id FROM workflow.bookmark_queue q \
-         WHERE q.shape = $1 AND q.match_key = $2 AND q.sender = $6 AND q.bookmark_id = $3 AND q.expires_at > $4 \
+         WHERE q.shape = $1 AND q.match_key = $2 AND q.bookmark_id = $3 AND q.expires_at > $4 \
+             AND q.sender = (SELECT i.sender FROM workflow.bookmark_queue i WHERE i.id = $6) \
              AND q.deferred_for IS NULL AND (q.not_before IS NULL OR q.not_before <= $4) \
          ORDER BY q.shape, q.match_key, q.sender, q.id LIMIT $5 FOR UPDATE SKIP LOCKED) RETURNING *) \
      SELECT {q} FROM gone q ORDER BY q.id",
-    &[Type::Integer, Type::BigInt, Type::Uuid, Type::Timestamp, Type::BigInt, Type::Integer],
+    &[Type::Integer, Type::BigInt, Type::Uuid, Type::Timestamp, Type::BigInt, Type::Uuid],
 );
 
 /// Takes the items with the filter and the sender of `item` out of the queue, oldest first. The filter names a
-/// bookmark. Items of other senders would use up `limit`.
+/// bookmark. Items of other senders would use up `limit`. The sender is that of the row, which an adoption leaves.
 pub fn take_all_of(item: &Item, now: Timestamp, limit: i64) -> Vec<Item> {
     let shape = shape_of(&item.filter);
-    let key = key_of_filter(&item.filter, shape);
+    let (shape, key) = (Arg::Integer(shape), Arg::BigInt(key_of_filter(&item.filter, shape)));
     let bookmark = item.filter.bookmark_id.unwrap_or_default();
-    TAKE_ALL_OF.rows(
-        &[
-            Arg::Integer(shape),
-            Arg::BigInt(key),
-            Arg::Uuid(&bookmark),
-            Arg::Timestamp(now),
-            Arg::BigInt(limit),
-            Arg::Integer(item.sender.id),
-        ],
-        read,
-    )
+    let args = [shape, key, Arg::Uuid(&bookmark), Arg::Timestamp(now), Arg::BigInt(limit), Arg::Uuid(&item.id)];
+    TAKE_ALL_OF.rows(&args, read)
 }
 
 static PAGE: Statement = items(

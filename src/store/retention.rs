@@ -3,6 +3,7 @@
 
 use uuid::Uuid;
 
+use crate::pg::cluster;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 
 /// Rows that retention reads per page.
@@ -180,19 +181,49 @@ pub fn remove_refusals(ids: &[Uuid]) -> u64 {
     REMOVE_REFUSALS.run(&[Arg::Uuids(ids)])
 }
 
-static DEFINITIONS: Statement = Statement::new(
-    "DELETE FROM workflow.definitions WHERE id IN ( \
-         SELECT d.id FROM workflow.definitions d WHERE d.deleted_at <= $1 \
-             AND NOT EXISTS (SELECT FROM workflow.instances i WHERE i.definition_version_id = d.id) \
-             AND NOT EXISTS (SELECT FROM workflow.triggers t WHERE t.definition_version_id = d.id) \
-             AND NOT EXISTS (SELECT FROM workflow.definitions c WHERE c.links IS NOT NULL \
-                             AND c.links @> jsonb_build_array(jsonb_build_object('uses', d.id::text))) \
-         LIMIT $2 FOR UPDATE OF d SKIP LOCKED)",
+static DELETED: Statement = Statement::new(
+    "SELECT d.id, d.deletion_xid FROM workflow.definitions d WHERE d.deleted_at <= $1 \
+         AND NOT EXISTS (SELECT FROM workflow.instances i WHERE i.definition_version_id = d.id) \
+         AND NOT EXISTS (SELECT FROM workflow.triggers t WHERE t.definition_version_id = d.id) \
+         AND NOT EXISTS (SELECT FROM workflow.definitions c WHERE c.links IS NOT NULL \
+                         AND c.links @> jsonb_build_array(jsonb_build_object('uses', d.id::text))) \
+     LIMIT $2 FOR UPDATE OF d SKIP LOCKED",
     &[Type::Timestamp, Type::BigInt],
 );
+static MARK_DELETED: Statement = Statement::new(
+    "UPDATE workflow.definitions SET deletion_xid = $2 WHERE id = ANY ($1)",
+    &[Type::UuidArray, Type::BigInt],
+);
+static REMOVE_DELETED: Statement =
+    Statement::new("DELETE FROM workflow.definitions WHERE id = ANY ($1)", &[Type::UuidArray]);
+
+/// What retention did to deleted versions.
+#[derive(Clone, Copy, Debug)]
+pub struct RemovedDefinitions {
+    /// The number of versions that it removed.
+    pub removed: u64,
+    /// Whether it found versions for the first time. It removes these when all transactions of that time have ended.
+    pub has_found: bool,
+}
 
 /// Removes versions that were deleted at or before `until`, unless an instance, a trigger or another version still
-/// refers to them.
-pub fn remove_definitions(until: Timestamp, limit: i64) -> u64 {
-    DEFINITIONS.run(&[Arg::Timestamp(until), Arg::BigInt(limit)])
+/// refers to them, or a transaction has not ended that may have begun an instance before it could see the deletion.
+pub fn remove_definitions(until: Timestamp, limit: i64) -> RemovedDefinitions {
+    // Ask before the statement takes its snapshot, which then sees what the transactions before this xid have done.
+    let oldest = cluster::oldest_needed();
+    let found = DELETED.rows(&[Arg::Timestamp(until), Arg::BigInt(limit)], |row| {
+        (row.get::<Uuid>(), row.maybe::<i64>().map(i64::cast_unsigned))
+    });
+    // The next xid after the snapshot that saw the deletions: a transaction with a higher one sees them, too.
+    let next = cluster::next_transaction();
+    // A higher xid than the next one is of the cluster in which the database was dumped.
+    let is_known = |xid: &Option<u64>| xid.is_some_and(|xid| xid <= next);
+    let (known, new): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, xid)| is_known(xid));
+    let over = known.into_iter().filter(|(_, xid)| xid.is_some_and(|xid| xid <= oldest));
+    let (over, new): (Vec<_>, Vec<_>) = (over.map(|(id, _)| id).collect(), new.into_iter().map(|(id, _)| id).collect());
+    if !new.is_empty() {
+        MARK_DELETED.run(&[Arg::Uuids(&new), Arg::BigInt(next.cast_signed())]);
+    }
+    let removed = if over.is_empty() { 0 } else { REMOVE_DELETED.run(&[Arg::Uuids(&over)]) };
+    RemovedDefinitions { removed, has_found: !new.is_empty() }
 }

@@ -30,6 +30,7 @@ table!(DEFINITIONS = "definitions" {
     saved_at: Timestamp null,
     saved_by: Integer null,
     saved_session: Text null,
+    deletion_xid: BigInt null,
 });
 
 table!(INSTANCES = "instances" {

@@ -1,8 +1,9 @@
 //! Workers outside: claiming tasks, prolonging leases and giving tasks back.
 //!
-//! A claim locks rows only if they are free, so that it never waits. For the last attempt of a task the lock of its
-//! instance comes first: the lease then has a bookmark, which the state of the instance counts. So it does for the
-//! first one of a task that has to be claimed in time.
+//! A claim locks rows only if they are free. It waits for a session that changes limits (`wf_limit_tasks`), so that a
+//! new limit counts every lease. For the last attempt of a task the lock of its instance comes first: the lease then
+//! has a bookmark, which the state of the instance counts. So it does for the first one of a task that has to be
+//! claimed in time.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

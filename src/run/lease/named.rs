@@ -19,8 +19,8 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, ClaimableTask, Held};
 use crate::store::{limits, route};
 
-/// Claims a task. One that cannot be claimed now is refused with the reason (55000); the call waits for
-/// no other session but one that changes limits.
+/// Claims a task. One that cannot be claimed now is refused with the reason (55000). As every claim, the call waits for
+/// a session that changes limits. It waits also for one that moves the partition of the instance.
 pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i64) -> Result<NewLease, PgError> {
     begin()?;
     let (now, limits) = (session.timestamp(), limits::lock());

@@ -1,7 +1,7 @@
 //! Many answers of workers in one call.
 //!
 //! Each answer has a subtransaction of its own, so that one that is refused stops no other. Instances are locked in
-//! order of id, as every call does that waits for more than one.
+//! order of id, so that two such calls do not deadlock.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;

@@ -17,11 +17,13 @@ use crate::run::{Session, continued, paused, resume, running};
 use crate::store::incidents;
 use crate::store::instances::{self, InstanceRow};
 
-/// Cancels an instance and then its children, in order of id. One that has work to compensate is left to its handlers,
-/// unless it is cancelled by force. `false`: it had already ended, or is already being cancelled.
+/// Cancels an instance and then those below it. One that has work to compensate is left to its handlers, unless it is
+/// cancelled by force. `false`: it had already ended, or is already being cancelled.
 ///
-/// Cancel, delete and a change of owner wait for more than one instance lock. They take the locks downward and in order
-/// of id, so that two such calls cannot deadlock.
+/// Cancel, delete, a pause and a change of owner wait for more than one instance lock. They take the locks level by
+/// level downward, and those of siblings in order of id. Where one call begins below the other, each locks the instance
+/// at which the lower one begins before those below it, so two such calls cannot deadlock. The end of a pause waits for
+/// several locks, too, in order of id over all levels.
 pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>, force: bool) -> Result<bool, PgError> {
     let cancelled = cancel_if_there(session, instance_id, reason, force)?;
     let cancelled = cancelled.ok_or_else(|| resume::unknown(instance_id))?;

@@ -1,10 +1,10 @@
 //! Changing owners.
 //!
-//! Locks are taken in the usual order: for a definition the lock of its versions; for instances their rows, downward
-//! and in order of id as a cancel takes them; for a schedule or an activity type its row; then the row of the new
-//! owner, if this call makes it. So two calls about the same object wait for each other, and the second one sees the
-//! owner that the first one set. A call waits for an instance whose burst another session runs. Sessions that cache a
-//! compiled definition are told at commit.
+//! Locks are taken in the usual order: for a definition the lock of its versions; for instances their rows, level by
+//! level as a cancel takes them; for a schedule or an activity type its row; then the row of the new owner, if this
+//! call makes it. So two calls about the same object wait for each other, and the second one sees the owner that the
+//! first one set. A call waits for an instance whose burst another session runs. Sessions that cache a compiled
+//! definition are told at commit.
 
 use std::collections::VecDeque;
 

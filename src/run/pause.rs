@@ -27,10 +27,10 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::owners;
 use crate::store::{journal, pauses, queue};
 
-/// Pauses an instance, and then its children in order of id if they are asked for. `false`: all of them were paused
-/// before, or have ended.
+/// Pauses an instance, and then those below it if they are asked for. `false`: all of them were paused before, or have
+/// ended.
 ///
-/// Locks are taken downward and in order of id, as a cancel takes them.
+/// Locks are taken level by level, siblings in order of id, as a cancel takes them.
 ///
 /// # Errors
 /// 42704 if it does not exist; 42501 without the right to alter it or one of the children.
@@ -96,7 +96,8 @@ fn note(session: &Session, row: &mut InstanceRow, kind: EventKind, reason: Optio
     rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
 }
 
-/// Ends the pause of an instance and of those that were paused with it.
+/// Ends the pause of an instance and of those that were paused with it. The locks of these come after that of the
+/// instance, in order of id over all levels.
 ///
 /// # Errors
 /// 42704 if it does not exist, 55000 if it is not paused; 42501 without the right to alter it or one of the others.

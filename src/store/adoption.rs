@@ -187,7 +187,7 @@ static TRIGGERS: Statement = Statement::new(
 /// Clears the due time of overdue timers in instances: they then wait for a call that resumes them. Bookmarks that the
 /// engine itself made for a worker (`Workflow.*`) stay due.
 pub fn hold_timers(now: Timestamp) {
-    // Lock the instances first, in order of id, as `wf_cancel` does.
+    // Lock the instances first, in order of id.
     let ids: Vec<Uuid> = LOCK_OVERDUE.rows(&[Arg::Timestamp(now)], |row| row.get());
     HOLD.run(&[Arg::Timestamp(now), Arg::Uuids(&ids)]);
 }

@@ -195,7 +195,7 @@ fn define_behaviour() {
     GucRegistry::define_int_guc(
         c"workflow.queue_ttl",
         c"How long the queue keeps a stimulus that matches no bookmark, by default.",
-        c"It applies to wf_enqueue_bookmark if keep_for is NULL, and to wf_replay.",
+        c"It applies where keep_for is NULL, and to calls without that argument. 0 keeps nothing.",
         &QUEUE_TTL,
         0,
         i32::MAX,

@@ -42,7 +42,7 @@ CREATE TABLE workflow.schema_2 (
     number integer CONSTRAINT schema_number_not_null NOT NULL CONSTRAINT schema_number_pkey PRIMARY KEY
 );
 
-COMMENT ON TABLE workflow.schema_2 IS 'number of the schema, by its name; calls hold a lock on it, so that ALTER EXTENSION UPDATE waits for them';
+COMMENT ON TABLE workflow.schema_2 IS 'number of the schema, by its name; calls hold a lock on it, so that an upgrade script that renames it waits for them';
 
 -- A role as a row remembers it: the cluster, the oid, the name. Its text is made when it is read out, from
 -- pg_authid: a dump names the role as it is called then, and a role that is gone has no name. What comes in is kept.

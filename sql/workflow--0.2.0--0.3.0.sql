@@ -4,6 +4,7 @@
 
 -- A library of 0.2.0 cannot read the state of an instance with attempts.
 ALTER TABLE workflow.schema_1 RENAME TO schema_2;
+COMMENT ON TABLE workflow.schema_2 IS 'number of the schema, by its name; calls hold a lock on it, so that an upgrade script that renames it waits for them';
 
 COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is met by its id, and for what no stimulus meets';
 

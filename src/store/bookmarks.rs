@@ -1,4 +1,5 @@
-//! Bookmark rows, and which of them a stimulus matches: one statement per shape of filter.
+//! Bookmark rows: how they are locked, read, written and removed. [`matching`](super::matching) says which of them a
+//! stimulus matches.
 
 use serde_json::Value;
 use uuid::Uuid;

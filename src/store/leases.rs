@@ -3,9 +3,10 @@
 //! A lease is stored in the row of the task's bookmark, because the index in which a claim looks for the next task must
 //! lose the task with the claim, while `workflow.tasks` keeps a row that no claim touches.
 //!
-//! The index is ordered by `available_at`: NULL for a task that can be claimed now, and the instant from which it can
-//! be for one that is leased or waits for its next attempt. A heartbeat prolongs `lease_until` alone. When the index
-//! says that such a task is available, [`release_due`] looks at `lease_until` and puts the task back or moves it on.
+//! The index is ordered by `available_at`. It is NULL for a task that can be claimed now, and `-infinity` for one that
+//! can be claimed within the limits of its lane. For a task that is leased or waits for its next attempt it is the
+//! instant from which the task can be claimed. A heartbeat prolongs `lease_until` alone. When the index says that such
+//! a task is available, [`release_due`] looks at `lease_until` and puts the task back or moves it on.
 
 use pgrx::pg_sys::Oid;
 use serde_json::Value;

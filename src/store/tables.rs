@@ -1,4 +1,7 @@
 //! The tables of `sql/schema.sql` with the columns that the library uses. `null` marks a column that may be NULL.
+//!
+//! Of a row that moves to another node an export packs these columns and no others: a column that is not here would be
+//! NULL there.
 
 use crate::pg::spi::table;
 

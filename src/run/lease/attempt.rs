@@ -21,7 +21,7 @@ pub struct NextAttempt {
     pub max_attempts: Option<u32>,
     /// Whether it is the last one: its lease has a bookmark.
     pub is_last: bool,
-    /// Whether it is the first one, and has to begin in time: it ends that bookmark.
+    /// Whether a `startTimeout` bounds how long the task waits for it: the claim removes the bookmark of that time.
     pub is_awaited: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Elsa's filter of instances.
+//! Elsa's filter of instances. That of a list and that of a plan are one type with two readers, because Elsa's clients
+//! write them in different forms: [`InstanceFilter::of_list`] and [`InstanceFilter::read`].
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -8,7 +9,7 @@ use super::members::Members;
 use crate::fault::{Fault, shorten};
 use crate::instance::SubStatus;
 
-/// Which instances a plan is for: those that satisfy every member that is given.
+/// Which instances a plan is for, or a list shows: those that satisfy every member that is given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InstanceFilter {
     /// The ids that an instance may have; `None`, here and below: any.
@@ -45,7 +46,7 @@ pub struct TimeFilter {
     pub moment: Moment,
     /// How it stands to the given one.
     pub relation: Relation,
-    /// The instant that the author of the plan gave.
+    /// The instant that the filter gives.
     pub instant: DateTime<Utc>,
 }
 
@@ -90,7 +91,7 @@ const RELATIONS: [(&str, Relation); 6] = [
 ];
 
 impl InstanceFilter {
-    /// Reads a filter.
+    /// Reads the filter of a plan.
     ///
     /// # Errors
     /// 22023 for what is no filter, and for one that selects every instance without saying so.

@@ -232,12 +232,14 @@ pub(super) fn packed(instance: &Instance) -> Vec<u8> {
 /// Inserts an instance. `false`: its id or activation key is taken.
 pub fn insert_unless_taken(row: &InstanceRow, now: Timestamp) -> bool {
     let state = packed(&row.instance);
+    note_if_ended(&row.instance);
     INSERT_UNLESS_TAKEN.run(&new(row, &state, now).values()) > 0
 }
 
 /// Inserts an instance. The caller knows that no instance has its id or activation key.
 pub fn insert(writer: &mut Writer, row: &InstanceRow, now: Timestamp) {
     let state = packed(&row.instance);
+    note_if_ended(&row.instance);
     writer.insert(&ROW, &new(row, &state, now).values());
 }
 
@@ -274,13 +276,21 @@ fn output(instance: &Instance) -> Option<&Map<String, Value>> {
     (!instance.output.is_empty()).then_some(&instance.output)
 }
 
-/// The end time of an instance. A faulted instance has none: a retry can continue it.
+/// Whether an instance has ended. A faulted instance has not: a retry can continue it.
+fn has_ended(instance: &Instance) -> bool {
+    matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled)
+}
+
+/// The end time of an instance that is stored now; `None`: it has not ended.
 fn finished_at(instance: &Instance, now: Timestamp) -> Option<Timestamp> {
-    let has_ended = matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled);
-    has_ended.then(|| {
+    has_ended(instance).then_some(now)
+}
+
+/// Notes the end of an instance that is stored now, if it has ended.
+fn note_if_ended(instance: &Instance) {
+    if has_ended(instance) {
         wake::note_ended(&instance.id);
-        now
-    })
+    }
 }
 
 changed! {
@@ -306,6 +316,7 @@ pub fn update(writer: &mut Writer, row: &InstanceRow, changed: &Changed, key_bef
     let instance = &row.instance;
     let key = row.activation_key.as_deref();
     let state = packed(instance);
+    note_if_ended(instance);
     let changes = Changes {
         id: &instance.id,
         status: instance.sub_status.status().name(),

@@ -114,7 +114,7 @@ fn cancel_if_free(
             None => Ok(CancelAttempt::Over),
         };
     }
-    if !claim::can_remove_tasks(&row, &compiled) || !take() {
+    if !claim::try_lock_few_tasks(&row, &compiled) || !take() {
         return Ok(CancelAttempt::Busy);
     }
     // No activity waits for its report.

@@ -61,19 +61,20 @@ pub fn is_leased(bookmark: &Bookmark) -> bool {
 
 /// Claims a bookmark, if no other session holds its instance.
 pub fn try_claim(bookmark: Uuid) -> Result<Claim, PgError> {
-    Ok(removable(in_owners_session(claimed(bookmark, bookmarks::try_lock(bookmark))?)))
+    Ok(lock_few_tasks(in_owners_session(claimed(bookmark, bookmarks::try_lock(bookmark))?)))
 }
 
 /// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever
 /// session.
 pub fn try_claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
-    Ok(removable(claimed(bookmark, bookmarks::try_lock(bookmark))?))
+    Ok(lock_few_tasks(claimed(bookmark, bookmarks::try_lock(bookmark))?))
 }
 
-/// Leaves an instance alone if the call would have to wait for one of its tasks.
-fn removable(claim: Claim) -> Claim {
+/// Locks the open tasks of a claimed instance as [`try_lock_few_tasks`] does. The instance is left alone if another
+/// session holds one.
+fn lock_few_tasks(claim: Claim) -> Claim {
     match claim {
-        Claim::Ready(waiting, compiled) if !can_remove_tasks(&waiting.row, &compiled) => Claim::Busy(Reason::Locked),
+        Claim::Ready(waiting, compiled) if !try_lock_few_tasks(&waiting.row, &compiled) => Claim::Busy(Reason::Locked),
         claim => claim,
     }
 }
@@ -81,12 +82,14 @@ fn removable(claim: Claim) -> Claim {
 /// The most open tasks of an instance that a call locks before it removes any.
 const MANY: usize = 100;
 
-/// Whether the call may remove the open tasks of the instance now. Up to [`MANY`] of them it locks first, so that it
-/// waits for none. A claim or a heartbeat holds the row of a task without the instance, and its transaction may wait
-/// for a lock of this call. With more open tasks it locks none: the burst may wait for a claim or a heartbeat, and
+/// Locks the open tasks of an instance before the call removes any, if there are at most [`MANY`], so that the call
+/// waits for none. `false`: another session holds one of them, and none is locked.
+///
+/// A claim or a heartbeat holds the row of a task without the instance, and its transaction may wait for a lock of this
+/// call. With more open tasks it locks none and returns `true`: the burst may wait for a claim or a heartbeat, and
 /// PostgreSQL ends a deadlock with 40P01.
-pub fn can_remove_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
-    !has_few_tasks(row, compiled) || can_lock_tasks(row.instance.id)
+pub fn try_lock_few_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
+    !has_few_tasks(row, compiled) || try_lock_tasks(row.instance.id)
 }
 
 /// Whether an instance of this version has open tasks, and so few that a call locks them before it removes any.
@@ -98,7 +101,7 @@ pub fn has_few_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
 }
 
 /// Locks the open tasks of an instance. `false`: another session holds one of them, and none is locked.
-pub fn can_lock_tasks(instance: Uuid) -> bool {
+pub fn try_lock_tasks(instance: Uuid) -> bool {
     // Locks of tasks that are not removed now would keep their workers from answering until the transaction ends.
     kept_if(|| leases::lock_all_of(instance), |has_locked| *has_locked).unwrap_or_else(|error| unwind(error))
 }

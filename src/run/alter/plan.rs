@@ -222,7 +222,7 @@ fn alter(
     let compiled = compiled::of_instance(&row)?;
     require(alterations, &row, &compiled, is_named)?;
     let runs = alterations.iter().any(Alteration::runs_activities);
-    if runs && !claim::can_remove_tasks(&row, &compiled) {
+    if runs && !claim::try_lock_few_tasks(&row, &compiled) {
         return Ok(AlterationOutcome::Busy);
     }
     let mut apply = |session: &mut Session| {

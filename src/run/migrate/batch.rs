@@ -216,7 +216,7 @@ fn go(
 ) -> Result<(MigrationOutcome, Vec<Problem>), PgError> {
     let runs = !prepared.cancelled.is_empty() || !prepared.moved.after.is_empty();
     let touches_tasks = runs || !prepared.moved.renamed.is_empty();
-    if touches_tasks && has_tasks && !claim::can_lock_tasks(prepared.row.instance.id) {
+    if touches_tasks && has_tasks && !claim::try_lock_tasks(prepared.row.instance.id) {
         return Ok((MigrationOutcome::Busy, Vec::new()));
     }
     if !runs && change.key(&prepared.row) == prepared.row.activation_key {

@@ -100,7 +100,7 @@ fn complete<R>(value: R) -> Result<R, Fault> {
 fn converted(value: Value, to: TypeName) -> Result<Value, Fault> {
     convert(value, to).map_err(|fault| match fault.detail {
         Some(_) => fault,
-        None => fault.detail(format!("The value of the expression is converted to {to:?}.")),
+        None => fault.detail(format!("The value of the expression is converted to {}.", to.name())),
     })
 }
 

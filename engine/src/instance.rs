@@ -305,6 +305,16 @@ pub enum ActivityStatus {
     Faulted,
 }
 
+impl ActivityStatus {
+    /// Elsa's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "Running",
+            Self::Faulted => "Faulted",
+        }
+    }
+}
+
 /// What an activity remembers between its calls. It is stored by the number of the variant, so a new variant must come
 /// last.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -134,7 +134,7 @@ fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
             "activity_type": node.type_name,
             "execution": sequence,
             "parent": context.parent,
-            "status": format!("{:?}", context.status),
+            "status": context.status.name(),
             "bookmarks": context.bookmarks,
             "variables": variables.collect::<serde_json::Map<_, _>>(),
         })

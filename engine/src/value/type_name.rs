@@ -32,6 +32,26 @@ pub enum TypeName {
     Foreign,
 }
 
+impl TypeName {
+    /// The name that messages have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Any => "Any",
+            Self::Boolean => "Boolean",
+            Self::Integer => "Integer",
+            Self::Float => "Float",
+            Self::Decimal => "Decimal",
+            Self::String => "String",
+            Self::Guid => "Guid",
+            Self::DateTime => "DateTime",
+            Self::TimeSpan => "TimeSpan",
+            Self::List => "List",
+            Self::Object => "Object",
+            Self::Foreign => "Foreign",
+        }
+    }
+}
+
 /// Reads a type name in any letter case. A name that is not known is a class of the user's program
 /// ([`TypeName::Foreign`]).
 ///

@@ -87,7 +87,7 @@ pub fn run(
         }
     };
     if is_served && !note_answer(session, id, &mut delta) {
-        return Ok(BurstEnd::Taken);
+        return Ok(BurstEnd::TurnedAway);
     }
     if let (OnFault::Raise, Some(incident)) = (on_fault, delta.incidents.first()) {
         return Err(if may_watch(row, compiled) { host.original(&incident.fault) } else { faulted_somewhere(id) });

@@ -46,7 +46,10 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
         }
     };
     let report = match ended {
-        BurstEnd::Taken => child::refusal(id, &refused(&row.definition_id, &key_of(&row, &compiled))?.message),
+        // A child serves no request, so its burst turns none away.
+        BurstEnd::Taken | BurstEnd::TurnedAway => {
+            child::refusal(id, &refused(&row.definition_id, &key_of(&row, &compiled))?.message)
+        }
         BurstEnd::Saved if begin == Begin::Now => child_report::of(&row)?,
         BurstEnd::Saved => return Ok(()),
     };

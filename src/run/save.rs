@@ -38,9 +38,10 @@ pub enum RowState {
 pub enum BurstEnd {
     /// What it changed is in the tables. What it set off is still to be done, as follow-ups of the call.
     Saved,
-    /// Not saved. Either the id or activation key of a new instance is taken, and nothing is left of the instance. Or
-    /// the burst turned away the request that it served, and the caller undoes what the burst did.
+    /// Not saved: the id or activation key of a new instance is taken. Nothing is left of the instance.
     Taken,
+    /// Not saved: the burst turned away the request that it served. The caller undoes what the burst did.
+    TurnedAway,
 }
 
 /// A bookmark that is being used up.

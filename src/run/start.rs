@@ -248,11 +248,10 @@ pub fn start_for_request(
         return Ok(None);
     }
     let beginning = Beginning { trigger: activity, id_given: is_given, ..Beginning::default() };
-    if begin(session, &mut row, compiled, beginning)? == BurstEnd::Saved {
-        return Ok(Some(id));
-    }
-    if session.http.refusal.is_none() {
-        note_refusal(session, &row, compiled, trigger);
+    match begin(session, &mut row, compiled, beginning)? {
+        BurstEnd::Saved => return Ok(Some(id)),
+        BurstEnd::Taken => note_refusal(session, &row, compiled, trigger),
+        BurstEnd::TurnedAway => {}
     }
     Ok(None)
 }
@@ -286,13 +285,13 @@ pub fn start_scheduled(
     let input = if let Value::Object(members) = input { members } else { Map::new() };
     let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input, None)?;
     row.schedule_id = Some(new.trigger.id);
-    match create_pending(session, &mut row, compiled, &StartPoint::at(new.trigger), stimulus.as_ref(), new.at) {
-        BurstEnd::Saved => Ok(Some(id)),
-        BurstEnd::Taken => {
-            note_refusal(session, &row, compiled, new.trigger);
-            Ok(None)
-        }
+    let start_point = StartPoint::at(new.trigger);
+    let ended = create_pending(session, &mut row, compiled, &start_point, stimulus.as_ref(), new.at);
+    if ended == BurstEnd::Taken {
+        note_refusal(session, &row, compiled, new.trigger);
+        return Ok(None);
     }
+    Ok(Some(id))
 }
 
 /// Creates the instance, due now. A session of the owner runs it.

@@ -202,7 +202,7 @@ impl<'a> TaskClaim<'a> {
                 continue;
             }
             let terms = Terms { until: self.until, worker: self.worker, named: None };
-            match take(session, search, (claimable, locked), &terms, &mut self.later) {
+            match take(session, search, claimable, locked, &terms, &mut self.later) {
                 Ok(None) => self.passed += 1,
                 Ok(Some(taken)) => self.note(claimable.task, taken),
                 Err(error) if error.aborts_transaction() => return Err(error),

@@ -118,7 +118,8 @@ pub fn save(
     }
     let opened: Vec<Lease> = delta.tasks.iter().map(unclaimed).collect();
     let has_queue = rows::write(|writer| {
-        write(writer, row, state, before, (delta, &opened), now);
+        write_instance(writer, row, state, before, delta, now);
+        write_bookmarks(writer, row, delta, &opened, now);
         write_resumed(writer, row, delta, resumed, now);
         let has_queue = queue::has_any(writer);
         write_tasks(writer, row, delta, resumed, now);
@@ -191,13 +192,13 @@ fn clear<'a>(
     resumed
 }
 
-/// Writes the instance and its new bookmarks.
-fn write(
+/// Writes the instance, unless it has been inserted already.
+fn write_instance(
     writer: &mut Writer,
     row: &InstanceRow,
     state: RowState,
     before: &RowBefore,
-    (delta, opened): (&Delta, &[Lease]),
+    delta: &Delta,
     now: Timestamp,
 ) {
     match state {
@@ -209,6 +210,10 @@ fn write(
             instances::update(writer, row, &delta.changed, before.activation_key.as_deref(), ended);
         }
     }
+}
+
+/// Writes the new bookmarks of the instance. `opened` has the leases of its new tasks.
+fn write_bookmarks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, opened: &[Lease], now: Timestamp) {
     // Both are in the order in which they were made.
     let mut tasks = delta.tasks.iter().zip(opened).peekable();
     let other = Lease::default();

@@ -161,7 +161,7 @@ fn judge(
         PlannedWork::Alter(alterations) if plan.is_dry_run => {
             try_out(session, alterations, id, is_named, &mut problems)
         }
-        PlannedWork::Alter(alterations) => alter(session, (plan, alterations), id, is_named, &mut problems),
+        PlannedWork::Alter(alterations) => alter(session, plan, alterations, id, is_named, &mut problems),
     };
     let altered = match altered {
         Err(error) if error.aborts_transaction() => return Err(error),
@@ -207,7 +207,8 @@ fn try_out(
 /// Alters an instance whose lock is free.
 fn alter(
     session: &mut Session,
-    (plan, alterations): (&AlterationPlan, &[Alteration]),
+    plan: &AlterationPlan,
+    alterations: &[Alteration],
     id: Uuid,
     is_named: bool,
     problems: &mut Vec<String>,

@@ -40,7 +40,7 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
     }
     let mut claim = TaskClaim::new(worker.as_deref(), 1, lease, now);
     let terms = Terms { until: claim.until, worker: claim.worker, named: Some((&row, &compiled)) };
-    let taken = take(session, &mut search, (&claimable, None), &terms, &mut claim.later)?;
+    let taken = take(session, &mut search, &claimable, None, &terms, &mut claim.later)?;
     let Some(taken) = taken else { return Err(not_taken(&mut search, &claimable)?) };
     claim.note(task, taken);
     claim.end().pop().ok_or_else(|| busy(task))

@@ -52,7 +52,8 @@ impl Terms<'_> {
 pub fn take(
     session: &mut Session,
     search: &mut Search,
-    (claimable, locked): (&ClaimableTask, Option<Held>),
+    claimable: &ClaimableTask,
+    locked: Option<Held>,
     terms: &Terms<'_>,
     later: &mut Vec<(Uuid, Lease)>,
 ) -> Result<Option<ClaimedAttempt>, PgError> {

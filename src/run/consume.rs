@@ -27,8 +27,8 @@ pub fn use_up(
 ) -> Result<(), PgError> {
     let starts = [START_BOOKMARK, stimulus::LIMIT].contains(&waiting.bookmark.activity_type.as_str());
     let is_start = starts && waiting.row.instance.sub_status == SubStatus::Pending;
-    let is_taken = is_start || compiled.row.uses_sql;
-    if is_taken && waiting.resumed.auto_burn {
+    let is_taken = waiting.bookmark.auto_burn && (is_start || compiled.row.uses_sql);
+    if is_taken {
         // A stimulus that the burst itself sends must not find the bookmark.
         let _mark = running::Mark::set(waiting.row.instance.id);
         let (now, may_be_held) = (session.timestamp(), waiting.is_locked);

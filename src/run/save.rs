@@ -57,7 +57,7 @@ pub struct Consumed<'a> {
     pub answer: Answer<'a>,
     /// Whether it is resumed because it was due.
     pub by_time: bool,
-    /// Whether its row is gone already. Otherwise the statement that saves the burst takes it.
+    /// Whether its row is gone already. Otherwise the save takes the row if it has `auto_burn`, and leaves any other.
     pub is_taken: bool,
 }
 
@@ -169,10 +169,12 @@ fn clear<'a>(
     if !all && !correlates && burned.is_empty() && delta.cleared.is_empty() {
         return resumed;
     }
-    if let Some(taking) = resumed.as_mut().filter(|taking| !taking.is_taken && !delta.keep_resumed) {
-        if taking.bookmark.auto_burn {
-            rows::write(|writer| bookmarks::take(writer, taking.bookmark, taking.is_locked, session.timestamp()));
-        }
+    if let Some(taking) = &mut resumed
+        && taking.bookmark.auto_burn
+        && !taking.is_taken
+        && !delta.keep_resumed
+    {
+        rows::write(|writer| bookmarks::take(writer, taking.bookmark, taking.is_locked, session.timestamp()));
         taking.is_taken = true;
     }
     limits::note_ends_of(instance.id);
@@ -241,11 +243,11 @@ fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed:
     let Some(Consumed { bookmark, lease, is_locked, is_taken, .. }) = resumed else { return };
     match (delta.keep_resumed, is_taken) {
         (false, false) if bookmark.auto_burn => bookmarks::take(writer, bookmark, is_locked, now),
-        (true, true) if bookmark.auto_burn && is_locked => {
+        (true, true) if is_locked => {
             bookmarks::insert(writer, bookmark, lease, &row.instance, now);
         }
         // A worker may have claimed the task since it was read, and given it back: an older token must not count again.
-        (true, true) if bookmark.auto_burn => {
+        (true, true) => {
             let given_back = Lease { token: None, until: None, worker: None, ..lease.clone() };
             bookmarks::insert(writer, bookmark, &given_back, &row.instance, now);
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::forms::short_form;
+use super::forms::{ShortKey, short_form};
 use super::json::{Path, entry, kind_of, member, too_deep};
 use super::problem::{ProblemKind, Problems};
 use crate::fault::shorten;
@@ -64,9 +64,9 @@ pub(super) fn constant(value: &Value, type_name: TypeName, place: &Path<'_>, pro
         return Value::Null;
     }
     let value = match short_form(value) {
-        Some(("literal", inner)) => inner,
+        Some((ShortKey::Literal, inner)) => inner,
         Some((key, _)) => {
-            let message = format!("an initial value must be a constant, not an expression \"{key}\"");
+            let message = format!("an initial value must be a constant, not an expression \"{}\"", key.name());
             problems.unsupported(place, message);
             return Value::Null;
         }

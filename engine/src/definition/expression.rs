@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::constant::is_blank;
-use super::forms::{short_form, wrapper};
+use super::forms::{ShortKey, short_form, wrapper};
 use super::json::{Path, entry, kind_of, member, too_deep};
 use super::mentions::Use;
 use super::problem::{ProblemKind, Problems};
@@ -110,34 +110,47 @@ impl ExpressionReader<'_> {
         }
     }
 
-    fn short(&mut self, key: &str, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
-        match key {
-            "literal" => return self.constant(value, type_name, place),
-            "object" => return self.object(value, type_name, place),
-            _ => {}
-        }
-        let Some(text) = value.as_str() else {
-            let message =
-                format!("\"{key}\" must be a string, not {} (a constant is {{\"literal\": …}})", kind_of(value));
-            self.problems.invalid(&place.key(key), message);
-            return None;
-        };
+    /// Reads what has this key in the short form.
+    fn short(&mut self, key: ShortKey, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
+        let below = place.key(key.name());
         let kind = match key {
-            "js" => {
-                self.problems.check_script(text, self.strict, &place.key(key));
-                ExpressionKind::JavaScript(text.into())
+            ShortKey::Literal => return self.constant(value, type_name, place),
+            ShortKey::Object => return self.object(value, type_name, place),
+            ShortKey::JavaScript => {
+                let source = self.short_text(key, value, &below)?;
+                self.problems.check_script(source, self.strict, &below);
+                ExpressionKind::JavaScript(source.into())
             }
-            "liquid" => self.liquid(text, &place.key(key))?,
-            "sql" => self.sql(text, &place.key(key))?,
-            "var" => ExpressionKind::Variable(self.variable(text, place)?),
-            _ => {
+            ShortKey::Liquid => {
+                let source = self.short_text(key, value, &below)?;
+                self.liquid(source, &below)?
+            }
+            ShortKey::Sql => {
+                let source = self.short_text(key, value, &below)?;
+                self.sql(source, &below)?
+            }
+            ShortKey::Variable => {
+                let name = self.short_text(key, value, &below)?;
+                ExpressionKind::Variable(self.variable(name, place)?)
+            }
+            ShortKey::Input => {
+                let name = self.short_text(key, value, &below)?;
                 if self.strict {
-                    self.problems.mentions.want(Use::Input, text.into(), place);
+                    self.problems.mentions.want(Use::Input, name.into(), place);
                 }
-                ExpressionKind::Input(text.into())
+                ExpressionKind::Input(name.into())
             }
         };
         Some(Expression { kind, type_name })
+    }
+
+    fn short_text<'v>(&mut self, key: ShortKey, value: &'v Value, place: &Path<'_>) -> Option<&'v str> {
+        if value.as_str().is_none() {
+            let (key, kind) = (key.name(), kind_of(value));
+            let message = format!("\"{key}\" must be a string, not {kind} (a constant is {{\"literal\": …}})");
+            self.problems.invalid(place, message);
+        }
+        value.as_str()
     }
 
     /// Reads `{"type", "value"}`.

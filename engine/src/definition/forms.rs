@@ -4,14 +4,41 @@ use serde_json::Value;
 
 use super::json::{entry, member, text};
 
-/// Keys that make an object with one member an expression.
-const SHORT: [&str; 7] = ["js", "sql", "liquid", "var", "input", "object", "literal"];
+/// A key that makes an object with one member an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ShortKey {
+    JavaScript,
+    Sql,
+    Liquid,
+    Variable,
+    Input,
+    Object,
+    Literal,
+}
+
+impl ShortKey {
+    const ALL: [Self; 7] =
+        [Self::JavaScript, Self::Sql, Self::Liquid, Self::Variable, Self::Input, Self::Object, Self::Literal];
+
+    /// The key as documents have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::JavaScript => "js",
+            Self::Sql => "sql",
+            Self::Liquid => "liquid",
+            Self::Variable => "var",
+            Self::Input => "input",
+            Self::Object => "object",
+            Self::Literal => "literal",
+        }
+    }
+}
 
 /// The key and the value of an expression in the short form.
-pub(super) fn short_form(value: &Value) -> Option<(&'static str, &Value)> {
+pub(super) fn short_form(value: &Value) -> Option<(ShortKey, &Value)> {
     let object = value.as_object().filter(|object| object.len() == 1)?;
-    let (key, value) = object.iter().next()?;
-    SHORT.iter().find(|short| *short == key).map(|short| (*short, value))
+    let (name, value) = object.iter().next()?;
+    ShortKey::ALL.into_iter().find(|key| key.name() == name).map(|key| (key, value))
 }
 
 /// Elsa's wrapper of an input or output.

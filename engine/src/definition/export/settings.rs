@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::fill;
 use crate::definition::constant::{EXACT_VALUE, as_text, constant};
-use crate::definition::forms::short_form;
+use crate::definition::forms::{ShortKey, short_form};
 use crate::definition::json::{Path, elements, entry, member, text};
 use crate::definition::problem::Problems;
 use crate::program::{Activation, IncidentStrategy, Options};
@@ -56,7 +56,7 @@ fn initial(out: &mut Map<String, Value>, type_name: TypeName) {
         return;
     };
     let value = match short_form(&value) {
-        Some(("literal", inner)) => inner.clone(),
+        Some((ShortKey::Literal, inner)) => inner.clone(),
         Some(_) => return,
         None => value,
     };

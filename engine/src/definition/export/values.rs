@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::activity::{PartCondition, PartList};
 use crate::definition::expression::short_binding;
-use crate::definition::forms::{short_form, wrapper};
+use crate::definition::forms::{ShortKey, short_form, wrapper};
 use crate::definition::json::{entry, too_deep};
 use crate::definition::scope::VisibleNames;
 
@@ -19,7 +19,7 @@ pub(super) fn input(value: &Value, type_name: &str, names: VisibleNames<'_>) -> 
 /// Writes a script in its wrapper. Elsa runs the value of an expression as the script, so the value must be text.
 pub(super) fn script(value: &Value, names: VisibleNames<'_>) -> Value {
     match short_form(value) {
-        Some(("js", source)) => input(source, "String", names),
+        Some((ShortKey::JavaScript, source)) => input(source, "String", names),
         _ => input(value, "String", names),
     }
 }
@@ -36,16 +36,16 @@ fn wrapped(expression: Value, type_name: &str) -> Value {
 /// Writes an expression as `{"type", "value"}`.
 fn expression(value: &Value, names: VisibleNames<'_>) -> Value {
     match short_form(value) {
-        Some(("js", source)) => json!({"type": "JavaScript", "value": source}),
-        Some(("sql", source)) => json!({"type": "Sql", "value": source}),
-        Some(("liquid", source)) => json!({"type": "Liquid", "value": source}),
-        Some(("input", name)) => json!({"type": "Input", "value": {"name": name}}),
-        Some(("var", Value::String(name))) => {
+        Some((ShortKey::JavaScript, source)) => json!({"type": "JavaScript", "value": source}),
+        Some((ShortKey::Sql, source)) => json!({"type": "Sql", "value": source}),
+        Some((ShortKey::Liquid, source)) => json!({"type": "Liquid", "value": source}),
+        Some((ShortKey::Input, name)) => json!({"type": "Input", "value": {"name": name}}),
+        Some((ShortKey::Variable, Value::String(name))) => {
             json!({"type": "Variable", "value": reference(name, names)})
         }
-        Some(("var", name)) => json!({"type": "Variable", "value": name}),
-        Some(("object", inner)) => object(inner),
-        Some((_, inner)) => literal(inner),
+        Some((ShortKey::Variable, name)) => json!({"type": "Variable", "value": name}),
+        Some((ShortKey::Object, inner)) => object(inner),
+        Some((ShortKey::Literal, inner)) => literal(inner),
         None => literal(value),
     }
 }
@@ -72,8 +72,8 @@ fn constant(value: &Value, depth: usize) -> Option<Value> {
         return None;
     }
     match short_form(value) {
-        Some(("literal", inner)) => return Some(inner.clone()),
-        Some(("object", inner)) => return constant(inner, depth + 1),
+        Some((ShortKey::Literal, inner)) => return Some(inner.clone()),
+        Some((ShortKey::Object, inner)) => return constant(inner, depth + 1),
         Some(_) => return None,
         None => {}
     }

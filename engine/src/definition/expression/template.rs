@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::ExpressionReader;
-use crate::definition::forms::short_form;
+use crate::definition::forms::{ShortKey, short_form};
 use crate::definition::json::{Path, nests_too_deep, parse};
 use crate::definition::problem::ProblemKind;
 use crate::expression::{Expression, ExpressionKind, ObjectTemplate};
@@ -45,8 +45,8 @@ impl ExpressionReader<'_> {
     /// Recursion is bounded, because the caller has checked [`Self::is_shallow`].
     fn template(&mut self, value: &Value, place: &Path<'_>) -> Option<ObjectTemplate> {
         match short_form(value) {
-            Some(("literal", inner)) => return Some(ObjectTemplate::Constant(copy_or_null(inner))),
-            Some(("object", inner)) => return self.template(inner, place),
+            Some((ShortKey::Literal, inner)) => return Some(ObjectTemplate::Constant(copy_or_null(inner))),
+            Some((ShortKey::Object, inner)) => return self.template(inner, place),
             Some((key, inner)) => {
                 let expression = self.short(key, inner, TypeName::Any, place)?;
                 return Some(ObjectTemplate::Expression(Box::new(expression)));

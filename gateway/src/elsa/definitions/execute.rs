@@ -47,8 +47,9 @@ const RUN: &str = concat!(
           'exception', jsonb_build_object('type', i -> 'sqlstate', 'message', i -> 'message', \
              'stackTrace', concat_ws(E'\\n', i ->> 'detail', i ->> 'hint')))), '[]') FROM jsonb_array_elements(r.incidents) i)::text, \
        r.instance_id::text \
-     FROM @wf.wf_run($1, $2::jsonb, $3, NULL, $4, coalesce($7, (SELECT version FROM chosen)), \
-                     coalesce($5, (SELECT id FROM first)), 'store') r"
+     FROM @wf.wf_run($1, input => $2::jsonb, correlation_id => $3, instance_id => $4, \
+                     version => coalesce($7, (SELECT version FROM chosen)), \
+                     trigger_activity_id => coalesce($5, (SELECT id FROM first)), on_fault => 'store') r"
 );
 
 /// How to run it. Elsa's clients send null for what they do not give, or nothing at all.

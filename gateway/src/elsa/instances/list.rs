@@ -139,7 +139,8 @@ const PAGE: &str = concat!(
          'items', COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(",
     summary!(),
     ") ORDER BY i.ordinality), '[]'))::text \
-     FROM workflow.instance_page($1::jsonb, $2, $3, $4, $5) WITH ORDINALITY AS i"
+     FROM workflow.instance_page($1::jsonb, order_by => $2, descending => $3, page => $4, page_size => $5) \
+         WITH ORDINALITY AS i"
 );
 
 #[cfg(test)]

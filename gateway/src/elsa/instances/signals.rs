@@ -67,4 +67,4 @@ async fn trigger(
 
 const TRIGGER: &str = "\
     SELECT pg_catalog.jsonb_build_object('started', d.started, 'resumed', d.resumed, 'withheld', d.withheld)::text \
-    FROM @wf.wf_publish_event($1, $2::jsonb, $3, $4) d";
+    FROM @wf.wf_publish_event($1, payload => $2::jsonb, correlation_id => $3, instance_id => $4) d";

@@ -185,7 +185,8 @@ impl Action {
 /// The migration, or what it would be.
 pub fn migration(id: &str, typed: &Typed, dry_run: bool) -> Statement {
     Statement::new(
-        "SELECT path, severity, message FROM @wf.wf_migrate($1::uuid, $2::integer, $3::jsonb, $4, dry_run => $5::boolean)",
+        "SELECT path, severity, message \
+         FROM @wf.wf_migrate($1::uuid, $2::integer, mapping => $3::jsonb, timers => $4, dry_run => $5::boolean)",
         vec![
             Some(id.to_owned()),
             typed.given("version"),

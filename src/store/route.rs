@@ -214,7 +214,10 @@ pub fn admits_instance(instance: Uuid, known: Option<&str>) -> bool {
         (InstanceRoute::Key(key), None) => admits(key.as_deref()),
         (_, Some(_)) => false,
     };
-    logged_unless(is_here, || format!("workflow instance {instance}"))
+    if !is_here {
+        log_left(|| format!("workflow instance {instance}"));
+    }
+    is_here
 }
 
 /// Lets a new instance begin: its key, or that of the parent if it has none, belongs here.
@@ -231,20 +234,22 @@ pub fn require_start(definition_id: &str, key: Option<&str>, parent: Option<Uuid
 
 /// Whether time may start an instance with this key.
 pub fn admits_start(definition_id: &str, key: Option<&str>) -> bool {
-    is_of_node(definition_id)
-        || logged_unless(admits(key), || format!("a start of workflow definition \"{definition_id}\""))
+    let is_here = is_of_node(definition_id) || admits(key);
+    if !is_here {
+        log_left(|| format!("a start of workflow definition \"{definition_id}\""));
+    }
+    is_here
 }
 
 thread_local! {
     static LOGGED_AT: Cell<i64> = const { Cell::new(i64::MIN / 2) };
 }
 
-/// Logs now and then what is passed over because it does not belong here. Returns whether it does.
-fn logged_unless(is_here: bool, what: impl FnOnce() -> String) -> bool {
+/// Logs what the session has left for another node, if it has logged nothing like that for [`LOG_INTERVAL`].
+fn log_left(what: impl FnOnce() -> String) {
     let now = process::now();
-    if !is_here && now - LOGGED_AT.get() >= LOG_INTERVAL {
+    if now - LOGGED_AT.get() >= LOG_INTERVAL {
         LOGGED_AT.set(now);
         log(&format!("workflow left {}: its correlation id belongs to another node, or is moving", what()));
     }
-    is_here
 }

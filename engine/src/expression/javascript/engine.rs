@@ -19,7 +19,7 @@ use crate::value::Bounds;
 
 /// Scripts in the cache at most, and bytes of their source; beyond either the cache is emptied.
 const CACHED_SCRIPTS: usize = 500;
-const CACHED_CHARACTERS: usize = 1 << 20;
+const CACHED_BYTES: usize = 1 << 20;
 
 /// Least memory of a runtime: less does not even hold the prelude.
 const LEAST_MEMORY: usize = 1 << 20;
@@ -30,7 +30,8 @@ const LEAST_STACK: usize = 64 << 10;
 /// A runtime with its compiled scripts. Fields are dropped in this order: nothing may outlive the runtime.
 pub(super) struct Engine {
     scripts: HashMap<Box<str>, Script>,
-    characters: usize,
+    /// Bytes of the sources of these scripts.
+    cached_bytes: usize,
     prelude: Prelude,
     context: Context,
     runtime: Runtime,
@@ -62,7 +63,7 @@ impl Engine {
         })?;
         runtime.set_interrupt_handler(Some(Box::new(state::poll)));
         let scripts = HashMap::new();
-        Ok(Self { scripts, characters: 0, prelude, context, runtime, account, stack_top })
+        Ok(Self { scripts, cached_bytes: 0, prelude, context, runtime, account, stack_top })
     }
 
     /// Compiles a script if it is not in the cache, runs it, and takes its value over.
@@ -97,11 +98,11 @@ impl Engine {
         }
         let Self { context, prelude, .. } = self;
         let script = context.with(|ctx| compile(&ctx, prelude, source, limits))?;
-        if self.scripts.len() >= CACHED_SCRIPTS || self.characters > CACHED_CHARACTERS {
+        if self.scripts.len() >= CACHED_SCRIPTS || self.cached_bytes > CACHED_BYTES {
             self.scripts.clear();
-            self.characters = 0;
+            self.cached_bytes = 0;
         }
-        self.characters += source.len();
+        self.cached_bytes += source.len();
         self.scripts.insert(source.into(), script);
         Ok(())
     }

@@ -198,5 +198,5 @@ fn next_of(session: &Session, timed: &Timed) -> Result<(NextFire, i64), PgError>
     let zone = timing::zone_of(&schedule)?;
     // With a negative grace, no instant that is due counts as in time.
     let plan = schedule.due_fires(due.into(), session.now, Duration::microseconds(-1), &*zone);
-    Ok((NextFire::at(&schedule, plan.next), i64::try_from(plan.missed).unwrap_or(i64::MAX)))
+    Ok((NextFire::at(&schedule, plan.next), i64::try_from(plan.unfired).unwrap_or(i64::MAX)))
 }

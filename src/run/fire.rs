@@ -101,7 +101,7 @@ fn plan(session: &Session, schedule: &Schedule, timed: &Timed) -> Result<(DueFir
 }
 
 fn nothing() -> DueFires {
-    DueFires { fire: Vec::new(), missed: 0, next: None }
+    DueFires { fire: Vec::new(), unfired: 0, next: None }
 }
 
 /// How late a fire still counts as in time. A fire that jitter delays is not late because of it.
@@ -125,7 +125,7 @@ impl TriggerFire<'_> {
             next_fire_at: next.next_fire_at,
             scheduled_at: next.scheduled_at,
             queued: self.timed.queued,
-            missed: i64::try_from(plan.missed).unwrap_or(i64::MAX),
+            missed: i64::try_from(plan.unfired).unwrap_or(i64::MAX),
             ..FireOutcome::default()
         };
         let began = process::now();

@@ -167,7 +167,7 @@ pub struct FireOutcome {
     pub queued: i32,
     /// Fires that started no instance.
     pub skipped: i64,
-    /// Missed instants that were dropped.
+    /// Instants that do not fire, by the misfire policy.
     pub missed: i64,
 }
 

@@ -100,8 +100,8 @@ fn choose<T>(what: &str, text: &str, choices: [(&str, T); 3]) -> Result<T, Fault
 pub struct DueFires {
     /// The occurrences that fire now, as the instants at which they were due, oldest first.
     pub fire: Vec<DateTime<Utc>>,
-    /// How many occurrences do not fire.
-    pub missed: u64,
+    /// How many occurrences do not fire, by the misfire policy.
+    pub unfired: u64,
     /// When it is due next.
     pub next: Option<DateTime<Utc>>,
 }
@@ -142,7 +142,7 @@ impl Schedule {
     /// due as well, or if it is late by more than `grace`.
     pub fn due_fires(&self, due: DateTime<Utc>, now: DateTime<Utc>, grace: TimeDelta, zone: &dyn Zone) -> DueFires {
         if due > now {
-            return DueFires { fire: Vec::new(), missed: 0, next: Some(due) };
+            return DueFires { fire: Vec::new(), unfired: 0, next: Some(due) };
         }
         let occurrences = Occurrences::of(&self.when, zone);
         let next = occurrences.after(now);
@@ -159,8 +159,8 @@ impl Schedule {
                 first.into_iter().chain(occurrences.last(due, now, cap)).collect()
             }
         };
-        let missed = later.saturating_add(1).saturating_sub(fire.len() as u64);
-        DueFires { fire, missed, next }
+        let unfired = later.saturating_add(1).saturating_sub(fire.len() as u64);
+        DueFires { fire, unfired, next }
     }
 
     /// An instant delayed by a random part of the jitter.

@@ -85,7 +85,7 @@ impl Filter {
         fn is<T: PartialEq>(wanted: Option<&T>, found: &T) -> bool {
             wanted.is_none_or(|wanted| wanted == found)
         }
-        !stimulus::is_unnamed(&bookmark.name)
+        !stimulus::is_met_by_no_stimulus(&bookmark.name)
             && is(self.bookmark_id.as_ref(), &bookmark.id)
             && is(self.instance_id.as_ref(), &instance)
             && is(self.activity_instance_id.as_ref(), &bookmark.activity_instance_id)

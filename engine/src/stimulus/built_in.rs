@@ -130,8 +130,8 @@ pub const LIMIT: &str = "Workflow.Limit";
 /// Name of what the queue keeps for an instance that is to be cancelled and was not free. No bookmark has it.
 pub const CANCEL: &str = "Workflow.Cancel";
 
-/// Whether bookmarks of this name are resumed by time and by their id only. They have no hash.
-pub fn is_unnamed(name: &str) -> bool {
+/// Whether no stimulus meets bookmarks of this name: they are resumed by time and by their id only. They have no hash.
+pub fn is_met_by_no_stimulus(name: &str) -> bool {
     [RETRY, TIMEOUT, START_TIMEOUT, RUN_TIMEOUT, LEASE, COMPENSATION, ANSWER, LIMIT].contains(&name)
 }
 

@@ -34,12 +34,12 @@ pub fn task_name(bookmark: &Bookmark) -> Option<&str> {
 }
 
 /// Returns the hash and the payload to store for a bookmark. For a task both would repeat the bookmark's id, so it is
-/// stored without a hash, and only the task's name is stored as the payload. No stimulus has the hash of an unnamed
-/// bookmark.
+/// stored without a hash, and only the task's name is stored as the payload. A bookmark that no stimulus meets needs no
+/// hash either.
 pub(super) fn stored_stimulus(bookmark: &Bookmark) -> (Option<&[u8; 32]>, Option<Cow<'_, Value>>) {
     match bookmark.payload.as_ref() {
         Some(payload) if is_task(bookmark) => (None, Some(Cow::Owned(json!({ TASK_NAME: payload[TASK_NAME] })))),
-        payload if stimulus::is_unnamed(&bookmark.name) => (None, payload.map(Cow::Borrowed)),
+        payload if stimulus::is_met_by_no_stimulus(&bookmark.name) => (None, payload.map(Cow::Borrowed)),
         payload => (Some(&bookmark.hash), payload.map(Cow::Borrowed)),
     }
 }
@@ -48,7 +48,7 @@ pub(super) fn stored_stimulus(bookmark: &Bookmark) -> (Option<&[u8; 32]>, Option
 pub fn read_stimulus(id: Uuid, name: &str, hash: Option<Vec<u8>>, payload: Option<Value>) -> ([u8; 32], Option<Value>) {
     match hash {
         Some(hash) => (hash_of(&hash), payload),
-        None if stimulus::is_unnamed(name) => (hash_of(&[]), payload),
+        None if stimulus::is_met_by_no_stimulus(name) => (hash_of(&[]), payload),
         None => {
             let name = payload.as_ref().and_then(|payload| payload[TASK_NAME].as_str());
             let payload = stimulus::task_payload(id, name.unwrap_or_default());

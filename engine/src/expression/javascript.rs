@@ -93,11 +93,10 @@ fn with_engine<R>(limits: ScriptLimits, work: impl FnOnce(&mut Engine) -> Result
     let saved = state::enter(&limits);
     // A panic of a scope's method arrives as a value. Any other panic is caught, so that the state is restored.
     let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut engine)));
-    let stopped = state::restore(saved);
+    let is_unsound = state::restore(saved);
     match outcome {
         Ok(outcome) => {
-            let poisoned = stopped || matches!(&outcome, Err(failure) if failure.poisons_runtime());
-            if !poisoned {
+            if !is_unsound {
                 ENGINE.with(|slot| slot.set(Some(engine)));
             }
             outcome

@@ -21,16 +21,6 @@ pub(super) enum Failure {
     Panic(Box<dyn Any + Send>),
 }
 
-impl Failure {
-    /// Whether the runtime should not be used again.
-    pub(super) fn poisons_runtime(&self) -> bool {
-        match self {
-            Self::Fault(fault) => fault.sqlstate == "54000",
-            Self::Interrupted | Self::Panic(_) => true,
-        }
-    }
-}
-
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
         Self::Fault(Box::new(fault))
@@ -126,7 +116,9 @@ fn out_of_time(limits: &ScriptLimits) -> Fault {
     Fault::new("54000", format!("JavaScript took longer than {}", duration(limits.time)))
 }
 
+/// What QuickJS could not make for lack of memory may stay missing, so the runtime is not used again.
 fn out_of_memory(limits: &ScriptLimits) -> Fault {
+    state::poison();
     Fault::new("54000", format!("JavaScript used more than {}", size(limits.memory)))
 }
 

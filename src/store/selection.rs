@@ -90,10 +90,7 @@ pub fn page(filter: &InstanceFilter, after: Option<Uuid>, at_most: usize) -> Vec
         _ => &ALL,
     };
     let words = Words::of(filter);
-    let mut arguments = words.arguments(filter).to_vec();
-    arguments[0] = after.as_ref().map_or(Arg::Null, Arg::Uuid);
-    arguments[12] = Arg::BigInt(at_most as i64);
-    statement.rows(&arguments, read)
+    statement.rows(&words.arguments(filter, Arg::uuid(after.as_ref()), Arg::BigInt(at_most as i64)), read)
 }
 
 /// Texts that parameters of the conditions refer to.
@@ -108,11 +105,12 @@ impl Words {
         Self { term, built_in: [SCHEDULED_COMMAND, MIGRATE_INSTANCES].map(str::to_owned) }
     }
 
-    /// The parameters of the conditions; the first and the last are the statement's own.
-    fn arguments<'a>(&'a self, filter: &'a InstanceFilter) -> [Arg<'a>; 13] {
+    /// The first 13 parameters of a statement: where its ids begin, those of the conditions, and how many rows it reads
+    /// at most.
+    fn arguments<'a>(&'a self, filter: &'a InstanceFilter, begin: Arg<'a>, at_most: Arg<'a>) -> [Arg<'a>; 13] {
         let flag = |flag: Option<bool>| flag.map_or(Arg::Null, Arg::Boolean);
         [
-            Arg::Null,
+            begin,
             uuid_list(&filter.instance_ids),
             text_list(&filter.correlation_ids),
             uuid_list(&filter.version_ids),
@@ -124,7 +122,7 @@ impl Words {
             flag(filter.is_system),
             Arg::Texts(&self.built_in),
             Arg::text(self.term.as_deref()),
-            Arg::Null,
+            at_most,
         ]
     }
 }

@@ -123,41 +123,64 @@ pub enum Scan<'a> {
     Correlated(&'a [String]),
 }
 
+/// The parameters that say where a statement looks. Those of other statements are NULL.
+struct Place<'a> {
+    low: Arg<'a>,
+    high: Arg<'a>,
+    version: Arg<'a>,
+    owner: Arg<'a>,
+    ids: Arg<'a>,
+    correlation_ids: Arg<'a>,
+}
+
+const NOWHERE: Place<'static> = Place {
+    low: Arg::Null,
+    high: Arg::Null,
+    version: Arg::Null,
+    owner: Arg::Null,
+    ids: Arg::Null,
+    correlation_ids: Arg::Null,
+};
+
+impl Scan<'_> {
+    fn place(&self) -> Place<'_> {
+        match self {
+            Self::Range { low, high, of, .. } => Place {
+                low: Arg::Uuid(low),
+                high: Arg::Uuid(high),
+                version: Arg::uuid(of.as_ref().map(|(version, _)| version)),
+                owner: of.map_or(Arg::Null, |(_, owner)| Arg::Integer(owner)),
+                ..NOWHERE
+            },
+            Self::Ids(ids) => Place { ids: Arg::Uuids(ids), ..NOWHERE },
+            Self::Correlated(ids) => Place { correlation_ids: Arg::Texts(ids), ..NOWHERE },
+        }
+    }
+
+    fn statement(&self) -> &'static Statement {
+        match self {
+            Self::Range { newest: true, of: None, .. } => &NEWEST,
+            Self::Range { newest: false, of: None, .. } => &OLDEST,
+            Self::Range { newest: true, of: Some(_), .. } => &NEWEST_OF,
+            Self::Range { newest: false, of: Some(_), .. } => &OLDEST_OF,
+            Self::Ids(_) => &NAMED,
+            Self::Correlated(_) => &CORRELATED,
+        }
+    }
+}
+
 /// Looks at no more than `at_most` instances. Reads their names only if they are wanted, which costs time.
 pub fn look(filter: &InstanceFilter, scan: Scan<'_>, with_names: bool, at_most: usize) -> Portion {
     let words = Words::of(filter);
-    let mut arguments = [Arg::Null; 20];
-    arguments[..13].copy_from_slice(&words.arguments(filter));
-    arguments[18] =
-        Arg::Boolean(*filter != InstanceFilter { times: filter.times.clone(), ..InstanceFilter::default() });
-    arguments[19] = Arg::Boolean(with_names);
-    arguments[12] = Arg::BigInt(i64::try_from(at_most).unwrap_or(i64::MAX));
-    let statement = match &scan {
-        Scan::Range { low, high, newest, of } => {
-            arguments[0] = Arg::Uuid(low);
-            arguments[13] = Arg::Uuid(high);
-            if let Some((version, owner)) = of {
-                arguments[14] = Arg::Uuid(version);
-                arguments[15] = Arg::Integer(*owner);
-            }
-            match (newest, of) {
-                (true, None) => &NEWEST,
-                (false, None) => &OLDEST,
-                (true, Some(_)) => &NEWEST_OF,
-                (false, Some(_)) => &OLDEST_OF,
-            }
-        }
-        Scan::Ids(ids) => {
-            arguments[16] = Arg::Uuids(ids);
-            &NAMED
-        }
-        Scan::Correlated(ids) => {
-            arguments[17] = Arg::Texts(ids);
-            &CORRELATED
-        }
-    };
+    let has_conditions = *filter != InstanceFilter { times: filter.times.clone(), ..InstanceFilter::default() };
+    let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
+    let Place { low, high, version, owner, ids, correlation_ids } = scan.place();
+    let mut arguments = words.arguments(filter, low, Arg::BigInt(at_most)).to_vec();
+    let (has_conditions, with_names) = (Arg::Boolean(has_conditions), Arg::Boolean(with_names));
+    // $14 to $20.
+    arguments.extend([high, version, owner, ids, correlation_ids, has_conditions, with_names]);
     let mut portion = Portion { matching: Vec::new(), looked: 0, last: None };
-    let rows = statement.rows(&arguments, |row| {
+    let rows = scan.statement().rows(&arguments, |row| {
         let listed = read(row);
         (listed, row.get::<bool>())
     });

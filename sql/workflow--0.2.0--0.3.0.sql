@@ -165,7 +165,7 @@ COMMENT ON COLUMN workflow.definitions.revision IS 'number of the save that it h
 COMMENT ON COLUMN workflow.definitions.saved_at IS 'when it was last saved as a draft';
 COMMENT ON COLUMN workflow.definitions.saved_by IS 'the role (workflow.owners) that last saved it as a draft';
 COMMENT ON COLUMN workflow.definitions.saved_session IS 'what the caller of that save called its session';
-COMMENT ON COLUMN workflow.definitions.deletion_xid IS 'the next transaction id, with its epoch, when retention found it deleted: transactions from there on see the deletion, and it goes when all others have ended';
+COMMENT ON COLUMN workflow.definitions.deletion_xid IS 'the next transaction id, with its epoch, when retention found it deleted; retention removes the version when all transactions before that have ended';
 
 CREATE FUNCTION wf_save_draft(
     definition jsonb,

@@ -28,7 +28,7 @@ pub fn limits() -> Limits {
 
 /// Lets panics of the Liquid crates unwind, which libFuzzer's hook turns into an abort. The engine answers them with an
 /// error of the template (`{% cycle name: %}` divides by zero). One that it did not catch would end the run even so.
-fn leave_liquid_to_the_engine() {
+fn let_liquid_panics_unwind() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let abort = take_hook();
@@ -43,7 +43,7 @@ fn leave_liquid_to_the_engine() {
 
 /// Compiles a document as a definition that comes in. `None`: it is refused, with at least one reason.
 pub fn program(document: &Value, is_new: bool) -> Option<Program> {
-    leave_liquid_to_the_engine();
+    let_liquid_panics_unwind();
     let limits = ReadLimits { is_new, ..ReadLimits::default() };
     match compile(document, &Library::default(), &limits, false) {
         Ok(program) => Some(program),

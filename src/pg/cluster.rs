@@ -47,6 +47,12 @@ pub fn running(transaction: u32) -> Option<u32> {
     }
 }
 
+/// Whether an xid is that of this session's transaction, or of a part of it that is not undone.
+pub fn is_mine(transaction: u32) -> bool {
+    // SAFETY: reads the transaction's state.
+    unsafe { pg_sys::TransactionIdIsCurrentTransactionId(transaction.into()) }
+}
+
 /// Waits until the transaction of another session, or the part of it with this xid, has ended.
 pub fn wait_for(transaction: u32) {
     let (table, row, operation) = (std::ptr::null_mut(), std::ptr::null_mut(), pg_sys::XLTW_Oper::XLTW_None);

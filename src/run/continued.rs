@@ -13,14 +13,16 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::instance::continuation::Continuation;
 
+use crate::access::StartedAs;
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::notice;
 use crate::run::activation::{key_of, refused};
-use crate::run::create::{StartPoint, create_pending, row_of};
+use crate::run::create::{StartPoint, create_pending, new_row};
 use crate::run::save::BurstEnd;
 use crate::run::session::FollowUp;
-use crate::run::{Session, admission};
+use crate::run::{Session, admission, version};
+use crate::store::definitions;
 use crate::store::instances::{self, InstanceRow, Parent};
 use crate::store::matching::Filter;
 use crate::store::queue;
@@ -28,7 +30,7 @@ use crate::store::queue;
 /// Stores the instance that goes on in place of one that its burst has ended and saved.
 ///
 /// # Errors
-/// 23505 if an activation strategy refuses it: it runs another definition than the first one, and another instance
+/// Those of [`version::for_started`] if its version has been deleted since it was found. 23505 if an activation strategy refuses it: it runs another definition than the first one, and another instance
 /// holds its key.
 pub fn create(
     session: &mut Session,
@@ -37,11 +39,16 @@ pub fn create(
     next: Continuation,
     has_queue: bool,
 ) -> Result<(), PgError> {
-    let target = compiled::of_version(next.version_id)?;
+    // The version was found when the activity ran, perhaps in an earlier transaction.
+    let version = match definitions::is_deleted(next.version_id) {
+        true => version::for_started(&next.definition_id, &before.owner, StartedAs::Successor)?,
+        false => next.version_id,
+    };
+    let target = compiled::of_version(version)?;
     let input = if let Value::Object(members) = next.input.0 { members } else { Map::new() };
     let (old, owner) = (&before.instance, before.owner.clone());
     let (key, name) = (old.correlation_id.clone(), old.name.clone());
-    let mut row = row_of(next.id, &target, owner, key, name, input, before.parent)?;
+    let mut row = new_row(next.id, &target, owner, key, name, input, before.parent)?;
     row.schedule_id = before.schedule_id;
     row.continued_from = Some(old.id);
     let ended = create_pending(session, &mut row, &target, &StartPoint::ROOT, None, session.now);

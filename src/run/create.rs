@@ -15,7 +15,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json, rows};
 use crate::run::activation::activation_key;
 use crate::run::save::BurstEnd;
-use crate::run::{Session, running, version};
+use crate::run::{Session, running};
 use crate::store::instances::{self, InstanceRow, Parent};
 use crate::store::leases::Lease;
 use crate::store::owners::Owner;
@@ -26,24 +26,7 @@ use crate::store::{bookmarks, queue, route};
 pub const START_BOOKMARK: &str = "Workflow.Start";
 
 /// A new instance, whose key, or else its parent's, has to belong to this node.
-///
-/// # Errors
-/// Those of the route, of [`version::require_undeleted`], and of input that the definition does not accept.
 pub(super) fn new_row(
-    id: Uuid,
-    compiled: &Compiled,
-    owner: Owner,
-    correlation_id: Option<String>,
-    name: Option<String>,
-    input: impl Into<GivenInput>,
-    parent: Option<Parent>,
-) -> Result<InstanceRow, PgError> {
-    version::require_undeleted(&compiled.row)?;
-    row_of(id, compiled, owner, correlation_id, name, input, parent)
-}
-
-/// The same without a look whether the version is deleted: the row of the instance before keeps it.
-pub(super) fn row_of(
     id: Uuid,
     compiled: &Compiled,
     owner: Owner,

@@ -20,7 +20,7 @@ use crate::pg::deadline::{self, Deadline};
 use crate::pg::{PgError, interrupt, role};
 use crate::run::burst::OnFault;
 use crate::run::claim::{self, Claim, Reason};
-use crate::run::{Session, paths, resume, running, start, work};
+use crate::run::{Session, paths, resume, running, start, version, work};
 use crate::store::owners::Owner;
 use crate::store::routes::{self, Listener};
 use crate::store::triggers::{self, TriggerRow};
@@ -293,6 +293,10 @@ fn begin(
     instance_id: Option<Uuid>,
 ) -> Result<Began, PgError> {
     let compiled = compiled::of_version(trigger.definition_version_id)?;
+    if version::is_deleted(&compiled.row) {
+        // Its triggers have gone with it.
+        return Ok(not_run(not_found()));
+    }
     match start::start_for_request(session, trigger, &compiled, correlation_id, instance_id)? {
         Some(_) => {
             let owner = compiled.row.owner.clone();

@@ -68,7 +68,7 @@ pub fn start_pending(
         is_locked: waiting.is_locked,
         answer: Answer::Completed(None, None),
         by_time: false,
-        is_taken: true,
+        is_taken: waiting.bookmark.auto_burn,
     };
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| {

@@ -3,6 +3,7 @@
 use uuid::Uuid;
 
 use crate::access::{self, Privilege, StartedAs};
+use crate::pg::session::sees_old_rows;
 use crate::pg::{PgError, cluster};
 use crate::run::Session;
 use crate::store::definitions::{self, DefinitionRow};
@@ -14,11 +15,16 @@ pub fn find(
     definition_id: &str,
     version: Option<i32>,
 ) -> Result<(DefinitionRow, Option<i32>), PgError> {
-    let found = match version {
-        Some(version) => runnable(definition_id, version)?.map(|row| (row, None)),
-        None => definitions::published_for(definition_id, session.caller, session.caller_id),
-    };
-    found.ok_or_else(|| not_startable(definition_id, version))
+    let mut my_id = None;
+    let found = undeleted(|| match version {
+        Some(version) => runnable(definition_id, version),
+        None => {
+            let (row, id) = definitions::published_for(definition_id, session.caller, session.caller_id).unzip();
+            my_id = id.flatten();
+            Ok(row)
+        }
+    })?;
+    found.map(|row| (row, my_id)).ok_or_else(|| not_startable(definition_id, version))
 }
 
 /// The version with this number. A draft runs for members of its owner only (42501), and has this content until the
@@ -49,21 +55,26 @@ fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
     }
 }
 
-/// Refuses to start an instance of a version whose deletion has committed since the version was found (42704, 55000).
-/// Gives the transaction an xid first: retention finds deletions, and removes what they have left when all transactions
-/// have ended whose xids were assigned before. So it sees the instance.
-pub(super) fn require_undeleted(row: &DefinitionRow) -> Result<(), PgError> {
+/// What `find` finds, unless it is deleted. The transaction gets an xid before it reads. Retention removes a deleted
+/// version when all transactions have ended whose xids were assigned before it found the deletion, so it sees the
+/// instances of those that may not have seen that.
+fn undeleted(find: impl FnOnce() -> Result<Option<DefinitionRow>, PgError>) -> Result<Option<DefinitionRow>, PgError> {
     cluster::assign_transaction();
-    match definitions::is_deleted(row.id) {
-        true => Err(not_startable(&row.definition_id, None)),
-        false => Ok(()),
-    }
+    // An old snapshot may not see the deletion, and PREPARE TRANSACTION gives the snapshot up.
+    Ok(find()?.filter(|row| !sees_old_rows() || !definitions::is_deleted(row.id)))
+}
+
+/// Whether a version that was found without [`find`], as that of a trigger, has been deleted meanwhile.
+pub fn is_deleted(row: &DefinitionRow) -> bool {
+    cluster::assign_transaction();
+    definitions::is_deleted(row.id)
 }
 
 /// The version that an instance runs which another one starts: the published one. Their owner must have the right to
 /// start it (42501).
 pub fn for_started(definition_id: &str, owner: &owners::Owner, how: StartedAs) -> Result<Uuid, PgError> {
-    let row = definitions::published(definition_id).ok_or_else(|| not_startable(definition_id, None))?;
+    let found = undeleted(|| Ok(definitions::published(definition_id)))?;
+    let row = found.ok_or_else(|| not_startable(definition_id, None))?;
     if owner.role().is_some_and(|role| access::may(role, Privilege::Start, &row)) {
         return Ok(row.id);
     }

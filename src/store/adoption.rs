@@ -126,7 +126,8 @@ static MOVE: [Statement; 17] = [
         "DELETE FROM workflow.event_grants WHERE $1 IN (publisher, listener) AND $1 <> $2",
         &[Type::Integer, Type::Integer],
     ),
-    // What `into` was answered itself counts where both have made a call of one name.
+    // Calls are found by their owner, so they move, too. What `into` was answered itself counts where both have made a
+    // call of one name.
     Statement::new(
         "UPDATE workflow.messages m SET owner = $2 WHERE m.owner = $1 AND NOT EXISTS (SELECT FROM workflow.messages o \
              WHERE o.key = m.key AND o.owner = $2 AND o.message = m.message)",

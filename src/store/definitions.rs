@@ -303,12 +303,12 @@ read! {
         deleted_at: Option<Timestamp>,
     }
 }
-static DELETION: Columns = Columns::of(&DEFINITIONS, Deletion::COLUMNS);
+static DELETION: Columns = Columns::by(c"definitions_pkey", &DEFINITIONS, Deletion::COLUMNS);
 
-/// Whether a version is deleted, or gone. Reads its row anew.
+/// Whether a version is deleted, or gone, now: also if this transaction does not see that otherwise.
 pub fn is_deleted(id: Uuid) -> bool {
-    let stored = rows::read(&DELETION, Arg::Uuid(&id), Deletion::read).filter(|stored| stored.id == id);
-    stored.is_none_or(|stored| stored.deleted_at.is_some())
+    let read = |row: &mut Row<'_>| Some(Deletion::read(row)).filter(|stored| stored.id == id);
+    rows::read_newest_by(&DELETION, &[Arg::Uuid(&id)], read).is_none_or(|stored| stored.deleted_at.is_some())
 }
 
 /// Marks a version as deleted. The row stays for the instances that refer to it.

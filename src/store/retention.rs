@@ -182,7 +182,8 @@ pub fn remove_refusals(ids: &[Uuid]) -> u64 {
 }
 
 static DELETED: Statement = Statement::new(
-    "SELECT d.id, d.deletion_xid FROM workflow.definitions d WHERE d.deleted_at <= $1 \
+    "SELECT d.id, d.deletion_xid, CAST(CAST(d.xmin AS text) AS bigint) \
+     FROM workflow.definitions d WHERE d.deleted_at <= $1 \
          AND NOT EXISTS (SELECT FROM workflow.instances i WHERE i.definition_version_id = d.id) \
          AND NOT EXISTS (SELECT FROM workflow.triggers t WHERE t.definition_version_id = d.id) \
          AND NOT EXISTS (SELECT FROM workflow.definitions c WHERE c.links IS NOT NULL \
@@ -202,25 +203,33 @@ static REMOVE_DELETED: Statement =
 pub struct RemovedDefinitions {
     /// The number of versions that it removed.
     pub removed: u64,
-    /// Whether it found versions for the first time. It removes these when all transactions of that time have ended.
+    /// Whether it found versions for the first time. A later look removes these, when all transactions of this time
+    /// have ended.
     pub has_found: bool,
 }
 
 /// Removes versions that were deleted at or before `until`, unless an instance, a trigger or another version still
 /// refers to them, or a transaction has not ended that may have begun an instance before it could see the deletion.
 pub fn remove_definitions(until: Timestamp, limit: i64) -> RemovedDefinitions {
-    // Ask before the statement takes its snapshot, which then sees what the transactions before this xid have done.
+    // Ask before the statement takes its snapshot, which then sees what the transactions before this xid have done. An
+    // older snapshot of this transaction holds the xid back.
     let oldest = cluster::oldest_needed();
     let found = DELETED.rows(&[Arg::Timestamp(until), Arg::BigInt(limit)], |row| {
-        (row.get::<Uuid>(), row.maybe::<i64>().map(i64::cast_unsigned))
+        (row.get::<Uuid>(), row.maybe::<i64>().map(i64::cast_unsigned), row.get::<i64>() as u32)
     });
-    // The next xid after the snapshot that saw the deletions: a transaction with a higher one sees them, too.
+    // Every transaction with this xid or a higher one sees the deletions: they had committed before.
     let next = cluster::next_transaction();
-    // A higher xid than the next one is of the cluster in which the database was dumped.
-    let is_known = |xid: &Option<u64>| xid.is_some_and(|xid| xid <= next);
-    let (known, new): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, xid)| is_known(xid));
-    let over = known.into_iter().filter(|(_, xid)| xid.is_some_and(|xid| xid <= oldest));
-    let (over, new): (Vec<_>, Vec<_>) = (over.map(|(id, _)| id).collect(), new.into_iter().map(|(id, _)| id).collect());
+    let (mut over, mut new) = (Vec::new(), Vec::new());
+    for (id, found_at, row_xid) in found {
+        match found_at {
+            Some(xid) if xid <= oldest => over.push(id),
+            // A higher xid than the next one is of the cluster in which the database was dumped.
+            Some(xid) if xid <= next => {}
+            // No other transaction sees yet what this one has deleted.
+            _ if cluster::is_mine(row_xid) => {}
+            _ => new.push(id),
+        }
+    }
     if !new.is_empty() {
         MARK_DELETED.run(&[Arg::Uuids(&new), Arg::BigInt(next.cast_signed())]);
     }

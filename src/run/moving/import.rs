@@ -8,7 +8,7 @@ use workflow_engine::bundle::{Bundle, Cell, Definition, Digest, Table, Unreadabl
 use workflow_engine::stimulus::HTTP_ENDPOINT;
 
 use crate::compiled;
-use crate::pg::{PgError, interrupt, role};
+use crate::pg::{PgError, cluster, interrupt, role};
 use crate::run::paths::{self, Hold};
 use crate::run::running::{self, Mark};
 use crate::run::session::FollowUp;
@@ -39,6 +39,8 @@ struct Piece {
 /// the routing guard says to a key.
 pub fn import(session: &mut Session, bundles: &[Vec<u8>]) -> Result<u64, PgError> {
     super::begin("import instances")?;
+    // Before it finds the versions, as a start does: see `run/version.rs`.
+    cluster::assign_transaction();
     let pieces: Vec<Piece> = bundles.iter().map(|bytes| check(bytes)).collect::<Result<_, _>>()?;
     let mut count = 0;
     for piece in pieces {

@@ -59,6 +59,18 @@ SELECT count(*) FROM workflow.instance_list WHERE continued_from = :'confirms';
 SELECT wf_publish_event('Booked') \g /dev/null
 SELECT e.* FROM wf_explain(:'confirms') AS e;
 SELECT definition_id, sub_status FROM workflow.instance_list WHERE continued_from = :'confirms';
+-- Meanwhile the version that it goes on with may be deleted. It then takes the one that is published at the end, and ends when there is one.
+SELECT wf_define('{"definitionId": "next", "root": [{"type": "WriteLine", "text": "first"}]}') \g /dev/null
+SELECT wf_define('{"definitionId": "confirms-next", "root": [
+    {"id": "book", "type": "Compensable", "body": {"type": "WriteLine", "text": "book"}, "confirmation": [{"id": "wait", "type": "Event", "eventName": "Next"}]},
+    {"id": "on", "type": "ContinueAs", "definitionId": "next", "confirm": true}]}') \g /dev/null
+SELECT wf_start('confirms-next') AS before \gset
+SELECT wf_delete_definition('next');
+SELECT cardinality(resumed) FROM wf_publish_event('Next');
+SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'before';
+SELECT wf_define('{"definitionId": "next", "root": [{"type": "WriteLine", "text": "second"}]}') \g /dev/null
+SELECT cardinality(resumed) FROM wf_publish_event('Next');
+SELECT definition_id, version, sub_status FROM workflow.instance_list WHERE instance_id = :'before' OR continued_from = :'before' ORDER BY 1;
 -- One that is cancelled meanwhile does not go on.
 SELECT wf_start('confirms') AS cancelled \gset
 SELECT wf_cancel(:'cancelled', force => true);

@@ -31,10 +31,15 @@ pub fn my_full_transaction() -> Option<u64> {
     Some(unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value).filter(|id| *id != 0)
 }
 
-/// Gives this session's transaction an xid, if it has none.
+/// Gives this session's transaction an xid, if it has none. A read-only transaction, as all on a standby are, stays
+/// without: what it would write is refused.
 pub fn assign_transaction() {
-    // SAFETY: there is a transaction, and no call runs during recovery or in a parallel worker.
-    unsafe { pg_sys::GetTopTransactionId() };
+    // SAFETY: reads and changes the transaction's state. `refuse_parallel` has refused calls in parallel operations.
+    unsafe {
+        if !pg_sys::XactReadOnly {
+            pg_sys::GetTopTransactionId();
+        }
+    }
 }
 
 /// The transaction of a session, by its xid or that of a part of it, if it is still running.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::instance::continuation::Continuation;
 
-use crate::access::StartedAs;
+use crate::access::{self, StartedAs};
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::notice;
@@ -30,8 +30,9 @@ use crate::store::queue;
 /// Stores the instance that goes on in place of one that its burst has ended and saved.
 ///
 /// # Errors
-/// Those of [`version::for_started`] if its version has been deleted since it was found. 23505 if an activation strategy refuses it: it runs another definition than the first one, and another instance
-/// holds its key.
+/// 23505 if an activation strategy refuses it: it runs another definition than the first one, and another instance
+/// holds its key. If its version has been deleted since the activity found it, those of [`version::for_started`] and
+/// [`access::require_trusted`] as well.
 pub fn create(
     session: &mut Session,
     before: &mut InstanceRow,
@@ -40,11 +41,16 @@ pub fn create(
     has_queue: bool,
 ) -> Result<(), PgError> {
     // The version was found when the activity ran, perhaps in an earlier transaction.
-    let version = match definitions::is_deleted(next.version_id) {
-        true => version::for_started(&next.definition_id, &before.owner, StartedAs::Successor)?,
-        false => next.version_id,
+    let target = match definitions::is_deleted(next.version_id) {
+        true => {
+            let how = StartedAs::Successor;
+            let published = version::for_started(&next.definition_id, &before.owner, how)?;
+            let target = compiled::of_version(published)?;
+            access::require_trusted(&before.owner, &compiled.row, &target, how)?;
+            target
+        }
+        false => compiled::of_version(next.version_id)?,
     };
-    let target = compiled::of_version(version)?;
     let input = if let Value::Object(members) = next.input.0 { members } else { Map::new() };
     let (old, owner) = (&before.instance, before.owner.clone());
     let (key, name) = (old.correlation_id.clone(), old.name.clone());

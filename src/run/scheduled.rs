@@ -12,7 +12,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
 use crate::run::start::{self, Scheduled};
-use crate::run::{Session, timing};
+use crate::run::{Session, timing, version};
 use crate::store::definitions;
 use crate::store::owners::Owner;
 use crate::store::schedules::{self, COMMANDS, Timed};
@@ -52,7 +52,7 @@ impl ScheduledWorkflow {
 
 fn published(timed: &Timed, owner: &Owner) -> Result<Uuid, PgError> {
     let id = &timed.definition_id;
-    let Some(row) = definitions::published(id) else {
+    let Some(row) = version::undeleted(|| Ok(definitions::published(id)))? else {
         return Err(PgError::new("55000", format!("workflow definition \"{id}\" is not published")));
     };
     let may_start = id == COMMANDS || owner.role().is_none_or(|role| access::may(role, Privilege::Start, &row));

@@ -55,13 +55,25 @@ fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
     }
 }
 
-/// What `find` finds, unless it is deleted. The transaction gets an xid before it reads. Retention removes a deleted
-/// version when all transactions have ended whose xids were assigned before it found the deletion, so it sees the
-/// instances of those that may not have seen that.
-fn undeleted(find: impl FnOnce() -> Result<Option<DefinitionRow>, PgError>) -> Result<Option<DefinitionRow>, PgError> {
+/// What `find` finds. The transaction gets an xid before it reads. Retention removes a deleted version when all
+/// transactions have ended whose xids were assigned before it found the deletion: such a transaction may have found the
+/// version, and when it has ended, retention sees what it has stored.
+///
+/// # Errors
+/// Those of `find`; 40001 for a version that is deleted, which only a transaction above READ COMMITTED may find.
+pub fn undeleted(
+    find: impl FnOnce() -> Result<Option<DefinitionRow>, PgError>,
+) -> Result<Option<DefinitionRow>, PgError> {
     cluster::assign_transaction();
+    let found = find()?;
     // An old snapshot may not see the deletion, and PREPARE TRANSACTION gives the snapshot up.
-    Ok(find()?.filter(|row| !sees_old_rows() || !definitions::is_deleted(row.id)))
+    if let Some(row) = found.as_ref().filter(|row| sees_old_rows() && definitions::is_deleted(row.id)) {
+        let DefinitionRow { definition_id, version, .. } = row;
+        return Err(PgError::new("40001", "could not serialize access due to concurrent update").detail(format!(
+            "Another transaction has deleted version {version} of workflow definition \"{definition_id}\"."
+        )));
+    }
+    Ok(found)
 }
 
 /// Whether a version that was found without [`find`], as that of a trigger, has been deleted meanwhile.

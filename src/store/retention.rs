@@ -4,6 +4,7 @@
 use uuid::Uuid;
 
 use crate::pg::cluster;
+use crate::pg::session::sees_old_rows;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 
 /// Rows that retention reads per page.
@@ -181,22 +182,35 @@ pub fn remove_refusals(ids: &[Uuid]) -> u64 {
     REMOVE_REFUSALS.run(&[Arg::Uuids(ids)])
 }
 
-static DELETED: Statement = Statement::new(
-    "SELECT d.id, d.deletion_xid, CAST(CAST(d.xmin AS text) AS bigint) \
-     FROM workflow.definitions d WHERE d.deleted_at <= $1 \
-         AND NOT EXISTS (SELECT FROM workflow.instances i WHERE i.definition_version_id = d.id) \
+/// Whether nothing refers to a version `d`.
+macro_rules! unreferenced {
+    () => {
+        "NOT EXISTS (SELECT FROM workflow.instances i WHERE i.definition_version_id = d.id) \
          AND NOT EXISTS (SELECT FROM workflow.triggers t WHERE t.definition_version_id = d.id) \
          AND NOT EXISTS (SELECT FROM workflow.definitions c WHERE c.links IS NOT NULL \
-                         AND c.links @> jsonb_build_array(jsonb_build_object('uses', d.id::text))) \
-     LIMIT $2 FOR UPDATE OF d SKIP LOCKED",
+                         AND c.links @> jsonb_build_array(jsonb_build_object('uses', d.id::text)))"
+    };
+}
+
+static DELETED: Statement = Statement::new(
+    concat!(
+        "SELECT d.id, d.deletion_xid, CAST(CAST(d.xmin AS text) AS bigint) \
+         FROM workflow.definitions d WHERE d.deleted_at <= $1 AND ",
+        unreferenced!(),
+        " LIMIT $2 FOR UPDATE OF d SKIP LOCKED"
+    ),
     &[Type::Timestamp, Type::BigInt],
 );
 static MARK_DELETED: Statement = Statement::new(
     "UPDATE workflow.definitions SET deletion_xid = $2 WHERE id = ANY ($1)",
     &[Type::UuidArray, Type::BigInt],
 );
-static REMOVE_DELETED: Statement =
-    Statement::new("DELETE FROM workflow.definitions WHERE id = ANY ($1)", &[Type::UuidArray]);
+// An import takes a deleted version for instances that have ended, and locks its row FOR KEY SHARE. One that has
+// committed since the snapshot of DELETED is seen now, and another one waits for the lock of this transaction.
+static REMOVE_DELETED: Statement = Statement::new(
+    concat!("DELETE FROM workflow.definitions d WHERE d.id = ANY ($1) AND ", unreferenced!()),
+    &[Type::UuidArray],
+);
 
 /// What retention did to deleted versions.
 #[derive(Clone, Copy, Debug)]
@@ -210,9 +224,12 @@ pub struct RemovedDefinitions {
 
 /// Removes versions that were deleted at or before `until`, unless an instance, a trigger or another version still
 /// refers to them, or a transaction has not ended that may have begun an instance before it could see the deletion.
+/// In a transaction that does not see what others have committed meanwhile it removes none.
 pub fn remove_definitions(until: Timestamp, limit: i64) -> RemovedDefinitions {
-    // Ask before the statement takes its snapshot, which then sees what the transactions before this xid have done. An
-    // older snapshot of this transaction holds the xid back.
+    if sees_old_rows() {
+        return RemovedDefinitions { removed: 0, has_found: false };
+    }
+    // Ask before the statement takes its snapshot, which then sees what the transactions before this xid have done.
     let oldest = cluster::oldest_needed();
     let found = DELETED.rows(&[Arg::Timestamp(until), Arg::BigInt(limit)], |row| {
         (row.get::<Uuid>(), row.maybe::<i64>().map(i64::cast_unsigned), row.get::<i64>() as u32)

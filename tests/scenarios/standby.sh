@@ -36,6 +36,8 @@ start 5 pure "1 year"
 export PGHOST=$standby
 await "10|10" "$noted"
 is t "SELECT pg_is_in_recovery()"
+said=$(query "SELECT wf_start('pure')" 2>&1) && fail "a start on a standby"
+[[ $said == *"in a read-only transaction"* ]] || fail "$said"
 is 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
 is 0 "SELECT count(*) FROM workflow.workers"
 echo "ok: the standby follows, and no worker runs on it"

@@ -8,7 +8,7 @@ use crate::compiled;
 use crate::error;
 use crate::pg::parse::{self, CommandStatement};
 use crate::pg::{PgError, json};
-use crate::run::{Session, built_in};
+use crate::run::{Session, built_in, version};
 use crate::store::definitions;
 use crate::store::schedules::{COMMANDS, Timed};
 
@@ -110,7 +110,7 @@ fn same(known: &Timed) -> Job {
 }
 
 fn workflow(definition: &str, input: Map<String, Value>, correlation_id: Option<String>) -> Result<Job, PgError> {
-    let Some(row) = definitions::published(definition) else {
+    let Some(row) = version::undeleted(|| Ok(definitions::published(definition)))? else {
         return Err(match definitions::latest(definition) {
             Some(_) => PgError::new("55000", format!("workflow definition \"{definition}\" is not published"))
                 .hint(format!("Run wf_publish('{definition}').")),

@@ -83,6 +83,19 @@ TABLE told;
 CREATE ROLE regress_other;
 CREATE ROLE regress_runner;
 SELECT wf_grant_usage('regress_other'), wf_grant_usage('regress_runner') \g /dev/null
+-- Of another role's definition that has got the id meanwhile it is asked the same as when the activity runs.
+SELECT wf_start('confirms-next') AS before \gset
+SELECT wf_delete_instance(instance_id) FROM workflow.instance_list WHERE definition_id = 'next';
+SELECT wf_delete_definition('next');
+DELETE FROM workflow.definitions WHERE definition_id = 'next';
+SET ROLE regress_other;
+SELECT wf_define('{"definitionId": "next", "root": [{"type": "Sql", "statement": "CREATE ROLE regress_made SUPERUSER"}]}') \g /dev/null
+RESET ROLE;
+SELECT cardinality(resumed) FROM wf_publish_event('Next');
+SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'before';
+SELECT wf_cancel(:'before', force => true);
+
+-- At the start.
 SET ROLE regress_other;
 SELECT wf_define('{"definitionId": "theirs", "root": []}') \g /dev/null
 RESET ROLE;

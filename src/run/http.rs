@@ -23,7 +23,7 @@ use crate::run::claim::{self, Claim, Reason};
 use crate::run::{Session, paths, resume, running, start, version, work};
 use crate::store::owners::Owner;
 use crate::store::routes::{self, Listener};
-use crate::store::triggers::{self, TriggerRow};
+use crate::store::triggers::TriggerRow;
 use crate::store::{instances, route};
 
 /// How often a request looks for another bookmark when its own was used up while it waited for the instance.
@@ -160,7 +160,7 @@ fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<R
 /// The triggers of an owner's definitions that have a hash of the group.
 fn starting(group: &[[u8; 32]], owner: i32) -> Result<Vec<TriggerRow>, PgError> {
     let mut found = Vec::new();
-    for trigger in group.iter().flat_map(|hash| triggers::matching(HTTP_ENDPOINT.name, Some(hash))) {
+    for trigger in group.iter().flat_map(|hash| version::of_triggers(HTTP_ENDPOINT.name, Some(hash))) {
         if compiled::of_version(trigger.definition_version_id)?.row.owner.id == owner {
             found.push(trigger);
         }
@@ -293,10 +293,7 @@ fn begin(
     instance_id: Option<Uuid>,
 ) -> Result<Began, PgError> {
     let compiled = compiled::of_version(trigger.definition_version_id)?;
-    if version::is_deleted(&compiled.row) {
-        // Its triggers have gone with it.
-        return Ok(not_run(not_found()));
-    }
+    version::refuse_deleted(&compiled.row)?;
     match start::start_for_request(session, trigger, &compiled, correlation_id, instance_id)? {
         Some(_) => {
             let owner = compiled.row.owner.clone();

@@ -201,10 +201,7 @@ pub fn start_by_trigger(
     run_in: RunIn,
 ) -> Result<Option<Uuid>, PgError> {
     let compiled = compiled::of_version(trigger.definition_version_id)?;
-    if version::is_deleted(&compiled.row) {
-        // Its triggers have gone with it.
-        return Ok(None);
-    }
+    version::refuse_deleted(&compiled.row)?;
     let id = session.new_id();
     let owner = compiled.row.owner.clone();
     let input = match stimulus {

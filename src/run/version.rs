@@ -8,6 +8,7 @@ use crate::pg::{PgError, cluster};
 use crate::run::Session;
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::owners;
+use crate::store::triggers::{self, TriggerRow};
 
 /// The version to start, and the caller's id among the owners, if the caller has one.
 pub fn find(
@@ -60,26 +61,37 @@ fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
 /// version, and when it has ended, retention sees what it has stored.
 ///
 /// # Errors
-/// Those of `find`; 40001 for a version that is deleted, which only a transaction above READ COMMITTED may find.
+/// Those of `find` and of [`refuse_deleted`].
 pub fn undeleted(
     find: impl FnOnce() -> Result<Option<DefinitionRow>, PgError>,
 ) -> Result<Option<DefinitionRow>, PgError> {
     cluster::assign_transaction();
     let found = find()?;
-    // An old snapshot may not see the deletion, and PREPARE TRANSACTION gives the snapshot up.
-    if let Some(row) = found.as_ref().filter(|row| sees_old_rows() && definitions::is_deleted(row.id)) {
-        let DefinitionRow { definition_id, version, .. } = row;
-        return Err(PgError::new("40001", "could not serialize access due to concurrent update").detail(format!(
-            "Another transaction has deleted version {version} of workflow definition \"{definition_id}\"."
-        )));
-    }
+    found.iter().try_for_each(refuse_deleted)?;
     Ok(found)
 }
 
-/// Whether a version that was found without [`find`], as that of a trigger, has been deleted meanwhile.
-pub fn is_deleted(row: &DefinitionRow) -> bool {
+/// The triggers that a hash matches, whose versions are to be started. If there are any, the transaction has an xid
+/// before it reads them.
+pub fn of_triggers(name: &str, hash: Option<&[u8; 32]>) -> Vec<TriggerRow> {
+    let found = triggers::matching(name, hash);
+    if found.is_empty() || cluster::my_transaction().is_some() {
+        return found;
+    }
     cluster::assign_transaction();
-    definitions::is_deleted(row.id)
+    triggers::matching(name, hash)
+}
+
+/// Refuses a version that has been deleted, which only a transaction above READ COMMITTED may find (40001). Its
+/// snapshot does not see the deletion, and PREPARE TRANSACTION would give the snapshot up that keeps the version.
+pub fn refuse_deleted(row: &DefinitionRow) -> Result<(), PgError> {
+    if !sees_old_rows() || !definitions::is_deleted(row.id) {
+        return Ok(());
+    }
+    let DefinitionRow { definition_id, version, .. } = row;
+    Err(PgError::new("40001", "could not serialize access due to concurrent update").detail(format!(
+        "Another transaction has deleted version {version} of workflow definition \"{definition_id}\"."
+    )))
 }
 
 /// The version that an instance runs which another one starts: the published one. Their owner must have the right to

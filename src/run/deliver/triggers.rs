@@ -4,11 +4,11 @@ use crate::access::hearing::{Hearing, Verdict};
 use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::error::{notice, warning};
-use crate::run::Session;
 use crate::run::isolated::{self, Isolated};
 use crate::run::start::{self, RunIn};
 use crate::run::stimuli::{Delivery, Stimulus};
-use crate::store::{route, triggers};
+use crate::run::{Session, version};
+use crate::store::route;
 
 /// Starts the triggers that match. A failure of another owner's workflow is a WARNING, and does not stop the others.
 pub(super) fn start_all(
@@ -20,7 +20,7 @@ pub(super) fn start_all(
     let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
     let correlation_id = stimulus.filter.correlation.id();
     let input = stimulus.input.as_ref();
-    let found = triggers::matching(name, stimulus.filter.hashes.first());
+    let found = version::of_triggers(name, stimulus.filter.hashes.first());
     // A stimulus without a correlation id reaches every node, and would start the triggers once on each.
     if correlation_id.is_none() && !found.is_empty() && route::is_on() {
         notice(

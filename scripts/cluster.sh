@@ -4,6 +4,11 @@
 # Sockets only, each in a directory of its own, so the port never collides with anything.
 PORT=5432
 
+# The watchdog of the tests, and the only limit of time that they have: after so many seconds a test, or a start of a server, counts as
+# hung. It is far more than any of them takes, so that none fails because the machine is slow or busy. To look into a test that waits in
+# vain, set it to less.
+export WORKFLOW_TEST_WATCHDOG=${WORKFLOW_TEST_WATCHDOG:-1200}
+
 use_prefix() { # DIR
     PREFIX=$1
     PGBIN=$PREFIX/lib/postgresql/$PG_MAJOR/bin
@@ -84,13 +89,13 @@ clone_cluster() {
 }
 
 start_cluster() { # DIR
-    as_server "$PGBIN/pg_ctl" -D "$1/data" -l "$1/log" -s -w -t 60 start && return
+    as_server "$PGBIN/pg_ctl" -D "$1/data" -l "$1/log" -s -w -t "$WORKFLOW_TEST_WATCHDOG" start && return
     as_server tail -n 20 "$1/log" >&2
     return 1
 }
 
 stop_cluster() { # DIR [MODE]
-    ! is_running "$1" || as_server "$PGBIN/pg_ctl" -D "$1/data" -m "${2:-fast}" -s -w stop
+    ! is_running "$1" || as_server "$PGBIN/pg_ctl" -D "$1/data" -m "${2:-fast}" -s -w -t "$WORKFLOW_TEST_WATCHDOG" stop
 }
 
 # Whether the gateway of `make studio` runs. Another process may have its number by now.

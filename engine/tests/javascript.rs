@@ -50,7 +50,7 @@ fn faults(script: &str, sqlstate: &str, message: &str) {
     let begun = ThreadTime::now();
     let fault = evaluate(script, &mut session()).expect_err(script);
     assert_eq!((fault.sqlstate.as_str(), fault.message.as_str()), (sqlstate, message), "{script}: {fault:?}");
-    assert!(begun.elapsed() < Duration::from_secs(3), "{script} took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(20), "{script} took {:?}", begun.elapsed());
     assert_eq!(run("getAmount() > 100"), Ok(json!(true)), "after {script}");
 }
 
@@ -137,7 +137,7 @@ fn loops_of_built_in_functions_are_bounded() {
         let begun = ThreadTime::now();
         let fault = run(script).expect_err(script);
         assert!(fault.message.starts_with("JavaScript error: RangeError: the "), "{script}: {fault:?}");
-        assert!(begun.elapsed() < Duration::from_secs(1), "{script} took {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(20), "{script} took {:?}", begun.elapsed());
     }
     for (script, expected) in [
         ("[3, 1, 2].sort().concat([4], 5).join('')", json!("12345")),

@@ -6,7 +6,7 @@ collect() { # COMMAND: of all nodes
     for node in $(nodes); do ask "$node" "$1" || exit 1; done | sort -n
 }
 same() { # TITLE COMMAND
-    local said end=$((SECONDS + 60))
+    local said end=$((SECONDS + patience))
     until said=$(diff <(sort -n "$SCALE_DIR/orders") <(collect "$2")); do
         [ "$SECONDS" -lt "$end" ] || die "$1: < is lost, > is doubled:
 $said"

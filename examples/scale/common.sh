@@ -8,6 +8,8 @@ SCALE_DIR=${SCALE_DIR:-/tmp/workflow-scale}
 PGBIN=${PGBIN:-$(pg_config --bindir)}
 export PGPORT=${PGPORT:-5432} PGUSER=${PGUSER:-postgres} PGDATABASE=${PGDATABASE:-app}
 partitions=8
+# Seconds to wait for an answer.
+patience=${SCALE_PATIENCE:-60}
 
 say() { echo "== $*"; }
 die() {
@@ -23,7 +25,7 @@ run() { "$PGBIN/psql" -X -q -At -v ON_ERROR_STOP=1 -h "$SCALE_DIR/$1" "${@:2}"; 
 
 # await NODE EXPECTED COMMAND [DATABASE]
 await() {
-    local said end=$((SECONDS + 60))
+    local said end=$((SECONDS + patience))
     until said=$(ask "$1" "$3" "${4:-}" 2>&1) && [ "$said" = "$2" ]; do
         [ "$SECONDS" -lt "$end" ] || die "$1: waited for \"$2\", got \"$said\" from: $3"
         sleep 0.1

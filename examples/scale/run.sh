@@ -6,9 +6,9 @@ orders=${1:-20} name=${2:-client}
 
 # send CALL
 send() {
-    local end=$((SECONDS + 60))
+    local end=$((SECONDS + patience))
     until ask proxy "SELECT $1" proxy >/dev/null 2>>"$SCALE_DIR/$name.log"; do
-        [ "$SECONDS" -lt "$end" ] || die "$name: no answer for a minute: $(tail -n 3 "$SCALE_DIR/$name.log")"
+        [ "$SECONDS" -lt "$end" ] || die "$name: no answer for $patience seconds: $(tail -n 3 "$SCALE_DIR/$name.log")"
         sleep 0.1
     done
 }

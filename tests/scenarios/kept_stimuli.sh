@@ -63,7 +63,7 @@ idle() { # WHAT
     began=${EPOCHREALTIME/./}
     fired=$((fired + 1))
     query "SELECT wf_start('timer', '{\"wait\": \"3 seconds\"}')" >/dev/null
-    PGOPTIONS="-c statement_timeout=60s" query "DO \$\$ BEGIN WHILE ($finished) < $fired LOOP COMMIT; PERFORM pg_sleep(0.1); END LOOP; END \$\$"
+    query "DO \$\$ BEGIN WHILE ($finished) < $fired LOOP COMMIT; PERFORM pg_sleep(0.1); END LOOP; END \$\$"
     used=$(($(ticks) - before))
     took=$(((${EPOCHREALTIME/./} - began) / 10000))
     [ $((used * 10)) -lt $((took * 3)) ] || fail "$1: the workers used $used of $took hundredths of a second"

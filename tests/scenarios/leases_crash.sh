@@ -64,7 +64,7 @@ PGAPPNAME=watcher python3 "$here/leases_watcher.py" "$WORKFLOW_TMP/seen" "$WORKF
 watcher=$!
 pids+=("$watcher")
 for ((number = 1; number <= workers; number++)); do
-    PGAPPNAME=worker python3 "$here/leases_worker.py" "$number" $((WORKFLOW_TEST_SECONDS * 3 + 200)) "$WORKFLOW_TMP/log.$number" \
+    PGAPPNAME=worker python3 "$here/leases_worker.py" "$number" "$WORKFLOW_TEST_WATCHDOG" "$WORKFLOW_TMP/log.$number" \
         "$WORKFLOW_TMP/over" 2>"$WORKFLOW_TMP/worker.$number" &
     pids+=($!)
 done
@@ -97,7 +97,7 @@ calm() {
     local number=$((workers + wave))
     phase calm
     eventually none_is_open
-    PGAPPNAME=visitor python3 "$here/leases_worker.py" "$number" 60 "$WORKFLOW_TMP/log.$number" visit "$visits" 2>"$WORKFLOW_TMP/visitor" &
+    PGAPPNAME=visitor python3 "$here/leases_worker.py" "$number" "$WORKFLOW_TEST_WATCHDOG" "$WORKFLOW_TMP/log.$number" visit "$visits" 2>"$WORKFLOW_TMP/visitor" &
     visitor=$!
     while kill -0 "$visitor" 2>/dev/null; do
         look_after

@@ -7,7 +7,7 @@ scale=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../examples/scale" && pwd)
 export PGBOUNCER=$RUN/routers/pgbouncer
 [ -x "$PGBOUNCER" ] || { echo "PL/Proxy and PgBouncer cannot be fetched here"; exit 75; }
 unset PGHOST PGDATA PGDATABASE
-export SCALE_DIR=$WORKFLOW_TMP/s
+export SCALE_DIR=$WORKFLOW_TMP/s SCALE_PATIENCE=$WORKFLOW_TEST_WATCHDOG
 trap 'touch "$WORKFLOW_TMP/enough"; "$scale/stop.sh"' EXIT
 
 step() { "$scale/$1.sh" "${@:2}" || fail "$*"; }

@@ -3,8 +3,9 @@
 # spends its time in. What it may still take after that is counted in CPU time of its backend: the machine may be doing other things.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# Ticks of CPU time, of which there are 100 in a second.
-readonly BOUND=150
+# Ticks of CPU time, of which there are 100 in a second. A script without a stop takes any number. Where it is stopped it takes some 20
+# to 50 on an idle machine; a slow one, or one whose processors do other things as well, may count many times that.
+readonly BOUND=1000
 scripts=(
     'let x = (1n << 65000n) - 1n; for (;;) x.toString().length'
     'let a = new Uint8Array(3e7); for (;;) a.lastIndexOf(1)'
@@ -93,14 +94,10 @@ echo "ok: pg_cancel_backend"
 for at in "${!scripts[@]}"; do
     run_script "$at"
     begun=$(query "SELECT ticks('$pid') FROM pg_terminate_backend($pid)")
-    last=$begun end=$((SECONDS + 60))
     while now=$(query "SELECT ticks('$pid')" 2>>"$WORKFLOW_TMP/gone"); do
-        last=$now
-        [ "$SECONDS" -lt "$end" ] || break
+        [ $((now - begun)) -le "$BOUND" ] || fail "terminate, ${scripts[at]}: $((now - begun)) ticks"
     done
     wait "$client" || true
-    [ $((last - begun)) -le "$BOUND" ] || fail "terminate, ${scripts[at]}: $((last - begun)) ticks"
-    kill -0 "$pid" 2>/dev/null && fail "terminate, ${scripts[at]}: still there"
 done
 echo "ok: pg_terminate_backend"
 

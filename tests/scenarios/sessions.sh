@@ -13,8 +13,8 @@ CREATE ROLE nolog;
 CREATE ROLE friend;
 GRANT friend TO joe, nolog;
 SELECT wf_grant_usage(role) FROM unnest(ARRAY['joe', 'other', 'slow', 'leaver', 'nolog']) AS role;
-ALTER ROLE slow SET statement_timeout = '300ms';
-ALTER ROLE joe SET workflow.javascript_timeout = '200ms';
+ALTER ROLE slow SET statement_timeout = '3s';
+ALTER ROLE joe SET workflow.javascript_timeout = '2s';
 -- What is fired must be written, whatever a role has for its own transactions.
 ALTER ROLE other SET default_transaction_read_only = on;
 ALTER ROLE other SET default_transaction_isolation = serializable;

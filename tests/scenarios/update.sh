@@ -116,7 +116,7 @@ echo "SELECT wf_start('task');" >&"$session"
 await 1 "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle' AND query LIKE 'SELECT wf_start%'"
 echo '\q' >&"$session"
 exec {session}>&-
-await_text() { for _ in {1..100}; do grep -qF "$1" "$2" && return; sleep 0.1; done; fail "$(cat "$2")"; }
+await_text() { eventually grep -qF "$1" "$2"; }
 await_text 'ERROR:  55000: the library of extension "workflow" in this session is older than the extension' "$WORKFLOW_TMP/session.out"
 await_text 'HINT:  Reconnect.' "$WORKFLOW_TMP/session.out"
 is "3|3" "SELECT library_schema, database_schema FROM wf_version()"
@@ -156,12 +156,7 @@ await "Finished|15
 Suspended|2" "SELECT sub_status, count(*) FROM workflow.instances GROUP BY 1 ORDER BY 1"
 echo "ok: what waited goes on"
 
-for _ in {1..600}; do
-    grep -q 'workflow fires nothing in this database: extension "workflow" of this database is older than its library' "$PGHOST/log" && break
-    sleep 0.1
-done
-grep -q 'workflow fires nothing in this database: extension "workflow" of this database is older than its library' "$PGHOST/log" ||
-    fail "the log does not say that nothing fires"
+eventually has_logged 1 'workflow fires nothing in this database: extension "workflow" of this database is older than its library'
 [ "$(query "$noted" late)" = "0|0" ] || fail "it fired where the library does not fit"
 query "ALTER EXTENSION workflow UPDATE" late
 await "3|3" "$noted" late

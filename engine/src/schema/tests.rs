@@ -122,7 +122,7 @@ fn patterns_take_linear_time_or_are_refused() {
     refused(json!({"pattern": "(((a{1000}){1000}){1000}){1000}"}));
     refused(json!({"patternProperties": {"(?:\\w{500}){500}": true}}));
     refused(json!({"pattern": "(".repeat(100_000)}));
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn numbers_beyond_all_reason_are_no_trap() {
     }
     let many: Vec<Value> = (0..50_000).map(|at| number(&format!("9007199254740993.{at:05}1"))).collect();
     assert_eq!(Schema::new(json!({"uniqueItems": true})).accept(&json!(many), "x", ""), Ok(()));
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn slow_headers_keep_nobody_out() {
 
 #[test]
 fn slow_bodies_are_refused_and_their_room_is_given_back() {
-    let world = World::with(&["--request-seconds", "1", "--max-body", "1", "--max-bodies", "1"]);
+    let world = World::with(&["--request-seconds", "5", "--max-body", "1", "--max-bodies", "1"]);
     let address = world.url.trim_start_matches("http://");
     let key = world.key("ada");
     for length in ["Content-Length: 1000000", "Transfer-Encoding: chunked"] {
@@ -104,9 +104,10 @@ fn bodies_without_a_caller_take_no_room_of_those_with_one() {
     assert!(received(announce(64 * 1024 + 1)).contains(" 413 "));
     // 64 of them fill the room that they have, and are waited for.
     let waiting: Vec<TcpStream> = (0..64).map(|_| announce(64 * 1024)).collect();
-    let refused = (0..100).find_map(|_| {
+    // One that comes before all of them are there is waited for as well, so each of these waits a little longer than the last.
+    let refused = (1..100).find_map(|number| {
         let more = announce(64 * 1024);
-        more.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        more.set_read_timeout(Some(number * Duration::from_millis(200))).unwrap();
         let mut text = [0; 64];
         let read = std::io::Read::read(&mut &more, &mut text).unwrap_or(0);
         (read > 0).then(|| String::from_utf8_lossy(&text[..read]).into_owned())
@@ -119,7 +120,7 @@ fn bodies_without_a_caller_take_no_room_of_those_with_one() {
 
 #[test]
 fn a_client_that_takes_nothing_of_its_answer_is_left() {
-    let world = World::with(&["--request-seconds", "1", "--max-connections", "1"]);
+    let world = World::with(&["--request-seconds", "5", "--max-connections", "1"]);
     // More than the buffers of a connection hold.
     world.sql(
         "SET ROLE ada; SELECT wf_define(jsonb_build_object('id', 'large', 'root', jsonb_build_object(

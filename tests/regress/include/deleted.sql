@@ -2,7 +2,7 @@
 -- the transactions of the time have ended at which it first found them, those of other sessions included.
 CREATE PROCEDURE pg_temp.await_removal(definition text) LANGUAGE plpgsql AS $$
 BEGIN
-    FOR look IN 1 .. 600 LOOP
+    FOR look IN 1 .. 20000 LOOP
         PERFORM set_config('workflow.now', (current_setting('workflow.now')::timestamptz + interval '1 minute')::text, false);
         PERFORM wf_run_due();
         COMMIT;

@@ -26,14 +26,14 @@ END $$;
 -- Waits until no lease of tasks of this name runs.
 CREATE PROCEDURE await_end_of_lease(name text) LANGUAGE plpgsql AS $$
 BEGIN
-    FOR i IN 1 .. 1000 LOOP
+    FOR i IN 1 .. 100000 LOOP
         IF NOT EXISTS (
             SELECT FROM workflow.bookmarks b JOIN workflow.tasks t USING (id)
             WHERE t.name = await_end_of_lease.name AND b.lease_until > clock_timestamp())
         THEN RETURN; END IF;
         PERFORM pg_sleep(0.001);
     END LOOP;
-    RAISE EXCEPTION 'a lease runs for more than a second';
+    RAISE EXCEPTION 'the lease does not end';
 END $$;
 -- Pages that a claim of one task reads.
 CREATE FUNCTION pages() RETURNS integer LANGUAGE plpgsql AS $$

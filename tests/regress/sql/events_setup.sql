@@ -108,7 +108,7 @@ SET client_min_messages = error;
 SELECT wf_run_due() AS ran;
 -- Their owner runs them, each script within a time of its own.
 \connect - regress_events_deploy
-SET workflow.javascript_timeout = '200ms';
+SET workflow.javascript_timeout = '1s';
 SET workflow.max_steps = 1000;
 SET client_min_messages = error;
 SELECT wf_run_due() > 0 AS ran;

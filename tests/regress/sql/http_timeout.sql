@@ -35,8 +35,8 @@ SELECT * FROM wf_define('{"definitionId": "deaf", "root": [
     {"type": "HttpEndpoint", "path": "deaf", "canStartWorkflow": true, "requestTimeout": "00:00:00.1"},
     {"type": "Sql", "statement": "SELECT sha512(convert_to(repeat(repeat(''x'', 1000), 100000), ''UTF8''))"}]}');
 SET statement_timeout = '50ms';
-SELECT * FROM http('GET', '/slow');
 \set VERBOSITY terse
+SELECT * FROM http('GET', '/slow');
 SELECT * FROM http('GET', '/deaf');
 \set VERBOSITY default
 RESET statement_timeout;

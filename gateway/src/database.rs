@@ -1,7 +1,7 @@
 //! The database: a pool of connections of the gateway's own role, on which each request runs as its user's role.
 //!
-//! A request is one statement in one transaction, sent in one flight: BEGIN, the role, the statement, COMMIT, and what
-//! cleans the session. No statement is prepared under a name: SQL of a user could put another one in its place for the
+//! A request is one statement in one transaction, sent in one flight: BEGIN, the role, the search path, the statement,
+//! COMMIT, and what cleans the session. No statement is prepared under a name: SQL of a user could put another one in its place for the
 //! next role.
 
 mod connecting;
@@ -34,7 +34,12 @@ const POOL_WAIT: Duration = Duration::from_secs(5);
 
 /// READ COMMITTED whatever the database's default is: what claims and saves is for that level. A message of its own,
 /// which cannot fail: after one that the server could not read, the statement would run as the gateway's own role.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+///
+/// The path is empty, so that nothing of ours is looked up in a schema that a role has made.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = ''";
+/// What writes may run SQL of users, which has the path of the session, as after SET ROLE. The statement itself
+/// qualifies each name and operator (scripts/check-gateway-sql).
+const USE_SESSION_PATH: &str = "SET LOCAL search_path TO DEFAULT";
 /// $1 is who logged in, $2 the role that he acts as: until the transaction ends, and no SQL in it can leave it. Who is
 /// no member of it any more gets an error.
 const BECOME: &str = "SELECT @wf.wf_set_role(CASE WHEN pg_catalog.pg_has_role($1::pg_catalog.name, $2::pg_catalog.name, 'MEMBER') \
@@ -221,7 +226,7 @@ impl Database {
                 Ok(client) => client,
                 Err(error) => break error.into(),
             };
-            let (ended, is_clean) = self.attempt(&client, caller, sql, values, &mut answer).await;
+            let (ended, is_clean) = self.attempt(&client, caller, sql, values, effect, &mut answer).await;
             if !is_clean {
                 drop(Object::take(client));
             }
@@ -248,6 +253,7 @@ impl Database {
         caller: Option<&Caller>,
         sql: &str,
         values: &[Parameter],
+        effect: Effect,
         answer: &mut Option<AnswerSender>,
     ) -> (Result<(), TransactionError>, bool) {
         let schema = self.schema.get().map_or("public", String::as_str);
@@ -255,13 +261,14 @@ impl Database {
         let values: Vec<(&(dyn ToSql + Sync), Type)> =
             values.iter().map(|(value, sql_type)| (&**value as &(dyn ToSql + Sync), sql_type.clone())).collect();
         let transaction = async {
-            let (begun, became, rows, committed) = tokio::join!(
+            let (begun, became, path, rows, committed) = tokio::join!(
                 client.batch_execute(BEGIN),
                 become_role(client, &become_sql, caller),
+                use_path(client, effect),
                 client.query_typed(&sql, &values),
                 client.batch_execute("COMMIT"),
             );
-            let rows = outcome(begun, became, rows, committed)?;
+            let rows = outcome(begun, became, path, rows, committed)?;
             // The client need not wait for the cleaning.
             answer.take().map(|answer| answer.send(Ok(rows)));
             Ok(())
@@ -291,11 +298,13 @@ type AnswerSender = oneshot::Sender<Result<Vec<Row>, Failure>>;
 fn outcome(
     begun: Result<(), tokio_postgres::Error>,
     became: Result<(), TransactionError>,
+    path: Result<(), tokio_postgres::Error>,
     rows: Result<Vec<Row>, tokio_postgres::Error>,
     committed: Result<(), tokio_postgres::Error>,
 ) -> Result<Vec<Row>, TransactionError> {
     begun?;
     became?;
+    path?;
     let rows = rows?;
     match committed {
         Ok(()) => Ok(rows),
@@ -360,6 +369,13 @@ async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Res
             Err(TransactionError::Refused(Failure::unauthenticated()))
         }
         other => Ok(other.map(drop)?),
+    }
+}
+
+async fn use_path(client: &Client, effect: Effect) -> Result<(), tokio_postgres::Error> {
+    match effect {
+        Effect::Reads => Ok(()),
+        Effect::Writes | Effect::WritesUnlessChanged => client.batch_execute(USE_SESSION_PATH).await,
     }
 }
 

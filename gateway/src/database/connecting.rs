@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Once;
 use std::time::Duration;
 
 use tokio_postgres::{Client, Config};
@@ -12,6 +13,15 @@ use crate::config::Serving;
 
 /// Versions of the extension that this gateway fits: those of its own number but for the last place.
 const EXTENSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), ".");
+
+/// Who may create functions in the schema of the extension, besides its owner and superusers.
+const CREATORS: &str = "SELECT pg_catalog.string_agg(COALESCE(pg_catalog.quote_ident(r.rolname), 'PUBLIC'), ', ' \
+       ORDER BY r.rolname NULLS FIRST) \
+     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
+     CROSS JOIN LATERAL pg_catalog.aclexplode(n.nspacl) a \
+     LEFT JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) a.grantee \
+     WHERE e.extname OPERATOR(pg_catalog.=) 'workflow' AND a.privilege_type OPERATOR(pg_catalog.=) 'CREATE' \
+       AND a.grantee OPERATOR(pg_catalog.<>) n.nspowner AND r.rolsuper IS NOT TRUE";
 
 /// Why the gateway does not serve a database.
 #[derive(Debug)]
@@ -47,10 +57,15 @@ async fn fits(client: &Client) -> Result<String, Unfit> {
     let unreachable = |error: tokio_postgres::Error| Unfit::Unreachable(said(&error));
     let text = |sql: &'static str| async move {
         let rows = client.query_typed(sql, &[]).await.map_err(unreachable)?;
-        rows.first().map(|row| row.try_get::<_, String>(0).map_err(unreachable)).transpose()
+        match rows.first() {
+            Some(row) => row.try_get::<_, Option<String>>(0).map_err(unreachable),
+            None => Ok(None),
+        }
     };
+    // As in each request: what is asked here is looked up in no schema that a role has made.
+    client.batch_execute("SET search_path = ''").await.map_err(unreachable)?;
     if let Some(role) = text(
-        "SELECT rolname::text FROM pg_catalog.pg_roles \
+        "SELECT rolname::pg_catalog.text FROM pg_catalog.pg_roles \
          WHERE rolsuper AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') LIMIT 1",
     )
     .await?
@@ -60,7 +75,11 @@ async fn fits(client: &Client) -> Result<String, Unfit> {
              Give it a role of its own that is a member of its users' roles only"
         )));
     }
-    let installed = text("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'workflow'").await?;
+    let installed = text(
+        "SELECT extversion FROM pg_catalog.pg_extension \
+        WHERE extname OPERATOR(pg_catalog.=) 'workflow'",
+    )
+    .await?;
     match installed {
         None => return Err(Unfit::Refused("the database has no extension workflow: CREATE EXTENSION workflow".into())),
         Some(version) if !version.starts_with(EXTENSION) => {
@@ -73,10 +92,25 @@ async fn fits(client: &Client) -> Result<String, Unfit> {
     }
     let schema = text(
         "SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e \
-         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'workflow'",
+         JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
+           WHERE e.extname OPERATOR(pg_catalog.=) 'workflow'",
     )
     .await?;
-    schema.ok_or_else(|| Unfit::Refused("the extension workflow has no schema".into()))
+    let schema = schema.ok_or_else(|| Unfit::Refused("the extension workflow has no schema".into()))?;
+    // A function of the same name with parameters that fit better would be called in the place of ours.
+    if let Some(roles) = text(CREATORS).await? {
+        let problem = format!("{roles} may create functions in {schema}, the schema of the extension");
+        if roles.split(", ").any(|role| role == "PUBLIC") {
+            return Err(Unfit::Refused(format!(
+                "{problem}: any role could put its own in the place of the extension's. \
+                 REVOKE CREATE ON SCHEMA {schema} FROM PUBLIC"
+            )));
+        }
+        static SAID: Once = Once::new();
+        SAID.call_once(|| tracing::warn!("{problem}: they can act as any user of the gateway"));
+    }
+    client.batch_execute("RESET search_path").await.map_err(unreachable)?;
+    Ok(schema)
 }
 
 pub fn connection(options: &Serving) -> Result<Config, String> {

@@ -60,8 +60,8 @@ async fn type_definitions(
             &caller,
             "SELECT pg_catalog.jsonb_build_object(\
                  'variables', pg_catalog.jsonb_path_query_array(document, '$.**.variables[*].name'), \
-                 'inputs', pg_catalog.jsonb_path_query_array(document, '$.inputs[*].name'))::text \
-             FROM workflow.definition_list WHERE definition_id = $1 AND is_latest",
+                 'inputs', pg_catalog.jsonb_path_query_array(document, '$.inputs[*].name'))::pg_catalog.text \
+             FROM workflow.definition_list WHERE definition_id OPERATOR(pg_catalog.=) $1 AND is_latest",
             parameters![id],
         )
         .await?;

@@ -26,13 +26,16 @@ const MAX_ROLES: usize = 64;
 const OVERLAP: TimeDelta = TimeDelta::minutes(10);
 
 const DIGEST: &str = "SELECT pg_catalog.encode(@wf.wf_activities_digest(), 'hex')";
-const LIST: &str =
-    "SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(a) ORDER BY a.type, a.version)::text FROM @wf.wf_activities() a";
+const LIST: &str = "SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(a) ORDER BY a.type, a.version)::pg_catalog.text \
+        FROM @wf.wf_activities() a";
 /// Whatever has a type and an id, in definitions stored since $1.
-const FOUND: &str = "SELECT DISTINCT a.value ->> 'type' AS type, COALESCE(a.value ->> 'version', '1') AS version \
+const FOUND: &str = "SELECT DISTINCT a.value OPERATOR(pg_catalog.->>) 'type' AS type, \
+    COALESCE(a.value OPERATOR(pg_catalog.->>) 'version', '1') AS version \
      FROM workflow.definition_list d \
-          CROSS JOIN LATERAL pg_catalog.jsonb_path_query(d.document, 'strict $.root.** ? (exists (@.type) && exists (@.id))') AS a (value) \
-     WHERE d.saved_at >= COALESCE($1, '-infinity'::text)::timestamptz AND pg_catalog.jsonb_typeof(a.value -> 'type') = 'string'";
+          CROSS JOIN LATERAL pg_catalog.jsonb_path_query(d.document, \
+            'strict $.root.** ? (exists (@.type) && exists (@.id))') AS a (value) \
+     WHERE d.saved_at OPERATOR(pg_catalog.>=) COALESCE($1, '-infinity'::pg_catalog.text)::pg_catalog.timestamptz \
+       AND pg_catalog.jsonb_typeof(a.value OPERATOR(pg_catalog.->) 'type') OPERATOR(pg_catalog.=) 'string'";
 
 /// What every activity has: the name, how it is edited, the language if that is code, and what it is.
 const OF_ALL: [(&str, &str, &str, &str); 2] = [

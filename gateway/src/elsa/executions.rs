@@ -32,7 +32,7 @@ macro_rules! executions {
                  AS x (activity_instance_id, parent_activity_instance_id, activity_id, activity_name, node_id, \
                        activity_type, status, started_at, completed_at, outcomes, inputs, outputs, fault, \
                        has_bookmarks, number) \
-             WHERE i.instance_id = $1)"
+             WHERE i.instance_id OPERATOR(pg_catalog.=) $1)"
     };
 }
 
@@ -45,11 +45,14 @@ macro_rules! execution {
             ", 'workflowInstanceId', e.instance_id, 'activityId', e.activity_id, 'activityNodeId', e.node_id, \
              'activityType', e.activity_type, 'activityName', e.activity_name, 'activityTypeVersion', COALESCE((\
                  SELECT pg_catalog.max(u.version) FROM workflow.definition_links l \
-                 JOIN workflow.definition_list u ON u.definition_id = l.uses AND u.version = l.used_version \
-                 WHERE e.activity_type NOT LIKE 'Elsa.%' AND l.definition_id = e.definition_id \
-                   AND l.version = e.version AND u.activity_type = e.activity_type), 1), \
+                 JOIN workflow.definition_list u ON u.definition_id OPERATOR(pg_catalog.=) l.uses \
+                   AND u.version OPERATOR(pg_catalog.=) l.used_version \
+                 WHERE NOT pg_catalog.starts_with(e.activity_type, 'Elsa.') \
+                   AND l.definition_id OPERATOR(pg_catalog.=) e.definition_id \
+                   AND l.version OPERATOR(pg_catalog.=) e.version \
+                     AND u.activity_type OPERATOR(pg_catalog.=) e.activity_type), 1), \
              'startedAt', e.started_at, 'completedAt', e.completed_at, 'hasBookmarks', e.has_bookmarks, \
-             'status', e.status, 'metadata', '{}'::jsonb"
+             'status', e.status, 'metadata', '{}'::pg_catalog.jsonb"
         )
     };
 }
@@ -77,16 +80,18 @@ macro_rules! record {
             named!("e.inputs"),
             ", '{}'), 'outputs', ",
             named!("e.outputs"),
-            ", 'payload', CASE WHEN e.outcomes <> '{}' THEN pg_catalog.jsonb_build_object('Outcomes', e.outcomes) END, \
-             'properties', '{}'::jsonb, 'exception', (SELECT ",
+            ", 'payload', CASE WHEN e.outcomes OPERATOR(pg_catalog.<>) '{}' \
+                THEN pg_catalog.jsonb_build_object('Outcomes', e.outcomes) END, \
+             'properties', '{}'::pg_catalog.jsonb, 'exception', (SELECT ",
             exception!(),
-            " FROM pg_catalog.jsonb_to_record(e.fault) AS f (sqlstate text, code text, message text, detail text, \
-                   hint text, context text) WHERE e.fault IS NOT NULL), \
-             'aggregateFaultCount', CASE WHEN e.status = 'Faulted' THEN 1 ELSE 0 END, \
+            " FROM pg_catalog.jsonb_to_record(e.fault) AS f (sqlstate pg_catalog.text, code pg_catalog.text, \
+                message pg_catalog.text, detail pg_catalog.text, \
+                   hint pg_catalog.text, context pg_catalog.text) WHERE e.fault IS NOT NULL), \
+             'aggregateFaultCount', CASE WHEN e.status OPERATOR(pg_catalog.=) 'Faulted' THEN 1 ELSE 0 END, \
              'schedulingActivityExecutionId', ",
             execution_id!("e.instance_id", "e.parent_activity_instance_id"),
             ", 'schedulingActivityId', (SELECT a.activity_id FROM e a \
-                 WHERE a.activity_instance_id = e.parent_activity_instance_id), \
+                 WHERE a.activity_instance_id OPERATOR(pg_catalog.=) e.parent_activity_instance_id), \
              'schedulingWorkflowInstanceId', NULL, 'callStackDepth', NULL)"
         )
     };
@@ -98,12 +103,15 @@ macro_rules! stats {
         concat!(
             "(SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(\
                  'activityId', n.activity_id, 'activityNodeId', n.node_id, 'startedCount', n.started, \
-                 'completedCount', n.completed, 'uncompletedCount', n.started - n.completed, \
-                 'isBlocked', n.is_blocked, 'isFaulted', n.is_faulted, 'metadata', '{}'::jsonb) ORDER BY n.first), '[]') \
+                 'completedCount', n.completed, 'uncompletedCount', n.started OPERATOR(pg_catalog.-) n.completed, \
+                 'isBlocked', n.is_blocked, 'isFaulted', n.is_faulted, 'metadata', '{}'::pg_catalog.jsonb) \
+                   ORDER BY n.first), '[]') \
               FROM (SELECT e.node_id, pg_catalog.min(e.activity_id) AS activity_id, pg_catalog.count(*) AS started, \
-                           pg_catalog.count(*) FILTER (WHERE e.status = 'Completed') AS completed, \
+                           pg_catalog.count(*) FILTER (WHERE e.status OPERATOR(pg_catalog.=) 'Completed') \
+                             AS completed, \
                            pg_catalog.bool_or(e.has_bookmarks) AS is_blocked, \
-                           pg_catalog.bool_or(e.status = 'Faulted') AS is_faulted, pg_catalog.min(e.started_at) AS first \
+                           pg_catalog.bool_or(e.status OPERATOR(pg_catalog.=) 'Faulted') AS is_faulted, \
+                             pg_catalog.min(e.started_at) AS first \
                     FROM ",
             $executions,
             " GROUP BY e.node_id) n)"
@@ -124,9 +132,10 @@ struct ReportRequest {
 const REPORT: &str = concat!(
     "SELECT pg_catalog.jsonb_build_object('stats', ",
     stats!(
-        "workflow.activity_executions(i.instance_id) e WHERE e.node_id IS NOT NULL AND ($2 IS NULL OR e.node_id = ANY ($2))"
+        "workflow.activity_executions(i.instance_id) e WHERE e.node_id IS NOT NULL AND ($2 IS NULL \
+            OR e.node_id OPERATOR(pg_catalog.=) ANY ($2))"
     ),
-    ")::text FROM workflow.instance_list i WHERE i.instance_id = $1"
+    ")::pg_catalog.text FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
 );
 
 async fn report(
@@ -154,9 +163,9 @@ macro_rules! listed {
             " SELECT pg_catalog.jsonb_build_object('count', pg_catalog.count(e.number), 'items', \
                  COALESCE(pg_catalog.jsonb_agg(",
             $what,
-            " ORDER BY e.number) FILTER (WHERE e.number IS NOT NULL), '[]'))::text \
-             FROM workflow.instance_list i LEFT JOIN e ON $2 IS NULL OR e.node_id = $2 \
-             WHERE i.instance_id = $1 GROUP BY i.instance_id"
+            " ORDER BY e.number) FILTER (WHERE e.number IS NOT NULL), '[]'))::pg_catalog.text \
+             FROM workflow.instance_list i LEFT JOIN e ON $2 IS NULL OR e.node_id OPERATOR(pg_catalog.=) $2 \
+             WHERE i.instance_id OPERATOR(pg_catalog.=) $1 GROUP BY i.instance_id"
         )
     };
 }
@@ -184,7 +193,13 @@ fn no_execution(id: &str) -> Failure {
     Failure::not_found("execution of an activity", id)
 }
 
-const RECORD: &str = concat!(executions!(), " SELECT ", record!(), "::text FROM e WHERE e.activity_instance_id = $2");
+const RECORD: &str = concat!(
+    executions!(),
+    " SELECT ",
+    record!(),
+    "::pg_catalog.text FROM e WHERE \
+    e.activity_instance_id OPERATOR(pg_catalog.=) $2"
+);
 
 async fn record(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
     let id = query.text("id").ok_or_else(|| Failure::bad_request("the query must name an id"))?;
@@ -197,15 +212,17 @@ async fn record(State(app): State<App>, caller: Caller, query: Parameters) -> Re
 const CALL_STACK: &str = concat!(
     executions!(),
     ", around AS (\
-         SELECT e.activity_instance_id, e.parent_activity_instance_id, 0 AS height FROM e WHERE e.activity_instance_id = $2 \
+         SELECT e.activity_instance_id, e.parent_activity_instance_id, 0 AS height FROM e \
+           WHERE e.activity_instance_id OPERATOR(pg_catalog.=) $2 \
          UNION ALL \
-         SELECT e.activity_instance_id, e.parent_activity_instance_id, a.height + 1 \
-         FROM around a JOIN e ON e.activity_instance_id = a.parent_activity_instance_id) \
+         SELECT e.activity_instance_id, e.parent_activity_instance_id, a.height OPERATOR(pg_catalog.+) 1 \
+         FROM around a JOIN e ON e.activity_instance_id OPERATOR(pg_catalog.=) a.parent_activity_instance_id) \
      SELECT pg_catalog.jsonb_build_object('activityExecutionId', $3, 'totalCount', pg_catalog.count(*), \
          'items', pg_catalog.jsonb_agg(",
     record!(),
-    " ORDER BY a.height DESC))::text \
-     FROM around a JOIN e ON e.activity_instance_id = a.activity_instance_id HAVING pg_catalog.count(*) > 0"
+    " ORDER BY a.height DESC))::pg_catalog.text \
+     FROM around a JOIN e ON e.activity_instance_id OPERATOR(pg_catalog.=) a.activity_instance_id HAVING \
+       pg_catalog.count(*) OPERATOR(pg_catalog.>) 0"
 );
 
 async fn call_stack(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {

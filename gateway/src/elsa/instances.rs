@@ -53,7 +53,7 @@ pub async fn told(
 /// suspended for it.
 macro_rules! sub_status {
     () => {
-        "CASE WHEN i.sub_status = 'Cancelling' THEN 'Suspended' ELSE i.sub_status END"
+        "CASE WHEN i.sub_status OPERATOR(pg_catalog.=) 'Cancelling' THEN 'Suspended' ELSE i.sub_status END"
     };
 }
 
@@ -77,8 +77,10 @@ macro_rules! exception {
     () => {
         "pg_catalog.jsonb_build_object('type', COALESCE(f.code, f.sqlstate), 'message', f.message, \
          'stackTrace', pg_catalog.concat_ws(E'\\n', pg_catalog.concat('SQLSTATE: ', f.sqlstate), \
-             pg_catalog.concat('DETAIL: ', NULLIF(f.detail, '')), pg_catalog.concat('HINT: ', NULLIF(f.hint, '')), \
-             pg_catalog.concat('CONTEXT: ', NULLIF(f.context, ''))), 'innerException', NULL)"
+             pg_catalog.concat('DETAIL: ', CASE WHEN f.detail OPERATOR(pg_catalog.<>) '' THEN f.detail END), \
+               pg_catalog.concat('HINT: ', CASE WHEN f.hint OPERATOR(pg_catalog.<>) '' THEN f.hint END), \
+             pg_catalog.concat('CONTEXT: ', CASE WHEN f.context OPERATOR(pg_catalog.<>) '' THEN f.context END)), \
+               'innerException', NULL)"
     };
 }
 pub(super) use exception;
@@ -114,18 +116,20 @@ const INSTANCE: &str = concat!(
     execution_id!("b.instance_id", "b.activity_instance_id"),
     ", 'autoBurn', b.auto_burn, 'autoComplete', b.auto_complete, 'callbackMethodName', b.callback, \
              'createdAt', b.created_at, 'metadata', b.metadata) ORDER BY b.bookmark_id) \
-         FROM workflow.open_bookmarks b WHERE b.instance_id = i.instance_id), '[]'), \
+         FROM workflow.open_bookmarks b WHERE b.instance_id OPERATOR(pg_catalog.=) i.instance_id), '[]'), \
        'incidents', COALESCE((SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(\
              'activityId', f.activity_id, 'activityType', f.activity_type, 'activityNodeId', \
              (SELECT x.node_id FROM workflow.activity_executions(i.instance_id) x \
-              WHERE x.activity_id = f.activity_id AND x.fault IS NOT NULL LIMIT 1), \
+              WHERE x.activity_id OPERATOR(pg_catalog.=) f.activity_id AND x.fault IS NOT NULL LIMIT 1), \
              'message', f.message, 'timestamp', f.created_at, 'exception', ",
     exception!(),
     ") ORDER BY f.incident_id) \
-         FROM workflow.open_incidents f WHERE f.instance_id = i.instance_id), '[]'), \
-       'fault', NULL, 'completionCallbacks', '[]'::jsonb, 'activityExecutionContexts', '[]'::jsonb, \
-       'input', COALESCE(i.input, '{}'), 'output', COALESCE(i.output, '{}'), 'properties', '{}'::jsonb))::text \
-     FROM workflow.instance_list i WHERE i.instance_id = $1"
+         FROM workflow.open_incidents f WHERE f.instance_id OPERATOR(pg_catalog.=) i.instance_id), '[]'), \
+       'fault', NULL, 'completionCallbacks', '[]'::pg_catalog.jsonb, 'activityExecutionContexts', \
+         '[]'::pg_catalog.jsonb, \
+       'input', COALESCE(i.input, '{}'), 'output', COALESCE(i.output, '{}'), 'properties', \
+         '{}'::pg_catalog.jsonb))::pg_catalog.text \
+     FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
 );
 
 async fn instance(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
@@ -144,8 +148,9 @@ const EXECUTION_STATE: &str = concat!(
     "SELECT pg_catalog.jsonb_build_object('status', i.status, 'subStatus', ",
     sub_status!(),
     ", 'updatedAt', GREATEST(i.updated_at, \
-         (SELECT pg_catalog.max(j.at) FROM workflow.journal j WHERE j.instance_id = i.instance_id)))::text \
-     FROM workflow.instance_list i WHERE i.instance_id = $1"
+         (SELECT pg_catalog.max(j.at) FROM workflow.journal j \
+           WHERE j.instance_id OPERATOR(pg_catalog.=) i.instance_id)))::pg_catalog.text \
+     FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
 );
 
 async fn execution_state(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
@@ -156,17 +161,20 @@ async fn execution_state(State(app): State<App>, caller: Caller, Path(id): Path<
 const VARIABLES: &str = "\
     SELECT pg_catalog.jsonb_build_object('count', pg_catalog.count(v.name), 'items', COALESCE(pg_catalog.jsonb_agg(\
                pg_catalog.jsonb_build_object('id', COALESCE(d.id, v.name), 'name', v.name, 'value', v.value) \
-               ORDER BY d.number, v.name) FILTER (WHERE v.name IS NOT NULL), '[]'))::text \
+               ORDER BY d.number, v.name) FILTER (WHERE v.name IS NOT NULL), '[]'))::pg_catalog.text \
     FROM workflow.instance_list i \
     LEFT JOIN LATERAL pg_catalog.jsonb_each(i.variables) AS v (name, value) ON true \
     LEFT JOIN LATERAL (\
         SELECT c.entry OPERATOR(pg_catalog.->>) 'id' AS id, c.number \
-        FROM (SELECT l.document FROM workflow.definition_list l WHERE l.version_id = i.definition_version_id \
+        FROM (SELECT l.document FROM workflow.definition_list l \
+          WHERE l.version_id OPERATOR(pg_catalog.=) i.definition_version_id \
               UNION ALL \
-              SELECT g.document FROM workflow.deleted_definitions g WHERE g.version_id = i.definition_version_id) k \
-        CROSS JOIN LATERAL pg_catalog.jsonb_path_query(k.document, '$.variables[*]') WITH ORDINALITY AS c (entry, number) \
-        WHERE c.entry OPERATOR(pg_catalog.->>) 'name' = v.name LIMIT 1) d ON true \
-    WHERE i.instance_id = $1 GROUP BY i.instance_id";
+              SELECT g.document FROM workflow.deleted_definitions g \
+                WHERE g.version_id OPERATOR(pg_catalog.=) i.definition_version_id) k \
+        CROSS JOIN LATERAL pg_catalog.jsonb_path_query(k.document, '$.variables[*]') WITH ORDINALITY AS c (entry, \
+          number) \
+        WHERE c.entry OPERATOR(pg_catalog.->>) 'name' OPERATOR(pg_catalog.=) v.name LIMIT 1) d ON true \
+    WHERE i.instance_id OPERATOR(pg_catalog.=) $1 GROUP BY i.instance_id";
 
 async fn variables(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
     told(&app, &caller, &id, VARIABLES, parameters![instance_id(&id)?]).await

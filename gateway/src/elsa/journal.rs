@@ -95,7 +95,7 @@ async fn page(
 const JOURNAL: &str = concat!(
     "WITH executions AS MATERIALIZED (\
          SELECT x.* FROM workflow.instance_list i CROSS JOIN LATERAL workflow.activity_executions(i.instance_id) x \
-         WHERE i.instance_id = $1), \
+         WHERE i.instance_id OPERATOR(pg_catalog.=) $1), \
      events AS (\
          SELECT pg_catalog.row_number() OVER (ORDER BY j.seq, j.number) AS sequence, j.seq, j.number, j.at, j.data, \
                 j.activity_instance_id, x.parent_activity_instance_id, x.activity_name, x.inputs, \
@@ -103,18 +103,25 @@ const JOURNAL: &str = concat!(
                 CASE WHEN j.activity IS NULL THEN 'Elsa.Workflow' \
                      ELSE COALESCE(x.activity_type, j.activity_type, '') END AS activity_type, \
                 CASE WHEN j.activity IS NULL THEN 'Workflow1' ELSE COALESCE(x.node_id, j.node_id) END AS node_id, \
-                CASE j.event WHEN 'Workflow started' THEN 'Started' WHEN 'Workflow resumed' THEN 'Resumed' \
-                     WHEN 'Workflow suspended' THEN 'Suspended' WHEN 'Workflow finished' THEN 'Completed' \
-                     WHEN 'Workflow faulted' THEN 'Faulted' WHEN 'Workflow cancelled' THEN 'Canceled' \
-                     WHEN 'Workflow retried' THEN 'Retrying' WHEN 'Bookmark created' THEN 'Suspended' \
-                     WHEN 'Line' THEN 'WriteLine' \
+                CASE WHEN j.event OPERATOR(pg_catalog.=) 'Workflow started' THEN 'Started' \
+                     WHEN j.event OPERATOR(pg_catalog.=) 'Workflow resumed' THEN 'Resumed' \
+                     WHEN j.event OPERATOR(pg_catalog.=) 'Workflow suspended' THEN 'Suspended' \
+                     WHEN j.event OPERATOR(pg_catalog.=) 'Workflow finished' THEN 'Completed' \
+                     WHEN j.event OPERATOR(pg_catalog.=) 'Workflow faulted' THEN 'Faulted' \
+                     WHEN j.event OPERATOR(pg_catalog.=) 'Workflow cancelled' THEN 'Canceled' \
+                     WHEN j.event OPERATOR(pg_catalog.=) 'Workflow retried' THEN 'Retrying' \
+                     WHEN j.event OPERATOR(pg_catalog.=) 'Bookmark created' THEN 'Suspended' \
+                     WHEN j.event OPERATOR(pg_catalog.=) 'Line' THEN 'WriteLine' \
                      ELSE pg_catalog.replace(pg_catalog.initcap(j.event), ' ', '') END AS event_name \
-         FROM workflow.journal j LEFT JOIN executions x ON x.activity_instance_id = j.activity_instance_id \
-         WHERE j.instance_id = $1), \
+         FROM workflow.journal j LEFT JOIN executions x \
+           ON x.activity_instance_id OPERATOR(pg_catalog.=) j.activity_instance_id \
+         WHERE j.instance_id OPERATOR(pg_catalog.=) $1), \
      selected AS MATERIALIZED (\
          SELECT e.* FROM events e \
-         WHERE ($2 IS NULL OR e.activity_id = ANY ($2)) AND ($3 IS NULL OR e.node_id = ANY ($3)) \
-           AND ($4 IS NULL OR e.activity_type <> ALL ($4)) AND ($5 IS NULL OR e.event_name = ANY ($5))), \
+         WHERE ($2 IS NULL OR e.activity_id OPERATOR(pg_catalog.=) ANY ($2)) AND ($3 IS NULL \
+           OR e.node_id OPERATOR(pg_catalog.=) ANY ($3)) \
+           AND ($4 IS NULL OR e.activity_type OPERATOR(pg_catalog.<>) ALL ($4)) AND ($5 IS NULL \
+             OR e.event_name OPERATOR(pg_catalog.=) ANY ($5))), \
      page AS (SELECT s.* FROM selected s ORDER BY s.sequence LIMIT $7 OFFSET $6) \
      SELECT pg_catalog.jsonb_build_object('totalCount', (SELECT pg_catalog.count(*) FROM selected), \
          'items', COALESCE((SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(\
@@ -126,12 +133,14 @@ const JOURNAL: &str = concat!(
     ", 'activityId', p.activity_id, 'activityType', p.activity_type, 'activityTypeVersion', 1, \
              'activityName', p.activity_name, 'nodeId', p.node_id, 'timestamp', p.at, 'sequence', p.sequence, \
              'eventName', p.event_name, 'source', NULL, \
-             'message', CASE WHEN p.event_name = 'WriteLine' THEN p.data OPERATOR(pg_catalog.#>>) '{}' \
-                             WHEN p.event_name = 'Faulted' THEN p.data OPERATOR(pg_catalog.->>) 'message' END, \
+             'message', CASE WHEN p.event_name OPERATOR(pg_catalog.=) 'WriteLine' \
+               THEN p.data OPERATOR(pg_catalog.#>>) '{}' \
+                             WHEN p.event_name OPERATOR(pg_catalog.=) 'Faulted' \
+                               THEN p.data OPERATOR(pg_catalog.->>) 'message' END, \
              'activityState', ",
     named!("p.inputs"),
-    ", 'payload', CASE WHEN p.event_name = 'Completed' AND p.data IS NOT NULL \
+    ", 'payload', CASE WHEN p.event_name OPERATOR(pg_catalog.=) 'Completed' AND p.data IS NOT NULL \
                              THEN pg_catalog.jsonb_build_object('Outcomes', p.data) ELSE p.data END) \
-             ORDER BY p.sequence) FROM page p), '[]'))::text \
-     FROM workflow.instance_list i WHERE i.instance_id = $1"
+             ORDER BY p.sequence) FROM page p), '[]'))::pg_catalog.text \
+     FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
 );

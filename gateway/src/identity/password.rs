@@ -66,7 +66,7 @@ async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
     let rows = database
         .catalogue(
             "SELECT rolcanlogin AND NOT rolsuper AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') AS may_log_in \
-             FROM pg_catalog.pg_roles WHERE rolname = $1",
+             FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1",
             parameters![role],
         )
         .await?;

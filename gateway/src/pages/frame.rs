@@ -48,9 +48,10 @@ impl Frame {
         let rows = app
             .database
             .catalogue(
-                "SELECT rolname::text FROM pg_catalog.pg_roles \
-                 WHERE pg_catalog.pg_has_role($1::pg_catalog.name, oid, 'MEMBER') AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') \
-                   AND NOT rolsuper AND rolname !~ '^pg_' ORDER BY 1",
+                "SELECT rolname::pg_catalog.text FROM pg_catalog.pg_roles \
+                 WHERE pg_catalog.pg_has_role($1::pg_catalog.name, oid, 'MEMBER') \
+                   AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') \
+                   AND NOT rolsuper AND rolname OPERATOR(pg_catalog.!~) '^pg_' ORDER BY 1",
                 parameters![visitor.caller.login.as_str()],
             )
             .await?;

@@ -37,8 +37,9 @@ macro_rules! task_columns {
             utc!("t.created_at"),
             " AS created, ",
             utc!("t.deadline"),
-            " AS deadline, coalesce(t.deadline < pg_catalog.now(), false) AS is_late, t.priority, \
-             CASE WHEN t.lease_until > pg_catalog.now() THEN coalesce(t.worker, '') END AS worker, \
+            " AS deadline, coalesce(t.deadline OPERATOR(pg_catalog.<) pg_catalog.now(), false) AS is_late, t.priority, \
+             CASE WHEN t.lease_until OPERATOR(pg_catalog.>) pg_catalog.now() THEN coalesce(t.worker, '') END \
+               AS worker, \
              t.paused_at IS NOT NULL AS is_paused"
         )
     };
@@ -64,19 +65,26 @@ macro_rules! tasks {
 
 macro_rules! my_roles {
     () => {
-        "ARRAY(SELECT 'role:' || r.rolname FROM pg_catalog.pg_roles r WHERE pg_catalog.pg_has_role(current_user, r.oid, 'MEMBER'))"
+        "ARRAY(SELECT 'role:' OPERATOR(pg_catalog.||) r.rolname FROM pg_catalog.pg_roles r \
+            WHERE pg_catalog.pg_has_role(current_user, r.oid, 'MEMBER'))"
     };
 }
 
 macro_rules! mine {
     () => {
-        "t.assignee = 'role:' || current_user"
+        "t.assignee OPERATOR(pg_catalog.=) ('role:' OPERATOR(pg_catalog.||) current_user)"
     };
 }
 
 macro_rules! of_my_roles {
     () => {
-        concat!("(t.assignee = ANY (", my_roles!(), ") OR t.candidates && ", my_roles!(), ")")
+        concat!(
+            "(t.assignee OPERATOR(pg_catalog.=) ANY (",
+            my_roles!(),
+            ") OR t.candidates OPERATOR(pg_catalog.&&) ",
+            my_roles!(),
+            ")"
+        )
     };
 }
 

@@ -23,7 +23,8 @@ const MOST_PAGES: i64 = 200;
 macro_rules! incidents {
     ($condition:literal, $bounds:literal) => {
         concat!(
-            "SELECT i.incident_id::text, i.instance_id::text, i.definition_id, i.activity_id, i.activity_type, ",
+            "SELECT i.incident_id::pg_catalog.text, i.instance_id::pg_catalog.text, i.definition_id, i.activity_id, \
+                i.activity_type, ",
             utc!("i.created_at"),
             " AS created, i.sqlstate, i.code, i.message, i.detail, i.hint FROM workflow.open_incidents i WHERE ",
             $condition,

@@ -35,32 +35,37 @@ const INSTANCE: &str = concat!(
     utc!("i.finished_at"),
     " AS finished, ",
     utc!("i.paused_at"),
-    " AS paused, i.paused_by, i.pause_reason, i.parent_instance_id::text, i.continued_from::text, \
+    " AS paused, i.paused_by, i.pause_reason, i.parent_instance_id::pg_catalog.text, \
+        i.continued_from::pg_catalog.text, \
      pg_catalog.jsonb_pretty(i.input) AS input, pg_catalog.jsonb_pretty(i.output) AS output, \
      ARRAY(SELECT v.key FROM pg_catalog.jsonb_each(i.variables) v ORDER BY v.key LIMIT 100) AS names, \
      ARRAY(SELECT pg_catalog.jsonb_pretty(v.value) FROM pg_catalog.jsonb_each(i.variables) v ORDER BY v.key LIMIT 100) \
        AS values, \
-     ARRAY(SELECT c.instance_id::text FROM workflow.instance_list c WHERE c.parent_instance_id = i.instance_id \
+     ARRAY(SELECT c.instance_id::pg_catalog.text FROM workflow.instance_list c \
+       WHERE c.parent_instance_id OPERATOR(pg_catalog.=) i.instance_id \
        ORDER BY c.instance_id LIMIT 100) AS children, \
-     EXISTS (SELECT FROM workflow.definition_list d WHERE d.definition_id = i.definition_id AND d.version <> i.version) \
+     EXISTS (SELECT FROM workflow.definition_list d WHERE d.definition_id OPERATOR(pg_catalog.=) i.definition_id \
+       AND d.version OPERATOR(pg_catalog.<>) i.version) \
        AS has_other_versions, \
      ARRAY(SELECT e FROM @wf.wf_explain(i.instance_id) e) AS story \
-     FROM workflow.instance_list i WHERE i.instance_id = $1"
+     FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
 );
 
 /// $1: the instance. People know a task by its own name.
 const WAITING: &str = concat!(
-    "SELECT w.bookmark_id::text, w.activity, \
-     coalesce((SELECT t.name FROM workflow.open_tasks t WHERE t.task_id = w.bookmark_id), w.waits_for) AS waits_for, ",
+    "SELECT w.bookmark_id::pg_catalog.text, w.activity, \
+     coalesce((SELECT t.name FROM workflow.open_tasks t WHERE t.task_id OPERATOR(pg_catalog.=) w.bookmark_id), \
+       w.waits_for) AS waits_for, ",
     utc!("w.since"),
     " AS since, ",
     utc!("w.due"),
-    " AS due, w.last_error, EXISTS (SELECT FROM workflow.open_tasks t WHERE t.task_id = w.bookmark_id) AS is_task \
-     FROM workflow.waiting w WHERE w.instance = $1 ORDER BY w.bookmark_id LIMIT 100"
+    " AS due, w.last_error, EXISTS (SELECT FROM workflow.open_tasks t \
+        WHERE t.task_id OPERATOR(pg_catalog.=) w.bookmark_id) AS is_task \
+     FROM workflow.waiting w WHERE w.instance OPERATOR(pg_catalog.=) $1 ORDER BY w.bookmark_id LIMIT 100"
 );
 
 /// $1: the instance.
-const INCIDENTS: &str = incidents!("i.instance_id = $1", "LIMIT 100");
+const INCIDENTS: &str = incidents!("i.instance_id OPERATOR(pg_catalog.=) $1", "LIMIT 100");
 
 struct Instance {
     id: Uuid,

@@ -22,10 +22,10 @@ impl Statement {
         database.write(caller, self.sql, parameters).await
     }
 
-    /// The same for a person: with literals in the place of the parameters, and the functions of the extension by their
-    /// names alone.
+    /// The same for a person: with literals in the place of the parameters, and functions and types by their names
+    /// alone.
     pub fn shown(&self) -> String {
-        let sql = self.sql.replace("@wf.", "");
+        let sql = self.sql.replace("@wf.", "").replace("pg_catalog.", "");
         let mut parts = sql.split('$');
         let mut shown = parts.next().unwrap_or_default().to_owned();
         for part in parts {
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn parameters_become_literals() {
-        let sql = "SELECT @wf.wf_cancel($1::uuid, $2, $12, $1)";
+        let sql = "SELECT @wf.wf_cancel($1::pg_catalog.uuid, $2, $12, $1)";
         assert_eq!(shown(sql, &[Some("a"), None]), "SELECT wf_cancel('a'::uuid, NULL, NULL, 'a');");
         assert_eq!(shown("f($1)", &[Some("it's $1 \\'; DROP")]), "f( E'it''s $1 \\\\''; DROP');");
         assert_eq!(shown("SELECT 1", &[]), "SELECT 1;");

@@ -44,7 +44,7 @@ async fn definition(State(app): State<App>, visitor: Visitor, Path(id): Path<Str
         .read(
             &visitor.caller,
             "SELECT coalesce(name, definition_id) AS title FROM workflow.definition_list \
-             WHERE definition_id = $1 AND is_latest",
+             WHERE definition_id OPERATOR(pg_catalog.=) $1 AND is_latest",
             parameters![id.as_str()],
         )
         .await?;
@@ -59,7 +59,8 @@ async fn instance(State(app): State<App>, visitor: Visitor, Path(id): Path<Strin
         .database
         .read(
             &visitor.caller,
-            "SELECT coalesce(name, definition_id) AS title FROM workflow.instance_list WHERE instance_id = $1",
+            "SELECT coalesce(name, definition_id) AS title FROM workflow.instance_list \
+                WHERE instance_id OPERATOR(pg_catalog.=) $1",
             parameters![id.parse::<Uuid>().map_err(|_| unknown())?],
         )
         .await?;

@@ -27,11 +27,12 @@ pub fn routes() -> Routes {
 const TASK: &str = concat!(
     "SELECT ",
     task_columns!(),
-    ", t.instance_id::text, pg_catalog.jsonb_pretty(t.payload) AS payload, t.attempt, ",
+    ", t.instance_id::pg_catalog.text, pg_catalog.jsonb_pretty(t.payload) AS payload, t.attempt, ",
     utc!("t.lease_until"),
-    " AS held_until, t.last_error, t.form::text, t.result_schema::text, \
-     EXISTS (SELECT FROM workflow.instance_list i WHERE i.instance_id = t.instance_id) AS shows_instance \
-     FROM workflow.open_tasks t WHERE t.task_id = $1"
+    " AS held_until, t.last_error, t.form::pg_catalog.text, t.result_schema::pg_catalog.text, \
+     EXISTS (SELECT FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) t.instance_id) \
+       AS shows_instance \
+     FROM workflow.open_tasks t WHERE t.task_id OPERATOR(pg_catalog.=) $1"
 );
 
 struct Task {

@@ -136,3 +136,84 @@ fn a_role_may_have_any_name() {
         assert_eq!(save(&document), 401, "{name} is no role any more");
     }
 }
+
+/// Functions and operators of the names that statements of the gateway use, in a schema that a search path finds. They
+/// say in `public.seen` whom they ran as.
+fn traps(schema: &str) -> String {
+    let function = |name: &str, parameters: &str, result: &str, value: &str| {
+        format!(
+            "CREATE FUNCTION {schema}.{name}({parameters}) RETURNS {result} LANGUAGE plpgsql AS $$ BEGIN \
+             INSERT INTO public.seen VALUES ('{schema}.{name} ran as ' || current_user); RETURN {value}; END $$;"
+        )
+    };
+    let operator = |symbol: &str, function: &str, operand: &str| {
+        format!(
+            "CREATE OPERATOR {schema}.{symbol} (FUNCTION = {schema}.{function}, LEFTARG = {operand}, RIGHTARG = {operand});"
+        )
+    };
+    [
+        format!("CREATE SCHEMA {schema}; GRANT USAGE ON SCHEMA {schema} TO PUBLIC;"),
+        function("differs", "name, name", "boolean", "true"),
+        operator("!~", "differs", "name"),
+        function("equals", "text, text", "boolean", "true"),
+        operator("=", "equals", "text"),
+        function("overlaps", "text[], text[]", "boolean", "true"),
+        operator("&&", "overlaps", "text[]"),
+        function("concat_ws", "text, text, text, text, text", "text", "'trapped'"),
+        function("jsonb_path_query", "jsonb, jsonpath", "jsonb", "'{}'"),
+        function("count", "text", "bigint", "0"),
+        function("lower", "text", "text", "'trapped'"),
+        function("wf_set_role", "name", "text", "NULL"),
+        function("wf_set_role", "text", "text", "NULL"),
+    ]
+    .concat()
+}
+
+#[test]
+fn no_statement_finds_what_a_role_has_put_into_the_search_path() {
+    let world = World::with(&["--database-connections", "1"]);
+    world.sql("CREATE TABLE public.seen (what text); GRANT INSERT ON public.seen TO PUBLIC");
+    define(&world, "ada", "plain", "SELECT 1");
+    let ada = world.client("ada");
+    run(&world, &ada, "plain");
+    let id = world.value("SELECT id::text FROM workflow.instances").unwrap();
+    // `"$user"` is the gateway's own role in what it asks the catalogue, and the user's in the rest.
+    world.sql(&traps("workflow_gateway"));
+    world.sql(&traps("ada"));
+    let key = format!("ApiKey {}", world.key("ada"));
+    for page in [
+        "/inbox".to_owned(),
+        "/inbox?whose=mine".to_owned(),
+        "/inbox?whose=roles".to_owned(),
+        "/incidents".to_owned(),
+        format!("/instances/{id}"),
+        format!("/instances/{id}/cancel"),
+        "/workflows/definitions/plain/edit".to_owned(),
+        "/elsa/api/workflow-definitions?searchTerm=plain".to_owned(),
+        "/elsa/api/workflow-definitions/plain/export".to_owned(),
+        format!("/elsa/api/workflow-instances/{id}"),
+        format!("/elsa/api/workflow-instances/{id}/journal"),
+    ] {
+        let answer = world.send("GET", &page, &[("Authorization", &key)], "");
+        assert!(answer.status < 500 || answer.status == 503 && page.contains("edit"), "{page}: {answer:?}");
+    }
+    assert_eq!(run(&world, &ada, "plain")["Seen"][0]["?column?"], 1);
+    let model =
+        json!({"model": {"definitionId": "new", "root": {"type": "Elsa.Flowchart", "id": "f"}}, "publish": true});
+    ada.post("/workflow-definitions", &model).ok();
+    assert_eq!(world.value("SELECT string_agg(DISTINCT what, '; ') FROM public.seen"), None);
+}
+
+#[test]
+fn sql_of_a_workflow_has_the_search_path_of_its_role() {
+    let world = World::new();
+    world.sql(
+        "CREATE SCHEMA ada AUTHORIZATION ada;
+         CREATE FUNCTION ada.whose() RETURNS text LANGUAGE sql AS $$ SELECT 'ada''s' $$;
+         CREATE FUNCTION public.whose() RETURNS text LANGUAGE sql AS $$ SELECT 'everybody''s' $$;",
+    );
+    let sql = "SELECT whose(), current_setting('search_path') AS path";
+    define(&world, "ada", "path", sql);
+    let found = run(&world, &world.client("ada"), "path");
+    assert_eq!(found["Seen"][0], json!({"whose": "ada's", "path": "\"$user\", public"}));
+}

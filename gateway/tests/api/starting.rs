@@ -23,6 +23,12 @@ fn it_does_not_start_in_front_of_what_does_not_fit() {
     assert!(
         refused(&format!("{here} user=workflow_gateway password=gateway")).contains("the database has workflow 0.1.7")
     );
+    world.sql("UPDATE pg_extension SET extversion = default_version FROM pg_available_extensions a WHERE extname = 'workflow' AND a.name = extname");
+    world.sql("GRANT CREATE ON SCHEMA public TO PUBLIC");
+    let creators = refused(&format!("{here} user=workflow_gateway password=gateway"));
+    assert!(creators.contains("PUBLIC may create functions in public"), "{creators}");
+    world.sql("REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT CREATE ON SCHEMA public TO zoe");
+    assert!(world.another().into_log().contains("zoe may create functions in public"));
     let member = format!("CREATE ROLE {0} LOGIN NOINHERIT PASSWORD 'x'; GRANT max TO {0}", world.database);
     world.sql(&member);
     let said = refused(&format!("{here} user={} password=x", world.database));

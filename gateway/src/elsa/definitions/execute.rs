@@ -25,29 +25,36 @@ const CANNOT_START: &str = "x-elsa-workflow-cannot-start";
 /// even see. Without a trigger it is the first activity that starts the workflow, in the order of the document.
 const RUN: &str = concat!(
     "WITH chosen AS MATERIALIZED (SELECT d.version, d.version_id FROM workflow.definition_list d \
-       WHERE d.definition_id = $1 AND CASE WHEN ",
+       WHERE d.definition_id OPERATOR(pg_catalog.=) $1 AND CASE WHEN ",
     is_mine!("d.owner"),
     " THEN ",
     matches_versions!("$6", "$7"),
     " ELSE d.is_published END ORDER BY d.version DESC LIMIT 1), \
      starting AS MATERIALIZED (SELECT a.activity, a.place FROM chosen c, \
-       LATERAL jsonb_path_query(@wf.wf_export(c.version_id), \
+       LATERAL pg_catalog.jsonb_path_query(@wf.wf_export(c.version_id), \
          '$.root.** ? (@.customProperties.canStartWorkflow == true)') WITH ORDINALITY AS a (activity, place)), \
-     first AS MATERIALIZED (SELECT s.activity ->> 'id' AS id FROM starting s \
-       WHERE s.activity ->> 'type' IN (SELECT t.type FROM @wf.wf_activities() t WHERE t.kind = 'Trigger') \
+     first AS MATERIALIZED (SELECT s.activity OPERATOR(pg_catalog.->>) 'id' AS id FROM starting s \
+       WHERE s.activity OPERATOR(pg_catalog.->>) 'type' OPERATOR(pg_catalog.=) ANY (SELECT t.type \
+         FROM @wf.wf_activities() t WHERE t.kind OPERATOR(pg_catalog.=) 'Trigger') \
        ORDER BY s.place LIMIT 1) \
-     SELECT jsonb_strip_nulls(jsonb_build_object(\
+     SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(\
        'id', r.instance_id, 'definitionId', $1, 'definitionVersion', (SELECT version FROM chosen), \
-       'correlationId', $3, 'status', r.status, 'subStatus', r.sub_status))::text, \
-       coalesce(r.output, '{}')::text, \
-       (SELECT coalesce(jsonb_agg(jsonb_build_object('id', b -> 'id', 'name', b -> 'name', 'payload', b -> 'payload', \
-          'activityId', b -> 'activity_id', 'autoBurn', true)), '[]') FROM jsonb_array_elements(r.bookmarks) b)::text, \
-       (SELECT coalesce(jsonb_agg(jsonb_build_object('activityId', i -> 'activity_id', \
-          'message', i -> 'message', 'timestamp', clock_timestamp(), \
-          'exception', jsonb_build_object('type', i -> 'sqlstate', 'message', i -> 'message', \
-             'stackTrace', concat_ws(E'\\n', i ->> 'detail', i ->> 'hint')))), '[]') FROM jsonb_array_elements(r.incidents) i)::text, \
-       r.instance_id::text \
-     FROM @wf.wf_run($1, input => $2::jsonb, correlation_id => $3, instance_id => $4, \
+       'correlationId', $3, 'status', r.status, 'subStatus', r.sub_status))::pg_catalog.text, \
+       coalesce(r.output, '{}')::pg_catalog.text, \
+       (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('id', b OPERATOR(pg_catalog.->) 'id', \
+         'name', b OPERATOR(pg_catalog.->) 'name', 'payload', b OPERATOR(pg_catalog.->) 'payload', \
+          'activityId', b OPERATOR(pg_catalog.->) 'activity_id', 'autoBurn', true)), '[]') \
+            FROM pg_catalog.jsonb_array_elements(r.bookmarks) b)::pg_catalog.text, \
+       (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('activityId', \
+         i OPERATOR(pg_catalog.->) 'activity_id', \
+          'message', i OPERATOR(pg_catalog.->) 'message', 'timestamp', pg_catalog.clock_timestamp(), \
+          'exception', pg_catalog.jsonb_build_object('type', i OPERATOR(pg_catalog.->) 'sqlstate', 'message', \
+            i OPERATOR(pg_catalog.->) 'message', \
+             'stackTrace', pg_catalog.concat_ws(E'\\n', i OPERATOR(pg_catalog.->>) 'detail', \
+               i OPERATOR(pg_catalog.->>) 'hint')))), '[]') \
+               FROM pg_catalog.jsonb_array_elements(r.incidents) i)::pg_catalog.text, \
+       r.instance_id::pg_catalog.text \
+     FROM @wf.wf_run($1, input => $2::pg_catalog.jsonb, correlation_id => $3, instance_id => $4, \
                      version => coalesce($7, (SELECT version FROM chosen)), \
                      trigger_activity_id => coalesce($5, (SELECT id FROM first)), on_fault => 'store') r"
 );

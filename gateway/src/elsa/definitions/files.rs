@@ -89,8 +89,9 @@ async fn consumers(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<Strin
             caller,
             "WITH RECURSIVE links AS MATERIALIZED (\
                SELECT uses, definition_id FROM workflow.definition_links WHERE is_latest), \
-             found (id) AS (SELECT $1 UNION SELECT l.definition_id FROM links l JOIN found f ON f.id = l.uses) \
-             SELECT id FROM found WHERE id <> $1 ORDER BY id",
+             found (id) AS (SELECT $1 UNION SELECT l.definition_id FROM links l JOIN found f \
+               ON f.id OPERATOR(pg_catalog.=) l.uses) \
+             SELECT id FROM found WHERE id OPERATOR(pg_catalog.<>) $1 ORDER BY id",
             parameters![id],
         )
         .await?;

@@ -16,8 +16,9 @@ use crate::json::JsonText;
 use crate::parameters;
 
 /// Publishes the latest version unless it is published; nothing for a definition that the caller does not see.
-const PUBLISH: &str = "SELECT d.is_published, CASE WHEN NOT d.is_published THEN @wf.wf_publish(d.definition_id, d.version) END \
-     FROM workflow.definition_list d WHERE d.definition_id = $1 AND d.is_latest";
+const PUBLISH: &str = "SELECT d.is_published, CASE WHEN NOT d.is_published THEN @wf.wf_publish(d.definition_id, \
+    d.version) END \
+     FROM workflow.definition_list d WHERE d.definition_id OPERATOR(pg_catalog.=) $1 AND d.is_latest";
 
 /// What became of a change to a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub async fn delete_all(app: &Gateway, caller: &Caller, id: &str) -> Result<Chan
 pub async fn delete_one(app: &Gateway, caller: &Caller, id: &str) -> Result<ChangeResult, Failure> {
     let Ok(version_id) = id.parse::<Uuid>() else { return Ok(ChangeResult::NotFound) };
     const SQL: &str = "SELECT @wf.wf_delete_definition(d.definition_id, d.version) \
-         FROM workflow.definition_list d WHERE d.version_id = $1";
+         FROM workflow.definition_list d WHERE d.version_id OPERATOR(pg_catalog.=) $1";
     let rows = app.database.write(caller, SQL, parameters![version_id]).await?;
     Ok(if rows.is_empty() { ChangeResult::NotFound } else { ChangeResult::Done })
 }
@@ -114,12 +115,15 @@ pub async fn revert(
         .database
         .write(
             &caller,
-            "SELECT CASE WHEN l.is_draft AND l.version <> d.version \
+            "SELECT CASE WHEN l.is_draft AND l.version OPERATOR(pg_catalog.<>) d.version \
                          THEN (SELECT w.version FROM @wf.wf_define(d.content, false) w) \
                          ELSE (SELECT s.version FROM @wf.wf_save_draft(d.content) s) END AS made \
-             FROM (SELECT version, (document || jsonb_build_object('definitionId', definition_id)) - 'version' AS content \
-                   FROM workflow.definition_list WHERE definition_id = $1 AND version = $2) d, \
-                  (SELECT version, is_draft FROM workflow.definition_list WHERE definition_id = $1 AND is_latest) l",
+             FROM (SELECT version, (document OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('definitionId', \
+               definition_id)) OPERATOR(pg_catalog.-) 'version' AS content \
+                   FROM workflow.definition_list WHERE definition_id OPERATOR(pg_catalog.=) $1 \
+                     AND version OPERATOR(pg_catalog.=) $2) d, \
+                  (SELECT version, is_draft FROM workflow.definition_list \
+                    WHERE definition_id OPERATOR(pg_catalog.=) $1 AND is_latest) l",
             parameters![id.as_str(), number],
         )
         .await?;
@@ -147,7 +151,8 @@ pub async fn update_references(
         .write(
             &caller,
             "SELECT CASE WHEN d.is_published THEN @wf.wf_publish(d.definition_id, d.version) END \
-             FROM workflow.definition_list d WHERE d.definition_id = $1 AND (d.is_latest OR d.is_published)",
+             FROM workflow.definition_list d WHERE d.definition_id OPERATOR(pg_catalog.=) $1 AND (d.is_latest \
+               OR d.is_published)",
             parameters![id.as_str()],
         )
         .await?;
@@ -165,8 +170,8 @@ pub async fn users(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<(Stri
         .database
         .read(
             caller,
-            "SELECT definition_id, max(used_version) AS used_version \
-             FROM workflow.definition_links WHERE uses = $1 AND is_latest \
+            "SELECT definition_id, pg_catalog.max(used_version) AS used_version \
+             FROM workflow.definition_links WHERE uses OPERATOR(pg_catalog.=) $1 AND is_latest \
              GROUP BY 1 ORDER BY 1",
             parameters![id],
         )
@@ -181,8 +186,9 @@ pub async fn updated(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<Str
         .read(
             caller,
             "SELECT DISTINCT l.definition_id FROM workflow.definition_links l \
-             JOIN workflow.definition_list d ON d.definition_id = l.uses AND d.version = l.used_version \
-             WHERE l.uses = $1 AND l.is_latest AND d.is_published ORDER BY 1",
+             JOIN workflow.definition_list d ON d.definition_id OPERATOR(pg_catalog.=) l.uses \
+               AND d.version OPERATOR(pg_catalog.=) l.used_version \
+             WHERE l.uses OPERATOR(pg_catalog.=) $1 AND l.is_latest AND d.is_published ORDER BY 1",
             parameters![id],
         )
         .await?;

@@ -23,22 +23,31 @@ const LIST: &str = concat!(
     is_mine!("d.owner"),
     " AS is_mine FROM workflow.definition_list d WHERE ",
     matches_versions!("$1", "$2"),
-    " AND ($3::text[] IS NULL OR d.definition_id = ANY ($3)) AND ($4::uuid[] IS NULL OR d.version_id = ANY ($4)) \
-      AND ($5::text IS NULL OR d.version_id::text = lower($5) \
-           OR strpos(lower(concat_ws(chr(10), d.name, d.description, d.definition_id)), lower($5)) > 0) \
+    " AND ($3::pg_catalog.text[] IS NULL OR d.definition_id OPERATOR(pg_catalog.=) ANY ($3)) \
+        AND ($4::pg_catalog.uuid[] IS NULL OR d.version_id OPERATOR(pg_catalog.=) ANY ($4)) \
+      AND ($5::pg_catalog.text IS NULL OR d.version_id::pg_catalog.text OPERATOR(pg_catalog.=) pg_catalog.lower($5) \
+           OR pg_catalog.strpos(pg_catalog.lower(pg_catalog.concat_ws(pg_catalog.chr(10), d.name, d.description, \
+             d.definition_id)), pg_catalog.lower($5)) OPERATOR(pg_catalog.>) 0) \
       UNION ALL \
       SELECT d.version_id, d.definition_id, d.name, d.description, d.version, d.created_at, false, false, false \
-      FROM workflow.deleted_definitions d WHERE $1 = 'Any' AND d.version_id = ANY ($4)) \
-     SELECT t.total, f.version_id::text, f.definition_id, f.name, f.description, f.version, f.created_at, f.is_latest, \
+      FROM workflow.deleted_definitions d WHERE $1 OPERATOR(pg_catalog.=) 'Any' \
+        AND d.version_id OPERATOR(pg_catalog.=) ANY ($4)) \
+     SELECT t.total, f.version_id::pg_catalog.text, f.definition_id, f.name, f.description, f.version, f.created_at, \
+       f.is_latest, \
             f.is_published, f.is_mine, \
-            EXISTS (SELECT FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_proc p ON p.pronamespace = e.extnamespace \
-                    WHERE e.extname = 'workflow' AND p.proname = 'wf_save_draft' \
+            EXISTS (SELECT FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_proc p \
+              ON p.pronamespace OPERATOR(pg_catalog.=) e.extnamespace \
+                    WHERE e.extname OPERATOR(pg_catalog.=) 'workflow' \
+                      AND p.proname OPERATOR(pg_catalog.=) 'wf_save_draft' \
                       AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')) AS may_define \
-     FROM (SELECT count(*) AS total FROM found) t LEFT JOIN LATERAL (\
+     FROM (SELECT pg_catalog.count(*) AS total FROM found) t LEFT JOIN LATERAL (\
        SELECT * FROM found d \
-       ORDER BY CASE WHEN $6 = 'Name' THEN d.name END, CASE WHEN $6 = '-Name' THEN d.name END DESC NULLS LAST, \
-                CASE $6 WHEN 'Version' THEN d.version WHEN '-Version' THEN - d.version END, \
-                CASE WHEN $6 = 'Created' THEN d.created_at END, CASE WHEN $6 = '-Created' THEN d.created_at END DESC, \
+       ORDER BY CASE WHEN $6 OPERATOR(pg_catalog.=) 'Name' THEN d.name END, CASE \
+         WHEN $6 OPERATOR(pg_catalog.=) '-Name' THEN d.name END DESC NULLS LAST, \
+                CASE WHEN $6 OPERATOR(pg_catalog.=) 'Version' THEN d.version WHEN $6 OPERATOR(pg_catalog.=) '-Version' \
+                  THEN OPERATOR(pg_catalog.-) d.version END, \
+                CASE WHEN $6 OPERATOR(pg_catalog.=) 'Created' THEN d.created_at END, CASE \
+                  WHEN $6 OPERATOR(pg_catalog.=) '-Created' THEN d.created_at END DESC, \
                 d.definition_id, d.version DESC \
        LIMIT $7 OFFSET $8) f ON true"
 );
@@ -191,7 +200,8 @@ pub async fn is_name_unique(State(app): State<App>, caller: Caller, query: Param
         .read(
             &caller,
             "SELECT NOT EXISTS (SELECT FROM workflow.definition_list \
-             WHERE is_latest AND name = $1 AND definition_id IS DISTINCT FROM $2) AS is_unique",
+             WHERE is_latest AND name OPERATOR(pg_catalog.=) $1 \
+               AND (definition_id OPERATOR(pg_catalog.=) $2) IS NOT TRUE) AS is_unique",
             parameters![name, query.text("definitionId").map(str::to_owned)],
         )
         .await?;
@@ -205,7 +215,7 @@ struct Count {
 
 /// Call 43: how many definitions there are.
 pub async fn count(State(app): State<App>, caller: Caller) -> Result<JsonText, Failure> {
-    const SQL: &str = "SELECT count(*) FROM workflow.definition_list WHERE is_latest";
+    const SQL: &str = "SELECT pg_catalog.count(*) FROM workflow.definition_list WHERE is_latest";
     let rows = app.database.read(&caller, SQL, parameters![]).await?;
     text(&Count { count: rows.first().map_or(0, |row| row.get("count")) })
 }
@@ -222,9 +232,10 @@ pub async fn consumers(State(app): State<App>, caller: Caller, Path(id): Path<St
         .database
         .read(
             &caller,
-            "SELECT EXISTS (SELECT FROM workflow.definition_list WHERE definition_id = $1) AS is_known, \
+            "SELECT EXISTS (SELECT FROM workflow.definition_list WHERE definition_id OPERATOR(pg_catalog.=) $1) \
+                AS is_known, \
              ARRAY(SELECT DISTINCT definition_id FROM workflow.definition_links \
-                   WHERE uses = $1 AND (is_latest OR is_published) ORDER BY 1) AS consumers",
+                   WHERE uses OPERATOR(pg_catalog.=) $1 AND (is_latest OR is_published) ORDER BY 1) AS consumers",
             parameters![id.as_str()],
         )
         .await?;

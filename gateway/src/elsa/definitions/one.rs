@@ -23,10 +23,11 @@ const MANY: usize = 100;
 macro_rules! whole {
     ($arrange:expr, $from:expr) => {
         concat!(
-            "SELECT v.version_id::text, v.definition_id, v.version, v.is_latest, v.is_published, v.created_at, \
+            "SELECT v.version_id::pg_catalog.text, v.definition_id, v.version, v.is_latest, v.is_published, \
+                v.created_at, \
              v.revision, v.is_mine, @wf.wf_export(v.version_id, ",
             $arrange,
-            ")::text AS export FROM (",
+            ")::pg_catalog.text AS export FROM (",
             $from,
             ") v"
         )
@@ -153,7 +154,7 @@ pub async fn by_version_id(app: &Gateway, caller: &Caller, id: &str) -> Result<W
 pub async fn version(app: &Gateway, caller: &Caller, id: &str, purpose: Purpose) -> Result<Whole, Failure> {
     let missing = || Failure::not_found("version of a definition", id);
     let Ok(version_id) = id.parse::<Uuid>() else { return Err(missing()) };
-    const SQL: &str = whole!("$2", any_versions!("d.version_id = $1"));
+    const SQL: &str = whole!("$2", any_versions!("d.version_id OPERATOR(pg_catalog.=) $1"));
     let rows = app.database.read(caller, SQL, parameters![version_id, purpose == Purpose::Show]).await?;
     Whole::read(rows.first().ok_or_else(missing)?)
 }
@@ -169,7 +170,7 @@ pub async fn by_definition_id(
     const SQL: &str = whole!(
         "$4",
         concat!(
-            some_versions!(concat!("d.definition_id = $1 AND ", matches_versions!("$2", "$3"))),
+            some_versions!(concat!("d.definition_id OPERATOR(pg_catalog.=) $1 AND ", matches_versions!("$2", "$3"))),
             " ORDER BY d.version DESC LIMIT 1"
         )
     );
@@ -201,7 +202,8 @@ pub async fn get_many(State(app): State<App>, caller: Caller, query: Parameters)
         return Err(Failure::bad_request(format!("a request may ask for {MANY} versions, not for {}", ids.len())));
     }
     let ids: Vec<Uuid> = ids.iter().filter_map(|id| id.parse().ok()).collect();
-    const SQL: &str = concat!(whole!("true", any_versions!("d.version_id = ANY ($1)")), " ORDER BY 2, 3");
+    const SQL: &str =
+        concat!(whole!("true", any_versions!("d.version_id OPERATOR(pg_catalog.=) ANY ($1)")), " ORDER BY 2, 3");
     let rows = app.database.read(&caller, SQL, parameters![ids]).await?;
     let models: Result<Vec<Members>, Failure> = rows.iter().map(|row| Whole::read(row)?.model(None)).collect();
     let items = models?;

@@ -115,12 +115,19 @@ impl Versions {
 macro_rules! matches_versions {
     ($name:literal, $number:literal) => {
         concat!(
-            "CASE ",
+            "CASE WHEN ",
             $name,
-            " WHEN 'Any' THEN true WHEN 'Latest' THEN d.is_latest WHEN 'Published' THEN d.is_published \
-             WHEN 'LatestOrPublished' THEN d.is_latest OR d.is_published \
-             WHEN 'LatestAndPublished' THEN d.is_latest AND d.is_published \
-             WHEN 'Draft' THEN NOT d.is_published ELSE d.version = ",
+            " OPERATOR(pg_catalog.=) 'Any' THEN true WHEN ",
+            $name,
+            " OPERATOR(pg_catalog.=) 'Latest' THEN d.is_latest WHEN ",
+            $name,
+            " OPERATOR(pg_catalog.=) 'Published' THEN d.is_published WHEN ",
+            $name,
+            " OPERATOR(pg_catalog.=) 'LatestOrPublished' THEN d.is_latest OR d.is_published WHEN ",
+            $name,
+            " OPERATOR(pg_catalog.=) 'LatestAndPublished' THEN d.is_latest AND d.is_published WHEN ",
+            $name,
+            " OPERATOR(pg_catalog.=) 'Draft' THEN NOT d.is_published ELSE d.version OPERATOR(pg_catalog.=) ",
             $number,
             " END"
         )
@@ -134,7 +141,7 @@ macro_rules! is_mine {
         concat!(
             "(",
             $owner,
-            " = ANY (ARRAY(SELECT r.rolname::text FROM pg_catalog.pg_roles r \
+            " OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT r.rolname::pg_catalog.text FROM pg_catalog.pg_roles r \
              WHERE pg_catalog.pg_has_role(r.oid, 'USAGE'))))"
         )
     };

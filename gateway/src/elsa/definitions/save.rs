@@ -83,10 +83,11 @@ async fn store(app: &Gateway, caller: &Caller, sent: SentDocument, id: &str) -> 
         .write_unless_changed(
             caller,
             // The view does not see the new draft yet, so it says whether the content was published before.
-            "SELECT s.version_id::text, s.version, EXISTS (\
-               SELECT FROM workflow.definition_list d WHERE d.version_id = s.version_id AND d.is_published) \
+            "SELECT s.version_id::pg_catalog.text, s.version, EXISTS (\
+               SELECT FROM workflow.definition_list d WHERE d.version_id OPERATOR(pg_catalog.=) s.version_id \
+                 AND d.is_published) \
                AS is_published \
-             FROM @wf.wf_save_draft($1::jsonb, $2, $3) s",
+             FROM @wf.wf_save_draft($1::pg_catalog.jsonb, $2, $3) s",
             parameters![document, revision, session.as_str()],
         )
         .await;
@@ -117,8 +118,8 @@ async fn changed(
         .read(
             caller,
             "SELECT coalesce(saved_by, owner) AS who, \
-             to_char(saved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') AS at, \
-             revision FROM workflow.definition_list WHERE definition_id = $1 AND is_latest",
+             pg_catalog.to_char(saved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') AS at, \
+             revision FROM workflow.definition_list WHERE definition_id OPERATOR(pg_catalog.=) $1 AND is_latest",
             parameters![id],
         )
         .await?;
@@ -139,8 +140,8 @@ pub async fn consumers(app: &Gateway, caller: &Caller, used: &Whole) -> Result<i
         .database
         .read(
             caller,
-            "SELECT count(DISTINCT definition_id) AS consumers FROM workflow.definition_links \
-             WHERE uses = $1 AND used_version = $2 AND is_latest",
+            "SELECT pg_catalog.count(DISTINCT definition_id) AS consumers FROM workflow.definition_links \
+             WHERE uses OPERATOR(pg_catalog.=) $1 AND used_version OPERATOR(pg_catalog.=) $2 AND is_latest",
             parameters![used.definition_id.as_str(), used.version],
         )
         .await?;

@@ -178,10 +178,12 @@ impl WorkflowGraph {
             .database
             .read(
                 caller,
-                "SELECT @wf.wf_export(u.version_id, true)::text AS export, u.definition_id, u.version \
+                "SELECT @wf.wf_export(u.version_id, true)::pg_catalog.text AS export, u.definition_id, u.version \
                  FROM workflow.definition_links l \
-                 JOIN workflow.definition_list u ON u.definition_id = l.uses AND u.version = l.used_version \
-                 WHERE l.definition_id = $1 AND l.version = $2 AND (u.definition_id = $3 OR u.activity_type = $4) LIMIT 1",
+                 JOIN workflow.definition_list u ON u.definition_id OPERATOR(pg_catalog.=) l.uses \
+                   AND u.version OPERATOR(pg_catalog.=) l.used_version \
+                 WHERE l.definition_id OPERATOR(pg_catalog.=) $1 AND l.version OPERATOR(pg_catalog.=) $2 \
+                   AND (u.definition_id OPERATOR(pg_catalog.=) $3 OR u.activity_type OPERATOR(pg_catalog.=) $4) LIMIT 1",
                 parameters![
                     user.as_str(),
                     *version,

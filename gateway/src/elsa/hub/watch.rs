@@ -160,14 +160,15 @@ impl Snapshot {
 /// A pause leaves `updated_at` as it is. Of many instances that have changed at once a hundred are told a time.
 const LOOK: &str = concat!(
     "WITH looked AS MATERIALIZED (\
-         SELECT i.instance_id, s.stamp, s.stamp <> o.known AS is_changed \
+         SELECT i.instance_id, s.stamp, s.stamp OPERATOR(pg_catalog.<>) o.known AS is_changed \
          FROM workflow.instance_list i \
-         JOIN ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS o (id, known) ON o.id = i.instance_id \
+         JOIN ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS o (id, known) \
+           ON o.id OPERATOR(pg_catalog.=) i.instance_id \
          CROSS JOIN LATERAL (SELECT pg_catalog.concat_ws(' ', i.updated_at, i.paused_at)) AS s (stamp) \
-         WHERE i.instance_id = ANY ($1)), \
+         WHERE i.instance_id OPERATOR(pg_catalog.=) ANY ($1)), \
      numbered AS (\
          SELECT l.*, pg_catalog.row_number() OVER (ORDER BY l.is_changed DESC, l.instance_id) AS number FROM looked l) \
-     SELECT i.instance_id, i.stamp, CASE WHEN i.is_changed AND i.number <= 100 THEN ",
+     SELECT i.instance_id, i.stamp, CASE WHEN i.is_changed AND i.number OPERATOR(pg_catalog.<=) 100 THEN ",
     stats!("workflow.activity_executions(i.instance_id) e WHERE e.node_id IS NOT NULL"),
-    "::text END AS stats FROM numbered i"
+    "::pg_catalog.text END AS stats FROM numbered i"
 );

@@ -133,12 +133,14 @@ async fn cancel_many(
 
 const OF_VERSION: &str = "\
     SELECT i.instance_id FROM workflow.instance_list i \
-    WHERE i.definition_version_id = $1 AND i.status = 'Running' AND i.sub_status <> 'Cancelling' ORDER BY i.instance_id";
+    WHERE i.definition_version_id OPERATOR(pg_catalog.=) $1 AND i.status OPERATOR(pg_catalog.=) 'Running' \
+      AND i.sub_status OPERATOR(pg_catalog.<>) 'Cancelling' ORDER BY i.instance_id";
 
 const OF_DEFINITION: &str = concat!(
     "SELECT i.instance_id FROM workflow.instance_list i \
-     LEFT JOIN workflow.definition_list d ON d.version_id = i.definition_version_id \
-     WHERE i.definition_id = $1 AND i.status = 'Running' AND i.sub_status <> 'Cancelling' AND ",
+     LEFT JOIN workflow.definition_list d ON d.version_id OPERATOR(pg_catalog.=) i.definition_version_id \
+     WHERE i.definition_id OPERATOR(pg_catalog.=) $1 AND i.status OPERATOR(pg_catalog.=) 'Running' \
+       AND i.sub_status OPERATOR(pg_catalog.<>) 'Cancelling' AND ",
     matches_versions!("$2", "$3"),
     " ORDER BY i.instance_id"
 );
@@ -189,9 +191,10 @@ async fn alter(
 }
 
 const ALTER: &str = "\
-    SELECT a.instance_id, CASE a.outcome WHEN 'Altered' THEN NULL WHEN 'Refused' THEN pg_catalog.array_to_string(a.problems, '; ') \
+    SELECT a.instance_id, CASE WHEN a.outcome OPERATOR(pg_catalog.=) 'Altered' THEN NULL \
+      WHEN a.outcome OPERATOR(pg_catalog.=) 'Refused' THEN pg_catalog.array_to_string(a.problems, '; ') \
            ELSE pg_catalog.concat('another session holds workflow instance ', a.instance_id) END AS problem \
-    FROM @wf.wf_alter($1::jsonb, $2::jsonb, max => 100, after => $3) a ORDER BY a.instance_id";
+    FROM @wf.wf_alter($1::pg_catalog.jsonb, $2::pg_catalog.jsonb, max => 100, after => $3) a ORDER BY a.instance_id";
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -217,7 +220,7 @@ async fn retry(State(app): State<App>, caller: Caller, Body(request): Body<Retry
 
 /// Returns whether the instance goes on.
 async fn retry_one(app: &App, caller: &Caller, id: &str, activities: Option<Vec<String>>) -> Result<bool, Failure> {
-    const RETRY: &str = "SELECT r.status = 'Running' AS flag FROM @wf.wf_retry($1, $2, 'store') r";
+    const RETRY: &str = "SELECT r.status OPERATOR(pg_catalog.=) 'Running' AS flag FROM @wf.wf_retry($1, $2, 'store') r";
     one_flag(app, caller, RETRY, parameters![instance_id(id)?, activities]).await
 }
 

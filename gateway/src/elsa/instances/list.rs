@@ -135,11 +135,11 @@ fn number(name: &str, value: &Value, least: i32, most: i32) -> Result<i32, Failu
 /// A page behind the last one has no row that says how many there are.
 const PAGE: &str = concat!(
     "SELECT pg_catalog.jsonb_build_object('totalCount', COALESCE(pg_catalog.max(i.total_count), \
-         (SELECT c.total_count FROM workflow.instance_count($1::jsonb) c)), \
+         (SELECT c.total_count FROM workflow.instance_count($1::pg_catalog.jsonb) c)), \
          'items', COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(",
     summary!(),
-    ") ORDER BY i.ordinality), '[]'))::text \
-     FROM workflow.instance_page($1::jsonb, order_by => $2, descending => $3, page => $4, page_size => $5) \
+    ") ORDER BY i.ordinality), '[]'))::pg_catalog.text \
+     FROM workflow.instance_page($1::pg_catalog.jsonb, order_by => $2, descending => $3, page => $4, page_size => $5) \
          WITH ORDINALITY AS i"
 );
 

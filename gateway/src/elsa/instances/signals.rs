@@ -33,7 +33,7 @@ async fn complete(
 ) -> Result<StatusCode, Failure> {
     let task: Uuid = id.parse().map_err(|_| Failure::not_found("task", &id))?;
     let result = answer.unwrap_or_default().result.map(|result| result.to_string());
-    let done = "SELECT FROM @wf.wf_complete_task($1, $2::jsonb, 'store')";
+    let done = "SELECT FROM @wf.wf_complete_task($1, $2::pg_catalog.jsonb, 'store')";
     app.database.write(&caller, done, parameters![task, result]).await?;
     Ok(StatusCode::OK)
 }
@@ -66,5 +66,6 @@ async fn trigger(
 }
 
 const TRIGGER: &str = "\
-    SELECT pg_catalog.jsonb_build_object('started', d.started, 'resumed', d.resumed, 'withheld', d.withheld)::text \
-    FROM @wf.wf_publish_event($1, payload => $2::jsonb, correlation_id => $3, instance_id => $4) d";
+    SELECT pg_catalog.jsonb_build_object('started', d.started, 'resumed', d.resumed, 'withheld', \
+      d.withheld)::pg_catalog.text \
+    FROM @wf.wf_publish_event($1, payload => $2::pg_catalog.jsonb, correlation_id => $3, instance_id => $4) d";

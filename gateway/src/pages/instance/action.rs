@@ -16,10 +16,12 @@ use crate::pages::typed::Typed;
 use crate::parameters;
 
 /// $1: the instance.
-const ABOUT: &str = "SELECT concat_ws(' · ', i.definition_id, i.name, i.correlation_id, i.sub_status) AS about, \
-     ARRAY(SELECT d.version FROM workflow.definition_list d WHERE d.definition_id = i.definition_id AND d.version <> i.version \
+const ABOUT: &str = "SELECT pg_catalog.concat_ws(' · ', i.definition_id, i.name, i.correlation_id, i.sub_status) \
+    AS about, \
+     ARRAY(SELECT d.version FROM workflow.definition_list d \
+       WHERE d.definition_id OPERATOR(pg_catalog.=) i.definition_id AND d.version OPERATOR(pg_catalog.<>) i.version \
            ORDER BY d.is_published DESC, d.version DESC LIMIT 20) AS versions \
-     FROM workflow.instance_list i WHERE i.instance_id = $1";
+     FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1";
 
 /// What stands against a migration.
 struct Finding {
@@ -141,7 +143,8 @@ async fn run(
 /// Refuses a bookmark that waits in another instance than the page says.
 async fn is_of(app: &Gateway, visitor: &Visitor, id: Uuid, bookmark: &str) -> Result<(), Failure> {
     let Ok(bookmark) = bookmark.trim().parse::<Uuid>() else { return Ok(()) };
-    let sql = "SELECT FROM workflow.waiting w WHERE w.bookmark_id = $1 AND w.instance <> $2";
+    let sql = "SELECT FROM workflow.waiting w WHERE w.bookmark_id OPERATOR(pg_catalog.=) $1 \
+        AND w.instance OPERATOR(pg_catalog.<>) $2";
     let others = app.database.read(&visitor.caller, sql, parameters![bookmark, id]).await?;
     if others.is_empty() { Ok(()) } else { Err(Failure::not_found("bookmark of this instance", &bookmark.to_string())) }
 }

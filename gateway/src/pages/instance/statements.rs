@@ -57,7 +57,7 @@ const ACTIONS: &[Action] = &[
         done: "The instance was resumed.",
         statement: |_, typed| {
             Statement::new(
-                "SELECT sub_status FROM @wf.wf_resume($1::uuid, $2::jsonb, on_fault => 'store')",
+                "SELECT sub_status FROM @wf.wf_resume($1::pg_catalog.uuid, $2::pg_catalog.jsonb, on_fault => 'store')",
                 vec![typed.given("bookmark"), typed.given("input")],
             )
         },
@@ -71,11 +71,11 @@ const ACTIONS: &[Action] = &[
         done: "The faulted activities ran again.",
         statement: |id, typed| match typed.given("activity") {
             Some(activity) => Statement::new(
-                "SELECT sub_status FROM @wf.wf_retry($1::uuid, ARRAY[$2], on_fault => 'store')",
+                "SELECT sub_status FROM @wf.wf_retry($1::pg_catalog.uuid, ARRAY[$2], on_fault => 'store')",
                 vec![Some(id.to_owned()), Some(activity)],
             ),
             None => Statement::new(
-                "SELECT sub_status FROM @wf.wf_retry($1::uuid, on_fault => 'store')",
+                "SELECT sub_status FROM @wf.wf_retry($1::pg_catalog.uuid, on_fault => 'store')",
                 vec![Some(id.to_owned())],
             ),
         },
@@ -88,7 +88,10 @@ const ACTIONS: &[Action] = &[
         inputs: &[REASON],
         done: "The instance is cancelled.",
         statement: |id, typed| {
-            Statement::new("SELECT @wf.wf_cancel($1::uuid, $2)", vec![Some(id.to_owned()), typed.given("reason")])
+            Statement::new(
+                "SELECT @wf.wf_cancel($1::pg_catalog.uuid, $2)",
+                vec![Some(id.to_owned()), typed.given("reason")],
+            )
         },
     },
     Action {
@@ -100,7 +103,7 @@ const ACTIONS: &[Action] = &[
         done: "The instance is paused.",
         statement: |id, typed| {
             Statement::new(
-                "SELECT @wf.wf_pause($1::uuid, $2, children => $3::boolean)",
+                "SELECT @wf.wf_pause($1::pg_catalog.uuid, $2, children => $3::boolean)",
                 vec![Some(id.to_owned()), typed.given("reason"), Some((!typed.one("children").is_empty()).to_string())],
             )
         },
@@ -112,7 +115,9 @@ const ACTIONS: &[Action] = &[
         button: "Unpause",
         inputs: &[],
         done: "The pause has ended.",
-        statement: |id, _| Statement::new("SELECT sub_status FROM @wf.wf_unpause($1::uuid)", vec![Some(id.to_owned())]),
+        statement: |id, _| {
+            Statement::new("SELECT sub_status FROM @wf.wf_unpause($1::pg_catalog.uuid)", vec![Some(id.to_owned())])
+        },
     },
     Action {
         name: "set-variable",
@@ -127,7 +132,7 @@ const ACTIONS: &[Action] = &[
         done: "The variable is set.",
         statement: |id, typed| {
             Statement::new(
-                "SELECT @wf.wf_set_variable($1::uuid, $2, $3::jsonb, reason => $4)",
+                "SELECT @wf.wf_set_variable($1::pg_catalog.uuid, $2, $3::pg_catalog.jsonb, reason => $4)",
                 vec![Some(id.to_owned()), typed.given("name"), typed.given("value"), typed.given("reason")],
             )
         },
@@ -186,7 +191,8 @@ impl Action {
 pub fn migration(id: &str, typed: &Typed, dry_run: bool) -> Statement {
     Statement::new(
         "SELECT path, severity, message \
-         FROM @wf.wf_migrate($1::uuid, $2::integer, mapping => $3::jsonb, timers => $4, dry_run => $5::boolean)",
+         FROM @wf.wf_migrate($1::pg_catalog.uuid, $2::integer, mapping => $3::pg_catalog.jsonb, timers => $4, \
+           dry_run => $5::boolean)",
         vec![
             Some(id.to_owned()),
             typed.given("version"),

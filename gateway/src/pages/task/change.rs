@@ -9,20 +9,20 @@ use crate::pages::typed::Typed;
 
 pub fn complete(task: &Task, answer: Option<String>) -> Statement {
     Statement::new(
-        "SELECT sub_status FROM @wf.wf_complete_task($1::uuid, $2::jsonb, on_fault => 'store')",
+        "SELECT sub_status FROM @wf.wf_complete_task($1::pg_catalog.uuid, $2::pg_catalog.jsonb, on_fault => 'store')",
         vec![Some(task.open.id.to_string()), answer],
     )
 }
 
 pub fn take(task: &Task, role: &str) -> Statement {
     Statement::new(
-        "SELECT @wf.wf_assign_task($1::uuid, $2)",
+        "SELECT @wf.wf_assign_task($1::pg_catalog.uuid, $2)",
         vec![Some(task.open.id.to_string()), Some(format!("role:{role}"))],
     )
 }
 
 pub fn give_back(task: &Task) -> Statement {
-    Statement::new("SELECT @wf.wf_unassign_task($1::uuid)", vec![Some(task.open.id.to_string())])
+    Statement::new("SELECT @wf.wf_unassign_task($1::pg_catalog.uuid)", vec![Some(task.open.id.to_string())])
 }
 
 /// A failure is reported for a claim.
@@ -30,7 +30,7 @@ pub fn fail(task: &Task, typed: &Typed, role: &str) -> Statement {
     let is_last = !typed.one("last").is_empty();
     Statement::new(
         "SELECT @wf.wf_fail_task(c.task_id, c.token, $3, code => $4, retry => NOT $5::boolean, on_fault => 'store') \
-         FROM @wf.wf_claim_task($1::uuid, worker => $2, lease => '1 min') c",
+         FROM @wf.wf_claim_task($1::pg_catalog.uuid, worker => $2, lease => '1 min') c",
         vec![
             Some(task.open.id.to_string()),
             Some(role.to_owned()),

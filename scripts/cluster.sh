@@ -41,7 +41,7 @@ copy_server() { # DIR
 
 # add_routers DIR: PL/Proxy into the private copy of PostgreSQL, and a program DIR/pgbouncer; if scripts/fetch-routers has fetched them.
 add_routers() {
-    [ -z "$PG_ROOT" ] && [ -f "$CACHE_DIR/routers/.done" ] || return 0
+    is_of_this_release && [ -f "$CACHE_DIR/routers/.done" ] || return 0
     as_server mkdir -p "$1"
     tar -c -C "$CACHE_DIR/routers/usr" . | as_server tar -x -C "$1"
     tar -c -C "$CACHE_DIR/routers/usr" lib/postgresql share/postgresql | as_server tar -x -C "$PREFIX"

@@ -34,17 +34,30 @@ declare -A SUITES=([15]=bookworm [17]=trixie [18]=forky)
 # The exit status of a script that could not reach a Debian release: nothing is wrong with this repository then.
 UNREACHABLE=75
 
-# Before the /usr of a PostgreSQL that the machine's release does not have (scripts/fetch-postgres unpacks it there) or that
-# checks itself (scripts/build-postgres). It lies outside a home directory, so that the user postgres may run it.
-POSTGRES_DIR=/var/tmp/workflow-postgres-$(id -un)
-if [ -z "${PG_ROOT+set}" ]; then
-    PG_ROOT=
-    if [ ! -x "/usr/lib/postgresql/$PG_MAJOR/bin/postgres" ] && [ "$PG_MAJOR" != 15 ]; then
-        PG_ROOT=$POSTGRES_DIR/$PG_MAJOR/root
-    fi
-fi
+# Before the /usr of a PostgreSQL that scripts/fetch-postgres has unpacked, or that checks itself (scripts/build-postgres). It lies outside a
+# home directory, so that the server's user may run it.
+POSTGRES_DIR=${WORKFLOW_POSTGRES_DIR:-/var/tmp/workflow-postgres-$(id -un)}
+
+# has_server MAJOR: the machine has this PostgreSQL, with development files of the very same version, so that it can be copied. Where it has
+# other ones, or none, nothing of it is used: to install or upgrade them would upgrade, stop and start the servers of the machine.
+has_server() {
+    local bin=/usr/lib/postgresql/$1/bin headers=/usr/include/postgresql/$1/server version
+    [ -x "$bin/postgres" ] && [ -x "$bin/pg_config" ] && [ -f "$headers/postgres.h" ] || return 1
+    version=$(sed -n 's/^#define PG_VERSION "\(.*\)"/\1/p' "$headers/pg_config.h")
+    [ "$("$bin/postgres" --version)" = "postgres (PostgreSQL) $version" ]
+}
+
+# server_root MAJOR: the PG_ROOT of this PostgreSQL. It is empty for one of the machine.
+server_root() { has_server "$1" || echo "$POSTGRES_DIR/$1/root"; }
+
+PG_ROOT=${PG_ROOT-$(server_root "$PG_MAJOR")}
 # A server of the user's may lie anywhere: take_pg_config has said where.
 SYSTEM_PG_CONFIG=${SYSTEM_PG_CONFIG:-$PG_ROOT/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}
+
+# is_of_this_release: the server is the one that Debian's release on this machine has, whether it is installed or was fetched.
+is_of_this_release() {
+    [ "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" = "${SUITES[$PG_MAJOR]:-}" ] && case $PG_ROOT in '' | */"$PG_MAJOR/root") ;; *) return 1 ;; esac
+}
 
 # 15, 18, 15-assert: what is built for one server is not for another.
 name_build() {
@@ -54,13 +67,17 @@ name_build() {
 }
 name_build
 
-# Servers live outside the clone: a clone under a home directory is closed to the user postgres, and a socket's
+# Servers live outside the clone: a clone under a home directory is closed to the server's user, and a socket's
 # path may have 107 bytes only. The hash keeps two clones apart.
 repo_hash=$(printf '%s' "$REPO" | sha256sum)
 DEV_DIR=${WORKFLOW_DEV_DIR:-/var/tmp/workflow-dev-$(id -un)-${repo_hash:0:8}}
 
-# PostgreSQL refuses to run as root.
-if [ "$(id -u)" -eq 0 ]; then SERVER_USER=postgres; else SERVER_USER=$(id -un); fi
+# PostgreSQL refuses to run as root. Debian's packages make the user postgres; where it is not there, scripts/setup makes one of its own.
+SERVER_USER=$(id -un)
+if [ "$(id -u)" -eq 0 ]; then
+    SERVER_USER=workflow-dev
+    if ! id workflow-dev >/dev/null 2>&1 && id postgres >/dev/null 2>&1; then SERVER_USER=postgres; fi
+fi
 
 # A shell without login profile (a build machine's) often lacks this.
 if ! command -v cargo >/dev/null && [ -x "$HOME/.cargo/bin/cargo" ]; then PATH=$HOME/.cargo/bin:$PATH; fi
@@ -75,7 +92,7 @@ die() {
 # sudo may ask for a password, on the terminal.
 can_become_root() { [ "$(id -u)" -eq 0 ] || { command -v sudo >/dev/null && sudo -v; }; }
 
-# as_root COMMAND...: for Debian's packages, `make install` and `make uninstall`, the only things that need it.
+# as_root COMMAND...: for Debian's packages (compilers and tools, no server), `make install` and `make uninstall`, the only things that need it.
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
@@ -132,7 +149,7 @@ use_pgrx() {
     local version
     version=$(pgrx_version)
     has_cargo_pgrx "$version" || PATH=$CACHE_DIR/cargo-pgrx-$version/bin:$PATH
-    export PATH PGRX_HOME=$CACHE_DIR/pgrx-$PG_NAME PGRX_PG_CONFIG_PATH=$1
+    export PATH PGRX_HOME=$CACHE_DIR/pgrx-$PG_NAME${PG_ROOT:+-unpacked} PGRX_PG_CONFIG_PATH=$1
     remap_paths
 }
 

@@ -1,11 +1,13 @@
-# Sourced after common.sh: packages of another Debian release, fetched beside the machine's own. apt keeps lists, a cache and
+# Sourced after common.sh: packages of a Debian release, fetched beside the machine's own. apt keeps lists, a cache and
 # a database of installed packages under $PG_ROOT/../apt, checks the signatures, and installs nothing.
 # shellcheck shell=bash
 
 suite=${SUITES[$PG_MAJOR]:-}
 [ -n "$suite" ] || die "no Debian release is known to have PostgreSQL $PG_MAJOR"
 mirror=${WORKFLOW_MIRROR:-$(grep -hoP '^(deb (\[.*?\] )?|URIs: *)\Khttps?://\S*/debian(?=/?(\s|$))' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1 || true)}
-[ -n "$mirror" ] || die "set WORKFLOW_MIRROR to a mirror of Debian"
+mirror=${mirror:-http://deb.debian.org/debian}
+command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
+    die "PostgreSQL $PG_MAJOR, with its development files, is neither there, nor can it be fetched: this machine has no apt-get and dpkg-deb"
 apt=${PG_ROOT%/root}/apt
 
 # Signatures are checked whatever check_valid_until is.

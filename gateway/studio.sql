@@ -1,6 +1,7 @@
--- What the pictures of docs/studio.md show, besides the examples: requests in work, one that went wrong, and a task with a form.
+-- What `make studio` has besides the examples, and docs/studio.md shows: requests in work, one that went wrong, and a task with a form. It
+-- needs no role but demo: what examples/team-inbox.sql began without its roles goes.
 SET SESSION AUTHORIZATION demo;
-SELECT wf_delete_instance(instance_id) FROM workflow.instance_list;
+SELECT wf_delete_instance(instance_id) FROM workflow.instance_list WHERE definition_id IN ('complaint', 'purchase-approval');
 SELECT wf_define($json${
     "definitionId": "complaint", "name": "Complaint", "inputs": [{"name": "customer"}, {"name": "amount", "type": "Decimal"}],
     "root": [

@@ -765,6 +765,33 @@ END;
 
 COMMENT ON FUNCTION wf_revoke_events(name, name) IS 'take back what wf_grant_events gave; false if there was nothing';
 
+CREATE FUNCTION workflow._grant_invoker(role text)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_invoker';
+
+COMMENT ON FUNCTION workflow._grant_invoker(text) IS 'stores whose workflows borrow the rights of the current role, for wf_grant_invoker';
+
+CREATE FUNCTION workflow._revoke_invoker(role text)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_revoke_invoker';
+
+COMMENT ON FUNCTION workflow._revoke_invoker(text) IS 'removes whose workflows borrow the rights of the current role, for wf_revoke_invoker';
+
+CREATE FUNCTION wf_grant_invoker(role name)
+RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._grant_invoker(role::text);
+END;
+
+COMMENT ON FUNCTION wf_grant_invoker(name) IS
+    'lend the rights of the current role to the workflows of another: their SQL runs with these rights where the current role resumes them; false if it did already';
+
+CREATE FUNCTION wf_revoke_invoker(role name)
+RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._revoke_invoker(role::text);
+END;
+
+COMMENT ON FUNCTION wf_revoke_invoker(name) IS 'take back what wf_grant_invoker gave; false if there was nothing';
+
 CREATE FUNCTION workflow._grant_path(segment text, role text)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_path';
 

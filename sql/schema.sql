@@ -205,6 +205,14 @@ CREATE TABLE workflow.event_grants (
 
 COMMENT ON TABLE workflow.event_grants IS 'which roles (workflow.owners) hear the stimuli of which others';
 
+CREATE TABLE workflow.invoker_grants (
+    lender   integer NOT NULL,
+    borrower integer NOT NULL,
+    CONSTRAINT invoker_grants_pkey PRIMARY KEY (lender, borrower)
+);
+
+COMMENT ON TABLE workflow.invoker_grants IS 'which roles (workflow.owners) lend their rights to the definitions of which others';
+
 -- Which tasks roles that only work may claim and answer. The columns that are NULL mean all.
 CREATE TABLE workflow.task_grants (
     id            uuid    CONSTRAINT task_grants_pkey PRIMARY KEY,
@@ -781,6 +789,7 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.identity', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.definitions', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.event_grants', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.invoker_grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.task_grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.paths', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.activity_types', '');

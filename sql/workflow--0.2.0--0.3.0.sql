@@ -370,6 +370,16 @@ COMMENT ON VIEW workflow.open_compensations IS 'what has completed and can be co
 COMMENT ON COLUMN workflow.open_compensations.number IS 'in the order of completion within the instance';
 COMMENT ON COLUMN workflow.open_compensations.interrupted IS 'whether its cancellation has to run, not its compensation';
 
+CREATE TABLE workflow.invoker_grants (
+    lender   integer NOT NULL,
+    borrower integer NOT NULL,
+    CONSTRAINT invoker_grants_pkey PRIMARY KEY (lender, borrower)
+);
+
+COMMENT ON TABLE workflow.invoker_grants IS 'which roles (workflow.owners) lend their rights to the definitions of which others';
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.invoker_grants', '');
+
 -- Which tasks roles that only work may claim and answer. The columns that are NULL mean all.
 CREATE TABLE workflow.task_grants (
     id            uuid    CONSTRAINT task_grants_pkey PRIMARY KEY,
@@ -503,6 +513,17 @@ SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.nod
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+
+CREATE VIEW workflow.invoker_grant_list WITH (security_barrier) AS
+SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(l.role_oid, l.name))::text, l.name) AS lender,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(b.role_oid, b.name))::text, b.name) AS borrower
+FROM workflow.invoker_grants g
+JOIN workflow.owners l ON l.id OPERATOR(pg_catalog.=) g.lender
+JOIN workflow.owners b ON b.id OPERATOR(pg_catalog.=) g.borrower
+WHERE g.lender OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR g.borrower OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
+
+COMMENT ON VIEW workflow.invoker_grant_list IS 'grants of wf_grant_invoker that concern the current role: which lender lends its rights to the workflows of which borrower';
 
 CREATE VIEW workflow.worker_grants WITH (security_barrier) AS
 SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS role, g.definition_id, g.name,
@@ -1013,6 +1034,33 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_batch';
 
 COMMENT ON FUNCTION workflow._migrate_batch(text, integer, jsonb) IS 'moves some instances to a published version, for the activity MigrateInstances; progress is what the batch before left as next';
 
+CREATE FUNCTION workflow._grant_invoker(role text)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_invoker';
+
+COMMENT ON FUNCTION workflow._grant_invoker(text) IS 'stores whose workflows borrow the rights of the current role, for wf_grant_invoker';
+
+CREATE FUNCTION workflow._revoke_invoker(role text)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_revoke_invoker';
+
+COMMENT ON FUNCTION workflow._revoke_invoker(text) IS 'removes whose workflows borrow the rights of the current role, for wf_revoke_invoker';
+
+CREATE FUNCTION wf_grant_invoker(role name)
+RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._grant_invoker(role::text);
+END;
+
+COMMENT ON FUNCTION wf_grant_invoker(name) IS
+    'lend the rights of the current role to the workflows of another: their SQL runs with these rights where the current role resumes them; false if it did already';
+
+CREATE FUNCTION wf_revoke_invoker(role name)
+RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._revoke_invoker(role::text);
+END;
+
+COMMENT ON FUNCTION wf_revoke_invoker(name) IS 'take back what wf_grant_invoker gave; false if there was nothing';
+
 CREATE FUNCTION workflow._grant_worker(role text, names text[], definition_id text)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_worker';
 
@@ -1216,7 +1264,7 @@ AS $$
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
     FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_tasks_by_priority', 'open_incidents', 'open_compensations',
-                      'trigger_list', 'event_grant_list', 'worker_grants', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
+                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see; wf_set_role gives what
     -- SET ROLE gives.
@@ -1229,7 +1277,7 @@ AS $$
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
                       'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
-                      'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_worker', '_grant_worker',
+                      'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_invoker', '_grant_invoker', 'wf_revoke_invoker', '_revoke_invoker', 'wf_grant_worker', '_grant_worker',
                       'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due', 'wf_save_draft',
                       'wf_schedule', 'wf_schedule_activity', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_set_variable', 'wf_start', 'wf_svg',
                       'wf_unassign_task', 'wf_unpause', 'wf_unschedule', 'wf_wait_tasks']) AS f (name)

@@ -3,19 +3,18 @@
 //! Members of a definition's owner may do everything with the definition and its instances. Members of an instance's
 //! owner may do everything with that instance. Other roles need a grant on the definition.
 
-use std::cell::Cell;
-
 use pgrx::pg_sys::{InvalidOid, Oid};
 use uuid::Uuid;
 
 use crate::compiled::{self, Compiled};
-use crate::pg::{PgError, process, role};
+use crate::pg::{PgError, role};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::Owner;
 use crate::store::schedules::COMMANDS;
 
 pub mod hearing;
+pub mod lending;
 pub mod people;
 pub mod sight;
 pub mod work;
@@ -244,41 +243,4 @@ pub fn require_own_command(row: &InstanceRow, compiled: &Compiled) -> Result<(),
 
 fn denied(what: &str) -> PgError {
     PgError::new("42501", format!("permission denied for {what}"))
-}
-
-/// Whether this session may run an instance that the call did not name. Invoker SQL runs only in a session of the
-/// instance's owner, or restricted on the owner's behalf. Otherwise a role that may publish a definition could run SQL
-/// as the superuser who publishes an event.
-pub fn runs_here(owner: &Owner, compiled: &Compiled) -> bool {
-    !compiled.row.uses_sql || compiled.row.definer || is_session_of(owner) || is_served_restricted(owner)
-}
-
-/// Whether this session belongs to an owner. A worker's session belongs only to the role that the worker connected as.
-/// A setting of the database, or SQL that ran before, may have changed the current role, and user SQL could then reset
-/// it to the connected role. The engine's own session, which is a superuser's, belongs to no owner.
-fn is_session_of(owner: &Owner) -> bool {
-    owner.is_current() && process::connected_as().is_none_or(|role| owner.role() == Some(role))
-}
-
-thread_local! {
-    static SERVES_RESTRICTED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs `body` in a worker's own session on behalf of an owner that may not log in. The owner's SQL runs with the
-/// owner's rights, as a security-restricted operation like that of a definer.
-pub fn serving_restricted<R>(serve: bool, body: impl FnOnce() -> R) -> R {
-    struct Restore;
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            SERVES_RESTRICTED.set(false);
-        }
-    }
-    SERVES_RESTRICTED.set(serve);
-    let _restore = Restore;
-    body()
-}
-
-/// Whether this session runs the SQL of this owner restricted, on the owner's behalf.
-pub fn is_served_restricted(owner: &Owner) -> bool {
-    SERVES_RESTRICTED.get() && owner.role().is_some_and(|role| !role::can_connect(role))
 }

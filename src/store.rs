@@ -20,6 +20,7 @@ pub mod history;
 pub mod identity;
 pub mod incidents;
 pub mod instances;
+pub mod invoker_grants;
 pub mod journal;
 pub mod leases;
 pub mod limits;

@@ -127,6 +127,25 @@ impl Alteration {
         !matches!(self, Self::ModifyVariable { .. })
     }
 
+    /// Writes it as a member of a plan, which [`Changes::read`] reads.
+    pub fn to_json(&self) -> Value {
+        let mut plan = Map::from_iter([("type".to_owned(), json!(self.kind()))]);
+        match self {
+            Self::ModifyVariable { name, value, scope } => {
+                plan.insert("variableId".to_owned(), json!(name));
+                plan.insert("value".to_owned(), copy_or_null(value));
+                plan.extend(scope.map(|scope| ("activityInstanceId".to_owned(), json!(scope))));
+            }
+            Self::ScheduleActivity(target) | Self::CancelActivity(target) => {
+                let (activity, execution) = (target.activity_id.as_ref(), target.execution);
+                plan.extend(activity.map(|activity| ("activityId".to_owned(), json!(activity))));
+                plan.extend(execution.map(|execution| ("activityInstanceId".to_owned(), json!(execution))));
+            }
+            Self::Cancel => {}
+        }
+        Value::Object(plan)
+    }
+
     fn read(members: &mut Members<'_>, kind: &str) -> Result<Self, Fault> {
         Ok(match kind {
             "ModifyVariable" => Self::ModifyVariable {

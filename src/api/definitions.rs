@@ -13,7 +13,7 @@ use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc, role};
 use crate::run::{Session, publish};
 use crate::store::definitions::{self, WholeDefinition};
-use crate::store::{event_grants, owners};
+use crate::store::{event_grants, invoker_grants, owners};
 
 sql_functions! {
     wf_define(definition: Jsonb, publish: Boolean, allow_unknown: Boolean) => define;
@@ -29,6 +29,8 @@ sql_functions! {
     wf_revoke(definition_id: Text, role: Text, privileges: Texts) => revoke;
     wf_grant_events(listener: Text, publisher: Text) => grant_events;
     wf_revoke_events(listener: Text, publisher: Text) => revoke_events;
+    wf_grant_invoker(role: Text) => grant_invoker;
+    wf_revoke_invoker(role: Text) => revoke_invoker;
     wf_role_of(role: Oid, name: Text) => role_of;
 }
 
@@ -181,6 +183,21 @@ fn events_arguments(call: &Call) -> Result<(i32, i32), PgError> {
         .detail(format!("Only roles with the rights of role \"{name}\" may do that.")));
     }
     Ok((owners::id_of(publisher), owners::id_of(listener)))
+}
+
+fn grant_invoker(call: &Call) -> Result<Returned, PgError> {
+    let borrower = role::required(&call.required::<String>("role")?)?;
+    if is_superuser(role::current()) {
+        return Err(PgError::new("42501", "the rights of a superuser cannot be lent")
+            .detail("SQL of workflows that other roles started never runs with the rights of a superuser."));
+    }
+    Ok(Returned::Boolean(invoker_grants::grant(owners::current_id(), owners::id_of(borrower))))
+}
+
+fn revoke_invoker(call: &Call) -> Result<Returned, PgError> {
+    let borrower = role::required(&call.required::<String>("role")?)?;
+    let ids = owners::known_id_of(role::current()).zip(owners::known_id_of(borrower));
+    Ok(Returned::Boolean(ids.is_some_and(|(lender, borrower)| invoker_grants::revoke(lender, borrower))))
 }
 
 fn grant_arguments(call: &Call) -> Result<(String, Oid, Vec<Privilege>), PgError> {

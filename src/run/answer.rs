@@ -19,7 +19,7 @@ use crate::pg::{PgError, rows};
 use crate::run::burst::OnFault;
 use crate::run::gone::{self, Missing};
 use crate::run::opener::judge;
-use crate::run::{Session, consume, kept_answer, limits, paused, resume};
+use crate::run::{Session, consume, kept_answer, limits, notices, paused, resume};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Lease};
@@ -89,6 +89,9 @@ pub fn complete(
     let answer = Answer::Completed(result, token.as_ref());
     if kept_answer::must_wait(&waiting, &compiled, token.is_none()) {
         kept_answer::keep(session, &mut waiting, answer, None);
+        if token.is_none() {
+            notices::tell_left_to_owner(&waiting.row);
+        }
         return Ok(waiting.row);
     }
     consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::child::{self, Begin, NewChild};
 
-use crate::access;
+use crate::access::lending;
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, json};
@@ -31,7 +31,7 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
     }
     let compiled = compiled::of_version(child.version_id)?;
     let (id, bookmark_id, begin) = (child.id, child.bookmark_id, child.begin);
-    let runs_now = begin != Begin::Later && access::runs_here(&parent.owner, &compiled);
+    let runs_now = begin != Begin::Later && lending::runs_here(&parent.owner, &compiled);
     let is_own = parent.owner.is_current();
     let (row, ended) = match (runs_now, is_own || isolated::is_worker()) {
         (false, _) => create_new(session, &compiled, child, &parent)?,

@@ -7,7 +7,7 @@ use workflow_engine::Bookmark;
 use workflow_engine::instance::{Context, SubStatus};
 use workflow_engine::stimulus;
 
-use crate::access;
+use crate::access::lending;
 use crate::clock;
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
@@ -140,7 +140,7 @@ fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
 /// Leaves an instance whose SQL has the rights of its owner to the owner's sessions.
 fn in_owners_session(claim: Claim) -> Claim {
     match claim {
-        Claim::Ready(waiting, compiled) if !access::runs_here(&waiting.row.owner, &compiled) => {
+        Claim::Ready(waiting, compiled) if !lending::runs_here(&waiting.row.owner, &compiled) => {
             Claim::Busy(Reason::OwnersSession)
         }
         claim => claim,

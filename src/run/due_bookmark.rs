@@ -8,7 +8,7 @@ use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::program::Retry;
 
-use crate::access;
+use crate::access::lending;
 use crate::compiled::{self, Compiled};
 use crate::pg::error::warning;
 use crate::pg::spi::Timestamp;
@@ -98,7 +98,7 @@ fn end_by_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
         return Ok(false);
     }
     let compiled = compiled::of_instance(&waiting.row)?;
-    if !access::runs_here(&waiting.row.owner, &compiled) {
+    if !lending::runs_here(&waiting.row.owner, &compiled) {
         return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
     }
     end_pause(session, waiting.row, &compiled)?;
@@ -117,6 +117,7 @@ pub fn end_pause(session: &mut Session, mut row: InstanceRow, compiled: &Compile
     if pauses::let_go(&row.instance, &timed, now) {
         tell_how_to_fire();
     }
+    queue::name_acts_of(id);
     for answer in pauses::answers(id) {
         fire(session, answer)?;
     }

@@ -16,7 +16,7 @@ use workflow_engine::instance::compensation::{Record, Wanted};
 use workflow_engine::program::Activation;
 use workflow_engine::{Fault, NodeIx};
 
-use crate::access::{self, StartedAs};
+use crate::access::{self, StartedAs, lending};
 use crate::compiled::{self, Compiled};
 use crate::pg::error::{catch, log_for_server, notice, unwind};
 use crate::pg::role::RestrictedRights;
@@ -67,7 +67,7 @@ impl<'a> SpiHost<'a> {
     pub fn new(now: DateTime<Utc>, instance: Uuid, owner: &Owner, compiled: &'a Compiled) -> Self {
         let rights = match compiled.row.definer {
             true => Some(compiled.row.owner.clone()),
-            false => access::is_served_restricted(owner).then(|| owner.clone()),
+            false => lending::is_served_restricted(owner).then(|| owner.clone()),
         };
         Self {
             now,

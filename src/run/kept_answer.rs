@@ -1,7 +1,7 @@
-//! Answers of workers that wait for a session of the owner.
+//! Answers to tasks that wait for a session of the owner.
 //!
-//! A worker lends no rights to what follows its answer. Where SQL of users with the caller's rights could follow, the
-//! answer is stored and the task is closed, and a bookmark that is due now replaces that of the task. It is fired
+//! Whoever answers a task lends no rights to what follows. Where SQL of users with the caller's rights could follow,
+//! the answer is stored and the task is closed, and a bookmark that is due now replaces that of the task. It is fired
 //! like every due bookmark: once, in a session of the owner. Until then the activity waits, so a cancel or a timeout
 //! still ends it. An answer of a worker for a paused instance waits in the same way, until the pause ends.
 
@@ -11,9 +11,9 @@ use workflow_engine::bookmark::Resumed;
 use workflow_engine::fault::{Fault, TASK_FAILED};
 use workflow_engine::{Bookmark, execution, stimulus};
 
-use crate::access;
+use crate::access::lending;
 use crate::compiled::Compiled;
-use crate::pg::{PgError, role, rows};
+use crate::pg::{PgError, rows};
 use crate::run::burst::OnFault;
 use crate::run::notices::tell_how_to_fire;
 use crate::run::{Session, consume, limits, running};
@@ -29,11 +29,13 @@ const TASK: &str = "Task";
 const FAULT: &str = "Fault";
 
 /// Whether what follows the answer to a task must wait, for a session of the owner or for the end of a pause.
-/// `is_named`: the call named the task without a token, as a person does. Then a caller who may resume the instance
-/// lends it its rights.
+/// `is_named`: the call named the task without a token, as a person does.
 pub fn must_wait(waiting: &Waiting, compiled: &Compiled, is_named: bool) -> bool {
-    let lends = is_named && access::may_resume(role::current(), &waiting.row, compiled);
-    waiting.row.paused_at.is_some() || !lends && !access::runs_here(&waiting.row.owner, compiled)
+    let runs_here = match is_named {
+        true => lending::act_runs_here(&waiting.row, compiled),
+        false => lending::runs_here(&waiting.row.owner, compiled),
+    };
+    waiting.row.paused_at.is_some() || !runs_here
 }
 
 /// Closes the task and leaves the answer, due now. The caller holds the lock of the instance. `fault`: its last attempt

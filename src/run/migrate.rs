@@ -20,7 +20,7 @@ use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal::{Event, EventKind};
 use workflow_engine::migration::{Mapping, Migration, Moved, Problem, Severity, Timers, is_refused};
 
-use crate::access::{self, Privilege};
+use crate::access::{self, Privilege, lending};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, interrupt, role, rows};
@@ -140,7 +140,7 @@ impl VersionChange {
         }
         self.judge_key(&row, &mut problems);
         let runs = !cancelled.is_empty() || !moved.after.is_empty();
-        let runs_here = || [&self.old, &self.new].iter().all(|compiled| access::runs_here(&row.owner, compiled));
+        let runs_here = || [&self.old, &self.new].iter().all(|compiled| lending::act_runs_here(&row, compiled));
         if runs && !runs_here() {
             let message = "the instance would have to run now, and its SQL runs in a session of its owner only";
             problems.push(Problem::error("", message));

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::pg::PgError;
 use crate::pg::error::{notice, warning};
+use crate::store::instances::InstanceRow;
 use crate::wake;
 
 thread_local! {
@@ -20,6 +21,19 @@ pub fn tell_how_to_fire() {
             "Add workflow to shared_preload_libraries, run wf_worker_start(), or call wf_run_due() from time to time.",
         ));
     }
+}
+
+/// Tells a caller that its act is stored, and that a session of the instance's owner carries it out: the caller does
+/// not lend its rights.
+pub fn tell_left_to_owner(row: &InstanceRow) {
+    let (id, owner) = (row.instance.id, row.owner.title());
+    let message = format!("workflow instance {id} continues in a session of role \"{owner}\"");
+    notice(
+        PgError::new("00000", message)
+            .detail("It belongs to that role, and its SQL does not run with the rights of the current role.")
+            .hint("A background worker does that, or wf_run_due() of that role."),
+    );
+    tell_how_to_fire();
 }
 
 /// Warns that a call left an instance faulted, `for_good` or until it is retried.

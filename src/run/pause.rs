@@ -16,7 +16,7 @@ use uuid::Uuid;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{Event, EventKind};
 
-use crate::access;
+use crate::access::{self, lending};
 use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, role, rows};
@@ -125,7 +125,7 @@ fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
         return Ok(());
     };
     note(session, &mut row, EventKind::Unpaused, None);
-    if access::runs_here(&row.owner, &compiled) || !has_kept(instance_id) {
+    if lending::runs_here(&row.owner, &compiled) || !has_kept(instance_id) {
         return end_pause(session, row, &compiled);
     }
     pauses::hand_to_owner(instance_id, session.timestamp());

@@ -1,7 +1,7 @@
 //! Delivering kept stimuli: when a bookmark appears that matches, and in the sweep.
 
-use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
+use crate::access::lending;
 use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
@@ -9,7 +9,7 @@ use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
 use crate::run::queue_item::{Swept, is_wanted_here, note_failure};
 use crate::run::stimuli::{Delivery, Stimulus};
-use crate::run::{Session, cancel_abandoned, claim, consume, continued, deliver, running};
+use crate::run::{Session, cancel_abandoned, claim, consume, continued, deliver, kept_act, queued_act, running};
 use crate::store::matching::{self, Filter, StoredBookmark};
 use crate::store::queue::{self, Item};
 use crate::store::{bookmarks, instances, route};
@@ -61,6 +61,9 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
 pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgError> {
     if cancel_abandoned::is_request(item) {
         return cancel_abandoned::cancel_queued(session, item);
+    }
+    if let Some(instance) = kept_act::instance_of(item) {
+        return queued_act::carry_out(session, item, instance);
     }
     let stimulus = stimulus_of(item);
     let found = matching::find(&stimulus.filter);
@@ -165,7 +168,7 @@ fn can_run(stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
     if !route::admits_instance(stored.instance_id, stored.correlation_id.as_deref()) {
         return Ok(Can::Wait);
     }
-    let runs_here = access::runs_here(&owner, &*compiled::of_version(version)?);
+    let runs_here = lending::runs_here(&owner, &*compiled::of_version(version)?);
     if running::contains(stored.instance_id) {
         return Ok(Can::Not);
     }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::{execution, stimulus};
 
-use crate::access::{self, people};
+use crate::access::{self, lending, people};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::PgError;
@@ -15,7 +15,7 @@ use crate::run::activation::reclaim_key;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::gone::{self, Missing};
 use crate::run::save::RowState;
-use crate::run::{Session, consume, kept_answer, opener, paused, running};
+use crate::run::{Session, consume, kept_act, kept_answer, notices, opener, paused, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::tasks::Answer;
@@ -39,11 +39,14 @@ pub fn resume_by_id(
     refuse_leased(session, &waiting, GIVE_TOKEN)?;
     if bookmarks::is_task(&waiting.bookmark) {
         opener::judge(&compiled.program, &waiting, input)?;
-        // Who may answer the task and not resume the instance lends no rights.
         if kept_answer::must_wait(&waiting, &compiled, true) {
             kept_answer::keep(session, &mut waiting, Answer::Completed(input, None), None);
+            notices::tell_left_to_owner(&waiting.row);
             return Ok(Some(waiting.row));
         }
+    } else if !lending::act_runs_here(&waiting.row, &compiled) {
+        kept_act::keep_resume(session, &waiting, input);
+        return Ok(Some(waiting.row));
     }
     resume_at(session, &mut waiting, &compiled, input, on_fault)?;
     Ok(Some(waiting.row))
@@ -108,22 +111,57 @@ pub fn retry(
     access::require_resume(&row, &compiled)?;
     access::require_own_command(&row, &compiled)?;
     paused::refuse(&row, &compiled)?;
-    let has_faults = row.instance.sub_status == SubStatus::Faulted || row.instance.incident_count > 0;
-    if !has_faults || matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
-        return Err(PgError::new("55000", format!("workflow instance {instance_id} is not faulted"))
-            .detail(format!("It is {}.", row.instance.sub_status.name())));
+    refuse_retry(&row, &compiled)?;
+    if !lending::act_runs_here(&row, &compiled) {
+        kept_act::keep_retry(session, &row, activity_ids);
+        return Ok(row);
     }
-    if row.instance.has_failed() {
-        return Err(error::burst(execution::cannot_retry(&compiled.program), instance_id));
+    retry_locked(session, &mut row, &compiled, activity_ids, on_fault)?;
+    Ok(row)
+}
+
+/// Refuses a retry of an instance that has nothing to retry (55000).
+fn refuse_retry(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    let (instance, id) = (&row.instance, row.instance.id);
+    if !has_faults(row) {
+        return Err(PgError::new("55000", format!("workflow instance {id} is not faulted"))
+            .detail(format!("It is {}.", instance.sub_status.name())));
     }
-    reclaim_key(&mut row, &compiled)?;
-    let burst = StoredBurst { row: &mut row, compiled: &compiled, state: RowState::Stored, on_fault, resumed: None };
+    match instance.has_failed() {
+        true => Err(error::burst(execution::cannot_retry(&compiled.program), id)),
+        false => Ok(()),
+    }
+}
+
+/// Whether an instance that has not ended has faulted activities.
+pub fn has_faults(row: &InstanceRow) -> bool {
+    match row.instance.sub_status {
+        SubStatus::Faulted => true,
+        SubStatus::Finished | SubStatus::Cancelled => false,
+        _ => row.instance.incident_count > 0,
+    }
+}
+
+/// Runs the faulted activities of a locked instance again.
+///
+/// # Errors
+/// 55000 if it has none.
+pub fn retry_locked(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    activity_ids: Option<&[String]>,
+    on_fault: OnFault,
+) -> Result<(), PgError> {
+    refuse_retry(row, compiled)?;
+    reclaim_key(row, compiled)?;
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: None };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::retry(program, instance, activity_ids, host, limits)
     })?;
     // The tasks of a faulted instance could not be claimed.
     wake::note_any_task();
-    Ok(row)
+    Ok(())
 }
 
 /// There is no such instance (42704).

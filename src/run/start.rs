@@ -10,7 +10,7 @@ use workflow_engine::http::Response;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::program::{Activation, GivenInput};
 
-use crate::access::{self, Privilege};
+use crate::access::{self, Privilege, lending};
 use crate::compiled::{self, Compiled};
 use crate::pg::error::notice;
 use crate::pg::{PgError, json};
@@ -218,7 +218,7 @@ pub fn start_by_trigger(
         }
     };
     let activity = Some(trigger.activity_id.as_str());
-    let ended = if run_in == RunIn::ThisSession && access::runs_here(&compiled.row.owner, &compiled) {
+    let ended = if run_in == RunIn::ThisSession && lending::runs_here(&compiled.row.owner, &compiled) {
         run(session, &mut row, &compiled, Beginning { trigger: activity, stimulus, ..Beginning::default() })?
     } else {
         create_for_owner(session, &mut row, &compiled, trigger, stimulus)

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::access;
+use crate::access::lending;
 use crate::compiled;
 use crate::pg::PgError;
 use crate::run::burst::OnFault;
@@ -20,7 +20,7 @@ pub fn begin(session: &mut Session, id: Uuid) -> Result<(), PgError> {
     let Some((version, owner)) = instances::owner(id) else { return Ok(()) };
     let compiled = compiled::of_version(version)?;
     let bookmark = start.bookmark.id;
-    if !access::runs_here(&owner, &compiled) {
+    if !lending::runs_here(&owner, &compiled) {
         tell_how_to_fire();
     } else if isolated::is_worker() {
         run(session, bookmark)?;

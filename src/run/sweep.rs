@@ -4,7 +4,7 @@
 
 use uuid::Uuid;
 
-use crate::access;
+use crate::access::{self, lending};
 use crate::compiled;
 use crate::pg::error::warning;
 use crate::pg::spi::Timestamp;
@@ -78,7 +78,7 @@ fn is_mine(due: &DueBookmark) -> Result<bool, PgError> {
     if running::contains(due.instance) || !access::is_member(role::current(), &due.owner) {
         return Ok(false);
     }
-    Ok(access::runs_here(&due.owner, &*compiled::of_version(due.definition_version)?))
+    Ok(lending::runs_here(&due.owner, &*compiled::of_version(due.definition_version)?))
 }
 
 /// Notes that a stimulus in the queue could not be delivered. A later sweep tries it again; after the third attempt it

@@ -77,7 +77,7 @@ pub fn shared_schedule(one: i32, other: i32) -> Option<String> {
 }
 
 // Instances, kept stimuli and dead letters may be millions, so their rows keep the old owner; `same_as` resolves it.
-static MOVE: [Statement; 17] = [
+static MOVE: [Statement; 19] = [
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.paths SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
@@ -124,6 +124,16 @@ static MOVE: [Statement; 17] = [
     ),
     Statement::new(
         "DELETE FROM workflow.event_grants WHERE $1 IN (publisher, listener) AND $1 <> $2",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new(
+        "INSERT INTO workflow.invoker_grants (lender, borrower) \
+         SELECT CASE g.lender WHEN $1 THEN $2 ELSE g.lender END, CASE g.borrower WHEN $1 THEN $2 ELSE g.borrower END \
+         FROM workflow.invoker_grants g WHERE $1 IN (g.lender, g.borrower) ON CONFLICT DO NOTHING",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new(
+        "DELETE FROM workflow.invoker_grants WHERE $1 IN (lender, borrower) AND $1 <> $2",
         &[Type::Integer, Type::Integer],
     ),
     // Calls are found by their owner, so they move, too. What `into` was answered itself counts where both have made a

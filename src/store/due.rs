@@ -69,7 +69,7 @@ pub struct DueItem {
 static ITEMS: Statement = Statement::new(
     "SELECT q.id, q.not_before, q.sender, d.uses_sql, d.security, i.owner, \
          CASE WHEN q.bookmark_id IS NOT NULL OR q.activity_instance_id IS NOT NULL THEN true \
-              WHEN q.instance_id IS NOT NULL AND q.name = 'Workflow.Cancel' THEN true \
+              WHEN q.instance_id IS NOT NULL AND q.name IN ('Workflow.Cancel', 'Workflow.Act') THEN true \
               WHEN q.instance_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m WHERE m.instance_id = q.instance_id) \
               WHEN q.hash IS NOT NULL AND q.name = 'Elsa.RunTask' THEN true \

@@ -22,7 +22,7 @@ mod kept;
 mod key;
 mod redirect;
 
-pub use kept::kept_for;
+pub use kept::{kept_for, name_acts_of};
 use key::{key_of_bookmark, key_of_filter, names_target, shape_of};
 pub use redirect::{redirect, redirect_all};
 

@@ -8,7 +8,7 @@
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::access;
+use crate::access::lending;
 use crate::pg::error::log;
 use crate::pg::process;
 use crate::pg::shared::{self, Database, Executor, ExecutorState, Fire, FireKind, Process, SharedState};
@@ -241,7 +241,7 @@ impl Worker {
         let outcome = process::work(|| {
             let _timeout = session::StatementTimeout::arm();
             let mut session = Session::pass();
-            access::serving_restricted(restricted, || fire_one(&mut session, fire, false))
+            lending::serving_restricted(restricted, || fire_one(&mut session, fire, false))
         });
         let outcome = match outcome {
             Ok(outcome) => outcome,
@@ -281,7 +281,7 @@ impl Worker {
         let finished = process::work(|| {
             let _timeout = session::StatementTimeout::arm();
             let mut session = Session::pass();
-            access::serving_restricted(self.role == Oid::INVALID, || command::finish(&mut session, id, &result))
+            lending::serving_restricted(self.role == Oid::INVALID, || command::finish(&mut session, id, &result))
         });
         // The burst after the command may have run SQL of users, too.
         session::reset();

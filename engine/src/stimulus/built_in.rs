@@ -130,6 +130,10 @@ pub const LIMIT: &str = "Workflow.Limit";
 /// Name of what the queue keeps for an instance that is to be cancelled and was not free. No bookmark has it.
 pub const CANCEL: &str = "Workflow.Cancel";
 
+/// Name of what the queue keeps of a call that acts on an instance by hand, until a session of the instance's owner
+/// does it. No bookmark has it.
+pub const ACT: &str = "Workflow.Act";
+
 /// Whether no stimulus meets bookmarks of this name: they are resumed by time and by their id only. They have no hash.
 pub fn is_met_by_no_stimulus(name: &str) -> bool {
     [RETRY, TIMEOUT, START_TIMEOUT, RUN_TIMEOUT, LEASE, COMPENSATION, ANSWER, LIMIT].contains(&name)

@@ -7,21 +7,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use uuid::Uuid;
 use workflow_engine::alteration::{Alteration, Author, Changes, InstanceFilter};
-use workflow_engine::execution;
 use workflow_engine::program::Activation;
 
-use super::apply;
 use super::moves::Moves;
 use super::result::{AlterationOutcome, AlterationResult};
 use crate::access::{self, people};
 use crate::compiled::{self, Compiled};
-use crate::error;
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, interrupt, role};
 use crate::run::burst::OnFault;
-use crate::run::host::SpiHost;
-use crate::run::session::FollowUp;
-use crate::run::{Session, claim, migrate, resume, running, work};
+use crate::run::{Session, alteration, claim, migrate, resume, running, work};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::route;
 use crate::store::selection::{self, SelectedInstance};
@@ -158,10 +153,8 @@ fn judge(
         // A role without rights learns nothing of the definition.
         PlannedWork::Move(_) if right == Right::None => Err(migrate::not_owner(id)),
         PlannedWork::Move(moves) => return moves.move_one(session, selected),
-        PlannedWork::Alter(alterations) if plan.is_dry_run => {
-            try_out(session, alterations, id, is_named, &mut problems)
-        }
-        PlannedWork::Alter(alterations) => alter(session, plan, alterations, id, is_named, &mut problems),
+        PlannedWork::Alter(alterations) if plan.is_dry_run => try_out(session, alterations, id, &mut problems),
+        PlannedWork::Alter(alterations) => alter(session, plan, alterations, id, &mut problems),
     };
     let altered = match altered {
         Err(error) if error.aborts_transaction() => return Err(error),
@@ -187,21 +180,17 @@ fn try_out(
     session: &Session,
     alterations: &[Alteration],
     id: Uuid,
-    is_named: bool,
     problems: &mut Vec<String>,
 ) -> Result<AlterationOutcome, PgError> {
     running::refuse(id)?;
     let mut row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
     let compiled = compiled::of_instance(&row)?;
-    require(alterations, &row, &compiled, is_named)?;
-    let mut host = SpiHost::new(session.now, id, &row.owner, &compiled);
-    let instance = &mut row.instance;
-    let tried = execution::try_alterations(&compiled.program, instance, alterations, &mut host, &session.limits);
-    tried.map_err(|failed| {
-        problems.extend(super::problems(&failed));
-        error::burst(failed, id)
-    })?;
-    Ok(AlterationOutcome::Altered)
+    require(&row, &compiled)?;
+    alteration::try_out(session, &mut row, &compiled, alterations, problems)?;
+    Ok(match alteration::must_wait(alterations, &row, &compiled) {
+        true => AlterationOutcome::Kept,
+        false => AlterationOutcome::Altered,
+    })
 }
 
 /// Alters an instance whose lock is free.
@@ -210,7 +199,6 @@ fn alter(
     plan: &AlterationPlan,
     alterations: &[Alteration],
     id: Uuid,
-    is_named: bool,
     problems: &mut Vec<String>,
 ) -> Result<AlterationOutcome, PgError> {
     running::refuse(id)?;
@@ -221,17 +209,20 @@ fn alter(
         };
     };
     let compiled = compiled::of_instance(&row)?;
-    require(alterations, &row, &compiled, is_named)?;
+    require(&row, &compiled)?;
+    if alteration::must_wait(alterations, &row, &compiled) {
+        alteration::keep(session, &mut row, &compiled, alterations, &plan.author, problems)?;
+        return Ok(AlterationOutcome::Kept);
+    }
     let runs = alterations.iter().any(Alteration::runs_activities);
     if runs && !claim::try_lock_few_tasks(&row, &compiled) {
         return Ok(AlterationOutcome::Busy);
     }
     let mut apply = |session: &mut Session| {
         work::call(session, |session| {
-            apply(session, &mut row, &compiled, alterations, &plan.author, OnFault::Store, problems)?;
-            if alterations.contains(&Alteration::Cancel) {
-                let below = instances::children_not_awaited(id).into_iter();
-                session.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
+            alteration::apply(session, &mut row, &compiled, alterations, &plan.author, OnFault::Store, problems)?;
+            if alteration::cancels(alterations) {
+                alteration::cancel_below(session, &row);
             }
             Ok(())
         })
@@ -253,15 +244,8 @@ fn writes_while_it_runs(compiled: &Compiled) -> bool {
         || program.options.activation != Activation::Always
 }
 
-/// Refuses an instance that the caller may not alter (42501). If the plan does not name it, its SQL must not run with
-/// the rights of a caller who may not know that it would.
-fn require(alterations: &[Alteration], row: &InstanceRow, compiled: &Compiled, is_named: bool) -> Result<(), PgError> {
+/// Refuses an instance that the caller may not alter (42501).
+fn require(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     access::require_alter(row, compiled)?;
-    access::require_own_command(row, compiled)?;
-    let runs = alterations.iter().any(|one| one.runs_activities() && *one != Alteration::Cancel);
-    if !runs || is_named || access::runs_here(&row.owner, compiled) {
-        return Ok(());
-    }
-    Err(PgError::new("42501", format!("SQL of workflow instance {} would run with other rights", row.instance.id))
-        .detail("Name it in \"workflowInstanceIds\", or take the role of its owner."))
+    access::require_own_command(row, compiled)
 }

@@ -18,6 +18,8 @@ pub struct AlterationResult {
 pub enum AlterationOutcome {
     /// All alterations were made.
     Altered,
+    /// A session of the instance's owner makes them.
+    Kept,
     /// None was made.
     Refused,
     /// Another session holds the instance. None was made.
@@ -29,6 +31,7 @@ impl AlterationOutcome {
     pub fn name(self) -> &'static str {
         match self {
             Self::Altered => "Altered",
+            Self::Kept => "Kept",
             Self::Refused => "Refused",
             Self::Busy => "Busy",
         }

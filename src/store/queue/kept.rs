@@ -4,14 +4,25 @@ use uuid::Uuid;
 
 use super::{Item, items, read};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::wake;
 
 static KEPT_FOR: Statement = items(
     "SELECT {q} FROM workflow.bookmark_queue q WHERE q.instance_id = $1 AND q.expires_at > $2 AND q.deferred_for IS NULL \
-         AND q.name IS DISTINCT FROM 'Workflow.Cancel' ORDER BY q.id",
+         AND (q.name IS NULL OR q.name NOT IN ('Workflow.Cancel', 'Workflow.Act')) ORDER BY q.id",
     &[Type::Uuid, Type::Timestamp],
 );
 
-/// The items that name an instance, in the order in which they came.
+/// The stimuli that name an instance, in the order in which they came.
 pub fn kept_for(instance: Uuid, now: Timestamp) -> Vec<Item> {
     KEPT_FOR.rows(&[Arg::Uuid(&instance), Arg::Timestamp(now)], read)
+}
+
+static ACTS: Statement = Statement::new(
+    "SELECT q.id FROM workflow.bookmark_queue q WHERE q.instance_id = $1 AND q.name = 'Workflow.Act'",
+    &[Type::Uuid],
+);
+
+/// Names the acts that are kept for an instance to the workers, which passed over them while it was paused.
+pub fn name_acts_of(instance: Uuid) {
+    ACTS.rows(&[Arg::Uuid(&instance)], |row| row.get()).into_iter().for_each(wake::note_queued);
 }

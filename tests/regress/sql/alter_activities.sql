@@ -116,7 +116,7 @@ SELECT wf_start('trip') AS t \gset
 SELECT jsonb_path_query_array(bookmarks, '$[*].activity_id') AS waits FROM wf_cancel_activity(:'t', 'pay');
 SELECT event, activity, data FROM workflow.journal WHERE instance_id = :'t' AND event IN ('Altered', 'Canceled', 'Line', 'Cancellation handled');
 
--- SQL that it sets off has the rights of who called, as after wf_retry; security.md#whose-rights-sql-in-a-workflow-has: so it is with alterations
+-- security.md#whose-rights-sql-in-a-workflow-has: SQL that an alteration sets off has no rights of the caller: it runs in a session of the instance's owner
 CREATE ROLE regress_alter_owner; CREATE ROLE regress_alter_boss;
 SELECT wf_grant_usage('regress_alter_owner'), wf_grant_usage('regress_alter_boss');
 SET ROLE regress_alter_owner;
@@ -137,6 +137,10 @@ SET ROLE regress_alter_boss;
 SELECT sub_status FROM wf_schedule_activity(:'w', 'who');
 SELECT sub_status FROM wf_schedule_activity(:'d', 'who');
 SELECT definition_id, variables FROM workflow.instance_list WHERE instance_id IN (:'w', :'d') ORDER BY 1;
+SET ROLE regress_alter_owner;
+SELECT wf_run_due();
+SELECT definition_id, variables FROM workflow.instance_list WHERE instance_id = :'w';
+SET ROLE regress_alter_boss;
 -- alter does not retry, resume or cancel.
 SELECT wf_cancel(:'d');
 \echo :SQLSTATE

@@ -116,7 +116,7 @@ RESET ROLE;
 SELECT wf_grant('order', 'regress_alter_one', '{read,resume}'), wf_grant('other', 'regress_alter_one', '{alter,read}');
 SET ROLE regress_alter_one;
 SELECT right(instance_id::text, 2) AS n, outcome, problems FROM wf_alter('[{"type": "ModifyVariable", "variableId": "amount", "value": 9}]', '{"subStatuses": ["Suspended"]}');
--- security.md#invoker-the-default: SQL of an instance that a plan does not name runs only as its owner
+-- security.md#invoker-the-default: SQL of an instance of another owner runs only in a session of that owner, whether the plan names it or not
 SET ROLE regress_alter_two;
 SELECT * FROM wf_define('{"definitionId": "trap", "root": {"id": "seq", "type": "Sequence", "activities": [
     {"id": "wait", "type": "RunTask", "taskName": "wait"}, {"id": "who", "type": "Sql", "statement": "SELECT current_user"}]}}');

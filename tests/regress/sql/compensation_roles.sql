@@ -29,13 +29,16 @@ SELECT what, who FROM ran;
 SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'first';
 SELECT wf_start('trip') IS NOT NULL AS started;
 
--- A role that fires them by the id of their bookmark runs them with its own rights, as with every resume.
+-- A role that fires them by the id of their bookmark does not run them with its own rights either.
 TRUNCATE ran;
 SET ROLE regress_undo_clerk;
 SELECT count(wf_cancel(instance_id)) FROM workflow.instance_list WHERE sub_status = 'Suspended';
 SELECT bookmark_id, waits_for FROM workflow.waiting WHERE waits_for = 'Workflow.Compensation' \gset
 \echo :waits_for
 SELECT sub_status FROM wf_resume(:'bookmark_id');
+SELECT what, who FROM ran;
+SET ROLE regress_undo_ann;
+SELECT wf_run_due();
 SELECT what, who FROM ran;
 
 -- An instance that had faulted before the cancel has lost its place, and does not get it back.

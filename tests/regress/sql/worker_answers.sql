@@ -92,7 +92,7 @@ SELECT wf_complete_task(:'task_id', '"R-3"');
 -- The next task has a name that is not the worker's.
 SELECT count(*) FROM wf_claim_tasks(max => 10);
 
--- A token says that a program answers. So the right "resume" lends nothing with it, and lends the caller's rights without.
+-- The right "resume" lends nothing, neither with a token nor without.
 \connect - postgres
 TRUNCATE regress_wa_ran;
 \connect - regress_wa_helper
@@ -117,7 +117,7 @@ SET client_min_messages = warning;
 SELECT * FROM wf_claim_tasks('{Charge}') \gset
 SELECT sub_status, jsonb_path_query_array(bookmarks, '$[*].name') AS bookmarks FROM wf_complete_task(:'task_id', '"R-5"', token => :'token');
 SELECT count(*) FROM regress_wa_ran;
--- wf_resume with the id of what is due goes on at once, with the rights of who calls it. It is an answer already.
+-- wf_resume with the id of what is due lends nothing either, and cannot change the answer.
 SELECT w.waits_for, r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id, '"another"') AS r WHERE w.instance = :'book';
 SELECT what, who, result FROM regress_wa_ran;
 TRUNCATE regress_wa_ran;

@@ -191,7 +191,7 @@ async fn alter(
 }
 
 const ALTER: &str = "\
-    SELECT a.instance_id, CASE WHEN a.outcome OPERATOR(pg_catalog.=) 'Altered' THEN NULL \
+    SELECT a.instance_id, CASE WHEN a.outcome OPERATOR(pg_catalog.=) 'Altered' THEN NULL WHEN a.outcome OPERATOR(pg_catalog.=) 'Kept' THEN NULL \
       WHEN a.outcome OPERATOR(pg_catalog.=) 'Refused' THEN pg_catalog.array_to_string(a.problems, '; ') \
            ELSE pg_catalog.concat('another session holds workflow instance ', a.instance_id) END AS problem \
     FROM @wf.wf_alter($1::pg_catalog.jsonb, $2::pg_catalog.jsonb, max => 100, after => $3) a ORDER BY a.instance_id";

@@ -1,0 +1,97 @@
+//! Acts of a call on an instance whose SQL does not run in the session of the call.
+//!
+//! A resume by id, a retry and an alteration lend no rights. Where SQL of users could follow that has the rights of the
+//! instance's owner, the act is an item of the queue, which a session of that owner carries out (`queued_act.rs`). What
+//! it cannot carry out becomes a dead letter of the caller.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+use workflow_engine::alteration::{Alteration, Author, Changes};
+use workflow_engine::stimulus;
+
+use crate::pg::json;
+use crate::pg::spi::Timestamp;
+use crate::run::Session;
+use crate::run::notices::tell_left_to_owner;
+use crate::store::bookmarks::Waiting;
+use crate::store::instances::InstanceRow;
+use crate::store::matching::Filter;
+use crate::store::queue::{self, Item};
+
+/// The member of the input of an item that says which activities to retry; `null`: all.
+const RETRY: &str = "retry";
+/// The member that holds the alterations to make.
+const ALTER: &str = "alter";
+/// The member that names the role that alters.
+const BY: &str = "by";
+/// The member that says why it alters.
+const REASON: &str = "reason";
+
+/// An act that was kept.
+#[derive(Debug)]
+pub enum Act {
+    /// A retry of these activities, or of all that have faulted.
+    Retry(Option<Vec<String>>),
+    /// Alterations, and who makes them.
+    Alter(Vec<Alteration>, Author),
+}
+
+/// Keeps a resume of a bookmark.
+pub fn keep_resume(session: &mut Session, waiting: &Waiting, input: Option<&Value>) {
+    // An answer that was kept is due already.
+    if waiting.bookmark.name != stimulus::ANSWER {
+        let bookmark_id = Some(waiting.bookmark.id);
+        let filter = Filter { bookmark_id, instance_id: Some(waiting.row.instance.id), ..Filter::default() };
+        insert(session, filter, input.map(json::copy));
+    }
+    tell_left_to_owner(&waiting.row);
+}
+
+/// Keeps a retry.
+pub fn keep_retry(session: &mut Session, row: &InstanceRow, activity_ids: Option<&[String]>) {
+    keep(session, row, json!({ RETRY: activity_ids }));
+}
+
+/// Keeps alterations.
+pub fn keep_alterations(session: &mut Session, row: &InstanceRow, alterations: &[Alteration], author: &Author) {
+    let alterations: Vec<Value> = alterations.iter().map(Alteration::to_json).collect();
+    keep(session, row, json!({ ALTER: alterations, BY: author.role, REASON: author.reason }));
+}
+
+fn keep(session: &mut Session, row: &InstanceRow, act: Value) {
+    let name = Some(stimulus::ACT.to_owned());
+    let filter = Filter { instance_id: Some(row.instance.id), name, ..Filter::default() };
+    insert(session, filter, Some(act));
+    tell_left_to_owner(row);
+}
+
+fn insert(session: &mut Session, filter: Filter, input: Option<Value>) {
+    let item = Item {
+        id: session.new_id(),
+        filter,
+        stimulus: None,
+        input,
+        sender: session.sender(),
+        attempts: 0,
+        expires_at: Timestamp::INFINITY,
+        deferred_for: None,
+    };
+    queue::insert(&item, session.timestamp());
+}
+
+/// The instance on which an item of the queue acts; `None`: the item is a stimulus.
+pub fn instance_of(item: &Item) -> Option<Uuid> {
+    item.filter.instance_id.filter(|_| item.filter.name.as_deref() == Some(stimulus::ACT))
+}
+
+/// Reads the act of an item. `None`: it is damaged.
+pub fn read(item: &Item) -> Option<Act> {
+    let act = item.input.as_ref()?.as_object()?;
+    if let Some(ids) = act.get(RETRY) {
+        let ids = ids.as_array().map(|ids| ids.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+        return Some(Act::Retry(ids));
+    }
+    let Ok(Changes::Alter(alterations)) = Changes::read(act.get(ALTER)?) else { return None };
+    let text = |key: &str| act.get(key).and_then(Value::as_str).map(str::to_owned);
+    Some(Act::Alter(alterations, Author { role: text(BY).unwrap_or_default(), reason: text(REASON) }))
+}

@@ -1,0 +1,63 @@
+//! Carrying out acts that were kept for a session of the instance's owner.
+
+use uuid::Uuid;
+
+use crate::access::lending;
+use crate::compiled;
+use crate::pg::PgError;
+use crate::pg::rows::Wait;
+use crate::run::burst::OnFault;
+use crate::run::kept_act::{self, Act};
+use crate::run::queue_item::{Swept, is_wanted_here};
+use crate::run::{Session, alteration, claim, resume, running};
+use crate::store::instances;
+use crate::store::queue::{self, Item};
+
+/// Does what an item of the queue asks for, if its instance is free and may run in this session.
+///
+/// # Errors
+/// What the act failed with; the item stays in the queue.
+pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<Swept, PgError> {
+    let Some((version, owner)) = instances::owner(instance) else {
+        queue::take(item.id);
+        return Ok(Swept::Stays);
+    };
+    if !is_wanted_here(&item.sender, version, &owner)? || owner.role().is_none() {
+        return Ok(Swept::Stays);
+    }
+    if !lending::runs_here(&owner, &*compiled::of_version(version)?) {
+        return Ok(Swept::Elsewhere(owner.id));
+    }
+    if running::contains(instance) {
+        return Ok(Swept::Held);
+    }
+    session.has_waited = true;
+    let Some(mut row) = instances::lock_with(instance, Wait::Skip) else { return Ok(Swept::Held) };
+    let compiled = compiled::of_instance(&row)?;
+    // The instance may have been given away or migrated since.
+    if !lending::runs_here(&row.owner, &compiled) || !claim::try_lock_few_tasks(&row, &compiled) {
+        return Ok(Swept::Held);
+    }
+    let act = kept_act::read(item)
+        .ok_or_else(|| PgError::new("XX001", format!("item {} of the queue has no act", item.id)))?;
+    // The end of the pause names the item again.
+    if row.paused_at.is_some() && matches!(act, Act::Retry(_)) {
+        return Ok(Swept::Stays);
+    }
+    if !queue::take(item.id) {
+        return Ok(Swept::Held);
+    }
+    match act {
+        // A retry that was made twice finds nothing to do.
+        Act::Retry(_) if !resume::has_faults(&row) => {}
+        Act::Retry(ids) => resume::retry_locked(session, &mut row, &compiled, ids.as_deref(), OnFault::Store)?,
+        Act::Alter(alterations, author) => {
+            let problems = &mut Vec::new();
+            alteration::apply(session, &mut row, &compiled, &alterations, &author, OnFault::Store, problems)?;
+            if alteration::cancels(&alterations) {
+                alteration::cancel_below(session, &row);
+            }
+        }
+    }
+    Ok(Swept::Resumed(1))
+}

@@ -40,10 +40,35 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path
 /// What writes may run SQL of users, which has the path of the session, as after SET ROLE. The statement itself
 /// qualifies each name and operator (scripts/check-gateway-sql).
 const USE_SESSION_PATH: &str = "SET LOCAL search_path TO DEFAULT";
-/// $1 is who logged in, $2 the role that he acts as: until the transaction ends, and no SQL in it can leave it. Who is
-/// no member of it any more gets an error.
-const BECOME: &str = "SELECT @wf.wf_set_role(CASE WHEN pg_catalog.pg_has_role($1::pg_catalog.name, $2::pg_catalog.name, 'MEMBER') \
-     THEN $2::pg_catalog.name END)";
+/// An expression in SQL: whether a role may act as another one. From PostgreSQL 16 on a member may be granted that or not
+/// (`WITH SET FALSE`); before, each member may.
+#[macro_export]
+macro_rules! may_act_as {
+    ($member:literal, $role:literal) => {
+        concat!(
+            "pg_catalog.pg_has_role(",
+            $member,
+            ", ",
+            $role,
+            ", CASE WHEN pg_catalog.current_setting('server_version_num')::integer OPERATOR(pg_catalog.>=) 160000 \
+               THEN 'SET' ELSE 'MEMBER' END)"
+        )
+    };
+}
+
+/// $1 is who logged in, $2 the role that he acts as: until the transaction ends, and no SQL in it can leave it; $3 and $4
+/// are their oids, where a cookie says them. Who may not act as it any more gets an error, and so does who would act as the
+/// gateway itself.
+const BECOME: &str = concat!(
+    "SELECT @wf.wf_set_role(CASE WHEN ",
+    may_act_as!("$1::pg_catalog.name", "$2::pg_catalog.name"),
+    " AND $2::pg_catalog.name OPERATOR(pg_catalog.<>) session_user \
+        AND ($3 IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_roles r \
+          WHERE r.oid OPERATOR(pg_catalog.=) $3 AND r.rolname OPERATOR(pg_catalog.=) $1::pg_catalog.name)) \
+        AND ($4 IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_roles r \
+          WHERE r.oid OPERATOR(pg_catalog.=) $4 AND r.rolname OPERATOR(pg_catalog.=) $2::pg_catalog.name)) \
+        THEN $2::pg_catalog.name END)"
+);
 /// Takes away what a request can leave in its session, before another role gets it.
 const CLEAN: &str = "RESET ALL; RESET SESSION AUTHORIZATION; DEALLOCATE ALL; CLOSE ALL; UNLISTEN *; \
      SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD SEQUENCES; DISCARD TEMP";
@@ -362,7 +387,11 @@ impl From<tokio_postgres::Error> for TransactionError {
 
 async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Result<(), TransactionError> {
     let Some(caller) = caller else { return Ok(()) };
-    match client.query_typed(sql, &[(&caller.login, Type::TEXT), (&caller.role, Type::TEXT)]).await {
+    let session = caller.session.as_ref();
+    let oids = (session.map(|session| session.login_oid), session.map(|session| session.role_oid));
+    let values: [(&(dyn ToSql + Sync), Type); 4] =
+        [(&caller.login, Type::TEXT), (&caller.role, Type::TEXT), (&oids.0, Type::OID), (&oids.1, Type::OID)];
+    match client.query_typed(sql, &values).await {
         // A role that was dropped, or who is no member any more.
         Err(error) if error.code().is_some_and(|code| !is_connection(code)) => {
             tracing::info!(login = caller.login, role = caller.role, cause = said(&error), "refused a role");

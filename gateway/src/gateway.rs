@@ -9,6 +9,7 @@ use crate::database::Database;
 use crate::identity::cookies::Cookies;
 use crate::identity::keys::ApiKeys;
 use crate::identity::logins::Logins;
+use crate::identity::sessions::Sessions;
 
 /// Kilobytes that bodies of requests without a caller may take together.
 const ROOM_OF_STRANGERS: usize = 4 * 1024;
@@ -24,6 +25,7 @@ pub struct Gateway {
     pub cookies: Cookies,
     pub keys: ApiKeys,
     pub logins: Logins,
+    pub sessions: Sessions,
     /// Kilobytes that bodies of requests may still take.
     pub bodies: Arc<Semaphore>,
     /// The same of requests without a caller, who cannot take the room of those with one.
@@ -43,6 +45,7 @@ impl Gateway {
             cookies,
             keys: ApiKeys::new(options.api_keys.as_deref())?,
             logins: Logins::new(),
+            sessions: Sessions::new(),
             bodies: Arc::new(Semaphore::new(usize::from(options.max_bodies) * 1024)),
             bodies_of_strangers: Arc::new(Semaphore::new(ROOM_OF_STRANGERS)),
             sockets: Arc::new(Semaphore::new(MAX_SOCKETS as usize)),

@@ -52,8 +52,8 @@ fn is_known_host(app: &Gateway, host: &str) -> bool {
 /// Finds out who it is: from the key in `Authorization`, or else from the cookie.
 /// A key that is not known is refused. Without either a request goes on only to pages, before its body is read.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response, Failure> {
-    let caller = caller(&app, request.headers(), request.uri())?;
-    if caller.as_ref().is_none_or(|caller| caller.is_ambient) && !is_ours(&app, &request) {
+    let caller = caller(&app, request.headers(), request.uri()).await?;
+    if caller.as_ref().is_none_or(Caller::is_ambient) && !is_ours(&app, &request) {
         return Err(Failure::new(StatusCode::FORBIDDEN, "a page of another site sent this request"));
     }
     if caller.is_none() && request.uri().path().starts_with(API) {
@@ -75,14 +75,20 @@ pub fn address(app: &Gateway, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
 }
 
 /// Who a request is from, by its key or else by its cookie.
-pub fn caller(app: &Gateway, headers: &HeaderMap, uri: &Uri) -> Result<Option<Caller>, Failure> {
+pub async fn caller(app: &Gateway, headers: &HeaderMap, uri: &Uri) -> Result<Option<Caller>, Failure> {
     match headers.get(AUTHORIZATION) {
         Some(value) => caller_of_key(app, value).ok_or_else(unknown_key).map(Some),
         None => match key_of_socket(uri) {
             Some(key) => app.keys.caller(&key).ok_or_else(unknown_key).map(Some),
-            None => Ok(app.cookies.open(headers)),
+            None => caller_of_cookie(app, headers).await,
         },
     }
+}
+
+/// Nobody where the session has ended.
+async fn caller_of_cookie(app: &Gateway, headers: &HeaderMap) -> Result<Option<Caller>, Failure> {
+    let Some(caller) = app.cookies.open(headers) else { return Ok(None) };
+    Ok(app.sessions.counts(&app.database, &app.keys, &caller).await?.then_some(caller))
 }
 
 /// The key that SignalR's clients send in the query, because a page cannot set a header of a WebSocket.

@@ -4,3 +4,4 @@ pub mod cookies;
 pub mod keys;
 pub mod logins;
 pub mod password;
+pub mod sessions;

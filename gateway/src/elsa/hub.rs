@@ -57,7 +57,7 @@ pub fn routes() -> Routes {
 /// Tells a client how to connect. A client that is told that there is no hub polls.
 async fn negotiate(State(app): State<App>, caller: Caller, headers: HeaderMap) -> Result<Json<Value>, Failure> {
     // A page cannot send the header with a WebSocket.
-    let is_page_with_key = !caller.is_ambient && headers.contains_key(ORIGIN) && has_api_key(&headers);
+    let is_page_with_key = !caller.is_ambient() && headers.contains_key(ORIGIN) && has_api_key(&headers);
     if is_page_with_key || app.is_stopping() || app.sockets.available_permits() == 0 {
         return Err(
             Failure::new(StatusCode::NOT_FOUND, "there is no room for another connection").hint("Poll instead.")
@@ -169,7 +169,7 @@ impl Connection {
                 }
                 Some(update) = self.updates.recv() => send_all(socket, update.into_messages()).await,
                 _ = ping.tick() => {
-                    if !self.is_still_caller() {
+                    if !self.is_still_caller().await {
                         return CloseReason::Told("log in again");
                     }
                     if heard.elapsed() > SILENCE { Err(()) } else { send(socket, protocol::ping()).await }
@@ -186,8 +186,9 @@ impl Connection {
     }
 
     /// Whether the key still counts, or the session still lasts.
-    fn is_still_caller(&self) -> bool {
-        guard::caller(&self.app, &self.credentials, &self.uri).is_ok_and(|caller| caller.as_ref() == Some(&self.caller))
+    async fn is_still_caller(&self) -> bool {
+        let caller = guard::caller(&self.app, &self.credentials, &self.uri).await;
+        caller.is_ok_and(|caller| caller.as_ref() == Some(&self.caller))
     }
 
     async fn receive(&mut self, socket: &mut WebSocket, message: &Message) -> Result<(), ()> {

@@ -11,7 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use rand::RngCore as _;
 use serde::{Deserialize, Serialize};
 
-use crate::caller::Caller;
+use crate::caller::{Caller, Session};
 
 /// Bytes of a key: 32 to sign, 32 to encrypt.
 const KEY_BYTES: usize = 64;
@@ -21,7 +21,8 @@ const KEY_BYTES: usize = 64;
 struct SealedSession {
     login: String,
     role: String,
-    ends: DateTime<Utc>,
+    #[serde(flatten)]
+    session: Session,
 }
 
 /// Seals and opens the cookies of sessions.
@@ -47,12 +48,18 @@ impl Cookies {
         let opened = |key: &Key| PrivateCookieJar::from_headers(headers, key.clone()).get(self.name());
         let cookie = self.keys.iter().find_map(opened)?;
         let content: SealedSession = serde_json::from_str(cookie.value()).ok()?;
-        (content.ends > Utc::now()).then_some(Caller { login: content.login, role: content.role, is_ambient: true })
+        let SealedSession { login, role, session } = content;
+        (session.ends > Utc::now()).then_some(Caller { login, role, session: Some(session) })
     }
 
-    /// The header values that begin a session, or go on with one as another role.
-    pub fn seal(&self, login: &str, role: &str) -> PrivateCookieJar {
-        let content = SealedSession { login: login.into(), role: role.into(), ends: Utc::now() + self.lasts };
+    /// When a session ends that begins now.
+    pub fn end_of_session(&self) -> DateTime<Utc> {
+        Utc::now() + self.lasts
+    }
+
+    /// The header values that begin a session, or continue one as another role.
+    pub fn seal(&self, login: &str, role: &str, session: Session) -> PrivateCookieJar {
+        let content = SealedSession { login: login.into(), role: role.into(), session };
         let text = serde_json::to_string(&content).unwrap_or_default();
         PrivateCookieJar::new(self.keys[0].clone()).add(self.cookie(text))
     }
@@ -104,6 +111,7 @@ fn read_keys(path: &Path) -> Result<Vec<Key>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caller::Proof;
     use axum::http::header::{COOKIE, SET_COOKIE};
     use axum::response::IntoResponse as _;
 
@@ -119,12 +127,18 @@ mod tests {
         Cookies { keys, is_secure: true, lasts: TimeDelta::hours(hours) }
     }
 
+    fn session(cookies: &Cookies) -> Session {
+        let proof = Proof::Key("0".into());
+        Session { login_oid: 10, role_oid: 11, ends: cookies.end_of_session(), proof }
+    }
+
     #[test]
     fn a_cookie_opens_with_any_of_the_keys_and_with_no_other() {
         let (old, new) = (Key::generate(), Key::generate());
-        let headers = sent_back(with_keys(vec![old.clone()], 1).seal("ada", "clerks"));
+        let session = session(&with_keys(vec![new.clone()], 1));
+        let headers = sent_back(with_keys(vec![old.clone()], 1).seal("ada", "clerks", session.clone()));
         let rotated = with_keys(vec![new.clone(), old], 1);
-        let caller = Caller { login: "ada".into(), role: "clerks".into(), is_ambient: true };
+        let caller = Caller { login: "ada".into(), role: "clerks".into(), session: Some(session) };
         assert_eq!(rotated.open(&headers), Some(caller));
         assert_eq!(with_keys(vec![new], 1).open(&headers), None);
     }
@@ -132,6 +146,8 @@ mod tests {
     #[test]
     fn a_session_ends() {
         let key = Key::generate();
-        assert_eq!(with_keys(vec![key.clone()], 1).open(&sent_back(with_keys(vec![key], -1).seal("ada", "ada"))), None);
+        let ended = with_keys(vec![key.clone()], -1);
+        let headers = sent_back(ended.seal("ada", "ada", session(&ended)));
+        assert_eq!(with_keys(vec![key], 1).open(&headers), None);
     }
 }

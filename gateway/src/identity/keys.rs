@@ -55,9 +55,14 @@ impl ApiKeys {
 
     /// The caller that a key stands for, if the file has it and it has not expired.
     pub fn caller(&self, key: &str) -> Option<Caller> {
-        let entry = self.entry(&digest(key))?;
-        let valid = entry.expires.is_none_or(|end| end > Utc::now());
-        valid.then(|| Caller { login: entry.role.clone(), role: entry.role, is_ambient: false })
+        let role = self.role(&digest(key))?;
+        Some(Caller { login: role.clone(), role, session: None })
+    }
+
+    /// The role that the key with a digest stands for.
+    pub fn role(&self, digest: &str) -> Option<String> {
+        let entry = self.entry(digest)?;
+        entry.expires.is_none_or(|end| end > Utc::now()).then_some(entry.role)
     }
 
     /// Keys are found by their digest: how long that takes tells nothing of a key.
@@ -106,7 +111,8 @@ fn read(path: &Path) -> Result<KeyFile, String> {
     toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn digest(key: &str) -> String {
+/// The name of a key in the file.
+pub fn digest(key: &str) -> String {
     Sha256::digest(key.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -57,10 +57,11 @@ impl Logins {
     }
 }
 
-/// A host has a network of 64 bits to choose its IPv6 addresses from.
+/// A host has a network of 64 bits to choose its IPv6 addresses from. A listener on `[::]` sees IPv4 addresses as
+/// `::ffff:a.b.c.d`.
 fn network(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
+    match address.to_canonical() {
+        address @ IpAddr::V4(_) => address,
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),
     }
 }
@@ -100,6 +101,17 @@ mod tests {
         }
         assert_eq!(logins.admit(of("2001:db8::ffff:1"), "").unwrap_err().status, StatusCode::TOO_MANY_REQUESTS);
         logins.admit(of("2001:db8:0:1::1"), "").unwrap();
+    }
+
+    #[test]
+    fn ipv4_addresses_are_many_also_where_they_are_written_as_ipv6() {
+        let (logins, of) = (Logins::new(), |text: &str| text.parse::<IpAddr>().unwrap());
+        for _ in 0..20 {
+            logins.admit(of("::ffff:10.0.0.1"), "").unwrap();
+        }
+        assert_eq!(logins.admit(of("::ffff:10.0.0.1"), "").unwrap_err().status, StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(logins.admit(of("10.0.0.1"), "").unwrap_err().status, StatusCode::TOO_MANY_REQUESTS);
+        logins.admit(of("::ffff:10.0.0.2"), "").unwrap();
     }
 
     #[tokio::test]

@@ -20,7 +20,7 @@ use tokio_postgres::tls::{MakeTlsConnect, TlsConnect as _};
 
 use crate::database::{Database, hosts};
 use crate::failure::Failure;
-use crate::parameters;
+use crate::{may_act_as, parameters};
 
 /// Every log-in takes as long as this, so that its time does not tell why it failed.
 const LEAST_TIME: Duration = Duration::from_millis(400);
@@ -32,7 +32,8 @@ pub const MAX_NAME: usize = 63;
 /// What the server made of a password.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PasswordVerdict {
-    Right,
+    /// With the salt that the server keeps it with.
+    Right(String),
     /// Wrong, or a role that may not log in here: a client is not told which.
     Wrong,
     /// The server did not ask for SCRAM, or refuses all that come from here.
@@ -48,33 +49,61 @@ pub async fn verify(database: &Database, role: &str, password: &str) -> Result<P
 }
 
 async fn judge(database: &Database, role: &str, password: &str) -> Result<PasswordVerdict, Failure> {
-    // What is no name of a role, and could not even be asked for.
-    if role.is_empty() || role.len() > MAX_NAME || role.contains('\0') {
+    if !is_name(role) {
         return Ok(PasswordVerdict::Wrong);
     }
-    let verdict = try_hosts(database, role, password).await.map_err(|error| {
+    let verdict = try_hosts(database, role, Some(password)).await.map_err(|error| {
         tracing::warn!(cause = %error, "cannot try a password");
         Failure::unavailable("the database cannot be reached")
     })?;
     // Asked in any case, so that a role that may not log in costs the same work.
     let may = may_log_in(database, role).await?;
-    Ok(if verdict == PasswordVerdict::Right && !may { PasswordVerdict::Wrong } else { verdict })
+    Ok(if may { verdict } else { verdict.or_wrong() })
 }
 
-/// Whether the gateway may act as the role, and the role is no superuser.
+/// What is no name of a role could not even be asked for.
+fn is_name(role: &str) -> bool {
+    !role.is_empty() && role.len() <= MAX_NAME && !role.contains('\0')
+}
+
+impl PasswordVerdict {
+    fn or_wrong(self) -> Self {
+        if matches!(self, Self::Right(_)) { Self::Wrong } else { self }
+    }
+}
+
+/// The salt that the server says for a role, before it knows a password. It has one for each name, also where there is no
+/// such role; none where it does not ask for SCRAM.
+pub async fn salt(database: &Database, role: &str) -> Result<Option<String>, Failure> {
+    if !is_name(role) {
+        return Ok(None);
+    }
+    let asked = tokio::time::timeout(MOST_TIME, try_hosts(database, role, None)).await;
+    match asked {
+        Ok(Ok(PasswordVerdict::Right(salt))) => Ok(Some(salt)),
+        Ok(Ok(_)) => Ok(None),
+        Ok(Err(error)) => {
+            tracing::warn!(cause = %error, "cannot check a session");
+            Err(Failure::unavailable("the database cannot be reached"))
+        }
+        Err(_) => Err(Failure::unavailable("the database does not answer")),
+    }
+}
+
+/// Whether the gateway may act as the role, and the role is no superuser, and not the gateway's own.
 async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
-    let rows = database
-        .catalogue(
-            "SELECT rolcanlogin AND NOT rolsuper AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') AS may_log_in \
-             FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1",
-            parameters![role],
-        )
-        .await?;
+    const SQL: &str = concat!(
+        "SELECT rolcanlogin AND NOT rolsuper AND rolname OPERATOR(pg_catalog.<>) session_user AND ",
+        may_act_as!("session_user", "oid"),
+        " AS may_log_in FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1"
+    );
+    let rows = database.catalogue(SQL, parameters![role]).await?;
     Ok(rows.first().is_some_and(|row| row.get("may_log_in")))
 }
 
-/// Each in turn, as the connections of requests do, until one has a verdict.
-async fn try_hosts(database: &Database, role: &str, password: &str) -> io::Result<PasswordVerdict> {
+/// Each in turn, as the connections of requests do, until one has a verdict. Without a password only the salt is asked
+/// for.
+async fn try_hosts(database: &Database, role: &str, password: Option<&str>) -> io::Result<PasswordVerdict> {
     let (config, _) = database.connection();
     let time = hosts::share(config, MOST_TIME);
     let mut last = io::Error::other("the connection string names no host");
@@ -89,7 +118,12 @@ async fn try_hosts(database: &Database, role: &str, password: &str) -> io::Resul
 }
 
 /// An address says where it is, and the name of the host who it must be.
-async fn try_host(database: &Database, index: usize, role: &str, password: &str) -> io::Result<PasswordVerdict> {
+async fn try_host(
+    database: &Database,
+    index: usize,
+    role: &str,
+    password: Option<&str>,
+) -> io::Result<PasswordVerdict> {
     let (config, _) = database.connection();
     let port = hosts::port(config, index);
     let (host, address) = (config.get_hosts().get(index), config.get_hostaddrs().get(index));
@@ -108,7 +142,12 @@ async fn try_host(database: &Database, index: usize, role: &str, password: &str)
     try_tcp(database, stream, &name, role, password).await
 }
 
-async fn try_unix(database: &Database, path: PathBuf, role: &str, password: &str) -> io::Result<PasswordVerdict> {
+async fn try_unix(
+    database: &Database,
+    path: PathBuf,
+    role: &str,
+    password: Option<&str>,
+) -> io::Result<PasswordVerdict> {
     log_in(UnixStream::connect(path).await?, database, role, password).await
 }
 
@@ -118,7 +157,7 @@ async fn try_tcp(
     mut stream: TcpStream,
     host: &str,
     role: &str,
-    password: &str,
+    password: Option<&str>,
 ) -> io::Result<PasswordVerdict> {
     let (config, tls) = database.connection();
     if config.get_ssl_mode() == SslMode::Disable {
@@ -144,7 +183,7 @@ async fn log_in(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     database: &Database,
     role: &str,
-    password: &str,
+    password: Option<&str>,
 ) -> io::Result<PasswordVerdict> {
     let mut session = ProtocolStream { stream, received: BytesMut::new() };
     let name = database.connection().0.get_dbname().unwrap_or(role);
@@ -157,12 +196,19 @@ async fn log_in(
     if !asked.mechanisms().any(|mechanism| Ok(mechanism == SCRAM_SHA_256))? {
         return Ok(PasswordVerdict::NotAsked);
     }
-    let mut scram = ScramSha256::new(password.as_bytes(), ChannelBinding::unsupported());
+    let mut scram = ScramSha256::new(password.unwrap_or_default().as_bytes(), ChannelBinding::unsupported());
     session.send(|out| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), out)).await?;
-    match session.receive().await? {
-        Message::AuthenticationSaslContinue(message) => scram.update(message.data())?,
+    let salt = match session.receive().await? {
+        Message::AuthenticationSaslContinue(message) => {
+            let salt = salt_of(message.data());
+            if password.is_none() {
+                return Ok(PasswordVerdict::Right(salt));
+            }
+            scram.update(message.data())?;
+            salt
+        }
         other => return instead(&other),
-    }
+    };
     session.send(|out| frontend::sasl_response(scram.message(), out)).await?;
     match session.receive().await? {
         Message::AuthenticationSaslFinal(message) => scram.finish(message.data())?,
@@ -182,7 +228,13 @@ async fn log_in(
             Ok(())
         })
         .await?;
-    Ok(PasswordVerdict::Right)
+    Ok(PasswordVerdict::Right(salt))
+}
+
+/// The salt in the first message of a server: `r=NONCE,s=SALT,i=ITERATIONS`.
+fn salt_of(message: &[u8]) -> String {
+    let text = String::from_utf8_lossy(message);
+    text.split(',').find_map(|part| part.strip_prefix("s=")).unwrap_or_default().to_owned()
 }
 
 /// What it means that the server says something else than the next word of SCRAM.

@@ -9,8 +9,8 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::Gateway;
-use crate::parameters;
 use crate::routing::Routes;
+use crate::{may_act_as, parameters};
 
 pub fn routes() -> Routes {
     Routes::new()
@@ -37,6 +37,16 @@ pub struct Frame {
     pub roles: Vec<String>,
 }
 
+/// The roles that $1 can act as.
+const ROLES: &str = concat!(
+    "SELECT rolname::pg_catalog.text FROM pg_catalog.pg_roles WHERE ",
+    may_act_as!("$1::pg_catalog.name", "oid"),
+    " AND ",
+    may_act_as!("session_user", "oid"),
+    " AND rolname OPERATOR(pg_catalog.<>) session_user AND NOT rolsuper \
+      AND rolname OPERATOR(pg_catalog.!~) '^pg_' ORDER BY 1"
+);
+
 impl Frame {
     /// Asks the database which roles the visitor can act as.
     pub async fn new(
@@ -45,16 +55,7 @@ impl Frame {
         here: &'static str,
         title: impl Into<String>,
     ) -> Result<Self, Failure> {
-        let rows = app
-            .database
-            .catalogue(
-                "SELECT rolname::pg_catalog.text FROM pg_catalog.pg_roles \
-                 WHERE pg_catalog.pg_has_role($1::pg_catalog.name, oid, 'MEMBER') \
-                   AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') \
-                   AND NOT rolsuper AND rolname OPERATOR(pg_catalog.!~) '^pg_' ORDER BY 1",
-                parameters![visitor.caller.login.as_str()],
-            )
-            .await?;
+        let rows = app.database.catalogue(ROLES, parameters![visitor.caller.login.as_str()]).await?;
         Ok(Self {
             title: title.into(),
             here,

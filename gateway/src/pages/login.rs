@@ -8,10 +8,11 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum_extra::extract::PrivateCookieJar;
 use serde::Deserialize;
 
-use crate::caller::Caller;
+use crate::caller::{Caller, Proof, Session};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::guard::{address, unknown_key};
+use crate::identity::keys::digest;
 use crate::identity::password::{MAX_NAME, PasswordVerdict, verify};
 use crate::parameters;
 use crate::routing::Routes;
@@ -28,12 +29,10 @@ struct RedirectTarget {
 }
 
 impl RedirectTarget {
+    /// Browsers leave out tabs and ends of lines wherever they are, and take a backslash for a slash.
     fn path(&self) -> &str {
-        if self.next.starts_with('/') && !self.next.starts_with("//") && !self.next.contains('\\') {
-            &self.next
-        } else {
-            "/"
-        }
+        let is_plain = self.next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+        if is_plain && self.next.starts_with('/') && !self.next.starts_with("//") { &self.next } else { "/" }
     }
 }
 
@@ -84,12 +83,13 @@ async fn log_in(
 async fn session(app: &Gateway, address: IpAddr, given: &Credentials) -> Result<PrivateCookieJar, Failure> {
     app.logins.admit(address, &given.role)?;
     if !given.key.is_empty() {
-        let caller = app.keys.caller(given.key.trim()).ok_or_else(unknown_key)?;
-        return Ok(app.cookies.seal(&caller.login, &caller.role));
+        let digest = digest(given.key.trim());
+        let role = app.keys.role(&digest).ok_or_else(unknown_key)?;
+        return begin(app, &role, Proof::Key(digest)).await;
     }
     let _turn = app.logins.turn().await?;
     match verify(&app.database, &given.role, &given.password).await? {
-        PasswordVerdict::Right => Ok(app.cookies.seal(&given.role, &given.role)),
+        PasswordVerdict::Right(salt) => begin(app, &given.role, Proof::Password(salt)).await,
         PasswordVerdict::Wrong => {
             Err(Failure::new(StatusCode::UNAUTHORIZED, "role or password is wrong, or the role may not log in here"))
         }
@@ -99,6 +99,19 @@ async fn session(app: &Gateway, address: IpAddr, given: &Credentials) -> Result<
             ))
         }
     }
+}
+
+async fn begin(app: &Gateway, role: &str, proof: Proof) -> Result<PrivateCookieJar, Failure> {
+    let oid = oid(app, role).await?;
+    let session = Session { login_oid: oid, role_oid: oid, ends: app.cookies.end_of_session(), proof };
+    Ok(app.cookies.seal(role, role, session))
+}
+
+/// 0, which is no role's, where there is no such role.
+async fn oid(app: &Gateway, role: &str) -> Result<u32, Failure> {
+    const SQL: &str = "SELECT oid FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1";
+    let rows = app.database.catalogue(SQL, parameters![role]).await?;
+    Ok(rows.first().map_or(0, |row| row.get("oid")))
 }
 
 async fn log_out(State(app): State<App>) -> Response {
@@ -117,7 +130,11 @@ async fn act_as(State(app): State<App>, caller: Caller, Form(wanted): Form<Chose
     if wanted.role.len() > MAX_NAME {
         return Err(Failure::unauthenticated());
     }
-    let acting = Caller { role: wanted.role, ..caller };
+    // An API key stands for one role.
+    let session = caller.session.clone().ok_or_else(Failure::unauthenticated)?;
+    let session = Session { role_oid: oid(&app, &wanted.role).await?, ..session };
+    let acting = Caller { role: wanted.role, session: Some(session.clone()), ..caller };
     app.database.read(&acting, "SELECT 1", parameters![]).await?;
-    Ok((app.cookies.seal(&acting.login, &acting.role), Redirect::to(wanted.next.path())).into_response())
+    let cookies = app.cookies.seal(&acting.login, &acting.role, session);
+    Ok((cookies, Redirect::to(wanted.next.path())).into_response())
 }

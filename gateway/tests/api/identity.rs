@@ -16,19 +16,44 @@ fn a_role_logs_in_with_its_password_alone() {
 
     let wrong = log_in("role=ada&password=wrong");
     assert_eq!(wrong.status, 401);
-    // A role without LOGIN, one that the gateway may not act as, a superuser, and none at all: the same words.
-    for form in
-        ["role=clerks&password=x", "role=zoe&password=zebra", "role=max&password=planck", "role=nobody&password=x"]
-    {
+    // A role without LOGIN, one that the gateway may not act as, a superuser, none at all, and the gateway's own: the
+    // same words.
+    for form in [
+        "role=clerks&password=x",
+        "role=zoe&password=zebra",
+        "role=max&password=planck",
+        "role=nobody&password=x",
+        "role=workflow_gateway&password=gateway",
+    ] {
         let refused = log_in(form);
         assert_eq!((refused.status, &refused.text), (401, &wrong.text), "{form}");
     }
     // The server lets this role in without asking.
     let unasked = log_in("role=postgres&password=x");
     assert!(unasked.status == 401 && unasked.text.contains("pg_hba.conf"), "{unasked:?}");
-    for next in ["//evil.example", "https://evil.example", "/\\evil.example"] {
+    let cookie = cookie.split(';').next().unwrap();
+    // Browsers leave tabs and ends of lines out.
+    for next in [
+        "//evil.example",
+        "https://evil.example",
+        "/\\evil.example",
+        "/%09/evil.example",
+        "/%0a/evil.example",
+        "/%0d%0a/evil.example",
+        "%09//evil.example",
+        "/%00/evil.example",
+        "/%20/evil.example",
+        "/%c2%a0/evil.example",
+    ] {
         let answer = log_in(&format!("role=ada&password=lovelace&next={next}"));
-        assert_eq!(answer.headers["location"].to_str().unwrap(), "/");
+        assert_eq!(answer.headers["location"].to_str().unwrap(), "/", "{next}");
+        let chosen = world.send(
+            "POST",
+            "/role",
+            &[FROM_OUR_PAGE, FORM, ("Cookie", cookie)],
+            &format!("role=clerks&next={next}"),
+        );
+        assert_eq!((chosen.status, chosen.headers["location"].to_str().unwrap()), (303, "/"), "{next}");
     }
 }
 
@@ -50,6 +75,32 @@ fn an_answer_needs_a_caller() {
     assert_eq!(world.send("GET", "/elsa/api/features/installed", &[], "").errors(401), ["log in first"]);
     let unknown = world.send("GET", "/elsa/api/features/installed", &[("Authorization", "ApiKey x")], "");
     assert_eq!(unknown.errors(401), ["the API key is not known, or has expired"]);
+}
+
+#[test]
+fn nobody_acts_as_the_gateway_itself() {
+    let world = World::new();
+    let key = format!("ApiKey {}", world.key("workflow_gateway"));
+    let answer = world.send("GET", "/elsa/api/workflow-definitions", &[("Authorization", &key)], "");
+    assert_eq!(answer.errors(401), ["log in first"]);
+}
+
+/// From PostgreSQL 16 on a membership can be without the right to act as the role.
+#[test]
+fn a_member_may_act_as_a_role_that_it_can_set() {
+    let world = World::new();
+    let version: i32 = world.value("SHOW server_version_num").unwrap().parse().unwrap();
+    let role = format!("{}_board", world.database);
+    let option = if version >= 160_000 { "WITH SET FALSE" } else { "" };
+    world.sql(&format!("CREATE ROLE {role}; GRANT {role} TO workflow_gateway; GRANT {role} TO ada {option}"));
+    let form = "role=ada&password=lovelace";
+    let cookie =
+        world.send("POST", "/login", &[FROM_OUR_PAGE, FORM], form).headers["set-cookie"].to_str().unwrap().to_owned();
+    let cookie = ("Cookie", cookie.split(';').next().unwrap());
+    let chosen = world.send("POST", "/role", &[FROM_OUR_PAGE, FORM, cookie], &format!("role={role}"));
+    let page = world.send("GET", "/incidents", &[cookie], "").text;
+    world.sql(&format!("REVOKE {role} FROM ada, workflow_gateway; DROP ROLE {role}"));
+    assert_eq!((chosen.status, page.contains(&role)), if version >= 160_000 { (401, false) } else { (303, true) });
 }
 
 #[test]

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, PROGRAM, World, send};
+use crate::support::{Answer, PROGRAM, World, send, wait_until};
 
 const FORM: &[(&str, &str)] =
     &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
@@ -39,8 +39,13 @@ fn opened(line: &str, cookie: &str) -> Value {
     serde_json::from_str(jar.get(NAME).expect("sealed with this key").value()).unwrap()
 }
 
-fn content(login: &str, role: &str, hours: i64) -> String {
-    json!({"login": login, "role": role, "ends": Utc::now() + TimeDelta::hours(hours)}).to_string()
+/// What is in the cookie of ada's session, changed.
+fn content(of_ada: &Value, login: &str, role: &str, hours: i64) -> String {
+    let mut content = of_ada.clone();
+    content["login"] = json!(login);
+    content["role"] = json!(role);
+    content["ends"] = json!(Utc::now() + TimeDelta::hours(hours));
+    content.to_string()
 }
 
 /// Asks with a cookie.
@@ -93,6 +98,7 @@ fn a_session_lasts_its_hours_and_no_cookie_can_be_made() {
     assert!(left > TimeDelta::minutes(50) && left <= TimeDelta::hours(1), "{left}");
 
     // So a cookie that is sealed here is one of the gateway's.
+    let content = |login: &str, role: &str, hours: i64| content(&inside, login, role, hours);
     assert_eq!(ask(&gateway.url, &sealed(&own, NAME, &content("ada", "ada", 1))).status, 200);
     let changed = |at: usize| {
         let mut text = cookie.clone().into_bytes();
@@ -105,6 +111,11 @@ fn a_session_lasts_its_hours_and_no_cookie_can_be_made() {
         sealed(&own, "__Host-workflow", &content("ada", "ada", 1)),
         sealed(&own, "__Host-workflow", &content("ada", "ada", 1)).replace("__Host-workflow", NAME),
         sealed(&own, NAME, "{\"login\": \"ada\", \"role\": \"ada\"}"),
+        // Of another role that had the name, and of another password.
+        sealed(&own, NAME, &content("ada", "ada", 1).replace("\"login_oid\":", "\"login_oid\":1")),
+        sealed(&own, NAME, &content("ada", "ada", 1).replace("\"role_oid\":", "\"role_oid\":1")),
+        sealed(&own, NAME, &content("ada", "ada", 1).replace("\"password\":\"", "\"password\":\"A")),
+        sealed(&own, NAME, &content("ada", "ada", 1).replace("\"password\":", "\"key\":")),
         sealed(&own, NAME, "ada"),
         format!("{NAME}={}", content("ada", "ada", 1).replace(['"', ','], "")),
         format!("{NAME}="),
@@ -140,15 +151,60 @@ fn a_cookie_is_worth_what_its_role_is() {
     let cookie = log_in(&world.url, &format!("role={gone}&password=x"));
     let status = || ask(&world.url, &cookie).status;
     assert_eq!(status(), 200);
-    // As a session of psql would.
-    world.sql(&format!("ALTER ROLE {gone} PASSWORD 'y' VALID UNTIL '2001-01-01'"));
-    assert_eq!(status(), 200);
     world.sql(&format!("REVOKE {gone} FROM workflow_gateway"));
     assert_eq!(status(), 401);
     world.sql(&format!("GRANT {gone} TO workflow_gateway"));
     assert_eq!(status(), 200);
     world.sql(&format!("DROP OWNED BY {gone}; DROP ROLE {gone}"));
     assert_eq!(status(), 401);
+}
+
+#[test]
+fn a_session_ends_with_the_password_or_the_key_that_it_began_with() {
+    let world = World::new();
+    let role = format!("{}_changing", world.database);
+    world.sql(&format!(
+        "SET password_encryption = 'scram-sha-256'; CREATE ROLE {role} LOGIN PASSWORD 'x'; GRANT {role} TO workflow_gateway; \
+         SELECT wf_grant_usage('{role}')"
+    ));
+    let by_password = log_in(&world.url, &format!("role={role}&password=x"));
+    let by_key = log_in(&world.url, &format!("key={}", world.key(&role)));
+    assert_eq!([&by_password, &by_key].map(|cookie| ask(&world.url, cookie).status), [200, 200]);
+    world.sql(&format!("SET password_encryption = 'scram-sha-256'; ALTER ROLE {role} PASSWORD 'y'"));
+    wait_until("the session of the old password has ended", || ask(&world.url, &by_password).status == 401);
+    assert_eq!(ask(&world.url, &by_key).status, 200);
+    world.forget_keys();
+    assert_eq!(ask(&world.url, &by_key).status, 401);
+    world.sql(&format!("DROP OWNED BY {role}; DROP ROLE {role}"));
+}
+
+#[test]
+fn acting_as_another_role_does_not_prolong_a_session() {
+    let world = World::new();
+    let own = line();
+    let gateway = with_keys(&world, &[&own]);
+    let cookie = log_in(&gateway.url, "role=ada&password=lovelace");
+    let headers = [FORM[0], FORM[1], ("Cookie", &cookie)];
+    let chosen = send("POST", &format!("{}/role", gateway.url), &headers, "role=clerks");
+    let changed = chosen.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let (before, after) = (opened(&own, &cookie), opened(&own, &changed));
+    assert_eq!((&after["login"], &after["role"]), (&json!("ada"), &json!("clerks")));
+    assert_eq!((&after["ends"], &after["proof"]), (&before["ends"], &before["proof"]));
+    assert_eq!(ask(&gateway.url, &changed).status, 200);
+}
+
+/// Another role of the same name is not the one that logged in.
+#[test]
+fn a_cookie_is_of_the_role_that_logged_in() {
+    let world = World::new();
+    let role = format!("{}_reborn", world.database);
+    let create = format!("CREATE ROLE {role}; GRANT {role} TO workflow_gateway; SELECT wf_grant_usage('{role}')");
+    world.sql(&create);
+    let cookie = log_in(&world.url, &format!("key={}", world.key(&role)));
+    assert_eq!(ask(&world.url, &cookie).status, 200);
+    world.sql(&format!("DROP OWNED BY {role}; DROP ROLE {role}; {create}"));
+    assert_eq!(ask(&world.url, &cookie).status, 401);
+    world.sql(&format!("DROP OWNED BY {role}; DROP ROLE {role}"));
 }
 
 #[test]

@@ -11,12 +11,15 @@ RETURNS TABLE (kind text, name text, privilege text, grantee text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
     VALUES ('schema', 'workflow', 'USAGE', 'public'),
-           ('type', '*', 'USAGE', 'public'),
            -- Counts without contents.
            ('relation', 'health', 'SELECT', 'pg_monitor'),
            ('function', 'wf_check', 'EXECUTE', 'pg_monitor'),
            ('function', '_check', 'EXECUTE', 'pg_monitor'),
            ('function', '_check_rights', 'EXECUTE', 'pg_monitor')
+    UNION ALL
+    -- Not stored_role: a column of another role would stand in the way of DROP EXTENSION.
+    SELECT 'type', t.name, 'USAGE', 'public'
+    FROM unnest(ARRAY['wf_adopted', 'wf_delivery', 'wf_http_response', 'wf_result']) AS t (name)
     UNION ALL
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'

@@ -163,6 +163,7 @@ fn refuse_name(name: &str) -> Result<(), PgError> {
     if name.trim().is_empty() {
         return Err(PgError::new("22023", "an activity type needs a name"));
     }
+    refuse_look_alike(name)?;
     if catalogue::find(name).is_some() {
         return Err(PgError::new("42710", format!("activity type \"{name}\" is built in")).hint(OWN_NAME));
     }
@@ -177,6 +178,32 @@ fn refuse_name(name: &str) -> Result<(), PgError> {
             .hint(OWN_NAME));
     }
     Ok(())
+}
+
+/// Names that people read as one that they are not: with invisible characters, or with letters of compatibility
+/// forms, as the fullwidth ones.
+fn refuse_look_alike(name: &str) -> Result<(), PgError> {
+    match name.chars().find(|c| looks_like_another(*c)) {
+        None => Ok(()),
+        Some(c) => Err(PgError::new("42602", format!("invalid name of an activity type: \"{name}\""))
+            .detail(format!(
+                "It contains the character U+{:04X}, which is invisible or looks like another one.",
+                u32::from(c)
+            ))
+            .hint(OWN_NAME)),
+    }
+}
+
+/// Control and format characters, blanks other than the plain one, and the blocks of letters that stand for other
+/// letters: letterlike symbols, enclosed and fullwidth forms, mathematical alphabets, tags, variation selectors.
+fn looks_like_another(c: char) -> bool {
+    c.is_control()
+        || c.is_whitespace() && c != ' '
+        || matches!(u32::from(c),
+            0x00AD | 0x034F | 0x061C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F | 0x200B..=0x200F
+            | 0x2028..=0x202E | 0x2060..=0x206F | 0x2100..=0x214F | 0x2460..=0x24FF | 0x2800 | 0x3164 | 0xFE00..=0xFE0F | 0xFEFF
+            | 0xFF00..=0xFFEF | 0xFFF0..=0xFFFB | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A | 0x1D400..=0x1D7FF | 0x1F100..=0x1F1FF
+            | 0xE0000..=0xE0FFF)
 }
 
 const OWN_NAME: &str = "Choose another name, for example one with a prefix of your own.";

@@ -223,15 +223,15 @@ fn define_behaviour() {
 fn define_announcements() {
     GucRegistry::define_bool_guc(
         c"workflow.notify_tasks",
-        c"Announces each new task on channel workflow_task.",
-        c"The payload is the task's name. NOTIFY serializes commits of the whole cluster.",
+        c"Announces new tasks on channel workflow_task.",
+        c"The payload is empty. NOTIFY serializes commits of the whole cluster.",
         &NOTIFY_TASKS,
         GucContext::Userset,
         GucFlags::default(),
     );
     GucRegistry::define_bool_guc(
         c"workflow.notify_triggers",
-        c"Announces changed triggers of a definition on channel workflow_triggers.",
+        c"Announces changed triggers on channel workflow_triggers, with an empty payload.",
         c"If it is off, a transaction that stores definitions can be prepared for a two-phase commit.",
         &NOTIFY_TRIGGERS,
         GucContext::Userset,

@@ -94,7 +94,7 @@ pub fn give(segment: &str, owner: Option<&Owner>) -> Result<i32, PgError> {
     for (trigger, definition) in published_at(segment)? {
         if definition.owner.id == former {
             triggers::delete(trigger);
-            triggers::announce_removed(&definition.definition_id, 1);
+            triggers::announce_removed(1);
             removed += 1;
         }
     }

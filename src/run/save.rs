@@ -134,8 +134,8 @@ pub fn save(
         // A copy of this database must not give out the same tasks.
         identity::claim();
     }
-    if guc::notify_tasks() {
-        delta.tasks.iter().for_each(|task| tasks::announce(&task.name));
+    if guc::notify_tasks() && !delta.tasks.is_empty() {
+        tasks::announce();
     }
     save_incidents(session, row, before, delta);
     admission::note_end(&row.instance, compiled);

@@ -68,7 +68,7 @@ pub fn correlation_of(task: Uuid) -> Option<String> {
     CORRELATION.first(&[Arg::Uuid(&task)], |row| row.maybe()).flatten()
 }
 
-static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_task', $1)", &[Type::Text]);
+static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_task', '')", &[]);
 
 /// Opens a task.
 pub fn insert(writer: &mut Writer, task: &NewTask, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
@@ -167,9 +167,10 @@ pub fn ended(id: Uuid, token: Option<&Uuid>, result: Option<&Value>) -> Option<E
     })
 }
 
-/// Announces a new task to the sessions that listen on channel `workflow_task`.
-pub fn announce(name: &str) {
-    NOTIFY.run(&[Arg::Text(name)]);
+/// Announces to the sessions that listen on channel `workflow_task` that there are new tasks. It does not say which:
+/// any role can listen.
+pub fn announce() {
+    NOTIFY.run(&[]);
 }
 
 /// Closes the open tasks of an instance whose bookmarks no longer exist, except the task that the caller completes.

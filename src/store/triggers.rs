@@ -1,6 +1,6 @@
 //! The trigger index.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::trigger::Trigger;
 
@@ -161,20 +161,18 @@ pub fn delete_all(definition_id: &str) -> u64 {
     DELETE_ALL.run(&[Arg::Text(definition_id)])
 }
 
-static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_triggers', $1)", &[Type::Text]);
+static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_triggers', '')", &[]);
 
-/// Announces on channel `workflow_triggers` what changed in the index of a definition, if `workflow.notify_triggers` is
-/// on.
-pub fn announce(definition_id: &str, indexed: Indexed) {
+/// Announces on channel `workflow_triggers` that the index of a definition changed or was confirmed, if
+/// `workflow.notify_triggers` is on. It does not say which definition: any role can listen.
+pub fn announce(indexed: Indexed) {
     let Indexed { added, removed, unchanged } = indexed;
     if guc::notify_triggers() && added + removed + unchanged > 0 {
-        let change =
-            json!({ "definition_id": definition_id, "added": added, "removed": removed, "unchanged": unchanged });
-        NOTIFY.run(&[Arg::Text(&change.to_string())]);
+        NOTIFY.run(&[]);
     }
 }
 
 /// Announces triggers that were removed without a new version.
-pub fn announce_removed(definition_id: &str, removed: i32) {
-    announce(definition_id, Indexed { removed, ..Indexed::default() });
+pub fn announce_removed(removed: i32) {
+    announce(Indexed { removed, ..Indexed::default() });
 }

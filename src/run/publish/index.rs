@@ -25,7 +25,7 @@ pub fn publish_alone(session: &mut Session, row: &DefinitionRow) -> Result<(), P
 /// Removes the triggers of a definition from the index, so that nothing starts it any more.
 pub fn forget_triggers(definition_id: &str) {
     let removed = i32::try_from(triggers::delete_all(definition_id)).unwrap_or(i32::MAX);
-    triggers::announce(definition_id, Indexed { removed, ..Indexed::default() });
+    triggers::announce(Indexed { removed, ..Indexed::default() });
 }
 
 /// Brings the trigger index up to date. A trigger that did not change keeps its row.
@@ -63,7 +63,7 @@ pub fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgEr
         routes::insert(session, id, row, trigger)?;
         indexed.added += 1;
     }
-    triggers::announce(&row.definition_id, indexed);
+    triggers::announce(indexed);
     Ok(indexed)
 }
 

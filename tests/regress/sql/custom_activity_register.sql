@@ -40,3 +40,12 @@ DROP FUNCTION answer(jsonb);
 SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate, incidents -> 0 ->> 'message' AS message
   FROM wf_run('answer', '{"answer": {}}', instance_id => '01900000-0000-7000-8000-000000000003');
 SELECT * FROM wf_check();
+
+-- Names that people would read as another one are refused: fullwidth letters, characters that are not seen.
+CREATE FUNCTION public.look_alike(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$;
+SELECT wf_register_activity(U&'\FF32un\FF34ask', 'public.look_alike(jsonb)');
+SELECT wf_register_activity(U&'Run\200BTask', 'public.look_alike(jsonb)');
+SELECT wf_register_activity(U&'Acme.Pay\00A0now', 'public.look_alike(jsonb)');
+SELECT wf_register_activity(U&'Acme.P\202Eyap', 'public.look_alike(jsonb)');
+SELECT wf_register_activity('Acme.Zahlung größer 支払い', 'public.look_alike(jsonb)');
+DROP FUNCTION public.look_alike;

@@ -21,6 +21,12 @@ AND has_function_privilege('regress_tables_plain', oid, 'EXECUTE');
 SELECT o.name AS "open to all" FROM workflow._objects() AS o, aclexplode(o.held) AS h
 WHERE o.kind = 'function' AND h.grantee = 0 AND o.name !~ '^_' ORDER BY 1;
 
+-- No other role makes columns of the type of stored roles, which would stand in the way of DROP EXTENSION.
+SELECT o.name AS "types for all" FROM workflow._objects() AS o, aclexplode(o.held) AS h WHERE o.kind = 'type' AND h.grantee = 0 ORDER BY 1;
+SET ROLE regress_tables_plain;
+CREATE TEMP TABLE kept (role workflow.stored_role);
+RESET ROLE;
+
 -- Something is overdue, and a role is known that owns nothing.
 SET workflow.now = '2020-01-01 08:00:00+00';
 SELECT wf_define('{"definitionId": "late", "root": [{"type": "Delay", "timeSpan": "00:00:01"}]}') \g /dev/null

@@ -92,7 +92,7 @@ start 3 noted "1 second"
 start 2 pure "1 year"
 start 3 noted "1 second" late
 query "SELECT wf_run_due()" >/dev/null
-waiting=$(query "SELECT count(*) FROM workflow.bookmarks")
+bookmarks=$(query "SELECT count(*) FROM workflow.bookmarks")
 echo "ok: instances wait"
 
 # Sessions of the old library: one between two calls, one in the middle of a transaction.
@@ -120,7 +120,7 @@ await_text() { eventually grep -qF "$1" "$2"; }
 await_text 'ERROR:  55000: the library of extension "workflow" in this session is older than the extension' "$WORKFLOW_TMP/session.out"
 await_text 'HINT:  Reconnect.' "$WORKFLOW_TMP/session.out"
 is "3|3" "SELECT library_schema, database_schema FROM wf_version()"
-is "$waiting" "SELECT count(*) FROM workflow.bookmarks"
+is "$bookmarks" "SELECT count(*) FROM workflow.bookmarks"
 is "" "SELECT * FROM wf_check()"
 is 1 "SET ROLE clerk; SELECT wf_added()"
 is "f|f" "SELECT has_function_privilege('beginner', 'wf_added()', 'EXECUTE'), has_function_privilege('beginner', 'wf_diagram(text, integer, boolean)', 'EXECUTE')"

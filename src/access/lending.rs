@@ -12,9 +12,10 @@ use std::cell::Cell;
 
 use pgrx::pg_sys::Oid;
 
+use super::is_member;
 use crate::compiled::Compiled;
 use crate::pg::membership::is_superuser;
-use crate::pg::{process, role};
+use crate::pg::{PgError, process, role};
 use crate::store::instances::InstanceRow;
 use crate::store::invoker_grants;
 use crate::store::owners::{self, Owner};
@@ -44,6 +45,27 @@ pub fn lends(lender: Oid, owner: &Owner) -> bool {
         return false;
     }
     owners::known_id_of(lender).is_some_and(|lender| invoker_grants::exists(lender, owner.id))
+}
+
+/// Whether the owner of an instance lends its rights to the owner of the definition, so that those may steer the
+/// instance to whom the latter gives the privilege. A role that has started its own definition need not lend them.
+pub fn is_lent(owner: &Owner, compiled: &Compiled) -> bool {
+    let Some(starter) = owner.role().filter(|starter| !is_superuser(*starter)) else { return false };
+    compiled.row.owner.role() == Some(starter) || lends(starter, &compiled.row.owner)
+}
+
+/// Refuses the current role if it may not steer an instance that acts with the rights of its owner (42501). Whoever
+/// sets a variable or schedules an activity decides what that SQL, children and events do. So the role needs the rights
+/// of that owner, or that owner lends them to the owner of the definition.
+pub fn require_steering(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    let acts_as_owner = !compiled.row.definer && (compiled.row.uses_sql || compiled.program.acts_for_owner());
+    if !acts_as_owner || is_member(role::current(), &row.owner) || is_lent(&row.owner, compiled) {
+        return Ok(());
+    }
+    let owner = row.owner.title();
+    Err(PgError::new("42501", format!("must have the rights of the owner of workflow instance {}", row.instance.id))
+        .detail(format!("Its SQL, children and events have the rights of role \"{owner}\"."))
+        .hint("That role can lend them to the owner of the definition with wf_grant_invoker."))
 }
 
 /// Whether this session belongs to an owner.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::alteration::{Alteration, Author};
 
-use crate::access;
+use crate::access::{self, lending};
 use crate::compiled;
 use crate::pg::{PgError, role};
 use crate::run::burst::OnFault;
@@ -39,6 +39,7 @@ pub fn alter_named(
     let compiled = compiled::of_instance(&row)?;
     access::require_alter(&row, &compiled)?;
     access::require_own_command(&row, &compiled)?;
+    lending::require_steering(&row, &compiled)?;
     let author = author(reason);
     if alteration::must_wait([&change], &row, &compiled) {
         alteration::keep(session, &mut row, &compiled, &[change], &author, &mut Vec::new())?;

@@ -280,7 +280,8 @@ fn may_move(row: &InstanceRow, new: &Compiled) -> Result<(), PgError> {
     if !access::is_member(who, &new.row.owner) {
         return Err(not_owner(row.instance.id));
     }
-    if new.row.uses_sql && !new.row.definer || new.program.acts_for_owner() {
+    let acts_as_owner = lending::has_invoker_sql(new) || new.program.acts_for_owner();
+    if acts_as_owner && !lending::is_lent(&row.owner, new) {
         let version = new.row.version;
         return Err(not_owner(row.instance.id).detail(format!(
             "SQL, children and events of version {version} would have the rights of role \"{}\".",

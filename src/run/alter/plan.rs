@@ -11,7 +11,7 @@ use workflow_engine::program::Activation;
 
 use super::moves::Moves;
 use super::result::{AlterationOutcome, AlterationResult};
-use crate::access::{self, people};
+use crate::access::{self, lending, people};
 use crate::compiled::{self, Compiled};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, interrupt, role};
@@ -185,7 +185,7 @@ fn try_out(
     running::refuse(id)?;
     let mut row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
     let compiled = compiled::of_instance(&row)?;
-    require(&row, &compiled)?;
+    require(alterations, &row, &compiled)?;
     alteration::try_out(session, &mut row, &compiled, alterations, problems)?;
     Ok(match alteration::must_wait(alterations, &row, &compiled) {
         true => AlterationOutcome::Kept,
@@ -209,7 +209,7 @@ fn alter(
         };
     };
     let compiled = compiled::of_instance(&row)?;
-    require(&row, &compiled)?;
+    require(alterations, &row, &compiled)?;
     if alteration::must_wait(alterations, &row, &compiled) {
         alteration::keep(session, &mut row, &compiled, alterations, &plan.author, problems)?;
         return Ok(AlterationOutcome::Kept);
@@ -245,7 +245,11 @@ fn writes_while_it_runs(compiled: &Compiled) -> bool {
 }
 
 /// Refuses an instance that the caller may not alter (42501).
-fn require(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+fn require(alterations: &[Alteration], row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     access::require_alter(row, compiled)?;
-    access::require_own_command(row, compiled)
+    access::require_own_command(row, compiled)?;
+    match alterations {
+        [Alteration::Cancel] => Ok(()),
+        _ => lending::require_steering(row, compiled),
+    }
 }

@@ -30,6 +30,7 @@ mod returned;
 pub mod role;
 pub mod rows;
 pub mod schema_number;
+pub mod server_settings;
 pub mod session;
 pub mod settings;
 pub mod shared;

@@ -265,7 +265,7 @@ pub fn limits(interrupted: fn() -> bool) -> Limits {
     Limits {
         max_steps: MAX_STEPS.get().unsigned_abs().into(),
         max_nesting: max_nesting(),
-        retries: RETRY.get(),
+        retries: retries(),
         script: ScriptLimits {
             time: Duration::from_millis(u64::from(JAVASCRIPT_TIMEOUT.get().unsigned_abs())),
             memory: JAVASCRIPT_MEMORY.get().unsigned_abs() as usize * 1024,
@@ -273,6 +273,11 @@ pub fn limits(interrupted: fn() -> bool) -> Limits {
             interrupted,
         },
     }
+}
+
+/// `workflow.retry`: whether retry policies are followed.
+pub fn retries() -> bool {
+    RETRY.get()
 }
 
 /// `workflow.enabled`: whether anything that is due fires, and tasks can be claimed.

@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::Oid;
 
 use crate::pg::error::{PgError, catch, unwind};
-use crate::pg::{catalog, raw};
+use crate::pg::{catalog, process, raw};
 
 /// The role whose rights are in force.
 pub fn current() -> Oid {
@@ -70,6 +70,8 @@ impl OwnerRights {
 pub struct RestrictedRights {
     before: OwnerRights,
     level: std::ffi::c_int,
+    /// Whether the session was made one of the role.
+    has_session: bool,
 }
 
 impl RestrictedRights {
@@ -87,7 +89,14 @@ impl RestrictedRights {
         // SAFETY: opens a level of settings that `give_back` closes, or the (sub)transaction's end.
         let level = unsafe { pg_sys::NewGUCNestLevel() };
         crate::pg::version::set_search_path(search_path);
-        Self { before: switch(role, flags as i32, 0), level }
+        // The engine's own session is the bootstrap superuser's. A policy or a function that asks for `session_user` must
+        // not take SQL of another role for that of a superuser.
+        let has_session = process::is_engine() && !is_restricted();
+        if has_session {
+            // SAFETY: outside of all security contexts, as PostgreSQL asks; `give_back` undoes it.
+            unsafe { raw::SetSessionAuthorization(role, is_superuser(role)) };
+        }
+        Self { before: switch(role, flags as i32, 0), level, has_session }
     }
 
     /// Goes back to the caller's rights and settings.
@@ -96,7 +105,19 @@ impl RestrictedRights {
         // error left open, as the end of a subtransaction does.
         unsafe { pg_sys::AtEOXact_GUC(false, self.level) };
         self.before.give_back();
+        if self.has_session {
+            // SAFETY: as in `take`.
+            unsafe { raw::SetSessionAuthorization(pg_sys::Oid::from(pg_sys::BOOTSTRAP_SUPERUSERID), true) };
+        }
     }
+}
+
+/// Whether a security context is in force.
+fn is_restricted() -> bool {
+    let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+    // SAFETY: reads the backend's state.
+    unsafe { pg_sys::GetUserIdAndSecContext(&mut user, &mut context) };
+    context != 0
 }
 
 /// Runs `body` under another search path, like a function with a SET clause. Other settings that it changes stay.

@@ -15,11 +15,11 @@ use workflow_engine::{Program, execution, stimulus};
 use crate::access::people;
 use crate::compiled::{self, Compiled};
 use crate::pg::args::Interval;
-use crate::pg::{PgError, rows};
+use crate::pg::{PgError, guc, rows};
 use crate::run::burst::OnFault;
 use crate::run::gone::{self, Missing};
 use crate::run::opener::judge;
-use crate::run::{Session, consume, kept_answer, limits, notices, paused, resume};
+use crate::run::{Session, consume, isolated, kept_answer, limits, notices, paused, resume};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Lease};
@@ -172,7 +172,8 @@ fn claimable_again_at(
     fault: &Fault,
     retry_in: Option<i64>,
 ) -> Option<DateTime<Utc>> {
-    if !session.limits.retries || !policy.covers(fault) {
+    let retries = isolated::read_setting(&waiting.row.owner, guc::retries);
+    if !retries || !policy.covers(fault) {
         return None;
     }
     let failed = u32::try_from(waiting.lease.attempt).unwrap_or_default();

@@ -20,7 +20,7 @@ use crate::run::host::SpiHost;
 use crate::run::notices::{tell_how_to_fire, warn_faulted};
 use crate::run::save::{BurstEnd, Consumed, RowBefore, RowState};
 use crate::run::session::{FollowUp, Publisher, RequestFault};
-use crate::run::{Session, abandoned, child_report, continued, running, save};
+use crate::run::{Session, abandoned, child_report, continued, isolated, running, save};
 use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::queue::WantedBookmark;
@@ -62,7 +62,8 @@ pub fn run(
     let id = row.instance.id;
     let before = RowBefore::of(row);
     let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
-    if !session.has_caller() {
+    let settings = isolated::enter_settings(session, &row.owner, compiled);
+    if !session.has_caller() || settings.are_servers() {
         host = host.without_caller();
     }
     let request = session.http.request_for(id);
@@ -71,9 +72,11 @@ pub fn run(
         host = host.serving(request, &row.owner);
     }
     let outcome = {
+        let limits = settings.limits(session);
         let _mark = running::Mark::set(id);
-        catch(|| body(&compiled.program, &mut row.instance, &mut host, &session.limits))
+        catch(|| body(&compiled.program, &mut row.instance, &mut host, &limits))
     };
+    settings.leave();
     let mut delta = match outcome {
         Ok(Ok(delta)) => delta,
         Ok(Err(failed)) => {

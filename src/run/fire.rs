@@ -8,6 +8,7 @@ use workflow_engine::calendar::{DueFires, Overlap, Schedule, When};
 
 use crate::access;
 use crate::pg::error::warning;
+use crate::pg::server_settings::SettingsLevel;
 use crate::pg::session::ShortWaits;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
@@ -37,7 +38,13 @@ pub fn due_triggers(session: &mut Session, max: u64) -> Result<(), PgError> {
                 break;
             }
             if access::is_member(role::current(), &due.owner) {
-                fired += u64::from(fire(session, due.id)?);
+                let settings = SettingsLevel::open();
+                if !due.owner.is_current() {
+                    settings.take_servers();
+                }
+                let has_fired = fire(session, due.id);
+                settings.undo();
+                fired += u64::from(has_fired?);
             }
         }
     }

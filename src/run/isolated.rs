@@ -1,7 +1,13 @@
-//! Bursts of other owners: in subtransactions, so that a failure does not undo the caller's work, and within a shared
-//! time.
+//! Bursts of other owners: in subtransactions, so that a failure does not undo the caller's work, within a shared time,
+//! and under the settings of the server, not those of the session.
 
-use crate::pg::{PgError, process};
+use std::borrow::Cow;
+
+use workflow_engine::execution::Limits;
+
+use crate::compiled::Compiled;
+use crate::pg::server_settings::SettingsLevel;
+use crate::pg::{PgError, guc, interrupt, process};
 use crate::run::Session;
 use crate::store::owners::Owner;
 
@@ -42,6 +48,60 @@ pub fn unless_own<R>(
     };
     let is_short = time.is_some_and(|time| time.was_short());
     Ok(if is_short { Isolated::Short } else { Isolated::Failed(Box::new(error)) })
+}
+
+/// The settings of a burst, in force until they are left.
+pub struct BurstSettings {
+    level: Option<SettingsLevel>,
+    are_servers: bool,
+}
+
+/// Enters the settings of a burst. If it acts for another role, whether as the owner of the instance or as that of a
+/// definer, these are the server's. Whatever is set in such a burst, or in one that nobody asked for, is undone after it:
+/// a session that calls wf_run_due keeps its role and its settings.
+pub fn enter_settings(session: &Session, owner: &Owner, compiled: &Compiled) -> BurstSettings {
+    let acts_for = if compiled.row.definer { &compiled.row.owner } else { owner };
+    let are_servers = !acts_for.is_current();
+    let level = (are_servers || session.is_pass && !is_worker()).then(SettingsLevel::open);
+    if let Some(level) = level.as_ref().filter(|_| are_servers) {
+        level.take_servers();
+    }
+    BurstSettings { level, are_servers }
+}
+
+/// Reads a setting that decides over what belongs to a role: that of this session if it is the current role, else that
+/// of the server.
+pub fn read_setting<R>(owner: &Owner, read: impl FnOnce() -> R) -> R {
+    if owner.is_current() {
+        return read();
+    }
+    let level = SettingsLevel::open();
+    level.take_servers();
+    let value = read();
+    level.undo();
+    value
+}
+
+impl BurstSettings {
+    /// Whether they are those of the server.
+    pub fn are_servers(&self) -> bool {
+        self.are_servers
+    }
+
+    /// The limits of the burst.
+    pub fn limits<'a>(&self, session: &'a Session) -> Cow<'a, Limits> {
+        match self.are_servers {
+            true => Cow::Owned(guc::limits(interrupt::pending)),
+            false => Cow::Borrowed(&session.limits),
+        }
+    }
+
+    /// Goes back to the settings of the session.
+    pub fn leave(self) {
+        if let Some(level) = self.level {
+            level.undo();
+        }
+    }
 }
 
 /// Whether this is a worker's session.

@@ -60,7 +60,8 @@ PGUSER=robot query "SELECT 1 FROM wf_claim_tasks(lease => '1 h', max => 6)" >/de
 await "t" "SELECT count(*) = 0 FROM workflow.bookmarks WHERE token IS NULL"
 read -r task token <<<"$(query "SELECT id, token FROM workflow.bookmarks WHERE instance_id = (SELECT id FROM workflow.instances WHERE definition_id = 'silent')" | tr '|' ' ')"
 as_robot "SELECT sub_status FROM wf_complete_task('$task', token => '$token')" >/dev/null
-await "silent|mute|$(query "SELECT session_user")" "SELECT what, who, session FROM ran WHERE what = 'silent'"
+# security.md#settings-of-a-session: its SQL is in no session of a superuser, neither by current_user nor by session_user
+await "silent|mute|mute" "SELECT what, who, session FROM ran WHERE what = 'silent'"
 ok "an owner that may not log in is served by the engine's own session, with the owner's rights"
 is "postgres" "SELECT string_agg(rolname, ' ') FROM pg_roles WHERE rolsuper"
 

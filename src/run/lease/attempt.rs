@@ -9,6 +9,7 @@ use workflow_engine::retry::RetryPolicy;
 use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc};
+use crate::run::isolated;
 use crate::run::opener::opener;
 use crate::store::instances;
 use crate::store::leases::{self, ClaimableTask};
@@ -46,7 +47,8 @@ pub fn attempt_of_claim(claimable: &ClaimableTask, until: Timestamp) -> Result<N
     // No attempt begins after the time for all of them, so none follows a lease that ends after it.
     let within = policy.as_ref().and_then(|policy| policy.within).and_then(|within| within.num_microseconds());
     let is_too_late = within.is_some_and(|within| until.0 > claimable.opened_at.0.saturating_add(within));
-    let is_last = is_too_late || i64::from(attempt) >= i64::from(max_attempts.unwrap_or_else(guc::max_leases));
+    let max_leases = || isolated::read_setting(&compiled.row.owner, guc::max_leases);
+    let is_last = is_too_late || i64::from(attempt) >= i64::from(max_attempts.unwrap_or_else(max_leases));
     let is_awaited = node.is_some_and(|node| node.start_timeout.is_some()) && leases::awaits_start(claimable.task);
     Ok(NextAttempt { attempt, max_attempts, is_last, is_awaited })
 }

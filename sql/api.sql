@@ -98,10 +98,10 @@ RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_export';
 
 COMMENT ON FUNCTION wf_export(text, integer) IS 'a definition as Elsa 3 JSON';
 
-CREATE FUNCTION wf_export(version_id uuid, arrange boolean DEFAULT false)
+CREATE FUNCTION wf_export_version(version_id uuid, arrange boolean DEFAULT false)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_export_version';
 
-COMMENT ON FUNCTION wf_export(uuid, boolean) IS 'a version as Elsa 3 JSON, by its id; also a deleted one';
+COMMENT ON FUNCTION wf_export_version(uuid, boolean) IS 'a version as Elsa 3 JSON, by its id; also a deleted one';
 
 CREATE FUNCTION wf_diagram(definition_id text, version integer DEFAULT NULL)
 RETURNS text LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_diagram';

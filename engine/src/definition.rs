@@ -31,6 +31,7 @@ mod forms;
 mod identity;
 mod journaling;
 mod json;
+mod late_responses;
 mod link;
 mod members;
 mod mentions;
@@ -140,6 +141,7 @@ fn read(
     for (ix, node) in (0u32..).zip(&nodes) {
         by_id.entry(node.id.clone()).or_insert(NodeIx(ix));
     }
+    late_responses::warn(&nodes, &outline, problems);
     undeclared::judge(&settings, &scopes, &outline, problems);
     if limits.is_new {
         let starts = (0u32..).zip(&nodes).filter(|(_, node)| node.can_start_workflow);

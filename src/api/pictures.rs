@@ -60,6 +60,9 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
     if row.paused_at.is_some() {
         progress.paused();
     }
+    if instance.has_failed() {
+        progress.failed();
+    }
     let records = history::open_records(instance.id);
     let completed = records.iter().filter(|open| !open.interrupted).map(|open| open.node_id.as_str());
     progress.compensable(&compiled.program, completed);

@@ -6,8 +6,8 @@ set -euo pipefail
 
 # The runner's watchdog ends a scenario that hangs, after WORKFLOW_TEST_WATCHDOG seconds (scripts/cluster.sh). So nothing here counts time
 # itself, and what is waited for may come as late as it likes.
-waiting=
-trap 'echo "FAILED: stopped by the watchdog${waiting:+; it waited for $waiting}"; exit 124' TERM
+awaited=
+trap 'echo "FAILED: stopped by the watchdog${awaited:+; it waited for $awaited}"; exit 124' TERM
 
 fail() {
     echo "FAILED: $*"
@@ -45,9 +45,9 @@ stop_server() { pg_ctl -D "$PGDATA" -s -w -m "${1:-fast}" stop; }
 
 # Waits for the children of a killed server as well: while one lives, the new server refuses to start.
 start_server() {
-    waiting="the server to start"
+    awaited="the server to start"
     until pg_ctl -D "$PGDATA" -l "$PGHOST/log" -s -w start 2>>"$WORKFLOW_TMP/start.log"; do sleep 0.1; done
-    waiting=
+    awaited=
 }
 
 # await EXPECTED COMMAND [DATABASE]: the command's values are these, sooner or later.
@@ -56,19 +56,19 @@ await() {
     while true; do
         got=$(query "$2" "${3:-}" 2>&1) || true
         [ "$got" != "$1" ] || break
-        waiting="'$1', and got '$got' from: $2"
+        awaited="'$1', and got '$got' from: $2"
         sleep 0.1
     done
-    waiting=
+    awaited=
 }
 
 # eventually COMMAND...: a command of the shell succeeds, sooner or later.
 eventually() {
     until "$@"; do
-        waiting="$*"
+        awaited="$*"
         sleep 0.1
     done
-    waiting=
+    awaited=
 }
 
 # logged TEXT: how many lines of the server's log have it.

@@ -43,8 +43,22 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, parts: &[Vec<Part>], proble
             None
         }
     };
+    let initial = current(outline, ix, &by_name, problems).or(initial);
     let ends = ends.into_iter().map(|(from, to)| (from.unwrap_or(0), to.unwrap_or(0)));
     Machine::build(states.len(), initial.unwrap_or(0), ends.collect())
+}
+
+/// The state that Elsa's `currentState` names. A machine that has one begins there. One that is unknown has no effect, as in Elsa.
+fn current(outline: &Outline<'_>, ix: usize, by_name: &HashMap<&str, u32>, problems: &mut Problems) -> Option<u32> {
+    let (key, name) = entry(outline.activities[ix].members()?, "currentState")?;
+    let name = name.as_str().filter(|name| !name.is_empty())?;
+    let found = by_name.get(name).copied();
+    if found.is_none() {
+        let message =
+            format!("the state machine has no state \"{name}\", and begins as if \"currentState\" were not there");
+        problems.warn(&Path::Activity(outline, ix).key(key), message);
+    }
+    found
 }
 
 /// Finds a state. A missing name is no problem here, because it was reported already or is optional.

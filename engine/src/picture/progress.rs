@@ -25,6 +25,8 @@ pub enum Standing {
     Ran(u64),
     /// Ended, and can be compensated.
     Compensable,
+    /// Ended, and was compensated.
+    Compensated,
     /// Waits to be resumed.
     Waits,
     /// Waits, and nothing resumes it before the pause of the run ends.
@@ -43,6 +45,7 @@ pub struct Progress<'p> {
     /// The states that each state machine was in.
     machines: HashMap<NodeIx, States>,
     is_paused: bool,
+    has_failed: bool,
 }
 
 /// The states that a machine was in.
@@ -73,6 +76,9 @@ struct Trace {
     faulted: bool,
     is_open: bool,
     is_compensable: bool,
+    is_compensated: bool,
+    /// Its last execution had a fault.
+    had_fault: bool,
     outcomes: BTreeSet<String>,
     remarks: String,
 }
@@ -86,6 +92,7 @@ impl<'p> Progress<'p> {
             executions: Executions::new(program),
             machines: machines.map(|(ix, _)| (NodeIx(ix), States::default())).collect(),
             is_paused: false,
+            has_failed: false,
         }
     }
 
@@ -94,9 +101,13 @@ impl<'p> Progress<'p> {
         let Some(Subject { node, is_new, .. }) = self.executions.next(event) else { return };
         let trace = &mut self.nodes[node.0 as usize];
         trace.begun += u64::from(is_new);
+        trace.had_fault &= !is_new;
         match event.kind {
+            EventKind::Faulted => trace.had_fault = true,
+            EventKind::Compensated => trace.is_compensated = true,
             EventKind::Completed => {
                 trace.ended += 1;
+                (trace.had_fault, trace.is_compensated) = (false, false);
                 note_outcomes(&mut trace.outcomes, event.data.as_ref());
             }
             EventKind::Note => {
@@ -125,6 +136,12 @@ impl<'p> Progress<'p> {
     /// Records that the run is paused.
     pub fn paused(&mut self) {
         self.is_paused = true;
+    }
+
+    /// Records that a fault has ended the run for good: the activity that had it is shown as faulted, although it
+    /// was cancelled with all others.
+    pub fn failed(&mut self) {
+        self.has_failed = true;
     }
 
     /// Records the activities that can be compensated, by their paths.
@@ -157,6 +174,8 @@ impl<'p> Progress<'p> {
             Some(trace) if trace.waits => Standing::Waits,
             Some(trace) if trace.is_open => Standing::Open,
             Some(trace) if trace.is_compensable => Standing::Compensable,
+            Some(trace) if trace.had_fault && self.has_failed => Standing::Faulted,
+            Some(trace) if trace.is_compensated => Standing::Compensated,
             Some(trace) if trace.ended > 0 => Standing::Ran(trace.ended),
             Some(trace) if trace.begun > 0 => Standing::Cancelled,
             Some(_) | None => Standing::Unreached,

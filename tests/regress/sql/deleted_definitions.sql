@@ -11,24 +11,24 @@ SELECT wf_delete_definition('gone');
 SELECT definition_id, version, name, description, version_id = :'first' AS first, deleted_at IS NOT NULL AS deleted, document #>> '{root,0,text}' AS text FROM workflow.deleted_definitions;
 SELECT i.definition_version_id = :'first' AS first FROM workflow.instance_list i WHERE instance_id = :'run';
 SELECT wf_export('gone');
-SELECT wf_export(:'first'::uuid) #> '{root,activities,0,text,expression}' AS text, wf_export(:'first'::uuid) -> 'version' AS version;
+SELECT wf_export_version(:'first'::uuid) #> '{root,activities,0,text,expression}' AS text, wf_export_version(:'first'::uuid) -> 'version' AS version;
 -- By its id any version is exported. A number that was deleted can come back; an id cannot.
 SELECT wf_define('{"definitionId": "gone", "root": [{"type": "WriteLine", "text": "three"}]}');
-SELECT wf_export(version_id) = wf_export('gone') AS same, version FROM workflow.definition_list WHERE definition_id = 'gone';
+SELECT wf_export_version(version_id) = wf_export('gone') AS same, version FROM workflow.definition_list WHERE definition_id = 'gone';
 SELECT version, version_id = :'first' AS first FROM workflow.deleted_definitions;
-SELECT wf_export('00000000-0000-0000-0000-000000000000'::uuid);
-SELECT wf_export(NULL::uuid);
+SELECT wf_export_version('00000000-0000-0000-0000-000000000000');
+SELECT wf_export_version(NULL);
 -- Rights are those of other definitions.
 CREATE ROLE regress_deleted;
 SELECT wf_grant_usage('regress_deleted');
 SET ROLE regress_deleted;
 SELECT count(*) FROM workflow.deleted_definitions;
-SELECT wf_export(:'first'::uuid);
+SELECT wf_export_version(:'first'::uuid);
 RESET ROLE;
 SELECT wf_grant('gone', 'regress_deleted', '{read}');
 SET ROLE regress_deleted;
 SELECT count(*) FROM workflow.deleted_definitions;
-SELECT wf_export(:'first'::uuid) -> 'version' AS version;
+SELECT wf_export_version(:'first'::uuid) -> 'version' AS version;
 RESET ROLE;
 -- With its last instance it is gone.
 SELECT wf_delete_instance(:'run');

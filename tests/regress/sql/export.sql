@@ -76,9 +76,9 @@ SELECT wf_define('{"definitionId": "drawn", "root": {"type": "Flowchart", "id": 
                     {"source": "again", "sourcePort": "False", "target": "last"}]}}') \g /dev/null
 SELECT version_id AS drawn FROM workflow.definition_list WHERE definition_id = 'drawn' \gset
 SELECT a ->> 'id' AS id, a #> '{metadata,designer,position}' AS position
-FROM jsonb_array_elements(wf_export(:'drawn'::uuid, arrange => true) #> '{root,activities}') AS a;
-SELECT wf_export(:'drawn'::uuid) = wf_export('drawn') AS plain, wf_export(:'drawn'::uuid, true) = wf_export(:'drawn'::uuid, arrange => true) AS same;
-SELECT wf_export(:'drawn'::uuid, NULL);
+FROM jsonb_array_elements(wf_export_version(:'drawn'::uuid, arrange => true) #> '{root,activities}') AS a;
+SELECT wf_export_version(:'drawn'::uuid) = wf_export('drawn') AS plain, wf_export_version(:'drawn'::uuid, true) = wf_export_version(:'drawn'::uuid, arrange => true) AS same;
+SELECT wf_export_version(:'drawn'::uuid, NULL);
 \echo :SQLSTATE
 
 -- Properties of all activities stand among the custom properties, also where the activity has members of a designer.
@@ -90,3 +90,11 @@ SELECT wf_define('{"definitionId": "tried", "root": [
 SELECT a ->> 'id' AS id, a -> 'retry' AS retry, a #>> '{timeout,type}' AS timeout_port, (a -> 'customProperties') - '{canStartWorkflow,runAsynchronously}'::text[] AS properties
 FROM jsonb_array_elements(wf_export('tried') #> '{root,activities}') AS a;
 SELECT version FROM wf_define(wf_export('tried'));
+
+-- A version that is not given is the latest, as NULL without a type as well.
+SELECT wf_export('drawn', NULL) ->> 'version' AS version;
+-- Functions of one name can be told apart by calls in which every argument is NULL or a text, as drivers send them.
+SELECT p.oid::regprocedure FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+WHERE EXISTS (SELECT FROM pg_proc AS o WHERE o.proname = p.proname AND o.pronamespace = p.pronamespace AND o.oid <> p.oid) ORDER BY 1;
+SELECT wf_svg('drawn') LIKE '<svg %' AS a, wf_svg('drawn', NULL) LIKE '<svg %' AS b;
+SELECT wf_svg(NULL);

@@ -102,6 +102,15 @@ SELECT wf_start('long') AS instance \gset
 SELECT count(*), max(line) FILTER (WHERE line LIKE '…%') FROM wf_explain(:'instance') AS line;
 SELECT t FROM pg_temp.texts(wf_svg(instance => :'instance')) AS t;
 
+-- What a fault has ended for good: the activity that had it is faulted, although it was cancelled with all others, and what had been done is compensated.
+SELECT count(*) FROM wf_define('{"definitionId": "saga", "options": {"compensateOn": ["fault"]}, "root": [
+    {"id": "book", "type": "Compensable", "body": {"id": "booking", "type": "WriteLine", "text": "booked"}, "compensation": {"id": "unbook", "type": "WriteLine", "text": "unbooked"}},
+    {"id": "pay", "type": "Fault", "message": "no money"}, {"id": "ship", "type": "WriteLine", "text": "shipped"}]}');
+SET client_min_messages = error;
+SELECT wf_start('saga') AS saga \gset
+RESET client_min_messages;
+SELECT t FROM unnest(xpath('//s:g/s:title/text()', xmlparse(DOCUMENT wf_svg(instance => :'saga')), '{{s,http://www.w3.org/2000/svg}}')) AS t;
+
 -- Errors.
 \pset tuples_only off
 \pset format aligned

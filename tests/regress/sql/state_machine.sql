@@ -60,3 +60,8 @@ SELECT pg_temp.run('{"id": "StateMachine1", "nodeId": "Workflow1:StateMachine1",
 SELECT pg_temp.resume('published', '42');
 SELECT jsonb_pretty(wf_export('test') #> '{root,transitions,0,condition}');
 SELECT * FROM wf_check();
+
+-- Elsa's designer writes the state in which a machine is to begin as currentState. One that is unknown has no effect.
+SELECT pg_temp.run('{"type": "StateMachine", "initialState": "A", "currentState": "B", "states": ["A", {"name": "B", "entry": {"type": "WriteLine", "text": "in B"}}, {"name": "C", "entry": {"type": "WriteLine", "text": "in C"}}],
+    "transitions": [{"from": "A", "to": "C"}, {"from": "B", "to": "C"}]}');
+SELECT pg_temp.run('{"type": "StateMachine", "initialState": "A", "currentState": "Z", "states": ["A", {"name": "C", "entry": {"type": "WriteLine", "text": "in C"}}], "transitions": [{"from": "A", "to": "C"}]}');

@@ -104,7 +104,7 @@ impl Builder<'_> {
             return Some(came_by);
         }
         Some(match progress.standing(machine) {
-            Standing::Unreached | Standing::Ran(_) | Standing::Compensable => came_by,
+            Standing::Unreached | Standing::Ran(_) | Standing::Compensable | Standing::Compensated => came_by,
             Standing::Open | Standing::Waits | Standing::Paused => self.standing_inside(ix),
             ended => ended,
         })
@@ -123,6 +123,7 @@ impl Builder<'_> {
                 | Standing::Open
                 | Standing::Ran(_)
                 | Standing::Compensable
+                | Standing::Compensated
                 | Standing::Cancelled => {}
             }
         }

@@ -68,6 +68,7 @@ pub fn of_standing(standing: Standing) -> Style {
     match standing {
         Standing::Ran(_) => Style::painted("#eef9f2", "#4fa577"),
         Standing::Compensable => Style::painted("#f4f0fb", "#8a74bd"),
+        Standing::Compensated => Style { dashed: true, ..Style::painted("#f8f6fb", "#a394c4") },
         Standing::Open => Style::painted("#f1f5fe", "#7c9be0"),
         Standing::Waits => Style { width: 2.0, ..Style::painted("#fff8e5", "#cc8f1e") },
         Standing::Paused => Style { width: 2.0, dashed: true, ..Style::painted("#eef1f6", "#4b5b73") },

@@ -31,7 +31,7 @@ const RUN: &str = concat!(
     matches_versions!("$6", "$7"),
     " ELSE d.is_published END ORDER BY d.version DESC LIMIT 1), \
      starting AS MATERIALIZED (SELECT a.activity, a.place FROM chosen c, \
-       LATERAL pg_catalog.jsonb_path_query(@wf.wf_export(c.version_id), \
+       LATERAL pg_catalog.jsonb_path_query(@wf.wf_export_version(c.version_id), \
          '$.root.** ? (@.customProperties.canStartWorkflow == true)') WITH ORDINALITY AS a (activity, place)), \
      first AS MATERIALIZED (SELECT s.activity OPERATOR(pg_catalog.->>) 'id' AS id FROM starting s \
        WHERE s.activity OPERATOR(pg_catalog.->>) 'type' OPERATOR(pg_catalog.=) ANY (SELECT t.type \

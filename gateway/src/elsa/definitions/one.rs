@@ -25,7 +25,7 @@ macro_rules! whole {
         concat!(
             "SELECT v.version_id::pg_catalog.text, v.definition_id, v.version, v.is_latest, v.is_published, \
                 v.created_at, \
-             v.revision, v.is_mine, @wf.wf_export(v.version_id, ",
+             v.revision, v.is_mine, @wf.wf_export_version(v.version_id, ",
             $arrange,
             ")::pg_catalog.text AS export FROM (",
             $from,

@@ -178,7 +178,7 @@ impl WorkflowGraph {
             .database
             .read(
                 caller,
-                "SELECT @wf.wf_export(u.version_id, true)::pg_catalog.text AS export, u.definition_id, u.version \
+                "SELECT @wf.wf_export_version(u.version_id, true)::pg_catalog.text AS export, u.definition_id, u.version \
                  FROM workflow.definition_links l \
                  JOIN workflow.definition_list u ON u.definition_id OPERATOR(pg_catalog.=) l.uses \
                    AND u.version OPERATOR(pg_catalog.=) l.used_version \

@@ -37,6 +37,7 @@ INSERT INTO calls (name, arguments) VALUES
     ('wf_refresh', $$'hears'$$),
     ('wf_retract', $$'hears'$$),
     ('wf_export', $$'hears'$$),
+    ('wf_export_version', $$(SELECT version_id FROM workflow.definition_list WHERE definition_id = 'hears' AND is_latest)$$),
     ('wf_validate', $$document('x', '{"type": "Unknown"}')$$),
     ('wf_start', $$'task', correlation_id => 'a'$$),
     ('wf_start', $$'task', correlation_id => 'b'$$),

@@ -54,12 +54,18 @@ pub fn is_lent(owner: &Owner, compiled: &Compiled) -> bool {
     compiled.row.owner.role() == Some(starter) || lends(starter, &compiled.row.owner)
 }
 
+/// Whether a role may steer an instance: the instance acts with no rights of its owner, or the role has these rights, or
+/// the owner lends them to the owner of the definition.
+pub fn may_steer(who: Oid, row: &InstanceRow, compiled: &Compiled) -> bool {
+    let acts_as_owner = !compiled.row.definer && (compiled.row.uses_sql || compiled.program.acts_for_owner());
+    !acts_as_owner || is_member(who, &row.owner) || is_lent(&row.owner, compiled)
+}
+
 /// Refuses the current role if it may not steer an instance that acts with the rights of its owner (42501). Whoever
 /// sets a variable or schedules an activity decides what that SQL, children and events do. So the role needs the rights
 /// of that owner, or that owner lends them to the owner of the definition.
 pub fn require_steering(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    let acts_as_owner = !compiled.row.definer && (compiled.row.uses_sql || compiled.program.acts_for_owner());
-    if !acts_as_owner || is_member(role::current(), &row.owner) || is_lent(&row.owner, compiled) {
+    if may_steer(role::current(), row, compiled) {
         return Ok(());
     }
     let owner = row.owner.title();

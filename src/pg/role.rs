@@ -89,8 +89,8 @@ impl RestrictedRights {
         // SAFETY: opens a level of settings that `give_back` closes, or the (sub)transaction's end.
         let level = unsafe { pg_sys::NewGUCNestLevel() };
         crate::pg::version::set_search_path(search_path);
-        // The engine's own session is the bootstrap superuser's. A policy or a function that asks for `session_user` must
-        // not take SQL of another role for that of a superuser.
+        // The engine's own session is the bootstrap superuser's. A policy or a function that asks for `session_user`
+        // must not take SQL of another role for that of a superuser.
         let has_session = process::is_engine() && !is_restricted();
         if has_session {
             // SAFETY: outside of all security contexts, as PostgreSQL asks; `give_back` undoes it.

@@ -22,8 +22,6 @@ use crate::store::queue::{self, Item};
 const RETRY: &str = "retry";
 /// The member that holds the alterations to make.
 const ALTER: &str = "alter";
-/// The member that names the role that alters.
-const BY: &str = "by";
 /// The member that says why it alters.
 const REASON: &str = "reason";
 
@@ -32,8 +30,8 @@ const REASON: &str = "reason";
 pub enum Act {
     /// A retry of these activities, or of all that have faulted.
     Retry(Option<Vec<String>>),
-    /// Alterations, and who makes them.
-    Alter(Vec<Alteration>, Author),
+    /// Alterations, and why the sender makes them.
+    Alter(Vec<Alteration>, Option<String>),
 }
 
 /// Keeps a resume of a bookmark.
@@ -55,7 +53,7 @@ pub fn keep_retry(session: &mut Session, row: &InstanceRow, activity_ids: Option
 /// Keeps alterations.
 pub fn keep_alterations(session: &mut Session, row: &InstanceRow, alterations: &[Alteration], author: &Author) {
     let alterations: Vec<Value> = alterations.iter().map(Alteration::to_json).collect();
-    keep(session, row, json!({ ALTER: alterations, BY: author.role, REASON: author.reason }));
+    keep(session, row, json!({ ALTER: alterations, REASON: author.reason }));
 }
 
 fn keep(session: &mut Session, row: &InstanceRow, act: Value) {
@@ -92,6 +90,5 @@ pub fn read(item: &Item) -> Option<Act> {
         return Some(Act::Retry(ids));
     }
     let Ok(Changes::Alter(alterations)) = Changes::read(act.get(ALTER)?) else { return None };
-    let text = |key: &str| act.get(key).and_then(Value::as_str).map(str::to_owned);
-    Some(Act::Alter(alterations, Author { role: text(BY).unwrap_or_default(), reason: text(REASON) }))
+    Some(Act::Alter(alterations, act.get(REASON).and_then(Value::as_str).map(str::to_owned)))
 }

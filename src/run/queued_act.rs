@@ -1,17 +1,20 @@
 //! Carrying out acts that were kept for a session of the instance's owner.
 
 use uuid::Uuid;
+use workflow_engine::alteration::{Alteration, Author};
 
-use crate::access::lending;
-use crate::compiled;
+use crate::access::{self, lending, people};
+use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::rows::Wait;
 use crate::run::burst::OnFault;
 use crate::run::kept_act::{self, Act};
 use crate::run::queue_item::{Swept, is_wanted_here};
 use crate::run::{Session, alteration, claim, resume, running};
-use crate::store::instances;
+use crate::store::instances::{self, InstanceRow};
+use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
+use crate::store::schedules::COMMANDS;
 
 /// Does what an item of the queue asks for, if its instance is free and may run in this session.
 ///
@@ -47,11 +50,15 @@ pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<S
     if !queue::take(item.id) {
         return Ok(Swept::Held);
     }
+    if !may_act(&item.sender, &act, &row, &compiled) {
+        return Ok(Swept::Stays);
+    }
     match act {
         // A retry that was made twice finds nothing to do.
         Act::Retry(_) if !resume::has_faults(&row) => {}
         Act::Retry(ids) => resume::retry_locked(session, &mut row, &compiled, ids.as_deref(), OnFault::Store)?,
-        Act::Alter(alterations, author) => {
+        Act::Alter(alterations, reason) => {
+            let author = Author { role: item.sender.title(), reason };
             let problems = &mut Vec::new();
             alteration::apply(session, &mut row, &compiled, &alterations, &author, OnFault::Store, problems)?;
             if alteration::cancels(&alterations) {
@@ -60,4 +67,20 @@ pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<S
         }
     }
     Ok(Swept::Resumed(1))
+}
+
+/// Whether the sender of an item may do by a call what the item asks for. Any role can send a stimulus that looks like an
+/// act, and rights may have changed since the call.
+fn may_act(sender: &Owner, act: &Act, row: &InstanceRow, compiled: &Compiled) -> bool {
+    let Some(who) = sender.role() else { return false };
+    if compiled.row.definition_id == COMMANDS {
+        return row.owner.role() == Some(who);
+    }
+    match act {
+        Act::Retry(_) => access::may_resume(who, row, compiled),
+        Act::Alter(alterations, _) => {
+            people::may_alter(who, &row.owner, &compiled.row)
+                && (matches!(alterations.as_slice(), [Alteration::Cancel]) || lending::may_steer(who, row, compiled))
+        }
+    }
 }

@@ -4,7 +4,8 @@
 SET client_min_messages = warning;
 CREATE ROLE regress_lend_eve LOGIN;
 CREATE ROLE regress_lend_ada LOGIN;
-SELECT wf_grant_usage(role) FROM unnest('{regress_lend_eve, regress_lend_ada}'::name[]) AS role;
+CREATE ROLE regress_lend_bob LOGIN;
+SELECT wf_grant_usage(role) FROM unnest('{regress_lend_eve, regress_lend_ada, regress_lend_bob}'::name[]) AS role;
 CREATE TABLE regress_lend_ran (n integer GENERATED ALWAYS AS IDENTITY, what text, who name DEFAULT current_user);
 GRANT INSERT, SELECT, TRUNCATE ON regress_lend_ran TO PUBLIC;
 
@@ -66,6 +67,16 @@ SELECT who, what FROM regress_lend_ran ORDER BY n;
 SELECT wf_run_due();
 SELECT who, what FROM regress_lend_ran ORDER BY n;
 SELECT event, data FROM workflow.journal WHERE instance_id = :'trap' AND event = 'Altered';
+
+-- A stimulus that looks like an act does nothing that its sender may not do by a call.
+SELECT wf_start('trap') AS forged \gset
+\connect - regress_lend_bob
+SELECT current_user AS forger, queued_id IS NOT NULL AS is_queued FROM wf_enqueue_bookmark('Workflow.Act', instance_id => :'forged', keep_for => '1 day',
+    input => '{"alter": [{"type": "CancelActivity", "activityId": "ask"}], "by": "postgres"}');
+\connect - regress_lend_eve
+SELECT wf_run_due();
+SELECT count(*) AS open FROM workflow.open_tasks WHERE instance_id = :'forged' AND name = 'Ask';
+SELECT event, data FROM workflow.journal WHERE instance_id = :'forged' AND event = 'Altered';
 
 -- What cannot be done any more becomes a dead letter of who wanted it.
 \connect - postgres

@@ -159,10 +159,10 @@ pub struct Serving {
           value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub max_body: u16,
 
-    /// Bodies of all requests together, in MB
-    #[arg(long, env = "WORKFLOW_GATEWAY_MAX_BODIES", default_value_t = 64, value_name = "MB", global = true,
-          value_parser = clap::value_parser!(u16).range(1..=10_000))]
-    pub max_bodies: u16,
+    /// Memory of all requests together, in MB: bodies, what they decode to, and answers. One user gets half of it
+    #[arg(long, env = "WORKFLOW_GATEWAY_MAX_MEMORY", default_value_t = 512, value_name = "MB", global = true,
+          value_parser = clap::value_parser!(u16).range(2..=60_000))]
+    pub max_memory: u16,
 
     /// Open connections of clients
     #[arg(long, env = "WORKFLOW_GATEWAY_MAX_CONNECTIONS", default_value_t = 2048, value_name = "N", global = true,

@@ -1,19 +1,21 @@
 //! The database: a pool of connections of the gateway's own role, on which each request runs as its user's role.
 //!
-//! A request is one statement in one transaction, sent in one flight: BEGIN, the role, the search path, the statement,
-//! COMMIT, and what cleans the session. No statement is prepared under a name: SQL of a user could put another one in its place for the
-//! next role.
+//! A request is one statement in one transaction, sent in one flight: BEGIN, the role, the search path, the
+//! statement, COMMIT, and what cleans the session. No statement is prepared under a name: SQL of a user could put
+//! another one in its place for the next role.
 
+mod backends;
 mod connecting;
 pub mod hosts;
 
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Object, Pool, QueueMode, RecyclingMethod, Runtime, Timeouts,
-};
-use tokio::sync::oneshot;
+use deadpool_postgres::{Object, Pool};
+use futures_util::TryStreamExt as _;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio_postgres::error::{DbError, Severity, SqlState};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, Row};
@@ -22,15 +24,20 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::caller::Caller;
 use crate::config::Serving;
 use crate::failure::Failure;
+use crate::memory::{self, Hold};
+use crate::shares::Shares;
 
+use backends::SessionState;
 pub use connecting::Unfit;
 use connecting::{check, connection, tls_client};
-use hosts::{CONNECT_TIME, Hosts};
+use hosts::CONNECT_TIME;
 
 /// How often a transaction that others were in the way of is tried.
 const TRIES: u32 = 3;
 /// How long a request waits for a connection.
 const POOL_WAIT: Duration = Duration::from_secs(5);
+/// How long a statement that was cancelled may take to stop.
+const STOP_TIME: Duration = Duration::from_secs(1);
 
 /// READ COMMITTED whatever the database's default is: what claims and saves is for that level. A message of its own,
 /// which cannot fail: after one that the server could not read, the statement would run as the gateway's own role.
@@ -40,8 +47,8 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path
 /// What writes may run SQL of users, which has the path of the session, as after SET ROLE. The statement itself
 /// qualifies each name and operator (scripts/check-gateway-sql).
 const USE_SESSION_PATH: &str = "SET LOCAL search_path TO DEFAULT";
-/// An expression in SQL: whether a role may act as another one. From PostgreSQL 16 on a member may be granted that or not
-/// (`WITH SET FALSE`); before, each member may.
+/// An expression in SQL: whether a role may act as another one. From PostgreSQL 16 on a member may be granted that or
+/// not (`WITH SET FALSE`); before, each member may.
 #[macro_export]
 macro_rules! may_act_as {
     ($member:literal, $role:literal) => {
@@ -56,9 +63,10 @@ macro_rules! may_act_as {
     };
 }
 
-/// $1 is who logged in, $2 the role that he acts as: until the transaction ends, and no SQL in it can leave it; $3 and $4
-/// are their oids, where a cookie says them. Who may not act as it any more gets an error, and so does who would act as the
-/// gateway itself.
+/// $1 is who logged in, $2 the role that he acts as: until the transaction ends, and no SQL in it can leave it; $3
+/// and $4 are their oids, where a cookie says them. Who may not act as it any more gets an error, and so does who
+/// would act as the gateway itself. Also tells the process, and whether the database has an extension that keeps
+/// something in a session that no command takes away, such as the connections of dblink.
 const BECOME: &str = concat!(
     "SELECT @wf.wf_set_role(CASE WHEN ",
     may_act_as!("$1::pg_catalog.name", "$2::pg_catalog.name"),
@@ -67,7 +75,9 @@ const BECOME: &str = concat!(
           WHERE r.oid OPERATOR(pg_catalog.=) $3 AND r.rolname OPERATOR(pg_catalog.=) $1::pg_catalog.name)) \
         AND ($4 IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_roles r \
           WHERE r.oid OPERATOR(pg_catalog.=) $4 AND r.rolname OPERATOR(pg_catalog.=) $2::pg_catalog.name)) \
-        THEN $2::pg_catalog.name END)"
+        THEN $2::pg_catalog.name END), pg_catalog.pg_backend_pid(), \
+      EXISTS (SELECT FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) ANY \
+        ('{dblink,plproxy,plperlu,plpython3u,pltclu,orafce,pg_variables}'::pg_catalog.name[]))"
 );
 /// Takes away what a request can leave in its session, before another role gets it.
 const CLEAN: &str = "RESET ALL; RESET SESSION AUTHORIZATION; DEALLOCATE ALL; CLOSE ALL; UNLISTEN *; \
@@ -124,6 +134,12 @@ enum Effect {
 #[derive(Clone)]
 pub struct Database {
     pool: Pool,
+    /// One connection for `/readyz`, which does not wait for those of requests.
+    watching: Pool,
+    /// One connection to end the backends of others.
+    ending: Pool,
+    /// The connections that one user's requests may have.
+    users: Arc<Shares>,
     tls: MakeRustlsConnect,
     config: Config,
     /// Schema of the extension's functions, quoted; known since the first connection.
@@ -136,32 +152,20 @@ impl Database {
         let config = connection(options)?;
         let tls = MakeRustlsConnect::new(tls_client(options.database_ca.as_deref())?);
         let schema = Arc::new(OnceLock::new());
-        let manager = Manager::from_connect(
-            config.clone(),
-            Hosts { tls: tls.clone() },
-            ManagerConfig { recycling_method: RecyclingMethod::Fast },
-        );
-        let known = Arc::clone(&schema);
-        let pool = Pool::builder(manager)
-            .max_size(options.database_connections.into())
-            // The last one that was used has its catalogue and plans in the caches of a processor.
-            .queue_mode(QueueMode::Lifo)
-            .runtime(Runtime::Tokio1)
-            .timeouts(Timeouts { wait: Some(POOL_WAIT), create: Some(CONNECT_TIME), recycle: None })
-            .post_create(Hook::async_fn(move |client, _| {
-                let known = Arc::clone(&known);
-                Box::pin(async move {
-                    let found = check(client).await.map_err(|problem| HookError::message(problem.to_string()))?;
-                    // A database that was made anew may have it elsewhere; then the gateway is started anew, too.
-                    if *known.get_or_init(|| found.clone()) != found {
-                        return Err(HookError::message(format!("the extension has moved to schema {found}")));
-                    }
-                    Ok(())
-                })
-            }))
-            .build()
-            .map_err(|error| error.to_string())?;
-        Ok(Self { pool, tls, config, schema, time: options.request_time() })
+        let pool = |size: usize| connecting::pool(&config, &tls, &schema, size);
+        let connections = usize::from(options.database_connections);
+        let of_one = (connections - connections.div_ceil(4)).max(1);
+        let (requests, watching, ending) = (pool(connections)?, pool(1)?, pool(1)?);
+        Ok(Self {
+            pool: requests,
+            watching,
+            ending,
+            users: Arc::new(Shares::new(of_one)),
+            tls,
+            config,
+            schema,
+            time: options.request_time(),
+        })
     }
 
     /// The hosts, ports and TLS of the database, for who connects by himself.
@@ -171,7 +175,22 @@ impl Database {
 
     /// Whether the database answers and fits.
     pub async fn ready(&self) -> Result<(), Failure> {
-        self.catalogue("SELECT", vec![]).await.map(drop)
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let client = self.watching.get().await?;
+            match tokio::time::timeout(self.time, client.batch_execute("SELECT")).await {
+                Ok(Ok(())) => return Ok(()),
+                failed => {
+                    drop(Object::take(client));
+                    match failed {
+                        Ok(Err(error)) if tries == TRIES => return Err(error.into()),
+                        Ok(_) => {}
+                        Err(_) => return Err(Failure::unavailable("the database does not answer")),
+                    }
+                }
+            }
+        }
     }
 
     /// Connects once, to find out before the first request whether the database fits.
@@ -230,40 +249,55 @@ impl Database {
         effect: Effect,
     ) -> Result<Vec<Row>, Failure> {
         let (sender, receiver) = oneshot::channel();
-        let (database, caller) = (self.clone(), caller.cloned());
-        tokio::spawn(async move { database.transaction(caller.as_ref(), sql, &values, effect, sender).await });
+        let (database, caller, hold) = (self.clone(), caller.cloned(), memory::current());
+        tokio::spawn(async move {
+            let statement = Statement { sql, values: &values, effect, hold: hold.as_deref() };
+            database.transaction(caller.as_ref(), &statement, sender).await;
+        });
         receiver.await.unwrap_or_else(|_| Err(Failure::internal("a transaction ended without an answer")))
     }
 
-    async fn transaction(
-        &self,
-        caller: Option<&Caller>,
-        sql: &'static str,
-        values: &[Parameter],
-        effect: Effect,
-        answer: AnswerSender,
-    ) {
+    /// The turn of a user among the connections.
+    async fn turn(&self, caller: Option<&Caller>) -> Result<Option<OwnedSemaphorePermit>, Failure> {
+        let Some(caller) = caller else { return Ok(None) };
+        match tokio::time::timeout(POOL_WAIT, self.users.of(&caller.login).acquire_owned()).await {
+            Ok(turn) => turn.map(Some).map_err(Failure::internal),
+            Err(_) => Err(Failure::unavailable("all connections to the database that a user may have are in use")),
+        }
+    }
+
+    async fn transaction(&self, caller: Option<&Caller>, statement: &Statement<'_>, answer: AnswerSender) {
         let mut answer = Some(answer);
         let mut tries = 0;
+        let turn = self.turn(caller).await;
         let failure = loop {
+            if let Err(failure) = turn {
+                break failure;
+            }
             tries += 1;
             let client = match self.pool.get().await {
                 Ok(client) => client,
                 Err(error) => break error.into(),
             };
-            let (ended, is_clean) = self.attempt(&client, caller, sql, values, effect, &mut answer).await;
-            if !is_clean {
-                drop(Object::take(client));
+            let (ended, session) = self.attempt(&client, caller, statement, &mut answer).await;
+            match session {
+                SessionState::Clean => {}
+                SessionState::Used => drop(Object::take(client)),
+                SessionState::Busy(pid) => {
+                    let failure = ended.err().map(|ended| ended.into_failure(statement.effect));
+                    answer.zip(failure).map(|(answer, failure)| answer.send(Err(failure)));
+                    return backends::end(client, pid, &self.ending).await;
+                }
             }
             match ended {
                 Ok(()) => return,
-                Err(ended) if tries < TRIES && ended.is_to_be_tried_again(effect) => {
+                Err(ended) if tries < TRIES && ended.is_to_be_tried_again(statement.effect) => {
                     if ended.is_of_connection() {
                         // What ended this one may have ended the idle ones, too: the next try makes one of its own.
                         self.pool.retain(|_, _| false);
                     }
                 }
-                Err(ended) => break ended.into_failure(effect),
+                Err(ended) => break ended.into_failure(statement.effect),
             }
         };
         answer.map(|answer| answer.send(Err(failure)));
@@ -271,49 +305,83 @@ impl Database {
 
     /// All commands are sent before the first answer is there: each time that the server, or the gateway, has to be
     /// woken costs more than a command. After an error PostgreSQL ignores those up to the COMMIT, and makes that a
-    /// ROLLBACK. Also tells whether the session is clean.
+    /// ROLLBACK. Also tells what has become of the session.
     async fn attempt(
         &self,
         client: &Client,
         caller: Option<&Caller>,
-        sql: &str,
-        values: &[Parameter],
-        effect: Effect,
+        statement: &Statement<'_>,
         answer: &mut Option<AnswerSender>,
-    ) -> (Result<(), TransactionError>, bool) {
+    ) -> (Result<(), TransactionError>, SessionState) {
         let schema = self.schema.get().map_or("public", String::as_str);
-        let (sql, become_sql) = (sql.replace("@wf", schema), BECOME.replace("@wf", schema));
-        let values: Vec<(&(dyn ToSql + Sync), Type)> =
-            values.iter().map(|(value, sql_type)| (&**value as &(dyn ToSql + Sync), sql_type.clone())).collect();
+        let (sql, become_sql) = (statement.sql.replace("@wf", schema), BECOME.replace("@wf", schema));
+        let (pid, keeps, is_late) = (AtomicI32::new(0), AtomicBool::new(false), AtomicBool::new(false));
         let transaction = async {
             let (begun, became, path, rows, committed) = tokio::join!(
                 client.batch_execute(BEGIN),
-                become_role(client, &become_sql, caller),
-                use_path(client, effect),
-                client.query_typed(&sql, &values),
+                async {
+                    let (process, is_keeper) = become_role(client, &become_sql, caller).await?;
+                    pid.store(process, Ordering::Relaxed);
+                    keeps.store(is_keeper && statement.effect != Effect::Reads, Ordering::Relaxed);
+                    Ok(())
+                },
+                use_path(client, statement.effect),
+                statement.rows(client, &sql),
                 client.batch_execute("COMMIT"),
             );
             let rows = outcome(begun, became, path, rows, committed)?;
+            // A COMMIT that was cancelled while it waited for a standby looks like any other.
+            if is_late.load(Ordering::Relaxed) {
+                return Err(TransactionError::Late);
+            }
             // The client need not wait for the cleaning.
             answer.take().map(|answer| answer.send(Ok(rows)));
             Ok(())
         };
-        let all = async { tokio::join!(transaction, client.batch_execute(CLEAN)) };
-        match tokio::time::timeout(self.time, all).await {
-            Ok((ended, cleaned)) => {
-                if let Some(error) = cleaned.as_ref().err().filter(|error| !error.is_closed()) {
-                    tracing::warn!(cause = said(error), "dropped a connection that could not be cleaned");
-                }
-                (ended, cleaned.is_ok())
-            }
-            Err(_) => {
-                let cancel = client.cancel_token();
-                let time = hosts::share(&self.config, CONNECT_TIME);
-                let stopped = tokio::time::timeout(time, cancel.cancel_query(self.tls.clone())).await;
-                tracing::warn!(seconds = self.time.as_secs(), ?stopped, "cancelled a statement that took too long");
-                (Err(TransactionError::Late), false)
-            }
+        let mut all = pin!(async { tokio::join!(transaction, client.batch_execute(CLEAN)) });
+        let mut ended = tokio::time::timeout(self.time, &mut all).await;
+        if ended.is_err() {
+            is_late.store(true, Ordering::Relaxed);
+            let cancel = client.cancel_token();
+            let time = hosts::share(&self.config, CONNECT_TIME);
+            let stopped = tokio::time::timeout(time, cancel.cancel_query(self.tls.clone())).await;
+            tracing::warn!(seconds = self.time.as_secs(), ?stopped, "cancelled a statement that took too long");
+            ended = tokio::time::timeout(STOP_TIME, &mut all).await;
         }
+        let Ok((ended, cleaned)) = ended else {
+            let pid = pid.load(Ordering::Relaxed);
+            return (Err(TransactionError::Late), if pid == 0 { SessionState::Used } else { SessionState::Busy(pid) });
+        };
+        if let Some(error) = cleaned.as_ref().err().filter(|error| !error.is_closed()) {
+            tracing::warn!(cause = said(error), "dropped a connection that could not be cleaned");
+        }
+        let is_clean = cleaned.is_ok() && !keeps.load(Ordering::Relaxed);
+        let ended = if is_late.load(Ordering::Relaxed) { Err(TransactionError::Late) } else { ended };
+        (ended, if is_clean { SessionState::Clean } else { SessionState::Used })
+    }
+}
+
+/// What a request runs.
+struct Statement<'a> {
+    sql: &'static str,
+    values: &'a [Parameter],
+    effect: Effect,
+    hold: Option<&'a Hold>,
+}
+
+impl Statement<'_> {
+    /// The rows, as far as the request may hold them.
+    async fn rows(&self, client: &Client, sql: &str) -> Result<Vec<Row>, TransactionError> {
+        let values = self.values.iter().map(|(value, sql_type)| (&**value as &(dyn ToSql + Sync), sql_type.clone()));
+        let mut stream = pin!(client.query_typed_raw(sql, values).await?);
+        let mut rows = Vec::new();
+        while let Some(row) = stream.try_next().await? {
+            // The answer is made from them, so that they are there twice.
+            let held = self.hold.map_or(Ok(()), |hold| hold.grow(2 * row.raw_size_bytes()));
+            held.map_err(TransactionError::TooLarge)?;
+            rows.push(row);
+        }
+        Ok(rows)
     }
 }
 
@@ -324,7 +392,7 @@ fn outcome(
     begun: Result<(), tokio_postgres::Error>,
     became: Result<(), TransactionError>,
     path: Result<(), tokio_postgres::Error>,
-    rows: Result<Vec<Row>, tokio_postgres::Error>,
+    rows: Result<Vec<Row>, TransactionError>,
     committed: Result<(), tokio_postgres::Error>,
 ) -> Result<Vec<Row>, TransactionError> {
     begun?;
@@ -345,6 +413,8 @@ enum TransactionError {
     /// The server ended the session before it answered the COMMIT.
     InCommit,
     Refused(Failure),
+    /// What it gives is more than the request may hold. It may have committed all the same.
+    TooLarge(Failure),
     Error(tokio_postgres::Error),
 }
 
@@ -353,7 +423,7 @@ impl TransactionError {
         match self {
             _ if self.is_of_connection() => effect == Effect::Reads,
             Self::Error(error) => is_transient(error, effect),
-            Self::Late | Self::Refused(_) | Self::InCommit => false,
+            Self::Late | Self::Refused(_) | Self::TooLarge(_) | Self::InCommit => false,
         }
     }
 
@@ -362,7 +432,7 @@ impl TransactionError {
         match self {
             Self::InCommit => true,
             Self::Error(error) => error.as_db_error().is_none() || is_fatal(error),
-            Self::Late | Self::Refused(_) => false,
+            Self::Late | Self::Refused(_) | Self::TooLarge(_) => false,
         }
     }
 
@@ -374,6 +444,8 @@ impl TransactionError {
             Self::Late => Failure::unknown(late),
             Self::InCommit => Failure::unknown("the connection to the database was lost"),
             Self::Refused(failure) => failure,
+            Self::TooLarge(failure) if effect == Effect::Reads => failure,
+            Self::TooLarge(failure) => Failure::unknown(failure.message),
             Self::Error(error) => error.into(),
         }
     }
@@ -385,19 +457,20 @@ impl From<tokio_postgres::Error> for TransactionError {
     }
 }
 
-async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Result<(), TransactionError> {
-    let Some(caller) = caller else { return Ok(()) };
+/// The process of the session, and whether it keeps what no command takes away.
+async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Result<(i32, bool), TransactionError> {
+    let Some(caller) = caller else { return Ok((0, false)) };
     let session = caller.session.as_ref();
     let oids = (session.map(|session| session.login_oid), session.map(|session| session.role_oid));
     let values: [(&(dyn ToSql + Sync), Type); 4] =
         [(&caller.login, Type::TEXT), (&caller.role, Type::TEXT), (&oids.0, Type::OID), (&oids.1, Type::OID)];
     match client.query_typed(sql, &values).await {
-        // A role that was dropped, or who is no member any more.
+        // A role that was dropped, or who may not act as it any more.
         Err(error) if error.code().is_some_and(|code| !is_connection(code)) => {
             tracing::info!(login = caller.login, role = caller.role, cause = said(&error), "refused a role");
             Err(TransactionError::Refused(Failure::unauthenticated()))
         }
-        other => Ok(other.map(drop)?),
+        other => Ok(other?.first().map_or((0, false), |row| (row.get(1), row.get(2)))),
     }
 }
 

@@ -10,9 +10,11 @@ use crate::identity::cookies::Cookies;
 use crate::identity::keys::ApiKeys;
 use crate::identity::logins::Logins;
 use crate::identity::sessions::Sessions;
+use crate::memory::Memory;
 
-/// Kilobytes that bodies of requests without a caller may take together.
-const ROOM_OF_STRANGERS: usize = 4 * 1024;
+/// Kilobytes that requests without a caller may hold together, and those of one address.
+const MEMORY_OF_STRANGERS: usize = 4 * 1024;
+const MEMORY_OF_ADDRESS: usize = 512;
 
 /// Open WebSockets of clients.
 pub const MAX_SOCKETS: u32 = 2048;
@@ -26,10 +28,10 @@ pub struct Gateway {
     pub keys: ApiKeys,
     pub logins: Logins,
     pub sessions: Sessions,
-    /// Kilobytes that bodies of requests may still take.
-    pub bodies: Arc<Semaphore>,
+    /// What requests of users hold.
+    pub memory: Memory,
     /// The same of requests without a caller, who cannot take the room of those with one.
-    pub bodies_of_strangers: Arc<Semaphore>,
+    pub memory_of_strangers: Memory,
     /// WebSockets that may still be opened. The listener does not count them.
     pub sockets: Arc<Semaphore>,
     /// Becomes true when the process is told to stop.
@@ -46,8 +48,8 @@ impl Gateway {
             keys: ApiKeys::new(options.api_keys.as_deref())?,
             logins: Logins::new(),
             sessions: Sessions::new(),
-            bodies: Arc::new(Semaphore::new(usize::from(options.max_bodies) * 1024)),
-            bodies_of_strangers: Arc::new(Semaphore::new(ROOM_OF_STRANGERS)),
+            memory: Memory::new(usize::from(options.max_memory) * 1024, usize::from(options.max_memory) * 512),
+            memory_of_strangers: Memory::new(MEMORY_OF_STRANGERS, MEMORY_OF_ADDRESS),
             sockets: Arc::new(Semaphore::new(MAX_SOCKETS as usize)),
             stopping: watch::Sender::new(false),
             options,

@@ -1,10 +1,11 @@
 //! What stands before every handler: known hosts, bounded bodies, who it is, and no requests of other sites.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
-use axum::extract::{Query, Request, State};
+use axum::body::{Body, HttpBody as _};
+use axum::extract::{ConnectInfo, Query, Request, State};
 use axum::http::header::{
     AUTHORIZATION, CONTENT_LENGTH, HOST, ORIGIN, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, UPGRADE,
     X_CONTENT_TYPE_OPTIONS,
@@ -12,10 +13,14 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
 
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
+use crate::identity::logins::network;
+use crate::memory::{self, Hold};
 
 /// How long the body of a request may take to arrive at most; less where a whole request gets less.
 const BODY_TIME: Duration = Duration::from_secs(30);
@@ -127,38 +132,91 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// Reads the body whole, within the bounds of one and of all together, before a handler begins.
+/// Reads the body whole, within the bounds of one and of what its user may hold, before a handler begins. What the
+/// request holds is given back when its answer is taken and its transaction has ended.
 pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
-    let is_known = request.extensions().get::<Caller>().is_some();
-    let most = if is_known { usize::from(app.options.max_body) * 1024 * 1024 } else { MOST_OF_STRANGERS };
-    let too_large =
-        || Failure::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body of a request has at most {most} bytes"));
+    let (most, hold) = match request.extensions().get::<Caller>() {
+        Some(caller) => (usize::from(app.options.max_body) * 1024 * 1024, app.memory.hold(&caller.login)),
+        None => (MOST_OF_STRANGERS, app.memory_of_strangers.hold(&network_of(&app, &request))),
+    };
     let announced = text(request.headers(), CONTENT_LENGTH.as_str()).map(|length| length.parse::<usize>());
-    let expected = match announced {
-        Some(Ok(length)) if length > most => return Err(too_large()),
-        Some(Ok(length)) => length,
-        _ if request.headers().contains_key("transfer-encoding") => most,
-        _ => 0,
-    };
-    let kilobytes = u32::try_from(expected.div_ceil(1024)).unwrap_or(u32::MAX);
-    let room = if is_known { &app.bodies } else { &app.bodies_of_strangers };
-    let Ok(_permit) = room.clone().try_acquire_many_owned(kilobytes) else {
-        return Err(Failure::unavailable("too many large requests at once"));
-    };
+    if let Some(Ok(length)) = announced
+        && length > most
+    {
+        return Err(too_large(most));
+    }
     let (parts, body) = request.into_parts();
     let time = BODY_TIME.min(app.options.request_time());
-    let bytes = match tokio::time::timeout(time, to_bytes(body, expected.max(1))).await {
-        Ok(Ok(bytes)) => bytes,
-        Ok(Err(error))
-            if std::error::Error::source(&error)
-                .is_some_and(|cause| cause.is::<http_body_util::LengthLimitError>()) =>
-        {
-            return Err(too_large());
+    let bytes = tokio::time::timeout(time, received(body, most, &hold)).await.unwrap_or_else(|_| {
+        Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "the body of the request came too slowly"))
+    })?;
+    hold.grow(memory::decoded(&bytes))?;
+    let response = Arc::clone(&hold).during(next.run(Request::from_parts(parts, Body::from(bytes)))).await;
+    Ok(until_taken(response, hold))
+}
+
+/// Holds the memory of an answer until its last byte is in the buffers of the connection.
+fn until_taken(response: Response, hold: Arc<Hold>) -> Response {
+    let size = response.body().size_hint().exact();
+    if size == Some(0) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    if let Some(size) = size {
+        parts.headers.entry(CONTENT_LENGTH).or_insert(HeaderValue::from(size));
+    }
+    let held = body.map_frame(move |frame| {
+        frame.map_data(|bytes| Bytes::from_owner(HeldBytes { bytes, _hold: Arc::clone(&hold) }))
+    });
+    Response::from_parts(parts, Body::new(held))
+}
+
+struct HeldBytes {
+    bytes: Bytes,
+    _hold: Arc<Hold>,
+}
+
+impl AsRef<[u8]> for HeldBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Whose a request is that has no caller.
+fn network_of(app: &Gateway, request: &Request) -> String {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
+    let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+    network(address(app, peer, request.headers())).to_string()
+}
+
+/// A client that announces a body and does not send it holds nothing. What there is no room for is read all the same,
+/// and thrown away: a client that sends would not see an answer.
+async fn received(mut body: Body, most: usize, hold: &Hold) -> Result<Bytes, Failure> {
+    let (mut bytes, mut length, mut refused) = (BytesMut::new(), 0, None);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Failure::bad_request("the body of the request did not arrive"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        length += data.len();
+        if length > most {
+            return Err(too_large(most));
         }
-        Ok(Err(_)) => return Err(Failure::bad_request("the body of the request did not arrive")),
-        Err(_) => return Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "the body of the request came too slowly")),
-    };
-    Ok(next.run(Request::from_parts(parts, Body::from(bytes))).await)
+        if refused.is_some() {
+            continue;
+        }
+        // The buffer doubles as it grows.
+        match hold.grow(2 * data.len()) {
+            Ok(()) => bytes.extend_from_slice(&data),
+            Err(failure) => {
+                (bytes, refused) = (BytesMut::new(), Some(failure));
+                hold.release();
+            }
+        }
+    }
+    refused.map_or_else(|| Ok(bytes.freeze()), Err)
+}
+
+fn too_large(most: usize) -> Failure {
+    Failure::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body of a request has at most {most} bytes"))
 }
 
 /// Headers that every answer has.

@@ -11,10 +11,12 @@ mod gateway;
 mod guard;
 mod identity;
 mod json;
+mod memory;
 mod pages;
 mod routes;
 mod routing;
 mod server;
+mod shares;
 mod studio;
 
 use std::process::ExitCode;

@@ -11,6 +11,7 @@ use axum::Router;
 use axum_server::accept::Accept;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use axum_server::{Handle, Server};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -38,10 +39,15 @@ pub async fn serve(app: &App, router: Router) -> io::Result<()> {
     announce(handle.clone(), options.origin());
     match tls(options).await? {
         Some(config) => {
-            let acceptor = RustlsAcceptor::new(config).acceptor(bounded);
+            let acceptor = Http1Acceptor(RustlsAcceptor::new(config).acceptor(bounded));
             patient(axum_server::bind(options.listen).acceptor(acceptor)).handle(handle).serve(service).await?;
         }
-        None => patient(axum_server::bind(options.listen).acceptor(bounded)).handle(handle).serve(service).await?,
+        None => {
+            patient(axum_server::bind(options.listen).acceptor(Http1Acceptor(bounded)))
+                .handle(handle)
+                .serve(service)
+                .await?
+        }
     }
     // WebSockets are not the listener's any more: they end by themselves when they are told.
     let _ = tokio::time::timeout(FAREWELL, app.sockets.acquire_many(MAX_SOCKETS)).await;
@@ -51,9 +57,6 @@ pub async fn serve(app: &App, router: Router) -> io::Result<()> {
 /// Bounds what clients may send before a handler sees it.
 fn patient<A>(mut server: Server<SocketAddr, A>) -> Server<SocketAddr, A> {
     server.http_builder().http1().header_read_timeout(HEADER_TIME).max_buf_size(HEADER_BYTES);
-    // The server's own `http1_only` would leave out upgrades, and with them WebSockets.
-    let builder = server.http_builder().clone().http1_only();
-    *server.http_builder() = builder;
     server.first_request_timeout(HEADER_TIME)
 }
 
@@ -135,5 +138,84 @@ impl<S: Service<R>, R> Service<R> for CountedService<S> {
 
     fn call(&mut self, request: R) -> S::Future {
         self.service.call(request)
+    }
+}
+
+/// Ends connections that begin as HTTP/2 does, which no bound above is for. The server's own `http1_only` would leave
+/// out upgrades, and with them WebSockets; where it serves these it speaks both, whatever its builder was told.
+#[derive(Clone)]
+struct Http1Acceptor<A>(A);
+
+impl<A, I, S> Accept<I, S> for Http1Acceptor<A>
+where
+    A: Accept<I, S>,
+    A::Future: Send + 'static,
+{
+    type Stream = Http1Stream<A::Stream>;
+    type Service = A::Service;
+    type Future = Pin<Box<dyn Future<Output = io::Result<(Self::Stream, Self::Service)>> + Send>>;
+
+    fn accept(&self, stream: I, service: S) -> Self::Future {
+        let accepted = self.0.accept(stream, service);
+        Box::pin(async move {
+            let (stream, service) = accepted.await?;
+            Ok((Http1Stream { stream, begun: Some(0) }, service))
+        })
+    }
+}
+
+/// The first bytes of HTTP/2, and of no request of HTTP/1.
+const HTTP2: &[u8] = b"PRI * HTTP/2";
+
+struct Http1Stream<S> {
+    stream: S,
+    /// How many bytes of [`HTTP2`] have come; none once something else has.
+    begun: Option<usize>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Http1Stream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if let Some(begun) = self.begun {
+            let come = &buffer.filled()[before..];
+            let rest = &HTTP2[begun..];
+            let compared = come.len().min(rest.len());
+            self.begun = (come[..compared] == rest[..compared]).then_some(begun + compared);
+            if self.begun == Some(HTTP2.len()) {
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, "HTTP/2 is not spoken here")));
+            }
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Http1Stream<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
     }
 }

@@ -2,13 +2,15 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Once;
+use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, QueueMode, RecyclingMethod, Runtime, Timeouts};
 use tokio_postgres::{Client, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::hosts::CONNECT_TIME;
-use super::said;
+use super::hosts::{CONNECT_TIME, Hosts};
+use super::{POOL_WAIT, said};
 use crate::config::Serving;
 
 /// Versions of the extension that this gateway fits: those of its own number but for the last place.
@@ -111,6 +113,39 @@ async fn fits(client: &Client) -> Result<String, Unfit> {
     }
     client.batch_execute("RESET search_path").await.map_err(unreachable)?;
     Ok(schema)
+}
+
+/// Connections of the gateway's role, each of which has been checked.
+pub fn pool(
+    config: &Config,
+    tls: &MakeRustlsConnect,
+    schema: &Arc<OnceLock<String>>,
+    size: usize,
+) -> Result<Pool, String> {
+    let manager = Manager::from_connect(
+        config.clone(),
+        Hosts { tls: tls.clone() },
+        ManagerConfig { recycling_method: RecyclingMethod::Fast },
+    );
+    let known = Arc::clone(schema);
+    let pool = Pool::builder(manager)
+        .max_size(size)
+        // The last one that was used has its catalogue and plans in the caches of a processor.
+        .queue_mode(QueueMode::Lifo)
+        .runtime(Runtime::Tokio1)
+        .timeouts(Timeouts { wait: Some(POOL_WAIT), create: Some(CONNECT_TIME), recycle: None })
+        .post_create(Hook::async_fn(move |client, _| {
+            let known = Arc::clone(&known);
+            Box::pin(async move {
+                let found = check(client).await.map_err(|problem| HookError::message(problem.to_string()))?;
+                // A database that was made anew may have it elsewhere; then the gateway is started anew, too.
+                if *known.get_or_init(|| found.clone()) != found {
+                    return Err(HookError::message(format!("the extension has moved to schema {found}")));
+                }
+                Ok(())
+            })
+        }));
+    pool.build().map_err(|error| error.to_string())
 }
 
 pub fn connection(options: &Serving) -> Result<Config, String> {

@@ -59,7 +59,7 @@ impl Logins {
 
 /// A host has a network of 64 bits to choose its IPv6 addresses from. A listener on `[::]` sees IPv4 addresses as
 /// `::ffff:a.b.c.d`.
-fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         address @ IpAddr::V4(_) => address,
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),

@@ -72,8 +72,8 @@ impl PasswordVerdict {
     }
 }
 
-/// The salt that the server says for a role, before it knows a password. It has one for each name, also where there is no
-/// such role; none where it does not ask for SCRAM.
+/// The salt that the server says for a role, before it knows a password. It has one for each name, also where there
+/// is no such role; none where it does not ask for SCRAM.
 pub async fn salt(database: &Database, role: &str) -> Result<Option<String>, Failure> {
     if !is_name(role) {
         return Ok(None);

@@ -217,3 +217,18 @@ fn sql_of_a_workflow_has_the_search_path_of_its_role() {
     let found = run(&world, &world.client("ada"), "path");
     assert_eq!(found["Seen"][0], json!({"whose": "ada's", "path": "\"$user\", public"}));
 }
+
+/// A connection that an extension keeps in the session, which no command of the gateway could close.
+#[test]
+fn a_session_that_may_keep_connections_serves_nobody_else() {
+    let world = World::with(&["--database-connections", "1"]);
+    world.sql("CREATE EXTENSION dblink");
+    let host = world.server().to_owned();
+    let connect =
+        format!("SELECT dblink_connect('kept', '{host} dbname={} user=ada password=lovelace')", world.database);
+    define(&world, "ada", "connect", &connect);
+    define(&world, "ben", "find", "SELECT dblink_get_connections() AS found");
+    let (ada, ben) = (world.client("ada"), world.client("ben"));
+    assert_eq!(run(&world, &ada, "connect")["Seen"][0]["dblink_connect"], "OK");
+    assert_eq!(run(&world, &ben, "find")["Seen"][0], json!({"found": null}));
+}

@@ -2,7 +2,6 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use crate::support::{NEVER, World, wait_until};
 
@@ -130,7 +129,7 @@ fn hostile_requests_are_answered_and_cost_nothing() {
 
 #[test]
 fn bounds_hold() {
-    let world = World::with(&["--max-body", "1", "--max-bodies", "2"]);
+    let world = World::with(&["--max-body", "1", "--max-memory", "8"]);
     let (address, key) = (world.url.trim_start_matches("http://").to_owned(), world.key("ada"));
     let request = |headers: &str, body: &str| {
         format!(
@@ -160,16 +159,34 @@ fn bounds_hold() {
     // The rest is not read, so that the answer may be lost with the connection.
     let long = status(request(&format!("X-Long: {}", "x".repeat(1_000_000)), ""));
     assert!(long.is_empty() || long.contains(" 431 "), "{long}");
-    let slow = request("Content-Length: 1000000", "");
-    // There is room for two of them, which get no answer, as their bodies do not come. Which these are is the gateway's
-    // choice.
-    let mut held: Vec<TcpStream> = Vec::new();
-    wait_until("there is no room", || {
+    // What has come of a body is held: two that do not end take what one user may have. One that comes while another
+    // request has the room holds nothing, so that there may have to be more.
+    let half = request("Content-Length: 1000000", &"x".repeat(950_000));
+    let mut held = Vec::new();
+    let whole = format!("{{\"searchTerm\": \"{}\"}}", "x".repeat(900_000));
+    let ada = world.client("ada");
+    wait_until("ada has no room", || {
         let mut stream = TcpStream::connect(&address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-        stream.write_all(slow.as_bytes()).unwrap();
+        stream.write_all(half.as_bytes()).unwrap();
         held.push(stream);
-        held.iter().any(|stream| first_line(stream).is_some_and(|line| line.contains(" 503 ")))
+        ada.send("POST", "/workflow-instances", &whole).status == 503
     });
-    assert!(held.len() > 2, "there is room for two");
+    assert_eq!(world.client("ben").send("POST", "/workflow-instances", &whole).status, 200, "another user has room");
+    drop(held);
+    wait_until("ada has room again", || ada.send("POST", "/workflow-instances", &whole).status == 200);
+}
+
+/// A few bytes of JSON can be a value of many.
+#[test]
+fn what_a_body_decodes_to_is_bounded() {
+    let world = World::with(&["--max-memory", "64"]);
+    let ada = world.client("ada");
+    ada.get("/workflow-definitions").ok();
+    let before = world.memory();
+    let zeros = format!("{{\"filter\": [{}0]}}", "0,".repeat(2_500_000));
+    for _ in 0..3 {
+        let refused = ada.send("POST", "/workflow-instances", &zeros);
+        assert_eq!(refused.errors(413), ["the request or its answer takes more memory than a user may hold"]);
+    }
+    assert!(world.memory() < before + MEMORY, "{} KiB, before {before} KiB", world.memory());
 }

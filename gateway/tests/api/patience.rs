@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::pages_inbox::Browser;
-use crate::support::{NEVER, World};
+use crate::support::{NEVER, World, wait_until};
 
 fn connect(world: &World) -> TcpStream {
     let stream = TcpStream::connect(world.url.trim_start_matches("http://")).unwrap();
@@ -70,7 +70,7 @@ fn slow_headers_keep_nobody_out() {
 
 #[test]
 fn slow_bodies_are_refused_and_their_room_is_given_back() {
-    let world = World::with(&["--request-seconds", "5", "--max-body", "1", "--max-bodies", "1"]);
+    let world = World::with(&["--request-seconds", "5", "--max-body", "1", "--max-memory", "8"]);
     let address = world.url.trim_start_matches("http://");
     let key = world.key("ada");
     for length in ["Content-Length: 1000000", "Transfer-Encoding: chunked"] {
@@ -90,7 +90,7 @@ fn slow_bodies_are_refused_and_their_room_is_given_back() {
 
 #[test]
 fn bodies_without_a_caller_take_no_room_of_those_with_one() {
-    let world = World::with(&["--max-body", "1", "--max-bodies", "1"]);
+    let world = World::with(&["--max-body", "1", "--max-memory", "8"]);
     let address = world.url.trim_start_matches("http://");
     let announce = |length: usize| {
         let mut stream = connect(&world);
@@ -102,20 +102,145 @@ fn bodies_without_a_caller_take_no_room_of_those_with_one() {
         stream
     };
     assert!(received(announce(64 * 1024 + 1)).contains(" 413 "));
-    // 64 of them fill the room that they have, and are waited for.
-    let waiting: Vec<TcpStream> = (0..64).map(|_| announce(64 * 1024)).collect();
-    // One that comes before all of them are there is waited for as well, so each of these waits a little longer than the last.
-    let refused = (1..100).find_map(|number| {
-        let more = announce(64 * 1024);
-        more.set_read_timeout(Some(number * Duration::from_millis(200))).unwrap();
-        let mut text = [0; 64];
-        let read = std::io::Read::read(&mut &more, &mut text).unwrap_or(0);
-        (read > 0).then(|| String::from_utf8_lossy(&text[..read]).into_owned())
+    // Who announces a body and does not send it holds nothing: many of them keep nobody from logging in.
+    let waiting: Vec<TcpStream> = (0..100).map(|_| announce(64 * 1024)).collect();
+    let form = [("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
+    assert_eq!(world.send("POST", "/login", &form, "role=ada&password=lovelace").status, 303);
+    // What has come is held, as far as an address may: four of these leave no room for a fifth. One that comes while
+    // another request has the room holds nothing, so that there may have to be more.
+    let mut held = Vec::new();
+    let large = format!("role=ada&password=lovelace&next={}", "x".repeat(60_000));
+    wait_until("the address has no room", || {
+        let mut stream = announce(64 * 1024);
+        stream.write_all(&[b'x'; 60_000]).unwrap();
+        held.push(stream);
+        world.send("POST", "/login", &form, &large).status == 503
     });
-    assert!(refused.unwrap().contains(" 503 "));
     let whole = format!("{{\"searchTerm\": \"{}\"}}", "x".repeat(900_000));
     assert_eq!(world.client("ada").send("POST", "/workflow-instances", &whole).status, 200);
-    drop(waiting);
+    drop((waiting, held));
+}
+
+#[test]
+fn http2_is_not_spoken() {
+    let world = World::new();
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+    for size in [preface.len(), 1, 5] {
+        let mut stream = connect(&world);
+        stream.set_nodelay(true).unwrap();
+        for part in preface.chunks(size) {
+            if stream.write_all(part).is_err() {
+                break;
+            }
+        }
+        assert_eq!(received(stream), "", "it is closed, and says nothing of HTTP/2");
+    }
+    assert_eq!(world.send("GET", "/readyz", &[], "").status, 200);
+}
+
+/// Runs that wait for a lock until it is let go of.
+#[test]
+fn one_user_does_not_take_all_connections() {
+    let world = World::with(&["--database-connections", "4"]);
+    world.sql(
+        r#"CREATE TABLE public.gate (); GRANT SELECT ON public.gate TO ada; SET ROLE ada;
+           SELECT wf_define('{"definitionId": "waits", "root": {"type": "Workflow.Sql", "id": "w", "statement": "SELECT count(*) FROM public.gate"}}')"#,
+    );
+    let (ada, ben) = (world.client("ada"), world.client("ben"));
+    let mut lock = crate::support::connect(world.server(), &world.database);
+    lock.batch_execute("BEGIN; LOCK TABLE public.gate").unwrap();
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| ada.post("/workflow-definitions/waits/execute", &json!({})).status))
+            .collect();
+        let waiting = "SELECT count(*)::text FROM pg_locks WHERE NOT granted AND relation = 'public.gate'::regclass";
+        wait_until("ada has what she may have", || world.value(waiting).as_deref() == Some("3"));
+        assert_eq!(ben.get("/workflow-definitions").status, 200);
+        assert_eq!(world.send("GET", "/readyz", &[], "").status, 200);
+        lock.batch_execute("COMMIT").unwrap();
+        let statuses: Vec<u16> = runs.into_iter().map(|run| run.join().unwrap()).collect();
+        assert!(statuses.iter().filter(|status| **status == 200).count() >= 3, "{statuses:?}");
+    });
+}
+
+/// A function that goes on when it is cancelled, and a definition of ada's that calls it.
+const STUBBORN: &str = r#"
+    CREATE FUNCTION public.stubborn() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+        LOOP BEGIN PERFORM pg_sleep(1000); EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP;
+    END $$;
+    SET ROLE ada;
+    SELECT wf_define('{"definitionId": "stubborn", "root": {"type": "Workflow.Sql", "id": "s", "statement": "SELECT public.stubborn()"}}')"#;
+
+const BUSY: &str = "SELECT min(pid)::text FROM pg_stat_activity \
+     WHERE datname = current_database() AND usename = 'workflow_gateway' AND wait_event = 'PgSleep'";
+
+#[test]
+fn a_statement_that_ignores_being_cancelled_is_ended() {
+    let world = World::with(&["--request-seconds", "1", "--database-connections", "2"]);
+    world.sql(STUBBORN);
+    let ada = world.client("ada");
+    for _ in 0..3 {
+        assert_eq!(ada.post("/workflow-definitions/stubborn/execute", &json!({})).status, 503);
+        wait_until("its backend is gone", || world.value(BUSY).is_none());
+    }
+    assert_eq!(ada.get("/workflow-definitions").status, 200);
+}
+
+/// Nor lets it itself be ended, as code in C may: here its process is stopped.
+#[test]
+fn a_connection_counts_until_its_backend_is_gone() {
+    let world = World::with(&["--request-seconds", "5", "--database-connections", "2"]);
+    world.sql(STUBBORN);
+    let (ada, ben) = (world.client("ada"), world.client("ben"));
+    let pid = std::thread::scope(|scope| {
+        let run = scope.spawn(|| ada.post("/workflow-definitions/stubborn/execute", &json!({})).status);
+        wait_until("it runs", || world.value(BUSY).is_some());
+        let pid = world.value(BUSY).unwrap();
+        assert!(std::process::Command::new("kill").args(["-STOP", &pid]).status().unwrap().success());
+        assert_eq!(run.join().unwrap(), 503);
+        pid
+    });
+    let refused = ada.get("/workflow-definitions");
+    assert!(refused.status == 503 && refused.text.contains("that a user may have are in use"), "{refused:?}");
+    assert_eq!(ben.get("/workflow-definitions").status, 200);
+    assert_eq!(world.send("GET", "/readyz", &[], "").status, 200);
+    assert!(std::process::Command::new("kill").args(["-CONT", &pid]).status().unwrap().success());
+    wait_until("ada has it again", || ada.get("/workflow-definitions").status == 200);
+}
+
+#[test]
+fn answers_that_nobody_takes_are_bounded() {
+    let world = World::with(&["--max-memory", "128"]);
+    world.sql(
+        "SET ROLE ada; SELECT wf_define(jsonb_build_object('id', 'large', 'root', jsonb_build_object(
+             'id', 'x', 'type', 'WriteLine', 'text', repeat('x', 16000000))))",
+    );
+    let (address, key) = (world.url.trim_start_matches("http://"), world.key("ada"));
+    let unread: Vec<TcpStream> = (0..6)
+        .map(|_| {
+            let mut stream = connect(&world);
+            write!(
+                stream,
+                "GET /elsa/api/workflow-definitions/by-definition-id/large HTTP/1.1\r\nHost: {address}\r\nAuthorization: ApiKey {key}\r\n\r\n"
+            )
+            .unwrap();
+            stream
+        })
+        .collect();
+    let first = |mut stream: &TcpStream| {
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    let firsts: Vec<String> = unread.iter().map(first).collect();
+    assert!(
+        firsts.iter().any(|line| line.ends_with("200")) && firsts.iter().any(|line| line.ends_with("503")),
+        "{firsts:?}"
+    );
+    // What they hold is given back when they have gone.
+    drop(unread);
+    let ada = world.client("ada");
+    wait_until("there is room", || ada.get("/workflow-definitions/by-definition-id/large").status == 200);
 }
 
 #[test]

@@ -54,8 +54,8 @@ pub fn is_lent(owner: &Owner, compiled: &Compiled) -> bool {
     compiled.row.owner.role() == Some(starter) || lends(starter, &compiled.row.owner)
 }
 
-/// Whether a role may steer an instance: the instance acts with no rights of its owner, or the role has these rights, or
-/// the owner lends them to the owner of the definition.
+/// Whether a role may steer an instance: the instance acts with no rights of its owner, or the role has these rights,
+/// or the owner lends them to the owner of the definition.
 pub fn may_steer(who: Oid, row: &InstanceRow, compiled: &Compiled) -> bool {
     let acts_as_owner = !compiled.row.definer && (compiled.row.uses_sql || compiled.program.acts_for_owner());
     !acts_as_owner || is_member(who, &row.owner) || is_lent(&row.owner, compiled)

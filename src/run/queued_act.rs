@@ -69,8 +69,8 @@ pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<S
     Ok(Swept::Resumed(1))
 }
 
-/// Whether the sender of an item may do by a call what the item asks for. Any role can send a stimulus that looks like an
-/// act, and rights may have changed since the call.
+/// Whether the sender of an item may do by a call what the item asks for. Any role can send a stimulus that looks like
+/// an act, and rights may have changed since the call.
 fn may_act(sender: &Owner, act: &Act, row: &InstanceRow, compiled: &Compiled) -> bool {
     let Some(who) = sender.role() else { return false };
     if compiled.row.definition_id == COMMANDS {

@@ -20,10 +20,12 @@ use crate::fault::{Fault, shorten};
 use crate::value::nul_in_string;
 
 mod blocks;
+mod default_filter;
 mod filters;
 mod language;
 mod meter;
 mod names;
+mod numbers;
 mod own_filters;
 mod roots;
 mod runtime;

@@ -1,4 +1,4 @@
-//! `for`, `capture` and `assign`, metered: the crate's own versions build whole ranges and texts without a check. And
+//! `for`, `capture`, `assign` and `echo`, metered: the crate's own versions build whole ranges and texts without a check. And
 //! `comment`: the crate's own ignores that a block inside does not end, and panics when it reads on.
 
 use std::io::Write;
@@ -317,6 +317,31 @@ impl ParseTag for AssignTag {
         let value = arguments.expect_next("Value expected.")?.expect_filter_chain(language).into_result()?;
         arguments.expect_nothing()?;
         Ok(Box::new(Assign { name, value }))
+    }
+
+    fn reflection(&self) -> &dyn TagReflection {
+        self
+    }
+}
+
+/// `{% echo value | filter %}`, which is `{{ value | filter }}`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EchoTag;
+
+impl TagReflection for EchoTag {
+    fn tag(&self) -> &'static str {
+        "echo"
+    }
+    fn description(&self) -> &'static str {
+        ""
+    }
+}
+
+impl ParseTag for EchoTag {
+    fn parse(&self, mut arguments: TagTokenIter<'_>, language: &Language) -> Result<Box<dyn Renderable>> {
+        let value = arguments.expect_next("Value expected.")?.expect_filter_chain(language).into_result()?;
+        arguments.expect_nothing()?;
+        Ok(Box::new(value))
     }
 
     fn reflection(&self) -> &dyn TagReflection {

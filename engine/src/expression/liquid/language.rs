@@ -6,9 +6,10 @@ use liquid_core::Language;
 use liquid_core::parser::ParseFilter;
 use liquid_lib::stdlib;
 
-use super::blocks::{AssignTag, Block};
+use super::blocks::{AssignTag, Block, EchoTag};
+use super::default_filter::Default;
 use super::filters::{Bounded, Most};
-use super::own_filters;
+use super::{numbers, own_filters};
 
 /// The largest array of a filter that compares every item with every other.
 const FEW: Most = Most { items: 5_000, bytes: 1 << 20 };
@@ -25,15 +26,17 @@ pub(super) fn language() -> &'static Language {
     LANGUAGE.get_or_init(|| {
         let mut language = Language::empty();
         blocks(&mut language);
-        filters(&mut language, texts().into_iter().chain(numbers()).chain(arrays()), MANY);
+        filters(&mut language, texts().into_iter().chain(arrays()), MANY);
         filters(&mut language, [stdlib::Uniq.into()], FEW);
         filters(&mut language, [stdlib::Sort.into(), stdlib::SortNatural.into()], SOME);
-        filters(&mut language, own_filters::ALL.iter().map(|own| own.clone().into()), MANY);
+        let own = own_filters::ALL.iter().chain(numbers::ALL);
+        filters(&mut language, own.map(|own| own.clone().into()), MANY);
         language
     })
 }
 
-/// Missing on purpose: `include` and `render` (there is nothing to include), `tablerow` and `ifchanged`.
+/// Missing on purpose: `include` and `render` (there is nothing to include), `tablerow`, `ifchanged`, and what the
+/// grammar of the crate cannot read, `liquid` and `{% # … %}`.
 fn blocks(language: &mut Language) {
     language.blocks.register("if".into(), stdlib::IfBlock.into());
     language.blocks.register("unless".into(), stdlib::UnlessBlock.into());
@@ -43,6 +46,7 @@ fn blocks(language: &mut Language) {
     language.blocks.register("for".into(), Block::For.into());
     language.blocks.register("capture".into(), Block::Capture.into());
     language.tags.register("assign".into(), AssignTag.into());
+    language.tags.register("echo".into(), EchoTag.into());
     language.tags.register("break".into(), stdlib::BreakTag.into());
     language.tags.register("continue".into(), stdlib::ContinueTag.into());
     language.tags.register("cycle".into(), stdlib::CycleTag.into());
@@ -58,11 +62,11 @@ fn filters(language: &mut Language, filters: impl IntoIterator<Item = Box<dyn Pa
     }
 }
 
-fn texts() -> [Box<dyn ParseFilter>; 23] {
+fn texts() -> [Box<dyn ParseFilter>; 20] {
     [
         stdlib::Append.into(),
         stdlib::Capitalize.into(),
-        stdlib::Default.into(),
+        Default.into(),
         stdlib::Downcase.into(),
         stdlib::Escape.into(),
         stdlib::EscapeOnce.into(),
@@ -73,32 +77,13 @@ fn texts() -> [Box<dyn ParseFilter>; 23] {
         stdlib::RemoveFirst.into(),
         stdlib::ReplaceFirst.into(),
         stdlib::Rstrip.into(),
-        stdlib::Size.into(),
-        stdlib::Slice.into(),
         stdlib::Strip.into(),
         stdlib::StripHtml.into(),
         stdlib::StripNewlines.into(),
-        stdlib::Truncate.into(),
         stdlib::TruncateWords.into(),
         stdlib::Upcase.into(),
         stdlib::UrlDecode.into(),
         stdlib::UrlEncode.into(),
-    ]
-}
-
-fn numbers() -> [Box<dyn ParseFilter>; 11] {
-    [
-        stdlib::Abs.into(),
-        stdlib::AtLeast.into(),
-        stdlib::AtMost.into(),
-        stdlib::Ceil.into(),
-        stdlib::DividedBy.into(),
-        stdlib::Floor.into(),
-        stdlib::Minus.into(),
-        stdlib::Modulo.into(),
-        stdlib::Plus.into(),
-        stdlib::Round.into(),
-        stdlib::Times.into(),
     ]
 }
 

@@ -1,4 +1,5 @@
-//! Filters that Elsa adds, and standard filters whose version in the crate reads the clock or has no bounds.
+//! Filters that Elsa adds, and standard filters that the crate lacks, or whose version in the crate reads the clock,
+//! has no bounds, or counts bytes for characters.
 
 use std::fmt::Write;
 
@@ -20,8 +21,13 @@ pub(super) static ALL: &[Own] = &[
     Own { name: "join", least: 0, most: 1, compute: join },
     Own { name: "json", least: 0, most: 1, compute: to_json },
     Own { name: "keys", least: 0, most: 0, compute: keys },
+    Own { name: "remove_last", least: 1, most: 1, compute: replace_last },
     Own { name: "replace", least: 1, most: 2, compute: replace },
+    Own { name: "replace_last", least: 2, most: 2, compute: replace_last },
+    Own { name: "size", least: 0, most: 0, compute: size },
+    Own { name: "slice", least: 1, most: 2, compute: slice },
     Own { name: "split", least: 1, most: 1, compute: split },
+    Own { name: "truncate", least: 0, most: 2, compute: truncate },
 ];
 
 fn base64(input: &dyn ValueView, _: &[ValueCow<'_>], _: &Meter) -> Result<Value> {
@@ -64,6 +70,70 @@ fn replace(input: &dyn ValueView, arguments: &[ValueCow<'_>], meter: &Meter) -> 
     let found = text.matches(old.as_str()).count();
     meter.allows(text.len().saturating_add(found.saturating_mul(new.len())))?;
     Ok(Value::scalar(text.replace(old.as_str(), new.as_str())))
+}
+
+/// `remove_last` has no second argument, and replaces by nothing.
+fn replace_last(input: &dyn ValueView, arguments: &[ValueCow<'_>], meter: &Meter) -> Result<Value> {
+    let text = input.to_kstr();
+    let word = |at: usize| arguments.get(at).map(|argument| argument.as_view().to_kstr().into_owned());
+    let (old, new) = (word(0).unwrap_or_default(), word(1).unwrap_or_default());
+    let Some((before, after)) = text.rsplit_once(old.as_str()) else {
+        return Ok(Value::scalar(text.into_owned()));
+    };
+    meter.allows(text.len().saturating_add(new.len()))?;
+    Ok(Value::scalar(format!("{before}{new}{after}")))
+}
+
+fn size(input: &dyn ValueView, _: &[ValueCow<'_>], _: &Meter) -> Result<Value> {
+    let size = match (input.as_array(), input.as_object()) {
+        (Some(items), _) => items.size(),
+        (None, Some(members)) => members.size(),
+        (None, None) => characters(&input.to_kstr()),
+    };
+    Ok(Value::scalar(size))
+}
+
+/// How many characters a text has.
+pub(super) fn characters(text: &str) -> i64 {
+    i64::try_from(text.chars().count()).unwrap_or(i64::MAX)
+}
+
+/// `slice: first` and `slice: first, count`; a negative `first` counts from the end.
+fn slice(input: &dyn ValueView, arguments: &[ValueCow<'_>], _: &Meter) -> Result<Value> {
+    let (first, count) = (whole(arguments, 0)?.unwrap_or(0), whole(arguments, 1)?.unwrap_or(1));
+    if count < 1 {
+        return Err(Error::with_msg("filter \"slice\" needs a positive length"));
+    }
+    let part = |size: i64| {
+        let first = if first < 0 { first.saturating_add(size) } else { first };
+        let first = if first < 0 { size } else { first };
+        (usize::try_from(first).unwrap_or(usize::MAX), usize::try_from(count).unwrap_or(usize::MAX))
+    };
+    if let Some(items) = input.as_array() {
+        let (first, count) = part(items.size());
+        return Ok(Value::array(items.values().skip(first).take(count).map(ValueView::to_value)));
+    }
+    let text = input.to_kstr();
+    let (first, count) = part(characters(&text));
+    Ok(Value::scalar(text.chars().skip(first).take(count).collect::<String>()))
+}
+
+/// Cuts a text to a number of characters, 50 by default, with the end that says so.
+fn truncate(input: &dyn ValueView, arguments: &[ValueCow<'_>], _: &Meter) -> Result<Value> {
+    let length = whole(arguments, 0)?.unwrap_or(50);
+    let end = arguments.get(1).map_or_else(|| "...".into(), |end| end.as_view().to_kstr().into_owned());
+    let text = input.to_kstr();
+    if characters(&text) <= length {
+        return Ok(input.to_value());
+    }
+    let kept = usize::try_from(length.saturating_sub(characters(&end))).unwrap_or(0);
+    Ok(Value::scalar(text.chars().take(kept).chain(end.chars()).collect::<String>()))
+}
+
+fn whole(arguments: &[ValueCow<'_>], at: usize) -> Result<Option<i64>> {
+    let Some(argument) = arguments.get(at) else { return Ok(None) };
+    let number = argument.as_scalar().and_then(|scalar| scalar.to_integer());
+    number.map(Some).ok_or_else(|| Error::with_msg("Invalid argument").context("cause", "Whole number expected"))
 }
 
 fn split(input: &dyn ValueView, arguments: &[ValueCow<'_>], meter: &Meter) -> Result<Value> {

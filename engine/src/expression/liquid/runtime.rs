@@ -11,6 +11,7 @@ use liquid_core::runtime::{PartialStore, Registers};
 use liquid_core::{Renderable, Runtime};
 
 use super::meter::{Meter, Register};
+use super::own_filters::characters;
 use super::roots::Roots;
 
 /// An empty store: a template has nothing to include.
@@ -30,6 +31,17 @@ impl PartialStore for NoPartials {
     fn get(&self, _: &str) -> Result<Arc<dyn Renderable>> {
         Err(Error::with_msg("templates cannot include others"))
     }
+}
+
+/// The member of a value at a path. The `size` of a text is its number of characters, where the crate counts bytes.
+fn find<'v>(value: &'v dyn ValueView, path: &[ScalarCow<'_>]) -> Option<ValueCow<'v>> {
+    if let Some((last, before)) = path.split_last()
+        && last.to_kstr() == "size"
+        && let Some(text) = try_find(value, before)?.as_scalar().filter(|scalar| scalar.type_name() == "string")
+    {
+        return Some(ValueCow::Owned(Value::scalar(characters(&text.to_kstr()))));
+    }
+    try_find(value, path)
 }
 
 /// The bottom frame: values of the workflow, and those that the template assigned. A missing value is nil.
@@ -63,13 +75,13 @@ impl Runtime for Run<'_> {
         let (first, rest) = path.split_first()?;
         let name = first.to_kstr();
         if let Some(value) = self.assigned.borrow().get(name.as_str()) {
-            let found = try_find(value.as_view(), rest)?.into_owned();
+            let found = find(value.as_view(), rest)?.into_owned();
             // Even reading an assigned value copies it.
             self.meter.step(super::values::weight(&found, 1 << 20)).ok()?;
             return Some(ValueCow::Owned(found));
         }
         match self.roots.get(&name) {
-            Some(root) => try_find(root, rest),
+            Some(root) => find(root, rest),
             None => self.counters.borrow().get(name.as_str()).map(|value| ValueCow::Owned(value.clone())),
         }
     }
@@ -113,7 +125,7 @@ impl Runtime for LoopFrame<'_> {
         let (first, rest) = path.split_first()?;
         let name = first.to_kstr();
         if name == self.name {
-            try_find(self.item, rest)
+            find(self.item, rest)
         } else if name == "forloop" {
             try_find(self.forloop.as_view(), rest)
         } else {

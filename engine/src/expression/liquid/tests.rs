@@ -110,6 +110,53 @@ fn filters_work() {
 }
 
 #[test]
+fn whole_numbers_never_wrap() {
+    for (source, text) in [
+        ("{{ 9223372036854775807 | plus: 1 }}", "9223372036854776000"),
+        ("{{ -9223372036854775807 | minus: 2 }}", "-9223372036854776000"),
+        ("{{ 4611686018427387904 | times: 4 }}", "18446744073709552000"),
+        ("{{ 9007199254740993 | plus: 0 }} {{ 9007199254740993 | round }}", "9007199254740993 9007199254740993"),
+        ("{{ -9223372036854775807 | minus: 1 | abs }}", "9223372036854776000"),
+        ("{{ -9223372036854775807 | minus: 1 | divided_by: -1 }}", "9223372036854776000"),
+        ("{{ -9223372036854775807 | minus: 1 | modulo: -1 }}", "0"),
+        ("{{ Variables.Total | ceil }} {{ Variables.Total | floor }}", "12345678901234567000 12345678901234567000"),
+        ("{{ Variables.Total | round }} {{ 2.345 | round: 2 }}", "12345678901234567000 2.35"),
+        ("{{ 3.7 | at_most: 3 }} {{ 5 | at_least: 7 }} {{ -2.5 | abs }}", "3 7 2.5"),
+        ("{{ Variables.Order.Lines | sum: 'Count' }} {{ Variables.Nothing | default: 1 | plus: 1 }}", "3 2"),
+    ] {
+        assert_eq!(render(source), text, "{source}");
+    }
+    for source in ["{{ 1e308 | times: 10 }}", "{{ 'inf' | plus: 1 }}", "{{ 'a' | plus: 1 }}", "{{ 1 | round: 'x' }}"] {
+        let Ok(template) = LiquidTemplate::compile(source) else { continue };
+        assert_eq!(evaluate(&template, &mut scope()).unwrap_err().sqlstate, "38000", "{source}");
+    }
+}
+
+#[test]
+fn characters_are_counted_not_bytes() {
+    for (source, text) in [
+        ("{{ 'héllo wörld' | size }}", "11"),
+        ("{{ Input.city.size }} {{ Variables.Tags | size }} {{ 12 | size }}", "6 2 2"),
+        ("{{ 'äöü' | slice: -1 }}{{ 'äöü' | slice: 1, 9223372036854775807 }}{{ 'abc' | slice: -9 }}", "üöü"),
+        ("{{ 'äöüß' | truncate: 4 }} {{ 'äöüßxy' | truncate: 4 }} {{ 'äöüß' | truncate: 2, '' }}", "äöüß ä... äö"),
+    ] {
+        assert_eq!(render(source), text, "{source}");
+    }
+}
+
+#[test]
+fn further_tags_and_filters_of_the_standard_work() {
+    for (source, text) in [
+        ("{% echo Variables.Name | upcase %}", "ADA"),
+        ("{{ false | default: 'x' }} {{ false | default: 'x', allow_false: true }}", "x false"),
+        ("{{ Variables.Nothing | default: 'x', allow_false: true }}", "x"),
+        ("{{ 'a-b-c' | replace_last: '-', '+' }} {{ 'a-b-c' | remove_last: '-' }}", "a-b+c a-bc"),
+    ] {
+        assert_eq!(render(source), text, "{source}");
+    }
+}
+
+#[test]
 fn what_is_wrong_has_a_position() {
     for (source, parts) in [
         ("a\n{{ b | nothing }}", &["unknown filter \"nothing\"", "line 2, column 8"][..]),

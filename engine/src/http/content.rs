@@ -100,6 +100,8 @@ impl Content {
         for part in parts {
             let name = without_nul(part.name)?;
             match part.file_name {
+                // A browser sends a file input that was left empty as an empty file without a name.
+                Some(file_name) if file_name.is_empty() && part.bytes.is_empty() => {}
                 Some(file_name) => files.push(File {
                     name,
                     file_name: without_nul(file_name)?,
@@ -243,6 +245,19 @@ mod tests {
         let file = &content.files[0];
         assert_eq!((file.name.as_str(), file.file_name.as_str(), file.extension()), ("doc", "a.PDF", ".PDF"));
         assert_eq!((file.content_type.as_str(), file.bytes.as_slice()), ("application/pdf", b"%PDF\r\n".as_slice()));
+    }
+
+    #[test]
+    fn a_file_input_that_was_left_empty_is_no_file() {
+        let part = |name: &str, body: &str| {
+            format!(
+                "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"{name}\"\r\nContent-Type: application/octet-stream\r\n\r\n{body}\r\n"
+            )
+        };
+        for (name, body, files) in [("", "", 0), ("a.txt", "", 1), ("", "x", 1)] {
+            let content = read("multipart/form-data; boundary=b", format!("{}--b--\r\n", part(name, body)).as_bytes());
+            assert_eq!(content.expect("content").files.len(), files, "{name:?} {body:?}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::texts::texts;
+use super::{multipart, texts::texts};
 use crate::fault::{Fault, shorten};
 use crate::value::{copy_members, to_text};
 
@@ -71,9 +71,36 @@ pub(crate) fn written(status: u16, content: &Value, content_type: &str, headers:
     let body = match content {
         Value::Null => Vec::new(),
         Value::Object(members) if media_type.starts_with(FORM) => form(members).into_bytes(),
-        content => to_text(content).into_bytes(),
+        content => encoded(to_text(content), charset(&media_type).as_deref())?,
     };
+    if matches!(status, 204 | 205 | 304) {
+        if !body.is_empty() {
+            return Err(Fault::new("22023", format!("a response with status {status} has no content"))
+                .hint("Leave out \"content\", or use another status."));
+        }
+        headers.retain(|name, _| !name.eq_ignore_ascii_case(CONTENT_TYPE));
+    }
     Ok(Response { status, headers, body })
+}
+
+/// A text in the character set that its content type names, UTF-8 by default.
+fn encoded(text: String, charset: Option<&str>) -> Result<Vec<u8>, Fault> {
+    let last = match charset {
+        None | Some("utf-8" | "utf8") => return Ok(text.into_bytes()),
+        Some("us-ascii" | "ascii") => '\u{7f}',
+        Some("iso-8859-1" | "latin1") => '\u{ff}',
+        Some(other) => {
+            return Err(Fault::new("22023", format!("the character set \"{}\" is not supported", shorten(other, 60)))
+                .hint("Use utf-8, iso-8859-1 or us-ascii."));
+        }
+    };
+    let byte = |character: char| u8::try_from(u32::from(character)).ok().filter(|_| character <= last);
+    let bytes: Result<Vec<u8>, char> = text.chars().map(|character| byte(character).ok_or(character)).collect();
+    bytes.map_err(|character| {
+        let charset = charset.unwrap_or_default();
+        Fault::new("22P05", format!("the character \"{character}\" does not exist in the character set \"{charset}\""))
+            .hint("Use the character set utf-8.")
+    })
 }
 
 /// Adds the character set to a text type: texts are UTF-8, which only JSON implies.
@@ -83,6 +110,12 @@ fn with_charset(media_type: &str) -> String {
         return format!("{media_type}; charset=utf-8");
     }
     media_type.to_owned()
+}
+
+/// The character set that a media type names, in lower case.
+fn charset(media_type: &str) -> Option<String> {
+    let found = multipart::parameters(media_type).into_iter().find(|(name, _)| name.eq_ignore_ascii_case("charset"));
+    found.map(|(_, value)| value.to_ascii_lowercase()).filter(|value| !value.is_empty())
 }
 
 fn form(members: &Map<String, Value>) -> String {
@@ -148,11 +181,41 @@ mod tests {
             (json!(null), "", None, ""),
             (json!("<p>"), "text/html", Some("text/html; charset=utf-8"), "<p>"),
             (json!("x"), "TEXT/plain;charset=ascii", Some("TEXT/plain;charset=ascii"), "x"),
+            (json!("é"), "text/plain; charset=\"UTF-8\"", Some("text/plain; charset=\"UTF-8\""), "é"),
             (json!({"a b": [1, "ä"]}), FORM, Some(FORM), "a+b=1&a+b=%C3%A4"),
         ] {
             let response = written(201, &content, content_type, &Value::Null).expect("a response");
             assert_eq!(response.headers.get(CONTENT_TYPE).and_then(Value::as_str), expected_type);
             assert_eq!(String::from_utf8(response.body), Ok(body.to_owned()));
+        }
+    }
+
+    #[test]
+    fn the_body_is_in_the_character_set_that_the_content_type_names() {
+        let body = |content: Value, media_type: &str| written(200, &content, media_type, &Value::Null);
+        let latin = body(json!("é"), "text/plain; charset=ISO-8859-1").expect("a response");
+        assert_eq!(latin.body, [0xe9]);
+        assert_eq!(
+            body(json!({"a": "é"}), "application/json; charset=latin1").expect("JSON").body,
+            b"{\"a\":\"\xe9\"}"
+        );
+        for (text, charset, code) in [
+            ("é", "us-ascii", "22P05"),
+            ("€", "iso-8859-1", "22P05"),
+            ("a", "koi8-r", "22023"),
+            ("a", "utf-16", "22023"),
+        ] {
+            let fault = body(json!(text), &format!("text/plain; charset={charset}")).expect_err(charset);
+            assert_eq!(fault.sqlstate, code, "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_status_without_content_has_none() {
+        for status in [204, 205, 304] {
+            let response = written(status, &json!(""), "text/html", &json!({"ETag": "1"})).expect("a response");
+            assert_eq!((Value::Object(response.headers), response.body), (json!({"ETag": "1"}), Vec::new()));
+            assert_eq!(written(status, &json!("x"), "", &Value::Null).expect_err("content").sqlstate, "22023");
         }
     }
 

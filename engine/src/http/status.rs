@@ -5,11 +5,7 @@ use serde_json::Value;
 use crate::fault::{Fault, shorten};
 use crate::value::to_text;
 
-const NAMES: [(&str, u16); 63] = [
-    ("Continue", 100),
-    ("SwitchingProtocols", 101),
-    ("Processing", 102),
-    ("EarlyHints", 103),
+const NAMES: [(&str, u16); 59] = [
     ("OK", 200),
     ("Created", 201),
     ("Accepted", 202),
@@ -78,11 +74,12 @@ pub(crate) fn status(value: &Value) -> Result<u16, Fault> {
     if text.is_empty() {
         return Ok(200);
     }
-    let number = text.parse().ok().filter(|number| (100..=599).contains(number));
+    let number = text.parse().ok().filter(|number| (200..=599).contains(number));
     let named = || NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, number)| *number);
     number.or_else(named).ok_or_else(|| {
-        Fault::new("22023", format!("\"{}\" is not an HTTP status", shorten(text, 60)))
-            .hint("Write a number from 100 to 599, or a name such as NotFound.")
+        Fault::new("22023", format!("\"{}\" is not an HTTP status", shorten(text, 60))).hint(
+            "Write a number from 200 to 599, or a name such as NotFound. A status below 200 is no final response.",
+        )
     })
 }
 
@@ -103,7 +100,7 @@ mod tests {
         {
             assert_eq!(status(&value), Ok(expected));
         }
-        for value in [json!(99), json!(600), json!("fine"), json!([]), json!(true)] {
+        for value in [json!(99), json!(100), json!("Continue"), json!(600), json!("fine"), json!([]), json!(true)] {
             assert_eq!(status(&value).expect_err("no status").sqlstate, "22023");
         }
     }

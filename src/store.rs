@@ -46,3 +46,4 @@ pub mod task_grants;
 pub mod tasks;
 pub mod triggers;
 pub mod uses;
+pub mod zones;

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::fault::Fault;
 use crate::node_ix::NodeIx;
 use crate::value::Json;
+use crate::value::indexed::{MAX_INDEXED, check_indexed};
 
 pub mod codec;
 pub mod compensation;
@@ -381,11 +382,13 @@ impl Memory {
 /// The value that means all correlation ids when a stimulus is sent. No instance can have it.
 pub const EVERYONE: &str = "*";
 
-/// Refuses the correlation id that means all of them (22023).
-pub fn refuse_everyone(correlation_id: Option<&str>) -> Result<(), Fault> {
-    if correlation_id != Some(EVERYONE) {
-        return Ok(());
+/// Refuses what no instance can have as its correlation id: the one that means all of them (22023), and a text that an
+/// index cannot hold (54000).
+pub fn check_correlation_id(correlation_id: Option<&str>) -> Result<(), Fault> {
+    match correlation_id {
+        None => Ok(()),
+        Some(EVERYONE) => Err(Fault::new("22023", "a correlation id cannot be \"*\"")
+            .detail("It stands for all correlation ids where a stimulus is sent.")),
+        Some(id) => check_indexed("correlation id", id, MAX_INDEXED),
     }
-    Err(Fault::new("22023", "a correlation id cannot be \"*\"")
-        .detail("It stands for all correlation ids where a stimulus is sent."))
 }

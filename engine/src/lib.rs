@@ -63,7 +63,7 @@ pub mod program;
 mod resilience;
 pub mod retry;
 pub mod schema;
-mod spelling;
+pub mod spelling;
 pub mod stimulus;
 pub mod trigger;
 pub mod value;

@@ -4,7 +4,7 @@
 const MAX_WORD: usize = 40;
 
 /// The known name that a misspelt word most likely means.
-pub(crate) fn nearest<'k>(word: &str, names: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(word: &str, names: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     if word.len() > MAX_WORD {
         return None;
     }

@@ -14,6 +14,7 @@ mod canonical;
 mod convert;
 mod copy;
 mod equality;
+pub mod indexed;
 mod json;
 mod members;
 pub mod number;

@@ -5,10 +5,12 @@ use serde_json::{Value, json};
 use workflow_engine::activities::catalogue::{self, ACTIVITIES};
 use workflow_engine::activity::{Descriptor, FlowRole, short_name};
 use workflow_engine::definition;
+use workflow_engine::value::indexed::{MAX_TYPE, check_indexed};
 
 use crate::access;
 use crate::clock;
 use crate::compiled;
+use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::store::activity_types::{self, FunctionRow, NewActivityType};
@@ -164,6 +166,7 @@ fn refuse_name(name: &str) -> Result<(), PgError> {
         return Err(PgError::new("22023", "an activity type needs a name"));
     }
     refuse_look_alike(name)?;
+    check_indexed("name of the activity type", name, MAX_TYPE).map_err(|fault| error::fault(&fault))?;
     if catalogue::find(name).is_some() {
         return Err(PgError::new("42710", format!("activity type \"{name}\" is built in")).hint(OWN_NAME));
     }

@@ -5,6 +5,7 @@ use uuid::Uuid;
 use workflow_engine::http::content::too_large;
 use workflow_engine::http::{Request as HttpRequest, texts};
 use workflow_engine::instance;
+use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 use workflow_engine::value::kind_of;
 
 use crate::api::stimuli::{DELIVERY, event_for, stimulus_for};
@@ -22,9 +23,6 @@ sql_functions! {
     wf_call(key: Text, message: Text, kind: Text, name: Text, body: Jsonb) => call;
 }
 
-/// Bytes that a key or a message may have: they are in an index together.
-const MOST: usize = 1000;
-
 fn call(call: &Call) -> Result<Returned, PgError> {
     let key: String = call.required("key")?;
     let id: String = call.required("message")?;
@@ -35,12 +33,9 @@ fn call(call: &Call) -> Result<Returned, PgError> {
         if text.is_empty() {
             return Err(PgError::new("22023", format!("argument \"{argument}\" must not be empty")));
         }
-        if text.len() > MOST {
-            return Err(PgError::new("54000", format!("argument \"{argument}\" is too long"))
-                .detail(format!("It has {} bytes, and {MOST} are the most.", text.len())));
-        }
+        check_indexed(&format!("argument \"{argument}\""), text, MAX_INDEXED).map_err(|fault| error::fault(&fault))?;
     }
-    instance::refuse_everyone(Some(&key)).map_err(|fault| error::fault(&fault))?;
+    instance::check_correlation_id(Some(&key)).map_err(|fault| error::fault(&fault))?;
     route::require(Some(&key))?;
     let message = Message { key: &key, id: &id, kind: &kind, name: &name, body: body.as_ref() };
     let answer = message::once(&mut Session::begin(), &message, |session| make(session, &message))?;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use chrono::{DateTime, Datelike, SecondsFormat, Utc};
 use serde_json::Value;
 use workflow_engine::calendar::{Interval, Schedule};
-use workflow_engine::instance::refuse_everyone;
+use workflow_engine::instance::check_correlation_id;
 
 use crate::api::object;
 use crate::clock;
@@ -46,7 +46,7 @@ fn put_workflow(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required("name")?;
     let settings = whole(call)?;
     let correlation_id: Option<String> = call.arg("correlation_id");
-    refuse_everyone(correlation_id.as_deref()).map_err(|fault| error::fault(&fault))?;
+    check_correlation_id(correlation_id.as_deref()).map_err(|fault| error::fault(&fault))?;
     let request = JobRequest::Workflow {
         definition: Some(call.required("definition")?),
         input: Some(object(call, "input")?),
@@ -127,7 +127,9 @@ fn preview(call: &Call) -> Result<Returned, PgError> {
             YEARS.end()
         )));
     }
-    let schedule = Schedule { time_zone: call.arg("timezone"), ..Schedule::new(timing::parse(&text, at)?) };
+    let time_zone: Option<String> = call.arg("timezone");
+    time_zone.as_deref().map(timing::refuse_offset).transpose()?;
+    let schedule = Schedule { time_zone, ..Schedule::new(timing::parse(&text, at)?) };
     let zone = timing::zone_of(&schedule)?;
     let mut instants = Vec::new();
     for _ in 0..count {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::instance::{self, EVERYONE};
 use workflow_engine::stimulus;
+use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
 use crate::api::not_null;
 use crate::error;
@@ -29,7 +30,7 @@ const FOR_EVER: i128 = 100 * 365 * 86_400_000_000;
 
 fn enqueue(call: &Call) -> Result<Returned, PgError> {
     let mut session = Session::begin();
-    refuse_everyone(call.arg::<String>("correlation_id").as_deref())?;
+    check_correlation_id(call.arg::<String>("correlation_id").as_deref())?;
     let name = call.arg::<String>("name").map(|name| stimulus_name(&name)).transpose()?;
     let payload = normalised(name.as_deref(), not_null(call.arg("stimulus")))?;
     let mut filter = Filter {
@@ -91,7 +92,10 @@ fn deliver(call: &Call, name: &str, payload: Option<Value>, input: Option<Value>
     let correlation = match correlation_id.as_deref() {
         None => Correlation::Without,
         Some(EVERYONE) => Correlation::Any,
-        Some(id) => Correlation::Is(id.to_owned()),
+        Some(id) => {
+            check_correlation_id(Some(id))?;
+            Correlation::Is(id.to_owned())
+        }
     };
     let filter = deliver::filter_of(name, payload.as_ref(), correlation, instance_id);
     deliver::require_route(correlation_id.as_deref(), &filter)?;
@@ -142,14 +146,17 @@ fn send_filtered(
     Ok(delivery(delivered))
 }
 
-/// Refuses a filter for the reserved correlation id, which no instance has (22023).
-fn refuse_everyone(correlation_id: Option<&str>) -> Result<(), PgError> {
-    instance::refuse_everyone(correlation_id)
-        .map_err(|fault| error::fault(&fault).hint("Leave correlation_id out, or pass NULL, to match any."))
+/// Refuses a filter for a correlation id that no instance can have.
+fn check_correlation_id(correlation_id: Option<&str>) -> Result<(), PgError> {
+    instance::check_correlation_id(correlation_id).map_err(|fault| match correlation_id {
+        Some(EVERYONE) => error::fault(&fault).hint("Leave correlation_id out, or pass NULL, to match any."),
+        _ => error::fault(&fault),
+    })
 }
 
 fn stimulus_name(name: &str) -> Result<String, PgError> {
     refuse_empty(name)?;
+    check_indexed("name of the stimulus", name, MAX_INDEXED).map_err(|fault| error::fault(&fault))?;
     Ok(deliver::resolve_name(name))
 }
 

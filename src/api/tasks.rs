@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
 use crate::access::{self, people as rights};
 use crate::api::{not_null, on_fault, result};
+use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::answer::{self, AttemptFailure, TaskAfterFailure};
@@ -197,6 +199,7 @@ fn limit(call: &Call) -> Result<Returned, PgError> {
             return Err(PgError::new("22023", format!("argument \"{argument}\" must not be empty")));
         }
     }
+    check_indexed("task name", &name, MAX_INDEXED).map_err(|fault| error::fault(&fault))?;
     let given = call.interval("per").map(|per| per.as_micros());
     let Some(per) = given else { return Err(PgError::new("22004", "argument \"per\" must not be NULL")) };
     let per = i64::try_from(per).ok().filter(|_| PERIODS.contains(&per));

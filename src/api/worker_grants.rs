@@ -2,8 +2,10 @@
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
+use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
 use crate::access;
+use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::publish;
@@ -32,6 +34,9 @@ impl GrantArguments {
         }
         if names.iter().flatten().any(String::is_empty) {
             return Err(PgError::new("22023", "argument \"names\" must not contain an empty name"));
+        }
+        for name in names.iter().flatten() {
+            check_indexed("task name", name, MAX_INDEXED).map_err(|fault| error::fault(&fault))?;
         }
         let definition = call.arg::<String>("definition_id").map(|id| publish::find(&id, None)).transpose()?;
         Ok(Self { role, names, definition })

@@ -16,6 +16,8 @@ pub struct CommandStatement {
     pub needs_top_level: bool,
     /// Whether it is BEGIN, COMMIT or a similar statement.
     pub controls_transaction: bool,
+    /// Whether it is a COPY from or to the client.
+    pub copies_with_client: bool,
 }
 
 /// The statements of a command; a syntax error is PostgreSQL's own.
@@ -67,6 +69,9 @@ unsafe fn statement(command: &str, raw: &pg_sys::RawStmt) -> CommandStatement {
         needs_top_level: unsafe { needs_top_level(raw.stmt, tag) },
         // SAFETY: as above.
         controls_transaction: unsafe { controls_transaction(raw.stmt, tag) },
+        // SAFETY: as above.
+        copies_with_client: tag == NodeTag::T_CopyStmt
+            && unsafe { (*raw.stmt.cast::<pg_sys::CopyStmt>()).filename.is_null() },
     }
 }
 

@@ -22,7 +22,7 @@ mod plans;
 mod result;
 mod text;
 
-pub use inferred::{run, run_inferred};
+pub use inferred::{analyze, run, run_inferred};
 use plans::{EVALUATIONS, KeptPlan, LookupPath, UsedParameters, forget_when_full, retire, search_path};
 use text::{is_query, shortened};
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use workflow_engine::http::choice::{Choice, choose};
 use workflow_engine::http::endpoint::route_of;
 use workflow_engine::http::{Endpoint, Request, Response};
-use workflow_engine::instance::refuse_everyone;
+use workflow_engine::instance::check_correlation_id;
 use workflow_engine::stimulus::HTTP_ENDPOINT;
 
 use crate::access::{self, Privilege};
@@ -121,7 +121,7 @@ fn selectors(request: &Request) -> Result<Selectors, Response> {
     let instance_id = instance_id.map(|id| Uuid::try_parse(id.trim())).transpose();
     let instance_id = instance_id.map_err(|_| Response::message(400, "The workflow instance id is not a UUID."))?;
     let correlation_id = given("X-Correlation-ID", "correlationId");
-    refuse_everyone(correlation_id.as_deref()).map_err(|fault| Response::message(400, &fault.message))?;
+    check_correlation_id(correlation_id.as_deref()).map_err(|fault| Response::message(400, &fault.message))?;
     Ok(Selectors { instance_id, correlation_id })
 }
 

@@ -7,8 +7,10 @@ use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::stimulus;
+use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
 use crate::access;
+use crate::error;
 use crate::pg::error::notice;
 use crate::pg::{PgError, role};
 use crate::run::Session;
@@ -35,6 +37,7 @@ pub fn put(session: &mut Session, name: &str, settings: &Settings, request: &Job
     if name.trim().is_empty() {
         return Err(PgError::new("22023", "argument \"name\" must not be empty"));
     }
+    check_indexed("name of the schedule", name, MAX_INDEXED).map_err(|fault| error::fault(&fault))?;
     let owner = owners::current_id();
     let known = named_schedules::lock(owner, name);
     let id = known.as_ref().map_or_else(|| session.new_id(), |known| known.trigger.id);

@@ -6,11 +6,13 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Fault;
-use workflow_engine::calendar::{Interval, Schedule, When, Zone};
+use workflow_engine::calendar::{self, Interval, Schedule, When, Zone};
+use workflow_engine::spelling::nearest;
 
 use crate::error;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, args, zone};
+use crate::store::zones;
 
 /// Member of the stored form that keeps the text that a user gave.
 const TEXT: &str = "text";
@@ -55,9 +57,24 @@ pub fn zone(name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
     };
     match zone::by_name(name) {
         Some(zone) => Ok(zone),
-        None => Err(Fault::new("22023", format!("time zone \"{name}\" not recognized"))
-            .hint("The view pg_timezone_names lists the names of time zones.")),
+        None => Err(Fault::new("22023", format!("time zone \"{name}\" not recognized")).hint(
+            match nearest(name, zones::names().iter().map(String::as_str)) {
+                Some(near) => format!("Did you mean \"{near}\"? The view pg_timezone_names lists the names."),
+                None => "The view pg_timezone_names lists the names of time zones.".to_owned(),
+            },
+        )),
     }
+}
+
+/// Refuses a zone that a user gives as an offset (22023). PostgreSQL reads one as POSIX does, with the sign turned round:
+/// `+05:30` is west of Greenwich.
+pub fn refuse_offset(name: &str) -> Result<(), PgError> {
+    if !calendar::is_offset(name) {
+        return Ok(());
+    }
+    Err(PgError::new("22023", format!("time zone \"{name}\" is an offset, not a name"))
+        .detail("PostgreSQL takes an offset as POSIX does: a positive one is west of Greenwich.")
+        .hint("Give the name of a time zone, such as Asia/Kolkata or UTC. The view pg_timezone_names lists them."))
 }
 
 /// Microseconds of an interval, with months of 30 and days of 24 hours.

@@ -6,7 +6,7 @@ use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty};
 use crate::execution::{Execution, Published};
 use crate::fault::Fault;
-use crate::instance::refuse_everyone;
+use crate::instance::check_correlation_id;
 
 /// Publishes an event after the burst, to all instances or to its own only.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Activity for PublishEvent {
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let event_name = cx.get(EVENT_NAME)?;
         let correlation_id = Some(cx.get(CORRELATION_ID)?).filter(|text| !text.is_empty());
-        refuse_everyone(correlation_id.as_deref())?;
+        check_correlation_id(correlation_id.as_deref())?;
         let local = cx.get(IS_LOCAL_EVENT)?;
         let input = Some(cx.take(PAYLOAD)).filter(|value| *value != Value::Null);
         cx.publish(Published {

@@ -9,9 +9,10 @@ use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{Execution, ForPeople};
-use crate::fault::{Fault, shorten};
+use crate::fault::Fault;
 use crate::stimulus;
 use crate::value::copy_or_null;
+use crate::value::indexed::{MAX_INDEXED, check_indexed};
 
 /// Opens a task and waits for it.
 #[derive(Debug)]
@@ -33,9 +34,6 @@ outputs! {
     RESULT = OutputDescriptor::new("result", "Object", "What the task was completed with."),
 }
 
-/// Workers look for tasks by name in an index, whose entries must fit into a third of a page.
-const MAX_NAME_BYTES: usize = 1_000;
-
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::RUN_TASK.name,
     category: "Primitives",
@@ -48,14 +46,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 };
 
 fn check_name(name: &Value) -> Result<(), Fault> {
-    match name.as_str() {
-        Some(name) if name.len() > MAX_NAME_BYTES => Err(Fault::new(
-            "54000",
-            format!("task name is longer than {MAX_NAME_BYTES} bytes"),
-        )
-        .detail(format!("It begins with \"{}\" and has {} bytes.", shorten(name, 60), name.len()))),
-        _ => Ok(()),
-    }
+    name.as_str().map_or(Ok(()), |name| check_indexed("task name", name, MAX_INDEXED))
 }
 
 impl Activity for RunTask {

@@ -10,7 +10,7 @@ use crate::activity::{InputDescriptor, NonEmpty};
 use crate::bookmark::NewBookmark;
 use crate::calendar::{self, Cron, Interval, Misfire, Overlap, Schedule, When, Zone, instant_of};
 use crate::execution::Execution;
-use crate::fault::Fault;
+use crate::fault::{Fault, shorten};
 use crate::journal::EventKind;
 use crate::value::{DateAndTime, date_time, to_text};
 
@@ -19,7 +19,8 @@ pub(super) const TIME_ZONE: InputDescriptor = InputDescriptor::new(
     "timeZone",
     "String",
     "Time zone for days, months and times without an offset, such as Europe/Berlin; by default the session's.",
-);
+)
+.checked(check_zone);
 
 // The inputs of an activity that time may fire as a trigger.
 inputs! {
@@ -174,9 +175,23 @@ pub(super) fn cron(text: &str) -> Result<Cron, Fault> {
     if cron.is_never() { Err(calendar::never(text)) } else { Ok(cron) }
 }
 
+/// Checks a constant zone: PostgreSQL reads an offset as POSIX does, with the sign turned round.
+fn check_zone(value: &Value) -> Result<(), Fault> {
+    let name = to_text(value);
+    if !calendar::is_offset(&name) {
+        return Ok(());
+    }
+    Err(Fault::new(
+        "22023",
+        format!("time zone \"{}\" is an offset, not a name such as Asia/Kolkata", shorten(&name, 60)),
+    ))
+}
+
 /// Checks a constant cron expression.
 pub(super) fn check_cron(value: &Value) -> Result<(), Fault> {
-    cron(&to_text(value)).map(drop)
+    let text = to_text(value);
+    calendar::given_cron(&text)?;
+    cron(&text).map(drop)
 }
 
 fn check_misfire(value: &Value) -> Result<(), Fault> {

@@ -120,6 +120,29 @@ impl Cron {
     }
 }
 
+impl Cron {
+    /// Refuses a step that is longer than its field, such as `*/90` for minutes: it would mean only the first value.
+    ///
+    /// # Errors
+    /// The step.
+    pub fn refuse_long_steps(text: &str) -> Result<(), CronError> {
+        let pieces = split(text);
+        let fields = [&SECOND, &MINUTE, &HOUR, &DAY_OF_MONTH, &MONTH, &DAY_OF_WEEK];
+        for (field, piece) in fields.iter().skip(6_usize.saturating_sub(pieces.len())).zip(&pieces) {
+            each(*piece, |part| match part.split('/') {
+                Some((_, step)) => {
+                    let size = field.last - field.first + 1;
+                    number(field, step, 1, size).map(drop).map_err(|_| {
+                        step.error(field, format!("is a step longer than the field, which has {size} values"))
+                    })
+                }
+                None => Ok(()),
+            })?;
+        }
+        Ok(())
+    }
+}
+
 /// A piece of the text and where it begins, in characters from 0.
 #[derive(Clone, Copy)]
 struct Piece<'a> {

@@ -24,8 +24,8 @@ impl Schedule {
         match interval {
             Ok(interval) if interval.is_positive() => Ok(When::Every { interval, start: now }),
             Ok(_) => Err(not_positive(trimmed)),
-            Err(fault) if every || fault.sqlstate == "22008" => Err(fault),
-            Err(_) if looks_like_cron(trimmed) => cron(trimmed),
+            Err(fault) if fault.sqlstate == "22008" => Err(fault),
+            Err(_) if !every && looks_like_cron(trimmed) => cron(trimmed),
             Err(_) => Err(Fault::new("22023", format!("invalid schedule: \"{}\"", shorten(trimmed, 100))).hint(
                 "Write a cron expression such as \"0 3 * * *\", a name such as @hourly, or an interval such as \
                  30 seconds.",
@@ -51,7 +51,7 @@ fn looks_like_cron(text: &str) -> bool {
 }
 
 fn cron(text: &str) -> Result<When, Fault> {
-    let cron = Cron::parse(text).map_err(|error| error.fault(text))?;
+    let cron = given_cron(text)?;
     if cron.is_never() { Err(never(text)) } else { Ok(When::Cron(text.to_owned())) }
 }
 
@@ -59,4 +59,33 @@ fn cron(text: &str) -> Result<When, Fault> {
 pub(crate) fn never(text: &str) -> Fault {
     Fault::new("22023", format!("cron expression \"{}\" never matches", shorten(text, 100)))
         .detail("No month has such a day.")
+}
+
+/// Reads a cron expression that a user gives.
+///
+/// # Errors
+/// 22023 if it cannot be read, or says something else than its author means: a time zone, or a step that is longer than
+/// its field. Stored expressions may have such steps.
+pub(crate) fn given_cron(text: &str) -> Result<Cron, Fault> {
+    let names_zone = text.split('=').next().is_some_and(|word| matches!(word.trim(), "CRON_TZ" | "TZ"));
+    if text.contains('=') && names_zone {
+        return Err(Fault::new(
+            "22023",
+            format!("invalid cron expression \"{}\": it names a time zone", shorten(text, 100)),
+        )
+        .hint(
+            "Give the zone apart: as argument \"timezone\" of a schedule, or as input \"timeZone\" of an activity.",
+        ));
+    }
+    let cron = Cron::parse(text).map_err(|error| error.fault(text))?;
+    Cron::refuse_long_steps(text).map_err(|error| error.fault(text))?;
+    Ok(cron)
+}
+
+/// Whether a time zone is given as an offset from UTC, and not by a name of the time zone database.
+pub fn is_offset(zone: &str) -> bool {
+    const NAMES: [&str; 7] = ["EST5EDT", "CST6CDT", "MST7MDT", "PST8PDT", "GMT0", "GMT+0", "GMT-0"];
+    let zone = zone.trim();
+    let is_name = zone.contains('/') || NAMES.iter().any(|name| name.eq_ignore_ascii_case(zone));
+    !is_name && zone.contains(|c: char| c.is_ascii_digit())
 }

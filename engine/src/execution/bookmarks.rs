@@ -11,6 +11,7 @@ use crate::execution::undo::Undo;
 use crate::fault::Fault;
 use crate::journal::{CLAIM_UNTIL, EventKind};
 use crate::stimulus::{self, RUN_TASK};
+use crate::value::indexed::{MAX_INDEXED, check_indexed};
 use crate::value::{check_extent, instant_text};
 
 impl Execution<'_> {
@@ -24,6 +25,7 @@ impl Execution<'_> {
         let node = self.node;
         let activity_type = if new.is_task { RUN_TASK.name.to_owned() } else { node.type_name.clone() };
         let name = new.name.unwrap_or_else(|| activity_type.clone());
+        check_indexed("name of the bookmark", &name, MAX_INDEXED)?;
         for value in new.payload.iter().chain(&new.metadata) {
             check_extent(value)?;
         }

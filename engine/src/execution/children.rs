@@ -7,7 +7,7 @@ use crate::child::{Begin, NewChild};
 use crate::execution::Execution;
 use crate::execution::burst::Burst;
 use crate::fault::Fault;
-use crate::instance::refuse_everyone;
+use crate::instance::check_correlation_id;
 use crate::journal::EventKind;
 use crate::stimulus;
 use crate::value::check_extent;
@@ -35,7 +35,7 @@ impl Execution<'_> {
     /// the definition does not exist or does not accept the input.
     pub fn start_child(&mut self, definition_id: &str, child: StartChild) -> Result<(), Fault> {
         let StartChild { id, mut input, correlation_id, bookmark_id, begin } = child;
-        refuse_everyone(correlation_id.as_deref())?;
+        check_correlation_id(correlation_id.as_deref())?;
         if correlation_id.is_some() {
             self.burst.host.check_key(correlation_id.as_deref())?;
         }

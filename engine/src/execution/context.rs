@@ -17,7 +17,7 @@ use crate::execution::{Child, ForPeople, NewTask, Outcomes, Published, Signal};
 use crate::expression::Rows;
 use crate::fault::Fault;
 use crate::host::{Function, LogEntry};
-use crate::instance::{Memory, refuse_everyone};
+use crate::instance::{Memory, check_correlation_id};
 use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
 use crate::program::{Node, Program};
@@ -352,7 +352,7 @@ impl<'a> Execution<'a> {
         if self.burst.instance.correlation_id == id {
             return Ok(());
         }
-        refuse_everyone(id.as_deref())?;
+        check_correlation_id(id.as_deref())?;
         self.burst.host.check_key(id.as_deref())?;
         self.burst.host.correlate(id.as_deref())?;
         let before = std::mem::replace(&mut self.burst.instance.correlation_id, id);

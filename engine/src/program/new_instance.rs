@@ -4,7 +4,7 @@ use serde_json::Map;
 use uuid::Uuid;
 
 use crate::fault::Fault;
-use crate::instance::{Instance, State, SubStatus, refuse_everyone};
+use crate::instance::{Instance, State, SubStatus, check_correlation_id};
 use crate::program::{GivenInput, Program};
 use crate::value::copy_or_null;
 
@@ -21,7 +21,7 @@ impl Instance {
         name: Option<String>,
         given: impl Into<GivenInput>,
     ) -> Result<Self, Fault> {
-        refuse_everyone(correlation_id.as_deref())?;
+        check_correlation_id(correlation_id.as_deref())?;
         let input = program.accept_input(given.into())?;
         Ok(Self { correlation_id, name, input, ..Self::without_input(id, program, version) })
     }

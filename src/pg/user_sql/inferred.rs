@@ -15,6 +15,8 @@ use workflow_engine::value::Text;
 use super::plans::{KeptPlan, forget_when_full, retire, search_path};
 use super::{Evaluation, SqlResult, c_text, is_query, keep, refuse_failure, result, shortened};
 use crate::pg::error::{PgError, unwind};
+use crate::pg::session::ShortWaits;
+use crate::pg::subtransaction::kept_if;
 use crate::pg::{catalog, interrupt, json, jsonb, memory};
 use workflow_engine::expression::Take;
 
@@ -122,6 +124,33 @@ fn inferred(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
         types.into_iter().map(|kind| if known(kind) { kind } else { pg_sys::TEXTOID }).collect();
     types.resize(parameters, pg_sys::TEXTOID);
     types
+}
+
+/// How many parameters a statement has, or the error of its analysis. Analysis runs nothing, and the locks that it takes
+/// are given back.
+pub fn analyze(statement: &str) -> Result<usize, PgError> {
+    let text = c_text(statement);
+    let mut parameters = 0;
+    let analysis = || {
+        // A table that another session is changing is not waited for.
+        let waits = ShortWaits::begin();
+        // SAFETY: the parser's own nodes, in the current memory context.
+        unsafe {
+            let list = pg_sys::pg_parse_query(text.as_ptr());
+            if list.is_null() || (*list).length != 1 {
+                return;
+            }
+            let raw = (*(*list).elements).ptr_value.cast::<pg_sys::RawStmt>();
+            let mut types: *mut pg_sys::Oid = std::ptr::null_mut();
+            pg_sys::parse_analyze_varparams(raw, text.as_ptr(), &mut types, &mut parameters, std::ptr::null_mut());
+        }
+        waits.end();
+    };
+    match kept_if(analysis, |()| false) {
+        Err(error) if error.aborts_transaction() => unwind(error),
+        Err(error) => Err(error),
+        Ok(()) => Ok(usize::try_from(parameters).unwrap_or(0)),
+    }
 }
 
 /// Converts a value to a datum of a type.

@@ -5,9 +5,11 @@ use std::collections::{HashMap, HashSet};
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 use workflow_engine::bundle::{Bundle, Cell, Definition, Digest, Table, Unreadable};
+use workflow_engine::instance::check_correlation_id;
 use workflow_engine::stimulus::HTTP_ENDPOINT;
 
 use crate::compiled;
+use crate::error;
 use crate::pg::{PgError, cluster, interrupt, role};
 use crate::run::paths::{self, Hold};
 use crate::run::running::{self, Mark};
@@ -68,6 +70,7 @@ fn check(bytes: &[u8]) -> Result<Piece, PgError> {
     let (bundle, digest) = read.map_err(unreadable)?;
     for key in &bundle.keys {
         interrupt::check();
+        check_correlation_id(Some(key)).map_err(|fault| error::fault(&fault))?;
         route::require(Some(key))?;
     }
     let mut roles = HashMap::new();

@@ -6,7 +6,9 @@ use workflow_engine::Program;
 use workflow_engine::activities::catalogue;
 use workflow_engine::definition::{self, Identity};
 use workflow_engine::program::Security;
+use workflow_engine::value::indexed::{MAX_INDEXED, MAX_TYPE, check_indexed};
 
+use crate::error;
 use crate::pg::PgError;
 use crate::run::{Session, timing};
 use crate::store::definitions::{self, DefinitionRow, NewDefinition, Saved};
@@ -47,13 +49,17 @@ impl<'a> New<'a> {
 pub fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow, PgError> {
     let identity = new.identity;
     let highest = definitions::highest(&identity.definition_id);
+    if highest == 0 {
+        refuse_long(&identity.definition_id)?;
+    }
     let version = identity.version.filter(|version| *version > highest).or_else(|| highest.checked_add(1));
     let Some(version) = version else {
         return Err(PgError::new(
             "54000",
             format!("workflow definition \"{}\" has no version number left", identity.definition_id),
         )
-        .detail(format!("Its highest version is {highest}.")));
+        .detail(format!("Its highest version is {highest}."))
+        .hint("Define the workflow under another id."));
     };
     let id = session.new_id();
     let revision = definitions::next_revision(&identity.definition_id);
@@ -111,9 +117,15 @@ fn write(
     Ok(())
 }
 
+/// Refuses the id of a new definition that an index cannot hold (54000).
+pub fn refuse_long(definition_id: &str) -> Result<(), PgError> {
+    check_indexed("id of the workflow definition", definition_id, MAX_INDEXED).map_err(|fault| error::fault(&fault))
+}
+
 /// Refuses an activity type that could be taken for a built-in one (42939). A workflow usable as an activity is a type.
 fn refuse_look_alike(activity_type: Option<&str>) -> Result<(), PgError> {
     let Some(name) = activity_type.filter(|name| catalogue::find(name).is_none()) else { return Ok(()) };
+    check_indexed("name of the activity type", name, MAX_TYPE).map_err(|fault| error::fault(&fault))?;
     match catalogue::looks_like(name) {
         Some(built_in) => Err(PgError::new("42939", format!("activity type name \"{name}\" is reserved"))
             .detail(format!("The built-in type \"{built_in}\" differs from it in letter case or prefix only."))

@@ -7,7 +7,7 @@ use crate::access::{self, Privilege};
 use crate::compiled;
 use crate::error;
 use crate::pg::parse::{self, CommandStatement};
-use crate::pg::{PgError, json};
+use crate::pg::{PgError, json, user_sql};
 use crate::run::{Session, built_in, version};
 use crate::store::definitions;
 use crate::store::schedules::{COMMANDS, Timed};
@@ -157,7 +157,7 @@ fn command_input(
     if runs_apart && input.get(STATEMENT).is_some_and(Value::is_array) {
         return Err(PgError::new("0A000", "a command that runs outside a transaction block must be one statement")
             .detail("Several statements of a command run in one transaction.")
-            .hint("Make a schedule for each of them, or a workflow that runs them one after the other."));
+            .hint("Make a schedule for each of them. Settings that a statement needs can be made with ALTER ROLE … SET for the owner of the schedule."));
     }
     Ok(input)
 }
@@ -171,6 +171,15 @@ fn statements(command: &str) -> Result<Vec<CommandStatement>, PgError> {
         return Err(PgError::new("0A000", "a command cannot begin or end its transaction")
             .detail("Its statements run in one transaction.")
             .hint("Leave BEGIN and COMMIT out."));
+    }
+    if statements.iter().any(|statement| statement.copies_with_client) {
+        return Err(PgError::new("0A000", "a command cannot copy from or to a client")
+            .detail("It runs without one.")
+            .hint("Use a file or a program of the server, or INSERT."));
+    }
+    if statements.iter().any(|statement| user_sql::analyze(&statement.text).is_ok_and(|parameters| parameters > 0)) {
+        return Err(PgError::new("22023", "a command has no parameters")
+            .hint("Write the value into the command, or schedule a workflow with an input."));
     }
     Ok(statements)
 }

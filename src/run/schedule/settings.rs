@@ -79,6 +79,7 @@ impl Settings {
 
     fn time_zone(&self, before: Option<&Schedule>) -> Result<String, PgError> {
         if let Some(name) = &self.time_zone {
+            timing::refuse_offset(name)?;
             timing::zone(Some(name)).map_err(|fault| crate::error::fault(&fault))?;
             return Ok(name.clone());
         }

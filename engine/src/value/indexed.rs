@@ -1,0 +1,24 @@
+//! Texts of users that are parts of index entries. An entry must fit into a third of a page, about 2,700 bytes.
+
+use crate::fault::{Fault, shorten};
+
+/// Bytes of a correlation id, a name or an id that an index holds, at most. Two of them fit into one entry.
+pub const MAX_INDEXED: usize = 1_000;
+
+/// Bytes of an activity type. An index holds the type, the name and the activity id of a bookmark together.
+pub const MAX_TYPE: usize = 500;
+
+/// Refuses a text that is longer than `most` bytes (54000).
+///
+/// # Errors
+/// The fault, with the beginning of the text.
+pub fn check_indexed(what: &str, text: &str, most: usize) -> Result<(), Fault> {
+    if text.len() <= most {
+        return Ok(());
+    }
+    Err(Fault::new("54000", format!("{what} is longer than {most} bytes")).detail(format!(
+        "It begins with \"{}\" and has {} bytes.",
+        shorten(text, 60),
+        text.len()
+    )))
+}

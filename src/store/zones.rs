@@ -1,0 +1,10 @@
+//! Names of time zones, for suggestions.
+
+use crate::pg::spi::Statement;
+
+static NAMES: Statement = Statement::new("SELECT z.name FROM pg_timezone_names z", &[]);
+
+/// The names of all time zones. PostgreSQL reads them from files, so only errors ask.
+pub fn names() -> Vec<String> {
+    NAMES.rows(&[], |row| row.get())
+}

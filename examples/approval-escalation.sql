@@ -1,5 +1,5 @@
 -- Approval with a deadline: who does not answer in three days is passed over.
--- Run it in any database that has the extension, as a superuser (it sets the clock):   psql -X -q < examples/approval-escalation.sql
+-- It sets the clock: run it as a superuser, in a database that was marked with ALTER DATABASE … SET workflow.testing = on:   psql -X -q < examples/approval-escalation.sql
 -- It makes a schema "expense" of its own, can be run again, and prints each statement before its result.
 \set ECHO none
 \set QUIET on

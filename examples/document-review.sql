@@ -1,5 +1,5 @@
 -- A document goes back and forth between author and reviewer, three rounds at most.
--- Run it in any database that has the extension, as a superuser (it sets the clock):   psql -X -q < examples/document-review.sql
+-- It sets the clock: run it as a superuser, in a database that was marked with ALTER DATABASE … SET workflow.testing = on:   psql -X -q < examples/document-review.sql
 -- It makes a schema "papers" of its own, can be run again, and prints each statement before its result.
 \set ECHO none
 \set QUIET on

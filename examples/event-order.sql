@@ -1,5 +1,5 @@
 -- Messages arrive in any order: before anybody waits, twice, or for nobody.
--- Run it in any database that has the extension, as a superuser (it sets the clock):   psql -X -q < examples/event-order.sql
+-- It sets the clock: run it as a superuser, in a database that was marked with ALTER DATABASE … SET workflow.testing = on:   psql -X -q < examples/event-order.sql
 -- It makes a schema "pay" of its own, can be run again, and prints each statement before its result.
 \set ECHO none
 \set QUIET on

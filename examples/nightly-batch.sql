@@ -1,5 +1,5 @@
 -- A nightly batch: one workflow for the night, one child for each row, and rows that fail do not stop the others.
--- Run it in any database that has the extension, as a superuser (it sets the clock):   psql -X -q < examples/nightly-batch.sql
+-- It sets the clock: run it as a superuser, in a database that was marked with ALTER DATABASE … SET workflow.testing = on:   psql -X -q < examples/nightly-batch.sql
 -- It makes a schema "billing" of its own, can be run again, and prints each statement before its result.
 \set ECHO none
 \set QUIET on

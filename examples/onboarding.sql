@@ -1,5 +1,5 @@
 -- Onboarding: several departments work at the same time, and the first day waits for all of them.
--- Run it in any database that has the extension, as a superuser (it sets the clock):   psql -X -q < examples/onboarding.sql
+-- It sets the clock: run it as a superuser, in a database that was marked with ALTER DATABASE … SET workflow.testing = on:   psql -X -q < examples/onboarding.sql
 -- It makes a schema "hr" of its own, can be run again, and prints each statement before its result.
 \set ECHO none
 \set QUIET on

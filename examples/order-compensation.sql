@@ -1,5 +1,5 @@
 -- An order takes stock and money, and gives both back when a later step fails or the customer cancels.
--- Run it in any database that has the extension, as a superuser (it sets the clock):   psql -X -q < examples/order-compensation.sql
+-- It sets the clock: run it as a superuser, in a database that was marked with ALTER DATABASE … SET workflow.testing = on:   psql -X -q < examples/order-compensation.sql
 -- It makes a schema "shop" of its own, can be run again, and prints each statement before its result.
 \set ECHO none
 \set QUIET on

@@ -1,5 +1,5 @@
 -- A card is charged by workers that can be killed, at a provider that can fail: once, however often it is tried.
--- Run it in any database that has the extension, as a superuser (it sets the clock):   psql -X -q < examples/payment.sql
+-- It sets the clock: run it as a superuser, in a database that was marked with ALTER DATABASE … SET workflow.testing = on:   psql -X -q < examples/payment.sql
 -- It makes a schema "pay" and a role "pay_worker" of its own, can be run again, and prints each statement before its result.
 -- It answers the tasks by hand. The program that does so is examples/payment_worker.py.
 \set ECHO none

@@ -1,5 +1,5 @@
 -- A team shares an inbox: who takes a task, who passes it on, and what is late.
--- Run it in any database that has the extension, as a superuser (it sets the clock):   psql -X -q < examples/team-inbox.sql
+-- It sets the clock: run it as a superuser, in a database that was marked with ALTER DATABASE … SET workflow.testing = on:   psql -X -q < examples/team-inbox.sql
 -- It makes roles "inbox_…" of its own, can be run again, and prints each statement before its result.
 \set ECHO none
 \set QUIET on

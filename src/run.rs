@@ -45,6 +45,7 @@ pub mod lists;
 pub mod message;
 pub mod migrate;
 pub mod missed;
+mod moved_clock;
 pub mod moving;
 pub mod notices;
 mod opener;

@@ -44,6 +44,7 @@ pub mod selection;
 mod tables;
 pub mod task_grants;
 pub mod tasks;
+pub mod testing;
 pub mod triggers;
 pub mod uses;
 pub mod zones;

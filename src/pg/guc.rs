@@ -41,6 +41,7 @@ static QUEUE_TTL: GucSetting<i32> = GucSetting::<i32>::new(86_400);
 static RESILIENCE_STRATEGIES: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 static RESTORING: GucSetting<bool> = GucSetting::<bool>::new(false);
 static RETRY: GucSetting<bool> = GucSetting::<bool>::new(true);
+static TESTING: GucSetting<bool> = GucSetting::<bool>::new(false);
 static WORKER_IDLE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(60);
 static WRITE_LINE_NOTICE: GucSetting<bool> = GucSetting::<bool>::new(false);
 
@@ -181,6 +182,14 @@ fn define_behaviour() {
         c"The instant that the engine takes for the present time, for tests.",
         c"If it is empty, the engine uses the clock.",
         &NOW,
+        GucContext::Suset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"workflow.testing",
+        c"Whether the database is for tests, which may move the clock.",
+        c"It counts where ALTER DATABASE has set it. Workers leave such a database alone.",
+        &TESTING,
         GucContext::Suset,
         GucFlags::default(),
     );
@@ -374,6 +383,11 @@ pub fn notify_triggers() -> bool {
 /// `workflow.now`, if it is set.
 pub fn now() -> Option<String> {
     NOW.get().map(|text| text.to_string_lossy().into_owned()).filter(|text| !text.trim().is_empty())
+}
+
+/// `workflow.testing` as this session has it. What ALTER DATABASE says is in the catalog.
+pub fn testing() -> bool {
+    TESTING.get()
 }
 
 /// `workflow.on_fault`: what a fault does to a call whose argument `on_fault` is NULL.

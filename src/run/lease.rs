@@ -19,7 +19,7 @@ use crate::pg::rows::{self, Wait};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role, session};
 use crate::run::limits::{First, Search};
-use crate::run::{Session, front, running};
+use crate::run::{Session, front, moved_clock, running};
 use crate::store::identity::{self, Identity};
 use crate::store::leases::{self, ClaimableTask, Claimed, Held, Lease};
 use crate::store::limits::Limit;
@@ -257,6 +257,7 @@ pub fn refuse_unless_firing() -> Result<(), PgError> {
             .detail("The setting workflow.restoring is on: the database is being filled from a dump.")
             .hint("Reset it when the data is complete."));
     }
+    moved_clock::refuse("claim tasks")?;
     if identity::read() == Identity::Foreign {
         return Err(refused
             .detail("It is a copy, and the original gives out the same tasks.")

@@ -10,7 +10,7 @@ use crate::pg::error::warning;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role};
 use crate::run::queue_item::{self, Swept};
-use crate::run::{Session, admission, due_bookmark, fire, queued, retention, running, work};
+use crate::run::{Session, admission, due_bookmark, fire, moved_clock, queued, retention, running, work};
 use crate::store::bookmarks::DueBookmark;
 use crate::store::identity::{self, Identity};
 use crate::store::{bookmarks, due, queue};
@@ -23,6 +23,7 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
     if !guc::enabled() || guc::restoring() {
         return Ok(0);
     }
+    moved_clock::refuse("fire what is due")?;
     if identity::read() == Identity::Foreign {
         warn_foreign();
         return Ok(0);

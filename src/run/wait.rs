@@ -9,9 +9,9 @@ use crate::pg::rows::Holder;
 use crate::pg::shared::{self, Class, NEVER};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, cluster, guc, procedure, process, role, session};
-use crate::run::lease;
 use crate::run::lease::attempt::attempt_of_claim;
 use crate::run::limits::Search;
+use crate::run::{lease, moved_clock};
 use crate::store::leases::{self, ClaimableTask};
 use crate::store::{instances, limits};
 use crate::{clock, wake};
@@ -32,6 +32,7 @@ enum Look {
 
 /// Sleeps until a claim of tasks of these names would give work (`true`), or so many microseconds have passed.
 pub fn wait(names: Option<&[String]>, timeout: i64) -> Result<bool, PgError> {
+    moved_clock::refuse("wait for tasks")?;
     let end = process::now().saturating_add(timeout);
     let waiter = Waiter::take(names)?;
     loop {

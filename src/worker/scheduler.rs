@@ -142,7 +142,7 @@ impl Scheduler {
             if requests.recheck {
                 self.items.rescan_soon(now);
             }
-            let may_fire = guc::enabled() && !guc::restoring();
+            let may_fire = guc::enabled() && !guc::restoring() && !guc::testing();
             self.switch(may_fire, now);
             let wanted = requests.look
                 || requests.next_due <= now

@@ -33,6 +33,7 @@ INSERT INTO workflow.invoker_grants SELECT min(id), max(id) FROM workflow.owners
 SELECT wf_start('order', '{"secret": "ahem"}') FROM generate_series(1, 3);
 SELECT wf_claim_tasks('{Check}');
 SELECT wf_start('broken');
+ALTER DATABASE workflow SET workflow.testing = on;
 SET workflow.now = '2030-01-01 08:00:00+00';
 SELECT wf_publish_event('Nobody', keep_for => '1 minute');
 SET workflow.now = '2030-01-01 08:02:00+00';

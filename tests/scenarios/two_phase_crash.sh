@@ -5,6 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 tests=$(dirname "${BASH_SOURCE[0]}")/../regress
 
 sed '/^-- What expires/,$d' "$tests/sql/two_phase.sql" >"$WORKFLOW_TMP/setup.sql"
+query "ALTER DATABASE workflow SET workflow.testing = on"
 psql -X -q -f "$WORKFLOW_TMP/setup.sql" >"$WORKFLOW_TMP/setup.out" 2>&1
 # Settings that the session of the test has.
 query "ALTER DATABASE workflow SET workflow.notify_triggers = off; ALTER DATABASE workflow SET client_min_messages = error;

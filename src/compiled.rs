@@ -192,6 +192,13 @@ pub fn judge(document: &Value, types: &dyn ActivityTypes, allow_unknown: bool) -
     judged
 }
 
+/// Compiles and judges content that a version had before, by the rules of then.
+pub fn judge_stored(document: &Value, types: &dyn ActivityTypes) -> Judged {
+    let judged = definition::judge(document, types, &limits(false), true);
+    interrupt::check();
+    judged
+}
+
 /// Compiles content that is stored, for a version with other links.
 pub fn compile(document: &Value, types: &dyn ActivityTypes) -> Result<Program, Vec<Problem>> {
     let compiled = definition::compile(document, types, &limits(false), true);

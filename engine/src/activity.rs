@@ -21,8 +21,8 @@ mod designer;
 pub(crate) mod handle;
 
 pub use descriptor::{
-    Check, CompensationRole, Descriptor, FlowRole, ForeignLanguage, InputDescriptor, OutputDescriptor, PartCondition,
-    PartList, Special,
+    Check, CompensationRole, Descriptor, FlowRole, ForeignLanguage, FurtherOutcomes, InputDescriptor, OutputDescriptor,
+    PartCondition, PartList, Special,
 };
 pub use designer::DesignerField;
 pub(crate) use handle::locate;

@@ -36,6 +36,7 @@ mod link;
 mod members;
 mod mentions;
 mod options;
+mod outcomes;
 mod outline;
 mod parts;
 mod problem;
@@ -56,7 +57,7 @@ pub use export::export;
 pub use identity::{Identity, identity};
 pub use link::{references, type_of};
 pub use options::updates_consumers;
-pub use problem::{Problem, ProblemKind, SqlText};
+pub use problem::{PersonText, Problem, ProblemKind, SqlText};
 pub use property::PROPERTIES;
 pub use resilience::problems_of_strategies;
 pub use types::{ActivityTypes, CustomType, ReadLimits, Refusal, WorkflowReference};
@@ -93,6 +94,8 @@ pub struct Judged {
     pub warnings: Vec<Problem>,
     /// The SQL of new content, for the host to parse.
     pub sql: Vec<SqlText>,
+    /// The assignees and candidates of new content, for the host to look up.
+    pub people: Vec<PersonText>,
     /// Triggers of new content, with the JSON pointers to them.
     pub triggers: Vec<(NodeIx, String)>,
 }
@@ -102,12 +105,13 @@ pub fn judge(document: &Value, types: &dyn ActivityTypes, limits: &ReadLimits, a
     let mut problems = Problems::of(limits.is_new);
     let mut triggers = Vec::new();
     let program = read(document, types, limits, allow_unknown, &mut triggers, &mut problems);
+    let people = problems.take_people();
     let (errors, warnings, sql) = problems.into_parts();
     let program = match program {
         Some(program) if errors.is_empty() => Ok(program),
         _ => Err(errors),
     };
-    Judged { program, warnings, sql, triggers }
+    Judged { program, warnings, sql, people, triggers }
 }
 
 /// Reads as much as possible; the program is valid only if there were no problems.

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use workflow_engine::Program;
+use workflow_engine::activities::catalogue;
+use workflow_engine::activity::FurtherOutcomes;
 use workflow_engine::definition::{
     ActivityTypes, CustomType, Problem, ProblemKind, ReadLimits, Refusal, WorkflowReference, compile, export, identity,
-    same_content,
+    judge, same_content,
 };
 use workflow_engine::expression::{ExpressionKind, ObjectTemplate};
 use workflow_engine::program::{Activation, Binding, IncidentStrategy, MaxConcurrency, Node, Security};
@@ -967,4 +969,89 @@ fn how_many_instances_run_at_the_same_time() {
     }
     let stored = compile(&with(keyed), &Registered, &ReadLimits::default(), false).expect("it was accepted");
     assert!(stored.options.max_concurrency.is_some());
+}
+
+/// What a flowchart with a connection from this activity is told: problems, or warnings if there are none.
+fn told_of_connection(activity: &Value, port: &str) -> Vec<String> {
+    let mut activity = activity.clone();
+    activity["id"] = json!("a");
+    let root = json!({"type": "Flowchart", "activities": [activity, {"id": "b", "type": "WriteLine", "text": "b"}],
+        "connections": [["a", port, "b"]]});
+    let read = judge(&with_root(root), &Registered, &ReadLimits { is_new: true, ..ReadLimits::default() }, false);
+    let said = |problems: Vec<Problem>| problems.into_iter().map(|p| p.message).filter(|m| m.contains("outcome"));
+    said(read.program.err().unwrap_or_default()).chain(said(read.warnings)).collect()
+}
+
+#[test]
+fn every_type_says_its_outcomes_or_that_they_are_open() {
+    for activity in catalogue::ACTIVITIES {
+        let descriptor = activity.descriptor();
+        let example: Value = serde_json::from_str(descriptor.example).expect(descriptor.type_name);
+        let outcomes = if descriptor.outcomes.is_empty() { &["Done"][..] } else { descriptor.outcomes };
+        for outcome in outcomes {
+            assert_eq!(told_of_connection(&example, outcome), Vec::<String>::new(), "{}", descriptor.type_name);
+        }
+        let told = told_of_connection(&example, "Nonsense");
+        let is_open =
+            matches!(descriptor.type_name, "Elsa.RunJavaScript" | "Elsa.Composite" | "Elsa.WorkflowDefinitionActivity");
+        assert_eq!(told.is_empty(), is_open, "{}: {told:?}", descriptor.type_name);
+        assert_eq!(is_open, descriptor.further_outcomes == FurtherOutcomes::Any, "{}", descriptor.type_name);
+    }
+    assert!(told_of_connection(&json!({"type": "Acme.Approve"}), "Anything").is_empty());
+}
+
+#[test]
+fn outcomes_of_the_activity_itself_are_known() {
+    let switch = json!({"type": "FlowSwitch", "cases": [{"label": "Short", "condition": true}]});
+    assert!(told_of_connection(&switch, "Short").is_empty());
+    assert_eq!(
+        told_of_connection(&switch, "Shrot"),
+        ["activity \"a\" has no outcome \"Shrot\", only \"Default\", \"Short\" (did you mean \"Short\"?)"]
+    );
+    let task = |timeout: Value| json!({"type": "RunTask", "taskName": "t", "timeout": timeout});
+    assert!(told_of_connection(&task(json!("1 hour")), "Timeout").is_empty());
+    assert_eq!(told_of_connection(&task(json!(null)), "Timeout").len(), 1);
+    let request = |codes: Value| json!({"type": "FlowSendHttpRequest", "url": "x", "expectedStatusCodes": codes});
+    assert!(told_of_connection(&request(json!([404, "409"])), "409").is_empty());
+    assert!(told_of_connection(&request(json!(null)), "200").is_empty());
+    assert_eq!(told_of_connection(&request(json!([404])), "200").len(), 1);
+    assert!(told_of_connection(&request(json!({"js": "[1]"})), "200").is_empty());
+}
+
+#[test]
+fn a_wrong_outcome_in_elsas_form_or_in_stored_content_is_a_warning() {
+    let flow = |decision: Value| {
+        json!({"definitionId": "d", "root": {"type": "Flowchart",
+        "activities": [decision, {"id": "b", "type": "WriteLine", "text": "b"}], "connections": [["a", "Yes", "b"]]}})
+    };
+    let short = flow(json!({"id": "a", "type": "FlowDecision", "condition": true}));
+    let elsa = flow(json!({"id": "a", "type": "Elsa.FlowDecision", "nodeId": "Workflow1:a", "condition": true}));
+    let new = ReadLimits { is_new: true, ..ReadLimits::default() };
+    for (document, limits, is_accepted) in
+        [(&short, &new, false), (&elsa, &new, true), (&short, &ReadLimits::default(), true)]
+    {
+        let read = judge(document, &Registered, limits, false);
+        assert_eq!(read.program.is_ok(), is_accepted);
+        assert_eq!(read.warnings.iter().any(|w| w.message.contains("\"Yes\"")), is_accepted);
+    }
+}
+
+#[test]
+fn an_expression_inside_a_plain_value_is_a_problem_of_new_content() {
+    let task = |payload: Value| json!({"type": "RunTask", "taskName": "t", "payload": payload});
+    for key in ["js", "sql", "liquid", "var", "input", "object", "literal"] {
+        let found = problems_of_root(task(json!({"list": [{"a/b": {key: "x"}}]})));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("/root/payload/list/0/a~1b: "), "{found:?}");
+        let stored = with_root(task(json!({"list": [{key: "x"}]})));
+        assert!(compile(&stored, &Registered, &ReadLimits::default(), false).is_ok());
+    }
+    for payload in [
+        json!({"properties": {"input": {"type": "string"}}}),
+        json!({"input": "x", "more": 1}),
+        json!({"literal": {"a": {"input": "x"}}}),
+        json!({"object": {"a": {"literal": {"input": "x"}}}}),
+    ] {
+        program(&with_root(task(payload)));
+    }
 }

@@ -1,7 +1,7 @@
 //! Definitions: storing, publishing, retracting, deleting, and the trigger index.
 
 use serde_json::Value;
-use workflow_engine::definition::{self, Judged};
+use workflow_engine::definition;
 
 use crate::access;
 use crate::compiled;
@@ -65,10 +65,10 @@ pub fn define(
     let owner = owner_of(&identity.definition_id, latest.as_ref())?;
     refuse_large(document)?;
     let linker = Linker::new(owner.clone());
-    let judged = compiled::judge(document, &linker, allow_unknown);
+    let mut judged = judge::judge(document, &linker, allow_unknown, latest.as_ref())?;
     let links = linker.into_links()?;
-    let Judged { program, warnings, sql, .. } = judged;
-    let program = program.map_err(|problems| error::definition(&problems))?;
+    let doubts = judge::doubts(&mut judged);
+    let program = judged.program.map_err(|problems| error::definition(&problems))?;
     let search_path = names::found(&identity.definition_id, &program, role_of(owner.as_ref()));
     let new = New::of(Some(&program), &links, document, &identity, search_path);
     let owner = owner.map_or_else(owners::current_id, |owner| owner.id);
@@ -77,7 +77,7 @@ pub fn define(
     if publish {
         publish_version(session, &row)?;
     }
-    judge::warn(warnings, &sql);
+    judge::warn(&doubts);
     judge::warn_of_others(&row, &was_unknown, &links)?;
     warn_without_login(&row);
     Ok((identity.definition_id, row.version))

@@ -3,7 +3,7 @@
 //! It ends with its root, or when a `Complete` inside it ends it.
 
 use crate::activity::handle::{outputs, ports};
-use crate::activity::{Activity, Descriptor, OutputDescriptor, Special};
+use crate::activity::{Activity, Descriptor, FurtherOutcomes, OutputDescriptor, Special};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 
@@ -31,6 +31,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     outputs: OUTPUTS,
     ports: PORTS,
     container: true,
+    further_outcomes: FurtherOutcomes::Any,
     special: Special::Result,
     example: r#"{"type": "Composite", "variables": {"Sum": 0}, "resultVariable": "Sum", "root": {"type": "SetVariable", "variable": "Sum", "value": 5}, "result": {"output": "Total"}}"#,
     ..Descriptor::BASE

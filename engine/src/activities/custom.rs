@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::activity::{Activity, Descriptor};
+use crate::activity::{Activity, Descriptor, FurtherOutcomes};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::execution::callback::{apply, context, invalid};
@@ -23,6 +23,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     container: false,
     uses_sql: true,
     example: r#"{"type": "Custom"}"#,
+    further_outcomes: FurtherOutcomes::Any,
     ..Descriptor::BASE
 };
 

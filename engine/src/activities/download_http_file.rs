@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::http_request::{self, OUTCOMES, expected, outcomes};
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, FurtherOutcomes, OutputDescriptor};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -43,6 +43,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     outputs: OUTPUTS,
     opens_tasks: true,
     outcomes: OUTCOMES,
+    further_outcomes: FurtherOutcomes::Listed("expectedStatusCodes"),
     example: r#"{"type": "DownloadHttpFile", "url": "https://files.example/prices.csv", "responseContentBytes": {"output": "Prices"}}"#,
     ..Descriptor::BASE
 };

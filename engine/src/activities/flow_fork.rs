@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::activity::handle::inputs;
-use crate::activity::{Activity, Descriptor, FlowRole, InputDescriptor};
+use crate::activity::{Activity, Descriptor, FlowRole, FurtherOutcomes, InputDescriptor};
 use crate::execution::{Execution, Outcomes};
 use crate::fault::Fault;
 
@@ -26,6 +26,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Leaves a flowchart's node with several outcomes at once, one per branch.",
     inputs: INPUTS,
     outcomes: &["Done"],
+    further_outcomes: FurtherOutcomes::Listed("branches"),
     flow: FlowRole::Fork,
     example: r#"{"type": "FlowFork", "branches": ["Stock", "Credit"]}"#,
     ..Descriptor::BASE

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::http_request::{self, OUTCOMES, expected, outcomes, usual_retry};
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor};
+use crate::activity::{Activity, Descriptor, FurtherOutcomes};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::expression::Expression;
@@ -44,6 +44,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     outputs: OUTPUTS,
     opens_tasks: true,
     outcomes: OUTCOMES,
+    further_outcomes: FurtherOutcomes::Listed("expectedStatusCodes"),
     example: r#"{"type": "FlowSendHttpRequest", "url": "https://stock.example/items", "expectedStatusCodes": [200, 404], "parsedContent": {"output": "Items"}}"#,
     ..Descriptor::BASE
 };

@@ -2,7 +2,7 @@
 
 use super::switch::{MODES, check_mode};
 use crate::activity::handle::inputs;
-use crate::activity::{Activity, Descriptor, InputDescriptor, PartCondition, PartList};
+use crate::activity::{Activity, Descriptor, FurtherOutcomes, InputDescriptor, PartCondition, PartList};
 use crate::execution::{Execution, Outcomes};
 use crate::fault::Fault;
 use serde_json::Value;
@@ -39,6 +39,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         hint: Some("flow-switch-editor"),
     }],
     outcomes: &["Default"],
+    further_outcomes: FurtherOutcomes::Labels,
     example: r#"{"type": "FlowSwitch", "cases": [{"label": "Short", "condition": {"js": "getInput('days') <= 2"}}, {"label": "Long", "condition": true}]}"#,
     ..Descriptor::BASE
 };

@@ -1,6 +1,6 @@
 //! Stands for an unknown activity type in a definition that was stored all the same.
 
-use crate::activity::{Activity, Descriptor};
+use crate::activity::{Activity, Descriptor, FurtherOutcomes};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
@@ -13,6 +13,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     category: "System",
     description: "Stands in for an activity type that is not known.",
     example: r#"{"type": "NotFoundActivity"}"#,
+    further_outcomes: FurtherOutcomes::Any,
     ..Descriptor::BASE
 };
 

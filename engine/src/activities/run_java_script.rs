@@ -3,7 +3,7 @@
 //! The script is part of the definition: text that is computed while the workflow runs never runs as code.
 
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, FurtherOutcomes, InputDescriptor, OutputDescriptor};
 use crate::execution::Execution;
 use crate::expression::ExpressionKind;
 use crate::fault::Fault;
@@ -33,6 +33,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     inputs: INPUTS,
     outputs: OUTPUTS,
     outcomes: &["Done"],
+    further_outcomes: FurtherOutcomes::Any,
     example: r#"{"type": "RunJavaScript", "script": "setOutcome(getInput('days') > 5 ? 'Long' : 'Short')", "possibleOutcomes": ["Long", "Short"]}"#,
     ..Descriptor::BASE
 };

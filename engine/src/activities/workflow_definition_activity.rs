@@ -3,7 +3,7 @@
 //! Its root executes inside the instance of the consumer. The inputs are evaluated in the scope of the consumer; inside
 //! the inlined workflow they are variables. The activity ends with its root, or when a `Complete` inside it ends it.
 
-use crate::activity::{Activity, CompensationRole, Descriptor, Port};
+use crate::activity::{Activity, CompensationRole, Descriptor, FurtherOutcomes, Port};
 use crate::execution::{Execution, Signal};
 use crate::fault::Fault;
 
@@ -24,6 +24,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
                   a workflow that is usable as an activity can be named by its type, too.",
     compensation: CompensationRole::Scope,
     example: r#"{"type": "WorkflowDefinitionActivity", "workflowDefinitionId": "add-numbers", "a": 4, "b": 5, "sum": {"output": "Total"}}"#,
+    further_outcomes: FurtherOutcomes::Any,
     ..Descriptor::BASE
 };
 

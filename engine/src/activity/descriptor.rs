@@ -25,6 +25,8 @@ pub struct Descriptor {
     pub parts: &'static [PartList],
     /// Outcomes it can complete with; empty means `Done`. For documentation and the check of connections.
     pub outcomes: &'static [&'static str],
+    /// Which outcomes it can complete with beside these.
+    pub further_outcomes: FurtherOutcomes,
     /// Whether it may carry `canStartWorkflow`.
     pub trigger: bool,
     /// Whether it ends the enclosing sequence or flowchart.
@@ -45,6 +47,19 @@ pub struct Descriptor {
     pub acts_for_owner: bool,
     /// A complete example in the short form, JSON text.
     pub example: &'static str,
+}
+
+/// Outcomes that depend on the activity in the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FurtherOutcomes {
+    /// There are none.
+    None,
+    /// The first text of each part of its first list of parts, such as the label of a case.
+    Labels,
+    /// The constants in the list that this input is; any, if the input is computed.
+    Listed(&'static str),
+    /// Any name: a script or an activity inside says it.
+    Any,
 }
 
 /// Role of an activity in the control flow. Flowcharts look for their start and joins, pictures for the other roles.
@@ -242,6 +257,7 @@ impl Descriptor {
         children: None,
         parts: &[],
         outcomes: &[],
+        further_outcomes: FurtherOutcomes::None,
         trigger: false,
         terminal: false,
         flow: FlowRole::Step,

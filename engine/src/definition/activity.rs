@@ -21,6 +21,7 @@ use crate::expression::{Expression, ExpressionKind};
 use crate::node_ix::NodeIx;
 use crate::program::{Binding, FlowMode, Node, Options, Program, Retry};
 use crate::resilience::Strategies;
+use crate::value::indexed::{MAX_INDEXED, check_indexed};
 use crate::value::{Bounds, parse_type_name};
 
 mod strategy;
@@ -28,6 +29,9 @@ mod strict;
 
 /// Beginning of every path of ids: Elsa's id of the workflow, whatever its name is.
 pub(super) const WORKFLOW: &str = "Workflow1";
+
+/// Bytes of the path of ids of a trigger: an index holds it beside the id of the definition.
+const MAX_TRIGGER_PATH: usize = 1_500;
 
 /// Reads all activities. Flowcharts that declare no mode have that of the options.
 pub(super) fn read_all(
@@ -49,6 +53,11 @@ pub(super) fn read_all(
             let message = "the activity ids of the definition are too long for its depth of nesting";
             problems.add(ProblemKind::TooLarge, &Path::Activity(outline, ix), message);
             return Vec::new();
+        }
+        if problems.is_new()
+            && let Err(fault) = check_indexed("activity id", &raw.id, MAX_INDEXED)
+        {
+            problems.add(ProblemKind::TooLarge, &Path::Activity(outline, ix), fault.message);
         }
         let node_id = format!("{above}:{}", raw.id);
         let mut node = plain(raw, node_id);
@@ -74,6 +83,12 @@ pub(super) fn read_all(
         let usual = node.activity.usual_retry(&node.inputs).map(Arc::new);
         let of_all = options.retry.clone().filter(|_| !raw.kind.holds_activities());
         node.retry = Retry::or(node.retry.take(), usual.or(of_all));
+        if problems.is_new()
+            && node.can_start_workflow
+            && let Err(fault) = check_indexed("path of activity ids", &node.node_id, MAX_TRIGGER_PATH)
+        {
+            problems.add(ProblemKind::TooLarge, &Path::Activity(outline, ix), fault.message);
+        }
         nodes.push(node);
     }
     connections::introduce_members(&mut nodes);
@@ -275,23 +290,38 @@ impl<'a> Reading<'a> {
                 return self.reader.code_input(value, language, &place);
             }
             if let Some(statement) = input.statement.then(|| statement_text(value)).flatten() {
-                return self.reader.input(statement, type_name, &place);
+                return self.reader.source(statement, type_name, &place);
             }
             // Each parameter of a statement may be an expression.
             if descriptor.uses_sql && input.name == "parameters" {
                 self.reader.template_input(value, type_name, &place)
             } else if input.script {
                 self.reader.script(value, &place)
+            } else if input.statement {
+                self.reader.source(value, type_name, &place)
+            } else if descriptor.uses_sql && input.name == "statement" {
+                self.reader.numbered_statement(value, type_name, &place)
             } else {
                 self.reader.input(value, type_name, &place)
             }
         });
         if let Some(check) = input.check
+            && self.reader.problems.is_new()
             && let Some((key, _)) = entry(members, input.name)
             && let Some(Expression { kind: ExpressionKind::Literal(value), .. }) = &read
             && let Err(fault) = check(value)
         {
             self.reader.problems.invalid(&place.key(key), fault.message);
+        }
+        if descriptor.opens_tasks
+            && matches!(input.name, "assignee" | "candidates")
+            && let Some((key, _)) = entry(members, input.name)
+            && let Some(Expression { kind: ExpressionKind::Literal(value), .. }) = &read
+        {
+            let people = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+            for person in people.iter().filter_map(Value::as_str) {
+                self.reader.problems.note_person(person, &place.key(key));
+            }
         }
         if self.reader.problems.count() == before {
             self.check_needed(members, input, descriptor, read.as_ref());

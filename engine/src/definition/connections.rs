@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::json::{Path, elements, entry, kind_of, member, text};
+use super::outcomes::{DONE, Outcomes};
 use super::outline::{Outline, RawActivity};
 use super::problem::Problems;
 use super::{flow_mode, members};
@@ -12,9 +13,6 @@ use crate::activity::FlowRole;
 use crate::node_ix::NodeIx;
 use crate::program::{Connection, FlowGraph, FlowMode, Member, MergeMode, Node};
 use crate::spelling::nearest;
-
-/// Default outcome of a connection.
-const DONE: &str = "Done";
 
 /// Members of a connection that is an object.
 const MEMBERS: [&str; 5] = ["source", "sourcePort", "target", "targetPort", "vertices"];
@@ -32,7 +30,7 @@ pub(super) struct Edge<'d> {
 
 /// Reads the connections of a flowchart, its mode and the merge modes of its activities; `otherwise` is the mode of the
 /// definition.
-pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, problems: &mut Problems) -> FlowGraph {
+pub(super) fn read<'d>(outline: &Outline<'d>, ix: usize, otherwise: FlowMode, problems: &mut Problems) -> FlowGraph {
     let raw = &outline.activities[ix];
     let children = raw.children.iter().copied().map(NodeIx::at).collect();
     let Some(members) = raw.members() else {
@@ -43,6 +41,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
     let above = Path::Activity(outline, ix);
     let mut connections = Vec::new();
     let mut seen = HashSet::new();
+    let mut outcomes = Outcomes::default();
     for (step, value) in written(members, &above, problems) {
         let place = Path::Below(&above, &step);
         let Some(edge) = edge(value, &place, problems) else {
@@ -55,7 +54,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
         let (Some(source), Some(target)) = ends else {
             continue;
         };
-        check_port(edge.port, outline, source, &place, problems);
+        outcomes.check(edge.port, outline, source, &place, problems);
         // A repeated connection would make a join wait for two arrivals of a single one.
         if !seen.insert(edge) {
             continue;
@@ -179,18 +178,4 @@ fn find(id: &str, by_id: &HashMap<&str, usize>, place: &Path<'_>, problems: &mut
         problems.invalid(place, format!("the flowchart has no activity with id \"{id}\"{hint}"));
     }
     found
-}
-
-/// Reports an outcome in the wrong letter case, because no activity would ever complete with it.
-fn check_port(port: &str, outline: &Outline<'_>, source: usize, place: &Path<'_>, problems: &mut Problems) {
-    let source = &outline.activities[source];
-    let described = source.descriptor().map_or(&[][..], |descriptor| descriptor.outcomes).iter().copied();
-    let declared = source.workflow().into_iter().flat_map(|workflow| &workflow.outcomes).map(String::as_str);
-    let mut outcomes = described.chain(declared);
-    if outcomes.clone().any(|outcome| outcome == port) {
-        return;
-    }
-    if let Some(right) = outcomes.find(|outcome| outcome.eq_ignore_ascii_case(port)) {
-        problems.invalid(place, format!("unknown outcome \"{port}\" (did you mean \"{right}\"?)"));
-    }
 }

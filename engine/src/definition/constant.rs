@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::forms::{ShortKey, short_form};
+use super::forms::{PlainPart, ShortKey, find_part, no_expression, short_form};
 use super::json::{Path, entry, kind_of, member, too_deep};
 use super::problem::{ProblemKind, Problems};
 use crate::fault::shorten;
@@ -63,6 +63,7 @@ pub(super) fn constant(value: &Value, type_name: TypeName, place: &Path<'_>, pro
         problems.add(ProblemKind::TooDeep, place, "a constant is nested too deeply");
         return Value::Null;
     }
+    let is_marked = short_form(value).is_some();
     let value = match short_form(value) {
         Some((ShortKey::Literal, inner)) => inner,
         Some((key, _)) => {
@@ -74,6 +75,12 @@ pub(super) fn constant(value: &Value, type_name: TypeName, place: &Path<'_>, pro
     };
     if is_blank(value, type_name) {
         return Value::Null;
+    }
+    if !is_marked
+        && problems.is_new()
+        && let Some((step, PlainPart::Expression(key))) = find_part(value, PlainPart::is_expression)
+    {
+        problems.warn(&Path::Below(place, &step), no_expression(key));
     }
     convert(copy_or_null(value), type_name).unwrap_or_else(|fault| {
         problems.invalid(place, fault.message);

@@ -22,6 +22,7 @@ use crate::expression::sql_template::SqlTemplate;
 use crate::value::{TypeName, convert, copy_or_null};
 
 mod foreign_code;
+mod plain;
 mod reference;
 mod template;
 
@@ -47,6 +48,14 @@ pub(super) struct ExpressionReader<'a> {
 impl ExpressionReader<'_> {
     /// Reads an input; `None` if it is unset or wrong.
     pub fn input(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
+        if short_form(value).is_none() && wrapper(value).is_none() {
+            self.check_plain(value, place);
+        }
+        self.source(value, type_name, place)
+    }
+
+    /// Reads an input that may be source code as plain text; braces in it are no mistake.
+    pub fn source(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         if let Some((key, inner)) = short_form(value) {
             return self.short(key, inner, type_name, place);
         }
@@ -70,7 +79,7 @@ impl ExpressionReader<'_> {
     /// Reads a script that an activity runs: constant text, or JavaScript. Computed text is refused, because it would
     /// run code that was not checked when the definition was stored.
     pub fn script(&mut self, value: &Value, place: &Path<'_>) -> Option<Expression> {
-        let mut read = self.input(value, TypeName::String, place)?;
+        let mut read = self.source(value, TypeName::String, place)?;
         read.type_name = TypeName::Any;
         match &read.kind {
             ExpressionKind::JavaScript(_) => {}
@@ -171,20 +180,20 @@ impl ExpressionReader<'_> {
                 return value.and_then(|value| self.elsa_object(value, type_name, place));
             }
             "javascript" => {
-                let source = self.source(value?, type_text, place)?;
+                let source = self.elsa_text(value?, type_text, place)?;
                 self.problems.check_script(source, self.strict, place);
                 ExpressionKind::JavaScript(source.into())
             }
             "liquid" => {
-                let source = self.source(value?, type_text, place)?;
+                let source = self.elsa_text(value?, type_text, place)?;
                 self.liquid(source, place)?
             }
             "sql" => {
-                let source = self.source(value?, type_text, place)?;
+                let source = self.elsa_text(value?, type_text, place)?;
                 self.sql(source, place)?
             }
             "csharp" | "python" => {
-                let source = self.source(value?, type_text, place).filter(|source| !source.trim().is_empty())?;
+                let source = self.elsa_text(value?, type_text, place).filter(|source| !source.trim().is_empty())?;
                 let csharp = type_text.eq_ignore_ascii_case("csharp");
                 let language = if csharp { ForeignLanguage::CSharp } else { ForeignLanguage::Python };
                 return self.foreign_code(source, language, type_name, place);
@@ -232,7 +241,7 @@ impl ExpressionReader<'_> {
         }
     }
 
-    fn source<'v>(&mut self, value: &'v Value, type_text: &str, place: &Path<'_>) -> Option<&'v str> {
+    fn elsa_text<'v>(&mut self, value: &'v Value, type_text: &str, place: &Path<'_>) -> Option<&'v str> {
         if value.as_str().is_none() {
             let message = format!("an expression of type \"{type_text}\" must be a string, not {}", kind_of(value));
             self.problems.invalid(place, message);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::json::{entry, member, text};
+use super::json::{entry, escaped, member, text};
 
 /// A key that makes an object with one member an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,81 @@ pub(super) fn short_form(value: &Value) -> Option<(ShortKey, &Value)> {
     let object = value.as_object().filter(|object| object.len() == 1)?;
     let (name, value) = object.iter().next()?;
     ShortKey::ALL.into_iter().find(|key| key.name() == name).map(|key| (key, value))
+}
+
+/// A part of a plain value.
+pub(super) enum PlainPart<'v> {
+    /// An object that would be an expression where one is read.
+    Expression(ShortKey),
+    /// A text.
+    Text(&'v str),
+}
+
+impl PlainPart<'_> {
+    /// Whether it is an expression where one is read.
+    pub fn is_expression(&self) -> bool {
+        matches!(self, Self::Expression(_))
+    }
+}
+
+/// The first wanted part of a plain value, with the JSON pointer to it. Only that pointer is built: keys can be long.
+pub(super) fn find_part<'v>(
+    value: &'v Value,
+    is_wanted: impl Fn(&PlainPart<'v>) -> bool,
+) -> Option<(String, PlainPart<'v>)> {
+    let mut open = vec![(0, None, value)];
+    let mut path: Vec<Step<'v>> = Vec::new();
+    while let Some((depth, step, value)) = open.pop() {
+        path.truncate(depth);
+        path.extend(step);
+        let part = match (short_form(value), value) {
+            // {"properties": {"input": {…}}} of a JSON Schema is no expression.
+            (Some((key, Value::String(_))), _) => Some(PlainPart::Expression(key)),
+            (_, Value::String(text)) => Some(PlainPart::Text(text)),
+            _ => None,
+        };
+        if let Some(part) = part {
+            if is_wanted(&part) {
+                return Some((path.iter().map(Step::pointer).collect(), part));
+            }
+            continue;
+        }
+        let below = path.len();
+        match value {
+            Value::Array(list) => {
+                open.extend(list.iter().enumerate().rev().map(|(at, part)| (below, Some(Step::Index(at)), part)));
+            }
+            Value::Object(members) => {
+                open.extend(members.iter().rev().map(|(key, part)| (below, Some(Step::Key(key)), part)));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A step of a JSON pointer.
+enum Step<'v> {
+    Key(&'v str),
+    Index(usize),
+}
+
+impl Step<'_> {
+    fn pointer(&self) -> String {
+        match self {
+            Self::Key(key) => format!("/{}", escaped(key)),
+            Self::Index(index) => format!("/{index}"),
+        }
+    }
+}
+
+/// What is wrong with an expression inside a plain value.
+pub(super) fn no_expression(key: ShortKey) -> String {
+    format!(
+        "\"{}\" inside a plain value is no expression: write {{\"object\": …}} around the whole value, or \
+         {{\"literal\": …}} to pass it on as it is",
+        key.name()
+    )
 }
 
 /// Elsa's wrapper of an input or output.

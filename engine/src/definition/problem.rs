@@ -32,6 +32,15 @@ pub struct SqlText {
     pub is_statement: bool,
 }
 
+/// An assignee or candidate of new content. The host knows the roles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PersonText {
+    /// JSON pointer to the input, for a problem that the host finds.
+    pub path: String,
+    /// The constant: `role:` with the name of a role, or a label of the application.
+    pub text: String,
+}
+
 /// The kinds of problems, which the extension maps to SQLSTATEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
@@ -64,6 +73,7 @@ pub(super) struct Problems {
     left_off: usize,
     warnings: Vec<Problem>,
     sql: Vec<SqlText>,
+    people: Vec<PersonText>,
     /// Names in scripts and expressions, to be checked after the whole document was read.
     pub mentions: Mentions,
 }
@@ -80,7 +90,12 @@ impl Problems {
             return;
         }
         match javascript::check(source) {
-            Ok(()) => self.mentions.script(source, strict, path),
+            Ok(()) => {
+                if let Some((name, hint)) = javascript::calls_outside(source) {
+                    self.warn(path, format!("scripts have no \"{name}\". {hint}"));
+                }
+                self.mentions.script(source, strict, path);
+            }
             Err(message) => self.invalid(path, message),
         }
     }
@@ -89,6 +104,13 @@ impl Problems {
     pub fn note_sql(&mut self, text: &str, is_statement: bool, path: &Path<'_>) {
         if self.is_new && self.sql.len() < MAX_PROBLEMS {
             self.sql.push(SqlText { path: path.to_string(), text: text.to_owned(), is_statement });
+        }
+    }
+
+    /// Adds an assignee or candidate of new content.
+    pub fn note_person(&mut self, text: &str, path: &Path<'_>) {
+        if self.is_new && self.people.len() < MAX_PROBLEMS {
+            self.people.push(PersonText { path: path.to_string(), text: text.to_owned() });
         }
     }
 
@@ -182,6 +204,11 @@ impl Problems {
     /// How many problems there are so far.
     pub fn count(&self) -> usize {
         self.list.len() + self.left_off
+    }
+
+    /// Takes the assignees and candidates.
+    pub fn take_people(&mut self) -> Vec<PersonText> {
+        std::mem::take(&mut self.people)
     }
 
     /// Returns the problems, the warnings and the SQL.

@@ -7,7 +7,7 @@ use crate::execution::burst::Burst;
 use crate::execution::undo::Undo;
 use crate::fault::{Fault, shorten};
 use crate::instance::Instance;
-use crate::value::{Json, check_extent, convert, copy_or_null};
+use crate::value::{Json, check_extent, convert, copy_or_null, nul_in_string};
 
 /// How many variables a container may hold when a script adds one. The limit exists because a lookup compares every
 /// name.
@@ -72,6 +72,9 @@ impl Burst<'_> {
     /// container.
     pub fn create_variable(&mut self, from: u32, name: &str, value: Value) -> Result<bool, Fault> {
         check_extent(&value)?;
+        if name.contains('\0') {
+            return Err(nul_in_string());
+        }
         let mut current = Some(from);
         while let Some((sequence, context)) =
             current.and_then(|of| Some((of, self.instance.state.contexts.get_mut(&of)?)))

@@ -70,10 +70,30 @@ pub fn evaluate(source: &str, scope: &mut dyn Scope) -> Result<Value, Fault> {
 pub fn check(source: &str) -> Result<(), String> {
     let limits = ScriptLimits::default();
     with_engine(limits, |engine| engine.check(source, &limits)).map_err(|failure| match failure {
+        // QuickJS does not name what it cannot parse outside of an async function.
+        Failure::Fault(fault) if has_word(source, "await") => format!("{} ({})", fault.message, failure::NO_WAITING),
         Failure::Fault(fault) => fault.message,
         Failure::Interrupted => "interrupted".to_owned(),
         Failure::Panic(payload) => resume_unwind(payload),
     })
+}
+
+/// Names of the world outside that a script calls, although no script has them.
+pub(crate) fn calls_outside(source: &str) -> Option<(&'static str, &'static str)> {
+    let called = |name: &&&str| {
+        source.match_indices(**name).any(|(at, _)| {
+            let is_apart = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.'));
+            source[..at].chars().next_back().is_none_or(is_apart)
+                && source[at + name.len()..].trim_start().starts_with('(')
+        })
+    };
+    let found = ["fetch", "require", "setTimeout", "setInterval"].iter().find(called)?;
+    let is_own = source.contains(&format!("function {found}")) || source.contains(&format!("{found} ="));
+    if is_own { None } else { failure::way_out(found).map(|hint| (*found, hint)) }
+}
+
+fn has_word(source: &str, word: &str) -> bool {
+    source.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$'))).any(|found| found == word)
 }
 
 /// Whether the global object has this name, so that every script finds it.

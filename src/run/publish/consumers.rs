@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
+use workflow_engine::Program;
 use workflow_engine::definition::{self, WorkflowReference};
 
 use super::index::publish_alone;
@@ -174,10 +175,42 @@ fn replace(
     links.dedup();
     let program =
         compiled::compile(&document, &Pinned::to(&links)?).map_err(|problems| error::definition(&problems))?;
+    refuse_lost_outcomes(&program, consumer)?;
     let identity = definition::identity(&document).map_err(|problem| error::definition(&[problem]))?;
     // The SQL is the same text, so its names must mean what they meant.
     let search_path = definitions::search_path(row.id);
     add(session, &New::of(Some(&program), &links, &document, &identity, search_path), row.owner.id)
+}
+
+/// Refuses a new version of a consumer if what it uses has lost an outcome that the consumer follows: it would end
+/// without what comes behind.
+fn refuse_lost_outcomes(program: &Program, consumer: &Consumer) -> Result<(), PgError> {
+    for inlined in &program.inlined {
+        let follows = |port: &str| {
+            program.node(inlined.node).parent.is_some_and(|above| {
+                program.node(above).flow.as_deref().is_some_and(|flow| flow.has_connection(inlined.node, port))
+            })
+        };
+        for (_, used) in &consumer.links {
+            if used.definition_id != inlined.program.definition_id {
+                continue;
+            }
+            let before = compiled::of_version(used.id)?;
+            let lost =
+                before.program.outcomes.iter().find(|port| !inlined.program.outcomes.contains(port) && follows(port));
+            if let Some(port) = lost {
+                return Err(PgError::new(
+                    "22023",
+                    format!(
+                        "workflow definition \"{}\" has no outcome \"{port}\" any more, which a connection of activity \"{}\" follows",
+                        used.definition_id,
+                        program.node(inlined.node).id
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What a reference can say about the version that it means.

@@ -111,7 +111,8 @@ struct JudgedDraft {
 
 fn judged(session: &Session, document: &Value, identity: &Identity, owner: Option<&Owner>) -> JudgedDraft {
     let linker = Linker::new(owner.cloned());
-    let (program, mut problems) = judge::found_in(session, compiled::judge(document, &linker, false));
+    let judged = compiled::judge(document, &linker, false);
+    let (program, mut problems) = judge::found_in(session, judged);
     let links = linker.into_links().unwrap_or_else(|error| {
         problems.push(judge::problem(ProblemKind::Invalid, "", error));
         Vec::new()
@@ -133,11 +134,12 @@ pub fn complete(session: &Session, draft: &DefinitionRow) -> Result<DefinitionRo
     let saved = last.by.map(|by| Saved { at: last.at, by: by.id, session: last.session });
     let row = if is_free {
         let linker = Linker::new(Some(draft.owner.clone()));
-        let judged = compiled::judge(&document, &linker, false);
+        let mut judged = judge::judge(&document, &linker, false, Some(draft))?;
+        let doubts = judge::doubts(&mut judged);
         let links = linker.into_links()?;
         let program = judged.program.map_err(|problems| error::definition(&problems))?;
         let search_path = names::found(&draft.definition_id, &program, draft.owner.role());
-        judge::warn(judged.warnings, &judged.sql);
+        judge::warn(&doubts);
         let new = New::of(Some(&program), &links, &document, &identity, search_path);
         replace(session, &New { saved, ..new }, draft, last.revision)?
     } else {

@@ -6,16 +6,21 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::calendar::Zone;
-use workflow_engine::definition::{self, ActivityTypes, Judged, Problem, ProblemKind, SqlText, WorkflowReference};
+use workflow_engine::definition::{
+    self, ActivityTypes, Judged, PersonText, Problem, ProblemKind, SqlText, WorkflowReference,
+};
+use workflow_engine::execution::ForPeople;
 use workflow_engine::expression::{Rows, Scope, Take};
 use workflow_engine::host::{Function, Host};
+use workflow_engine::program::SearchPath;
 use workflow_engine::{Fault, Program, trigger};
 
+use super::storing::refuse_long;
 use crate::access;
 use crate::compiled::{self, Registered};
 use crate::pg::error::warning;
 use crate::pg::membership::is_superuser;
-use crate::pg::{PgError, guc, interrupt, json, parse, role, user_sql};
+use crate::pg::{PgError, guc, interrupt, json, parse, role, session, user_sql};
 use crate::run::link::Linker;
 use crate::run::session::new_id;
 use crate::run::{Session, built_in, timing};
@@ -34,17 +39,39 @@ pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgE
     if let Some(Err(error)) = identity.as_ref().map(|identity| refuse_reserved(&identity.definition_id)) {
         found.push(problem(ProblemKind::Invalid, "/definitionId", error));
     }
-    let latest = identity.and_then(|identity| definitions::latest(&identity.definition_id));
+    let latest = identity.as_ref().and_then(|identity| definitions::latest(&identity.definition_id));
+    if let (None, Some(identity)) = (&latest, &identity)
+        && let Err(error) = refuse_long(&identity.definition_id)
+    {
+        found.push(problem(ProblemKind::TooLarge, "/definitionId", error));
+    }
     let linker = Linker::new(latest.as_ref().map(|latest| latest.owner.clone()));
-    let mut judged = compiled::judge(document, &linker, false);
+    let mut judged = judge(document, &linker, false, latest.as_ref())?;
     linker.into_links()?;
     if is_stored(document, latest.as_ref())? {
-        found.append(&mut judged.warnings);
-        found.extend(unparsable(&judged.sql));
+        found.append(&mut doubts(&mut judged));
     } else {
         found.extend(found_in(session, judged).1);
     }
     Ok(found)
+}
+
+/// Judges a document. Content that a version of the definition had before is read by the rules of then, if those of now
+/// refuse it: whoever goes back to that version must be able to.
+pub fn judge(
+    document: &Value,
+    types: &dyn ActivityTypes,
+    allow_unknown: bool,
+    latest: Option<&DefinitionRow>,
+) -> Result<Judged, PgError> {
+    let judged = compiled::judge(document, types, allow_unknown);
+    let (Err(_), Some(latest)) = (&judged.program, latest) else { return Ok(judged) };
+    for row in definitions::all(&latest.definition_id) {
+        if !row.is_draft && definition::same_content(&definitions::whole(row.id)?.document, document) {
+            return Ok(compiled::judge_stored(document, types));
+        }
+    }
+    Ok(judged)
 }
 
 /// Refuses a document with the id of a built-in definition (42710).
@@ -75,8 +102,9 @@ pub fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> b
 }
 
 /// The program of a document that was judged, if it compiles, and all problems.
-pub fn found_in(session: &Session, judged: Judged) -> (Option<Program>, Vec<Problem>) {
-    let Judged { program, warnings, sql, triggers } = judged;
+pub fn found_in(session: &Session, mut judged: Judged) -> (Option<Program>, Vec<Problem>) {
+    let doubts = doubts(&mut judged);
+    let Judged { program, triggers, .. } = judged;
     let (program, mut found) = match program {
         Ok(program) => {
             let found = unindexable(session, &program, triggers);
@@ -84,8 +112,7 @@ pub fn found_in(session: &Session, judged: Judged) -> (Option<Program>, Vec<Prob
         }
         Err(problems) => (None, problems),
     };
-    found.extend(warnings);
-    found.extend(unparsable(&sql));
+    found.extend(doubts);
     (program, found)
 }
 
@@ -118,11 +145,23 @@ fn unindexable(session: &Session, program: &Program, triggers: Vec<(workflow_eng
     failed.collect()
 }
 
+/// What does not keep a document from being stored: the warnings of the reader, and what this server says of the SQL
+/// and the people in it.
+pub fn doubts(judged: &mut Judged) -> Vec<Problem> {
+    let mut found = std::mem::take(&mut judged.warnings);
+    // With a path of its own, the SQL finds tables that this session does not see.
+    let has_own_path = matches!(&judged.program, Ok(program) if program.options.search_path != SearchPath::Unset);
+    // A function such as wf_validate sets a path for itself.
+    let sees_tables = !has_own_path && session::search_path_names() != ["pg_catalog", "pg_temp"];
+    found.extend(judged.sql.iter().filter_map(|sql| doubt_of_sql(sql, sees_tables)));
+    found.extend(judged.people.iter().filter_map(doubt_of_person));
+    found
+}
+
 /// Warns of problems that do not keep a definition from being stored.
-pub fn warn(warnings: Vec<Problem>, sql: &[SqlText]) {
-    let found: Vec<Problem> = warnings.into_iter().chain(unparsable(sql)).collect();
+pub fn warn(found: &[Problem]) {
     if !found.is_empty() {
-        warning(crate::error::doubtful(&found));
+        warning(crate::error::doubtful(found));
     }
 }
 
@@ -150,19 +189,34 @@ pub fn warn_of_others(row: &DefinitionRow, was_unknown: &[String], links: &[Link
     Ok(())
 }
 
-/// SQL that this server's parser refuses. It is only a warning, because the SQL may be meant for another server.
-fn unparsable(sql: &[SqlText]) -> Vec<Problem> {
-    let refused = |SqlText { path, text, is_statement }: &SqlText| {
-        let statement = if *is_statement { text.clone() } else { user_sql::query_of(text) };
-        let message = match parse::count(&statement) {
-            Ok(1) => return None,
-            Ok(0) => "SQL has no statement".to_owned(),
-            Ok(_) => "SQL has more than one statement".to_owned(),
-            Err(error) => format!("SQL does not parse: {}", error.message),
-        };
-        Some(Problem::warning(path.clone(), message))
+/// SQL that this server's parser refuses, or that names a table which does not exist. It is only a warning, because the
+/// SQL may be meant for another server, and the table may be made later.
+fn doubt_of_sql(SqlText { path, text, is_statement }: &SqlText, sees_tables: bool) -> Option<Problem> {
+    let statement = if *is_statement { text.clone() } else { user_sql::query_of(text) };
+    let message = match parse::count(&statement) {
+        Ok(1) if sees_tables => match user_sql::analyze(&statement) {
+            Err(error) if matches!(error.sqlstate.as_str(), "42P01" | "3F000") => format!("SQL: {}", error.message),
+            _ => return None,
+        },
+        Ok(1) => return None,
+        Ok(0) => "SQL has no statement".to_owned(),
+        Ok(_) => "SQL has more than one statement".to_owned(),
+        Err(error) => format!("SQL does not parse: {}", error.message),
     };
-    sql.iter().filter_map(refused).collect()
+    Some(Problem::warning(path.clone(), message))
+}
+
+/// A role that does not exist yet, or a label that is probably meant as a role.
+fn doubt_of_person(PersonText { path, text }: &PersonText) -> Option<Problem> {
+    let message = match text.strip_prefix(ForPeople::ROLE) {
+        Some(name) if role::by_name(name).is_none() => format!("role \"{name}\" does not exist"),
+        Some(_) => return None,
+        None if role::by_name(text).is_some() => {
+            format!("\"{text}\" is a label of the application, not a role: write \"role:{text}\" for the role")
+        }
+        None => return None,
+    };
+    Some(Problem::warning(path.clone(), message))
 }
 
 /// A host for expressions that have no effects: it runs no SQL.

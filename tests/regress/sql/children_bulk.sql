@@ -30,3 +30,16 @@ SELECT r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id, '{}') A
 SELECT data FROM workflow.journal WHERE instance_id = :'many' AND event = 'Note';
 SELECT wf_run_due() > 0 AS ran;
 SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'many';
+
+-- If the input of one item does not fit, the activity faults and no child starts. A child that the activation strategy refuses counts as
+-- faulted, and the others start.
+SELECT wf_define('{"definitionId": "strict", "inputs": [{"name": "n", "type": "Int32", "required": true}], "options": {"activationStrategy": "Correlated"}, "root": {"type": "Event", "eventName": "Go"}}');
+SELECT wf_define('{"definitionId": "misfit", "root": {"type": "BulkDispatchWorkflows", "workflowDefinitionId": "strict", "items": [{"n": 1}, {"n": "none"}]}}');
+SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate FROM wf_run('misfit');
+SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'strict';
+SELECT wf_define('{"definitionId": "refused", "root": {"type": "BulkDispatchWorkflows", "workflowDefinitionId": "strict", "items": [{"n": 1}, {"n": 2}], "correlationIdFunction": {"literal": "same"},
+    "childFaulted": {"type": "WriteLine", "text": "refused"}}}');
+SELECT wf_start('refused') AS refused \gset
+SELECT wf_run_due() > 0 AS ran;
+SELECT event, data FROM workflow.journal WHERE instance_id = :'refused' AND event = 'Line';
+SELECT sub_status FROM workflow.instance_list WHERE definition_id = 'strict';

@@ -31,7 +31,7 @@ SELECT * FROM pg_temp.run('{"definitionId": "f2", "variables": {"V": null}, "roo
     {"type": "SetVariable", "variable": "V", "value": {"input": "who"}},            {"type": "WriteLine", "text": {"var": "V"}},
     {"type": "SetVariable", "variable": "V", "value": {"js": "1 + 1", "note": ""}}, {"type": "WriteLine", "text": {"var": "V"}},
     {"type": "SetVariable", "variable": "V", "value": {"literal": {"js": "1 + 1"}}},{"type": "WriteLine", "text": {"var": "V"}},
-    {"type": "SetVariable", "variable": "V", "value": [{"js": "1 + 1"}]},           {"type": "WriteLine", "text": {"var": "V"}}
+    {"type": "SetVariable", "variable": "V", "value": {"literal": [{"js": "1 + 1"}]}},           {"type": "WriteLine", "text": {"var": "V"}}
 ]}', '{"who": "Ada"}');
 
 -- "object" evaluates expressions inside an object or an array.

@@ -66,7 +66,12 @@ impl ExpressionReader<'_> {
                     .collect();
                 constant_object(parts)
             }
-            other => ObjectTemplate::Constant(copy_or_null(other)),
+            other => {
+                if let Value::String(text) = other {
+                    self.warn_of_template(text, place);
+                }
+                ObjectTemplate::Constant(copy_or_null(other))
+            }
         })
     }
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::time::Duration;
 
 use rquickjs::{Ctx, Error, Exception};
+use serde_json::Value;
 
 use super::state::{self, Stop};
 use super::values::{self, too_deep};
@@ -56,11 +57,15 @@ fn from_stop(limits: &ScriptLimits) -> Option<Failure> {
 fn from_exception(ctx: &Ctx<'_>, source: &str, limits: &ScriptLimits) -> Fault {
     let thrown = ctx.catch();
     // Without memory for an error object QuickJS throws null.
-    if thrown.is_null() {
+    if thrown.is_null() && state::is_poisoned() {
         return out_of_memory(limits);
     }
     let Some(exception) = thrown.clone().into_object().and_then(Exception::from_object) else {
-        let text = values::from_js(ctx, thrown).map_or_else(|_| "unknown value".to_owned(), |value| to_text(&value));
+        let text = match values::from_js(ctx, thrown) {
+            Ok(Value::Null) => "null".to_owned(),
+            Ok(value) => to_text(&value),
+            Err(_) => "unknown value".to_owned(),
+        };
         return script_fault(&shorten(&text, 500), source);
     };
     let message = shorten(&exception.message().unwrap_or_default(), 500);
@@ -140,7 +145,7 @@ fn script_fault(message: &str, source: &str) -> Fault {
 }
 
 /// What to use instead of names of Elsa that need something outside of the database.
-fn way_out(name: &str) -> Option<&'static str> {
+pub(super) fn way_out(name: &str) -> Option<&'static str> {
     Some(match name {
         "getConfig" => "Read settings by SQL: {\"sql\": \"current_setting('app.name', true)\"}.",
         "getSecret" => "Keep secrets out of workflows: let the client that works off a task know them.",
@@ -150,9 +155,15 @@ fn way_out(name: &str) -> Option<&'static str> {
         "_" | "lodash" | "moment" | "dayjs" => {
             "Scripts have no libraries: use JavaScript's own functions, DateTime and TimeSpan."
         }
+        "fetch" | "XMLHttpRequest" | "setTimeout" | "setInterval" => NO_WAITING,
+        "require" | "process" | "Buffer" => "Scripts run inside the database: there is no Node.js and no browser.",
         _ => return None,
     })
 }
+
+/// What to use instead of what a script would have to wait for.
+pub(super) const NO_WAITING: &str =
+    "A script cannot wait and opens no connections: SendHttpRequest or RunTask hands such work to a worker.";
 
 fn script(source: &str) -> String {
     format!("The script is: {}", shorten(source.trim(), 200))

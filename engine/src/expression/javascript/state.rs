@@ -59,6 +59,11 @@ pub(super) fn enter(limits: &ScriptLimits) -> Saved {
     }
 }
 
+/// Whether the evaluation has asked for more memory than it may have.
+pub(super) fn is_poisoned() -> bool {
+    POISONED.get()
+}
+
 /// Ends an evaluation; returns whether it was stopped or poisoned the runtime.
 pub(super) fn restore(saved: Saved) -> bool {
     DEADLINE.set(saved.deadline);

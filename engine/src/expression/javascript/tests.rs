@@ -227,6 +227,12 @@ fn faults_of_the_host_come_back_unchanged() {
     let other = "try { setReadOnly(2) } catch (e) { throw new Error('other') }";
     assert_eq!(evaluate(other, &mut scope).unwrap_err().sqlstate, "38000");
     assert_eq!(evaluate("setVariable('none', 1)", &mut scope).unwrap_err().sqlstate, "42704");
+    // An engine without memory for an error throws null, and so may a script.
+    let thrown = |script: &str| evaluate(script, &mut TestScope::default()).unwrap_err();
+    for script in ["throw null", "throw undefined", "null.x; throw null"] {
+        assert_eq!(thrown(script).sqlstate, "38000", "{script}");
+    }
+    assert_eq!(thrown("throw null").message, "JavaScript error: null");
     assert_eq!(evaluate("setNone(1)", &mut scope).unwrap_err().sqlstate, "38000");
 }
 
@@ -234,6 +240,11 @@ fn faults_of_the_host_come_back_unchanged() {
 fn syntax_is_checked_without_running() {
     for script in ["1 + 1", "return 1", "let a = 1; a", "getX() > 1", "", "throw 1", "while (true) {}"] {
         assert_eq!(check(script), Ok(()), "{script}");
+    }
+    assert!(check("return await x()").unwrap_err().ends_with("hands such work to a worker.)"));
+    assert_eq!(calls_outside("await fetch (1)").map(|(name, _)| name), Some("fetch"));
+    for own in ["prefetch(1)", "x.fetch(1)", "function fetch() {} fetch()", "const fetch = 1; fetch()", "fetched(1)"] {
+        assert_eq!(calls_outside(own), None, "{own}");
     }
     let message = check("let a = 1;\nlet b = ;").unwrap_err();
     assert!(message.starts_with("invalid JavaScript: ") && message.contains("line 2"), "{message}");

@@ -46,5 +46,6 @@ pub mod task_grants;
 pub mod tasks;
 pub mod testing;
 pub mod triggers;
+pub mod unheard;
 pub mod uses;
 pub mod zones;

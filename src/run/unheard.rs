@@ -3,18 +3,24 @@
 use std::cell::Cell;
 
 use serde_json::Value;
+use workflow_engine::spelling::nearest;
 use workflow_engine::stimulus::EVENT;
 
+use crate::access;
 use crate::pg::error::notice;
-use crate::pg::{PgError, process, session};
+use crate::pg::{PgError, process, role, session};
 use crate::run::running;
 use crate::run::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::store::matching::Correlation;
+use crate::store::unheard;
 
 /// What a call sent.
 #[derive(Debug)]
 pub struct Sent {
     what: String,
+    /// The name of the event, if it is one.
+    event: Option<String>,
+    correlation_id: Option<String>,
     may_start: bool,
 }
 
@@ -34,7 +40,12 @@ impl Sent {
             Correlation::Without => what.push_str(" without correlation id"),
             Correlation::Any => {}
         }
-        Self { what, may_start }
+        let event = event.filter(|_| filter.name.as_deref() == Some(EVENT.name)).map(str::to_owned);
+        let correlation_id = match &filter.correlation {
+            Correlation::Is(id) => Some(id.clone()),
+            Correlation::Without | Correlation::Any => None,
+        };
+        Self { what, event, correlation_id, may_start }
     }
 
     /// Sends a NOTICE if the stimulus reached nothing, at most one for each statement of the client, because a row
@@ -61,6 +72,11 @@ impl Sent {
             }
             false => "It is not kept.".to_owned(),
         };
+        let kept = match self.ended() {
+            Some(ended) => format!("{ended} {kept}"),
+            None => kept,
+        };
+        let suggestion = self.suggestion();
         notice(if delivery.withheld > 0 {
             // Do not name the roles: a role that listens for a name could have itself advertised to all publishers of
             // it.
@@ -69,11 +85,31 @@ impl Sent {
                  their owners may not hear the current role. {kept}"
             ))
             .hint("wf_grant_events lets the workflows of a role hear what another role publishes.")
+        } else if let Some(suggestion) = suggestion {
+            told.detail(kept).hint(suggestion)
         } else if is_kept {
             told.detail(kept)
         } else {
             told.detail(kept).hint("With keep_for it waits in the queue for a matching bookmark.")
         });
+    }
+}
+
+impl Sent {
+    /// What became of the last instance with the correlation id, if it has ended and the caller may read it: the
+    /// stimulus comes too late.
+    fn ended(&self) -> Option<String> {
+        let (id, status) = unheard::last_ended(self.correlation_id.as_deref()?)?;
+        let may_read = access::may_read(role::current(), id).unwrap_or(false);
+        may_read.then(|| format!("Workflow instance {id}, the last one with this correlation id, is {status}."))
+    }
+
+    /// The name of an event for which workflows of the caller wait, and that differs little from this one.
+    fn suggestion(&self) -> Option<String> {
+        let event = self.event.as_deref()?;
+        let known = unheard::events_of(role::current());
+        let near = nearest(event, known.iter().map(String::as_str).filter(|known| *known != event))?;
+        Some(format!("Did you mean event \"{near}\"?"))
     }
 }
 

@@ -1,10 +1,11 @@
 //! Which version of a definition a start runs.
 
 use uuid::Uuid;
+use workflow_engine::spelling::nearest;
 
 use crate::access::{self, Privilege, StartedAs};
 use crate::pg::session::sees_old_rows;
-use crate::pg::{PgError, cluster};
+use crate::pg::{PgError, cluster, role};
 use crate::run::Session;
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::owners;
@@ -51,9 +52,21 @@ fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
         ),
         (None, Some(_)) => PgError::new("55000", format!("workflow definition \"{definition_id}\" is not published"))
             .hint(format!("Run wf_publish('{definition_id}'), or name a version.")),
-        (_, None) => PgError::new("42704", format!("workflow definition \"{definition_id}\" does not exist"))
-            .hint("Definitions are named by their id, not by their name."),
+        (_, None) => PgError::new("42704", format!("workflow definition \"{definition_id}\" does not exist")).hint(
+            match suggested(definition_id) {
+                Some(near) => format!("Did you mean \"{near}\"? Definitions are named by their id, not by their name."),
+                None => "Definitions are named by their id, not by their name.".to_owned(),
+            },
+        ),
     }
+}
+
+/// The id of a published definition that the current role may start, and that differs little from this one.
+fn suggested(definition_id: &str) -> Option<String> {
+    let known = definitions::published_ids();
+    let near = nearest(definition_id, known.iter().map(String::as_str))?;
+    let row = definitions::published(near)?;
+    access::may(role::current(), Privilege::Start, &row).then(|| near.to_owned())
 }
 
 /// What `find` finds. The transaction gets an xid before it reads. Retention removes a deleted version when all

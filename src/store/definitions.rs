@@ -109,6 +109,14 @@ pub fn published_for(definition_id: &str, role: Oid, id: Option<i32>) -> Option<
     published(definition_id).map(|row| (row, id))
 }
 
+static PUBLISHED_IDS: Statement =
+    Statement::new("SELECT d.definition_id FROM workflow.definitions d WHERE d.is_published LIMIT 10000", &[]);
+
+/// The ids of the published definitions, for suggestions.
+pub fn published_ids() -> Vec<String> {
+    PUBLISHED_IDS.rows(&[], |row| row.get())
+}
+
 /// The latest version, published or not.
 pub fn latest(definition_id: &str) -> Option<DefinitionRow> {
     LATEST.first(&[Arg::Text(definition_id)], read)

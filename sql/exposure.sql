@@ -122,6 +122,14 @@ BEGIN
     LOOP
         EXECUTE format('GRANT EXECUTE ON %s TO %s', f.target, role::regrole);
     END LOOP;
+    -- Without USAGE on the schema of the functions, which CREATE EXTENSION … SCHEMA names, their names are not found.
+    FOR f IN
+        SELECT DISTINCT n.nspname
+        FROM workflow._objects() o JOIN pg_catalog.pg_proc p ON p.oid = o.id JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+        WHERE o.kind = 'function' AND NOT pg_catalog.has_schema_privilege(role, n.oid, 'USAGE')
+    LOOP
+        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %s', f.nspname, role::regrole);
+    END LOOP;
 END
 $$;
 
@@ -278,6 +286,19 @@ AS $$
     SELECT 'policy that the extension did not make', format('%I on %s', p.polname, o.target)
     FROM workflow._objects() o JOIN pg_policy p ON p.polrelid = o.id
     WHERE o.kind = 'relation' AND (p.polname <> 'readers' OR p.polcmd <> 'r' OR p.polroles <> ARRAY['pg_read_all_data'::regrole::oid])
+    UNION ALL
+    SELECT 'schema in which any role may create functions with names of the extension', n.nspname::text
+    FROM pg_namespace n CROSS JOIN LATERAL aclexplode(n.nspacl) a
+    WHERE a.grantee = 0 AND a.privilege_type = 'CREATE'
+      AND EXISTS (SELECT FROM workflow._objects() o JOIN pg_proc p ON p.oid = o.id
+                  WHERE o.kind = 'function' AND o.name LIKE 'wf\_%' AND p.pronamespace = n.oid)
+    UNION ALL
+    SELECT 'function that calls may find in place of one of the extension', f.oid::regprocedure::text
+    FROM pg_proc f
+    WHERE f.proname LIKE 'wf\_%'
+      AND EXISTS (SELECT FROM workflow._objects() o JOIN pg_proc p ON p.oid = o.id
+                  WHERE o.kind = 'function' AND p.proname = f.proname AND p.pronamespace = f.pronamespace)
+      AND NOT EXISTS (SELECT FROM workflow._objects() o WHERE o.kind = 'function' AND o.id = f.oid)
 $$;
 
 COMMENT ON FUNCTION workflow._check_rights() IS 'rights that roles other than the owner hold and should not, for wf_check';

@@ -22,6 +22,14 @@ BEGIN
     LOOP
         EXECUTE pg_catalog.format('GRANT EXECUTE ON %s TO %I', f.target, role);
     END LOOP;
+    -- Without USAGE on the schema of the functions, which CREATE EXTENSION … SCHEMA names, their names are not found.
+    FOR f IN
+        SELECT DISTINCT n.nspname
+        FROM workflow._objects() o JOIN pg_catalog.pg_proc p ON p.oid = o.id JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+        WHERE o.kind = 'function' AND NOT pg_catalog.has_schema_privilege(role, n.oid, 'USAGE')
+    LOOP
+        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %s', f.nspname, pg_catalog.quote_ident(role));
+    END LOOP;
     -- The role's row among the owners is made now, so that its first calls do not wait for each other.
     PERFORM workflow._make_owner(role);
 END

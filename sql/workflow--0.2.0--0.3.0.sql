@@ -1109,7 +1109,35 @@ $$;
 COMMENT ON FUNCTION workflow._lacks_worker_calls(oid) IS 'whether a role was not given all of workflow._worker_calls(), for wf_grant_worker';
 
 -- Where Citus distributes functions it refuses GRANT on a worker, unless it need not pass the GRANT on.
-ALTER FUNCTION wf_grant_usage(name) SET citus.enable_ddl_propagation = off;
+CREATE OR REPLACE FUNCTION wf_grant_usage(role name)
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.enable_ddl_propagation = off AS $$
+DECLARE
+    f record;
+BEGIN
+    IF role IS NULL THEN
+        RAISE EXCEPTION 'argument "role" must not be NULL' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    FOR f IN
+        SELECT o.target
+        FROM workflow._objects() o JOIN workflow._intended_grants() g ON g.kind = o.kind AND g.name = o.name AND g.grantee IS NULL
+        WHERE o.kind = 'function'
+        ORDER BY o.target
+    LOOP
+        EXECUTE pg_catalog.format('GRANT EXECUTE ON %s TO %I', f.target, role);
+    END LOOP;
+    -- Without USAGE on the schema of the functions, which CREATE EXTENSION … SCHEMA names, their names are not found.
+    FOR f IN
+        SELECT DISTINCT n.nspname
+        FROM workflow._objects() o JOIN pg_catalog.pg_proc p ON p.oid = o.id JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+        WHERE o.kind = 'function' AND NOT pg_catalog.has_schema_privilege(role, n.oid, 'USAGE')
+    LOOP
+        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %s', f.nspname, pg_catalog.quote_ident(role));
+    END LOOP;
+    -- The role's row among the owners is made now, so that its first calls do not wait for each other.
+    PERFORM workflow._make_owner(role);
+END
+$$;
+
 ALTER FUNCTION wf_revoke_usage(name) SET citus.enable_ddl_propagation = off;
 
 CREATE FUNCTION workflow._give_worker_calls(role oid)
@@ -1124,6 +1152,14 @@ BEGIN
         ORDER BY o.target
     LOOP
         EXECUTE format('GRANT EXECUTE ON %s TO %s', f.target, role::regrole);
+    END LOOP;
+    -- Without USAGE on the schema of the functions, which CREATE EXTENSION … SCHEMA names, their names are not found.
+    FOR f IN
+        SELECT DISTINCT n.nspname
+        FROM workflow._objects() o JOIN pg_catalog.pg_proc p ON p.oid = o.id JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+        WHERE o.kind = 'function' AND NOT pg_catalog.has_schema_privilege(role, n.oid, 'USAGE')
+    LOOP
+        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %s', f.nspname, role::regrole);
     END LOOP;
 END
 $$;
@@ -1248,6 +1284,49 @@ LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_count';
 
 COMMENT ON FUNCTION workflow.instance_count(jsonb) IS
     'how many instances a filter selects that the current role may read, counted to 10,000; is_exact: these are all that match';
+
+CREATE OR REPLACE FUNCTION workflow._check_rights()
+RETURNS TABLE (problem text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'right that only the owner should have',
+           format('%s%s on %s: %s', h.privilege_type, o.part, o.target, CASE h.grantee WHEN 0 THEN 'PUBLIC' ELSE h.grantee::regrole::text END)
+    FROM workflow._objects() o CROSS JOIN LATERAL aclexplode(o.held) h LEFT JOIN pg_roles r ON r.oid = h.grantee
+    WHERE h.grantee <> o.owner AND r.rolsuper IS NOT TRUE
+      AND (o.kind IN ('relation', 'column') AND h.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER')
+           OR o.kind IN ('relation', 'column') AND h.privilege_type = 'REFERENCES' AND current_setting('server_version_num')::integer < 180000
+           OR o.kind = 'schema' AND h.privilege_type = 'CREATE')
+    UNION ALL
+    SELECT 'role that may write to every table', r.rolname::text
+    FROM pg_roles r
+    WHERE pg_has_role(r.oid, 'pg_write_all_data', 'MEMBER') AND r.rolname <> 'pg_write_all_data' AND NOT r.rolsuper
+    UNION ALL
+    SELECT 'role that bypasses row-level security', r.rolname::text
+    FROM pg_roles r
+    WHERE r.rolbypassrls AND NOT r.rolsuper
+    UNION ALL
+    SELECT 'table without row-level security, or without its policy for readers', o.target
+    FROM workflow._objects() o JOIN pg_class c ON c.oid = o.id
+    WHERE o.kind = 'relation' AND c.relkind IN ('r', 'p')
+      AND NOT (c.relrowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'readers'))
+    UNION ALL
+    SELECT 'policy that the extension did not make', format('%I on %s', p.polname, o.target)
+    FROM workflow._objects() o JOIN pg_policy p ON p.polrelid = o.id
+    WHERE o.kind = 'relation' AND (p.polname <> 'readers' OR p.polcmd <> 'r' OR p.polroles <> ARRAY['pg_read_all_data'::regrole::oid])
+    UNION ALL
+    SELECT 'schema in which any role may create functions with names of the extension', n.nspname::text
+    FROM pg_namespace n CROSS JOIN LATERAL aclexplode(n.nspacl) a
+    WHERE a.grantee = 0 AND a.privilege_type = 'CREATE'
+      AND EXISTS (SELECT FROM workflow._objects() o JOIN pg_proc p ON p.oid = o.id
+                  WHERE o.kind = 'function' AND o.name LIKE 'wf\_%' AND p.pronamespace = n.oid)
+    UNION ALL
+    SELECT 'function that calls may find in place of one of the extension', f.oid::regprocedure::text
+    FROM pg_proc f
+    WHERE f.proname LIKE 'wf\_%'
+      AND EXISTS (SELECT FROM workflow._objects() o JOIN pg_proc p ON p.oid = o.id
+                  WHERE o.kind = 'function' AND p.proname = f.proname AND p.pronamespace = f.pronamespace)
+      AND NOT EXISTS (SELECT FROM workflow._objects() o WHERE o.kind = 'function' AND o.id = f.oid)
+$$;
 
 CREATE OR REPLACE FUNCTION workflow._intended_grants()
 RETURNS TABLE (kind text, name text, privilege text, grantee text)

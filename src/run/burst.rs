@@ -235,11 +235,11 @@ fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled:
     let mut skip = Vec::new();
     loop {
         // Pass over items whose sender may not resume the instance or answer the task, or has not admitted its owner.
-        let Ok(found) =
-            queue::oldest_for::<Infallible>(wanted, &shapes, session.timestamp(), &skip, |sender, names_target| {
-                let verdict = Hearing::of(sender, names_target).resumes_row(row, compiled);
-                Ok(verdict == Verdict::Heard && is_for(sender))
-            });
+        let is_heard = |sender: &Owner, names_target| {
+            let verdict = Hearing::of(sender, names_target).resumes_row(row, compiled);
+            Ok::<_, Infallible>(verdict == Verdict::Heard && is_for(sender))
+        };
+        let Ok(found) = queue::oldest_for(wanted, &shapes, session.timestamp(), Uuid::nil(), &skip, is_heard);
         let Some(item) = found else { return };
         if queue::take(item.id) {
             session.follow_ups.push_back(FollowUp::Item(Box::new(item)));

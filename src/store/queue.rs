@@ -174,12 +174,13 @@ pub struct WantedBookmark<'a> {
     pub correlation_id: Option<&'a str>,
 }
 
-/// The oldest item that matches this bookmark and is not in `skip`. `hears` decides whether the bookmark's owner hears
+/// The oldest item after `after` that matches this bookmark and is not in `skip`. `hears` decides whether the bookmark's owner hears
 /// a sender; its second argument says whether the item's filter names an instance or a bookmark.
 pub fn oldest_for<E>(
     wanted: WantedBookmark<'_>,
     shapes: &[i32],
     now: Timestamp,
+    after: Uuid,
     skip: &[Uuid],
     mut hears: impl FnMut(&Owner, bool) -> Result<bool, E>,
 ) -> Result<Option<Item>, E> {
@@ -195,23 +196,23 @@ pub fn oldest_for<E>(
             if !hears(&owners::by_id(sender), names_target(*shape))? {
                 continue;
             }
-            let found = oldest_of(wanted, (*shape, key, sender), now, skip);
+            let found = oldest_of(wanted, (*shape, key, sender), now, after, skip);
             oldest = oldest.into_iter().chain(found).min_by_key(|item| item.id);
         }
     }
     Ok(oldest)
 }
 
-/// The oldest item of a sender that matches a bookmark.
+/// The oldest item of a sender after `after` that matches a bookmark.
 fn oldest_of(
     wanted: WantedBookmark<'_>,
     (shape, key, sender): (i32, i64, i32),
     now: Timestamp,
+    mut after: Uuid,
     skip: &[Uuid],
 ) -> Option<Item> {
     let WantedBookmark { bookmark, instance, correlation_id } = wanted;
     let is_it = |item: &Item| item.filter.matches(bookmark, instance, correlation_id) && !skip.contains(&item.id);
-    let mut after = Uuid::nil();
     loop {
         let args =
             [Arg::Integer(shape), Arg::BigInt(key), Arg::Integer(sender), Arg::Timestamp(now), Arg::Uuid(&after)];

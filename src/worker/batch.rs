@@ -82,11 +82,9 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
     })
 }
 
-/// Records the failure of a fire whose role no longer exists. `false`: nothing was recorded, so it must be found again.
-pub fn note_missing_role(kind: FireKind, due: &Due) -> bool {
-    if kind == FireKind::Item {
-        return true;
-    }
+/// Records the failure of a due bookmark whose role no longer exists. `false`: nothing was recorded, so it must be found
+/// again.
+pub fn note_missing_role(due: &Due) -> bool {
     let name = due.runs_as.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
     let error = PgError::new("42704", format!("role \"{name}\", the owner of the workflow instance, does not exist"));
     due_bookmark::note_failure(&mut Session::begin(), due.id, &error, true)

@@ -36,7 +36,7 @@ pub struct Dispatcher {
     /// Stimuli whose delivery failed, or that need what another session holds. With each, the owner whose session is to
     /// deliver it, if known.
     held: Vec<(Uuid, Option<i32>)>,
-    /// Stimuli that are delivered, or that no instance waits for.
+    /// Stimuli that are delivered, that no instance waits for, or whose instance belongs to a role that does not exist.
     done: Vec<Uuid>,
     /// Stimuli that a session of this owner must deliver.
     handed: Vec<(Uuid, i32)>,
@@ -132,7 +132,10 @@ impl Dispatcher {
         };
         let Some(session) = session else {
             self.known.remove(&due.id);
-            self.skipped |= !note_missing_role(kind, &due);
+            match kind {
+                FireKind::Item => self.done.push(due.id),
+                FireKind::Bookmark | FireKind::Command => self.skipped |= !note_missing_role(&due),
+            }
             return;
         };
         let owner = if wants == 0 { due.owner } else { wants };

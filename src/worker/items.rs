@@ -4,7 +4,13 @@
 //! transaction that commits last reports it: a sender names the stimulus that it kept, and a session that wrote
 //! bookmarks names their instances, if it may have missed a stimulus (see `wake`). So the scheduler looks at each
 //! stimulus once, however many are kept and however long a transaction stays open. It retries a stimulus that needs
-//! what another session holds. It sweeps the whole queue, a page at a time, only when names may have been lost, as in a
+//! what another session holds.
+//!
+//! A bookmark that was named may wait for any of several stimuli, and others compete for each of them. So the instance
+//! stays on record as waiting for the stimulus that is tried, until that needs no further attempt. Then the instance is
+//! examined again from that stimulus on, whether the stimulus resumed it, resumed another one, expired or is gone.
+//!
+//! The scheduler sweeps the whole queue, a page at a time, only when names may have been lost, as in a
 //! crash.
 //!
 //! Timers come first: the scheduler takes a step here when it has handed out what is due, for some milliseconds at the
@@ -51,8 +57,11 @@ pub struct Items {
     tried: BTreeSet<Uuid>,
     /// Stimuli whose delivery failed, and the time of the next attempt.
     later: BTreeMap<Uuid, i64>,
-    /// Instances with bookmarks that may have missed a stimulus.
-    instances: BTreeSet<Uuid>,
+    /// Instances with bookmarks that may have missed a stimulus, each with the last stimulus that was tried for it; nil
+    /// before the first.
+    instances: BTreeMap<Uuid, Uuid>,
+    /// The stimuli that are tried for instances that have missed them, each with these instances.
+    wanted_by: BTreeMap<Uuid, BTreeSet<Uuid>>,
     /// Whether stimuli have expired.
     expires: bool,
     /// How far the sweep of the whole queue came.
@@ -73,7 +82,8 @@ impl Items {
             tried_until: Uuid::nil(),
             tried: BTreeSet::new(),
             later: BTreeMap::new(),
-            instances: BTreeSet::new(),
+            instances: BTreeMap::new(),
+            wanted_by: BTreeMap::new(),
             expires: false,
             sweep: None,
             sweep_again: false,
@@ -86,7 +96,7 @@ impl Items {
         for said in said {
             match *said {
                 Said::Item(id) => _ = self.fresh.entry(Uuid::from_bytes(id)).or_insert(None),
-                Said::Instance(id) => _ = self.instances.insert(Uuid::from_bytes(id)),
+                Said::Instance(id) => _ = self.instances.insert(Uuid::from_bytes(id), Uuid::nil()),
             }
         }
     }
@@ -119,11 +129,18 @@ impl Items {
         }
     }
 
-    /// Takes in stimuli that need no other try. If one of them was held before, others may be free now, so they are
-    /// retried.
+    /// Takes in stimuli that need no further attempt. If one of them was held before, others may be free now, so they
+    /// are retried. The instances for which one of them was tried are examined again, from that stimulus on.
     fn note_over(&mut self, over: impl IntoIterator<Item = Uuid>, now: i64) {
-        let count = over.into_iter().filter(|id| self.tried.remove(id)).count();
-        if count > 0 && !self.held.is_empty() {
+        let mut was_held = false;
+        for id in over {
+            was_held |= self.tried.remove(&id);
+            for instance in self.wanted_by.remove(&id).unwrap_or_default() {
+                // Another stimulus that was tried for it, or another transaction, may have named it meanwhile.
+                self.instances.entry(instance).and_modify(|after| *after = id.min(*after)).or_insert(id);
+            }
+        }
+        if was_held && !self.held.is_empty() {
             self.retry.at = now;
         }
     }
@@ -172,12 +189,17 @@ impl Items {
         self.find_missed(now)?;
         let page = self.page();
         let ids: Vec<Uuid> = page.keys().copied().collect();
-        let mut over: BTreeSet<Uuid> = self.tried.intersection(&ids.iter().copied().collect()).copied().collect();
+        let mut over: BTreeSet<Uuid> = ids.iter().copied().collect();
         for item in due::items(&ids) {
             let wait = item.due.due_at.0.saturating_sub(now.0);
             if wait > 0 {
+                over.remove(&item.due.id);
+                if self.tried.remove(&item.due.id) && !self.held.is_empty() {
+                    self.retry.at = at;
+                }
                 self.later.insert(item.due.id, at.saturating_add(wait));
             } else if dispatcher.knows(item.due.id) {
+                over.remove(&item.due.id);
                 // The executor that has it may have begun too early to see a transaction that has ended since.
                 self.held.insert(item.due.id, None);
                 self.retry.again(at, self.cost());
@@ -232,18 +254,19 @@ impl Items {
         }
     }
 
-    /// Adds the stimuli that new bookmarks have missed.
+    /// Adds the next stimuli that new bookmarks have missed.
     fn find_missed(&mut self, now: Timestamp) -> Result<(), PgError> {
         if self.instances.is_empty() {
             return Ok(());
         }
         let shapes = queue::shapes();
         for _ in 0..PAGE {
-            let Some(instance) = self.instances.pop_first() else { break };
+            let Some((instance, after)) = self.instances.pop_first() else { break };
             if shapes.is_empty() {
                 continue;
             }
-            for id in missed::of_instance(instance, &shapes, now)? {
+            for id in missed::of_instance(instance, after, &shapes, now)? {
+                self.wanted_by.entry(id).or_default().insert(instance);
                 self.fresh.entry(id).or_insert(None);
             }
         }

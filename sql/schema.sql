@@ -601,15 +601,16 @@ CREATE TABLE workflow.slots (
     place    text        COLLATE "C" NOT NULL,
     n        integer     NOT NULL,
     taken_at timestamptz,
-    tasks    uuid[]      NOT NULL,
-    tokens   uuid[]      NOT NULL
+    task     uuid,
+    token    uuid
 ) WITH (fillfactor = 50);
 
 COMMENT ON TABLE workflow.slots IS 'the runs that limits permit, and who took them';
+COMMENT ON COLUMN workflow.slots.n IS 'number in its place; beyond the limit: it was taken before the limit was lowered';
 COMMENT ON COLUMN workflow.slots.place IS 'begins with c for leases at the same time, with r for claims in a period; then the value of the key';
 COMMENT ON COLUMN workflow.slots.taken_at IS 'of a claim in a period: when it was taken last; it is free when the period has passed';
-COMMENT ON COLUMN workflow.slots.tasks IS 'of a lease: the tasks that hold it; more than one if the limit was lowered';
-COMMENT ON COLUMN workflow.slots.tokens IS 'the tokens of their leases; it is free when none of these runs';
+COMMENT ON COLUMN workflow.slots.task IS 'of a lease: the task that holds it';
+COMMENT ON COLUMN workflow.slots.token IS 'the token of that lease; the slot is free when the lease does not run';
 
 -- Which slots has a place?
 CREATE UNIQUE INDEX slots_limit_id_place_n_idx ON workflow.slots (limit_id, place, n);

@@ -623,9 +623,18 @@ AS $$
     FROM workflow.slots s
     WHERE NOT EXISTS (SELECT FROM workflow.limits l WHERE l.id = s.limit_id)
     UNION ALL
-    SELECT 'more slots than the limit permits', s.id::text
+    SELECT 'more slots of a period than the limit permits', s.id::text
     FROM workflow.slots s JOIN workflow.limits l ON l.id = s.limit_id
-    WHERE s.n > COALESCE(CASE substr(s.place, 1, 1) WHEN 'c' THEN l.concurrency ELSE l.rate END, 0)
+    WHERE substr(s.place, 1, 1) = 'r' AND s.n > COALESCE(l.rate, 0) AND s.taken_at < now() - l.per * INTERVAL '1 microsecond'
+    UNION ALL
+    SELECT 'lease without a slot of its limit', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id = b.id
+         JOIN workflow.instances i ON i.id = b.instance_id
+         JOIN workflow.definitions d ON d.id = i.definition_version_id
+         JOIN workflow.limits l ON l.owner = d.owner AND l.name = t.name
+    WHERE b.token IS NOT NULL AND b.lease_until IS NOT NULL AND l.concurrency IS NOT NULL
+      AND (l.key IS NULL OR t.payload ->> l.key IS NOT NULL)
+      AND (SELECT count(*) FROM workflow.slots s WHERE s.limit_id = l.id AND s.task = b.id AND s.token = b.token) <> 1
     UNION ALL
     SELECT 'owner of a limit is unknown', l.id::text
     FROM workflow.limits l

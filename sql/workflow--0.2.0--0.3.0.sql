@@ -100,15 +100,16 @@ CREATE TABLE workflow.slots (
     place    text        COLLATE "C" NOT NULL,
     n        integer     NOT NULL,
     taken_at timestamptz,
-    tasks    uuid[]      NOT NULL,
-    tokens   uuid[]      NOT NULL
+    task     uuid,
+    token    uuid
 ) WITH (fillfactor = 50);
 
 COMMENT ON TABLE workflow.slots IS 'the runs that limits permit, and who took them';
+COMMENT ON COLUMN workflow.slots.n IS 'number in its place; beyond the limit: it was taken before the limit was lowered';
 COMMENT ON COLUMN workflow.slots.place IS 'begins with c for leases at the same time, with r for claims in a period; then the value of the key';
 COMMENT ON COLUMN workflow.slots.taken_at IS 'of a claim in a period: when it was taken last; it is free when the period has passed';
-COMMENT ON COLUMN workflow.slots.tasks IS 'of a lease: the tasks that hold it; more than one if the limit was lowered';
-COMMENT ON COLUMN workflow.slots.tokens IS 'the tokens of their leases; it is free when none of these runs';
+COMMENT ON COLUMN workflow.slots.task IS 'of a lease: the task that holds it';
+COMMENT ON COLUMN workflow.slots.token IS 'the token of that lease; the slot is free when the lease does not run';
 
 -- Which slots has a place?
 CREATE UNIQUE INDEX slots_limit_id_place_n_idx ON workflow.slots (limit_id, place, n);
@@ -808,9 +809,18 @@ AS $$
     FROM workflow.slots s
     WHERE NOT EXISTS (SELECT FROM workflow.limits l WHERE l.id = s.limit_id)
     UNION ALL
-    SELECT 'more slots than the limit permits', s.id::text
+    SELECT 'more slots of a period than the limit permits', s.id::text
     FROM workflow.slots s JOIN workflow.limits l ON l.id = s.limit_id
-    WHERE s.n > COALESCE(CASE substr(s.place, 1, 1) WHEN 'c' THEN l.concurrency ELSE l.rate END, 0)
+    WHERE substr(s.place, 1, 1) = 'r' AND s.n > COALESCE(l.rate, 0) AND s.taken_at < now() - l.per * INTERVAL '1 microsecond'
+    UNION ALL
+    SELECT 'lease without a slot of its limit', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id = b.id
+         JOIN workflow.instances i ON i.id = b.instance_id
+         JOIN workflow.definitions d ON d.id = i.definition_version_id
+         JOIN workflow.limits l ON l.owner = d.owner AND l.name = t.name
+    WHERE b.token IS NOT NULL AND b.lease_until IS NOT NULL AND l.concurrency IS NOT NULL
+      AND (l.key IS NULL OR t.payload ->> l.key IS NOT NULL)
+      AND (SELECT count(*) FROM workflow.slots s WHERE s.limit_id = l.id AND s.task = b.id AND s.token = b.token) <> 1
     UNION ALL
     SELECT 'owner of a limit is unknown', l.id::text
     FROM workflow.limits l

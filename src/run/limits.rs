@@ -18,7 +18,7 @@ use crate::run::front;
 use crate::store::leases::{self, ClaimableTask, Held, Lease};
 use crate::store::limits::{self, Limit, LockedSlot, Need, SlotAvailability};
 use crate::store::owners;
-use crate::{compiled, wake};
+use crate::{clock, compiled, wake};
 
 /// The limits that a caller sets.
 #[derive(Debug)]
@@ -46,10 +46,19 @@ pub fn set(setting: &Setting) -> Result<(), PgError> {
         _ => limits::set(owner, name, key.as_deref(), *concurrency, *rate, *per),
     }
     limits::assign_all(owner, name);
-    limits::rebuild(owner, name);
+    limits::rebuild(owner, name, Timestamp::from(clock::now()));
     limits::forget(owner, name);
     wake::note_any_task();
     Ok(())
+}
+
+/// Counts the leases of definitions that have other owners now, once the caller has changed that. It has locked all
+/// limits before.
+pub fn recount(owners: &[i32]) {
+    for (owner, name) in limits::names_of(owners) {
+        limits::rebuild(owner, &name, Timestamp::from(clock::now()));
+    }
+    wake::note_any_task();
 }
 
 /// Gives tasks that a burst has opened their lanes. Without limits of their names nothing is done.

@@ -122,6 +122,21 @@ pub fn lock_all() {
     LOCK_ALL.run(&[]);
 }
 
+static NAMES_OF: Statement = Statement::new(
+    "SELECT DISTINCT l.owner, l.name FROM workflow.limits l WHERE l.owner = ANY ($1)",
+    &[Type::IntegerArray],
+);
+
+/// Whether one of these owners has limits.
+pub fn has_any_of(owners: &[i32]) -> bool {
+    all().iter().any(|limit| owners.contains(&limit.owner))
+}
+
+/// The names of tasks for which these owners have limits, each with its owner.
+pub fn names_of(owners: &[i32]) -> Vec<(i32, String)> {
+    NAMES_OF.rows(&[Arg::Integers(owners)], |row| (row.get(), row.get()))
+}
+
 static SET: [Statement; 2] = [
     Statement::new(
         "DELETE FROM workflow.limits WHERE owner = $1 AND name = $2 AND key <> $3",

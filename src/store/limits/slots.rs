@@ -1,5 +1,11 @@
 //! Slots: taking them, asking for them, and making them anew when a limit changes.
 //!
+//! Every lease of a limited task has a slot of its own in each place that it needs. The slots of a place are numbered
+//! from 1, and a claim takes one that is free and whose number is within the limit. A limit that was lowered, or a
+//! definition that came to another owner, leaves leases in slots beyond the limit. Such a lease counts all the same: a
+//! claim first moves it into a free slot within the limit, and takes none as long as one is left beyond. So the leases
+//! that run are never more than the limit, or than they were when it was lowered.
+//!
 //! Nothing here waits for a lock but [`rebuild`], which runs alone. A slot that another transaction has locked counts
 //! as taken, and so does one that another transaction is making: an object lock on the place says so to claims, and the
 //! row itself, which is not visible yet, to those who only ask.
@@ -35,31 +41,31 @@ pub struct LockedSlot {
 // A lease that ends after the statement began is found by the next claim.
 static FREE: Statement = Statement::new(
     "SELECT s.id FROM workflow.slots s \
-     WHERE s.limit_id = $1 AND s.place = $2 AND s.id <> ALL ($4) \
+     WHERE s.limit_id = $1 AND s.place = $2 AND s.n <= $5 AND s.id <> ALL ($4) \
        AND NOT EXISTS (SELECT FROM workflow.bookmarks b \
-                       WHERE b.id = ANY (s.tasks) AND b.token = ANY (s.tokens) AND b.lease_until > $3) \
+                       WHERE b.id = s.task AND b.token = s.token AND b.lease_until > $3) \
      ORDER BY s.n LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED",
-    &[Type::Integer, Type::Text, Type::Timestamp, Type::UuidArray],
+    &[Type::Integer, Type::Text, Type::Timestamp, Type::UuidArray, Type::Integer],
 );
 static FREE_AGAIN: Statement = Statement::new(
-    "SELECT s.id FROM workflow.slots s WHERE s.limit_id = $1 AND s.place = $2 AND s.taken_at <= $3 \
+    "SELECT s.id FROM workflow.slots s WHERE s.limit_id = $1 AND s.place = $2 AND s.taken_at <= $3 AND s.n <= $4 \
      ORDER BY s.limit_id, s.place, s.taken_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED",
-    &[Type::Integer, Type::Text, Type::Timestamp],
+    &[Type::Integer, Type::Text, Type::Timestamp, Type::Integer],
 );
-static LEASES: Statement = Statement::new(
-    "SELECT b.id, b.token FROM workflow.slots s JOIN workflow.bookmarks b ON b.id = ANY (s.tasks) AND b.token = ANY (s.tokens) \
+static LEASE: Statement = Statement::new(
+    "SELECT b.id, b.token FROM workflow.slots s JOIN workflow.bookmarks b ON b.id = s.task AND b.token = s.token \
      WHERE s.id = $1 AND b.lease_until IS NOT NULL",
     &[Type::Uuid],
 );
-static END_LEASES: Statement =
-    Statement::new("UPDATE workflow.bookmarks SET lease_until = NULL WHERE id = ANY ($1)", &[Type::UuidArray]);
+static END_LEASE: Statement =
+    Statement::new("UPDATE workflow.bookmarks SET lease_until = NULL WHERE id = $1", &[Type::Uuid]);
 static COUNT: Statement = Statement::new(
-    "SELECT count(*), min(s.taken_at) FROM workflow.slots s WHERE s.limit_id = $1 AND s.place = $2",
-    &[Type::Integer, Type::Text],
+    "SELECT count(*), min(s.taken_at) FROM workflow.slots s WHERE s.limit_id = $1 AND s.place = $2 AND s.n <= $3",
+    &[Type::Integer, Type::Text, Type::Integer],
 );
 static MAKE: Statement = Statement::new(
-    "INSERT INTO workflow.slots (id, limit_id, place, n, taken_at, tasks, tokens) \
-     SELECT gen_random_uuid(), $1, $2, g.n, CASE WHEN $4 THEN '-infinity'::timestamptz END, '{}', '{}' \
+    "INSERT INTO workflow.slots (id, limit_id, place, n, taken_at) \
+     SELECT gen_random_uuid(), $1, $2, g.n, CASE WHEN $4 THEN '-infinity'::timestamptz END \
      FROM generate_series(1, $3) AS g (n) \
      WHERE NOT EXISTS (SELECT FROM workflow.slots s WHERE s.limit_id = $1 AND s.place = $2 AND s.n = g.n) \
      ORDER BY g.n LIMIT 100",
@@ -79,42 +85,77 @@ pub fn take<'a>(needs: &'a [Need], now: Timestamp) -> Result<Vec<LockedSlot>, &'
 }
 
 fn take_one(need: &Need, now: Timestamp) -> Option<Uuid> {
+    if need.per.is_none() && !settle_excess(need, now) {
+        return None;
+    }
+    find_or_make(need, now)
+}
+
+fn find_or_make(need: &Need, now: Timestamp) -> Option<Uuid> {
     find(need, now).or_else(|| if make(need) { find(need, now) } else { None })
 }
 
 fn find(need: &Need, now: Timestamp) -> Option<Uuid> {
-    let (limit, place) = (Arg::Integer(need.limit), Arg::Text(&need.place));
+    let (limit, place, most) = (Arg::Integer(need.limit), Arg::Text(&need.place), Arg::Integer(need.most));
     if let Some(per) = need.per {
         let before = Timestamp(now.0.saturating_sub(per));
-        return FREE_AGAIN.first(&[limit, place, Arg::Timestamp(before)], |row| row.get());
+        return FREE_AGAIN.first(&[limit, place, Arg::Timestamp(before), most], |row| row.get());
     }
     let mut held = Vec::new();
     loop {
         interrupt::check();
-        let id = FREE.first(&[limit, place, Arg::Timestamp(now), Arg::Uuids(&held)], |row| row.get())?;
-        if end_leases(id, now) {
+        let id = FREE.first(&[limit, place, Arg::Timestamp(now), Arg::Uuids(&held), most], |row| row.get())?;
+        if end_lease(id, now) {
             return Some(id);
         }
         held.push(id);
     }
 }
 
-/// Ends the leases that had a locked slot and that are over by time. `false`: one of them is not, or another
-/// transaction is at work on its task.
-fn end_leases(slot: Uuid, now: Timestamp) -> bool {
-    let ended: Vec<(Uuid, Uuid)> = LEASES.rows(&[Arg::Uuid(&slot)], |row| (row.get(), row.get()));
-    if ended.is_empty() {
+/// Ends the lease that had a locked slot, if it is over by time. `false`: it is not, or another transaction is at work
+/// on its task.
+fn end_lease(slot: Uuid, now: Timestamp) -> bool {
+    let Some((task, token)) = LEASE.first(&[Arg::Uuid(&slot)], |row| (row.get::<Uuid>(), row.get::<Uuid>())) else {
         return true;
-    }
-    let is_over = |(task, token): &(Uuid, Uuid)| {
-        let held = leases::lock(*task, Wait::Skip);
-        held.is_some_and(|held| held.lease.token != Some(*token) || !held.lease.runs(now))
     };
-    if !ended.iter().all(is_over) {
-        return false;
+    let held = leases::lock(task, Wait::Skip);
+    let is_over = held.is_some_and(|held| held.lease.token != Some(token) || !held.lease.runs(now));
+    if is_over {
+        END_LEASE.run(&[Arg::Uuid(&task)]);
     }
-    let tasks: Vec<Uuid> = ended.into_iter().map(|(task, _)| task).collect();
-    END_LEASES.run(&[Arg::Uuids(&tasks)]);
+    is_over
+}
+
+static EXCESS: Statement = Statement::new(
+    "SELECT s.id FROM workflow.slots s WHERE s.limit_id = $1 AND s.place = $2 AND s.n > $3 ORDER BY s.n LIMIT 1",
+    &[Type::Integer, Type::Text, Type::Integer],
+);
+static LOCK: Statement =
+    Statement::new("SELECT 1 FROM workflow.slots s WHERE s.id = $1 FOR UPDATE SKIP LOCKED", &[Type::Uuid]);
+static MOVE: [Statement; 2] = [
+    Statement::new(
+        "UPDATE workflow.slots s SET task = e.task, token = e.token FROM workflow.slots e WHERE s.id = $2 AND e.id = $1",
+        &[Type::Uuid, Type::Uuid],
+    ),
+    Statement::new("DELETE FROM workflow.slots WHERE id = $1", &[Type::Uuid]),
+];
+
+/// Moves the leases in slots beyond the limit into free slots within it, and removes those slots. `false`: a lease stays
+/// beyond the limit, or another transaction is moving it.
+fn settle_excess(need: &Need, now: Timestamp) -> bool {
+    let [bind, delete] = &MOVE;
+    let of = [Arg::Integer(need.limit), Arg::Text(&need.place), Arg::Integer(need.most)];
+    while let Some(excess) = EXCESS.first(&of, |row| row.get::<Uuid>()) {
+        interrupt::check();
+        if LOCK.run(&[Arg::Uuid(&excess)]) == 0 {
+            return false;
+        }
+        if !end_lease(excess, now) {
+            let Some(slot) = find_or_make(need, now) else { return false };
+            bind.run(&[Arg::Uuid(&excess), Arg::Uuid(&slot)]);
+        }
+        delete.run(&[Arg::Uuid(&excess)]);
+    }
     true
 }
 
@@ -122,7 +163,7 @@ fn end_leases(slot: Uuid, now: Timestamp) -> bool {
 /// some.
 fn make(need: &Need) -> bool {
     let (limit, place) = (Arg::Integer(need.limit), Arg::Text(&need.place));
-    let count: Option<i64> = COUNT.first(&[limit, place], |row| row.get());
+    let count: Option<i64> = COUNT.first(&[limit, place, Arg::Integer(need.most)], |row| row.get());
     if count.unwrap_or_default() >= i64::from(need.most) {
         return false;
     }
@@ -139,7 +180,7 @@ fn make(need: &Need) -> bool {
 static OTHERS: Statement = Statement::new(
     "SELECT s.id FROM workflow.slots s WHERE s.id = ANY (ARRAY( \
          SELECT o.id FROM workflow.slots o WHERE o.limit_id = $1 AND o.place > $2 ORDER BY o.limit_id, o.place LIMIT 20)) \
-       AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.id = ANY (s.tasks) AND b.token = ANY (s.tokens)) \
+       AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.id = s.task AND b.token = s.token) \
      FOR UPDATE SKIP LOCKED",
     &[Type::Integer, Type::Text],
 );
@@ -148,7 +189,7 @@ static TIDY: Statement = Statement::new(
      WHERE s.id = ANY ($1) AND l.id = s.limit_id \
        AND (s.taken_at IS NULL OR s.taken_at < $2 - l.per * INTERVAL '1 microsecond') \
        AND NOT EXISTS (SELECT FROM workflow.bookmarks b \
-                       WHERE b.id = ANY (s.tasks) AND b.token = ANY (s.tokens) AND b.lease_until IS NOT NULL)",
+                       WHERE b.id = s.task AND b.token = s.token AND b.lease_until IS NOT NULL)",
     &[Type::UuidArray, Type::Timestamp],
 );
 
@@ -164,7 +205,7 @@ fn tidy(need: &Need) {
 
 static BIND: [Statement; 2] = [
     Statement::new(
-        "UPDATE workflow.slots SET tasks = ARRAY[$2], tokens = ARRAY[$3] WHERE id = $1",
+        "UPDATE workflow.slots SET task = $2, token = $3 WHERE id = $1",
         &[Type::Uuid, Type::Uuid, Type::Uuid],
     ),
     Statement::new("UPDATE workflow.slots SET taken_at = $2 WHERE id = $1", &[Type::Uuid, Type::Timestamp]),
@@ -203,59 +244,97 @@ static OF_PLACE: Columns = Columns::by(
 );
 
 static STATES: Statement = Statement::new(
-    "SELECT s.id, max(b.lease_until), (array_agg(b.id) FILTER (WHERE b.lease_until <= $3))[1], max(s.n) \
+    "SELECT s.id, s.n, b.lease_until, b.id \
      FROM workflow.slots s LEFT JOIN workflow.bookmarks b \
-          ON b.id = ANY (s.tasks) AND b.token = ANY (s.tokens) AND b.lease_until IS NOT NULL \
-     WHERE s.limit_id = $1 AND s.place = $2 GROUP BY s.id",
-    &[Type::Integer, Type::Text, Type::Timestamp],
+          ON b.id = s.task AND b.token = s.token AND b.lease_until IS NOT NULL \
+     WHERE s.limit_id = $1 AND s.place = $2",
+    &[Type::Integer, Type::Text],
 );
 static RETURNED: Statement = Statement::new(
-    "SELECT s.id FROM workflow.slots s WHERE s.limit_id = $1 AND s.place = $2 AND s.taken_at <= $3 \
+    "SELECT s.id FROM workflow.slots s WHERE s.limit_id = $1 AND s.place = $2 AND s.taken_at <= $3 AND s.n <= $4 \
      ORDER BY s.limit_id, s.place, s.taken_at LIMIT 100",
-    &[Type::Integer, Type::Text, Type::Timestamp],
+    &[Type::Integer, Type::Text, Type::Timestamp, Type::Integer],
 );
 
 /// Asks whether a claim would get a slot, without taking a lock.
 pub fn ask(need: &Need, now: Timestamp) -> SlotAvailability {
-    let (limit, place) = (Arg::Integer(need.limit), Arg::Text(&need.place));
-    let (mut until, mut blockers) = (None, Vec::new());
-    let count = if let Some(per) = need.per {
-        let before = Timestamp(now.0.saturating_sub(per));
-        for id in RETURNED.rows(&[limit, place, Arg::Timestamp(before)], |row| row.get::<Uuid>()) {
-            match rows::holder(&SLOT, Arg::Uuid(&id)) {
-                Holder::None => return SlotAvailability::Free,
-                Holder::Transactions(running) => blockers.extend(running),
-                Holder::Changed => {}
-            }
-        }
-        let (count, first) =
-            COUNT.first(&[limit, place], |row| (row.get(), row.maybe::<Timestamp>())).unwrap_or_default();
-        until = first.map(|first| Timestamp(first.0.saturating_add(per))).filter(|until| *until > now);
-        count
-    } else {
-        let states = STATES.rows(&[limit, place, Arg::Timestamp(now)], |row| {
-            (row.get::<Uuid>(), row.maybe::<Timestamp>(), row.maybe::<Uuid>())
-        });
-        for (id, held_until, expired) in &states {
-            if let Some(at) = held_until.filter(|at| *at > now) {
-                until = Some(until.map_or(at, |until: Timestamp| until.min(at)));
-                continue;
-            }
-            match holder_of(id, expired.as_ref()) {
-                Holder::None => return SlotAvailability::Free,
-                Holder::Transactions(running) => blockers.extend(running),
-                Holder::Changed => {}
-            }
-        }
-        i64::try_from(states.len()).unwrap_or(i64::MAX)
-    };
-    if count < i64::from(need.most) {
-        match rows::inserting(&OF_PLACE, &[limit, place]) {
-            None => return SlotAvailability::Free,
-            Some(transaction) => blockers.push(transaction),
+    match need.per {
+        Some(per) => ask_period(need, per, now),
+        None => ask_leases(need, now),
+    }
+}
+
+fn ask_period(need: &Need, per: i64, now: Timestamp) -> SlotAvailability {
+    let (limit, place, most) = (Arg::Integer(need.limit), Arg::Text(&need.place), Arg::Integer(need.most));
+    let mut blockers = Vec::new();
+    let before = Timestamp(now.0.saturating_sub(per));
+    for id in RETURNED.rows(&[limit, place, Arg::Timestamp(before), most], |row| row.get::<Uuid>()) {
+        match rows::holder(&SLOT, Arg::Uuid(&id)) {
+            Holder::None => return SlotAvailability::Free,
+            Holder::Transactions(running) => blockers.extend(running),
+            Holder::Changed => {}
         }
     }
+    let (count, first): (i64, Option<Timestamp>) =
+        COUNT.first(&[limit, place, most], |row| (row.get(), row.maybe())).unwrap_or_default();
+    if missing(need, count, &mut blockers) > 0 {
+        return SlotAvailability::Free;
+    }
+    let until = first.map(|first| Timestamp(first.0.saturating_add(per))).filter(|until| *until > now);
     SlotAvailability::Held { until, blockers }
+}
+
+fn ask_leases(need: &Need, now: Timestamp) -> SlotAvailability {
+    let (mut until, mut blockers): (Option<Timestamp>, _) = (None, Vec::new());
+    // Slots within the limit, and those of them that are free; leases beyond it.
+    let (mut count, mut free, mut excess) = (0, 0, 0);
+    // A claim takes no slot while another transaction has locked one beyond the limit.
+    let mut is_moving = false;
+    let states = STATES.rows(&[Arg::Integer(need.limit), Arg::Text(&need.place)], |row| {
+        (row.get::<Uuid>(), row.get::<i32>(), row.maybe::<Timestamp>(), row.maybe::<Uuid>())
+    });
+    for (id, n, held_until, task) in states {
+        let is_within = n <= need.most;
+        count += i64::from(is_within);
+        if let Some(at) = held_until.filter(|at| *at > now) {
+            until = Some(until.map_or(at, |until| until.min(at)));
+            excess += i64::from(!is_within);
+            if !is_within && let Holder::Transactions(running) = rows::holder(&SLOT, Arg::Uuid(&id)) {
+                is_moving = true;
+                blockers.extend(running);
+            }
+            continue;
+        }
+        match holder_of(&id, task.as_ref()) {
+            Holder::None => free += i64::from(is_within),
+            Holder::Transactions(running) => {
+                is_moving |= !is_within;
+                blockers.extend(running);
+            }
+            Holder::Changed => {}
+        }
+    }
+    free += missing(need, count, &mut blockers);
+    match free > excess && !is_moving {
+        true => SlotAvailability::Free,
+        false => SlotAvailability::Held { until, blockers },
+    }
+}
+
+/// How many slots a claim could make in a place that has `count` within the limit: none while another transaction makes
+/// some.
+fn missing(need: &Need, count: i64, blockers: &mut Vec<u32>) -> i64 {
+    let missing = i64::from(need.most) - count;
+    if missing <= 0 {
+        return 0;
+    }
+    match rows::inserting(&OF_PLACE, &[Arg::Integer(need.limit), Arg::Text(&need.place)]) {
+        None => missing,
+        Some(transaction) => {
+            blockers.push(transaction);
+            0
+        }
+    }
 }
 
 /// Who is in the way of taking a slot, and of ending the lease that had it.
@@ -278,11 +357,10 @@ static REBUILD: [Statement; 4] = [
     ),
     Statement::new(
         concat!(
-            "INSERT INTO workflow.slots (id, limit_id, place, n, tasks, tokens) \
-             SELECT gen_random_uuid(), h.limit_id, h.place, h.n, array_agg(h.id), array_agg(h.token) \
-             FROM (SELECT p.limit_id, p.place, p.id, p.token, \
-                          1 + (row_number() OVER (PARTITION BY p.limit_id, p.place ORDER BY p.created_at) - 1) % p.concurrency AS n \
-                   FROM (SELECT k.id AS limit_id, k.concurrency, b.id, b.token, b.created_at, \
+            "INSERT INTO workflow.slots (id, limit_id, place, n, task, token) \
+             SELECT gen_random_uuid(), p.limit_id, p.place, \
+                    row_number() OVER (PARTITION BY p.limit_id, p.place ORDER BY p.created_at, p.id), p.id, p.token \
+                   FROM (SELECT k.id AS limit_id, b.id, b.token, b.created_at, \
                                 concat('c', ",
             key_value!(),
             ") AS place \
@@ -292,8 +370,7 @@ static REBUILD: [Statement; 4] = [
                               JOIN workflow.limits k ON k.owner = d.owner AND k.name = t.name \
                          WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = $2 AND d.owner = $1 \
                            AND k.concurrency IS NOT NULL AND (k.key IS NULL OR t.payload ->> k.key IS NOT NULL) \
-                           AND b.token IS NOT NULL AND b.lease_until IS NOT NULL) p) h \
-             GROUP BY h.limit_id, h.place, h.n"
+                           AND b.token IS NOT NULL AND b.lease_until IS NOT NULL) p"
         ),
         &[Type::Integer, Type::Text],
     ),
@@ -301,23 +378,24 @@ static REBUILD: [Statement; 4] = [
         "WITH freed AS ( \
              DELETE FROM workflow.slots s USING workflow.limits l \
              WHERE l.owner = $1 AND l.name = $2 AND s.limit_id = l.id AND s.taken_at IS NOT NULL \
-             RETURNING s.id, s.limit_id, s.place, s.taken_at, l.rate), \
+             RETURNING s.id, s.limit_id, s.place, s.taken_at, l.rate, l.per), \
          ordered AS ( \
              SELECT f.*, row_number() OVER (PARTITION BY f.limit_id, f.place ORDER BY f.taken_at DESC) AS n FROM freed f) \
-         INSERT INTO workflow.slots (id, limit_id, place, n, taken_at, tasks, tokens) \
-         SELECT o.id, o.limit_id, o.place, o.n, o.taken_at, '{}', '{}' FROM ordered o WHERE o.n <= o.rate",
-        &[Type::Integer, Type::Text],
+         INSERT INTO workflow.slots (id, limit_id, place, n, taken_at) \
+         SELECT o.id, o.limit_id, o.place, o.n, o.taken_at FROM ordered o \
+         WHERE o.n <= o.rate OR o.taken_at > $3 - o.per * INTERVAL '1 microsecond'",
+        &[Type::Integer, Type::Text, Type::Timestamp],
     ),
 ];
 
-/// Makes the slots of an owner's limits for a name anew: those of leases from the leases that there are, and those of
-/// periods from the claims that were the last. Where there are more leases than slots, several share one, and it is
-/// free when the last of them has ended. The caller has locked all limits, so no session takes a slot meanwhile.
-pub fn rebuild(owner: i32, name: &str) {
+/// Makes the slots of an owner's limits for a name anew: those of leases from the leases that there are, one for each,
+/// and those of periods from the claims that were the last. Claims beyond a lowered rate keep theirs as long as they
+/// count, because the rate may be raised again. The caller has locked all limits, so no session takes a slot meanwhile.
+pub fn rebuild(owner: i32, name: &str, now: Timestamp) {
     let [leases, lost, bound, rates] = &REBUILD;
     let of = [Arg::Integer(owner), Arg::Text(name)];
     leases.run(&of);
     lost.run(&[]);
     bound.run(&of);
-    rates.run(&of);
+    rates.run(&[of[0], of[1], Arg::Timestamp(now)]);
 }

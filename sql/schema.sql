@@ -306,7 +306,7 @@ COMMENT ON COLUMN workflow.instances.activation_key IS 'key by which this instan
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
 COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
 COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; workflow.pauses says by whom and why';
-COMMENT ON COLUMN workflow.instances.finished_at IS 'when it finished or was cancelled; NULL for a faulted instance, which can go on';
+COMMENT ON COLUMN workflow.instances.finished_at IS 'when it ended for good: it finished, was cancelled, or faulted so that no retry can continue it; NULL: it can continue';
 
 -- "All instances of order 42": a stimulus with a correlation id and no payload, and people.
 CREATE INDEX instances_correlation_id_idx ON workflow.instances (correlation_id) WHERE correlation_id IS NOT NULL;

@@ -61,7 +61,7 @@ SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_publ
        CASE WHEN d.migrates AND d.is_published
             THEN (SELECT pg_catalog.count(*) FROM workflow.definitions v JOIN workflow.instances i ON i.definition_version_id OPERATOR(pg_catalog.=) v.id
                   WHERE v.definition_id OPERATOR(pg_catalog.=) d.definition_id AND v.id OPERATOR(pg_catalog.<>) d.id
-                    AND i.sub_status OPERATOR(pg_catalog.<>) ALL (ARRAY['Finished', 'Cancelled'])) END AS migrating,
+                    AND i.finished_at IS NULL) END AS migrating,
        d.id AS version_id, COALESCE(d.is_draft, false) AS is_draft, COALESCE(d.revision, 0) AS revision,
        COALESCE(d.saved_at, d.created_at) AS saved_at,
        CASE WHEN d.saved_by IS NOT NULL
@@ -590,7 +590,8 @@ AS $$
     UNION ALL
     SELECT 'finished_at and sub-status disagree', i.id::text
     FROM workflow.instances i
-    WHERE (i.finished_at IS NOT NULL) <> (i.sub_status IN ('Finished', 'Cancelled'))
+    WHERE CASE WHEN i.sub_status = 'Faulted' THEN i.finished_at IS NOT NULL AND EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id)
+               ELSE (i.finished_at IS NOT NULL) <> (i.sub_status IN ('Finished', 'Cancelled')) END
     UNION ALL
     SELECT 'ended instance holds an activation key', i.id::text
     FROM workflow.instances i

@@ -189,7 +189,7 @@ SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_publ
        CASE WHEN d.migrates AND d.is_published
             THEN (SELECT pg_catalog.count(*) FROM workflow.definitions v JOIN workflow.instances i ON i.definition_version_id OPERATOR(pg_catalog.=) v.id
                   WHERE v.definition_id OPERATOR(pg_catalog.=) d.definition_id AND v.id OPERATOR(pg_catalog.<>) d.id
-                    AND i.sub_status OPERATOR(pg_catalog.<>) ALL (ARRAY['Finished', 'Cancelled'])) END AS migrating,
+                    AND i.finished_at IS NULL) END AS migrating,
        d.id AS version_id, COALESCE(d.is_draft, false) AS is_draft, COALESCE(d.revision, 0) AS revision,
        COALESCE(d.saved_at, d.created_at) AS saved_at,
        CASE WHEN d.saved_by IS NOT NULL
@@ -212,6 +212,7 @@ ALTER TABLE workflow.instances
     ADD COLUMN continued_from uuid,
     ADD COLUMN paused_at      timestamptz;
 
+COMMENT ON COLUMN workflow.instances.finished_at IS 'when it ended for good: it finished, was cancelled, or faulted so that no retry can continue it; NULL: it can continue';
 COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; workflow.pauses says by whom and why';
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
 COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
@@ -776,7 +777,8 @@ AS $$
     UNION ALL
     SELECT 'finished_at and sub-status disagree', i.id::text
     FROM workflow.instances i
-    WHERE (i.finished_at IS NOT NULL) <> (i.sub_status IN ('Finished', 'Cancelled'))
+    WHERE CASE WHEN i.sub_status = 'Faulted' THEN i.finished_at IS NOT NULL AND EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id)
+               ELSE (i.finished_at IS NOT NULL) <> (i.sub_status IN ('Finished', 'Cancelled')) END
     UNION ALL
     SELECT 'ended instance holds an activation key', i.id::text
     FROM workflow.instances i

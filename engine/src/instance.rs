@@ -80,6 +80,12 @@ impl Instance {
         self.state.contexts.values().any(|context| context.status == ActivityStatus::Faulted)
     }
 
+    /// Whether nothing can continue the run: it has finished, it was cancelled, or a fault has ended it for good. Stored
+    /// as the end time of the instance.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.sub_status, SubStatus::Finished | SubStatus::Cancelled) || self.has_failed()
+    }
+
     /// Whether a fault has ended the run for good: it is faulted, and nothing is open that a retry could repeat.
     pub fn has_failed(&self) -> bool {
         self.sub_status == SubStatus::Faulted && self.state.contexts.is_empty()

@@ -62,8 +62,8 @@ pub fn enter(row: &InstanceRow, compiled: &Compiled, is_new: bool) -> bool {
 
 /// Counts an instance that has begun on another node, whether or not there is room for it here.
 pub fn adopt(row: &InstanceRow, compiled: &Compiled) {
-    let has_ended = matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled | SubStatus::Pending);
-    let Some((place, max)) = place_of(&row.instance, compiled).filter(|_| !has_ended) else { return };
+    let is_counted = !row.instance.has_ended() && row.instance.sub_status != SubStatus::Pending;
+    let Some((place, max)) = place_of(&row.instance, compiled).filter(|_| is_counted) else { return };
     let id = &row.instance.id;
     // It may be back, and its admission still be bound to it.
     if !row.parent.as_ref().is_some_and(|parent| admissions::covers(&parent.instance))
@@ -123,8 +123,7 @@ pub fn hand_over((from, compiled): (&InstanceRow, &Compiled), (to, target): (&In
 
 /// Notes that an instance has ended, which may make room for another one.
 pub fn note_end(instance: &Instance, compiled: &Compiled) {
-    let has_ended = matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled);
-    if has_ended && compiled.program.options.max_concurrency.is_some() {
+    if instance.has_ended() && compiled.program.options.max_concurrency.is_some() {
         wake::note_calls(true);
     }
 }

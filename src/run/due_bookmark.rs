@@ -21,6 +21,7 @@ use crate::run::{Session, queued, resume, work};
 use crate::store::instances::InstanceRow;
 use crate::store::queue::{self, Item};
 use crate::store::{bookmarks, due, pauses};
+use crate::wake;
 
 /// How far a bookmark's due time is moved after its first failed attempt, in microseconds; ten times as far after
 /// the second.
@@ -68,6 +69,8 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
 pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, counts: bool) -> bool {
     let attempts = if counts { due::count_attempt(bookmark) } else { due::attempts(bookmark) };
     let Some(attempts) = attempts else { return false };
+    // If it was its turn to begin, it is another one's now.
+    wake::note_calls(true);
     let now = session.timestamp();
     let message = format!("bookmark {bookmark} could not be fired: {}", error.message);
     if attempts >= MAX_ATTEMPTS {

@@ -16,7 +16,7 @@ use serde_json::json;
 use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::instance::compensation::Record;
-use workflow_engine::instance::{Instance, SubStatus};
+use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{Event, EventKind};
 use workflow_engine::migration::{Mapping, Migration, Moved, Problem, Severity, Timers, is_refused};
 
@@ -74,7 +74,7 @@ pub fn migrate(session: &mut Session, id: Uuid, wanted: &MigrationOptions) -> Re
     let (target, _) = version::find(session, &row.definition_id, wanted.version)?;
     let new = compiled::of_version(target.id)?;
     may_move(&row, &new)?;
-    if has_ended(&row.instance) {
+    if row.instance.has_ended() {
         return Err(ended(id));
     }
     if row.definition_version_id == target.id {
@@ -264,11 +264,6 @@ fn runs_as(row: &DefinitionRow) -> (bool, bool) {
 fn ended(id: Uuid) -> PgError {
     PgError::new("55000", format!("workflow instance {id} has ended"))
         .detail("Only an instance that can go on is moved to another version.")
-}
-
-/// Whether an instance can never run again.
-fn has_ended(instance: &Instance) -> bool {
-    matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) || instance.has_failed()
 }
 
 /// Refuses the current role unless it may move the instance to this version (42501).

@@ -13,7 +13,6 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
-use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{Event, EventKind};
 
 use crate::access::{self, lending};
@@ -26,6 +25,7 @@ use crate::run::{Session, resume, running};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners;
 use crate::store::{journal, pauses, queue};
+use crate::wake;
 
 /// Pauses an instance, and then those below it if they are asked for. `false`: all of them were paused before, or have
 /// ended.
@@ -62,7 +62,7 @@ fn pause_if_there(
     with: Option<&Uuid>,
 ) -> Result<Option<bool>, PgError> {
     let Some((mut row, _)) = lock(session, instance_id)? else { return Ok(None) };
-    if matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
+    if row.instance.has_ended() {
         return Ok(Some(false));
     }
     let by = owners::id_of(session.caller);
@@ -71,6 +71,8 @@ fn pause_if_there(
         Some(_) if is_ending(instance_id) => pauses::keep(instance_id, by, reason),
         Some(_) => return Ok(Some(false)),
     }
+    // If it was its turn to begin, it is another one's now.
+    wake::note_calls(true);
     note(session, &mut row, EventKind::Paused, reason);
     Ok(Some(true))
 }

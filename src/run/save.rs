@@ -128,8 +128,7 @@ pub fn save(
     });
     limits::note_opened(&delta.tasks);
     clear_due(row, delta, resumed);
-    let has_ended = matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled);
-    pauses::hold_if_paused(&row.instance, row.paused_at, has_ended, now);
+    pauses::hold_if_paused(&row.instance, row.paused_at, row.instance.has_ended(), now);
     if !delta.tasks.is_empty() {
         // A copy of this database must not give out the same tasks.
         identity::claim();

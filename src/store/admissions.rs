@@ -1,7 +1,7 @@
 //! Admissions: which instances of definitions with `maxConcurrency` have begun and not ended.
 //!
-//! An admission says which instance took it. It is free when that instance has ended or does not exist, so whatever
-//! ends an instance frees it with its commit. Nothing here but [`retake`] waits for a lock: an admission that another
+//! An admission says which instance took it. It is free when that instance has ended for good or does not exist, so
+//! whatever ends an instance frees it with its commit. An instance that a retry can continue keeps its admission. Nothing here but [`retake`] waits for a lock: an admission that another
 //! transaction has locked, or is making, counts as taken.
 
 use uuid::Uuid;
@@ -33,18 +33,18 @@ static FREE: Statement = Statement::new(
     "SELECT a.id FROM workflow.admissions a \
      WHERE a.definition_id = $1 AND a.place = $2 AND a.n <= $3 AND a.id <> ALL ($4) \
        AND NOT EXISTS (SELECT FROM workflow.instances i \
-                       WHERE i.id = a.instance_id AND i.sub_status NOT IN ('Finished', 'Cancelled')) \
+                       WHERE i.id = a.instance_id AND i.finished_at IS NULL) \
      ORDER BY a.n LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED",
     &[Type::Text, Type::Text, Type::Integer, Type::UuidArray],
 );
 static IS_HELD: Statement = Statement::new(
     "SELECT 1 FROM workflow.admissions a JOIN workflow.instances i ON i.id = a.instance_id \
-     WHERE a.id = $1 AND i.sub_status NOT IN ('Finished', 'Cancelled')",
+     WHERE a.id = $1 AND i.finished_at IS NULL",
     &[Type::Uuid],
 );
 static ARE_MORE_HELD: Statement = Statement::new(
     "SELECT 1 FROM workflow.admissions a JOIN workflow.instances i ON i.id = a.instance_id \
-     WHERE a.definition_id = $1 AND a.place = $2 AND a.n > $3 AND i.sub_status NOT IN ('Finished', 'Cancelled') LIMIT 1",
+     WHERE a.definition_id = $1 AND a.place = $2 AND a.n > $3 AND i.finished_at IS NULL LIMIT 1",
     &[Type::Text, Type::Text, Type::Integer],
 );
 static COUNT: Statement = Statement::new(
@@ -131,14 +131,14 @@ static TIDY: [Statement; 2] = [
              SELECT o.id FROM workflow.admissions o WHERE o.definition_id = $1 AND o.place > $2 \
              ORDER BY o.definition_id, o.place LIMIT 20)) \
            AND NOT EXISTS (SELECT FROM workflow.instances i \
-                           WHERE i.id = a.instance_id AND i.sub_status NOT IN ('Finished', 'Cancelled')) \
+                           WHERE i.id = a.instance_id AND i.finished_at IS NULL) \
          FOR UPDATE SKIP LOCKED",
         &[Type::Text, Type::Text],
     ),
     Statement::new(
         "DELETE FROM workflow.admissions a WHERE a.id = ANY ($1) \
            AND NOT EXISTS (SELECT FROM workflow.instances i \
-                           WHERE i.id = a.instance_id AND i.sub_status NOT IN ('Finished', 'Cancelled'))",
+                           WHERE i.id = a.instance_id AND i.finished_at IS NULL)",
         &[Type::UuidArray],
     ),
 ];
@@ -182,7 +182,7 @@ static OF_PLACE: Columns = Columns::by(
 static NOT_HELD: Statement = Statement::new(
     "SELECT a.id FROM workflow.admissions a WHERE a.definition_id = $1 AND a.place = $2 AND a.n <= $3 \
        AND NOT EXISTS (SELECT FROM workflow.instances i \
-                       WHERE i.id = a.instance_id AND i.sub_status NOT IN ('Finished', 'Cancelled')) \
+                       WHERE i.id = a.instance_id AND i.finished_at IS NULL) \
      ORDER BY a.n LIMIT 100",
     &[Type::Text, Type::Text, Type::Integer],
 );
@@ -218,9 +218,24 @@ pub fn lanes() -> Vec<String> {
     LANES.rows(&[], |row| row.get())
 }
 
+// An instance whose start was given up, or whose owner is a role that does not exist, holds up no other. Neither does
+// one whose start has failed and is tried again later: it competes with the others when it is due.
+macro_rules! has_turn {
+    () => {
+        "b.lane = $1 AND b.payload ->> 'TaskName' IS NULL AND b.attempts IS NULL AND i.paused_at IS NULL \
+             AND NOT EXISTS (SELECT FROM workflow.dead_letters l \
+                             WHERE l.bookmark_id = b.id AND l.due_at IS NOT NULL AND l.replayed_at IS NULL) \
+             AND EXISTS (SELECT FROM workflow.owners o \
+                         WHERE o.id = i.owner AND workflow._role_of(o.role_oid, o.name) IS NOT NULL) "
+    };
+}
+
 static IS_WAITED_FOR: Statement = Statement::new(
-    "SELECT 1 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-     WHERE b.lane = $1 AND b.payload ->> 'TaskName' IS NULL AND i.paused_at IS NULL LIMIT 1",
+    concat!(
+        "SELECT 1 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id WHERE ",
+        has_turn!(),
+        "LIMIT 1"
+    ),
     &[Type::Text],
 );
 
@@ -243,11 +258,14 @@ pub struct NextInLane {
 }
 
 static NEXT: Statement = Statement::new(
-    "SELECT b.id, i.definition_version_id, i.definition_id, b.due_at IS NOT NULL \
-     FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-     WHERE b.lane = $1 AND b.payload ->> 'TaskName' IS NULL AND b.available_at = '-infinity' AND i.paused_at IS NULL \
-     ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT 1 \
-     FOR NO KEY UPDATE OF b SKIP LOCKED",
+    concat!(
+        "SELECT b.id, i.definition_version_id, i.definition_id, b.due_at IS NOT NULL \
+         FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id WHERE ",
+        has_turn!(),
+        "AND b.available_at = '-infinity' \
+         ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT 1 \
+         FOR NO KEY UPDATE OF b SKIP LOCKED"
+    ),
     &[Type::Text],
 );
 static CALL: Statement =

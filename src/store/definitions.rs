@@ -285,7 +285,7 @@ pub fn unpublish(definition_id: &str) -> bool {
 
 static RUNNING: Statement = Statement::new(
     "SELECT id FROM workflow.instances WHERE definition_version_id = $1 \
-         AND (status = 'Running' OR sub_status = 'Faulted') LIMIT 1",
+         AND finished_at IS NULL LIMIT 1",
     &[Type::Uuid],
 );
 static DELETE: Statement = Statement::new(
@@ -300,7 +300,7 @@ static RENEW_LATEST: Statement = Statement::new(
 );
 static DELETE_GRANTS: Statement = Statement::new("DELETE FROM workflow.grants WHERE definition_id = $1", &[Type::Text]);
 
-/// An instance of this version that has not ended; a faulted instance counts.
+/// An instance of this version that has not ended. A faulted instance counts if a retry can continue it.
 pub fn running_instance(id: Uuid) -> Option<Uuid> {
     RUNNING.first(&[Arg::Uuid(&id)], |row| row.get())
 }

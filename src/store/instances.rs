@@ -276,19 +276,14 @@ fn output(instance: &Instance) -> Option<&Map<String, Value>> {
     (!instance.output.is_empty()).then_some(&instance.output)
 }
 
-/// Whether an instance has ended. A faulted instance has not: a retry can continue it.
-fn has_ended(instance: &Instance) -> bool {
-    matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled)
-}
-
 /// The end time of an instance that is stored now; `None`: it has not ended.
 fn finished_at(instance: &Instance, now: Timestamp) -> Option<Timestamp> {
-    has_ended(instance).then_some(now)
+    instance.has_ended().then_some(now)
 }
 
 /// Notes the end of an instance that is stored now, if it has ended.
 fn note_if_ended(instance: &Instance) {
-    if has_ended(instance) {
+    if instance.has_ended() {
         wake::note_ended(&instance.id);
     }
 }

@@ -21,7 +21,7 @@ use crate::store::tables::INSTANCES;
 static PAGE: Statement = Statement::new(
     "SELECT i.id, i.owner FROM workflow.instances i \
      WHERE i.definition_id = $1 AND i.id > $2 AND ($3 IS NULL OR i.version = $3) \
-       AND ($4 IS NULL OR i.version <> $4) AND i.sub_status NOT IN ('Finished', 'Cancelled') \
+       AND ($4 IS NULL OR i.version <> $4) AND i.finished_at IS NULL \
      ORDER BY i.id LIMIT $5",
     &[Type::Text, Type::Uuid, Type::Integer, Type::Integer, Type::Integer],
 );

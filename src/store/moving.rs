@@ -208,7 +208,7 @@ pub fn versions(definition_id: &str, version: i32) -> Vec<Definition> {
 static UNENDED_OF_DELETED: Statement = Statement::new(
     "SELECT d.definition_id, d.version, i.id \
      FROM workflow.instances i JOIN workflow.definitions d ON d.id = i.definition_version_id \
-     WHERE i.id = ANY ($1) AND d.deleted_at IS NOT NULL AND i.sub_status NOT IN ('Finished', 'Cancelled') LIMIT 1",
+     WHERE i.id = ANY ($1) AND d.deleted_at IS NOT NULL AND i.finished_at IS NULL LIMIT 1",
     &[Type::UuidArray],
 );
 

@@ -141,13 +141,16 @@ static RUNNING: Statement = Statement::new(
     "SELECT r.id FROM (SELECT i.id, i.status, i.sub_status FROM workflow.instances i WHERE i.schedule_id = $1 \
          ORDER BY i.id DESC LIMIT 20) r \
      WHERE r.status = 'Running' AND (r.sub_status <> 'Pending' OR EXISTS \
-         (SELECT FROM workflow.bookmarks b WHERE b.instance_id = r.id AND b.due_at IS NOT NULL)) LIMIT 1",
+         (SELECT FROM workflow.bookmarks b WHERE b.instance_id = r.id \
+              AND (b.due_at IS NOT NULL OR b.name = 'Workflow.Limit' AND NOT EXISTS \
+                  (SELECT FROM workflow.dead_letters l \
+                   WHERE l.bookmark_id = b.id AND l.due_at IS NOT NULL AND l.replayed_at IS NULL)))) LIMIT 1",
     &[Type::Uuid],
 );
 
 /// A run of a schedule that has not ended. Reads only the latest twenty runs, so that the cost does not grow with the
-/// number of past runs. A pending run whose start was given up (it has a dead letter) does not count, since it would
-/// block all later runs.
+/// number of past runs. A run that waits for its turn counts. A pending run whose start was given up (it has a dead
+/// letter) does not, since it would block all later runs.
 pub fn running(id: Uuid) -> Option<Uuid> {
     RUNNING.first(&[Arg::Uuid(&id)], |row| row.get())
 }

@@ -11,6 +11,10 @@ SELECT wf_define('{"definitionId": "load", "options": {"maxConcurrency": {"max":
     {"type": "Sql", "statement": "INSERT INTO public.spans (run, key) SELECT $1, $2", "parameters": [{"input": "run"}, {"input": "key"}]},
     {"type": "Delay", "timeSpan": "00:00:00.02"},
     {"type": "Sql", "statement": "UPDATE public.spans SET ended = clock_timestamp() WHERE run = $1", "parameters": [{"input": "run"}]}]}');
+-- One whose time is over, or that compensates after a fault, has ended for good.
+SELECT wf_define('{"definitionId": "timed", "options": {"maxConcurrency": {"max": 2}, "timeout": "200 milliseconds"}, "root": {"type": "Event", "eventName": "Never"}}');
+SELECT wf_define('{"definitionId": "strict", "options": {"maxConcurrency": {"max": 2}, "compensateOn": ["cancel", "fault"]}, "root": [
+    {"type": "Delay", "timeSpan": "00:00:00.02"}, {"type": "Fault", "message": "torn"}]}');
 SQL
 setting "workflow.launch_workers = on"
 
@@ -35,3 +39,13 @@ kill_server
 start_server
 await 100 "SELECT count(*) FROM workflow.instances WHERE sub_status = 'Finished'"
 echo "ok: those that waited when the server was killed begin after it"
+
+# Those that a fault ends for good make room as well, before and after a crash, and also where the fire of the end is what the crash undoes.
+query "SET client_min_messages = error; SELECT count(wf_start(d)) FROM unnest('{timed,strict}'::text[]) AS d, generate_series(1, 20)" >>"$WORKFLOW_TMP/starts.out"
+await t "SELECT count(*) > 2 FROM workflow.instances WHERE definition_id = 'timed' AND sub_status = 'Faulted'"
+kill_server
+start_server
+await "strict|Faulted|20
+timed|Faulted|20" "SELECT definition_id, sub_status, count(*) FROM workflow.instances WHERE definition_id <> 'load' GROUP BY 1, 2 ORDER BY 1"
+is 0 "SELECT count(*) FROM workflow.instances WHERE finished_at IS NULL"
+echo "ok: instances that a fault has ended for good make room for the next ones, also after a crash"

@@ -160,22 +160,8 @@ echo "ok: and where a session is held between its commit and what it tells the w
 
 # Several takers and several stimuli. `late` waits before the stimuli are sent, in a transaction that commits after others have
 # begun to take the stimuli. It gets one, however these transactions end: the stimuli that it is woken for are taken, or come back.
-# taker NAME ROLE WORD: begins a transaction whose instance waits for the event, and takes a stimulus if it sees a free one.
-taker() {
-    mkfifo "$WORKFLOW_TMP/$1"
-    PGAPPNAME=$1 psql -X -q -At -v ON_ERROR_STOP=1 <"$WORKFLOW_TMP/$1" >/dev/null 2>"$WORKFLOW_TMP/$1.out" &
-    takers[$1]=$!
-    exec {taking[$1]}>"$WORKFLOW_TMP/$1"
-    echo "SET client_min_messages = error; SET ROLE $2; BEGIN; SELECT wf_start('of $2', correlation_id => '$3');" >&"${taking[$1]}"
-    await t "SELECT state = 'idle in transaction' AND query LIKE '%wf_start%' FROM pg_stat_activity WHERE application_name = '$1'"
-}
-# ends NAME STATEMENT: the transaction ends with it.
-ends() {
-    printf '%s;\n\\q\n' "$2" >&"${taking[$1]}"
-    exec {taking[$1]}>&-
-    wait "${takers[$1]}" || fail "$1: $(cat "$WORKFLOW_TMP/$1.out")"
-    rm "$WORKFLOW_TMP/$1"
-}
+# taker NAME WORD: begins a transaction whose instance waits for the event, and takes a stimulus if it sees a free one.
+taker() { begin "$1" "SET LOCAL client_min_messages = error\; SET LOCAL ROLE joe\; SELECT wf_start('of joe', correlation_id => '$2')"; }
 # tried_in_vain WORD: an executor has found, after this call, that another transaction holds the oldest stimulus for WORD.
 tried_in_vain() {
     local since oldest
@@ -183,12 +169,11 @@ tried_in_vain() {
     oldest=$(query "SELECT id FROM workflow.bookmark_queue WHERE correlation_id = '$1' ORDER BY id LIMIT 1")
     delivered_in_vain "$oldest" "$since"
 }
-declare -A takers=() taking=()
 turn=0
 for endings in "COMMIT" "COMMIT COMMIT" "COMMIT COMMIT COMMIT" "ROLLBACK" "COMMIT ROLLBACK" "ROLLBACK COMMIT" "PREPARE" "COMMIT PREPARE" "PREPARE ROLLBACK COMMIT"; do
     read -ra endings <<<"$endings"
     turn=$((turn + 1)) word=several$turn
-    taker late joe "$word"
+    taker late "$word"
     for _ in "${endings[@]}" one; do
         query "SET client_min_messages = error; SET ROLE joe;
             SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => '$word')" >/dev/null
@@ -197,15 +182,15 @@ for endings in "COMMIT" "COMMIT COMMIT" "COMMIT COMMIT COMMIT" "ROLLBACK" "COMMI
     query "SELECT wf_start('of postgres', correlation_id => 'marker $word')" >/dev/null
     query "SET client_min_messages = error; SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => 'marker $word')" >/dev/null
     await Finished "SELECT sub_status FROM workflow.instances WHERE correlation_id = 'marker $word'"
-    for i in "${!endings[@]}"; do taker "early$i" joe "$word"; done
-    ends late COMMIT
+    for i in "${!endings[@]}"; do taker "early$i" "$word"; done
+    finish late COMMIT
     tried_in_vain "$word"
     left=1 prepared=()
     for i in "${!endings[@]}"; do
         case ${endings[$i]} in
-            COMMIT) ends "early$i" COMMIT ;;
-            ROLLBACK) ends "early$i" ROLLBACK; left=$((left + 1)) ;;
-            PREPARE) ends "early$i" "PREPARE TRANSACTION 'early$i'" && prepared+=("early$i") ;;
+            COMMIT) finish "early$i" COMMIT ;;
+            ROLLBACK) finish "early$i" ROLLBACK; left=$((left + 1)) ;;
+            PREPARE) finish "early$i" "PREPARE TRANSACTION 'early$i'" && prepared+=("early$i") ;;
         esac
     done
     for name in "${prepared[@]}"; do query "COMMIT PREPARED '$name'" >/dev/null; done

@@ -14,7 +14,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, interrupt, role};
 use crate::run::claim;
-use crate::run::migrate::{MigrationOptions, Prepared, VersionChange, ended, has_ended, may_move};
+use crate::run::migrate::{MigrationOptions, Prepared, VersionChange, ended, may_move};
 use crate::run::{Session, running, version};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::{definitions, migration, owners, route};
@@ -164,7 +164,7 @@ impl Batch {
             let is_there = instances::owner(id).is_some();
             return Ok(is_there.then(|| MigrationResult::new(id, MigrationOutcome::Busy)));
         };
-        if has_ended(&row.instance) {
+        if row.instance.has_ended() {
             let (outcome, problems) = (MigrationOutcome::Ended, vec![said(&ended(id))]);
             return Ok(Some(MigrationResult { instance: id, outcome, problems }));
         }

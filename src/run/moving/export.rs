@@ -11,6 +11,7 @@ use crate::pg::{PgError, interrupt};
 use crate::run::running::{self, Mark};
 use crate::store::moving::{self, Contents, MovedRows, References};
 use crate::store::{owners, partitions, queue};
+use crate::wake;
 
 /// Bytes of the rows of a piece at most, unless one tree has more.
 const MOST: usize = 15 << 20;
@@ -69,6 +70,9 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
     if removes {
         remove(MovedRows::Instances(&all), &of_trees, &all)?;
         remove(MovedRows::Keys(&keys), &of_keys, &[])?;
+        // What leaves makes room for instances that wait for their turn, and for tasks that wait for a slot.
+        wake::note_calls(true);
+        wake::note_any_task();
         // What wf_call remembers leaves with what it did: an instance that it started is here if its message was.
         if !moving::with_keys(&keys, &of_node()).is_empty() {
             return Err(moving::arrived());

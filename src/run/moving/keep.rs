@@ -11,6 +11,7 @@ use crate::pg::function::Predicate;
 use crate::pg::{PgError, rows, user_sql};
 use crate::store::moving::{self, MovedRows};
 use crate::store::{owners, route};
+use crate::wake;
 
 /// Correlation ids whose instances are locked and removed together.
 const PAGE: i64 = 1000;
@@ -50,6 +51,9 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
         removed += remove(lock_trees(|| moving::keyless_roots(&of_node(), most)), stays)?;
     }
     if removed > 0 {
+        // It makes room for instances that wait for their turn, and for tasks that wait for a slot.
+        wake::note_calls(true);
+        wake::note_any_task();
         owners::scatter();
     }
     Ok(removed)

@@ -573,8 +573,8 @@ COMMENT ON COLUMN workflow.tasks.candidates IS 'the same: who might do it';
 CREATE INDEX tasks_instance_id_idx ON workflow.tasks (instance_id);
 
 -- How many tasks of a name workers may hold, and begin in a period: one row without a key and one with a key for each
--- owner and name. It counts the tasks of the owner's definitions. A claim holds a lock on the table until its transaction
--- ends, and a change waits for it: so a limit counts every lease.
+-- owner and name. It counts the tasks of the owner's definitions. A claim shares the lock of the owner and
+-- the name until its transaction ends, and a change waits for it: so a limit counts every lease.
 CREATE TABLE workflow.limits (
     id          integer GENERATED ALWAYS AS IDENTITY CONSTRAINT limits_pkey PRIMARY KEY,
     owner       integer NOT NULL,

@@ -38,7 +38,7 @@ fn place_of(instance: &Instance, compiled: &Compiled) -> Option<(Place, i32)> {
             },
         },
     };
-    let place = Place { definition_id: compiled.row.definition_id.clone(), value };
+    let place = Place { definition_id: compiled.row.definition_id.clone(), value, owner: compiled.row.owner.id };
     Some((place, i32::try_from(limit.max).unwrap_or(i32::MAX)))
 }
 
@@ -143,7 +143,8 @@ pub fn call_next(now: Timestamp) -> Result<u64, PgError> {
         };
         let digits = lane.find(':').map_or(0, |colon| colon + 1);
         let value = lane.get(digits + next.definition_id.len()..).unwrap_or_default().to_owned();
-        let place = Place { definition_id: next.definition_id, value };
+        // No lock is taken, so it does not matter here whose the definition is.
+        let place = Place { definition_id: next.definition_id, value, owner: 0 };
         let max = limit.map_or(i32::MAX, |max| i32::try_from(max).unwrap_or(i32::MAX));
         if admissions::has_room(&place, max) {
             admissions::call(&next.bookmark, now);

@@ -1,7 +1,7 @@
 //! Workers outside: claiming tasks, prolonging leases and giving tasks back.
 //!
-//! A claim locks rows only if they are free. It waits for a session that changes limits (`wf_limit_tasks`), so that a
-//! new limit counts every lease. For the last attempt of a task the lock of its instance comes first: the lease then
+//! A claim locks rows only if they are free, and passes over tasks whose limits another session is changing
+//! (`wf_limit_tasks`), so that a new limit counts every lease. For the last attempt of a task the lock of its instance comes first: the lease then
 //! has a bookmark, which the state of the instance counts. So it does for the first one of a task that has to be
 //! claimed in time.
 
@@ -17,7 +17,7 @@ use crate::access::people;
 use crate::pg::error::warning;
 use crate::pg::rows::{self, Wait};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, guc, role, session};
+use crate::pg::{PgError, guc, interrupt, role, session};
 use crate::run::limits::{First, Search};
 use crate::run::{Session, front, moved_clock, running};
 use crate::store::identity::{self, Identity};
@@ -78,34 +78,14 @@ fn begin() -> Result<(), PgError> {
 /// Claims tasks.
 pub fn claim(session: &mut Session, request: &ClaimRequest) -> Result<Vec<NewLease>, PgError> {
     begin()?;
-    let (now, role, limits) = (session.timestamp(), role::current(), limits::lock());
-    let mut claim = TaskClaim::new(request.worker.as_deref(), request.max, request.lease, now);
-    let has_seen_all = claim.take_first(session, request.names.as_deref(), &limits, now, role)?;
-    if !has_seen_all && claim.given.len() < request.max {
-        let names = request.names.clone().unwrap_or_else(leases::names);
-        leases::release_due(&names, now, role);
-        if request.names.is_none() && limits.is_empty() {
-            front::note_names(&names);
-        }
-        let mut search = Search::new(names, limits, now, role);
-        let (mut page, mut most) = (front::page_for(request.max), front::of_lane_for(request.max));
-        loop {
-            let skips_lanes = search.skips_lanes();
-            let (found, is_all) = search.page(page, most);
-            claim.take_all(session, &mut search, unlocked(&found))?;
-            if is_all || claim.given.len() == request.max {
-                break;
-            }
-            // The first page without the tasks of lanes that are held is as good as the first one.
-            if skips_lanes == search.skips_lanes() {
-                (page, most) = (page.saturating_mul(4), most.saturating_mul(4));
-            }
-        }
+    let mut claim = TaskClaim::new(request.worker.as_deref(), request.max, request.lease, session.timestamp());
+    // Limits that are changed during a search are found when a task is taken; then another search begins.
+    while claim.search(session, request)? && claim.given.len() < request.max {
+        interrupt::check();
     }
     front::note_passed(claim.passed);
     Ok(claim.end())
 }
-
 /// What a claim has found so far.
 struct TaskClaim<'a> {
     worker: Option<&'a str>,
@@ -118,6 +98,8 @@ struct TaskClaim<'a> {
     later: Vec<(Uuid, Lease)>,
     /// Tasks that could not be claimed, most of them because other workers hold them.
     passed: usize,
+    /// Whether limits have changed since the search began.
+    is_outdated: bool,
 }
 
 impl<'a> TaskClaim<'a> {
@@ -132,6 +114,7 @@ impl<'a> TaskClaim<'a> {
             unreadable: HashSet::new(),
             later: Vec::new(),
             passed: 0,
+            is_outdated: false,
         }
     }
 
@@ -187,6 +170,35 @@ impl<'a> TaskClaim<'a> {
         Ok(false)
     }
 
+    /// Searches for tasks, and takes what it finds. Returns whether limits have changed meanwhile.
+    fn search(&mut self, session: &mut Session, request: &ClaimRequest) -> Result<bool, PgError> {
+        let (now, role, limits) = (session.timestamp(), role::current(), limits::all());
+        self.is_outdated = false;
+        let has_seen_all = self.take_first(session, request.names.as_deref(), &limits, now, role)?;
+        if has_seen_all || self.given.len() == request.max {
+            return Ok(self.is_outdated);
+        }
+        let names = request.names.clone().unwrap_or_else(leases::names);
+        leases::release_due(&names, now, role);
+        if request.names.is_none() && limits.is_empty() {
+            front::note_names(&names);
+        }
+        let mut search = Search::new(names, limits, now, role);
+        let (mut page, mut most) = (front::page_for(request.max), front::of_lane_for(request.max));
+        loop {
+            let skips_lanes = search.skips_lanes();
+            let (found, is_all) = search.page(page, most);
+            self.take_all(session, &mut search, unlocked(&found))?;
+            if is_all || self.given.len() == request.max || self.is_outdated {
+                return Ok(self.is_outdated);
+            }
+            // The first page without the tasks of lanes that are held is as good as the first one.
+            if skips_lanes == search.skips_lanes() {
+                (page, most) = (page.saturating_mul(4), most.saturating_mul(4));
+            }
+        }
+    }
+
     /// Takes tasks until there are enough.
     fn take_all<'c>(
         &mut self,
@@ -203,7 +215,10 @@ impl<'a> TaskClaim<'a> {
             }
             let terms = Terms { until: self.until, worker: self.worker, named: None };
             match take(session, search, claimable, locked, &terms, &mut self.later) {
-                Ok(None) => self.passed += 1,
+                Ok(None) => {
+                    self.passed += 1;
+                    self.is_outdated |= search.is_outdated();
+                }
                 Ok(Some(taken)) => self.note(claimable.task, taken),
                 Err(error) if error.aborts_transaction() => return Err(error),
                 // A definition that cannot be read keeps no other task from being claimed, and is warned of once.

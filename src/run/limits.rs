@@ -40,7 +40,8 @@ pub fn set(setting: &Setting) -> Result<(), PgError> {
     session::require_read_committed("limit tasks")?;
     let Setting { name, key, concurrency, rate, per } = setting;
     let owner = owners::current_id();
-    limits::lock_all();
+    limits::lock_owner(owner);
+    limits::lock(owner, name);
     match (concurrency, rate) {
         (None, None) => limits::remove(owner, name, key.as_deref()),
         _ => limits::set(owner, name, key.as_deref(), *concurrency, *rate, *per),
@@ -52,25 +53,32 @@ pub fn set(setting: &Setting) -> Result<(), PgError> {
     Ok(())
 }
 
-/// Counts the leases of definitions that have other owners now, once the caller has changed that. It has locked all
-/// limits before.
-pub fn recount(owners: &[i32]) {
-    for (owner, name) in limits::names_of(owners) {
-        limits::rebuild(owner, &name, Timestamp::from(clock::now()));
+/// Changes the owner of a definition. The limits of both owners count its leases as they are afterwards.
+pub fn change_owner(from: i32, to: i32, change: impl FnOnce()) {
+    let mut both = [from, to];
+    both.sort_unstable();
+    both.into_iter().for_each(limits::lock_owner);
+    let names = limits::names_of(&both);
+    for name in &names {
+        both.into_iter().for_each(|owner| limits::lock(owner, name));
     }
-    wake::note_any_task();
+    change();
+    for name in &names {
+        both.into_iter().for_each(|owner| limits::rebuild(owner, name, Timestamp::from(clock::now())));
+    }
 }
 
-/// Gives tasks that a burst has opened their lanes. Without limits of their names nothing is done.
-pub fn note_opened(tasks: &[NewTask]) {
+/// Gives tasks that a burst has opened in an instance of a definition of this owner their lanes. Without limits of their
+/// names nothing is done. While a session changes the limits nothing is done, either: a claim gives such a task its
+/// lane.
+pub fn note_opened(tasks: &[NewTask], owner: i32) {
     if tasks.is_empty() || limits::all().is_empty() {
         return;
     }
-    let limited = tasks.iter().filter(|task| limits::has_any_for(&task.name));
+    // A limit that is removed at the same time must know of the lanes.
+    let limited = tasks.iter().filter(|task| limits::has_any_for(&task.name) && limits::try_share(owner, &task.name));
     let limited: Vec<Uuid> = limited.map(|task| task.bookmark_id).collect();
     if !limited.is_empty() {
-        // A limit that is removed at the same time must know of the lanes.
-        limits::lock();
         limits::assign(&limited);
     }
 }
@@ -99,6 +107,10 @@ pub struct Search {
     now: Timestamp,
     /// What is known of lanes, by name of the tasks and lane.
     lanes: HashMap<(String, String), SlotAvailability>,
+    /// Transactions that are changing limits of tasks that this search has met, and whether it has met any such task.
+    changing: (Vec<u32>, bool),
+    /// Whether limits have changed since the search began.
+    is_outdated: bool,
 }
 
 /// Whether a role may claim the tasks of an owner, a version and a name.
@@ -120,7 +132,8 @@ impl Search {
     /// Begins a search with limits as they are now.
     pub fn new(names: Vec<String>, limits: Rc<[Limit]>, now: Timestamp, role: Oid) -> Self {
         let limited = names.iter().filter(|name| limits.iter().any(|limit| limit.name == **name)).cloned().collect();
-        Self { names, limited, limits, role, now, lanes: HashMap::new() }
+        let lanes = HashMap::new();
+        Self { names, limited, limits, role, now, lanes, changing: (Vec::new(), false), is_outdated: false }
     }
 
     /// The first tasks, at most `max`, and whether there are no more. Once a lane is known to be held, those lanes are
@@ -157,7 +170,7 @@ impl Search {
 
     /// Gives the found tasks the lanes that follow from the limits. `true`: some had others, and have to be read again.
     pub fn assign_lanes(&self, found: &[ClaimableTask]) -> bool {
-        let misplaced = found.iter().filter(|claimable| self.needs(claimable).is_none());
+        let misplaced = found.iter().filter(|claimable| self.needs(claimable).is_none() && keep_limits(claimable));
         let misplaced: Vec<Uuid> = misplaced.map(|claimable| claimable.task).collect();
         let has_assigned = !misplaced.is_empty() && limits::assign(&misplaced) > 0;
         if has_assigned {
@@ -299,6 +312,13 @@ impl Search {
 
     /// Whether a claim of a task would get its slots.
     pub fn is_open(&mut self, claimable: &ClaimableTask) -> bool {
+        if !keep_limits(claimable) {
+            let (changing, is_any) = &mut self.changing;
+            let owner = owner_of(claimable);
+            changing.extend(owner.and_then(|owner| limits::changing(owner, &claimable.name)));
+            *is_any = true;
+            return false;
+        }
         match &claimable.lane {
             Some(lane) => self.is_free(&claimable.name, lane),
             None => true,
@@ -310,8 +330,20 @@ impl Search {
         claimable.lane.as_ref().is_some_and(|lane| self.knows_held(&(claimable.name.clone(), lane.clone())))
     }
 
-    /// Locks the slots that a task needs. `None`: there are none, or it needs others than its lane says.
+    /// Locks the slots that a task needs. `None`: there are none, it needs others than its lane says, or the limits are
+    /// being changed or were changed.
     pub fn take(&mut self, claimable: &ClaimableTask) -> Option<Vec<LockedSlot>> {
+        let owner = owner_of(claimable);
+        if !keep_limits(claimable) {
+            return None;
+        }
+        // What was committed before the lock was taken is known only now.
+        let now = limits::all();
+        let is_same = Rc::ptr_eq(&now, &self.limits) || now == self.limits;
+        if owner_of(claimable) != owner || !is_same {
+            self.is_outdated = true;
+            return None;
+        }
         let needs = self.needs(claimable)?;
         match limits::take(&needs, self.now) {
             Ok(taken) => Some(taken),
@@ -325,6 +357,17 @@ impl Search {
         }
     }
 
+    /// Whether limits have changed since the search began, so that a new one may find more.
+    pub fn is_outdated(&self) -> bool {
+        self.is_outdated
+    }
+
+    /// Whether limits of tasks that it has met are being changed, by which transactions as far as that is known.
+    pub fn changing(&self) -> Option<&[u32]> {
+        let (changing, is_any) = &self.changing;
+        is_any.then_some(changing)
+    }
+
     /// When and after which transactions a lane that is held may be free.
     pub fn held_until(&self) -> (Option<Timestamp>, Vec<u32>) {
         let held = self.lanes.values().filter_map(|availability| match availability {
@@ -336,6 +379,17 @@ impl Search {
             (earlier(first, until), all)
         })
     }
+}
+
+/// The owner of a task's definition, whose limits count. `None`: the definition cannot be read, which is reported when
+/// the task is to be taken.
+fn owner_of(claimable: &ClaimableTask) -> Option<i32> {
+    compiled::of_version(claimable.version).ok().map(|compiled| compiled.row.owner.id)
+}
+
+/// Keeps the limits that count for a task as they are until this transaction ends. `false`: another one changes them.
+fn keep_limits(claimable: &ClaimableTask) -> bool {
+    owner_of(claimable).is_none_or(|owner| limits::try_share(owner, &claimable.name))
 }
 
 /// The position of a task in the order of the inbox.

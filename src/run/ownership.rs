@@ -16,9 +16,9 @@ use workflow_engine::journal::{Event, EventKind};
 use crate::access;
 use crate::pg::{PgError, catalog, role, rows};
 use crate::run::{Session, built_in, limits, paths, publish, resume, running, schedule};
-use crate::store::{self, activity_types, definitions, journal, links};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::{self, Owner};
+use crate::store::{activity_types, definitions, journal, links};
 use crate::wake;
 
 /// What a call of `wf_set_owner` names.
@@ -92,15 +92,7 @@ fn definition(id: &str, new: Oid) -> Result<bool, PgError> {
     };
     let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };
     paths::hand_over(id, &owner, &owners::by_id(new_id))?;
-    let both = [owner.id, new_id];
-    let has_limits = store::limits::has_any_of(&both);
-    if has_limits {
-        store::limits::lock_all();
-    }
-    definitions::set_owner(id, new_id);
-    if has_limits {
-        limits::recount(&both);
-    }
+    limits::change_owner(owner.id, new_id, || definitions::set_owner(id, new_id));
     for row in definitions::all(id) {
         publish::narrow_names(&row, new);
         if row.is_latest {

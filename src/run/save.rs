@@ -126,7 +126,7 @@ pub fn save(
         journal::append(writer, &row.instance.id, seq, &delta.events, now);
         has_queue
     });
-    limits::note_opened(&delta.tasks);
+    limits::note_opened(&delta.tasks, compiled.row.owner.id);
     clear_due(row, delta, resumed);
     pauses::hold_if_paused(&row.instance, row.paused_at, row.instance.has_ended(), now);
     if !delta.tasks.is_empty() {

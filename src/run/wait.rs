@@ -162,12 +162,16 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     }
     let (slot, holders) = search.held_until();
     blockers.extend(holders);
+    let changing = search.changing();
+    blockers.extend(changing.into_iter().flatten());
     let mut until =
         leases::next_end(&names, now, role).into_iter().chain(slot).min().map_or(NEVER, wake::by_server_clock);
     let unreleased = leases::unreleased(&names, now, role);
     // A session that has not loaded the library wakes no other when it ends a transaction: by COMMIT PREPARED, for
     // example.
-    if unreleased.len() == leases::MOST_UNRELEASED || !shared::is_preloaded() {
+    // A transaction that changes limits without writing one, because it changes the owner of a definition, is not known.
+    let is_unknown = changing.is_some_and(<[u32]>::is_empty);
+    if unreleased.len() == leases::MOST_UNRELEASED || !shared::is_preloaded() || is_unknown {
         until = until.min(process::now().saturating_add(1_000_000));
     }
     for task in unreleased {

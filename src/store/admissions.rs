@@ -19,6 +19,8 @@ pub struct Place {
     pub definition_id: String,
     /// The value of the key behind a mark; empty without a key.
     pub value: String,
+    /// Id in `workflow.owners` of the definition's owner.
+    pub owner: i32,
 }
 
 impl Place {
@@ -117,7 +119,8 @@ fn make(place: &Place, max: i32) -> bool {
         return false;
     }
     // Two transactions that insert the same one would wait for each other.
-    if !object_lock::try_lock(c"admissions", object_lock::hash(&place.lane()), 0) {
+    let place_lock = object_lock::hash(&place.lane()).cast_signed();
+    if !object_lock::try_lock(c"admissions", place.owner.cast_unsigned(), place_lock) {
         return false;
     }
     tidy(place);

@@ -81,10 +81,10 @@ static MOVE: [Statement; 19] = [
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.paths SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
-    // A slot of a limit that is given up counts nothing; wf_limit_tasks removes it.
     Statement::new(
-        "DELETE FROM workflow.limits l WHERE l.owner = $1 AND EXISTS (SELECT FROM workflow.limits o \
-             WHERE o.owner = $2 AND o.name = l.name AND (o.key IS NULL) = (l.key IS NULL))",
+        "WITH gone AS (DELETE FROM workflow.limits l WHERE l.owner = $1 AND EXISTS (SELECT FROM workflow.limits o \
+             WHERE o.owner = $2 AND o.name = l.name AND (o.key IS NULL) = (l.key IS NULL)) RETURNING l.id) \
+         DELETE FROM workflow.slots s USING gone WHERE s.limit_id = gone.id",
         &[Type::Integer, Type::Integer],
     ),
     Statement::new("UPDATE workflow.limits SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::pg::catalog;
+use crate::pg::{catalog, object_lock};
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type, read};
 use crate::store::tables::LIMITS;
@@ -32,7 +32,7 @@ mod slots;
 pub use slots::{LockedSlot, Need, SlotAvailability, ask, bind, rebuild, take};
 
 /// A limit of the tasks of one name, in the definitions of one owner.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Key in `workflow.limits`, with which a lane begins.
     pub id: i32,
@@ -108,38 +108,61 @@ pub fn has_any_for(name: &str) -> bool {
     all().iter().any(|limit| limit.name == name)
 }
 
-/// Keeps limits as they are until this transaction ends, and returns them. A session that changes one waits for that.
-pub fn lock() -> Rc<[Limit]> {
-    rows::lock_table(&ROW);
-    all()
+// Each owner has locks of its own: those of one owner are in no other one's way, whatever names it uses.
+const OWNER: i32 = 0;
+
+/// The lock of the limits of an owner for tasks of a name. The last bit tells it from the lock of the owner.
+fn lock_of(name: &str) -> i32 {
+    object_lock::hash(name).cast_signed() | 1
 }
 
-static LOCK_ALL: Statement = Statement::new("LOCK TABLE workflow.limits IN EXCLUSIVE MODE", &[]);
+/// Keeps the limits of an owner for tasks of a name as they are until this transaction ends. `false`: another
+/// transaction is changing them.
+pub fn try_share(owner: i32, name: &str) -> bool {
+    object_lock::try_share(c"limits", owner.cast_unsigned(), lock_of(name))
+}
 
-/// Waits for the transactions that have claimed tasks or opened some of a name with limits, and keeps others from it. A
-/// reader of the table, such as a dump, is not in the way.
-pub fn lock_all() {
-    LOCK_ALL.run(&[]);
+/// The same; waits for a transaction that is changing them.
+pub fn share(owner: i32, name: &str) {
+    object_lock::share(c"limits", owner.cast_unsigned(), lock_of(name));
+}
+
+/// Keeps others from changing limits of an owner until this transaction ends. To be taken before [`lock`].
+pub fn lock_owner(owner: i32) {
+    object_lock::lock(c"limits", owner.cast_unsigned(), OWNER);
+}
+
+/// Waits for the transactions that have claimed tasks of this name in definitions of the owner, or have opened some
+/// under limits. Claims pass over these tasks until this transaction ends, and wait for nothing.
+pub fn lock(owner: i32, name: &str) {
+    object_lock::lock(c"limits", owner.cast_unsigned(), lock_of(name));
+}
+
+static OF_NAME: Columns = Columns::by(
+    c"limits_owner_name_idx",
+    &LIMITS,
+    &[LIMITS.read("owner", Type::Integer, false), LIMITS.read("name", Type::Text, false)],
+);
+
+/// The transaction of another session that is writing a limit of an owner for tasks of a name.
+pub fn changing(owner: i32, name: &str) -> Option<u32> {
+    rows::inserting(&OF_NAME, &[Arg::Integer(owner), Arg::Text(name)])
 }
 
 static NAMES_OF: Statement = Statement::new(
-    "SELECT DISTINCT l.owner, l.name FROM workflow.limits l WHERE l.owner = ANY ($1)",
+    "SELECT DISTINCT l.name FROM workflow.limits l WHERE l.owner = ANY ($1) ORDER BY l.name",
     &[Type::IntegerArray],
 );
 
-/// Whether one of these owners has limits.
-pub fn has_any_of(owners: &[i32]) -> bool {
-    all().iter().any(|limit| owners.contains(&limit.owner))
-}
-
-/// The names of tasks for which these owners have limits, each with its owner.
-pub fn names_of(owners: &[i32]) -> Vec<(i32, String)> {
-    NAMES_OF.rows(&[Arg::Integers(owners)], |row| (row.get(), row.get()))
+/// The names of tasks for which one of these owners has limits.
+pub fn names_of(owners: &[i32]) -> Vec<String> {
+    NAMES_OF.rows(&[Arg::Integers(owners)], |row| row.get())
 }
 
 static SET: [Statement; 2] = [
     Statement::new(
-        "DELETE FROM workflow.limits WHERE owner = $1 AND name = $2 AND key <> $3",
+        "WITH gone AS (DELETE FROM workflow.limits WHERE owner = $1 AND name = $2 AND key <> $3 RETURNING id) \
+         DELETE FROM workflow.slots s USING gone WHERE s.limit_id = gone.id",
         &[Type::Integer, Type::Text, Type::Text],
     ),
     Statement::new(
@@ -218,6 +241,19 @@ static ASSIGN_ALL: Statement = Statement::new(
     ),
     &[Type::Integer, Type::Text],
 );
+
+static LIMITED: Statement = Statement::new(
+    "SELECT DISTINCT d.owner, t.name FROM workflow.tasks t JOIN workflow.instances i ON i.id = t.instance_id \
+         JOIN workflow.definitions d ON d.id = i.definition_version_id \
+         JOIN workflow.limits l ON l.owner = d.owner AND l.name = t.name \
+     WHERE t.id = ANY ($1) ORDER BY d.owner, t.name",
+    &[Type::UuidArray],
+);
+
+/// The owners and names of those of these tasks for which there are limits.
+pub fn limited(tasks: &[Uuid]) -> Vec<(i32, String)> {
+    LIMITED.rows(&[Arg::Uuids(tasks)], |row| (row.get(), row.get()))
+}
 
 /// Gives these open tasks the lanes that follow from the limits. Returns how many got another one.
 pub fn assign(tasks: &[Uuid]) -> u64 {

@@ -46,7 +46,7 @@ DECLARE
     act double precision;
     who text;
     what text;
-    by text;
+    wanted_key text;
     number integer;
     given integer;
     one record;
@@ -64,17 +64,17 @@ BEGIN
             PERFORM wf_start((ARRAY['one', 'two'])[1 + floor(random() * 2)], jsonb_build_object('name', what,
                 'customer', 'customer ' || floor(random() * 3), 'city', CASE WHEN random() < 0.8 THEN 'city ' || floor(random() * 2) END));
         ELSIF act < 0.30 THEN
-            by := (ARRAY[NULL, 'customer', 'city'])[1 + floor(random() * 3)];
+            wanted_key := (ARRAY[NULL, 'customer', 'city'])[1 + floor(random() * 3)];
             number := nullif(floor(random() * 5)::integer, 0);
             PERFORM set_config('role', who, true);
-            PERFORM wf_limit_tasks(what, number, key => by);
+            PERFORM wf_limit_tasks(what, number, key => wanted_key);
             PERFORM set_config('role', 'none', true);
             -- A limit with another key replaces the one with a key; none without a number is there afterwards.
             IF number IS NULL THEN
-                DELETE FROM limits WHERE owner = who AND name = what AND key IS NOT DISTINCT FROM by;
+                DELETE FROM limits WHERE owner = who AND name = what AND key IS NOT DISTINCT FROM wanted_key;
             ELSE
-                DELETE FROM limits WHERE owner = who AND name = what AND (key IS NULL) = (by IS NULL);
-                INSERT INTO limits VALUES (who, what, by, number);
+                DELETE FROM limits WHERE owner = who AND name = what AND (key IS NULL) = (wanted_key IS NULL);
+                INSERT INTO limits VALUES (who, what, wanted_key, number);
             END IF;
         ELSIF act < 0.34 THEN
             PERFORM wf_set_owner('definition', (ARRAY['one', 'two'])[1 + floor(random() * 2)], who);

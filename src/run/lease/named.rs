@@ -19,11 +19,11 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, ClaimableTask, Held};
 use crate::store::{limits, route};
 
-/// Claims a task. One that cannot be claimed now is refused with the reason (55000). As every claim, the call waits for
-/// a session that changes limits. It waits also for one that moves the partition of the instance.
+/// Claims a task. One that cannot be claimed now is refused with the reason (55000). The call waits for a session that
+/// moves the partition of the instance.
 pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i64) -> Result<NewLease, PgError> {
     begin()?;
-    let (now, limits) = (session.timestamp(), limits::lock());
+    let (now, limits) = (session.timestamp(), limits::all());
     let gone = || gone::error(Missing::Task(task));
     let Some(mut claimable) = leases::claimable_by_id(task) else { return Err(gone()?) };
     let (Some(row), Some(held)) = (instances::get(claimable.instance), leases::read(task)) else { return Err(gone()?) };
@@ -87,6 +87,6 @@ fn not_taken(search: &mut Search, claimable: &ClaimableTask) -> Result<PgError, 
 
 fn busy(task: Uuid) -> PgError {
     PgError::new("55000", format!("task {task} cannot be claimed now"))
-        .detail("Another session is claiming or changing it, or its workflow instance.")
+        .detail("Another session is claiming or changing it, its workflow instance, or the limits of such tasks.")
         .hint("Try again when that session has ended its transaction.")
 }

@@ -324,8 +324,9 @@ fn adapt(session: &Session, ids: &[Uuid], keys: &[String], contents: &PieceFlags
         leases::end_of(ids, session.timestamp());
     }
     if contents.lanes || !limits::all().is_empty() {
-        limits::lock();
-        limits::assign(&moving::tasks_of(ids));
+        let tasks = moving::tasks_of(ids);
+        limits::limited(&tasks).iter().for_each(|(owner, name)| limits::share(*owner, name));
+        limits::assign(&tasks);
     }
     if let Some((definition_id, version, id)) = moving::unended_of_deleted(ids) {
         let detail = format!("It has been deleted, and workflow instance {id} has not ended.");

@@ -168,8 +168,8 @@ fn make(need: &Need) -> bool {
         return false;
     }
     // Two transactions that insert the same slot would wait for each other.
-    let key = object_lock::hash(&format!("{} {}", need.limit, need.place));
-    if !object_lock::try_lock(c"slots", key, 0) {
+    let place_lock = object_lock::hash(&need.place).cast_signed();
+    if !object_lock::try_lock(c"slots", need.limit.cast_unsigned(), place_lock) {
         return false;
     }
     tidy(need);
@@ -345,15 +345,11 @@ fn holder_of(slot: &Uuid, expired: Option<&Uuid>) -> Holder {
     }
 }
 
-static REBUILD: [Statement; 4] = [
+static REBUILD: [Statement; 3] = [
     Statement::new(
         "DELETE FROM workflow.slots s USING workflow.limits l \
          WHERE l.owner = $1 AND l.name = $2 AND s.limit_id = l.id AND (l.concurrency IS NULL AND l.rate IS NULL OR s.taken_at IS NULL)",
         &[Type::Integer, Type::Text],
-    ),
-    Statement::new(
-        "DELETE FROM workflow.slots s WHERE NOT EXISTS (SELECT FROM workflow.limits l WHERE l.id = s.limit_id)",
-        &[],
     ),
     Statement::new(
         concat!(
@@ -390,12 +386,11 @@ static REBUILD: [Statement; 4] = [
 
 /// Makes the slots of an owner's limits for a name anew: those of leases from the leases that there are, one for each,
 /// and those of periods from the claims that were the last. Claims beyond a lowered rate keep theirs as long as they
-/// count, because the rate may be raised again. The caller has locked all limits, so no session takes a slot meanwhile.
+/// count, because the rate may be raised again. The caller has locked these limits, so no session takes a slot meanwhile.
 pub fn rebuild(owner: i32, name: &str, now: Timestamp) {
-    let [leases, lost, bound, rates] = &REBUILD;
+    let [leases, bound, rates] = &REBUILD;
     let of = [Arg::Integer(owner), Arg::Text(name)];
     leases.run(&of);
-    lost.run(&[]);
     bound.run(&of);
     rates.run(&[of[0], of[1], Arg::Timestamp(now)]);
 }

@@ -84,17 +84,41 @@ pub fn in_transaction_of_its_own<R>(body: impl FnOnce() -> Result<R, PgError>) -
     Ok(value)
 }
 
-/// Sleeps until this process is woken, for so many microseconds at most. A cancel ends the statement.
+/// Sleeps until this process is woken, for so many microseconds at most. A cancel ends the statement, and a client that
+/// is gone the session, at once where the operating system reports that.
 pub fn sleep(microseconds: i64) {
     const LONGEST: i64 = 3_600_000;
-    let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
+    let socket = client_socket();
+    let closed = if socket.is_some() { pg_sys::WL_SOCKET_CLOSED } else { 0 };
+    let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH | closed;
     // PostgreSQL waits in whole milliseconds.
     let milliseconds = (microseconds.max(0) / 1000 + i64::from(microseconds % 1000 > 0)).min(LONGEST);
     interrupt::check();
-    // SAFETY: this process's latch; the events are valid ones.
+    // SAFETY: this process's latch and the socket of its client; the events are valid ones. The flags are those that
+    // PostgreSQL's own check of the connection sets.
     unsafe {
-        pg_sys::WaitLatch(pg_sys::MyLatch, events as c_int, milliseconds as _, version::wait_event());
+        let woken_by = pg_sys::WaitLatchOrSocket(
+            pg_sys::MyLatch,
+            events as c_int,
+            socket.unwrap_or(pg_sys::PGINVALID_SOCKET),
+            milliseconds as _,
+            version::wait_event(),
+        );
         pg_sys::ResetLatch(pg_sys::MyLatch);
+        if woken_by & closed as c_int != 0 {
+            pg_sys::ClientConnectionLost = 1;
+            pg_sys::InterruptPending = 1;
+        }
     }
     interrupt::check();
+}
+
+/// The socket of the client, if there is one and the operating system reports that it is closed.
+fn client_socket() -> Option<pg_sys::pgsocket> {
+    // SAFETY: globals of the backend's only thread; a background process has no port. The bindings do not have the
+    // fields of a port: its socket is the first one, in all versions.
+    unsafe {
+        let port = pg_sys::MyProcPort.cast::<pg_sys::pgsocket>();
+        (!port.is_null() && pg_sys::WaitEventSetCanReportClosed()).then(|| *port)
+    }
 }

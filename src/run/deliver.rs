@@ -29,6 +29,8 @@ enum BookmarkDelivery {
     Resumed,
     /// This session cannot resume it now.
     Busy,
+    /// A worker holds the task: the stimulus waits for the end of the lease, and is dropped if the task is answered.
+    Leased,
     /// The instance is paused: the stimulus is kept for it.
     Paused,
     /// The burst failed in another owner's instance; this queue item waits for the next attempt.
@@ -159,6 +161,7 @@ pub fn resume_matches(
         match resume_match(session, &mut hearing, stimulus, &stored)? {
             BookmarkDelivery::Resumed => delivery.resumed.push(stored.instance_id),
             BookmarkDelivery::Busy => delivery.busy.push(stored),
+            BookmarkDelivery::Leased => delivery.queued = Some(enqueue_for(session, stimulus, &stored)),
             BookmarkDelivery::Paused if paused.insert(stored.instance_id) => {
                 delivery.queued = Some(keep_for(session, stimulus, stored.instance_id));
             }
@@ -269,7 +272,7 @@ fn resume_bookmark(
 ) -> Result<BookmarkDelivery, PgError> {
     let id = stored.bookmark.id;
     if claim::is_leased(&stored.bookmark) {
-        return Ok(BookmarkDelivery::Busy);
+        return Ok(BookmarkDelivery::Leased);
     }
     let has_waited = std::mem::replace(&mut session.has_waited, true);
     match if has_waited { claim::try_claim(id)? } else { claim::claim(id)? } {
@@ -281,6 +284,7 @@ fn resume_bookmark(
             Ok(BookmarkDelivery::Resumed)
         }
         Claim::Busy(Reason::Paused) => Ok(BookmarkDelivery::Paused),
+        Claim::Busy(Reason::Leased) => Ok(BookmarkDelivery::Leased),
         Claim::Busy(reason) => {
             reason.tell();
             Ok(BookmarkDelivery::Busy)

@@ -253,6 +253,10 @@ static INSERT: Statement = Statement::insert(&BOOKMARK_QUEUE, New::COLUMNS, "", 
 /// Stores a stimulus until it expires.
 pub fn insert(item: &Item, now: Timestamp) {
     wake::note_queued(item.id);
+    // No other process knows when it expires.
+    if item.expires_at < Timestamp::INFINITY {
+        wake::note_due(item.expires_at);
+    }
     put(item, now, None);
 }
 

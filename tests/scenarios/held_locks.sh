@@ -12,7 +12,6 @@ CREATE ROLE eve LOGIN;
 CREATE ROLE eve2 LOGIN;
 CREATE ROLE joe LOGIN;
 GRANT eve2 TO eve;
-GRANT eve TO eve2;
 SELECT wf_grant_usage(r) FROM unnest('{eve,eve2,joe}'::name[]) AS r;
 CREATE FUNCTION public.books(prefix text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

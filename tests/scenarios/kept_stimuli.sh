@@ -158,4 +158,11 @@ await Finished "SELECT sub_status FROM workflow.instances WHERE correlation_id =
 await 1999 "SELECT count(*) FROM workflow.bookmark_queue WHERE correlation_id = 'busy'"
 query "DELETE FROM workflow.bookmark_queue"
 is 0 "SELECT count(*) FROM workflow.dead_letters"
+
+# What expires while nothing else happens becomes a dead letter at that time.
+query "SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Nobody\"}', keep_for => '1 second')" >/dev/null
+await Expired "SELECT reason FROM workflow.dead_letters"
+is 0 "SELECT count(*) FROM workflow.bookmark_queue"
+query "DELETE FROM workflow.dead_letters"
+echo "ok: a stimulus that nothing waits for expires on an idle server"
 is 0 "SELECT sum(failed) FROM workflow.workers WHERE worker = 'scheduler'"

@@ -54,6 +54,13 @@ sleeps ann
 do_sql "CALL put('more')"
 answers ann t
 
+# A client that is killed leaves no session behind that keeps its place.
+waits ann "ARRAY['nobody'], '1 hour'"
+kill -9 "${waiting[ann]}"
+await 0 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ann'"
+{ wait "${waiting[ann]}" || true; } 2>/dev/null
+unset 'waiting[ann]'
+
 # One task wakes one of three, and two tasks wake two. Claiming with nothing left wakes none.
 for name in one two three; do waits "$name" "ARRAY['shared'], '1 h'"; done
 do_sql "CALL put('shared')"

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{NewLease, TaskClaim, Terms, begin, take};
 use crate::access::people;
-use crate::compiled;
+use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, role};
 use crate::run::gone::{self, Missing};
 use crate::run::limits::Search;
@@ -18,6 +18,7 @@ use crate::run::{Session, paused, running};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, ClaimableTask, Held};
 use crate::store::{limits, route};
+use crate::{clock, compiled};
 
 /// Claims a task. One that cannot be claimed now is refused with the reason (55000). The call waits for a session that
 /// moves the partition of the instance.
@@ -38,7 +39,8 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
         let Some(assigned) = leases::claimable_by_id(task) else { return Err(gone()?) };
         claimable = assigned;
     }
-    let mut claim = TaskClaim::new(worker.as_deref(), 1, lease, now);
+    // The call may have waited: the lease begins now.
+    let mut claim = TaskClaim::new(worker.as_deref(), 1, lease, Timestamp::from(clock::now()));
     let terms = Terms { until: claim.until, worker: claim.worker, named: Some((&row, &compiled)) };
     let taken = take(session, &mut search, &claimable, None, &terms, &mut claim.later)?;
     let Some(taken) = taken else { return Err(not_taken(&mut search, &claimable)?) };

@@ -59,3 +59,17 @@ SELECT sub_status, incidents -> 0 ->> 'message' AS message FROM wf_complete_task
 SELECT name, attempt, available_at, worker FROM workflow.open_tasks WHERE name = 'Count';
 SELECT waits_for FROM workflow.waiting WHERE instance = :'count' ORDER BY 1;
 SELECT * FROM wf_check();
+
+-- A stimulus for a task that a worker holds waits for the end of the lease. It is for this task alone: when the worker answers first, it is
+-- dropped, and when the lease ends, it answers the task.
+SELECT wf_define('{"definitionId": "held", "root": {"id": "held", "type": "RunTask", "taskName": "Held"}}') \g /dev/null
+SELECT count(wf_start('held', correlation_id => c)) FROM unnest('{answered,forgotten}'::text[]) AS c;
+SELECT task_id AS held_task, token AS held_token FROM wf_claim_tasks('{Held}', max => 2, lease => '1 s') WHERE correlation_id = 'answered' \gset
+SELECT cardinality(resumed) AS resumed, queued_id IS NOT NULL AS queued
+FROM unnest('{answered,forgotten}'::text[]) AS c, wf_enqueue_bookmark(activity_id => 'held', correlation_id => c);
+SELECT sub_status FROM wf_complete_task(:'held_task', token => :'held_token');
+SET workflow.now = '2026-03-01 09:00:04+00';
+SELECT wf_run_due();
+SELECT correlation_id, sub_status FROM workflow.instance_list WHERE definition_id = 'held' ORDER BY instance_id;
+SELECT count(*) AS queued FROM workflow.bookmark_queue;
+SELECT count(*) AS dead FROM workflow.dead_letters;

@@ -104,7 +104,7 @@ fn alter(call: &Call) -> Result<Returned, PgError> {
 
 fn remove(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required("name")?;
-    schedule::remove(&Session::begin(), &name).map(Returned::Boolean)
+    schedule::remove(&mut Session::begin(), &name).map(Returned::Boolean)
 }
 
 fn run_now(call: &Call) -> Result<Returned, PgError> {

@@ -42,6 +42,7 @@ static RESILIENCE_STRATEGIES: GucSetting<Option<CString>> = GucSetting::<Option<
 static RESTORING: GucSetting<bool> = GucSetting::<bool>::new(false);
 static RETRY: GucSetting<bool> = GucSetting::<bool>::new(true);
 static TESTING: GucSetting<bool> = GucSetting::<bool>::new(false);
+static LONG_FIRE: GucSetting<i32> = GucSetting::<i32>::new(1000);
 static WORKER_IDLE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(60);
 static WRITE_LINE_NOTICE: GucSetting<bool> = GucSetting::<bool>::new(false);
 
@@ -328,6 +329,11 @@ pub fn resilience_strategies() -> Option<CString> {
 /// `workflow.restoring`: whether a dump is being loaded, so that nothing fires and no task can be claimed.
 pub fn restoring() -> bool {
     RESTORING.get()
+}
+
+/// `workflow.long_fire` in microseconds: a fire that runs longer counts as long.
+pub fn long_fire() -> i64 {
+    i64::from(LONG_FIRE.get()) * 1000
 }
 
 /// `workflow.worker_idle_timeout` in microseconds.

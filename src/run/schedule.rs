@@ -13,7 +13,7 @@ use crate::access;
 use crate::error;
 use crate::pg::error::notice;
 use crate::pg::{PgError, role};
-use crate::run::Session;
+use crate::run::{Session, cancel};
 use crate::run::scheduled::{self, ScheduledWorkflow};
 use crate::store::named_schedules::{self, FixedColumns, ScheduleColumns};
 use crate::store::owners;
@@ -106,14 +106,22 @@ fn columns<'a>(job: &'a Job, schedule: &Applied, encoded: &'a Value) -> Schedule
     }
 }
 
-/// Removes a schedule. Runs that it has started go on. `false`: it does not exist.
-pub fn remove(session: &Session, name: &str) -> Result<bool, PgError> {
+/// Removes a schedule. Runs that have begun go on; those that have not are cancelled, so that no backlog runs on.
+/// `false`: it does not exist.
+pub fn remove(session: &mut Session, name: &str) -> Result<bool, PgError> {
     let known = match find(session, name) {
         Ok(known) => known,
         Err(error) if error.sqlstate == "42704" => return Ok(false),
         Err(error) => return Err(error),
     };
     named_schedules::delete(known.trigger.id);
+    for run in named_schedules::lock_pending_runs(known.trigger.id) {
+        match cancel::cancel(session, run, Some("its schedule was removed"), false) {
+            Err(error) if error.aborts_transaction() => return Err(error),
+            // One that cannot be read, for example, stays.
+            Ok(_) | Err(_) => {}
+        }
+    }
     Ok(true)
 }
 

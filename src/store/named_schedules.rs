@@ -153,6 +153,17 @@ fn columns<'a>(id: &'a Uuid, changing: &ScheduleColumns<'a>) -> [Arg<'a>; 10] {
     ]
 }
 
+static PENDING_RUNS: Statement = Statement::new(
+    "SELECT i.id FROM workflow.instances i WHERE i.schedule_id = $1 AND i.sub_status = 'Pending' \
+     ORDER BY i.id FOR UPDATE SKIP LOCKED",
+    &[Type::Uuid],
+);
+
+/// The runs of a schedule that have not begun, locked. One that another session holds is about to begin.
+pub fn lock_pending_runs(id: Uuid) -> Vec<Uuid> {
+    PENDING_RUNS.rows(&[Arg::Uuid(&id)], |row| row.get())
+}
+
 /// Removes a schedule.
 pub fn delete(id: Uuid) {
     DELETE.run(&[Arg::Uuid(&id)]);

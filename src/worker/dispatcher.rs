@@ -11,6 +11,7 @@ use crate::pg::{guc, role};
 use crate::store::due::Due;
 use crate::worker::batch::{cut, has_items, note_death, note_missing_role, reclaim, retire_idle};
 use crate::worker::lanes::{LaneKey, LaneQueue, Lanes};
+use crate::worker::shares::LongOwners;
 use crate::worker::{SECOND, executor, log_out_of_slots, shares};
 
 /// How long a batch may take before the rest of it is given to another executor.
@@ -28,6 +29,8 @@ const START_TIMEOUT: i64 = 30 * SECOND;
 pub struct Dispatcher {
     database: Oid,
     waiting: Lanes,
+    /// The owners whose fires take long.
+    long: LongOwners,
     /// Every fire that waits or that an executor has, and its due time.
     known: HashMap<Uuid, i64>,
     /// Those of `known` that are due again already.
@@ -52,6 +55,7 @@ impl Dispatcher {
         Self {
             database,
             waiting: Lanes::default(),
+            long: LongOwners::default(),
             known: HashMap::new(),
             again: HashSet::new(),
             skipped: false,
@@ -85,7 +89,7 @@ impl Dispatcher {
     }
 
     fn count(&self, kind: LaneQueue) -> usize {
-        let full = shares::full(self.database);
+        let full = self.long.full(self.database, self.waiting.owners());
         self.waiting.count(kind, |owner| !full.contains(&owner))
     }
 
@@ -152,7 +156,7 @@ impl Dispatcher {
     fn is_enough(&mut self, key: LaneKey) -> bool {
         let lane = self.waiting.lane(key);
         let is_enough = lane.of(LaneQueue::Due).len() >= ENOUGH
-            && shared::with(|state| shares::is_full(state, self.database, key.owner));
+            && shared::with(|state| self.long.is_full(state, self.database, key.owner));
         lane.has_more |= is_enough;
         is_enough
     }
@@ -172,12 +176,14 @@ impl Dispatcher {
         let mut died = Vec::new();
         let mut again = Vec::new();
         let mut done = Vec::new();
+        let long = &mut self.long;
         shared::with(|state| {
             for slot in state.executors.iter_mut().filter(|slot| slot.database == self.database) {
                 let count = slot.count as usize;
                 match slot.state {
                     ExecutorState::Free => {}
                     ExecutorState::Idle if count > 0 => {
+                        long.note_end(slot.batch[0].owner, slot.took, now);
                         done.extend_from_slice(&slot.batch[..count]);
                         slot.count = 0;
                     }
@@ -227,6 +233,7 @@ impl Dispatcher {
     /// one executor free for fires that become due.
     pub fn dispatch(&mut self, now: i64) {
         self.dispatched_at = now;
+        shared::with(|state| self.long.update(state, self.database, now));
         let most = guc::max_executors();
         if self.waiting_items() == 0 {
             self.items_at = now;
@@ -271,7 +278,7 @@ impl Dispatcher {
     /// Gives one batch of a lane to an executor. `false`: all executors are busy or left to other owners, and none can
     /// be started.
     fn assign(&mut self, key: LaneKey, kind: LaneQueue, most: usize, now: i64) -> bool {
-        let (lane, role) = (self.waiting.lane(key), Oid::from(key.role));
+        let (lane, role, long) = (self.waiting.lane(key), Oid::from(key.role), &self.long);
         let database = self.database;
         let may_start = now >= self.start_again_at;
         let mut is_full = false;
@@ -282,7 +289,7 @@ impl Dispatcher {
             };
             let of_role = |slot: &Executor| slot.database == database && slot.role == role;
             let is_starting = |slot: &Executor| of_role(slot) && slot.state == ExecutorState::Starting;
-            if shares::is_full(state, database, key.owner) {
+            if long.is_full(state, database, key.owner) {
                 return (false, None);
             }
             // An executor that is starting with stimuli is given due fires instead.

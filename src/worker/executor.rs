@@ -168,7 +168,7 @@ impl Worker {
             mine.current = mine.count;
             mine.state = ExecutorState::Idle;
             mine.careful = false;
-            mine.since = now;
+            (mine.took, mine.since) = (now - mine.since, now);
             state.wake(self.database);
         });
         process::report(None);

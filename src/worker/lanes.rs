@@ -96,6 +96,11 @@ impl Lanes {
         self.0.iter().filter(|(key, _)| counts(key.owner)).map(|(_, lane)| of(lane)).sum()
     }
 
+    /// The owners for which fires wait.
+    pub fn owners(&self) -> impl Iterator<Item = i32> + '_ {
+        self.0.keys().map(|key| key.owner)
+    }
+
     /// The keys under which fires of a kind wait.
     pub fn keys(&mut self, kind: LaneQueue) -> Vec<LaneKey> {
         self.0.retain(|_, lane| lane.has_more || !lane.due.is_empty() || !lane.items.is_empty());

@@ -1,20 +1,70 @@
 //! How many executors an owner may have.
 //!
 //! A fire may take as long as its SQL, and a burst without SQL as long as its steps. An owner with all executors would
-//! keep the timers of all other owners waiting, so one executor is left for them.
+//! keep the timers of all other owners waiting, so one executor is left for them. One person may have several roles. So
+//! the owners whose fires are long share all executors but one as well: one is left for owners whose fires are short.
+//! Before an owner has had a long fire, nothing tells it from one whose fires are short.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pgrx::pg_sys::Oid;
 
 use crate::pg::guc;
 use crate::pg::shared::{self, Executor, ExecutorState, SharedState};
+use crate::worker::SECOND;
+
+/// How long an owner counts as one with long fires after one of them was last seen running.
+const REMEMBERED: i64 = 600 * SECOND;
+
+/// The owners whose fires were long lately, each until when it counts as such.
+#[derive(Debug, Default)]
+pub struct LongOwners(BTreeMap<i32, i64>);
+
+impl LongOwners {
+    /// Looks which fires run that are long by now, and forgets owners that have had none for a while.
+    pub fn update(&mut self, state: &SharedState, database: Oid, now: i64) {
+        self.0.retain(|_, until| *until > now);
+        let long = guc::long_fire();
+        let is_long = |slot: &&Executor| slot.state == ExecutorState::Busy && now.saturating_sub(slot.since) > long;
+        for slot in busy(state, database).filter(is_long) {
+            self.0.insert(slot.batch[0].owner, now.saturating_add(REMEMBERED));
+        }
+    }
+
+    /// Takes in a batch that has ended.
+    pub fn note_end(&mut self, owner: i32, took: i64, now: i64) {
+        if took > guc::long_fire() {
+            self.0.insert(owner, now.saturating_add(REMEMBERED));
+        }
+    }
+
+    /// Whether an owner has as many executors of a database as it may: all but one, where there are several; with long
+    /// fires, together with the other owners of such.
+    pub fn is_full(&self, state: &SharedState, database: Oid, owner: i32) -> bool {
+        let most = guc::max_executors().saturating_sub(1).max(1);
+        let held = match self.0.contains_key(&owner) {
+            true => served(state, database).filter(|served| self.0.contains_key(served)).count(),
+            false => held(state, database, owner),
+        };
+        held >= most
+    }
+
+    /// Which of these owners have as many executors of a database as they may.
+    pub fn full(&self, database: Oid, owners: impl Iterator<Item = i32>) -> BTreeSet<i32> {
+        let owners: BTreeSet<i32> = owners.collect();
+        shared::with(|state| owners.into_iter().filter(|owner| self.is_full(state, database, *owner)).collect())
+    }
+}
+
+fn busy(state: &SharedState, database: Oid) -> impl Iterator<Item = &Executor> + '_ {
+    let works = |state| matches!(state, ExecutorState::Busy | ExecutorState::Starting);
+    let fires = state.executors.iter().filter(move |slot| slot.database == database && works(slot.state));
+    fires.filter(|slot| slot.count > 0)
+}
 
 /// The owners that the executors of a database fire for, one for each executor.
 fn served(state: &SharedState, database: Oid) -> impl Iterator<Item = i32> + '_ {
-    let works = |state| matches!(state, ExecutorState::Busy | ExecutorState::Starting);
-    let fires = state.executors.iter().filter(move |slot| slot.database == database && works(slot.state));
-    fires.filter(|slot| slot.count > 0).map(|slot| slot.batch[0].owner)
+    busy(state, database).map(|slot| slot.batch[0].owner)
 }
 
 /// How many executors of a database are sessions of a role, or will be.
@@ -27,14 +77,4 @@ pub fn sessions(database: Oid, role: Oid) -> usize {
 /// How many executors of a database fire for an owner.
 pub fn held(state: &SharedState, database: Oid, owner: i32) -> usize {
     served(state, database).filter(|served| *served == owner).count()
-}
-
-/// Whether an owner has as many executors of a database as it may: all but one, where there are several.
-pub fn is_full(state: &SharedState, database: Oid, owner: i32) -> bool {
-    held(state, database, owner) >= guc::max_executors().saturating_sub(1).max(1)
-}
-
-/// The owners that have as many executors of a database as they may.
-pub fn full(database: Oid) -> BTreeSet<i32> {
-    shared::with(|state| served(state, database).filter(|owner| is_full(state, database, *owner)).collect())
 }

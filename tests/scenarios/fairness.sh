@@ -50,6 +50,37 @@ setting "workflow.enabled = off"
 query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null
 as slow "SELECT wf_cancel(instance_id) FROM workflow.instance_list WHERE definition_id = 'script'"
 
+# Several roles whose fires are long leave an executor together, as soon as they have shown that.
+query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null
+setting "workflow.long_fire = '100ms'" "workflow.enabled = on"
+for role in slow2 slow3; do
+    query "CREATE ROLE $role LOGIN"
+    query "SELECT wf_grant_usage('$role')" >/dev/null
+    as "$role" "SELECT wf_define('{\"definitionId\": \"sql $role\", \"root\": [
+        {\"type\": \"Delay\", \"timeSpan\": \"00:00:00.1\"}, {\"type\": \"Sql\", \"statement\": \"SELECT public.gate()\"}]}')"
+    query "UPDATE gate SET is_open = false"
+    as "$role" "SELECT wf_start('sql $role')"
+    await 1 "$firing"
+    # It is seen to be long when something else is given to an executor.
+    before=$(query "SELECT clock_timestamp()")
+    await t "SELECT clock_timestamp() > '$before'::timestamptz + interval '100 ms'"
+    as other "SELECT wf_start('of other')"
+    query "UPDATE gate SET is_open = true"
+    await 0 "SELECT count(*) FROM workflow.instance_list WHERE status = 'Running' AND definition_id IN ('sql $role', 'of other')"
+done
+query "UPDATE gate SET is_open = false"
+as slow2 "SELECT count(wf_start('sql slow2')) FROM generate_series(1, 10)"
+as slow3 "SELECT count(wf_start('sql slow3')) FROM generate_series(1, 10)"
+await 3 "$firing"
+fired_before=$(query "$fired")
+as other "SELECT wf_start('of other') FROM generate_series(1, 5)"
+await $((fired_before + 5)) "$fired"
+is 3 "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'workflow executor' AND usename LIKE 'slow_' AND state = 'active'"
+query "UPDATE gate SET is_open = true"
+await 22 "SELECT count(*) FROM workflow.instance_list WHERE definition_id LIKE 'sql slow_' AND status = 'Finished'"
+echo "ok: several roles whose fires are long leave an executor together"
+setting "workflow.long_fire = '1s'" "workflow.enabled = off"
+
 # The scheduler copies the input of what a schedule starts.
 as slow "SELECT wf_define('{\"definitionId\": \"large\", \"root\": []}')"
 as slow "SELECT wf_schedule_workflow('large ' || n, '1 second', 'large', input)

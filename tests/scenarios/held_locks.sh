@@ -29,6 +29,8 @@ BEGIN
     END LOOP;
 END $$;
 GRANT EXECUTE ON FUNCTION public.books TO PUBLIC;
+CREATE FUNCTION public.eve_does(context jsonb) RETURNS jsonb LANGUAGE sql RETURN '{}'::jsonb;
+ALTER FUNCTION public.eve_does OWNER TO eve;
 SET SESSION AUTHORIZATION joe;
 SELECT public.books('joe ');
 SELECT wf_limit_tasks('Work', 20), wf_limit_tasks('Other', 20);
@@ -39,7 +41,7 @@ SELECT wf_limit_tasks('Other', 20);
 SELECT count(wf_start('eve work')) FROM generate_series(1, 5);
 SELECT wf_start('eve waits', correlation_id => 'paused');
 SELECT wf_schedule_workflow('eve', '1 day', 'eve waits');
-SELECT wf_register_activity('Eve.Does', 'eve_does');
+SELECT wf_register_activity('Eve.Does', 'public.eve_does(jsonb)');
 SQL
 setting "workflow.launch_workers = on" "workflow.max_executors = 4"
 as() { psql -X -q -At -v ON_ERROR_STOP=1 -c "SET client_min_messages = error" -c "SET SESSION AUTHORIZATION $1" -c "$2"; }
@@ -65,11 +67,11 @@ hold "SELECT wf_define('{\"definitionId\": \"eve new\", \"root\": {\"type\": \"E
 hold "SELECT wf_delete_definition('eve alone')"
 hold "SELECT wf_start('eve one'), wf_start('eve alone', correlation_id => 'x')"
 hold "SELECT wf_publish_event('Go', correlation_id => 'joe 1', keep_for => '1 day'), wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => 'joe 2', keep_for => '1 day')"
-hold "SELECT wf_call('joe 1', 'start', 'm', definition => 'eve waits')"
+hold "SELECT wf_call('joe 1', 'm', 'start', 'eve waits')"
 hold "SELECT wf_pause(instance_id) FROM workflow.instance_list WHERE correlation_id = 'paused'"
 hold "SELECT wf_alter_schedule('eve', schedule => '2 days')"
 hold "SELECT wf_schedule('eve command', '1 day', 'SELECT 1')"
-hold "SELECT wf_register_activity('Eve.Does', 'eve_did')"
+hold "SELECT wf_register_activity('Eve.Does', 'public.eve_does(jsonb)', description => 'does')"
 hold "SELECT wf_grant('eve waits', 'joe', '{start}'), wf_grant_events('joe')"
 hold "SELECT wf_grant_worker('joe', '{Work}')"
 hold "SELECT wf_run_due()"

@@ -2,7 +2,7 @@
 
 use pgrx::guc::{GucContext, GucFlags, GucRegistry};
 
-use super::{LAUNCH_WORKERS, MAX_EXECUTORS, MAX_LEASES, MAX_WAITERS, RESTORING, WORKER_IDLE_TIMEOUT};
+use super::{LAUNCH_WORKERS, LONG_FIRE, MAX_EXECUTORS, MAX_LEASES, MAX_WAITERS, RESTORING, WORKER_IDLE_TIMEOUT};
 
 /// How many sessions may wait in the whole cluster: shared memory has room for them, and `workflow.max_waiters` is at
 /// most this.
@@ -47,6 +47,16 @@ pub(super) fn define() {
         MOST_WAITERS as i32,
         GucContext::Sighup,
         GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.long_fire",
+        c"How long a fire runs before it counts as long.",
+        c"Owners whose fires are long share all executors of a database but one.",
+        &LONG_FIRE,
+        10,
+        86_400_000,
+        GucContext::Sighup,
+        GucFlags::UNIT_MS,
     );
     GucRegistry::define_bool_guc(
         c"workflow.restoring",

@@ -181,6 +181,8 @@ pub struct Executor {
     pub process: Process,
     /// When its state changed last, microseconds since 2000.
     pub since: i64,
+    /// How long its last batch took, in microseconds.
+    pub took: i64,
     /// The number of fires in the batch.
     pub count: u32,
     /// The index of the fire that it is on; those before it are done.

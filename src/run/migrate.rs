@@ -15,8 +15,8 @@ use std::rc::Rc;
 use serde_json::json;
 use uuid::Uuid;
 use workflow_engine::execution;
-use workflow_engine::instance::compensation::Record;
 use workflow_engine::instance::SubStatus;
+use workflow_engine::instance::compensation::Record;
 use workflow_engine::journal::{Event, EventKind};
 use workflow_engine::migration::{Mapping, Migration, Moved, Problem, Severity, Timers, is_refused};
 

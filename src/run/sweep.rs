@@ -2,6 +2,8 @@
 //! transaction saw the other's row. It is idempotent. Every fire has a subtransaction of its own, so that a failure
 //! does not stop the other fires.
 
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 use crate::access::{self, lending};
@@ -100,7 +102,11 @@ fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
         let page = queue::page(after, session.timestamp());
         let Some(last) = page.last() else { break };
         after = last.id;
-        for item in page {
+        // Whatever others keep, and nothing waits for, costs an index probe each.
+        let ids: Vec<Uuid> = page.iter().map(|item| item.id).collect();
+        let waited_for: HashSet<Uuid> =
+            due::items(&ids).into_iter().filter(|item| item.may_match).map(|item| item.due.id).collect();
+        for item in page.into_iter().filter(|item| waited_for.contains(&item.id)) {
             if fired >= max {
                 break;
             }

@@ -12,9 +12,9 @@ use std::rc::Rc;
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::pg::{catalog, object_lock};
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type, read};
+use crate::pg::{catalog, object_lock};
 use crate::store::tables::LIMITS;
 
 /// The text that the value of a task's key adds to a lane, behind the id of the limit `k`, and to the place of a slot.

@@ -71,7 +71,6 @@ for case in "before BEGIN" "before BEGIN ISOLATION LEVEL REPEATABLE READ" "after
         send "$role" "m$turn"
         open_gate
         session=$role
-        [ "$role" != nolog ] || session=postgres
         await "$role|$session|1" "$happened 'm$turn' GROUP BY 1, 2"
         is 0 "SELECT count(*) FROM workflow.bookmark_queue"
     done
@@ -101,7 +100,7 @@ missed_by all before BEGIN joe sue nolog
 send postgres all
 open_gate
 await "joe|joe|1
-nolog|postgres|1
+nolog|nolog|1
 sue|sue|1" "$happened 'all' GROUP BY 1, 2 ORDER BY 1"
 await 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: one stimulus reaches the instances of several owners, each in a session of its owner"

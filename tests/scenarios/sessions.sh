@@ -124,6 +124,7 @@ await 3 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'joe-mess
 is "" "SELECT definition_id, sub_status, i.message FROM workflow.instances JOIN workflow.incidents i ON i.instance_id = instances.id WHERE definition_id LIKE '%-look'"
 # The search path is that of the session which defined it.
 is 't none public, pg_temp 0 4MB  read committed off 0 0 0 0 no|joe|9
+t none public, pg_temp 0 4MB  read committed off 0 0 0 0 no|nolog|3
 t none public, pg_temp 0 4MB  read committed off 0 0 0 0 no|other|3
 t none public, pg_temp  4MB  read committed off 0 0 0 0 no|slow|3' "SELECT looks, role, count(*) FROM looks JOIN workflow.instances i ON i.id = instance WHERE definition_id LIKE '%-look' AND role <> 'postgres' GROUP BY 2, 1 ORDER BY 2"
 echo "ok: nothing leaks into the next fire of a role, nor into another's"

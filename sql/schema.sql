@@ -7,6 +7,7 @@
  * triggers that it starts and the bookmarks that it resumes; one that no instance waits for may be kept in the
  * queue until a matching bookmark appears or it expires.
  *
+ *   definition_ids --< definitions          an id keeps its owner after its versions are gone
  *   definitions --< triggers                what a stimulus or a due time starts
  *   definitions --< instances --< bookmarks what an instance waits for
  *                   instances --< tasks     work for the outside; a task's id is its bookmark's id
@@ -146,7 +147,8 @@ CREATE TABLE workflow.definitions (
     saved_at      timestamptz,
     saved_by      integer,
     saved_session text,
-    deletion_xid  bigint
+    deletion_xid  bigint,
+    child_owners  jsonb
 );
 
 COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a version that was published never changes';
@@ -167,12 +169,13 @@ COMMENT ON COLUMN workflow.definitions.saved_at IS 'when it was last saved as a 
 COMMENT ON COLUMN workflow.definitions.saved_by IS 'the role (workflow.owners) that last saved it as a draft';
 COMMENT ON COLUMN workflow.definitions.saved_session IS 'what the caller of that save called its session';
 COMMENT ON COLUMN workflow.definitions.deletion_xid IS 'the next transaction id, with its epoch, when retention found it deleted; retention removes the version when all transactions before that have ended';
+COMMENT ON COLUMN workflow.definitions.child_owners IS 'the definitions whose ids stand in the document, each with its owner (workflow.owners) when the version was stored or last defined with the same content: {"pay": 7}; as a child it may start another owner''s definition only if it is named here';
 COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
 
 -- A number can come back after its version was deleted.
 CREATE UNIQUE INDEX definitions_definition_id_version_idx ON workflow.definitions (definition_id, version) WHERE deleted_at IS NULL;
--- wf_define: which role owned a definition whose versions are all deleted? Partial, so that the planner does not take it
--- for wf_start, which wants one of a thousand versions.
+-- Retention and imports: which versions are deleted? Partial, so that the planner does not take it for wf_start, which
+-- wants one of a thousand versions.
 CREATE INDEX definitions_deleted_idx ON workflow.definitions (definition_id, created_at) WHERE deleted_at IS NOT NULL;
 -- Retention: does any definition have its own? The shortest retention says how far back there may be instances to remove.
 CREATE INDEX definitions_retention_idx ON workflow.definitions (retention) WHERE retention IS NOT NULL;
@@ -185,6 +188,15 @@ CREATE UNIQUE INDEX definitions_latest_idx ON workflow.definitions (definition_i
 CREATE INDEX definitions_activity_type_idx ON workflow.definitions (activity_type) WHERE activity_type IS NOT NULL;
 -- wf_delete_definition, wf_publish: which versions use this version?
 CREATE INDEX definitions_links_idx ON workflow.definitions USING gin (links jsonb_path_ops) WHERE links IS NOT NULL;
+
+-- Whose an id is, also after all versions are deleted and removed: schedules, parents and applications go on naming it,
+-- and no other role may become what they name.
+CREATE TABLE workflow.definition_ids (
+    definition_id text COLLATE "C" CONSTRAINT definition_ids_pkey PRIMARY KEY,
+    owner         integer NOT NULL
+);
+
+COMMENT ON TABLE workflow.definition_ids IS 'owner of each id that a definition ever had; wf_set_owner gives an id to another role';
 
 CREATE TABLE workflow.grants (
     definition_id text    NOT NULL,
@@ -788,6 +800,7 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.owners', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.owners_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.identity', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.definitions', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.definition_ids', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.event_grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.invoker_grants', '');

@@ -720,6 +720,15 @@ AS $$
     FROM workflow.definitions d
     WHERE d.is_published AND (d.is_draft OR d.numbering IS NULL)
     UNION ALL
+    SELECT 'version belongs to another role than its id', d.id::text
+    FROM workflow.definitions d
+    WHERE d.definition_id NOT IN ('Workflow.ScheduledCommand', 'Workflow.Migration')
+      AND NOT EXISTS (SELECT FROM workflow.definition_ids n WHERE n.definition_id = d.definition_id AND n.owner = d.owner)
+    UNION ALL
+    SELECT 'owner of a definition id is unknown', n.definition_id
+    FROM workflow.definition_ids n
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = n.owner)
+    UNION ALL
     SELECT 'owner of a path is unknown', p.segment
     FROM workflow.paths p
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = p.owner)

@@ -382,6 +382,37 @@ COMMENT ON TABLE workflow.invoker_grants IS 'which roles (workflow.owners) lend 
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.invoker_grants', '');
 
+-- Whose an id is, also after all versions are deleted and removed: schedules, parents and applications go on naming it,
+-- and no other role may become what they name.
+CREATE TABLE workflow.definition_ids (
+    definition_id text COLLATE "C" CONSTRAINT definition_ids_pkey PRIMARY KEY,
+    owner         integer NOT NULL
+);
+
+COMMENT ON TABLE workflow.definition_ids IS 'owner of each id that a definition ever had; wf_set_owner gives an id to another role';
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.definition_ids', '');
+
+-- A definition has one owner; versions that are deleted keep theirs.
+INSERT INTO workflow.definition_ids (definition_id, owner)
+SELECT DISTINCT ON (d.definition_id) d.definition_id, d.owner
+FROM workflow.definitions d
+ORDER BY d.definition_id, d.deleted_at DESC NULLS FIRST, d.created_at DESC;
+
+ALTER TABLE workflow.definitions ADD COLUMN child_owners jsonb;
+
+COMMENT ON COLUMN workflow.definitions.child_owners IS 'the definitions whose ids stand in the document, each with its owner (workflow.owners) when the version was stored or last defined with the same content: {"pay": 7}; as a child it may start another owner''s definition only if it is named here';
+
+-- What is stored names the owners that its children have now.
+UPDATE workflow.definitions p SET child_owners = c.owners
+FROM (SELECT d.id, pg_catalog.jsonb_object_agg(n.definition_id, n.owner) AS owners
+      FROM workflow.definitions d
+           CROSS JOIN LATERAL pg_catalog.jsonb_path_query(d.document, 'strict $.** ? (@.type() == "string")') AS t (value)
+           JOIN workflow.definition_ids n ON n.definition_id OPERATOR(pg_catalog.=) (t.value OPERATOR(pg_catalog.#>>) '{}')
+      WHERE n.definition_id OPERATOR(pg_catalog.<>) d.definition_id
+      GROUP BY d.id) c
+WHERE c.id OPERATOR(pg_catalog.=) p.id;
+
 -- Which tasks roles that only work may claim and answer. The columns that are NULL mean all.
 CREATE TABLE workflow.task_grants (
     id            uuid    CONSTRAINT task_grants_pkey PRIMARY KEY,
@@ -906,6 +937,15 @@ AS $$
     SELECT 'published version is a draft', d.id::text
     FROM workflow.definitions d
     WHERE d.is_published AND (d.is_draft OR d.numbering IS NULL)
+    UNION ALL
+    SELECT 'version belongs to another role than its id', d.id::text
+    FROM workflow.definitions d
+    WHERE d.definition_id NOT IN ('Workflow.ScheduledCommand', 'Workflow.Migration')
+      AND NOT EXISTS (SELECT FROM workflow.definition_ids n WHERE n.definition_id = d.definition_id AND n.owner = d.owner)
+    UNION ALL
+    SELECT 'owner of a definition id is unknown', n.definition_id
+    FROM workflow.definition_ids n
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = n.owner)
     UNION ALL
     SELECT 'owner of a path is unknown', p.segment
     FROM workflow.paths p

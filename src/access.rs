@@ -13,6 +13,7 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::Owner;
 use crate::store::schedules::COMMANDS;
 
+pub mod child;
 pub mod hearing;
 pub mod lending;
 pub mod people;

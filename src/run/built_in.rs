@@ -101,6 +101,7 @@ pub fn definition(session: &mut Session, built_in: &BuiltIn) -> Result<Definitio
         document: &document,
         numbering: Some(&program.numbering()),
         search_path: None,
+        child_owners: None,
         migrates: false,
         revision: definitions::next_revision(built_in.id),
         saved: None,

@@ -32,7 +32,7 @@ use crate::store::queue;
 /// # Errors
 /// 23505 if an activation strategy refuses it: it runs another definition than the first one, and another instance
 /// holds its key. If its version has been deleted since the activity found it, those of [`version::for_started`] and
-/// [`access::require_trusted`] as well.
+/// [`access::child::require_named`] and [`access::require_trusted`] as well.
 pub fn create(
     session: &mut Session,
     before: &mut InstanceRow,
@@ -46,6 +46,7 @@ pub fn create(
             let how = StartedAs::Successor;
             let published = version::for_started(&next.definition_id, &before.owner, how)?;
             let target = compiled::of_version(published)?;
+            access::child::require_named(&compiled.row, &target.row, how)?;
             access::require_trusted(&before.owner, &compiled.row, &target, how)?;
             target
         }

@@ -171,7 +171,10 @@ impl<'a> SpiHost<'a> {
             }
         };
         let compiled = compiled::of_version(version).map_err(|error| self.fault(error))?;
-        access::require_trusted(&self.owner, &self.compiled.row, &compiled, how).map_err(|error| self.fault(error))?;
+        let parent = &self.compiled.row;
+        access::child::require_named(parent, &compiled.row, how)
+            .and_then(|()| access::require_trusted(&self.owner, parent, &compiled, how))
+            .map_err(|error| self.fault(error))?;
         Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, json::copy_members(input))?;
         Ok(version)
     }

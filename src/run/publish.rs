@@ -55,6 +55,8 @@ pub fn define(
             if let Ok(compiled) = compiled::of_version(latest.id) {
                 names::renew(latest, &compiled.program);
             }
+            let child_owners = definitions::named_in(&stored, &latest.definition_id);
+            definitions::renew_child_owners(latest.id, child_owners.as_ref());
             if publish && !latest.is_published {
                 publish_version(session, latest)?;
             }

@@ -77,8 +77,9 @@ pub fn shared_schedule(one: i32, other: i32) -> Option<String> {
 }
 
 // Instances, kept stimuli and dead letters may be millions, so their rows keep the old owner; `same_as` resolves it.
-static MOVE: [Statement; 19] = [
+static MOVE: [Statement; 20] = [
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
+    Statement::new("UPDATE workflow.definition_ids SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.paths SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new(

@@ -14,10 +14,12 @@ use pgrx::pg_sys::Oid;
 
 mod drafts;
 mod grants;
+mod ids;
 mod versions;
 
 pub use drafts::{LastSave, hold_draft, last_save, lock_draft};
 pub use grants::{Grant, grant, granted, holders, revoke, vouch};
+pub use ids::{child_owner, named_in, owner, renew_child_owners};
 pub use versions::{NewDefinition, Saved, add, next_revision, store};
 
 /// A stored version, without its document.
@@ -221,22 +223,6 @@ static UNPUBLISH: Statement = Statement::new(
 static PUBLISH: Statement =
     Statement::new("UPDATE workflow.definitions SET is_published = true WHERE id = $1", &[Type::Uuid]);
 
-static LAST_OWNER: Statement = Statement::new(
-    "SELECT owner FROM workflow.definitions WHERE definition_id = $1 AND deleted_at IS NOT NULL \
-     ORDER BY created_at DESC LIMIT 1",
-    &[Type::Text],
-);
-
-/// The owner of a definition, or its last owner if it is deleted.
-pub fn owner(definition_id: &str) -> Option<Owner> {
-    latest(definition_id).map(|row| row.owner).or_else(|| owner_of_deleted(definition_id))
-}
-
-/// The owner of the deleted version that was created last. Its instances still belong to that owner.
-pub fn owner_of_deleted(definition_id: &str) -> Option<Owner> {
-    LAST_OWNER.first(&[Arg::Text(definition_id)], |row| owners::by_id(row.get()))
-}
-
 /// The highest version number stored; 0 if there is none.
 pub fn highest(definition_id: &str) -> i32 {
     HIGHEST.first(&[Arg::Text(definition_id)], |row| row.maybe()).flatten().unwrap_or(0)
@@ -266,8 +252,9 @@ pub fn set_search_path(id: Uuid, path: Option<&str>) {
 static SET_OWNER: Statement =
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE definition_id = $1", &[Type::Text, Type::Integer]);
 
-/// Gives all versions of a definition, deleted ones too, to another owner.
+/// Gives a definition to another owner: its id, and all its versions, deleted ones too.
 pub fn set_owner(definition_id: &str, owner: i32) {
+    ids::give(definition_id, owner);
     SET_OWNER.run(&[Arg::Text(definition_id), Arg::Integer(owner)]);
     catalog::definitions_changed();
 }

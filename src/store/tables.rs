@@ -34,6 +34,7 @@ table!(DEFINITIONS = "definitions" {
     saved_by: Integer null,
     saved_session: Text null,
     deletion_xid: BigInt null,
+    child_owners: Jsonb null,
 });
 
 table!(INSTANCES = "instances" {

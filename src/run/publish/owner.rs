@@ -11,7 +11,7 @@ use crate::store::owners::Owner;
 /// The owner of a definition that the current role is going to store; `None`: it is new. Other roles are refused
 /// (42501).
 pub fn owner_of(definition_id: &str, latest: Option<&DefinitionRow>) -> Result<Option<Owner>, PgError> {
-    let owner = latest.map(|row| row.owner.clone()).or_else(|| definitions::owner_of_deleted(definition_id));
+    let owner = latest.map(|row| row.owner.clone()).or_else(|| definitions::owner(definition_id));
     match owner {
         Some(owner) if !access::is_member(role::current(), &owner) => Err(access::not_owner(definition_id)),
         owner => Ok(owner),

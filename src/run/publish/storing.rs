@@ -93,6 +93,7 @@ fn write(
     let activity_type = activity_type.as_deref().filter(|name| !name.is_empty());
     refuse_look_alike(activity_type)?;
     let numbering = program.map(Program::numbering);
+    let child_owners = definitions::named_in(document, &identity.definition_id);
     store(&NewDefinition {
         id,
         definition_id: &identity.definition_id,
@@ -109,6 +110,7 @@ fn write(
         document,
         numbering: numbering.as_ref(),
         search_path: search_path.as_deref(),
+        child_owners: child_owners.as_ref(),
         migrates: options.is_some_and(|options| options.migrates),
         revision,
         saved: saved.as_ref(),

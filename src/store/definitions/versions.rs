@@ -5,6 +5,7 @@ use uuid::Uuid;
 use workflow_engine::program::Numbering;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type, written};
+use crate::store::definitions::ids;
 use crate::store::links::{self, Link};
 use crate::store::tables::DEFINITIONS;
 
@@ -41,6 +42,8 @@ pub struct NewDefinition<'a> {
     pub numbering: Option<&'a Numbering>,
     /// The `search_path` of its SQL when it runs without a caller.
     pub search_path: Option<&'a str>,
+    /// The definitions that its document names, with their owners ([`named_in`](super::ids::named_in)).
+    pub child_owners: Option<&'a Value>,
     /// Whether publishing it moves the instances of other versions to it.
     pub migrates: bool,
     /// Number of this save among all of the definition.
@@ -90,6 +93,7 @@ written! {
         search_path: Option<&'a str>,
         unknown_types: Option<&'a Value>,
         numbering: Option<&'a Value>,
+        child_owners: Option<&'a Value>,
         migrates: Option<bool>,
         is_draft: Option<bool>,
         revision: Option<i64>,
@@ -104,7 +108,7 @@ static STORE: Statement = Statement::insert(
     "ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, description = EXCLUDED.description, security = EXCLUDED.security, \
          uses_sql = EXCLUDED.uses_sql, retention = EXCLUDED.retention, document = EXCLUDED.document, \
          activity_type = EXCLUDED.activity_type, links = EXCLUDED.links, search_path = EXCLUDED.search_path, \
-         unknown_types = EXCLUDED.unknown_types, numbering = EXCLUDED.numbering, migrates = EXCLUDED.migrates, \
+         unknown_types = EXCLUDED.unknown_types, numbering = EXCLUDED.numbering, child_owners = EXCLUDED.child_owners, migrates = EXCLUDED.migrates, \
          is_draft = EXCLUDED.is_draft, revision = EXCLUDED.revision, saved_at = EXCLUDED.saved_at, \
          saved_by = EXCLUDED.saved_by, saved_session = EXCLUDED.saved_session",
     &[],
@@ -115,8 +119,9 @@ pub fn next_revision(definition_id: &str) -> i64 {
     NEXT_REVISION.first(&[Arg::Text(definition_id)], |row| row.get()).unwrap_or(1)
 }
 
-/// Adds a version as the latest one, unpublished.
+/// Adds a version as the latest one, unpublished. The first one reserves the id for its owner.
 pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
+    ids::reserve(new.definition_id, new.owner);
     NOT_LATEST.run(&[Arg::Text(new.definition_id)]);
     store(new, now);
 }
@@ -146,6 +151,7 @@ pub fn store(new: &NewDefinition<'_>, now: Timestamp) {
         search_path: new.search_path,
         unknown_types: unknown.as_ref(),
         numbering: numbering.as_ref(),
+        child_owners: new.child_owners,
         migrates: Some(new.migrates),
         is_draft: new.is_draft.then_some(true),
         revision: Some(new.revision),

@@ -88,6 +88,7 @@ SELECT wf_start('confirms-next') AS before \gset
 SELECT wf_delete_instance(instance_id) FROM workflow.instance_list WHERE definition_id = 'next';
 SELECT wf_delete_definition('next');
 DELETE FROM workflow.definitions WHERE definition_id = 'next';
+SELECT wf_set_owner('definition', 'next', 'regress_other'), wf_grant_events('regress_other') \g /dev/null
 SET ROLE regress_other;
 SELECT wf_define('{"definitionId": "next", "root": [{"type": "Sql", "statement": "CREATE ROLE regress_made SUPERUSER"}]}') \g /dev/null
 RESET ROLE;

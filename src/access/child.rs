@@ -1,0 +1,47 @@
+//! Which definition a workflow may start as its child, or go on with.
+//!
+//! The right to start a definition is given by that definition's owner, so it does not say that the parent's side wants
+//! to hand its input over. The parent's side consents by naming the child: `wf_define` stores which definitions a document
+//! names, with the owners that they have then. So neither a role that defines an id which was free when it was named, nor
+//! one that is given the definition later, receives what the parent passes on.
+
+use crate::access::StartedAs;
+use crate::pg::PgError;
+use crate::pg::membership::belongs_to;
+use crate::store::definitions::{self, DefinitionRow};
+use crate::store::event_grants;
+use crate::store::owners::Owner;
+
+/// Refuses a child that the parent's side has not consented to (42501): it belongs to another owner than the parent,
+/// and than the definition that the parent's version named, and `wf_grant_events` has not admitted its owner.
+pub fn require_named(parent: &DefinitionRow, child: &DefinitionRow, how: StartedAs) -> Result<(), PgError> {
+    let (owner, child_owner) = (&parent.owner, &child.owner);
+    if owner.id == child_owner.id || acts_for(child_owner, owner) {
+        return Ok(());
+    }
+    let named = definitions::child_owner(parent.id, &child.definition_id);
+    let admitted = || event_grants::listeners_of(owner.id).iter().any(|listener| acts_for(child_owner, listener));
+    if named.is_some_and(|named| named.id == child_owner.id) || admitted() {
+        return Ok(());
+    }
+    let (id, parent_id) = (&child.definition_id, &parent.definition_id);
+    let what = match how {
+        StartedAs::Child => "start",
+        StartedAs::Successor => "continue as",
+    };
+    Err(PgError::new("42501", format!("workflow definition \"{parent_id}\" may not {what} workflow definition \"{id}\""))
+        .detail(format!(
+            "It belongs to role \"{}\", which did not own it when version {} of \"{parent_id}\" was stored.",
+            child_owner.title(),
+            parent.version
+        ))
+        .hint(format!(
+            "Define \"{parent_id}\" again with \"{id}\" as a text in its document, or let its owner run wf_grant_events('{}').",
+            child_owner.title()
+        )))
+}
+
+/// Whether one owner has the rights of another one, so that it learns nothing new.
+fn acts_for(who: &Owner, whom: &Owner) -> bool {
+    matches!((who.role(), whom.role()), (Some(who), Some(whom)) if belongs_to(who, whom))
+}

@@ -260,6 +260,11 @@ CREATE FUNCTION wf_fail_task(
 COMMENT ON FUNCTION wf_fail_task(uuid, uuid, text, text, text, interval, boolean, text) IS
     'end an attempt of a claimed task with a failure; Open: it is tried again, Failed: its activity has faulted';
 
+CREATE FUNCTION wf_override_task(task_id uuid, reason text, result jsonb DEFAULT NULL, on_fault text DEFAULT NULL)
+RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_override_task';
+
+COMMENT ON FUNCTION wf_override_task(uuid, text, jsonb, text) IS 'complete a task in place of the people whom it is for, and say why';
+
 CREATE FUNCTION wf_complete_tasks(answers jsonb)
 RETURNS TABLE (task_id uuid, outcome text, sub_status text, message text)
 LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_complete_tasks';

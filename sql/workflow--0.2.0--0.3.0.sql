@@ -322,18 +322,41 @@ COMMENT ON FUNCTION workflow._end_import() IS 'refuses to commit a set of instan
 CREATE CONSTRAINT TRIGGER end_import AFTER INSERT ON workflow.imports DEFERRABLE INITIALLY DEFERRED
 FOR EACH ROW EXECUTE FUNCTION workflow._end_import();
 
+CREATE OR REPLACE VIEW workflow.my_instances WITH (security_barrier) AS
+SELECT i.id
+FROM workflow.instances i CROSS JOIN (SELECT) read_only
+WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+   OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+      AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']);
+
+CREATE OR REPLACE VIEW workflow.dead_letter_list WITH (security_barrier) AS
+SELECT q.id AS dead_letter_id, q.reason,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS sender,
+       q.attempts, q.last_error, q.created_at, q.due_at, q.dead_at, q.replayed_at, q.instance_id, q.bookmark_id, q.name,
+       q.correlation_id, q.activity_type, q.activity_id, q.stimulus, q.input
+FROM workflow.dead_letters q LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) q.sender
+WHERE CASE WHEN q.due_at IS NULL OR NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id OPERATOR(pg_catalog.=) q.instance_id)
+           THEN q.sender OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+           ELSE q.instance_id IN (SELECT i.id FROM workflow.my_instances i) END
+   OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
+
 CREATE OR REPLACE VIEW workflow.instance_list WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status,
        CASE WHEN i.cancelling_at IS NOT NULL AND i.sub_status OPERATOR(pg_catalog.=) 'Suspended' THEN 'Cancelling' ELSE i.sub_status END AS sub_status,
-       i.input, i.output, i.variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, i.parent_instance_id,
+       CASE WHEN may.read OR i.continued_from IS NULL THEN i.input END AS input, i.output,
+       CASE WHEN may.read THEN i.variables END AS variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, i.parent_instance_id,
        i.created_at, i.updated_at, i.finished_at, i.cancelling_at, i.continued_from,
-       i.paused_at, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) AS paused_by, p.reason AS pause_reason,
+       i.paused_at,
+       CASE WHEN may.read THEN COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) END AS paused_by,
+       CASE WHEN may.read THEN p.reason END AS pause_reason,
        i.definition_version_id
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
      LEFT JOIN (workflow.pauses p JOIN workflow.owners r ON r.id OPERATOR(pg_catalog.=) p.paused_by)
           ON p.instance_id OPERATOR(pg_catalog.=) i.id AND i.paused_at IS NOT NULL
-WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
-   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+     CROSS JOIN LATERAL (SELECT i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+                         OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+                            AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances'])) AS may (read)
+WHERE may.read OR i.parent_instance_id IS NULL AND i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
 
 COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: it is cancelled when its handlers have run';
 COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whose place this one goes on';
@@ -365,8 +388,9 @@ CREATE VIEW workflow.open_compensations WITH (security_barrier) AS
 SELECT c.instance_id, i.definition_id, c.activity_id, c.node_id, c.number, c.created_at,
        c.holder OPERATOR(pg_catalog.=) 4294967294 AS interrupted
 FROM workflow.compensations c JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) c.instance_id
-WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
-   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+   OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+      AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']);
 
 COMMENT ON VIEW workflow.open_compensations IS 'what has completed and can be compensated, or was interrupted and has to be cancelled';
 COMMENT ON COLUMN workflow.open_compensations.number IS 'in the order of completion within the instance';
@@ -458,8 +482,7 @@ SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
-  AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
-       OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+  AND (i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
        OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
        OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m));
 
@@ -502,12 +525,16 @@ COMMENT ON COLUMN workflow.task_limits.key IS 'member of the payload, each value
 COMMENT ON COLUMN workflow.task_limits.owner IS 'the role whose definitions it counts';
 
 CREATE OR REPLACE VIEW workflow.open_incidents WITH (security_barrier) AS
-SELECT n.id AS incident_id, n.instance_id, i.definition_id, n.activity_id, n.activity_type, n.created_at, n.sqlstate,
-       n.message, n.detail, n.hint, n.context, n.code, COALESCE(n.attempts, 1) AS attempts
+SELECT n.id AS incident_id, n.instance_id, i.definition_id, CASE WHEN may.read THEN n.activity_id END AS activity_id,
+       CASE WHEN may.read THEN n.activity_type END AS activity_type, n.created_at, n.sqlstate, n.message,
+       CASE WHEN may.read THEN n.detail END AS detail, CASE WHEN may.read THEN n.hint END AS hint,
+       CASE WHEN may.read THEN n.context END AS context, n.code, CASE WHEN may.read THEN COALESCE(n.attempts, 1) END AS attempts
 FROM workflow.incidents n JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) n.instance_id
+     CROSS JOIN LATERAL (SELECT i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+                         OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+                            AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances'])) AS may (read)
 WHERE n.resolved_at IS NULL
-  AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
-       OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
+  AND (may.read OR i.parent_instance_id IS NULL AND i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m)));
 
 CREATE OR REPLACE VIEW workflow.waiting WITH (security_barrier) AS
 SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS since,
@@ -526,8 +553,9 @@ SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS sin
             WHEN (b.metadata OPERATOR(pg_catalog.->>) 'Attempt') OPERATOR(pg_catalog.~) '^[0-9]{1,9}$' THEN (b.metadata OPERATOR(pg_catalog.->>) 'Attempt')::integer
             ELSE 0 END AS attempt, b.lease_until, b.worker
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
-WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
-   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+   OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+      AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']);
 
 COMMENT ON COLUMN workflow.waiting.paused_at IS 'since when its instance is paused: neither a stimulus nor time resumes it';
 COMMENT ON COLUMN workflow.waiting.attempt IS 'number of attempts at a task, the present one included, or of an activity that is to be repeated';
@@ -544,8 +572,9 @@ SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.nod
        b.metadata, b.callback, b.auto_burn, b.auto_complete,
        CASE WHEN b.paused_at IS NULL OR b.name OPERATOR(pg_catalog.=) 'Elsa.RunTask' THEN b.due_at ELSE b.due_when_paused END AS due_at, b.created_at, i.paused_at
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
-WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
-   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+   OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+      AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']);
 
 CREATE VIEW workflow.invoker_grant_list WITH (security_barrier) AS
 SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(l.role_oid, l.name))::text, l.name) AS lender,
@@ -611,8 +640,9 @@ SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.
 FROM workflow.execution_log l
 CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(workflow._events(l.instance_id, l.events)) WITH ORDINALITY AS e (entry, number)
 LEFT JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) l.instance_id
-WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
-   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+   OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+      AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances'])
    OR i.id IS NULL
       AND (e.entry OPERATOR(pg_catalog.->) 'data' OPERATOR(pg_catalog.->>) 'definition_id')
           OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.my_definitions d));
@@ -1043,6 +1073,11 @@ RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unpause';
 COMMENT ON FUNCTION wf_unpause(uuid) IS
     'end the pause of an instance and of those paused with it: answers to tasks and stimuli that came meanwhile are delivered, then timers fire';
 
+CREATE FUNCTION wf_override_task(task_id uuid, reason text, result jsonb DEFAULT NULL, on_fault text DEFAULT NULL)
+RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_override_task';
+
+COMMENT ON FUNCTION wf_override_task(uuid, text, jsonb, text) IS 'complete a task in place of the people whom it is for, and say why';
+
 CREATE FUNCTION wf_complete_tasks(answers jsonb)
 RETURNS TABLE (task_id uuid, outcome text, sub_status text, message text)
 LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_complete_tasks';
@@ -1409,8 +1444,8 @@ AS $$
     SELECT 'function', f.name, 'EXECUTE', NULL
     FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
-                      'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_export_version', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
-                      'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
+                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_export_version', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
+                       'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_override_task', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_invoker', '_grant_invoker', 'wf_revoke_invoker', '_revoke_invoker', 'wf_grant_worker', '_grant_worker',
                       'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due', 'wf_save_draft',
                       'wf_schedule', 'wf_schedule_activity', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_set_variable', 'wf_start', 'wf_svg',

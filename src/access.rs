@@ -1,24 +1,26 @@
-//! Access rights on definitions and instances.
+//! Access rights on definitions.
 //!
-//! Members of a definition's owner may do everything with the definition and its instances. Members of an instance's
-//! owner may do everything with that instance. Other roles need a grant on the definition.
+//! Members of a definition's owner may do everything with the definition. Other roles need a grant on it. What they may
+//! do with its instances is said in [`instance`].
 
 use pgrx::pg_sys::{InvalidOid, Oid};
-use uuid::Uuid;
 
-use crate::compiled::{self, Compiled};
+use crate::compiled::Compiled;
 use crate::pg::{PgError, role};
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::instances::{self, InstanceRow};
+use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::schedules::COMMANDS;
 
 pub mod child;
 pub mod hearing;
+pub mod instance;
 pub mod lending;
 pub mod people;
 pub mod sight;
 pub mod work;
+
+pub use instance::Operation;
 
 /// What can be granted on a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,11 +70,6 @@ pub fn may(who: Oid, privilege: Privilege, definition: &DefinitionRow) -> bool {
             .any(|grant| is_member(who, &grant.holder))
 }
 
-/// Whether a role may resume an instance.
-pub fn may_resume(who: Oid, row: &InstanceRow, compiled: &Compiled) -> bool {
-    is_member(who, &row.owner) || may(who, Privilege::Resume, &compiled.row)
-}
-
 /// Refuses the current role unless it has the privilege on the definition (42501).
 pub fn require(privilege: Privilege, definition: &DefinitionRow) -> Result<(), PgError> {
     if may(role::current(), privilege, definition) {
@@ -107,66 +104,6 @@ pub fn require_may_become(new: Oid) -> Result<(), PgError> {
 /// The current role does not own the definition (42501).
 pub fn not_owner(definition_id: &str) -> PgError {
     PgError::new("42501", format!("must be owner of workflow definition \"{definition_id}\""))
-}
-
-/// Refuses the current role unless it is a member of the instance's or the definition's owner (42501).
-pub fn require_instance_owner(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    let who = role::current();
-    if is_member(who, &row.owner) || is_member(who, &compiled.row.owner) {
-        return Ok(());
-    }
-    Err(PgError::new("42501", format!("must be owner of workflow instance {}", row.instance.id)))
-}
-
-/// Refuses the current role unless it may resume the instance (42501).
-pub fn require_resume(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    require_on(Privilege::Resume, row, compiled)
-}
-
-/// Refuses the current role unless it may change the instance by hand (42501).
-pub fn require_alter(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    require_on(Privilege::Alter, row, compiled)
-}
-
-/// Refuses the current role unless it has the rights of the instance's owner, or the privilege on its definition. The
-/// hint names the definition only to a role that has a privilege on it.
-fn require_on(privilege: Privilege, row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    let who = role::current();
-    if is_member(who, &row.owner) || may(who, privilege, &compiled.row) {
-        return Ok(());
-    }
-    let name = privilege.name();
-    let denied = denied(&format!("workflow instance {}", row.instance.id));
-    if !Privilege::ALL.into_iter().any(|privilege| may(who, privilege, &compiled.row)) {
-        return Err(
-            denied.hint(format!("The owner of its definition can grant the privilege \"{name}\" with wf_grant."))
-        );
-    }
-    Err(denied.hint(format!(
-        "The owner of the definition can run wf_grant('{}', '{}', '{{{name}}}').",
-        row.definition_id,
-        role::name(who).unwrap_or_default()
-    )))
-}
-
-/// Whether a role may read an instance.
-pub fn may_read(who: Oid, instance: Uuid) -> Result<bool, PgError> {
-    readable_version(who, instance).map(|version| version.is_some())
-}
-
-/// The definition version of an instance that a role may read.
-pub fn readable_version(who: Oid, instance: Uuid) -> Result<Option<Uuid>, PgError> {
-    let Some((version, owner)) = instances::owner(instance) else { return Ok(None) };
-    let may = is_member(who, &owner) || may(who, Privilege::Read, &compiled::of_version(version)?.row);
-    Ok(may.then_some(version))
-}
-
-/// Refuses the current role unless it may read the instance (42501).
-pub fn require_read(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    if is_member(role::current(), &row.owner) || may(role::current(), Privilege::Read, &compiled.row) {
-        return Ok(());
-    }
-    Err(denied(&format!("workflow instance {}", row.instance.id)))
 }
 
 /// What an instance is to the one that starts it. It has the same owner.
@@ -222,12 +159,6 @@ pub fn require_trusted(owner: &Owner, parent: &DefinitionRow, child: &Compiled, 
         .hint(format!(
             "Such a {what} may run SQL with the rights of its own owner, but start no children and publish no events.",
         )))
-}
-
-/// Whether the current role may see what an instance does: a message about it can quote any of the instance's data.
-pub fn may_watch(owner: &Owner, definition: &DefinitionRow) -> bool {
-    let who = role::current();
-    is_member(who, owner) || may(who, Privilege::Read, definition)
 }
 
 /// Refuses a call that would resume or retry the command of a schedule, unless the caller is the owner (42501). A

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use workflow_engine::Bookmark;
 use workflow_engine::value::kind_of;
 
-use crate::access;
+use crate::access::{Operation, instance};
 use crate::compiled;
 use crate::pg::settings::FaultHandling;
 use crate::pg::{Call, PgError, Returned, guc};
@@ -61,24 +61,40 @@ fn object(call: &Call, name: &str) -> Result<Map<String, Value>, PgError> {
 const RESULT: [&str; 7] = ["instance_id", "status", "sub_status", "output", "bookmarks", "incidents", "is_new"];
 
 /// A `wf_result`, or NULL if no instance was found. `is_new`: whether this call created the instance. A caller that may
-/// resume the instance but not read it gets only the id and the statuses.
+/// not read the instance gets the id and the statuses; one that has requested it, its outputs and the codes and messages
+/// of its incidents as well.
 fn result(row: Option<InstanceRow>, is_new: bool) -> Result<Returned, PgError> {
     let Some(row) = row else { return Ok(Returned::Null) };
-    let may_watch = access::may_watch(&row.owner, &compiled::of_version(row.definition_version_id)?.row);
+    let compiled = compiled::of_version(row.definition_version_id)?;
+    let may_read = instance::allows(Operation::Read, &row, &compiled);
+    let may_see = may_read || instance::allows(Operation::SeeOutcome, &row, &compiled);
     let InstanceRow { instance, open, .. } = row;
     let id = Returned::Uuid(instance.id);
     let status = Returned::Text(instance.sub_status.status().name().into());
     let sub_status = Returned::Text(instance.sub_status.name().into());
-    if !may_watch {
+    if !may_see {
         let (output, open, faults) = (Returned::Null, Returned::Null, Returned::Null);
         return Ok(Returned::Row(vec![id, status, sub_status, output, open, faults, Returned::Boolean(is_new)]));
+    }
+    let faults = if instance.incident_count == 0 { Vec::new() } else { incidents::open(instance.id) };
+    if !may_read {
+        let faults = faults.iter().map(outcome_of).collect();
+        let (output, faults) = (Returned::Object(instance.output), Returned::Json(Value::Array(faults)));
+        return Ok(Returned::Row(vec![
+            id,
+            status,
+            sub_status,
+            output,
+            Returned::Null,
+            faults,
+            Returned::Boolean(is_new),
+        ]));
     }
     let open = match open {
         Some(bookmarks) => bookmarks.iter().map(shown).collect(),
         None if instance.state.bookmarks() == 0 => Vec::new(),
         None => matching::of_instance(instance.id).iter().map(|stored| shown(&stored.bookmark)).collect(),
     };
-    let faults = if instance.incident_count == 0 { Vec::new() } else { incidents::open(instance.id) };
     Ok(Returned::Row(vec![
         id,
         status,
@@ -88,6 +104,11 @@ fn result(row: Option<InstanceRow>, is_new: bool) -> Result<Returned, PgError> {
         Returned::Json(Value::Array(faults)),
         Returned::Boolean(is_new),
     ]))
+}
+
+/// What the requester of an instance is told of an incident.
+fn outcome_of(incident: &Value) -> Value {
+    json!({ "sqlstate": incident["sqlstate"], "code": incident["code"], "message": incident["message"] })
 }
 
 fn shown(bookmark: &Bookmark) -> Value {

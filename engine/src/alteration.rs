@@ -104,7 +104,7 @@ pub struct Author {
 
 impl Author {
     /// What the journal says of every alteration.
-    pub(crate) fn data(&self, kind: &str) -> Map<String, Value> {
+    pub fn data(&self, kind: &str) -> Map<String, Value> {
         let mut data = Map::from_iter([("by".to_owned(), json!(self.role)), ("type".to_owned(), json!(kind))]);
         data.extend(self.reason.as_ref().map(|reason| ("reason".to_owned(), json!(reason))));
         data

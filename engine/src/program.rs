@@ -155,6 +155,8 @@ pub struct Options {
     pub compensate_on: CompensateOn,
     /// How long a run may take, from its first burst to its end.
     pub timeout: Option<TimeDelta>,
+    /// Which events a role may send to the instances that it has requested, without a privilege on the definition.
+    pub requester_events: RequesterEvents,
     /// Which events and values the journal keeps, and for how long.
     pub journal: Journaling,
     /// Which events of activities it keeps that say nothing themselves; `None`: as of the rest.
@@ -175,6 +177,31 @@ pub struct CompensateOn {
 impl Default for CompensateOn {
     fn default() -> Self {
         Self { cancel: true, fault: false }
+    }
+}
+
+/// The events that a definition takes from whoever has requested an instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequesterEvents {
+    /// Every event for which an activity `Event` waits.
+    All,
+    /// Those with these names.
+    Named(Vec<String>),
+}
+
+impl Default for RequesterEvents {
+    fn default() -> Self {
+        Self::Named(Vec::new())
+    }
+}
+
+impl RequesterEvents {
+    /// Whether the event of this name is one of them.
+    pub fn contains(&self, event: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Named(names) => names.iter().any(|name| name == event),
+        }
     }
 }
 

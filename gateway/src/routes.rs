@@ -61,3 +61,17 @@ async fn ready(State(app): State<App>) -> Result<&'static str, Failure> {
     app.database.ready().await?;
     Ok("ready")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_rights_has_every_route() {
+        let page = include_str!("../../docs/security.md");
+        let routes = routes();
+        let is_missing = |route: &&String| !page.contains(&format!("`{route}`"));
+        let missing: Vec<&String> = routes.listed().iter().filter(is_missing).collect();
+        assert!(missing.is_empty(), "docs/security.md does not say who may use {missing:?}");
+    }
+}

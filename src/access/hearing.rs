@@ -1,7 +1,8 @@
 //! Which definitions and instances hear a stimulus.
 //!
-//! Both sides must agree. The listener's side: a stimulus reaches only what its sender may start or resume. The
-//! sender's side: a stimulus that names neither an instance nor a bookmark is heard only by roles that the sender's
+//! Both sides must agree. The listener's side: a stimulus reaches only what its sender may start or resume, and of the
+//! instances that the sender has requested the `Event` bookmarks that their definition opens to requesters
+//! (`options.requesterEvents`). The sender's side: a stimulus that names neither an instance nor a bookmark is heard only by roles that the sender's
 //! side has admitted. Otherwise a role could grant others the right to start its workflow, and so hear everything that
 //! they publish.
 //!
@@ -18,16 +19,19 @@
 use std::collections::HashMap;
 
 use pgrx::pg_sys::Oid;
+use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Bookmark;
+use workflow_engine::stimulus::{self, EVENT};
 
-use super::{Privilege, is_member, people};
-use crate::compiled::{self, Compiled};
+use super::instance::{self, Subject};
+use super::{Operation, Privilege, is_member, people};
+use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::membership::{belongs_to, database_owner, is_superuser, was_put_into};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::event_grants;
-use crate::store::instances::InstanceRow;
+use crate::store::instances;
 use crate::store::owners::Owner;
 
 /// Whether a definition or an instance hears a stimulus.
@@ -46,6 +50,7 @@ pub struct Hearing<'a> {
     sender: &'a Owner,
     role: Option<Oid>,
     needs_consent: bool,
+    report_to: Option<Uuid>,
     known: HashMap<(Uuid, i32), Verdict>,
     listeners: Option<Vec<Owner>>,
 }
@@ -54,7 +59,20 @@ impl<'a> Hearing<'a> {
     /// For a sender. A stimulus that names an instance or a bookmark needs no consent: the sender chose the receiver
     /// itself.
     pub fn of(sender: &'a Owner, names_target: bool) -> Self {
-        Self { sender, role: sender.role(), needs_consent: !names_target, known: HashMap::new(), listeners: None }
+        Self {
+            sender,
+            role: sender.role(),
+            needs_consent: !names_target,
+            report_to: None,
+            known: HashMap::new(),
+            listeners: None,
+        }
+    }
+
+    /// For what the queue keeps for a bookmark, if it keeps it for one. At a bookmark that waits for a child of an
+    /// instance, the report of that child has the same owner as the instance.
+    pub fn of_kept(sender: &'a Owner, names_target: bool, bookmark: Option<Uuid>) -> Self {
+        Self { report_to: bookmark, ..Self::of(sender, names_target) }
     }
 
     /// Whether the stimulus may start a definition.
@@ -64,10 +82,6 @@ impl<'a> Hearing<'a> {
 
     /// Whether the stimulus may resume an instance of this version and owner.
     pub fn resumes(&mut self, version: Uuid, owner: &Owner) -> Result<Verdict, PgError> {
-        // The sender's own instance, which the sender started, whichever role owns the definition.
-        if owner.id == self.sender.id && self.role.is_some() {
-            return Ok(Verdict::Heard);
-        }
         if let Some(verdict) = self.known.get(&(version, owner.id)) {
             return Ok(*verdict);
         }
@@ -78,26 +92,50 @@ impl<'a> Hearing<'a> {
 
     /// Whether the stimulus may resume an instance of this version and owner at a bookmark. It may not if that is the
     /// bookmark of a task for others.
-    pub fn resumes_at(&mut self, bookmark: &Bookmark, version: Uuid, owner: &Owner) -> Result<Verdict, PgError> {
+    pub fn resumes_at(
+        &mut self,
+        bookmark: &Bookmark,
+        instance: Uuid,
+        version: Uuid,
+        owner: &Owner,
+    ) -> Result<Verdict, PgError> {
+        let is_owners = owner.id == self.sender.id && self.role.is_some();
+        if is_owners && self.report_to == Some(bookmark.id) && stimulus::is_of_child(&bookmark.name) {
+            return Ok(Verdict::Heard);
+        }
         let verdict = self.resumes(version, owner)?;
+        if verdict == Verdict::Denied && self.is_open_to_requester(bookmark, instance, version, owner)? {
+            return Ok(Verdict::Heard);
+        }
         let may_meet = verdict != Verdict::Heard || people::may_meet(self.sender, bookmark, version, owner)?;
         Ok(if may_meet { verdict } else { Verdict::Denied })
     }
 
-    /// Whether the stimulus may resume this instance.
-    pub fn resumes_row(&mut self, row: &InstanceRow, compiled: &Compiled) -> Verdict {
-        self.judge(Privilege::Resume, &compiled.row, &row.owner)
+    /// Whether a bookmark is open to the requester of its instance, and the sender is that.
+    fn is_open_to_requester(
+        &self,
+        bookmark: &Bookmark,
+        instance: Uuid,
+        version: Uuid,
+        owner: &Owner,
+    ) -> Result<bool, PgError> {
+        let Some(sender) = self.role.filter(|sender| is_member(*sender, owner)) else { return Ok(false) };
+        let compiled = compiled::of_version(version)?;
+        let event = (bookmark.name == EVENT.name).then_some(bookmark.payload.as_ref()).flatten();
+        let event = event.and_then(|payload| payload.get("EventName")).and_then(Value::as_str);
+        let is_open = event.is_some_and(|event| compiled.program.options.requester_events.contains(event));
+        if !is_open {
+            return Ok(false);
+        }
+        let subject = Subject { owner, is_child: instances::is_child(instance), compiled: &compiled };
+        Ok(instance::permits(sender, Operation::SeeOutcome, subject))
     }
 
     fn judge(&mut self, privilege: Privilege, definition: &DefinitionRow, owner: &Owner) -> Verdict {
         let Some(sender) = self.role else { return Verdict::Denied };
-        if owner.role() == self.role {
-            return Verdict::Heard;
-        }
         let grants = definitions::granted(&definition.definition_id, privilege.name());
-        let is_right = is_member(sender, owner)
-            || is_member(sender, &definition.owner)
-            || grants.iter().any(|grant| is_member(sender, &grant.holder));
+        let is_right =
+            is_member(sender, &definition.owner) || grants.iter().any(|grant| is_member(sender, &grant.holder));
         if !is_right {
             return Verdict::Denied;
         }
@@ -106,7 +144,7 @@ impl<'a> Hearing<'a> {
                 && grant.holder.role().is_some_and(|holder| belongs_to(sender, holder))
         };
         let is_open = !self.needs_consent
-            || definition.owner.role() == self.role
+            || [&definition.owner, owner].iter().any(|owner| owner.role() == self.role)
             || is_of_database_owner(&definition.owner)
             || grants.iter().any(by_superuser)
             || self.admits(sender, owner) && self.admits(sender, &definition.owner);

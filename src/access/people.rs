@@ -1,27 +1,21 @@
 //! Tasks for certain people: who may answer them, and who may assign them.
 //!
-//! Such a task is answered by its assignee and its candidates, by owners, and by roles with the privilege `alter`. An
-//! assignee or candidate that is a role means the members of this role. One that is a label means a person whom only
-//! the application knows: any role that may resume the instance can act for them.
+//! Such a task is answered by its assignee and its candidates, and by no other role; operators override it by a call of
+//! its own, which says why. An assignee or candidate that is a role means the members of this role. One that is a label
+//! means a person whom only the application knows: any role that may resume the instance can act for them.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 use workflow_engine::Bookmark;
 
-use super::{Privilege, denied, is_member, may, may_read, may_resume, require_resume, work};
+use super::instance::{self, Subject};
+use super::{Operation, denied, is_member, work};
 use crate::compiled::{self, Compiled};
 use crate::pg::{PgError, role};
 use crate::store::assignments::{Assignment, Entry};
-use crate::store::definitions::DefinitionRow;
 use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::{bookmarks, leases};
-
-/// Whether a role may change instances of this owner and definition by hand: it has the owner's rights, or the
-/// privilege `alter`.
-pub fn may_alter(who: Oid, owner: &Owner, definition: &DefinitionRow) -> bool {
-    is_member(who, owner) || may(who, Privilege::Alter, definition)
-}
 
 /// Whether a role may act for an assignee or candidate; `may_resume`: whether it may resume the instance.
 pub fn acts_for(who: Oid, entry: &Entry<'_>, may_resume: bool) -> bool {
@@ -43,9 +37,9 @@ pub fn is_claimed_by(who: Oid, assignment: &Assignment) -> bool {
     })
 }
 
-fn may_answer(who: Oid, owner: &Owner, definition: &DefinitionRow, assignment: &Assignment) -> bool {
-    let may_resume = is_member(who, owner) || may(who, Privilege::Resume, definition);
-    may_alter(who, owner, definition) || assignment.entries().any(|entry| acts_for(who, &entry, may_resume))
+fn may_answer(who: Oid, subject: Subject<'_>, assignment: &Assignment) -> bool {
+    let may_resume = instance::permits(who, Operation::Resume, subject);
+    assignment.entries().any(|entry| acts_for(who, &entry, may_resume))
 }
 
 /// Refuses the current role unless it may answer a task of the instance, or resume it at a bookmark that is no task's
@@ -57,20 +51,38 @@ pub fn require_answer(
     assignment: Option<&Assignment>,
 ) -> Result<(), PgError> {
     let Some(assignment) = assignment.filter(|given| given.is_assigned()) else {
-        return require_resume(row, compiled);
+        return instance::require(Operation::Resume, row, compiled);
     };
     let who = role::current();
-    if may_answer(who, &row.owner, &compiled.row, assignment) {
+    if may_answer(who, Subject::of(row, compiled), assignment) {
         return Ok(());
     }
     // A role that may not resume the instance is not told that the task is for certain people.
-    if !may_resume(who, row, compiled) {
-        require_resume(row, compiled)?;
-    }
+    instance::require(Operation::Resume, row, compiled)?;
     let name = role::name(who).unwrap_or_default();
     Err(denied(&format!("task {task}"))
         .detail(format!("It is for certain people, and role \"{name}\" is none of them."))
-        .hint(format!("The owner of the definition can run wf_grant('{}', '{name}', '{{alter}}').", row.definition_id)))
+        .hint(match instance::allows(Operation::Alter, row, compiled) {
+            true => "wf_override_task completes it in their place, and says why.",
+            false => "wf_assign_task, called by a role that may alter the instance, gives it to another person.",
+        }))
+}
+
+/// Refuses the current role unless it may complete a task in place of the people whom it is for (42501).
+///
+/// # Errors
+/// 55000 if it is for nobody in particular.
+pub fn require_override(
+    row: &InstanceRow,
+    compiled: &Compiled,
+    task: Uuid,
+    assignment: Option<&Assignment>,
+) -> Result<(), PgError> {
+    instance::require(Operation::Alter, row, compiled)?;
+    if assignment.is_some_and(Assignment::is_assigned) {
+        return Ok(());
+    }
+    Err(PgError::new("55000", format!("task {task} is not for certain people")).hint("wf_complete_task completes it."))
 }
 
 /// Refuses the current role unless it may work on a task of the instance (42501).
@@ -90,7 +102,10 @@ pub fn require_work(
 /// bookmark is a task's.
 pub(super) fn may_meet(sender: &Owner, bookmark: &Bookmark, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
     match assignment_of(bookmark) {
-        Some(assignment) => Ok(admits(sender, &assignment, owner, &compiled::of_version(version)?.row)),
+        Some(assignment) => {
+            let subject = Subject { owner, is_child: true, compiled: &*compiled::of_version(version)? };
+            Ok(sender.role().is_some_and(|who| may_answer(who, subject, &assignment)))
+        }
         None => Ok(true),
     }
 }
@@ -108,10 +123,6 @@ pub fn may_know(who: Oid, task: Uuid, entry: &Entry<'_>) -> bool {
     let Some(assignment) = held.lease.assignment else { return false };
     let is_named = |entry: Entry<'_>| matches!(entry, Entry::Role(owner) if is_member(who, &owner));
     assignment.entries().any(|known| known == *entry)
-        && (assignment.entries().any(is_named) || may_read(who, held.instance).unwrap_or(false))
-}
-
-/// Whether a sender may answer a task of an instance of this owner and definition.
-pub fn admits(sender: &Owner, assignment: &Assignment, owner: &Owner, definition: &DefinitionRow) -> bool {
-    sender.role().is_some_and(|who| may_answer(who, owner, definition, assignment))
+        && (assignment.entries().any(is_named)
+            || instance::readable_version(who, held.instance).is_ok_and(|found| found.is_some()))
 }

@@ -1,11 +1,10 @@
-//! Which instances a role may read, for lists: those of owners whose rights it has, and those of versions that it may
-//! read. The view `workflow.instance_list` says the same in SQL.
+//! Which instances a role may see in lists: those of versions that it may read, and those that it has requested. The view `workflow.instance_list` says the same in SQL.
 
 use std::collections::HashSet;
 
 use uuid::Uuid;
 
-use crate::access::{self, Privilege};
+use crate::access::{self, Privilege, instance};
 use crate::pg::role;
 use crate::store::definitions;
 use crate::store::owners;
@@ -21,6 +20,7 @@ pub struct Sight {
     /// Every version of every definition, with its owner.
     pub versions: Vec<Version>,
     readable: HashSet<Uuid>,
+    built_in: HashSet<Uuid>,
 }
 
 impl Sight {
@@ -37,7 +37,9 @@ impl Sight {
         let may_read =
             |version: &&Version| all || owners.contains(&version.owner) || granted.contains(&version.definition);
         let readable = versions.iter().filter(may_read).map(|version| version.id).collect();
-        Self { all, owners, versions, readable }
+        let is_built_in = |version: &&Version| instance::is_built_in(&version.definition);
+        let built_in = versions.iter().filter(is_built_in).map(|version| version.id).collect();
+        Self { all, owners, versions, readable, built_in }
     }
 
     /// Whether it may read all instances of a version.
@@ -45,8 +47,11 @@ impl Sight {
         self.readable.contains(&version)
     }
 
-    /// Whether it may read an instance.
+    /// Whether it may see how an instance ends: it may read it, or has requested it, or the instance does its work.
     pub fn sees(&self, instance: &Listed) -> bool {
-        self.all || self.owners.contains(&instance.owner) || self.reads(instance.version)
+        self.all
+            || self.reads(instance.version)
+            || self.owners.contains(&instance.owner)
+                && (!instance.is_child || self.built_in.contains(&instance.version))
     }
 }

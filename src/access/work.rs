@@ -6,28 +6,26 @@
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use super::{Privilege, is_member, may, require_resume};
+use super::instance::{self, Subject};
+use super::{Operation, is_member};
 use crate::compiled::Compiled;
 use crate::pg::{PgError, role};
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::InstanceRow;
-use crate::store::owners::Owner;
 use crate::store::{task_grants, tasks};
 
-/// Whether a role may work on a task of an instance of this owner and definition. `name` gives the task's, if it is
-/// there.
-pub fn may_work(who: Oid, owner: &Owner, definition: &DefinitionRow, name: impl FnOnce() -> Option<String>) -> bool {
-    is_member(who, owner)
-        || may(who, Privilege::Resume, definition)
-        || name().is_some_and(|name| is_given(who, definition, &name))
+/// Whether a role may work on a task of an instance. `name` gives the task's, if it is there.
+pub fn may_work(who: Oid, subject: Subject<'_>, name: impl FnOnce() -> Option<String>) -> bool {
+    instance::permits(who, Operation::Resume, subject)
+        || name().is_some_and(|name| is_given(who, &subject.compiled.row, &name))
 }
 
 /// Refuses the current role unless it may work on a task of the instance (42501).
 pub fn require(row: &InstanceRow, compiled: &Compiled, task: Uuid) -> Result<(), PgError> {
-    if may_work(role::current(), &row.owner, &compiled.row, || tasks::name(task)) {
+    if may_work(role::current(), Subject::of(row, compiled), || tasks::name(task)) {
         return Ok(());
     }
-    require_resume(row, compiled)
+    instance::require(Operation::Resume, row, compiled)
 }
 
 fn is_given(who: Oid, definition: &DefinitionRow, name: &str) -> bool {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::alteration::{Alteration, Changes, InstanceFilter, Target};
 
-use crate::access;
+use crate::access::{Operation, instance};
 use crate::api::{result, usual_on_fault};
 use crate::compiled;
 use crate::error;
@@ -34,7 +34,7 @@ fn set_variable(call: &Call) -> Result<Returned, PgError> {
     let (row, former) = alter_named(call, alteration)?;
     let compiled = compiled::of_instance(&row)?;
     // Who may alter the instance and not read it is not told what was there.
-    let former = former.filter(|_| access::may_watch(&row.owner, &compiled.row));
+    let former = former.filter(|_| instance::allows(Operation::Read, &row, &compiled));
     Ok(Returned::of(former, Returned::Json))
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::instance::Instance;
 
-use crate::access;
+use crate::access::{self, Operation};
 use crate::api::{not_null, object, on_fault, result};
 use crate::compiled;
 use crate::pg::symbols::sql_functions;
@@ -121,7 +121,7 @@ fn state(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
     let compiled = compiled::of_instance(&row)?;
-    access::require_read(&row, &compiled)?;
+    access::instance::require(Operation::Read, &row, &compiled)?;
     Ok(Returned::Json(shown(&row.instance, &compiled.program)))
 }
 

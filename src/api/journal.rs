@@ -11,7 +11,7 @@ use workflow_engine::execution_records::{ExecutionRecord, ExecutionRecords, Exec
 use workflow_engine::instance::State;
 use workflow_engine::journal::{self, EventKind};
 
-use crate::access;
+use crate::access::instance;
 use crate::api::pictures::readable;
 use crate::compiled::{self, Compiled};
 use crate::error;
@@ -94,7 +94,7 @@ fn node_id(call: &Call) -> Result<Returned, PgError> {
         return Ok(Returned::Null);
     };
     let who = role::current();
-    let readable = call.once((who, instance), || access::readable_version(who, instance).ok().flatten());
+    let readable = call.once((who, instance), || instance::readable_version(who, instance).ok().flatten());
     let Some(Ok(compiled)) = readable.map(compiled::of_version) else { return Ok(Returned::Null) };
     let program = &compiled.program;
     let own = program.find(&activity).map(|ix| program.node(ix));

@@ -8,7 +8,7 @@ use workflow_engine::definition::Appearance;
 use workflow_engine::explain::{Explanation, Pause};
 use workflow_engine::picture::{Caption, Picture, Progress};
 
-use crate::access::{self, Privilege};
+use crate::access::{self, Operation, Privilege};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::symbols::sql_functions;
@@ -108,7 +108,7 @@ pub(super) fn readable(call: &Call, argument: &str) -> Result<(InstanceRow, Rc<C
     let instance_id: Uuid = call.required(argument)?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
     let compiled = compiled::of_instance(&row)?;
-    access::require_read(&row, &compiled)?;
+    access::instance::require(Operation::Read, &row, &compiled)?;
     Ok((row, compiled))
 }
 

@@ -28,6 +28,7 @@ sql_functions! {
     wf_person(task: Uuid, entry: Text) => person;
     wf_people(task: Uuid, entries: Jsonb) => people;
     wf_complete_task(task_id: Uuid, result: Jsonb, on_fault: Text, token: Uuid) => complete;
+    wf_override_task(task_id: Uuid, reason: Text, result: Jsonb, on_fault: Text) => override_task;
     wf_complete_tasks(answers: Jsonb) => complete_many;
     wf_limit_tasks(name: Text, concurrency: Integer, rate: Integer, per: Interval, key: Text) => limit;
     wf_fail_task(task_id: Uuid, token: Uuid, message: Text, detail: Text, code: Text, retry_in: Interval, retry: Boolean, on_fault: Text) => fail;
@@ -156,6 +157,18 @@ fn complete(call: &Call) -> Result<Returned, PgError> {
     let on_fault = on_fault(call)?;
     let mut session = Session::begin();
     let complete = |session: &mut Session| answer::complete(session, task, token, given.as_ref(), on_fault);
+    let row = work::call(&mut session, complete)?;
+    result(Some(work::latest(&session, row)), false)
+}
+
+fn override_task(call: &Call) -> Result<Returned, PgError> {
+    let (task, reason): (Uuid, String) = (call.required("task_id")?, call.required("reason")?);
+    if reason.trim().is_empty() {
+        return Err(PgError::new("22023", "argument \"reason\" must not be empty"));
+    }
+    let (given, on_fault) = (not_null(call.arg("result")), on_fault(call)?);
+    let mut session = Session::begin();
+    let complete = |session: &mut Session| answer::complete_for_people(session, task, reason, given.as_ref(), on_fault);
     let row = work::call(&mut session, complete)?;
     result(Some(work::latest(&session, row)), false)
 }

@@ -39,7 +39,7 @@ pub fn refused(definition_id: &str, key: &str) -> Result<PgError, PgError> {
         format!("activation strategy of workflow definition \"{definition_id}\" allows no further instance"),
     );
     Ok(match instances::holder(key) {
-        Some(holder) if access::may_read(role::current(), holder)? => {
+        Some(holder) if access::instance::may_see(role::current(), holder)? => {
             error.detail(format!("Running workflow instance: {holder}."))
         }
         Some(_) => error,

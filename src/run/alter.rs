@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::alteration::{Alteration, Author};
 
-use crate::access::{self, lending};
+use crate::access::{self, Operation, lending};
 use crate::compiled;
 use crate::pg::{PgError, role};
 use crate::run::burst::OnFault;
@@ -37,7 +37,7 @@ pub fn alter_named(
     session.has_waited = true;
     let mut row = instances::lock(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
     let compiled = compiled::of_instance(&row)?;
-    access::require_alter(&row, &compiled)?;
+    access::instance::require(Operation::Alter, &row, &compiled)?;
     access::require_own_command(&row, &compiled)?;
     lending::require_steering(&row, &compiled)?;
     let author = author(reason);

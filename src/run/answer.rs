@@ -8,7 +8,10 @@ use std::rc::Rc;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::activity::short_name;
+use workflow_engine::execution::sequence_of;
 use workflow_engine::fault::{Fault, TASK_FAILED};
+use workflow_engine::journal::{Event, EventKind};
 use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
 use workflow_engine::{Program, execution, stimulus};
 
@@ -19,9 +22,10 @@ use crate::pg::{PgError, guc, rows};
 use crate::run::burst::OnFault;
 use crate::run::gone::{self, Missing};
 use crate::run::opener::judge;
-use crate::run::{Session, consume, isolated, kept_answer, limits, notices, paused, resume};
+use crate::run::{Session, alter, consume, isolated, kept_answer, limits, notices, paused, resume};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
+use crate::store::journal;
 use crate::store::leases::{self, Lease};
 use crate::store::pauses;
 use crate::store::tasks::{self, Answer, EndedTask};
@@ -98,6 +102,54 @@ pub fn complete(
         execution::resume(program, instance, resumed, result, host, limits)
     })?;
     Ok(waiting.row)
+}
+
+/// Completes a task in place of the people whom it is for. The journal has who did it, and why.
+pub fn complete_for_people(
+    session: &mut Session,
+    task: Uuid,
+    reason: String,
+    result: Option<&Value>,
+    on_fault: OnFault,
+) -> Result<InstanceRow, PgError> {
+    let may_override = |waiting: &Waiting, compiled: &Compiled| {
+        people::require_override(&waiting.row, compiled, task, waiting.lease.assignment.as_deref())
+    };
+    let found = resume::lock_named(session, task, may_override)?;
+    let found = found.filter(|(waiting, _)| waiting.bookmark.name != stimulus::ANSWER);
+    let Some((mut waiting, compiled)) = found else { return Err(gone::error(Missing::Task(task))?) };
+    paused::refuse(&waiting.row, &compiled)?;
+    resume::refuse_leased(
+        session,
+        &waiting,
+        "It can be completed when the lease ends, or when the worker gives it back.",
+    )?;
+    judge(&compiled.program, &waiting, result)?;
+    note_override(session, &mut waiting, reason);
+    let answer = Answer::Completed(result, None);
+    if kept_answer::must_wait(&waiting, &compiled, true) {
+        kept_answer::keep(session, &mut waiting, answer, None);
+        notices::tell_left_to_owner(&waiting.row);
+        return Ok(waiting.row);
+    }
+    consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+        execution::resume(program, instance, resumed, result, host, limits)
+    })?;
+    Ok(waiting.row)
+}
+
+fn note_override(session: &Session, waiting: &mut Waiting, reason: String) {
+    let data = alter::author(Some(reason)).data("OverrideTask");
+    let (instance, bookmark) = (&mut waiting.row.instance, &waiting.bookmark);
+    let (activity, kind) = (bookmark.activity_id.clone(), short_name(&bookmark.activity_type).to_owned());
+    let event = Event {
+        execution: sequence_of(instance.id, bookmark.activity_instance_id),
+        bookmark_id: Some(bookmark.id),
+        ..Event::of_activity(EventKind::Altered, activity, kind, Some(Value::Object(data)))
+    };
+    let seq = journal::take_rows(instance, 1);
+    instances::save_state(instance);
+    rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
 }
 
 /// Ends an attempt with a failure: the task is tried again, or its activity faults.

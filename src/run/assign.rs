@@ -10,7 +10,7 @@ use workflow_engine::activity::short_name;
 use workflow_engine::execution::{ForPeople, sequence_of};
 use workflow_engine::journal::{Event, EventKind};
 
-use crate::access::{self, people};
+use crate::access::{self, Operation, people};
 use crate::compiled;
 use crate::error;
 use crate::pg::{PgError, role, rows};
@@ -55,10 +55,10 @@ pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<boo
 fn require_assign(waiting: &Waiting, to: Option<&str>) -> Result<bool, PgError> {
     let (row, who) = (&waiting.row, role::current());
     let compiled = compiled::of_instance(row)?;
-    if people::may_alter(who, &row.owner, &compiled.row) {
+    if access::instance::allows(Operation::Alter, row, &compiled) {
         return Ok(false);
     }
-    let may_resume = access::may_resume(who, row, &compiled);
+    let may_resume = access::instance::allows(Operation::Resume, row, &compiled);
     let given = waiting.lease.assignment.clone().unwrap_or_default();
     let acts_for = |entry: &Entry<'_>| people::acts_for(who, entry, may_resume);
     let may = match to {

@@ -1,17 +1,14 @@
 //! Running one burst, and saving all that it leaves behind.
 
-use std::convert::Infallible;
-
 use uuid::Uuid;
 use workflow_engine::execution::Delta;
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal::EventKind;
 use workflow_engine::{Bookmark, Error, Host, Limits, Program};
 
-use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
-use crate::access::people;
-use crate::compiled::{self, Compiled};
+use crate::access::{Operation, instance};
+use crate::compiled::Compiled;
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind, warning};
 use crate::pg::spi::Timestamp;
@@ -82,7 +79,7 @@ pub fn run(
         Ok(Err(failed)) => {
             host.abandon();
             let error = error::burst(failed, id);
-            return Err(if may_watch(row, compiled) { error } else { PgError { detail: None, ..error } });
+            return Err(if may_read(row, compiled) { error } else { PgError { detail: None, ..error } });
         }
         Err(caught) => {
             host.abandon();
@@ -93,7 +90,14 @@ pub fn run(
         return Ok(BurstEnd::TurnedAway);
     }
     if let (OnFault::Raise, Some(incident)) = (on_fault, delta.incidents.first()) {
-        return Err(if may_watch(row, compiled) { host.original(&incident.fault) } else { faulted_somewhere(id) });
+        return Err(if may_read(row, compiled) {
+            host.original(&incident.fault)
+        } else if instance::allows(Operation::SeeOutcome, row, compiled) {
+            let PgError { sqlstate, message, .. } = host.original(&incident.fault);
+            PgError::new(&sqlstate, message)
+        } else {
+            faulted_somewhere(id)
+        });
     }
     let abandoned = abandoned::children(session, id, &delta, resumed);
     let saved = {
@@ -133,8 +137,8 @@ fn note_answer(session: &mut Session, id: Uuid, delta: &mut Delta) -> bool {
     exchange.refusal.is_none()
 }
 
-fn may_watch(row: &InstanceRow, compiled: &Compiled) -> bool {
-    access::may_watch(&row.owner, &compiled.row)
+fn may_read(row: &InstanceRow, compiled: &Compiled) -> bool {
+    instance::allows(Operation::Read, row, compiled)
 }
 
 /// The error for a role that may not read the instance. It says that the instance faulted, not why: the original error,
@@ -147,8 +151,12 @@ fn faulted_somewhere(id: Uuid) -> PgError {
 /// Warns that the burst left the instance faulted.
 fn warn_of_fault(row: &InstanceRow, compiled: &Compiled, host: &SpiHost<'_>, delta: &Delta) {
     let (id, for_good) = (row.instance.id, row.instance.has_failed());
-    if !may_watch(row, compiled) {
-        warning(PgError::new("01000", format!("workflow instance {id} is faulted")));
+    let warned = PgError::new("01000", format!("workflow instance {id} is faulted"));
+    if !may_read(row, compiled) {
+        let is_told = instance::allows(Operation::SeeOutcome, row, compiled);
+        let cause = delta.incidents.last().filter(|_| is_told).map(|incident| host.original(&incident.fault));
+        let detail = cause.map(|cause| format!("{} (SQLSTATE {}).", cause.message, cause.sqlstate));
+        warning(PgError { detail, ..warned });
     } else if let Some(incident) = delta.incidents.last() {
         warn_faulted(id, &incident.activity_id, &host.original(&incident.fault), for_good);
     } else if let Some(incident) = incidents::open(id).last() {
@@ -181,11 +189,11 @@ fn collect_work(
     // A new correlation id matches other stimuli; and stimuli for a faulted or paused instance stay in the queue.
     if !is_held && (delta.changed.correlation_id || before.faulted) {
         for stored in matching::of_instance(instance.id) {
-            meet(session, &stored.bookmark, row, compiled);
+            meet(session, &stored.bookmark, row)?;
         }
     } else if !is_held {
         for bookmark in &delta.created {
-            meet(session, bookmark, row, compiled);
+            meet(session, bookmark, row)?;
         }
     }
     if running::may_have_deferred() {
@@ -202,8 +210,12 @@ fn collect_work(
         true => Publisher { owner: compiled.row.owner.clone(), ..publisher },
         false => publisher,
     };
-    let stimuli = delta.stimuli.into_iter();
-    let stimuli = stimuli.map(|stimulus| FollowUp::Published(Box::new(stimulus), publisher.clone()));
+    // What an instance says to itself is said by its definition: whoever started it need not have the right to resume it.
+    let to_itself = Publisher { owner: compiled.row.owner.clone(), ..publisher.clone() };
+    let stimuli = delta.stimuli.into_iter().map(|stimulus| {
+        let publisher = if stimulus.local { &to_itself } else { &publisher };
+        FollowUp::Published(Box::new(stimulus), publisher.clone())
+    });
     session.follow_ups.extend(stimuli);
     let all_new = row.instance.state.bookmarks() as usize == delta.created.len();
     row.open = all_new.then_some(delta.created);
@@ -215,35 +227,30 @@ pub fn meet_all(session: &mut Session, id: Uuid) -> Result<(), PgError> {
     let Some(row) = instances::get(id).filter(|row| row.instance.sub_status != SubStatus::Faulted) else {
         return Ok(());
     };
-    let compiled = compiled::of_instance(&row)?;
     for stored in matching::of_instance(id) {
-        meet(session, &stored.bookmark, &row, &compiled);
+        meet(session, &stored.bookmark, &row)?;
     }
     Ok(())
 }
 
 /// Takes from the queue the oldest stimulus that wants this bookmark. A bookmark takes one item.
-fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled: &Compiled) {
+fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow) -> Result<(), PgError> {
     let shapes = queue::shapes();
     let correlation_id = row.instance.correlation_id.as_deref();
     let wanted = WantedBookmark { bookmark, instance: row.instance.id, correlation_id };
-    let assignment = people::assignment_of(bookmark);
-    let is_for = |sender: &Owner| match &assignment {
-        Some(assignment) => people::admits(sender, assignment, &row.owner, &compiled.row),
-        None => true,
-    };
     let mut skip = Vec::new();
     loop {
         // Pass over items whose sender may not resume the instance or answer the task, or has not admitted its owner.
-        let is_heard = |sender: &Owner, names_target| {
-            let verdict = Hearing::of(sender, names_target).resumes_row(row, compiled);
-            Ok::<_, Infallible>(verdict == Verdict::Heard && is_for(sender))
+        let is_heard = |sender: &Owner, names_target| -> Result<bool, PgError> {
+            let mut hearing = Hearing::of(sender, names_target);
+            let verdict = hearing.resumes_at(bookmark, row.instance.id, row.definition_version_id, &row.owner)?;
+            Ok(verdict == Verdict::Heard)
         };
-        let Ok(found) = queue::oldest_for(wanted, &shapes, session.timestamp(), Uuid::nil(), &skip, is_heard);
-        let Some(item) = found else { return };
+        let found = queue::oldest_for(wanted, &shapes, session.timestamp(), Uuid::nil(), &skip, is_heard)?;
+        let Some(item) = found else { return Ok(()) };
         if queue::take(item.id) {
             session.follow_ups.push_back(FollowUp::Item(Box::new(item)));
-            return;
+            return Ok(());
         }
         // Another session has taken the item and may roll back, so a scheduler must look at it.
         wake::note_queued(item.id);

@@ -7,7 +7,7 @@ use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::instance::compensation::Ending;
 
-use crate::access;
+use crate::access::{Operation, instance};
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::warning;
@@ -24,8 +24,22 @@ use crate::store::instances::{self, InstanceRow};
 /// level downward, and those of siblings in order of id. Where one call begins below the other, each locks the instance
 /// at which the lower one begins before those below it, so two such calls cannot deadlock. The end of a pause waits for
 /// several locks, too, in order of id over all levels.
+///
+/// The right to cancel an instance is asked for at that instance. The engine passes the cancel on to those below it, as
+/// it does when their parents end.
 pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>, force: bool) -> Result<bool, PgError> {
-    let cancelled = cancel_if_there(session, instance_id, reason, force)?;
+    let operation = if force { Operation::ForceCancel } else { Operation::Cancel };
+    cancel_tree(session, instance_id, reason, force, operation)
+}
+
+fn cancel_tree(
+    session: &mut Session,
+    instance_id: Uuid,
+    reason: Option<&str>,
+    force: bool,
+    operation: Operation,
+) -> Result<bool, PgError> {
+    let cancelled = cancel_if_there(session, instance_id, reason, force, Some(operation))?;
     let cancelled = cancelled.ok_or_else(|| resume::unknown(instance_id))?;
     if cancelled == CancelEffect::HadEnded {
         continued::tell(instance_id);
@@ -37,7 +51,7 @@ pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>, fo
             continue;
         }
         // Another session may have deleted the child while this one waited for its lock.
-        let cancelled = cancel_if_there(session, child, reason, force)?;
+        let cancelled = cancel_if_there(session, child, reason, force, None)?;
         if cancelled == Some(CancelEffect::HadEnded) {
             // It has gone on as another one, perhaps while this session waited for its lock.
             below.extend(continued::latest(child));
@@ -66,18 +80,24 @@ fn to_cancel_below(instance_id: Uuid, cancelled: CancelEffect) -> Vec<Uuid> {
     }
 }
 
-/// Cancels one instance. `None`: it does not exist.
+/// Cancels one instance, if the caller may do this `operation` with it. `operation` is `None` for an instance below the
+/// one that the caller named: a caller that may not force the end of it leaves its work to its handlers. The result is
+/// `None` if it does not exist.
 fn cancel_if_there(
     session: &mut Session,
     instance_id: Uuid,
     reason: Option<&str>,
     force: bool,
+    operation: Option<Operation>,
 ) -> Result<Option<CancelEffect>, PgError> {
     running::refuse(instance_id)?;
     session.has_waited = true;
     let Some(mut row) = instances::lock(instance_id) else { return Ok(None) };
     let compiled = compiled::of_instance(&row)?;
-    access::require_resume(&row, &compiled)?;
+    let force = match operation {
+        Some(operation) => instance::require(operation, &row, &compiled).map(|()| force)?,
+        None => force && instance::allows(Operation::ForceCancel, &row, &compiled),
+    };
     if has_ended(&row, force) {
         let is_under_way = row.instance.state.ending() == Ending::Cancelled;
         return Ok(Some(if is_under_way { CancelEffect::IsUnderWay } else { CancelEffect::HadEnded }));
@@ -131,12 +151,12 @@ pub fn delete(session: &mut Session, instance_id: Uuid, force: bool) -> Result<b
     let Some(row) = instances::get(instance_id) else {
         return Ok(false);
     };
-    access::require_instance_owner(&row, &*compiled::of_version(row.definition_version_id)?)?;
+    instance::require(Operation::Delete, &row, &*compiled::of_version(row.definition_version_id)?)?;
     // Another session may delete the instance while this one waits for its lock.
     if instances::lock(instance_id).is_none() {
         return Ok(false);
     }
-    cancel(session, instance_id, None, force)?;
+    cancel_tree(session, instance_id, None, force, Operation::Delete)?;
     if instances::get(instance_id).is_some_and(|row| row.instance.state.ending() != Ending::None) {
         return Err(PgError::new("55006", format!("workflow instance {instance_id} has work to compensate"))
             .detail("What it has done would stay, and nothing would tell of it.")

@@ -7,7 +7,8 @@
 use uuid::Uuid;
 use workflow_engine::stimulus;
 
-use crate::access::hearing::{Hearing, Verdict};
+use crate::access::Operation;
+use crate::access::instance::{self, Subject};
 use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::rows::Wait;
@@ -91,25 +92,24 @@ enum CancelAttempt {
 /// has.
 fn cancel_if_free(
     session: &mut Session,
-    instance: Uuid,
+    id: Uuid,
     sender: &Owner,
     take: impl FnOnce() -> bool,
 ) -> Result<CancelAttempt, PgError> {
-    if running::contains(instance) {
+    if running::contains(id) {
         return Ok(CancelAttempt::Busy);
     }
     session.has_waited = true;
-    let Some(mut row) = instances::lock_with(instance, Wait::Skip) else {
-        return Ok(if instances::owner(instance).is_some() { CancelAttempt::Busy } else { CancelAttempt::Over });
+    let Some(mut row) = instances::lock_with(id, Wait::Skip) else {
+        return Ok(if instances::owner(id).is_some() { CancelAttempt::Busy } else { CancelAttempt::Over });
     };
     let compiled = compiled::of_instance(&row)?;
-    let is_heard =
-        row.owner.id == sender.id || Hearing::of(sender, true).resumes_row(&row, &compiled) == Verdict::Heard;
-    if !is_heard {
+    let may_resume = |who| instance::permits(who, Operation::Resume, Subject::of(&row, &compiled));
+    if row.owner.id != sender.id && !sender.role().is_some_and(may_resume) {
         return Ok(CancelAttempt::Denied);
     }
     if cancel::has_ended(&row, false) {
-        return match continued::latest(instance) {
+        return match continued::latest(id) {
             Some(next) => cancel_if_free(session, next, sender, take),
             None => Ok(CancelAttempt::Over),
         };
@@ -120,7 +120,7 @@ fn cancel_if_free(
     // No activity waits for its report.
     row.parent = row.parent.map(|parent| instances::Parent { bookmark: None, ..parent });
     cancel::end(session, &mut row, &compiled, Some(REASON), false)?;
-    let below = instances::children(instance).into_iter();
+    let below = instances::children(id).into_iter();
     session.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
     Ok(CancelAttempt::Done)
 }

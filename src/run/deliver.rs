@@ -60,6 +60,7 @@ pub fn require_route(correlation_id: Option<&str>, filter: &Filter) -> Result<()
 /// Resumes the bookmarks that match now, or keeps the stimulus.
 pub fn enqueue(session: &mut Session, mut stimulus: Stimulus, keep: KeepUntil) -> Result<Delivery, PgError> {
     let found = find(&mut stimulus);
+    let keep = keep.filter(|_| may_be_kept(&stimulus, &found));
     let mut delivery = Delivery::default();
     resume_matches(session, &stimulus, found, keep.is_none(), &mut delivery)?;
     keep_unless_delivered(session, stimulus, keep, &mut delivery);
@@ -88,6 +89,7 @@ fn send_to(
     keep: KeepUntil,
     may_start: bool,
 ) -> Result<Delivery, PgError> {
+    let keep = keep.filter(|_| may_be_kept(&stimulus, &found));
     let mut delivery = Delivery::default();
     if may_start {
         triggers::start_all(session, name, &stimulus, &mut delivery)?;
@@ -107,6 +109,15 @@ fn find(stimulus: &mut Stimulus) -> Vec<StoredBookmark> {
         return matching::find(&stimulus.filter);
     }
     found
+}
+
+/// Whether the queue may keep a stimulus. Under the name of a request to cancel, and for a bookmark that waits for a
+/// child, it has what the engine puts there with the rights of the instance's owner.
+fn may_be_kept(stimulus: &Stimulus, found: &[StoredBookmark]) -> bool {
+    let filter = &stimulus.filter;
+    let is_for_report =
+        filter.bookmark_id.is_some() && found.iter().any(|stored| stimulus::is_of_child(&stored.bookmark.name));
+    filter.name.as_deref() != Some(stimulus::CANCEL) && !is_for_report
 }
 
 fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
@@ -149,7 +160,11 @@ pub fn resume_matches(
 ) -> Result<(), PgError> {
     let (inside, outside): (Vec<StoredBookmark>, Vec<StoredBookmark>) =
         found.into_iter().partition(|stored| running::contains(stored.instance_id));
-    let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
+    let mut hearing = Hearing::of_kept(
+        &stimulus.sender,
+        stimulus.filter.names_target(),
+        stimulus.filter.bookmark_id.filter(|_| stimulus.was_kept),
+    );
     if running::any() {
         let inside = heard(&mut hearing, &inside, delivery)?;
         defer(session, stimulus, &inside, is_momentary, delivery);
@@ -193,7 +208,7 @@ fn heard(
     let mut instances = HashSet::new();
     for stored in found {
         let Some((version, owner)) = instances::owner(stored.instance_id) else { continue };
-        match hearing.resumes_at(&stored.bookmark, version, &owner)? {
+        match hearing.resumes_at(&stored.bookmark, stored.instance_id, version, &owner)? {
             Verdict::Heard => _ = instances.insert(stored.instance_id),
             Verdict::Withheld => delivery.withheld += 1,
             Verdict::Denied => {}
@@ -214,7 +229,7 @@ fn resume_match(
         return Ok(BookmarkDelivery::NotPermitted);
     };
     // Check before locking: a sender that may not resume the instance must not make other sessions wait for it.
-    match hearing.resumes_at(&stored.bookmark, version, &owner)? {
+    match hearing.resumes_at(&stored.bookmark, stored.instance_id, version, &owner)? {
         Verdict::Heard => {}
         Verdict::Withheld => return Ok(BookmarkDelivery::Withheld),
         Verdict::Denied => return Ok(BookmarkDelivery::NotPermitted),
@@ -332,6 +347,7 @@ pub fn published(session: &mut Session, published: Published, publisher: Publish
         payload: published.payload,
         input: published.input,
         sender: publisher.owner,
+        was_kept: false,
     };
     // A local one is for this run, and not for the one that may have begun in its place.
     let found = matching::find(&stimulus.filter);

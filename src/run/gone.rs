@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::access;
+use crate::access::{Operation, instance};
 use crate::compiled;
-use crate::pg::{PgError, role};
+use crate::pg::PgError;
 use crate::store::journal::{self, End, How};
 use crate::store::{instances, tasks};
 
@@ -57,10 +57,10 @@ pub fn error(missing: Missing) -> Result<PgError, PgError> {
     // too.
     let Some(row) = instances::get(end.instance) else { return Ok(error) };
     let compiled = compiled::of_version(row.definition_version_id)?;
-    if access::may_watch(&row.owner, &compiled.row) {
+    if instance::allows(Operation::Read, &row, &compiled) {
         return Ok(error.detail(detail(missing, &end)));
     }
-    let may_resume = access::may_resume(role::current(), &row, &compiled);
+    let may_resume = instance::allows(Operation::Resume, &row, &compiled);
     Ok(if may_resume { error.detail(detail(missing, &End { how: end.how.without_cause(), ..end })) } else { error })
 }
 

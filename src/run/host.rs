@@ -181,7 +181,7 @@ impl<'a> SpiHost<'a> {
 
     /// Whether the owner of this instance may read another instance, so that a fault may name that.
     fn owner_may_read(&self, instance: Uuid) -> bool {
-        self.owner.role().is_some_and(|role| access::may_read(role, instance).unwrap_or(false))
+        self.owner.role().is_some_and(|role| access::instance::may_see(role, instance).unwrap_or(false))
     }
 
     fn fault(&mut self, caught: PgError) -> Fault {
@@ -355,7 +355,7 @@ impl Host for SpiHost<'_> {
     }
 
     fn write_line(&mut self, text: &str) {
-        if guc::write_line_notice() && access::may_watch(&self.owner, &self.compiled.row) {
+        if guc::write_line_notice() && access::instance::may_read(role::current(), &self.owner, self.compiled) {
             notice(PgError::new("00000", text));
         }
     }

@@ -13,7 +13,8 @@ use workflow_engine::http::{Endpoint, Request, Response};
 use workflow_engine::instance::check_correlation_id;
 use workflow_engine::stimulus::HTTP_ENDPOINT;
 
-use crate::access::{self, Privilege};
+use crate::access::instance::{self, Subject};
+use crate::access::{self, Operation, Privilege};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::deadline::{self, Deadline};
@@ -245,8 +246,10 @@ fn has_right(receiver: &Receiver) -> Result<bool, PgError> {
         }
         Receiver::Bookmark(listener) => match instances::owner(listener.instance_id) {
             None => Ok(false),
-            Some((version, owner)) => Ok(access::is_member(who, &owner)
-                || access::may(who, Privilege::Resume, &compiled::of_version(version)?.row)),
+            Some((version, owner)) => {
+                let subject = Subject { owner: &owner, is_child: true, compiled: &*compiled::of_version(version)? };
+                Ok(instance::permits(who, Operation::Resume, subject))
+            }
         },
     }
 }
@@ -328,8 +331,7 @@ fn answer(session: &mut Session, compiled: &Compiled, owner: &Owner) -> Response
         (None, None) => Response::empty(200),
         (None, Some(fault)) => {
             let mut body = json!({ "message": "The workflow faulted." });
-            let who = role::current();
-            if access::is_member(who, owner) || access::may(who, Privilege::Read, &compiled.row) {
+            if instance::may_read(role::current(), owner, compiled) {
                 body["workflowInstanceId"] = json!(fault.instance_id);
                 body["activityId"] = json!(fault.activity_id);
                 body["error"] = json!(fault.message);

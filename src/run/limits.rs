@@ -11,6 +11,7 @@ use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 use workflow_engine::execution::NewTask;
 
+use crate::access::instance::Subject;
 use crate::access::work;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, session};
@@ -240,7 +241,8 @@ impl Search {
         }
         let compiled = compiled::of_version(claimable.version).ok()?;
         let name = || Some(claimable.name.clone());
-        let may_work = work::may_work(self.role, &owners::by_id(owner), &compiled.row, name);
+        let subject = Subject { owner: &owners::by_id(owner), is_child: true, compiled: &compiled };
+        let may_work = work::may_work(self.role, subject, name);
         known.insert(key, may_work);
         Some(may_work)
     }

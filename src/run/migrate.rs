@@ -6,8 +6,8 @@
 //! of many passes such an instance over, and that of one waits for it, because the instance is the first lock of its
 //! call.
 //!
-//! The caller has the rights of the instance's owner and may start the new version. A role that only has those of the
-//! definition's owner may not bring SQL, children or events into an instance that acts with the rights of another role.
+//! The caller has the rights of the definition's owner. Without those of the instance's owner it may not bring SQL,
+//! children or events into an instance that acts with the rights of that role.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use workflow_engine::instance::compensation::Record;
 use workflow_engine::journal::{Event, EventKind};
 use workflow_engine::migration::{Mapping, Migration, Moved, Problem, Severity, Timers, is_refused};
 
-use crate::access::{self, Privilege, lending};
+use crate::access::{self, Operation, instance, lending};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, interrupt, role, rows};
@@ -63,9 +63,7 @@ pub fn migrate(session: &mut Session, id: Uuid, wanted: &MigrationOptions) -> Re
     let row = row.ok_or_else(|| resume::unknown(id))?;
     let old = compiled::of_instance(&row)?;
     // Who may not see the instance learns nothing of its definition.
-    if !access::is_member(role::current(), &row.owner) && !access::is_member(role::current(), &old.row.owner) {
-        return Err(not_owner(id));
-    }
+    instance::require(Operation::Migrate, &row, &old)?;
     if wanted.dry_run
         && let Some(elsewhere) = route::refusal(id)?
     {
@@ -268,25 +266,15 @@ fn ended(id: Uuid) -> PgError {
 
 /// Refuses the current role unless it may move the instance to this version (42501).
 fn may_move(row: &InstanceRow, new: &Compiled) -> Result<(), PgError> {
-    let who = role::current();
-    if access::is_member(who, &row.owner) {
-        return access::require(Privilege::Start, &new.row);
-    }
-    if !access::is_member(who, &new.row.owner) {
-        return Err(not_owner(row.instance.id));
-    }
+    instance::require(Operation::Migrate, row, new)?;
     let acts_as_owner = lending::has_invoker_sql(new) || new.program.acts_for_owner();
-    if acts_as_owner && !lending::is_lent(&row.owner, new) {
-        let version = new.row.version;
-        return Err(not_owner(row.instance.id).detail(format!(
-            "SQL, children and events of version {version} would have the rights of role \"{}\".",
-            row.owner.title()
-        )));
+    if !acts_as_owner || access::is_member(role::current(), &row.owner) || lending::is_lent(&row.owner, new) {
+        return Ok(());
     }
-    Ok(())
-}
-
-/// The error for a role that may not move an instance (42501).
-pub fn not_owner(id: Uuid) -> PgError {
-    PgError::new("42501", format!("must be owner of workflow instance {id}"))
+    let id = row.instance.id;
+    Err(PgError::new("42501", format!("must be owner of workflow instance {id}")).detail(format!(
+        "SQL, children and events of version {} would have the rights of role \"{}\".",
+        new.row.version,
+        row.owner.title()
+    )))
 }

@@ -24,7 +24,8 @@ pub fn of_instance(instance: Uuid, after: Uuid, shapes: &[i32], now: Timestamp) 
         let correlation_id = stored.correlation_id.as_deref();
         let wanted = WantedBookmark { bookmark: &stored.bookmark, instance, correlation_id };
         let item = queue::oldest_for(wanted, shapes, now, after, &[], |sender, names_target| {
-            Ok(Hearing::of(sender, names_target).resumes_at(&stored.bookmark, version, &owner)? == Verdict::Heard)
+            Ok(Hearing::of(sender, names_target).resumes_at(&stored.bookmark, instance, version, &owner)?
+                == Verdict::Heard)
         })?;
         missed.extend(item.map(|item| item.id));
     }

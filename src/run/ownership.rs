@@ -13,7 +13,8 @@ use serde_json::json;
 use uuid::Uuid;
 use workflow_engine::journal::{Event, EventKind};
 
-use crate::access;
+use crate::access::{self, Operation};
+use crate::compiled;
 use crate::pg::{PgError, catalog, role, rows};
 use crate::run::{Session, built_in, limits, paths, publish, resume, running, schedule};
 use crate::store::instances::{self, InstanceRow};
@@ -110,6 +111,7 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> 
     let mut row = lock(session, id)?.ok_or_else(|| resume::unknown(id))?;
     let title = format!("workflow instance {id}");
     let owner = row.owner.clone();
+    access::instance::require(Operation::SetOwner, &row, &*compiled::of_version(row.definition_version_id)?)?;
     let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };
     if let Some(parent) = row.parent.filter(|parent| parent.bookmark.is_some()) {
         return Err(PgError::new("55000", format!("{title} is a child of an instance that waits for it"))

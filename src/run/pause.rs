@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::journal::{Event, EventKind};
 
-use crate::access::{self, lending};
+use crate::access::{self, Operation, lending};
 use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, role, rows};
@@ -83,7 +83,7 @@ fn lock(session: &mut Session, instance_id: Uuid) -> Result<Option<(InstanceRow,
     session.has_waited = true;
     let Some(row) = instances::lock(instance_id) else { return Ok(None) };
     let compiled = compiled::of_instance(&row)?;
-    access::require_alter(&row, &compiled)?;
+    access::instance::require(Operation::Alter, &row, &compiled)?;
     Ok(Some((row, compiled)))
 }
 

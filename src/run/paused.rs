@@ -2,7 +2,7 @@
 
 use workflow_engine::instance::SubStatus;
 
-use crate::access;
+use crate::access::{Operation, instance};
 use crate::compiled::Compiled;
 use crate::pg::PgError;
 use crate::pg::error::notice;
@@ -19,7 +19,7 @@ pub fn refuse(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     let id = row.instance.id;
     let refused = PgError::new("55000", format!("workflow instance {id} is paused"))
         .hint(format!("SELECT * FROM wf_unpause('{id}') lets it go on."));
-    let Some(pause) = pauses::of(id).filter(|_| access::may_watch(&row.owner, &compiled.row)) else {
+    let Some(pause) = pauses::of(id).filter(|_| instance::allows(Operation::Read, row, compiled)) else {
         return Err(refused);
     };
     let (by, since) = (pause.by.title(), gone::instant(pause.since.into()));

@@ -54,6 +54,7 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
         payload: item.stimulus.as_ref().map(json::copy),
         input: item.input.as_ref().map(json::copy),
         sender: item.sender.clone(),
+        was_kept: true,
     }
 }
 
@@ -135,14 +136,20 @@ fn deliver_all(session: &mut Session, item: &Item, stored: &StoredBookmark) -> R
     if items.is_empty() {
         return Ok(Swept::Held);
     }
-    let mut hearing = Hearing::of(&item.sender, item.filter.names_target());
-    if hearing.resumes_row(&waiting.row, &compiled) != Verdict::Heard {
+    let row = &waiting.row;
+    let verdict =
+        hearing_of(item).resumes_at(&stored.bookmark, row.instance.id, row.definition_version_id, &row.owner)?;
+    if verdict != Verdict::Heard {
         put_back();
         return Ok(Swept::Stays);
     }
     let inputs: Vec<_> = items.iter().map(|item| item.input.as_ref()).collect();
     consume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
     Ok(Swept::Resumed(inputs.len() as u64))
+}
+
+fn hearing_of(item: &Item) -> Hearing<'_> {
+    Hearing::of_kept(&item.sender, item.filter.names_target(), item.filter.bookmark_id)
 }
 
 /// Whether this session can resume a bookmark.
@@ -160,8 +167,7 @@ enum Can {
 fn can_run(stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
     // Check before locking, as in a delivery.
-    let mut hearing = Hearing::of(&item.sender, item.filter.names_target());
-    let verdict = hearing.resumes_at(&stored.bookmark, version, &owner)?;
+    let verdict = hearing_of(item).resumes_at(&stored.bookmark, stored.instance_id, version, &owner)?;
     if verdict != Verdict::Heard || !is_wanted_here(&item.sender, version, &owner)? {
         return Ok(Can::Not);
     }

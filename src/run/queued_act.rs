@@ -3,7 +3,8 @@
 use uuid::Uuid;
 use workflow_engine::alteration::{Alteration, Author};
 
-use crate::access::{self, lending, people};
+use crate::access::instance::{self, Subject};
+use crate::access::{Operation, lending};
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::rows::Wait;
@@ -76,10 +77,11 @@ fn may_act(sender: &Owner, act: &Act, row: &InstanceRow, compiled: &Compiled) ->
     if compiled.row.definition_id == COMMANDS {
         return row.owner.role() == Some(who);
     }
+    let permits = |operation| instance::permits(who, operation, Subject::of(row, compiled));
     match act {
-        Act::Retry(_) => access::may_resume(who, row, compiled),
+        Act::Retry(_) => permits(Operation::Resume),
         Act::Alter(alterations, _) => {
-            people::may_alter(who, &row.owner, &compiled.row)
+            permits(Operation::Alter)
                 && (matches!(alterations.as_slice(), [Alteration::Cancel]) || lending::may_steer(who, row, compiled))
         }
     }

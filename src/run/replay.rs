@@ -1,14 +1,17 @@
 //! Replaying dead letters.
 
+use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::access;
+use crate::access::instance::{self, Subject};
+use crate::access::{self, Operation};
+use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::{Session, deliver, queued};
-use crate::store::bookmarks;
 use crate::store::dead_letters::{self, Letter};
+use crate::store::{bookmarks, instances};
 
 /// Replays a dead letter: a stimulus is delivered, or waits in the queue once more; a bookmark is due at once.
 /// Returns whether it was delivered.
@@ -30,13 +33,26 @@ fn find(session: &mut Session, id: Uuid) -> Result<Letter, PgError> {
     let item_id = session.new_id();
     let letter = dead_letters::get(id, item_id)
         .ok_or_else(|| PgError::new("42704", format!("dead letter {id} does not exist")))?;
-    if !access::is_member(session.caller, &letter.item.sender) {
+    if !may_replay(session.caller, &letter)? {
         return Err(PgError::new("42501", format!("permission denied for dead letter {id}")));
     }
     if letter.replayed_at.is_some() {
         return Err(PgError::new("55000", format!("dead letter {id} was already replayed")));
     }
     Ok(letter)
+}
+
+/// Whether a role may replay a dead letter: a stimulus of its own, which reaches what it may resume; a bookmark of an
+/// instance that it may resume.
+fn may_replay(who: Oid, letter: &Letter) -> Result<bool, PgError> {
+    let item = &letter.item;
+    let owner = match letter.due_at {
+        Some(_) => item.filter.bookmark_id.and_then(bookmarks::instance_of).and_then(instances::owner),
+        None => None,
+    };
+    let Some((version, owner)) = owner else { return Ok(access::is_member(who, &item.sender)) };
+    let subject = Subject { owner: &owner, is_child: true, compiled: &*compiled::of_version(version)? };
+    Ok(instance::permits(who, Operation::Resume, subject))
 }
 
 /// Makes the bookmark of a dead letter due at once. A worker or wf_run_due fires it.

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::{execution, stimulus};
 
-use crate::access::{self, lending, people};
+use crate::access::{self, Operation, lending, people};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::PgError;
@@ -108,7 +108,7 @@ pub fn retry(
     session.has_waited = true;
     let mut row = instances::lock(instance_id).ok_or_else(|| unknown(instance_id))?;
     let compiled = compiled::of_instance(&row)?;
-    access::require_resume(&row, &compiled)?;
+    access::instance::require(Operation::Resume, &row, &compiled)?;
     access::require_own_command(&row, &compiled)?;
     paused::refuse(&row, &compiled)?;
     refuse_retry(&row, &compiled)?;

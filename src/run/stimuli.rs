@@ -18,6 +18,8 @@ pub struct Stimulus {
     pub input: Option<Value>,
     /// The role that sent it.
     pub sender: Owner,
+    /// Whether it comes out of the queue.
+    pub was_kept: bool,
 }
 
 /// Until when a stimulus is kept; `None`: it is not kept.

@@ -100,7 +100,7 @@ impl Sent {
     /// stimulus comes too late.
     fn ended(&self) -> Option<String> {
         let (id, status) = unheard::last_ended(self.correlation_id.as_deref()?)?;
-        let may_read = access::may_read(role::current(), id).unwrap_or(false);
+        let may_read = access::instance::may_see(role::current(), id).unwrap_or(false);
         may_read.then(|| format!("Workflow instance {id}, the last one with this correlation id, is {status}."))
     }
 

@@ -29,19 +29,22 @@ pub fn find(
     found.map(|row| (row, my_id)).ok_or_else(|| not_startable(definition_id, version))
 }
 
-/// The version with this number. A draft runs for members of its owner only (42501), and has this content until the
-/// transaction ends.
+/// The version with this number. One that is not published runs for members of its owner only (42501): the right to
+/// start a workflow is one to its published version. A draft has this content until the transaction ends.
 fn runnable(definition_id: &str, version: i32) -> Result<Option<DefinitionRow>, PgError> {
     let find = || definitions::version(definition_id, version);
-    match find() {
-        Some(row) if row.is_draft => {
-            access::require_owner(&row).map_err(|error| error.detail(format!("Version {version} is a draft.")))?;
-            definitions::hold_draft(row.id);
-            // A transaction that has published or deleted it may have been waited for.
-            Ok(find())
-        }
-        found => Ok(found),
+    let Some(row) = find() else { return Ok(None) };
+    if row.is_published {
+        return Ok(Some(row));
     }
+    let state = if row.is_draft { "a draft" } else { "not published" };
+    access::require_owner(&row).map_err(|error| error.detail(format!("Version {version} is {state}.")))?;
+    if !row.is_draft {
+        return Ok(Some(row));
+    }
+    definitions::hold_draft(row.id);
+    // A transaction that has published or deleted it may have been waited for.
+    Ok(find())
 }
 
 fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {

@@ -19,7 +19,9 @@ use crate::wake;
 
 mod relatives;
 
-pub use relatives::{children, children_not_awaited, continued_as, forget_parent, has_running_children, reporting_to};
+pub use relatives::{
+    children, children_not_awaited, continued_as, forget_parent, has_running_children, is_child, reporting_to,
+};
 
 /// An instance with the columns that the extension adds to the engine's state.
 #[derive(Debug)]

@@ -165,8 +165,7 @@ macro_rules! for_role {
             "(CASE WHEN b.assignee IS NOT NULL OR b.candidates IS NOT NULL \
                    THEN b.assignee = ANY (ARRAY(SELECT m.entry FROM me m)) \
                         OR b.candidates ?| ARRAY(SELECT m.entry FROM me m) \
-                   ELSE (i.owner = ANY (ARRAY(SELECT m.id FROM mine m)) \
-              OR EXISTS (SELECT FROM workflow.definitions d \
+                   ELSE EXISTS (SELECT FROM workflow.definitions d \
                          WHERE d.id = i.definition_version_id \
                            AND (d.owner = ANY (ARRAY(SELECT m.id FROM mine m)) \
                                 OR d.definition_id = ANY (ARRAY(SELECT g.definition_id FROM workflow.grants g \
@@ -175,7 +174,7 @@ macro_rules! for_role {
                                 OR EXISTS (SELECT FROM given w \
                                            WHERE (w.owner IS NULL OR w.owner = d.owner) \
                                              AND (w.definition_id IS NULL OR w.definition_id = d.definition_id) \
-                                             AND (w.name IS NULL OR w.name = b.payload ->> 'TaskName'))))) \
+                                             AND (w.name IS NULL OR w.name = b.payload ->> 'TaskName')))) \
                    END) ",
             $after
         )

@@ -19,7 +19,7 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::tables::INSTANCES;
 
 static PAGE: Statement = Statement::new(
-    "SELECT i.id, i.owner FROM workflow.instances i \
+    "SELECT i.id FROM workflow.instances i \
      WHERE i.definition_id = $1 AND i.id > $2 AND ($3 IS NULL OR i.version = $3) \
        AND ($4 IS NULL OR i.version <> $4) AND i.finished_at IS NULL \
      ORDER BY i.id LIMIT $5",
@@ -27,12 +27,12 @@ static PAGE: Statement = Statement::new(
 );
 
 /// Instances of a definition, or of one version of it, or of all but one, that have not ended: the first of those with
-/// a greater id, each with the id of its owner. No index has the definition, so the primary key gives the order: pages
+/// a greater id. No index has the definition, so the primary key gives the order: pages
 /// behind each other read the table once.
-pub fn page(definition_id: &str, after: Uuid, versions: (Option<i32>, Option<i32>), max: i32) -> Vec<(Uuid, i32)> {
+pub fn page(definition_id: &str, after: Uuid, versions: (Option<i32>, Option<i32>), max: i32) -> Vec<Uuid> {
     let [only, except] = [versions.0, versions.1].map(|version| version.map_or(Arg::Null, Arg::Integer));
     let given = [Arg::Text(definition_id), Arg::Uuid(&after), only, except, Arg::Integer(max)];
-    PAGE.rows(&given, |row| (row.get(), row.get()))
+    PAGE.rows(&given, |row| row.get())
 }
 
 static OTHERS: Statement = Statement::new(

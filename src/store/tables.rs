@@ -257,4 +257,6 @@ table!(MESSAGES = "messages" {
     called_at: Timestamp,
 });
 
+table!(GRANTS = "grants" { definition_id: Text, role: Integer, privilege: Text, grantor: Integer });
+
 table!(PARTITIONS = "partitions" { partition: Integer, count: Integer });

@@ -11,10 +11,12 @@ use super::resilience::{self, STRATEGIES};
 use super::retry::{self, RETRY, TIMEOUT};
 use super::{flow_mode, journaling, members};
 use crate::calendar::Interval;
-use crate::program::{Activation, CompensateOn, IncidentStrategy, MaxConcurrency, Options, SearchPath, Security};
+use crate::program::{
+    Activation, CompensateOn, IncidentStrategy, MaxConcurrency, Options, RequesterEvents, SearchPath, Security,
+};
 
 /// The members of `options` that have a meaning; others are problems of new content.
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 16] = [
     "activationStrategy",
     "incidentStrategy",
     "flowchartMode",
@@ -25,6 +27,7 @@ const KNOWN: [&str; 15] = [
     "autoUpdateConsumingWorkflows",
     MIGRATE,
     "maxConcurrency",
+    REQUESTER_EVENTS,
     journaling::JOURNAL,
     RETRY,
     COMPENSATE_ON,
@@ -34,6 +37,9 @@ const KNOWN: [&str; 15] = [
 
 /// Name of the option that says what becomes of instances of other versions.
 const MIGRATE: &str = "migrate";
+
+/// Name of the option that says which events requesters may send.
+const REQUESTER_EVENTS: &str = "requesterEvents";
 
 /// Name of the option that says when what has been done is compensated.
 const COMPENSATE_ON: &str = "compensateOn";
@@ -79,6 +85,7 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
         flowcharts,
         retention: retention(options, &place, problems),
         max_concurrency: max_concurrency(options, &place, problems),
+        requester_events: requester_events(options, &place, problems),
         journal: journaling::of_definition(options, &place, problems),
         activity_events,
         retry: entry(options, RETRY)
@@ -103,6 +110,26 @@ fn migrates(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Probl
         problems.invalid(&place.key(key), format!("\"{key}\" must be \"auto\" or \"manual\""));
     }
     value == "auto"
+}
+
+/// `true`, or a list of names of events. In content that was stored before, anything else is ignored.
+fn requester_events(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> RequesterEvents {
+    let Some((key, value)) = entry(options, REQUESTER_EVENTS).filter(|(_, value)| !value.is_null()) else {
+        return RequesterEvents::default();
+    };
+    let names = value.as_array().and_then(|list| list.iter().map(|name| name.as_str().map(str::to_owned)).collect());
+    match (value, names) {
+        (Value::Bool(true), _) => RequesterEvents::All,
+        (Value::Bool(false), _) => RequesterEvents::default(),
+        (_, Some(names)) => RequesterEvents::Named(names),
+        _ => {
+            if problems.is_new() {
+                let message = format!("\"{key}\" must be true, false, or a list of names of events");
+                problems.invalid(&place.key(key), message);
+            }
+            RequesterEvents::default()
+        }
+    }
 }
 
 /// A list of `"cancel"` and `"fault"`. In content that was stored before, anything else is ignored.

@@ -33,6 +33,7 @@ impl Explanation<'_> {
             }
             "ScheduleActivity" => format!("{by} scheduled {}", what()),
             "CancelActivity" => format!("{by} cancelled {}", what()),
+            "OverrideTask" => format!("{by} completed {} in place of the people whom it is for", what()),
             _ => format!("{by} cancelled the instance"),
         };
         match member("reason") {

@@ -139,6 +139,11 @@ pub fn is_met_by_no_stimulus(name: &str) -> bool {
     [RETRY, TIMEOUT, START_TIMEOUT, RUN_TIMEOUT, LEASE, COMPENSATION, ANSWER, LIMIT].contains(&name)
 }
 
+/// Whether bookmarks of this name wait for a child workflow.
+pub fn is_of_child(name: &str) -> bool {
+    built_in(name).is_some_and(|known| known.is_of_child)
+}
+
 const ALL: [&BuiltIn; 11] = [
     &EVENT,
     &HTTP_ENDPOINT,

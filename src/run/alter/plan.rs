@@ -11,12 +11,13 @@ use workflow_engine::program::Activation;
 
 use super::moves::Moves;
 use super::result::{AlterationOutcome, AlterationResult};
-use crate::access::{self, lending, people};
+use crate::access::instance::{self, Subject};
+use crate::access::{self, Operation, lending};
 use crate::compiled::{self, Compiled};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, interrupt, role};
 use crate::run::burst::OnFault;
-use crate::run::{Session, alteration, claim, migrate, resume, running, work};
+use crate::run::{Session, alteration, claim, resume, running, work};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::route;
 use crate::store::selection::{self, SelectedInstance};
@@ -120,10 +121,11 @@ impl Rights {
         if let Some(known) = self.0.get(&key) {
             return Ok(*known);
         }
-        let (who, definition) = (role::current(), compiled::of_version(selected.version)?);
-        let right = match people::may_alter(who, &selected.owner, &definition.row) {
+        let (who, compiled) = (role::current(), compiled::of_version(selected.version)?);
+        let subject = Subject { owner: &selected.owner, is_child: false, compiled: &compiled };
+        let right = match instance::permits(who, Operation::Alter, subject) {
             true => Right::Alter,
-            false if access::may_watch(&selected.owner, &definition.row) => Right::Read,
+            false if instance::permits(who, Operation::SeeOutcome, subject) => Right::Read,
             false => Right::None,
         };
         self.0.insert(key, right);
@@ -151,7 +153,7 @@ fn judge(
     let mut problems = Vec::new();
     let altered = match work {
         // A role without rights learns nothing of the definition.
-        PlannedWork::Move(_) if right == Right::None => Err(migrate::not_owner(id)),
+        PlannedWork::Move(_) if right == Right::None => Err(instance::must_manage(id)),
         PlannedWork::Move(moves) => return moves.move_one(session, selected),
         PlannedWork::Alter(alterations) if plan.is_dry_run => try_out(session, alterations, id, &mut problems),
         PlannedWork::Alter(alterations) => alter(session, plan, alterations, id, &mut problems),
@@ -246,7 +248,7 @@ fn writes_while_it_runs(compiled: &Compiled) -> bool {
 
 /// Refuses an instance that the caller may not alter (42501).
 fn require(alterations: &[Alteration], row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    access::require_alter(row, compiled)?;
+    instance::require(Operation::Alter, row, compiled)?;
     access::require_own_command(row, compiled)?;
     match alterations {
         [Alteration::Cancel] => Ok(()),

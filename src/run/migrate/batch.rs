@@ -12,12 +12,12 @@ use workflow_engine::migration::{Problem, is_refused};
 use crate::access;
 use crate::compiled::{self, Compiled};
 use crate::pg::rows::Wait;
-use crate::pg::{PgError, interrupt, role};
+use crate::pg::{PgError, interrupt};
 use crate::run::claim;
 use crate::run::migrate::{MigrationOptions, Prepared, VersionChange, ended, may_move};
 use crate::run::{Session, running, version};
 use crate::store::instances::{self, InstanceRow};
-use crate::store::{definitions, migration, owners, route};
+use crate::store::{definitions, migration, route};
 
 /// Which instances are moved.
 #[derive(Debug)]
@@ -94,8 +94,8 @@ pub struct Batch {
 /// left out.
 ///
 /// # Errors
-/// 22023 if `max` is not positive; 42704 for a definition or version that does not exist; 42501 if the caller neither
-/// owns the definition nor may start it.
+/// 22023 if `max` is not positive; 42704 for a definition or version that does not exist; 42501 if the caller is no
+/// member of its owner.
 pub fn migrate_all(
     session: &mut Session,
     all: &All,
@@ -114,20 +114,15 @@ pub fn migrate_all(
     // A batch waits for no instance.
     session.has_waited = true;
     let mut results = Vec::new();
-    let owns_all = access::is_member(role::current(), &batch.new.row.owner);
-    let mut mine: HashMap<i32, bool> = HashMap::new();
     let mut after = all.after.unwrap_or(Uuid::nil());
     loop {
         let remaining = all.max.saturating_sub(i32::try_from(results.len()).unwrap_or(i32::MAX));
         let page = migration::page(&all.definition_id, after, (all.from_version, all.except_version), remaining);
         let is_last = page.len() < remaining as usize;
-        for (id, owner) in page {
+        for id in page {
             interrupt::check();
             after = id;
-            let is_mine = || access::is_member(role::current(), &owners::by_id(owner));
-            if owns_all || *mine.entry(owner).or_insert_with(is_mine) {
-                results.extend(batch.migrate_one(session, id)?);
-            }
+            results.extend(batch.migrate_one(session, id)?);
         }
         if is_last || results.len() >= all.max as usize {
             return Ok(results);
@@ -139,10 +134,10 @@ impl Batch {
     /// Begins to move instances of a definition.
     ///
     /// # Errors
-    /// 42704 for a definition or version that does not exist, 42501 if the caller may not start it.
+    /// 42704 for a definition or version that does not exist, 42501 if the caller is no member of its owner.
     pub fn new(session: &mut Session, definition_id: &str, wanted: Rc<MigrationOptions>) -> Result<Self, PgError> {
         let (target, _) = version::find(session, definition_id, wanted.version)?;
-        access::require(access::Privilege::Start, &target)?;
+        access::require_owner(&target)?;
         Ok(Self { wanted, new: compiled::of_version(target.id)?, changes: HashMap::new() })
     }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::journal::{Event, EventKind};
 
-use crate::access::{self, Privilege};
+use crate::access::{self, Operation, Privilege};
 use crate::compiled::{self, Compiled};
 use crate::pg::error::warning;
 use crate::pg::{PgError, role, rows};
@@ -18,9 +18,8 @@ use crate::store::triggers::TriggerRow;
 /// The instance that a second start with a known id returns. If it runs another definition, the start fails (23505).
 pub(super) fn same_definition(existing: InstanceRow, definition: &DefinitionRow) -> Result<InstanceRow, PgError> {
     let taken = PgError::new("23505", format!("workflow instance {} already exists", existing.instance.id));
-    let who = role::current();
     let runs = compiled::of_version(existing.definition_version_id)?;
-    if !access::is_member(who, &existing.owner) && !access::may(who, Privilege::Read, &runs.row) {
+    if !access::instance::allows(Operation::SeeOutcome, &existing, &runs) {
         return Err(taken);
     }
     if existing.definition_id == definition.definition_id {

@@ -20,6 +20,14 @@ pub fn children(id: Uuid) -> Vec<Uuid> {
     CHILDREN.rows(&[Arg::Uuid(&id)], |row| row.get())
 }
 
+static IS_CHILD: Statement =
+    Statement::new("SELECT 1 FROM workflow.instances WHERE id = $1 AND parent_instance_id IS NOT NULL", &[Type::Uuid]);
+
+/// Whether another instance started this one as a child workflow.
+pub fn is_child(id: Uuid) -> bool {
+    IS_CHILD.run(&[Arg::Uuid(&id)]) > 0
+}
+
 static NOT_AWAITED: Statement = Statement::new(
     "SELECT i.id FROM workflow.instances i \
      WHERE i.parent_instance_id = $1 AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.id = i.parent_bookmark_id) \

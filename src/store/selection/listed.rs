@@ -18,6 +18,8 @@ pub struct Listed {
     pub version: Uuid,
     /// Id in `workflow.owners` of the role to which it belongs.
     pub owner: i32,
+    /// Whether another instance started it as a child workflow.
+    pub is_child: bool,
     /// When it was created, when it last changed, and when it ended.
     times: [Option<Timestamp>; 3],
     /// Its name, if the caller wanted names and it has one.
@@ -52,13 +54,13 @@ macro_rules! portion {
     ($rows:literal) => {
         Statement::new(
             concat!(
-                "SELECT i.id, i.definition_version_id, i.owner, i.created_at, i.updated_at, i.finished_at, \
-                        CASE WHEN $20 THEN i.name END, ",
+                "SELECT i.id, i.definition_version_id, i.owner, i.parent_instance_id IS NOT NULL, \
+                        i.created_at, i.updated_at, i.finished_at, CASE WHEN $20 THEN i.name END, ",
                 "CASE WHEN $19 THEN COALESCE(",
                 conditions!(),
                 ", false) ELSE true END \
-                 FROM (SELECT i.id, i.definition_version_id, i.owner, i.created_at, i.updated_at, i.finished_at, i.name, \
-                              i.correlation_id, i.definition_id, i.status, i.sub_status, i.incident_count \
+                 FROM (SELECT i.id, i.definition_version_id, i.owner, i.parent_instance_id, i.created_at, i.updated_at, \
+                              i.finished_at, i.name, i.correlation_id, i.definition_id, i.status, i.sub_status, i.incident_count \
                        FROM workflow.instances i WHERE ",
                 $rows,
                 " LIMIT $13) i"
@@ -192,8 +194,8 @@ pub fn look(filter: &InstanceFilter, scan: Scan<'_>, with_names: bool, at_most: 
 }
 
 fn read(row: &mut Row<'_>) -> Listed {
-    let (id, version, owner) = (row.get(), row.get(), row.get());
-    Listed { id, version, owner, times: [row.maybe(), row.maybe(), row.maybe()], name: row.maybe() }
+    let (id, version, owner, is_child) = (row.get(), row.get(), row.get(), row.get());
+    Listed { id, version, owner, is_child, times: [row.maybe(), row.maybe(), row.maybe()], name: row.maybe() }
 }
 
 static NEXT_OWNER: Statement = Statement::new(

@@ -75,7 +75,7 @@ SELECT wf_run_due();
 SELECT * FROM pg_temp.ended();
 SELECT count(*) AS queued FROM workflow.bookmark_queue;
 
--- A stimulus of that name from a role that may not resume the instance does nothing.
+-- No stimulus of that name is kept.
 CREATE ROLE regress_abandoned_stranger;
 SELECT wf_grant_usage('regress_abandoned_stranger');
 SET ROLE regress_abandoned_stranger;

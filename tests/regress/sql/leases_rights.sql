@@ -147,6 +147,8 @@ SET ROLE regress_leases_clerk;
 SELECT count(*) FROM wf_claim_tasks();
 RESET ROLE;
 SET workflow.now = '2026-03-01 09:11:00+00';
+SET ROLE regress_leases_ann;
+SELECT wf_grant('leave', 'regress_leases_clerk', '{resume}');
 SET ROLE regress_leases_clerk;
 SELECT * FROM wf_claim_tasks() \gset clerk_
 SELECT :'clerk_instance_id' = :'clerk1' AS clerk_has_clerk1, :clerk_attempt AS attempt;

@@ -40,7 +40,7 @@ SELECT wf_grant('leave', 'regress_mig_ben', '{start}');
 RESET ROLE;
 SET ROLE regress_mig_ben;
 SELECT * FROM wf_migrate(:'id', 1);
--- Of many, a role sees its own.
+-- Nor many at once.
 SELECT instance_id = :'id' AS bens, outcome FROM wf_migrate_all('leave', dry_run => true);
 -- Tables stay closed.
 SELECT count(*) FROM workflow.instances;

@@ -13,7 +13,7 @@ FROM wf_complete_tasks(jsonb_build_array(:'answer'::jsonb || '{"result": 1}', :'
 SELECT result FROM workflow.tasks WHERE instance_id = :'instance';
 SELECT count(*) AS bursts FROM workflow.execution_log WHERE instance_id = :'instance';
 
--- A role with alter answers tasks that are assigned to others, and no other tasks: alter does not imply resume.
+-- A role with alter completes tasks of others in their place, and says why. It neither answers nor claims them, nor tasks for nobody in particular.
 CREATE ROLE regress_answers_boss;
 CREATE ROLE regress_answers_ada;
 SELECT wf_grant_usage('regress_answers_boss'), wf_grant_usage('regress_answers_ada');
@@ -27,9 +27,10 @@ SELECT task_id AS claimed FROM workflow.open_tasks WHERE correlation_id = 'claim
 SELECT task_id AS free FROM workflow.open_tasks WHERE correlation_id = 'free' \gset
 SET ROLE regress_answers_boss;
 SELECT count(*) FROM wf_claim_tasks();
-SELECT sub_status, output FROM wf_complete_task(:'given', '"yes"');
-SELECT correlation_id, attempt, token AS held FROM wf_claim_task(:'claimed') \gset
-SELECT sub_status FROM wf_complete_task(:'claimed', '"no"', token => :'held');
+SELECT sub_status, output FROM wf_override_task(:'given', 'Ada is away', '"yes"');
+SELECT wf_complete_task(:'claimed', '"no"');
+SELECT wf_claim_task(:'claimed');
+SELECT wf_override_task(:'free', 'nobody does it', '"yes"');
 SELECT wf_complete_task(:'free', '"yes"');
 \echo :SQLSTATE
 SELECT wf_claim_task(:'free');

@@ -16,12 +16,12 @@ SELECT wf_start('mine', correlation_id => 'Ada''s') IS NOT NULL AS started;
 SAVEPOINT s;
 SET LOCAL ROLE regress_tx_bob;
 SELECT wf_start('mine', correlation_id => 'undone') IS NOT NULL AS started;
-SELECT correlation_id FROM workflow.waiting;
+SELECT correlation_id FROM workflow.instance_list WHERE sub_status = 'Suspended';
 ROLLBACK TO s;
 SELECT wf_start('mine', correlation_id => 'Ada''s, too') IS NOT NULL AS started;
 SET LOCAL ROLE regress_tx_bob;
 SELECT wf_start('mine', correlation_id => 'Bob''s') IS NOT NULL AS started;
-SELECT correlation_id FROM workflow.waiting;
+SELECT correlation_id FROM workflow.instance_list WHERE sub_status = 'Suspended';
 COMMIT;
 SELECT correlation_id, owner FROM workflow.instance_list WHERE definition_id = 'mine' ORDER BY correlation_id;
 -- security.md#invoker-the-default: a SECURITY DEFINER function sends as its owner; what is left waits for a session of the other owner

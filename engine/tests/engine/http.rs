@@ -251,7 +251,8 @@ fn constants_are_judged_when_the_definition_is_stored() {
         ),
     ] {
         let document = json!({"definitionId": "test", "root": root});
-        let problems = compile(&document, &Nothing, &ReadLimits::default(), false).expect_err("a problem");
+        let new = ReadLimits { is_new: true, ..ReadLimits::default() };
+        let problems = compile(&document, &Nothing, &new, false).expect_err("a problem");
         assert_eq!((problems[0].path.as_str(), problems[0].message.as_str()), (path, message));
     }
 }

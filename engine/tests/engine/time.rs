@@ -228,7 +228,8 @@ fn a_trigger_that_cannot_be_scheduled_is_refused_on_publish() {
 /// Problems of a definition, as `path: message`.
 fn problems(activities: Value) -> Vec<String> {
     let document = json!({"definitionId": "d", "root": {"type": "Sequence", "activities": activities}});
-    let problems = compile(&document, &(), &ReadLimits::default(), false).expect_err("problems");
+    let new = ReadLimits { is_new: true, ..ReadLimits::default() };
+    let problems = compile(&document, &(), &new, false).expect_err("problems");
     problems.into_iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
 }
 
@@ -242,8 +243,11 @@ fn constants_are_checked_when_a_definition_is_stored() {
         {"type": "Delay", "timeSpan": "soon"},
         {"type": "Delay", "timeSpan": "7 parsecs"},
         {"type": "Timer", "interval": "-00:00:01"},
-        {"type": "Timer", "misfire": "never", "overlap": "x", "misfireCap": 0, "jitter": "-1 s"},
+        {"type": "Timer", "interval": "1 s", "misfire": "never", "overlap": "x", "misfireCap": 0, "jitter": "-1 s"},
         {"type": "StartAt", "dateTime": "soon"},
+        {"type": "Cron", "cronExpression": "*/90 * * * *"},
+        {"type": "Cron", "cronExpression": "TZ=UTC 0 9 * * *"},
+        {"type": "Cron", "cronExpression": "0 9 * * *", "timeZone": "+05:30"},
     ]));
     let expected = [
         "/root/activities/0/cronExpression: invalid cron expression \"BadCronExpression\": \"BadCronExpression\" has 1 field",
@@ -257,6 +261,9 @@ fn constants_are_checked_when_a_definition_is_stored() {
         "/root/activities/6/overlap: unknown overlap policy \"x\"",
         "/root/activities/6/jitter: \"jitter\" must not be negative",
         "/root/activities/7/dateTime: invalid value for type DateTime: \"soon\"",
+        "/root/activities/8/cronExpression: invalid cron expression \"*/90 * * * *\": \"90\" in field \"minute\" (position 3) is a step",
+        "/root/activities/9/cronExpression: invalid cron expression \"TZ=UTC 0 9 * * *\": it names a time zone",
+        "/root/activities/10/timeZone: time zone \"+05:30\" is an offset",
     ];
     assert_eq!(found.len(), expected.len(), "{found:#?}");
     for (found, expected) in found.iter().zip(expected) {

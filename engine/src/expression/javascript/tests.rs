@@ -209,7 +209,7 @@ fn faults_tell_what_and_where() {
     assert!(fault.context.as_deref().unwrap().contains("script:2"), "{fault:?}");
     assert_eq!(run("throw 'text'").unwrap_err().message, "JavaScript error: text");
     assert_eq!(run("throw {a: 1}").unwrap_err().message, "JavaScript error: {\"a\":1}");
-    assert_eq!(run("throw null").unwrap_err().sqlstate, "54000");
+    assert_eq!(run("throw null").unwrap_err().message, "JavaScript error: null");
     let missing = run("getMissing()").unwrap_err();
     assert_eq!(missing.message, "JavaScript error: ReferenceError: getMissing is not defined");
     let rejected = run("Promise.reject(new RangeError('no'))").unwrap_err();

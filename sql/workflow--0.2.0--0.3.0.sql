@@ -90,7 +90,8 @@ COMMENT ON COLUMN workflow.limits.concurrency IS 'leases at the same time';
 COMMENT ON COLUMN workflow.limits.rate IS 'claims in each period; NULL like concurrency: a limit that was removed while tasks were locked that still have its lane';
 COMMENT ON COLUMN workflow.limits.per IS 'the period, in microseconds';
 
-CREATE UNIQUE INDEX limits_owner_name_idx ON workflow.limits (owner, name, (key IS NULL));
+-- A claim: which limits have tasks of this name?
+CREATE UNIQUE INDEX limits_name_owner_idx ON workflow.limits (name, owner, (key IS NULL));
 
 -- What a claim takes, one row for each run that a limit permits. A row says who took it, not whether it is free: that
 -- follows from the lease, however it ends, and from the time. Rows are made when they are needed first.

@@ -6,7 +6,6 @@
 //! claimed in time.
 
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
 use pgrx::pg_sys::Oid;
 use serde_json::Value;
@@ -22,7 +21,6 @@ use crate::run::limits::{First, Search};
 use crate::run::{Session, front, moved_clock, running};
 use crate::store::identity::{self, Identity};
 use crate::store::leases::{self, ClaimableTask, Claimed, Held, Lease};
-use crate::store::limits::Limit;
 use crate::store::{bookmarks, instances, limits, pauses, route};
 use crate::{compiled, wake};
 
@@ -129,19 +127,18 @@ impl<'a> TaskClaim<'a> {
         &mut self,
         session: &mut Session,
         wanted: Option<&[String]>,
-        limits: &Rc<[Limit]>,
         now: Timestamp,
         role: Oid,
     ) -> Result<bool, PgError> {
         let page = front::page_for(self.max);
         let names = match wanted {
             Some(names) => Some(names.to_vec()).filter(|names| names.len() <= FEW_NAMES),
-            None => front::names(page).filter(|_| limits.is_empty()),
+            None => front::names(page).filter(|_| !limits::has_any()),
         };
         let Some(mut names) = names else { return Ok(false) };
         for _ in 0..MOST_ROUNDS {
             let has_released = front::release_due(&names, || leases::release_due(&names, now, role));
-            let mut search = Search::new(names.clone(), limits.clone(), now, role);
+            let mut search = Search::new(names.clone(), now, role);
             if wanted.is_some()
                 && let Some(is_all) = self.take_locked(session, &mut search)?
             {
@@ -172,18 +169,18 @@ impl<'a> TaskClaim<'a> {
 
     /// Searches for tasks, and takes what it finds. Returns whether limits have changed meanwhile.
     fn search(&mut self, session: &mut Session, request: &ClaimRequest) -> Result<bool, PgError> {
-        let (now, role, limits) = (session.timestamp(), role::current(), limits::all());
+        let (now, role) = (session.timestamp(), role::current());
         self.is_outdated = false;
-        let has_seen_all = self.take_first(session, request.names.as_deref(), &limits, now, role)?;
+        let has_seen_all = self.take_first(session, request.names.as_deref(), now, role)?;
         if has_seen_all || self.given.len() == request.max {
             return Ok(self.is_outdated);
         }
         let names = request.names.clone().unwrap_or_else(leases::names);
         leases::release_due(&names, now, role);
-        if request.names.is_none() && limits.is_empty() {
+        if request.names.is_none() && !limits::has_any() {
             front::note_names(&names);
         }
-        let mut search = Search::new(names, limits, now, role);
+        let mut search = Search::new(names, now, role);
         let (mut page, mut most) = (front::page_for(request.max), front::of_lane_for(request.max));
         loop {
             let skips_lanes = search.skips_lanes();

@@ -73,11 +73,12 @@ pub fn change_owner(from: i32, to: i32, change: impl FnOnce()) {
 /// names nothing is done. While a session changes the limits nothing is done, either: a claim gives such a task its
 /// lane.
 pub fn note_opened(tasks: &[NewTask], owner: i32) {
-    if tasks.is_empty() || limits::all().is_empty() {
+    if tasks.is_empty() || !limits::has_any() {
         return;
     }
     // A limit that is removed at the same time must know of the lanes.
-    let limited = tasks.iter().filter(|task| limits::has_any_for(&task.name) && limits::try_share(owner, &task.name));
+    let limited =
+        tasks.iter().filter(|task| !limits::of_name(&task.name).is_empty() && limits::try_share(owner, &task.name));
     let limited: Vec<Uuid> = limited.map(|task| task.bookmark_id).collect();
     if !limited.is_empty() {
         limits::assign(&limited);
@@ -93,7 +94,7 @@ pub fn note_end(name: Option<&str>, lease: &Lease) {
 
 /// The same for all tasks of an instance.
 pub fn note_ends_of(instance: Uuid) {
-    if !limits::all().is_empty() {
+    if limits::has_any() {
         leases::note_ends_of(instance);
     }
 }
@@ -131,7 +132,8 @@ pub struct First {
 
 impl Search {
     /// Begins a search with limits as they are now.
-    pub fn new(names: Vec<String>, limits: Rc<[Limit]>, now: Timestamp, role: Oid) -> Self {
+    pub fn new(names: Vec<String>, now: Timestamp, role: Oid) -> Self {
+        let limits = limits::of_names(&names);
         let limited = names.iter().filter(|name| limits.iter().any(|limit| limit.name == **name)).cloned().collect();
         let lanes = HashMap::new();
         Self { names, limited, limits, role, now, lanes, changing: (Vec::new(), false), is_outdated: false }
@@ -340,7 +342,7 @@ impl Search {
             return None;
         }
         // What was committed before the lock was taken is known only now.
-        let now = limits::all();
+        let now = limits::of_names(&self.names);
         let is_same = Rc::ptr_eq(&now, &self.limits) || now == self.limits;
         if owner_of(claimable) != owner || !is_same {
             self.is_outdated = true;

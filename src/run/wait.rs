@@ -12,8 +12,8 @@ use crate::pg::{PgError, cluster, guc, procedure, process, role, session};
 use crate::run::lease::attempt::attempt_of_claim;
 use crate::run::limits::Search;
 use crate::run::{lease, moved_clock};
+use crate::store::instances;
 use crate::store::leases::{self, ClaimableTask};
-use crate::store::{instances, limits};
 use crate::{clock, wake};
 
 /// Tasks that the first page of a look reads.
@@ -142,7 +142,7 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     leases::release_due(&names, now, role);
     let mut blockers = Vec::new();
     let mut page = PAGE;
-    let mut search = Search::new(names.clone(), limits::all(), now, role);
+    let mut search = Search::new(names.clone(), now, role);
     loop {
         let (found, is_all) = search.page(page, page);
         for claimable in &found {

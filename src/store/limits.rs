@@ -7,6 +7,7 @@
 //! that when it has the lock ([`Lease::has_lost_slot`](crate::store::leases::Lease::has_lost_slot)).
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use pgrx::pg_sys::Oid;
@@ -32,7 +33,7 @@ mod slots;
 pub use slots::{LockedSlot, Need, SlotAvailability, ask, bind, rebuild, take};
 
 /// A limit of the tasks of one name, in the definitions of one owner.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Key in `workflow.limits`, with which a lane begins.
     pub id: i32,
@@ -59,53 +60,79 @@ impl Limit {
 
 read! {
     struct Stored of LIMITS {
-        id: i32,
-        owner: i32,
         name: String,
+        owner: i32,
+        id: i32,
         key: Option<String>,
         concurrency: Option<i32>,
         rate: Option<i32>,
         per: i64,
     }
 }
-static ROW: Columns = Columns::of(&LIMITS, Stored::COLUMNS);
+static ROW: Columns = Columns::by(c"limits_name_owner_idx", &LIMITS, Stored::COLUMNS);
+static ANY: Columns = Columns::of(&LIMITS, &[LIMITS.read("id", Type::Integer, false)]);
 
-/// The limits as a session has read them.
+/// The limits as a session has read them, by name. It reads those of the names that it needs only: others may have any
+/// number of limits for other names.
 struct CachedLimits {
     schema: Oid,
     generation: u64,
-    limits: Rc<[Limit]>,
+    by_name: HashMap<String, Rc<[Limit]>>,
+    has_any: Option<bool>,
 }
 
 thread_local! {
     static KNOWN: RefCell<Option<CachedLimits>> = const { RefCell::new(None) };
 }
 
-/// All limits. A session reads them again after a transaction has committed that changed one.
-pub fn all() -> Rc<[Limit]> {
+/// Reads or fills what the session knows. It forgets that after a transaction has committed that changed a limit.
+fn with_known<R>(body: impl FnOnce(&mut CachedLimits) -> R) -> R {
     let (schema, generation) = (catalog::schema(), catalog::definitions_generation());
-    let is_valid = |known: &&CachedLimits| known.schema == schema && known.generation == generation;
-    let known = KNOWN.with_borrow(|known| known.as_ref().filter(is_valid).map(|known| Rc::clone(&known.limits)));
-    known.unwrap_or_else(|| {
-        let limits: Rc<[Limit]> = stored().into();
-        KNOWN.set(Some(CachedLimits { schema, generation, limits: Rc::clone(&limits) }));
-        limits
+    KNOWN.with_borrow_mut(|known| {
+        let is_valid = |known: &CachedLimits| known.schema == schema && known.generation == generation;
+        let known = match known {
+            Some(known) if is_valid(known) => known,
+            _ => known.insert(CachedLimits { schema, generation, by_name: HashMap::new(), has_any: None }),
+        };
+        body(known)
     })
 }
 
-fn stored() -> Vec<Limit> {
+/// The limits for tasks of this name, of any owner.
+pub fn of_name(name: &str) -> Rc<[Limit]> {
+    if let Some(limits) = with_known(|known| known.by_name.get(name).cloned()) {
+        return limits;
+    }
+    let limits: Rc<[Limit]> = stored(name).into();
+    with_known(|known| _ = known.by_name.insert(name.to_owned(), Rc::clone(&limits)));
+    limits
+}
+
+/// The limits for tasks of these names.
+pub fn of_names(names: &[String]) -> Rc<[Limit]> {
+    match names {
+        [name] => of_name(name),
+        names => names.iter().flat_map(|name| of_name(name).to_vec()).collect(),
+    }
+}
+
+/// Whether there are any limits.
+pub fn has_any() -> bool {
+    with_known(|known| known.has_any).unwrap_or_else(|| {
+        let has_any = rows::read_by(&ANY, &[], |_| Some(())).is_some();
+        with_known(|known| known.has_any = Some(has_any));
+        has_any
+    })
+}
+
+fn stored(name: &str) -> Vec<Limit> {
     let mut limits = Vec::new();
-    rows::read_by(&ROW, &[], |row| {
-        let Stored { id, owner, name, key, concurrency, rate, per } = Stored::read(row);
+    rows::read_by(&ROW, &[Arg::Text(name)], |row| {
+        let Stored { name, owner, id, key, concurrency, rate, per } = Stored::read(row);
         limits.push(Limit { id, owner, name, key, concurrency, rate, per });
         None::<()>
     });
     limits
-}
-
-/// Whether there are limits for tasks of this name.
-pub fn has_any_for(name: &str) -> bool {
-    all().iter().any(|limit| limit.name == name)
 }
 
 // Each owner has locks of its own: those of one owner are in no other one's way, whatever names it uses.
@@ -139,14 +166,14 @@ pub fn lock(owner: i32, name: &str) {
 }
 
 static OF_NAME: Columns = Columns::by(
-    c"limits_owner_name_idx",
+    c"limits_name_owner_idx",
     &LIMITS,
-    &[LIMITS.read("owner", Type::Integer, false), LIMITS.read("name", Type::Text, false)],
+    &[LIMITS.read("name", Type::Text, false), LIMITS.read("owner", Type::Integer, false)],
 );
 
 /// The transaction of another session that is writing a limit of an owner for tasks of a name.
 pub fn changing(owner: i32, name: &str) -> Option<u32> {
-    rows::inserting(&OF_NAME, &[Arg::Integer(owner), Arg::Text(name)])
+    rows::inserting(&OF_NAME, &[Arg::Text(name), Arg::Integer(owner)])
 }
 
 static NAMES_OF: Statement = Statement::new(
@@ -167,7 +194,7 @@ static SET: [Statement; 2] = [
     ),
     Statement::new(
         "INSERT INTO workflow.limits (owner, name, key, concurrency, rate, per) VALUES ($1, $2, $3, $4, $5, $6) \
-         ON CONFLICT (owner, name, (key IS NULL)) \
+         ON CONFLICT (name, owner, (key IS NULL)) \
          DO UPDATE SET concurrency = excluded.concurrency, rate = excluded.rate, per = excluded.per",
         &[Type::Integer, Type::Text, Type::Text, Type::Integer, Type::Integer, Type::BigInt],
     ),

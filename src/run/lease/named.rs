@@ -17,14 +17,14 @@ use crate::run::limits::Search;
 use crate::run::{Session, paused, running};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, ClaimableTask, Held};
-use crate::store::{limits, route};
+use crate::store::route;
 use crate::{clock, compiled};
 
 /// Claims a task. One that cannot be claimed now is refused with the reason (55000). The call waits for a session that
 /// moves the partition of the instance.
 pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i64) -> Result<NewLease, PgError> {
     begin()?;
-    let (now, limits) = (session.timestamp(), limits::all());
+    let now = session.timestamp();
     let gone = || gone::error(Missing::Task(task));
     let Some(mut claimable) = leases::claimable_by_id(task) else { return Err(gone()?) };
     let (Some(row), Some(held)) = (instances::get(claimable.instance), leases::read(task)) else { return Err(gone()?) };
@@ -34,7 +34,7 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
     route::require_instance(claimable.instance, None)?;
     paused::refuse(&row, &compiled)?;
     refuse_unless_due(session, &row, &held)?;
-    let mut search = Search::new(vec![claimable.name.clone()], limits, now, role::current());
+    let mut search = Search::new(vec![claimable.name.clone()], now, role::current());
     if search.assign_lanes(slice::from_ref(&claimable)) {
         let Some(assigned) = leases::claimable_by_id(task) else { return Err(gone()?) };
         claimable = assigned;

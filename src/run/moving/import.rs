@@ -323,7 +323,7 @@ fn adapt(session: &Session, ids: &[Uuid], keys: &[String], contents: &PieceFlags
     if contents.leases {
         leases::end_of(ids, session.timestamp());
     }
-    if contents.lanes || !limits::all().is_empty() {
+    if contents.lanes || limits::has_any() {
         let tasks = moving::tasks_of(ids);
         limits::limited(&tasks).iter().for_each(|(owner, name)| limits::share(*owner, name));
         limits::assign(&tasks);

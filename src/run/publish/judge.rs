@@ -209,7 +209,8 @@ fn doubt_of_sql(SqlText { path, text, is_statement }: &SqlText, sees_tables: boo
 /// A role that does not exist yet, or a label that is probably meant as a role.
 fn doubt_of_person(PersonText { path, text }: &PersonText) -> Option<Problem> {
     let message = match text.strip_prefix(ForPeople::ROLE) {
-        Some(name) if role::by_name(name).is_none() => format!("role \"{name}\" does not exist"),
+        // That "role:" names no role is an error of the engine.
+        Some(name) if !name.is_empty() && role::by_name(name).is_none() => format!("role \"{name}\" does not exist"),
         Some(_) => return None,
         None if role::by_name(text).is_some() => {
             format!("\"{text}\" is a label of the application, not a role: write \"role:{text}\" for the role")

@@ -21,6 +21,13 @@ SELECT wf_grant('late', 'regress_child_alice', '{start}');
 RESET ROLE;
 SET client_min_messages = error;
 SELECT sub_status, incidents -> 0 ->> 'message' AS message FROM wf_run('late parent');
+SET ROLE regress_child_alice;
+SELECT sub_status, incidents -> 0 ->> 'message' AS message FROM wf_run('alice parent');
+-- Nor is one that the parent names, defined again with the same content.
+SELECT wf_define(document) FROM workflow.definition_list WHERE definition_id = 'alice parent' \g /dev/null
+RESET ROLE;
+SELECT wf_define(document) FROM workflow.definition_list WHERE definition_id IN ('late parent', 'later parent', 'many parent', 'far parent') \g /dev/null
+SELECT sub_status, incidents -> 0 ->> 'message' AS message FROM wf_run('late parent');
 SELECT sub_status, incidents -> 0 ->> 'message' AS message FROM wf_run('later parent');
 SELECT sub_status, incidents -> 0 ->> 'message' AS message FROM wf_run('many parent');
 SELECT sub_status, incidents -> 0 ->> 'message' AS message FROM wf_run('far parent');

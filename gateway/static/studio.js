@@ -32,11 +32,57 @@
     const again = isCall && resource instanceof Request ? resource.clone() : resource;
     for (;;) {
       const answer = await send(resource, options);
-      if (!isCall || answer.status !== 401) return answer;
+      if (!isCall) return answer;
+      if (answer.status !== 401) return understood(answer, url.pathname.slice(`${API}api`.length), methodOf(resource, options));
       await logIn();
       resource = again instanceof Request ? again.clone() : again;
     }
   };
+
+  const methodOf = (resource, options) => (options?.method ?? (resource instanceof Request ? resource.method : "GET")).toUpperCase();
+
+  // Studio shows what a validation (400) of these calls says. A refusal of any other call that changes something is an error that it
+  // does not catch, after which it is dead; and it shows neither a reason nor what has failed of several.
+  const SHOWN_BY_STUDIO = /^\/workflow-definitions(\/import|\/[^/]+\/(publish|retract|revert\/\d+))?$/;
+  // What Studio reads of an answer to calls for many, where nothing was done.
+  const NOTHING_DONE = {
+    deleted: 0, published: [], alreadyPublished: [], notFound: [], updatedConsumers: [], retracted: [], alreadyRetracted: [],
+    cancelledCount: 0, count: 0, planId: "", affectedWorkflows: [], items: [], totalCount: 0, results: [], failed: [],
+  };
+
+  // The answer in a form that Studio gets along with. What the server says is shown.
+  async function understood(answer, path, method) {
+    const changes = method !== "GET" && method !== "HEAD";
+    if (!changes || (answer.ok && !/json/.test(answer.headers.get("Content-Type") ?? ""))) return answer;
+    const body = await answer.clone().json().catch(() => null);
+    if (answer.ok) {
+      show((body?.failed ?? []).map((one) => `${one.id}: ${one.message}`));
+      return answer;
+    }
+    if (method === "POST" && SHOWN_BY_STUDIO.test(path)) {
+      return answer.status === 400 ? answer : new Response(await answer.text(), { status: 400, headers: answer.headers });
+    }
+    show(body?.errors?.generalErrors ?? [`${answer.status} ${answer.statusText}`]);
+    // Studio knows that a run can be refused.
+    if (path.endsWith("/execute")) return answer;
+    if (method === "DELETE") return new Response(null, { status: 204 });
+    return new Response(JSON.stringify(NOTHING_DONE), { status: 200, headers: { "Content-Type": "application/json" } });
+  }
+
+  const messages = document.getElementById("messages");
+  messages.querySelector("button").addEventListener("click", () => {
+    messages.hidden = true;
+    messages.querySelector("ul").replaceChildren();
+  });
+
+  function show(texts) {
+    for (const text of texts) {
+      const item = document.createElement("li");
+      item.textContent = text;
+      messages.querySelector("ul").append(item);
+    }
+    if (texts.length > 0) messages.hidden = false;
+  }
 
   const dialog = document.getElementById("login");
   const form = dialog.querySelector("form");

@@ -9,6 +9,7 @@ mod lifecycle;
 mod list;
 mod members;
 mod one;
+mod places;
 pub mod query;
 mod save;
 mod subgraph;

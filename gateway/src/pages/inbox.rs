@@ -28,11 +28,27 @@ macro_rules! utc {
     };
 }
 
+/// The name of the definition of a row, or its id: whoever has a task need not see its definition.
+macro_rules! definition_name {
+    ($row:literal) => {
+        concat!(
+            "coalesce((SELECT d.name FROM workflow.definition_list d WHERE d.definition_id OPERATOR(pg_catalog.=) ",
+            $row,
+            ".definition_id AND d.is_latest), ",
+            $row,
+            ".definition_id)"
+        )
+    };
+}
+pub(super) use definition_name;
+
 /// The columns of an [`OpenTask`], of a task `t`.
 macro_rules! task_columns {
     () => {
         concat!(
-            "t.task_id, coalesce(t.name, t.activity_id) AS name, t.definition_id, t.correlation_id, \
+            "t.task_id, coalesce(t.name, t.activity_id) AS name, ",
+            definition_name!("t"),
+            " AS definition, t.correlation_id, \
              t.assignee, t.candidates, ",
             utc!("t.created_at"),
             " AS created, ",
@@ -152,7 +168,7 @@ impl From<&Row> for OpenTask {
         Self {
             id: row.get("task_id"),
             name: row.get("name"),
-            definition: row.get("definition_id"),
+            definition: row.get("definition"),
             correlation_id: row.get("correlation_id"),
             assignee: row.get("assignee"),
             candidates: row.get::<_, Option<_>>("candidates").unwrap_or_default(),

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use tokio_postgres::Row;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
+use super::inbox::definition_name;
 use crate::gateway::App;
 use crate::routing::Routes;
 use crate::{parameters, utc};
@@ -19,6 +20,24 @@ const PAGE: i64 = 50;
 /// Pages that a list has at most.
 const MOST_PAGES: i64 = 200;
 
+/// Whether `wf_retry` runs faulted activities `e` of an instance again: some are open, and the instance is not paused. One that a fault
+/// has ended for good, or that was compensated, has none. Only a role that sees the variables may read the state.
+macro_rules! can_retry {
+    ($instance:literal, $which:literal) => {
+        concat!(
+            "coalesce((SELECT CASE WHEN p.variables IS NOT NULL AND p.paused_at IS NULL THEN EXISTS (\
+                SELECT FROM pg_catalog.jsonb_array_elements(\
+                    workflow.instance_state(p.instance_id) OPERATOR(pg_catalog.->) 'open') e (activity) \
+                WHERE e.activity OPERATOR(pg_catalog.->>) 'status' OPERATOR(pg_catalog.=) 'Faulted' AND ",
+            $which,
+            ") END FROM workflow.instance_list p WHERE p.instance_id OPERATOR(pg_catalog.=) ",
+            $instance,
+            "), false)"
+        )
+    };
+}
+pub(super) use can_retry;
+
 /// Incidents `i` by a condition, with the columns that [`Incident`] reads, the newest first.
 macro_rules! incidents {
     ($condition:literal, $bounds:literal) => {
@@ -26,7 +45,14 @@ macro_rules! incidents {
             "SELECT i.incident_id::pg_catalog.text, i.instance_id::pg_catalog.text, i.definition_id, i.activity_id, \
                 i.activity_type, ",
             utc!("i.created_at"),
-            " AS created, i.sqlstate, i.code, i.message, i.detail, i.hint FROM workflow.open_incidents i WHERE ",
+            " AS created, i.sqlstate, i.code, i.message, i.detail, i.hint, ",
+            definition_name!("i"),
+            " AS definition, ",
+            can_retry!(
+                "i.instance_id",
+                "e.activity OPERATOR(pg_catalog.->>) 'activity_id' OPERATOR(pg_catalog.=) i.activity_id"
+            ),
+            " AS can_retry FROM workflow.open_incidents i WHERE ",
             $condition,
             " ORDER BY i.created_at DESC, i.incident_id DESC ",
             $bounds
@@ -43,6 +69,7 @@ pub struct Incident {
     pub id: String,
     pub instance: String,
     pub definition: String,
+    /// Empty for a role that has only requested the instance.
     pub activity: String,
     pub activity_type: Option<String>,
     pub at: Option<String>,
@@ -51,6 +78,7 @@ pub struct Incident {
     pub message: String,
     pub detail: Option<String>,
     pub hint: Option<String>,
+    pub can_retry: bool,
 }
 
 impl From<&Row> for Incident {
@@ -59,7 +87,7 @@ impl From<&Row> for Incident {
         Self {
             id: row.get("incident_id"),
             instance: row.get("instance_id"),
-            definition: row.get("definition_id"),
+            definition: row.get("definition"),
             activity: text("activity_id").unwrap_or_default(),
             activity_type: text("activity_type"),
             at: text("created"),
@@ -68,6 +96,7 @@ impl From<&Row> for Incident {
             message: text("message").unwrap_or_default(),
             detail: text("detail"),
             hint: text("hint"),
+            can_retry: row.get("can_retry"),
         }
     }
 }

@@ -11,7 +11,8 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
-use super::incidents::{Incident, incidents};
+use super::inbox::definition_name;
+use super::incidents::{Incident, can_retry, incidents};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::routing::Routes;
@@ -25,9 +26,12 @@ pub fn routes() -> Routes {
         .post("/instances/{id}/{action}", action::perform)
 }
 
-/// $1: the instance. Lists have 100 rows at most.
+/// $1: the instance. Lists have 100 rows at most. A role that has only requested the instance does not see the variables, and is
+/// refused the story.
 const INSTANCE: &str = concat!(
-    "SELECT i.definition_id, i.version, i.name, i.correlation_id, i.status, i.sub_status, i.owner, ",
+    "SELECT ",
+    definition_name!("i"),
+    " AS definition, i.version, i.name, i.correlation_id, i.status, i.sub_status, i.owner, ",
     utc!("i.created_at"),
     " AS created, ",
     utc!("i.updated_at"),
@@ -47,7 +51,7 @@ const INSTANCE: &str = concat!(
      EXISTS (SELECT FROM workflow.definition_list d WHERE d.definition_id OPERATOR(pg_catalog.=) i.definition_id \
        AND d.version OPERATOR(pg_catalog.<>) i.version) \
        AS has_other_versions, \
-     ARRAY(SELECT e FROM @wf.wf_explain(i.instance_id) e) AS story \
+     CASE WHEN i.variables IS NOT NULL THEN ARRAY(SELECT e FROM @wf.wf_explain(i.instance_id) e) END AS story \
      FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
 );
 
@@ -90,7 +94,8 @@ struct Instance {
     variables: Vec<(String, String)>,
     children: Vec<String>,
     has_other_versions: bool,
-    story: Vec<String>,
+    /// None for a role that has only requested it.
+    story: Option<Vec<String>>,
 }
 
 impl Instance {
@@ -105,7 +110,7 @@ impl Instance {
         let values: Vec<String> = row.get("values");
         Self {
             id,
-            definition: row.get("definition_id"),
+            definition: row.get("definition"),
             version: row.get("version"),
             name: row.get("name"),
             correlation_id: row.get("correlation_id"),
@@ -200,6 +205,12 @@ async fn show(
         instance,
         notice: action::notice(&asked.done),
     })
+}
+
+impl Page {
+    fn can_retry(&self) -> bool {
+        self.incidents.iter().any(|incident| incident.can_retry)
+    }
 }
 
 impl Instance {

@@ -1,14 +1,16 @@
 //! The pages that Elsa Studio's elements stand in.
 
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
-
+use serde::Deserialize;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, asset, html};
+use super::inbox::definition_name;
+use super::incidents::can_retry;
 use super::policy;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
@@ -26,6 +28,7 @@ pub fn routes() -> Routes {
         .get(INSTANCES, instances)
         .get("/workflows/definitions/{id}/edit", definition)
         .get("/workflows/instances/{id}/view", instance)
+        .get("/diagnostics/structured-logs", logs)
         .get("/static/studio.js", async || asset("text/javascript", include_str!("../../static/studio.js")))
         .get("/static/studio.css", async || asset("text/css", include_str!("../../static/studio.css")))
 }
@@ -55,18 +58,44 @@ async fn definition(State(app): State<App>, visitor: Visitor, Path(id): Path<Str
 
 async fn instance(State(app): State<App>, visitor: Visitor, Path(id): Path<String>) -> Result<Response, PageFailure> {
     let unknown = || Failure::not_found("instance", &id);
-    let rows = app
-        .database
-        .read(
-            &visitor.caller,
-            "SELECT coalesce(name, definition_id) AS title FROM workflow.instance_list \
-                WHERE instance_id OPERATOR(pg_catalog.=) $1",
-            parameters![id.parse::<Uuid>().map_err(|_| unknown())?],
-        )
-        .await?;
+    let rows =
+        app.database.read(&visitor.caller, INSTANCE, parameters![id.parse::<Uuid>().map_err(|_| unknown())?]).await?;
     let title = only_title(&rows, "instance", &id)?;
-    let element = CustomElement::new("elsa-workflow-instance-viewer").of("instance-id", id);
+    let is = |column| rows.first().is_some_and(|row| row.get(column));
+    if !is("is_readable") {
+        return Ok(Redirect::to(&format!("/instances/{id}")).into_response());
+    }
+    let can_retry = is("can_retry");
+    let mut element = CustomElement::new("elsa-workflow-instance-viewer").of("instance-id", id.clone());
+    element.instance = Some(InstanceLinks { id, can_retry });
     page(&app, &visitor, INSTANCES, &title, element).await
+}
+
+/// $1: the instance. A role that has only requested it does not see the variables, and is refused what Studio shows.
+const INSTANCE: &str = concat!(
+    "SELECT coalesce(i.name, ",
+    definition_name!("i"),
+    ") AS title, ",
+    can_retry!("i.instance_id", "true"),
+    " AS can_retry, i.variables IS NOT NULL AS is_readable FROM workflow.instance_list i \
+        WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
+);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LogsOf {
+    workflow_instance_id: Uuid,
+}
+
+/// Where Studio leads for the log of an instance, which is a module of Elsa's server. Our page has its story.
+async fn logs(_: Visitor, Query(of): Query<LogsOf>) -> Redirect {
+    Redirect::to(&format!("/instances/{}#story", of.workflow_instance_id))
+}
+
+/// What our pages have of the instance that Studio shows.
+struct InstanceLinks {
+    id: String,
+    can_retry: bool,
 }
 
 /// Studio does not get along with an id that is not there, so the page says it.
@@ -79,11 +108,12 @@ fn only_title(rows: &[Row], what: &str, id: &str) -> Result<String, Failure> {
 struct CustomElement {
     name: &'static str,
     of: Option<(&'static str, String)>,
+    instance: Option<InstanceLinks>,
 }
 
 impl CustomElement {
     fn new(name: &'static str) -> Self {
-        Self { name, of: None }
+        Self { name, of: None, instance: None }
     }
 
     fn of(self, attribute: &'static str, id: String) -> Self {

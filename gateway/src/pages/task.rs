@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
-use super::inbox::{OpenTask, notice, task_columns};
+use super::inbox::{OpenTask, definition_name, notice, task_columns};
 use super::task_form::Form;
 use super::typed::Typed;
 use crate::failure::Failure;
@@ -44,6 +44,8 @@ struct Task {
     last_error: Option<String>,
     /// The schema of the form, or else of the answer.
     schema: Option<Value>,
+    /// The schema of the answer.
+    of_answer: Option<Value>,
     /// Whether the role may read the instance.
     shows_instance: bool,
 }
@@ -60,7 +62,7 @@ impl Task {
     }
 
     fn form(&self, as_json: bool) -> Form {
-        Form::new(self.schema.as_ref().filter(|_| !as_json))
+        Form::new(self.schema.as_ref().filter(|_| !as_json), self.of_answer.as_ref())
     }
 }
 
@@ -76,6 +78,7 @@ impl From<&Row> for Task {
             held_until: row.get("held_until"),
             last_error: row.get("last_error"),
             schema: schema("form").or_else(|| schema("result_schema")),
+            of_answer: schema("result_schema"),
             shows_instance: row.get("shows_instance"),
         }
     }

@@ -59,13 +59,14 @@ struct Choice {
 }
 
 impl Form {
-    /// The form for a schema; without one, or for one that is too large, the answer is written as JSON.
-    pub fn new(schema: Option<&Value>) -> Self {
+    /// The form for a schema; without one, or for one that is too large, the answer is written as JSON. What the schema of the answer
+    /// requires is required in the form as well.
+    pub fn new(schema: Option<&Value>, of_answer: Option<&Value>) -> Self {
         let whole = Value::Null;
         let schema = schema.unwrap_or(&whole);
         let label = schema.get("title").and_then(Value::as_str).unwrap_or("Answer");
-        let root = field(schema, ROOT, label, false, &mut FormSize::new());
-        let root = root.or_else(|| field(&whole, ROOT, label, false, &mut FormSize::new()));
+        let root = field(schema, of_answer, ROOT, label, false, &mut FormSize::new());
+        let root = root.or_else(|| field(&whole, None, ROOT, label, false, &mut FormSize::new()));
         Self { root: root.unwrap_or_else(|| Field::json(ROOT, label)) }
     }
 

@@ -107,6 +107,26 @@ fn task(world: &World, name: &str) -> Uuid {
     id.expect("a task").parse().expect("a uuid")
 }
 
+/// jsonb keeps no order of members, and a form need not repeat what the answer requires.
+#[test]
+fn a_form_has_the_order_of_its_fields_and_requires_what_the_answer_requires() {
+    let world = World::new();
+    world.sql(
+        r#"SET ROLE ada; SELECT wf_define('{"definitionId": "ask", "root": {"id": "ask", "type": "RunTask", "taskName": "Ask", "candidates": ["role:ada"],
+            "form": {"properties": {"aa": {"title": "Fourth"}, "zz": {"title": "Third", "type": "string"},
+                "b": {"title": "Second", "type": "string", "propertyOrder": 2}, "c": {"title": "First", "type": "string", "propertyOrder": 1}}},
+            "resultSchema": {"type": "object", "required": ["zz"]}}}');
+        SELECT wf_start('ask')"#,
+    );
+    let page = Browser::ada(&world).page(&format!("/inbox/{}", task(&world, "Ask")));
+    let places = ["First", "Second", "Third", "Fourth"].map(|title| page.find(&format!(">{title}")).expect(title));
+    assert!(places.is_sorted(), "{page}");
+    assert!(
+        page.contains(">Third</label>") && page.contains(">First <span class=\"quiet\">(optional)</span>"),
+        "{page}"
+    );
+}
+
 #[test]
 fn the_inbox_shows_what_the_role_may_see() {
     let world = World::new();
@@ -188,7 +208,7 @@ fn an_answer_is_typed_refused_and_taken_once() {
     let refused = ada.post(&address, &[&[("do", "complete")], &typed[..]].concat());
     assert_eq!(refused.status, 400);
     for part in [
-        "does not match its schema",
+        "Some fields need another answer",
         "the value is greater than the maximum of 30",
         "is shorter than 3",
         "value=\"31.50\"",

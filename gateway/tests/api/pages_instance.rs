@@ -265,7 +265,11 @@ fn what_a_role_may_not_do_is_refused_with_the_words_of_the_database() {
         ("migrate", &[("version", "3")]),
     ] {
         let refused = ben.post(&format!("/instances/{id}/{action}"), &[&[("do", "perform")], pairs].concat());
-        let words = if action == "migrate" { "must be owner of workflow instance" } else { "permission denied" };
+        let words = if action == "migrate" {
+            "must be owner of the definition of workflow instance"
+        } else {
+            "permission denied"
+        };
         assert!(refused.status == 403 && refused.text.contains(words), "{action}: {refused:?}");
     }
     assert_eq!(state(&world, &id), "Suspended");
@@ -277,6 +281,75 @@ fn what_a_role_may_not_do_is_refused_with_the_words_of_the_database() {
     let foreign =
         world.send("POST", &format!("/instances/{id}/cancel"), &[("Sec-Fetch-Site", "cross-site")], "do=perform");
     assert_eq!(foreign.status, 403);
+}
+
+/// A role that starts a workflow of another role sees what becomes of it, and may cancel it.
+#[test]
+fn the_requester_of_an_instance_sees_its_outcome() {
+    let world = World::new();
+    world.sql(
+        r#"SET ROLE ada; SELECT wf_define('{"definitionId": "request", "name": "Request", "variables": {"Limit": "hidden limit"}, "inputs": [{"name": "Amount"}],
+            "outputs": [{"name": "Answer"}], "root": [{"type": "SetOutput", "outputName": "Answer", "outputValue": "noted"},
+            {"id": "secretStep", "type": "Sql", "statement": "INSERT INTO ledger VALUES (1)"}]}');
+        SELECT wf_grant('request', 'ben', '{start}');
+        RESET ROLE; SET ROLE ben; SELECT wf_start('request', '{"Amount": 12}', on_fault => 'store')"#,
+    );
+    let id = world.value("SELECT instance_id::text FROM workflow.instance_list").unwrap();
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let address = format!("/instances/{id}");
+    let theirs = unescaped(&ada.page(&address));
+    for part in ["Request, version 1", "hidden limit", "secretStep", "id=\"story\"", &format!("{address}/retry")] {
+        assert!(theirs.contains(part), "{part} in {theirs}");
+    }
+    let page = unescaped(&ben.page(&address));
+    for part in
+        ["has started this workflow of another role", "Faulted", "42P01", "noted", "12", &format!("{address}/cancel")]
+    {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    for part in [
+        "hidden limit",
+        "secretStep",
+        "id=\"story\"",
+        "id=\"waiting\"",
+        "/retry",
+        "/pause",
+        "/set-variable",
+        "/migrate",
+        "/view",
+    ] {
+        assert!(!page.contains(part), "{part} in {page}");
+    }
+    let incidents = ben.page("/incidents");
+    assert!(incidents.contains("42P01") && !incidents.to_lowercase().contains("retr"), "{incidents}");
+    assert_eq!(location(&ben.get(&format!("/workflows{address}/view"))), address);
+    assert_eq!(ben.get(&format!("{address}/picture.svg")).status, 403);
+    let cancelled = ben.post(&format!("{address}/cancel"), &[("do", "perform")]);
+    assert_eq!(location(&cancelled), format!("{address}?done=cancel"));
+    assert_eq!(state(&world, &id), "Cancelled");
+    assert!(ben.page(&address).contains("It has ended."));
+}
+
+/// Where a fault has ended an instance, or it is paused, `wf_retry` is refused.
+#[test]
+fn a_retry_is_offered_where_it_does_something() {
+    let world = World::new();
+    world.sql(
+        r#"SET ROLE ada; SELECT wf_define('{"definitionId": "quiet", "options": {"journal": "none"}, "root": {"id": "post", "type": "Sql", "statement": "INSERT INTO ledger VALUES (1)"}}');
+        SELECT wf_start('quiet', on_fault => 'store')"#,
+    );
+    let id = world.value("SELECT instance_id::text FROM workflow.open_incidents").expect("a row");
+    let ada = Browser::ada(&world);
+    let retry = format!("/instances/{id}/retry");
+    let pages = [format!("/instances/{id}"), "/incidents".to_owned()];
+    for path in &pages {
+        assert!(ada.page(path).contains(&retry), "{path}: it does not need the journal");
+    }
+    world.sql(&format!("SET ROLE ada; SELECT wf_pause('{id}')"));
+    for path in &pages {
+        assert!(!ada.page(path).contains(&retry), "{path} of a paused instance");
+    }
+    assert_eq!(ada.post(&retry, &[("do", "perform")]).status, 409);
 }
 
 #[test]

@@ -33,6 +33,8 @@ const CONSTANT: &[&str] = &[
     "POST /elsa/api/descriptors/activities/{type}/options/{property}",
     "POST /elsa/api/tests/activities",
     "POST /elsa/api/bulk-actions/import/workflow-instances",
+    // It leads to the page of the instance.
+    "GET /diagnostics/structured-logs",
     // Those of tests/api/hub.rs.
     "GET /elsa/hubs/workflow-instance",
     "POST /elsa/hubs/workflow-instance/negotiate",

@@ -12,6 +12,7 @@ const SCENARIOS = {
   ...require("./scenarios/versions"),
   ...require("./scenarios/editors"),
   ...require("./scenarios/own_activities"),
+  ...require("./scenarios/refusals"),
   ...require("./scenarios/many"),
   ...require("./scenarios/inbox"),
   ...require("./scenarios/instance"),

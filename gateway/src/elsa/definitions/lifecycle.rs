@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::list::{self, Summary};
 use super::one::{Purpose, by_definition_id, text};
+use super::places;
 use super::query::Versions;
 use super::save::{SaveResponse, consumers};
 use crate::caller::Caller;
@@ -30,7 +31,10 @@ pub enum ChangeResult {
 
 /// Publishes the latest version of a definition.
 pub async fn publish_latest(app: &Gateway, caller: &Caller, id: &str) -> Result<ChangeResult, Failure> {
-    let rows = app.database.write(caller, PUBLISH, parameters![id]).await?;
+    let rows = match app.database.write(caller, PUBLISH, parameters![id]).await {
+        Ok(rows) => rows,
+        Err(failure) => return Err(places::named(app, caller, id, failure).await),
+    };
     Ok(match rows.first() {
         None => ChangeResult::NotFound,
         Some(row) if row.get("is_published") => ChangeResult::AlreadyDone,

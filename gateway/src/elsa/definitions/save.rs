@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::document::SentDocument;
 use super::members::Members;
 use super::one::{Whole, by_version_id, text};
+use super::places;
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
@@ -57,7 +58,9 @@ pub async fn save(State(app): State<App>, caller: Caller, Body(save): Body<SaveR
     let publish = save.publish == Some(true);
     if publish && !stored.is_published {
         let sql = "SELECT @wf.wf_publish($1, $2)";
-        app.database.write(&caller, sql, parameters![id.as_str(), stored.version]).await?;
+        if let Err(failure) = app.database.write(&caller, sql, parameters![id.as_str(), stored.version]).await {
+            return Err(places::named(&app, &caller, &id, failure).await);
+        }
     }
     let whole = by_version_id(&app, &caller, &stored.version_id).await?;
     let consumers = if publish { consumers(&app, &caller, &whole).await? } else { 0 };

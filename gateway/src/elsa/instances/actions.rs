@@ -62,22 +62,32 @@ async fn cancel(State(app): State<App>, caller: Caller, Path(id): Path<String>) 
 #[derive(Default)]
 struct Tally {
     done: usize,
+    /// The first of those that were refused, and all of them in the form of the answer.
     refused: Option<Failure>,
+    failed: Vec<Value>,
 }
 
 impl Tally {
-    fn add(&mut self, result: Result<bool, Failure>) {
+    fn add(&mut self, id: Uuid, result: Result<bool, Failure>) {
         match result {
             Ok(is_done) => self.done += usize::from(is_done),
             // What is not there needs nothing.
             Err(failure) if failure.status == StatusCode::NOT_FOUND => {}
-            Err(failure) => self.refused = self.refused.take().or(Some(failure)),
+            Err(failure) => {
+                self.failed.push(json!({"id": id, "message": failure.message}));
+                self.refused.get_or_insert(failure);
+            }
         }
     }
 
     /// The number of those that were done. If that is none the first refusal says why.
     fn end(self, name: &str) -> Result<JsonText, Failure> {
-        unless_all_failed(JsonText(json!({name: self.done}).to_string()), self.done > 0, self.refused)
+        let mut answer = json!({name: self.done});
+        if !self.failed.is_empty() {
+            answer["failed"] = self.failed.into();
+        }
+        let answer = answer.to_string();
+        unless_all_failed(JsonText(answer), self.done > 0, self.refused)
     }
 }
 
@@ -89,8 +99,8 @@ struct Ids {
 
 async fn delete_many(State(app): State<App>, caller: Caller, Body(request): Body<Ids>) -> Result<JsonText, Failure> {
     let mut tally = Tally::default();
-    for id in bounded(request.ids, INSTANCES)?.iter().filter_map(|id| id.parse().ok()) {
-        tally.add(delete_one(&app, &caller, id).await);
+    for id in bounded(request.ids, INSTANCES)?.iter().filter_map(|id| id.parse::<Uuid>().ok()) {
+        tally.add(id, delete_one(&app, &caller, id).await);
     }
     tally.end("deleted")
 }
@@ -126,7 +136,7 @@ async fn cancel_many(
     }
     let mut tally = Tally::default();
     for id in bounded(ids, INSTANCES)? {
-        tally.add(cancel_one(&app, &caller, id).await);
+        tally.add(id, cancel_one(&app, &caller, id).await);
     }
     tally.end("cancelledCount")
 }
@@ -180,12 +190,15 @@ async fn alter(
         let values = parameters![alterations.as_str(), filter.as_str(), after];
         let rows = app.database.write(&caller, ALTER, values).await?;
         for row in &rows {
-            after = Some(row.try_get("instance_id").map_err(Failure::internal)?);
+            let id: Uuid = row.try_get("instance_id").map_err(Failure::internal)?;
+            after = Some(id);
             let problem: Option<String> = row.try_get("problem").map_err(Failure::internal)?;
-            tally.add(problem.map_or(Ok(true), |problem| Err(Failure::new(StatusCode::CONFLICT, problem))));
+            tally.add(id, problem.map_or(Ok(true), |problem| Err(Failure::new(StatusCode::CONFLICT, problem))));
         }
         if rows.len() < BATCH {
-            return tally.end("altered").map(|_| JsonText(json!({"planId": Uuid::now_v7()}).to_string()));
+            let failed = tally.failed.clone();
+            let answer = json!({"planId": Uuid::now_v7(), "failed": failed}).to_string();
+            return tally.end("altered").map(|_| JsonText(answer));
         }
     }
 }

@@ -25,15 +25,24 @@ impl FormSize {
     }
 }
 
-/// The field for a schema; none where the form has too many.
-pub fn field(schema: &Value, name: &str, label: &str, is_required: bool, size: &mut FormSize) -> Option<Field> {
+/// The field for a schema; none where the form has too many. `of_answer` is what the answer has to match in its place.
+pub fn field(
+    schema: &Value,
+    of_answer: Option<&Value>,
+    name: &str,
+    label: &str,
+    is_required: bool,
+    size: &mut FormSize,
+) -> Option<Field> {
     if size.fields == MOST_FIELDS {
         return None;
     }
     let id = format!("f{}", size.fields);
     size.fields += 1;
     let kind = match group(schema) {
-        Some(members) if size.level < MOST_LEVELS => FieldKind::Group(children(schema, members, name, size)?),
+        Some(members) if size.level < MOST_LEVELS => {
+            FieldKind::Group(children(schema, of_answer, members, name, size)?)
+        }
         Some(_) => FieldKind::Json,
         None => kind(schema),
     };
@@ -63,9 +72,11 @@ fn is_plain(schema: &Value) -> bool {
     ["$ref", "$dynamicRef", "allOf", "anyOf", "if", "not"].iter().all(|keyword| schema.get(keyword).is_none())
 }
 
-/// Fields of the members: those that must be there first, in the order in which the schema says so. jsonb has none.
+/// Fields of the members, in the order of the numbers that they have as `propertyOrder`; behind these, those that must be there, in the
+/// order in which the schemas say so. The members of jsonb themselves have no order.
 fn children(
     schema: &Value,
+    of_answer: Option<&Value>,
     members: &serde_json::Map<String, Value>,
     name: &str,
     size: &mut FormSize,
@@ -74,17 +85,22 @@ fn children(
         return None;
     }
     let mut required: Vec<&str> = Vec::new();
-    for member in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+    let lists = [Some(schema), of_answer].into_iter().flatten().filter_map(|schema| schema.get("required")?.as_array());
+    for member in lists.flatten().filter_map(Value::as_str) {
         if members.contains_key(member) && !required.contains(&member) {
             required.push(member);
         }
     }
     let others = members.keys().map(String::as_str).filter(|member| !required.contains(member));
+    let mut ordered: Vec<&str> = required.iter().copied().chain(others).collect();
+    let order = |member: &str| members[member].get("propertyOrder").and_then(Value::as_f64).unwrap_or(f64::INFINITY);
+    ordered.sort_by(|one, other| order(one).total_cmp(&order(other)));
     let mut fields = Vec::new();
     size.level += 1;
-    for member in required.iter().copied().chain(others) {
+    for member in ordered {
+        let below = of_answer.and_then(|schema| schema.get("properties")?.get(member));
         let path = format!("{name}/{}", member.replace('~', "~0").replace('/', "~1"));
-        fields.push(field(&members[member], &path, member, required.contains(&member), size)?);
+        fields.push(field(&members[member], below, &path, member, required.contains(&member), size)?);
     }
     size.level -= 1;
     Some(fields)

@@ -69,7 +69,7 @@ async function leave_a_script_unfinished(page) {
 async function be_told_why_it_cannot_be_published(page) {
   page.allowed.push(/\b400\b.*\/elsa\/api\/workflow-definitions$/);
   assert.equal((await studio.publish(page)).status(), 400);
-  for (const message of ["workflow definition has a problem", /^.root.activities.\d.text: invalid JavaScript/]) {
+  for (const message of ["workflow definition has a problem", /^WriteLine2, text: invalid JavaScript/]) {
     const shown = studio.said(page, message);
     await shown.waitFor();
     await shown.locator("button").click();

@@ -9,7 +9,7 @@ async function faulted_instance_repaired_moved_and_cancelled(page) {
   page.allowed.push(/\b400\b.*\/set-variable$/);
   await enter(page, "ada");
   await page.goto("/incidents");
-  await pages.card(page, "no rate yet").getByRole("link", { name: "quote", exact: true }).click();
+  await pages.card(page, "no rate yet").getByRole("link", { name: "Quote", exact: true }).click();
   await look(page);
   await set_variable(page);
   await retry(page);
@@ -78,7 +78,7 @@ async function migrate(page) {
   await pages.told(page, "The dry run has found nothing that stands against it.");
   await pages.button(page, "Migrate").click();
   await pages.told(page, "The instance is in the other version.");
-  assert.equal(await pages.fact(page, "Workflow"), "quote, version 2");
+  assert.equal(await pages.fact(page, "Workflow"), "Quote, version 2");
 }
 
 async function cancel(page) {

@@ -678,11 +678,17 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_owner';
 COMMENT ON FUNCTION wf_set_owner(text, text, name) IS
     'give a definition, an instance, a schedule or an activity type to another role; false if it has that owner';
 
-CREATE FUNCTION wf_set_role(role name)
+CREATE FUNCTION wf_set_role(role name, actor text DEFAULT NULL)
 RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_role';
 
-COMMENT ON FUNCTION wf_set_role(name) IS
-    'take a role until the transaction ends, as SET LOCAL ROLE does, and so that no SQL in the transaction can leave it';
+COMMENT ON FUNCTION wf_set_role(name, text) IS
+    'take a role until the transaction ends, as SET LOCAL ROLE does, and so that no SQL in the transaction can leave it; with an actor, act for that person';
+
+CREATE FUNCTION wf_set_actor(actor text)
+RETURNS text LANGUAGE sql AS $$ SELECT pg_catalog.set_config('workflow.actor', actor, true) $$;
+
+COMMENT ON FUNCTION wf_set_actor(text) IS
+    'act for a person until the transaction ends, as SET LOCAL workflow.actor does; in a FROM clause, for one statement';
 
 CREATE FUNCTION workflow._make_owner(role name)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_make_owner';

@@ -302,7 +302,9 @@ CREATE TABLE workflow.instances (
     output                jsonb,
     cancelling_at         timestamptz,
     continued_from        uuid,
-    paused_at             timestamptz
+    paused_at             timestamptz,
+    started_by            integer,
+    started_actor         text
 ) WITH (fillfactor = 70);
 
 COMMENT ON TABLE workflow.instances IS 'workflow instances, one row per run of a definition';
@@ -318,6 +320,8 @@ COMMENT ON COLUMN workflow.instances.activation_key IS 'key by which this instan
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
 COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
 COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; workflow.pauses says by whom and why';
+COMMENT ON COLUMN workflow.instances.started_by IS 'id in workflow.owners of the role that started it, if that is not the owner';
+COMMENT ON COLUMN workflow.instances.started_actor IS 'the actor who started it';
 COMMENT ON COLUMN workflow.instances.finished_at IS 'when it ended for good: it finished, was cancelled, or faulted so that no retry can continue it; NULL: it can continue';
 
 -- "All instances of order 42": a stimulus with a correlation id and no payload, and people.
@@ -452,6 +456,7 @@ CREATE TABLE workflow.triggers (
     missed                bigint      NOT NULL DEFAULT 0,
     attempts              integer     NOT NULL DEFAULT 0,
     last_error            text,
+    made_actor            text,
     CONSTRAINT triggers_definition_id_node_id_hash_key UNIQUE (definition_id, node_id, hash),
     CONSTRAINT triggers_schedule_check CHECK (schedule_name IS NULL OR (owner IS NOT NULL AND schedule IS NOT NULL))
 );
@@ -463,6 +468,7 @@ COMMENT ON COLUMN workflow.triggers.schedule IS 'when time starts it, in which t
 COMMENT ON COLUMN workflow.triggers.active IS 'whether time starts it; a paused schedule keeps its settings';
 COMMENT ON COLUMN workflow.triggers.schedule_name IS 'name of a schedule made by wf_schedule; NULL for a trigger of a definition';
 COMMENT ON COLUMN workflow.triggers.owner IS 'owner of a named schedule, and of what it starts; otherwise the definition''s';
+COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who made it';
 COMMENT ON COLUMN workflow.triggers.input IS 'input of the instances of a named schedule';
 COMMENT ON COLUMN workflow.triggers.correlation_id IS 'correlation id of the instances of a named schedule';
 COMMENT ON COLUMN workflow.triggers.last_fire_at IS 'the scheduled instant that was fired last';
@@ -505,9 +511,13 @@ CREATE TABLE workflow.bookmark_queue (
     activity_id          text,
     last_error           text,
     stimulus             jsonb,
-    input                jsonb
+    input                jsonb,
+    login                integer,
+    actor                text
 );
 
+COMMENT ON COLUMN workflow.bookmark_queue.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
+COMMENT ON COLUMN workflow.bookmark_queue.actor IS 'the actor who sent it';
 COMMENT ON TABLE workflow.bookmark_queue IS 'stimuli that wait for a bookmark; the columns from bookmark_id to activity_id are the filter, NULL matches anything';
 COMMENT ON COLUMN workflow.bookmark_queue.uncorrelated IS 'whether only instances without a correlation id are meant';
 COMMENT ON COLUMN workflow.bookmark_queue.shape IS 'which columns the match key is made of';
@@ -542,9 +552,13 @@ CREATE TABLE workflow.dead_letters (
     last_error           text,
     stimulus             jsonb,
     input                jsonb,
-    due_at               timestamptz
+    due_at               timestamptz,
+    login                integer,
+    actor                text
 );
 
+COMMENT ON COLUMN workflow.dead_letters.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
+COMMENT ON COLUMN workflow.dead_letters.actor IS 'the actor who sent it';
 COMMENT ON TABLE workflow.dead_letters IS 'stimuli that expired or whose delivery failed three times, and due bookmarks that could not be fired';
 COMMENT ON COLUMN workflow.dead_letters.uncorrelated IS 'whether only instances without a correlation id were meant';
 COMMENT ON COLUMN workflow.dead_letters.due_at IS 'when the bookmark was due that could not be fired; NULL for a stimulus';
@@ -569,7 +583,9 @@ CREATE TABLE workflow.tasks (
     deadline       timestamptz,
     form           jsonb,
     assignee       text,
-    candidates     jsonb
+    candidates     jsonb,
+    completed_by   integer,
+    completed_actor text
 ) WITH (fillfactor = 80);
 
 COMMENT ON TABLE workflow.tasks IS 'work for people and programs outside; a task''s id is its bookmark''s id';
@@ -580,6 +596,8 @@ COMMENT ON COLUMN workflow.tasks.deadline IS 'until when people are to do it; no
 COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';
 COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up: who was to do it; of an open one the bookmark says so';
 COMMENT ON COLUMN workflow.tasks.candidates IS 'the same: who might do it';
+COMMENT ON COLUMN workflow.tasks.completed_by IS 'of a task that was completed or given up: id in workflow.owners of the role that did it; NULL: the engine, or a version before 0.3.0';
+COMMENT ON COLUMN workflow.tasks.completed_actor IS 'the same: the actor';
 
 -- Not by status or completed_at: no index covers what a completion changes, so that it is HOT.
 CREATE INDEX tasks_instance_id_idx ON workflow.tasks (instance_id);

@@ -111,8 +111,10 @@ SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id
        i.paused_at,
        CASE WHEN may.read THEN COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) END AS paused_by,
        CASE WHEN may.read THEN p.reason END AS pause_reason,
-       i.definition_version_id
+       i.definition_version_id,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(s.role_oid, s.name))::text, s.name) AS started_by, i.started_actor
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
+     LEFT JOIN workflow.owners s ON s.id OPERATOR(pg_catalog.=) COALESCE(i.started_by, i.owner)
      LEFT JOIN (workflow.pauses p JOIN workflow.owners r ON r.id OPERATOR(pg_catalog.=) p.paused_by)
           ON p.instance_id OPERATOR(pg_catalog.=) i.id AND i.paused_at IS NOT NULL
      CROSS JOIN LATERAL (SELECT i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
@@ -126,6 +128,8 @@ COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whos
 COMMENT ON COLUMN workflow.instance_list.paused_at IS 'since when it is paused';
 COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
 COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the version that it runs, as version_id of workflow.definition_list';
+COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the owner of its schedule, or whoever started its parent';
+COMMENT ON COLUMN workflow.instance_list.started_actor IS 'the actor for whom that role acted';
 
 CREATE VIEW workflow.waiting WITH (security_barrier) AS
 SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS since,
@@ -404,10 +408,13 @@ SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.
        (e.entry OPERATOR(pg_catalog.->>) 'activity_instance_id')::uuid AS activity_instance_id,
        (e.entry OPERATOR(pg_catalog.->>) 'bookmark_id')::uuid AS bookmark_id,
        CASE WHEN e.entry OPERATOR(pg_catalog.->) 'data' OPERATOR(pg_catalog.<>) 'null'::jsonb THEN e.entry OPERATOR(pg_catalog.->) 'data' END AS data,
-       COALESCE(e.entry OPERATOR(pg_catalog.->>) 'node_id', workflow._node_id(i.id, e.entry OPERATOR(pg_catalog.->>) 'activity_id')) AS node_id
+       COALESCE(e.entry OPERATOR(pg_catalog.->>) 'node_id', workflow._node_id(i.id, e.entry OPERATOR(pg_catalog.->>) 'activity_id')) AS node_id,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS by,
+       CASE WHEN (e.entry OPERATOR(pg_catalog.->>) 'is_start')::boolean THEN i.started_actor ELSE e.entry OPERATOR(pg_catalog.->>) 'actor' END AS actor
 FROM workflow.execution_log l
 CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(workflow._events(l.instance_id, l.events)) WITH ORDINALITY AS e (entry, number)
 LEFT JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) l.instance_id
+LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) (e.entry OPERATOR(pg_catalog.->>) 'role')::integer
 WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
    OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
       AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances'])
@@ -416,6 +423,8 @@ WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM
           OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.journal IS 'what happened, in words: one row per event';
+COMMENT ON COLUMN workflow.journal.by IS 'the role whose call caused the event; NULL: the engine';
+COMMENT ON COLUMN workflow.journal.actor IS 'the actor for whom that role acted';
 
 -- The catalogue: what is built in and what was registered.
 CREATE FUNCTION workflow._flow_ports(outcomes text[])

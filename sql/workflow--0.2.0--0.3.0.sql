@@ -58,7 +58,30 @@ ALTER TABLE workflow.tasks
     ADD COLUMN deadline   timestamptz,
     ADD COLUMN form       jsonb,
     ADD COLUMN assignee   text,
-    ADD COLUMN candidates jsonb;
+    ADD COLUMN candidates jsonb,
+    ADD COLUMN completed_by integer,
+    ADD COLUMN completed_actor text;
+
+COMMENT ON COLUMN workflow.tasks.completed_by IS 'of a task that was completed or given up: id in workflow.owners of the role that did it; NULL: the engine, or a version before 0.3.0';
+COMMENT ON COLUMN workflow.tasks.completed_actor IS 'the same: the actor';
+
+ALTER TABLE workflow.bookmark_queue
+    ADD COLUMN login integer,
+    ADD COLUMN actor text;
+
+COMMENT ON COLUMN workflow.bookmark_queue.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
+COMMENT ON COLUMN workflow.bookmark_queue.actor IS 'the actor who sent it';
+
+ALTER TABLE workflow.dead_letters
+    ADD COLUMN login integer,
+    ADD COLUMN actor text;
+
+COMMENT ON COLUMN workflow.dead_letters.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
+COMMENT ON COLUMN workflow.dead_letters.actor IS 'the actor who sent it';
+
+ALTER TABLE workflow.triggers ADD COLUMN made_actor text;
+
+COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who made it';
 
 COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled';
 COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a worker completed or gave up: the token with which it did';
@@ -211,9 +234,13 @@ COMMENT ON COLUMN workflow.definition_list.saved_by IS 'the role that saved it a
 ALTER TABLE workflow.instances
     ADD COLUMN cancelling_at  timestamptz,
     ADD COLUMN continued_from uuid,
-    ADD COLUMN paused_at      timestamptz;
+    ADD COLUMN paused_at      timestamptz,
+    ADD COLUMN started_by     integer,
+    ADD COLUMN started_actor  text;
 
 COMMENT ON COLUMN workflow.instances.finished_at IS 'when it ended for good: it finished, was cancelled, or faulted so that no retry can continue it; NULL: it can continue';
+COMMENT ON COLUMN workflow.instances.started_by IS 'id in workflow.owners of the role that started it, if that is not the owner';
+COMMENT ON COLUMN workflow.instances.started_actor IS 'the actor who started it';
 COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; workflow.pauses says by whom and why';
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
 COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
@@ -350,8 +377,10 @@ SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id
        i.paused_at,
        CASE WHEN may.read THEN COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) END AS paused_by,
        CASE WHEN may.read THEN p.reason END AS pause_reason,
-       i.definition_version_id
+       i.definition_version_id,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(s.role_oid, s.name))::text, s.name) AS started_by, i.started_actor
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
+     LEFT JOIN workflow.owners s ON s.id OPERATOR(pg_catalog.=) COALESCE(i.started_by, i.owner)
      LEFT JOIN (workflow.pauses p JOIN workflow.owners r ON r.id OPERATOR(pg_catalog.=) p.paused_by)
           ON p.instance_id OPERATOR(pg_catalog.=) i.id AND i.paused_at IS NOT NULL
      CROSS JOIN LATERAL (SELECT i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
@@ -364,6 +393,8 @@ COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whos
 COMMENT ON COLUMN workflow.instance_list.paused_at IS 'since when it is paused';
 COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
 COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the version that it runs, as version_id of workflow.definition_list';
+COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the owner of its schedule, or whoever started its parent';
+COMMENT ON COLUMN workflow.instance_list.started_actor IS 'the actor for whom that role acted';
 
 -- A run whose definition keeps no journal has begun when it was made.
 CREATE OR REPLACE VIEW workflow.schedule_runs WITH (security_barrier) AS
@@ -612,11 +643,17 @@ COMMENT ON COLUMN workflow.worker_grants.definition_id IS 'NULL: of each definit
 COMMENT ON COLUMN workflow.worker_grants.name IS 'NULL: tasks of any name';
 COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it counts: the grantor exists, and may manage the definition if there is one';
 
-CREATE FUNCTION wf_set_role(role name)
+CREATE FUNCTION wf_set_role(role name, actor text DEFAULT NULL)
 RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_role';
 
-COMMENT ON FUNCTION wf_set_role(name) IS
-    'take a role until the transaction ends, as SET LOCAL ROLE does, and so that no SQL in the transaction can leave it';
+COMMENT ON FUNCTION wf_set_role(name, text) IS
+    'take a role until the transaction ends, as SET LOCAL ROLE does, and so that no SQL in the transaction can leave it; with an actor, act for that person';
+
+CREATE FUNCTION wf_set_actor(actor text)
+RETURNS text LANGUAGE sql AS $$ SELECT pg_catalog.set_config('workflow.actor', actor, true) $$;
+
+COMMENT ON FUNCTION wf_set_actor(text) IS
+    'act for a person until the transaction ends, as SET LOCAL workflow.actor does; in a FROM clause, for one statement';
 
 CREATE FUNCTION workflow._node_id(instance uuid, activity text)
 RETURNS text LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_node_id';
@@ -637,16 +674,22 @@ SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.
        (e.entry OPERATOR(pg_catalog.->>) 'activity_instance_id')::uuid AS activity_instance_id,
        (e.entry OPERATOR(pg_catalog.->>) 'bookmark_id')::uuid AS bookmark_id,
        CASE WHEN e.entry OPERATOR(pg_catalog.->) 'data' OPERATOR(pg_catalog.<>) 'null'::jsonb THEN e.entry OPERATOR(pg_catalog.->) 'data' END AS data,
-       COALESCE(e.entry OPERATOR(pg_catalog.->>) 'node_id', workflow._node_id(i.id, e.entry OPERATOR(pg_catalog.->>) 'activity_id')) AS node_id
+       COALESCE(e.entry OPERATOR(pg_catalog.->>) 'node_id', workflow._node_id(i.id, e.entry OPERATOR(pg_catalog.->>) 'activity_id')) AS node_id,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS by,
+       CASE WHEN (e.entry OPERATOR(pg_catalog.->>) 'is_start')::boolean THEN i.started_actor ELSE e.entry OPERATOR(pg_catalog.->>) 'actor' END AS actor
 FROM workflow.execution_log l
 CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(workflow._events(l.instance_id, l.events)) WITH ORDINALITY AS e (entry, number)
 LEFT JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) l.instance_id
+LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) (e.entry OPERATOR(pg_catalog.->>) 'role')::integer
 WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
    OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
       AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances'])
    OR i.id IS NULL
       AND (e.entry OPERATOR(pg_catalog.->) 'data' OPERATOR(pg_catalog.->>) 'definition_id')
           OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.my_definitions d));
+
+COMMENT ON COLUMN workflow.journal.by IS 'the role whose call caused the event; NULL: the engine';
+COMMENT ON COLUMN workflow.journal.actor IS 'the actor for whom that role acted';
 
 -- Inputs and outputs as they were registered, or as a workflow declares them, each with what a designer needs to show it.
 CREATE FUNCTION workflow._arguments(declared jsonb)
@@ -1440,7 +1483,7 @@ AS $$
     -- SET ROLE gives.
     SELECT 'function', f.name, 'EXECUTE', 'public'
     FROM unnest(ARRAY['_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
-                      'instance_state', 'instance_page', 'instance_count', 'activity_executions', 'wf_set_role', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_partition', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
+                      'instance_state', 'instance_page', 'instance_count', 'activity_executions', 'wf_set_role', 'wf_set_actor', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_partition', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
     FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',

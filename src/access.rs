@@ -17,6 +17,7 @@ pub mod hearing;
 pub mod instance;
 pub mod lending;
 pub mod people;
+pub mod person;
 pub mod sight;
 pub mod work;
 

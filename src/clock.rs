@@ -13,3 +13,8 @@ pub fn now() -> DateTime<Utc> {
         None => Timestamp(process::now()).into(),
     }
 }
+
+/// The time of the server in microseconds since 1970, if [`now`] is another one.
+pub fn real_unless_now() -> Option<i64> {
+    guc::now().map(|_| DateTime::from(Timestamp(process::now())).timestamp_micros())
+}

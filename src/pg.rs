@@ -5,6 +5,7 @@
 //! an ERROR at the border, [`entry`], with everything it carried. And no Rust value with a destructor is
 //! alive in a frame that PostgreSQL's `longjmp` leaves.
 
+pub mod actor;
 pub mod args;
 pub mod boundary;
 pub mod catalog;

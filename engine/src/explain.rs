@@ -10,7 +10,7 @@ use crate::calendar::Zone;
 use crate::definition::Appearance;
 use crate::execution::ForPeople;
 use crate::instance::{Instance, SubStatus};
-use crate::journal::{CLAIM_UNTIL, Event, EventKind, RUN_UNTIL};
+use crate::journal::{ActKind, CLAIM_UNTIL, Event, EventKind, RUN_UNTIL};
 use crate::node_ix::NodeIx;
 use crate::picture::naming;
 use crate::picture::text::one_line;
@@ -139,6 +139,19 @@ pub struct Explanation<'a> {
     /// Whether the last event was that of a cancel.
     is_cancelling: bool,
     pause: Option<Pause>,
+    /// What someone did that the last burst follows from.
+    act: Option<Caused>,
+}
+
+/// Who caused a burst.
+#[derive(Clone, Debug)]
+pub struct Caused {
+    /// What was done.
+    pub kind: ActKind,
+    /// The actor, or else the role.
+    pub by: String,
+    /// Whether it was an actor.
+    pub has_actor: bool,
 }
 
 impl<'a> Explanation<'a> {
@@ -159,6 +172,7 @@ impl<'a> Explanation<'a> {
             unwinding: None,
             is_cancelling: false,
             pause: None,
+            act: None,
         };
         story.head();
         story
@@ -176,8 +190,9 @@ impl<'a> Explanation<'a> {
         self.begin.push(format!("{line}: {}", self.instance.sub_status.name()));
     }
 
-    /// Adds the events of a burst.
-    pub fn burst(&mut self, at: DateTime<Utc>, events: &[Event]) {
+    /// Adds the events of a burst, and who caused it.
+    pub fn burst(&mut self, at: DateTime<Utc>, act: Option<Caused>, events: &[Event]) {
+        self.act = act;
         for event in events {
             if event.kind.is_of_values() || self.is_of_handlers(event) {
                 continue;
@@ -236,12 +251,12 @@ impl<'a> Explanation<'a> {
             EventKind::WorkflowRetried => "retried".into(),
             EventKind::WorkflowCancelled => with_reason("cancelled", data),
             EventKind::WorkflowCancelling => with_reason("is to be cancelled when its handlers have run", data),
-            EventKind::OwnerChanged | EventKind::Migrated => changes::told(event.kind, data),
-            EventKind::Paused | EventKind::Unpaused => pause::words(event.kind, data),
+            EventKind::OwnerChanged | EventKind::Migrated => changes::told(event.kind, &self.by(data), data),
+            EventKind::Paused | EventKind::Unpaused => pause::words(event.kind, &self.by(data), data),
             EventKind::StartRefused => "a start was refused: another instance runs".into(),
             EventKind::Started if self.has_children(event) => return None,
             EventKind::Started => format!("{} began", who()),
-            EventKind::Resumed => format!("{} was resumed", who()),
+            EventKind::Resumed => format!("{} {}", who(), self.resumed()),
             EventKind::BookmarkCreated if data.is_some_and(|data| data.get(RUN_UNTIL).is_some()) => {
                 format!("the run may take until {}", self.instant_in(data).unwrap_or_default())
             }
@@ -294,6 +309,26 @@ impl<'a> Explanation<'a> {
             EventKind::WorkflowResumed | EventKind::WorkflowSuspended => return None,
             EventKind::InputsEvaluated | EventKind::OutputsSet => return None,
         })
+    }
+
+    /// Who did something by hand: the actor, or else the role that the event names.
+    fn by(&self, data: Option<&Value>) -> String {
+        match self.act.as_ref().filter(|act| act.has_actor) {
+            Some(act) => one_line(&act.by, MAX_VALUE),
+            None => data.and_then(|data| data.get("by")).map(value).unwrap_or_default(),
+        }
+    }
+
+    /// How an activity was resumed, and by whom. A role that has no actor is named for answers to tasks only.
+    fn resumed(&self) -> String {
+        let Some(Caused { kind, by, has_actor }) = &self.act else { return "was resumed".into() };
+        let by = one_line(by, MAX_VALUE);
+        match kind {
+            ActKind::Complete | ActKind::Override => format!("was answered by {by}"),
+            ActKind::Fail => format!("was given up by {by}"),
+            _ if *has_actor => format!("was resumed by {by}"),
+            _ => "was resumed".into(),
+        }
     }
 
     /// What went wrong with an attempt, and when the next one begins.

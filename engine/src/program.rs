@@ -129,6 +129,8 @@ pub struct Composite {
 /// Settings of a definition that the engine acts on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
+    /// Whether calls for its instances are refused that name no actor.
+    pub actor_required: bool,
     /// Whether publishing a new version also gives its consumers a new version.
     pub updates_consumers: bool,
     /// Whether publishing a new version moves the instances of the others to it.

@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     }
     if let Ok(events) = journal::decode(data) {
         assert_eq!(journal::decode(&journal::encode(&events)), Ok(events.clone()));
-        assert_eq!(journal::encode(&events).len(), journal::Row::of(&events).size());
+        assert_eq!(journal::encode(&events).len(), journal::Row::of(None, &events).size());
         Bounds { interrupted: || true, ..Bounds::default() }.apply();
         let stopped = journal::decode(data);
         Bounds::default().apply();

@@ -9,7 +9,7 @@ use workflow_engine::activities::catalogue;
 use workflow_engine::execution::activity_instance_id;
 use workflow_engine::execution_records::{ExecutionRecord, ExecutionRecords, ExecutionStatus};
 use workflow_engine::instance::State;
-use workflow_engine::journal::{self, EventKind};
+use workflow_engine::journal::{self, ActKind, EventKind};
 
 use crate::access::instance;
 use crate::api::pictures::readable;
@@ -31,6 +31,10 @@ fn events(call: &Call) -> Result<Returned, PgError> {
         return Ok(Returned::Null);
     };
     let events = journal::decode(&bytes).map_err(|error| error::journal(error, instance))?;
+    let act = journal::decode_act(&bytes).map_err(|error| error::journal(error, instance))?;
+    let by = act.as_ref().map(|act| &act.by);
+    let (role, actor) = (by.map(|by| by.role), by.and_then(|by| by.actor.as_deref()));
+    let is_start = act.as_ref().is_some_and(|act| act.kind == ActKind::Start);
     let rows = events.into_iter().map(|event| {
         interrupt::check();
         json!({
@@ -41,6 +45,9 @@ fn events(call: &Call) -> Result<Returned, PgError> {
             "bookmark_id": event.bookmark_id,
             "data": event.data.map(|data| data.0),
             "node_id": event.node_id,
+            "role": role,
+            "actor": actor,
+            "is_start": is_start,
         })
     });
     Ok(Returned::Json(Value::Array(rows.collect())))
@@ -107,7 +114,7 @@ fn executions(call: &Call) -> Result<Returned, PgError> {
     let (row, compiled) = readable(call, "instance_id")?;
     let id = row.instance.id;
     let mut records = ExecutionRecords::new(&compiled.program);
-    history::journal(id, |at, events| records.burst(at, events)).map_err(|error| error::journal(error, id))?;
+    history::journal(id, |at, _, events| records.burst(at, events)).map_err(|error| error::journal(error, id))?;
     let records = records.end();
     let mut context = RecordContext {
         id,

@@ -12,7 +12,7 @@ use crate::store::owners;
 crate::pg::symbols::sql_functions! {
     wf_set_owner(kind: Text, id: Text, role: Name) => set_owner;
     wf_make_owner(role: Name) => make_owner;
-    wf_set_role(role: Name) => set_role;
+    wf_set_role(role: Name, actor: Text) => set_role;
     wf_adopt_database(dry_run: Boolean, overdue: Text, owners: Jsonb) => adopt_database;
 }
 
@@ -25,7 +25,8 @@ fn set_owner(call: &Call) -> Result<Returned, PgError> {
 
 fn set_role(call: &Call) -> Result<Returned, PgError> {
     session::refuse_parallel();
-    boundary::enter(role::required(&call.required_name("role")?)?)?;
+    let actor: Option<String> = call.arg("actor");
+    boundary::enter(role::required(&call.required_name("role")?)?, actor.as_deref())?;
     Ok(Returned::Null)
 }
 

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::definition::Appearance;
-use workflow_engine::explain::{Explanation, Pause};
+use workflow_engine::explain::{Caused, Explanation, Pause};
+use workflow_engine::journal::{Act, ActKind};
 use workflow_engine::picture::{Caption, Picture, Progress};
 
 use crate::access::{self, Operation, Privilege};
@@ -15,7 +16,7 @@ use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, zone};
 use crate::run::{publish, resume};
 use crate::store::instances::{self, InstanceRow};
-use crate::store::{definitions, history, pauses};
+use crate::store::{definitions, history, owners, pauses};
 
 sql_functions! {
     wf_diagram(definition_id: Text, version: Integer) => diagram;
@@ -49,7 +50,7 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
     let (row, compiled) = readable(call, "instance")?;
     let instance = &row.instance;
     let mut progress = Progress::new(&compiled.program);
-    let read = history::journal(instance.id, |_, events| events.iter().for_each(|event| progress.event(event)));
+    let read = history::journal(instance.id, |_, _, events| events.iter().for_each(|event| progress.event(event)));
     read.map_err(|error| error::journal(error, instance.id))?;
     progress.open(&instance.state);
     let (looks, zone) = (looks(&compiled)?, zone::session());
@@ -89,7 +90,9 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
     let mut story = Explanation::new(&compiled.program, &looks, &row.instance, &*zone);
     row.continued_from.into_iter().for_each(|before| story.continues(before));
     let id = row.instance.id;
-    history::journal(id, |at, events| story.burst(at, events)).map_err(|error| error::journal(error, id))?;
+    let starter = row.starter.actor.clone();
+    history::journal(id, |at, act, events| story.burst(at, act.map(|act| caused(act, starter.as_deref())), events))
+        .map_err(|error| error::journal(error, id))?;
     if let Some(pause) = row.paused_at.and_then(|_| pauses::of(id)) {
         story.paused(Pause {
             since: pause.since.into(),
@@ -101,6 +104,16 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
     story.records(&history::open_records(id));
     let lines = story.end(&history::open_bookmarks(id), &history::open_incidents(id));
     Ok(Returned::Json(Value::from(lines)))
+}
+
+/// Who caused a burst, in words.
+fn caused(act: Act, starter: Option<&str>) -> Caused {
+    let actor = match act.kind {
+        ActKind::Start => starter.map(ToOwned::to_owned),
+        _ => act.by.actor,
+    };
+    let role = || i32::try_from(act.by.role).map_or_else(|_| String::new(), |id| owners::by_id(id).title());
+    Caused { kind: act.kind, has_actor: actor.is_some(), by: actor.unwrap_or_else(role) }
 }
 
 /// The instance that a call names, if the current role may read it.

@@ -60,8 +60,14 @@ fn enqueue(call: &Call) -> Result<Returned, PgError> {
     deliver::require_route(filter.correlation.id(), &filter)?;
     let keep_for = call.interval("keep_for");
     let keep = keep_until(&session, keep_for)?;
-    let stimulus =
-        Stimulus { filter, payload, input: not_null(call.arg("input")), sender: session.sender(), was_kept: false };
+    let stimulus = Stimulus {
+        filter,
+        payload,
+        input: not_null(call.arg("input")),
+        sender: session.sender(),
+        sent_by: Some(session.identity()?),
+        was_kept: false,
+    };
     let sent = Sent::new(&stimulus, false);
     let delivered = work::call(&mut session, |session| deliver::enqueue(session, stimulus, keep))?;
     sent.tell_if_unheard(&delivered, keep, keep_for.is_none());
@@ -139,7 +145,8 @@ fn send_filtered(
     let keep = keep_until(session, keep_for)?;
     // A stimulus to one instance starts nothing.
     let may_start = filter.instance_id.is_none();
-    let stimulus = Stimulus { filter, payload, input, sender: session.sender(), was_kept: false };
+    let sent_by = Some(session.identity()?);
+    let stimulus = Stimulus { filter, payload, input, sender: session.sender(), sent_by, was_kept: false };
     let sent = Sent::new(&stimulus, may_start);
     let send = |session: &mut Session| deliver::send(session, name, stimulus, keep, may_start);
     let delivered = work::call(session, send)?;

@@ -11,7 +11,7 @@ use std::ffi::c_void;
 use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::error::{PgError, catch, unwind};
-use crate::pg::{raw, role, user_sql};
+use crate::pg::{actor, raw, role, user_sql};
 
 const BOUNDARY: i32 = pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32;
 
@@ -44,7 +44,8 @@ pub fn around<R>(body: impl FnOnce() -> R) -> R {
     outcome.unwrap_or_else(|error| unwind(error))
 }
 
-/// Makes `role` the current role, inside the boundary, until the transaction ends.
+/// Makes `role` the current role, inside the boundary, until the transaction ends. An actor that is given is that of
+/// all calls until then.
 ///
 /// The current user and the security context outlive the statement that calls this: PostgreSQL gives back what a
 /// function of SQL changed only where it has changed them itself, around `SECURITY DEFINER` functions, and where it
@@ -52,16 +53,28 @@ pub fn around<R>(body: impl FnOnce() -> R) -> R {
 /// are inside.
 ///
 /// # Errors
-/// 25P01 outside a transaction block; 25000 in a parallel operation; 42501 if the session may not become the role, or
-/// may not leave the present one; 55000 where PostgreSQL, or the extension, would go back to the role in force before
+/// 25P01 outside a transaction block; 25000 in a parallel operation; 42501 if the session may not become the role, may
+/// not leave the present one, or may not set `workflow.actor`; 55000 where PostgreSQL, or the extension, would go back to the role in force before
 /// the transaction ends.
-pub fn enter(role: Oid) -> Result<(), PgError> {
+pub fn enter(role: Oid, actor: Option<&str>) -> Result<(), PgError> {
     refuse_outside_block()?;
     if let Some(entered) = ENTERED.get() {
-        return if entered.role == role { Ok(()) } else { Err(cannot_leave(entered.role)) };
+        if entered.role != role {
+            return Err(cannot_leave(entered.role));
+        }
+        return match actor {
+            Some(actor) if actor::fixed().as_deref() != Some(actor) => {
+                Err(PgError::new("42501", "cannot change the actor before the transaction ends"))
+            }
+            _ => Ok(()),
+        };
     }
     refuse_inside_function()?;
     refuse_unless_granted(role)?;
+    if let Some(actor) = actor {
+        // SAFETY: reads the backend's state.
+        actor::fix(actor, unsafe { raw::GetSessionUserId() })?;
+    }
     hear();
     // SAFETY: the role exists; the callbacks give the session's user back.
     unsafe {
@@ -146,7 +159,11 @@ unsafe extern "C-unwind" fn transaction_ended(event: pg_sys::XactEvent::Type, _a
         pg_sys::XactEvent::XACT_EVENT_ABORT => false,
         _ => return,
     };
-    if ENTERED.take().is_some() && is_over {
+    let entered = ENTERED.take();
+    if entered.is_some() {
+        actor::release();
+    }
+    if entered.is_some() && is_over {
         // SAFETY: between transactions the current user is the outer one, without a context.
         unsafe { raw::SetUserIdAndSecContext(raw::GetOuterUserId(), 0) };
     }
@@ -163,7 +180,10 @@ unsafe extern "C-unwind" fn subtransaction_ended(
         pg_sys::SubXactEvent::SUBXACT_EVENT_COMMIT_SUB => {
             ENTERED.set(Some(Entered { subtransaction: parent, ..entered }));
         }
-        pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => ENTERED.set(None),
+        pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => {
+            ENTERED.set(None);
+            actor::release();
+        }
         _ => {}
     }
 }

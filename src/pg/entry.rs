@@ -10,7 +10,7 @@ use pgrx::pg_sys;
 use workflow_engine::value::Bounds;
 
 use crate::pg::error::{self, ERROR, PgError, catch, from_error_data, raise};
-use crate::pg::{guc, interrupt, memory, raw};
+use crate::pg::{actor, guc, interrupt, memory, raw};
 
 thread_local! {
     /// The callback of the innermost call. Only this one copies an error; outer calls would copy it again.
@@ -49,6 +49,7 @@ pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgErro
     let outcome = catch(body);
     INNERMOST.set(outer);
     if outer.is_null() {
+        actor::end_call();
         memory::end_call();
     }
     // SAFETY: as above.
@@ -99,9 +100,10 @@ unsafe extern "C-unwind" fn keep_error(argument: *mut c_void) {
     }
 }
 
-/// Starts the bounds of a call: `workflow.memory_limit` on memory, and the limits on decoded JSON.
+/// Starts a call, with its actor and its bounds: `workflow.memory_limit` on memory, and the limits on decoded JSON.
 fn begin_call() {
     memory::begin_call();
+    actor::begin_call();
     Bounds {
         body: guc::max_request_size(),
         nodes: guc::max_nodes(),

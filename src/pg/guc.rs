@@ -9,10 +9,12 @@ use workflow_engine::expression::ScriptLimits;
 
 use crate::pg::settings::{FaultHandling, LogThreshold};
 
+mod actor;
 mod retention;
 mod route;
 mod workers;
 
+pub use actor::{actor, check_actor};
 pub use retention::{message_retention, retention, schedule_run_retention};
 pub use route::{RouteCheck, route_check};
 pub use workers::MOST_WAITERS;
@@ -56,6 +58,7 @@ pub fn define() {
     define_behaviour();
     define_announcements();
     define_time();
+    actor::define();
     retention::define();
     route::define();
     workers::define();
@@ -268,6 +271,19 @@ fn define_time() {
         GucContext::Userset,
         GucFlags::UNIT_MS,
     );
+}
+
+thread_local! {
+    static IN_CALL: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Notes whether a call runs, inside of which some settings cannot be changed.
+pub fn note_call(runs: bool) {
+    IN_CALL.set(runs);
+}
+
+fn in_call() -> bool {
+    IN_CALL.get()
 }
 
 /// Limits of a burst. The burst ends when `interrupted` returns true.

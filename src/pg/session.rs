@@ -32,6 +32,12 @@ pub fn require_read_committed(what: &str) -> Result<(), PgError> {
         .hint("Use READ COMMITTED."))
 }
 
+/// The role of the session, whatever role it has taken.
+pub fn login() -> pg_sys::Oid {
+    // SAFETY: reads the backend's state.
+    unsafe { raw::GetSessionUserId() }
+}
+
 /// The value of a setting that every role may read, with its unit.
 pub fn setting(name: &CStr) -> String {
     // SAFETY: takes a C string; gives a palloc'd string or null, and null only if it may be missing.

@@ -47,6 +47,34 @@ pub fn set_search_path(path: &std::ffi::CStr) {
     set_at_level(c"search_path", path);
 }
 
+/// The record of a setting.
+#[cfg(feature = "pg15")]
+pub fn setting(name: &std::ffi::CStr) -> Option<*const pg_sys::config_generic> {
+    thread_local! {
+        /// The settings are not sorted by name, and a record never moves.
+        static FOUND: std::cell::Cell<*const pg_sys::config_generic> = const { std::cell::Cell::new(std::ptr::null()) };
+    }
+    let is_it = |setting: &*const pg_sys::config_generic| {
+        // SAFETY: the record of a setting, with its name.
+        unsafe { !setting.is_null() && std::ffi::CStr::from_ptr((**setting).name) == name }
+    };
+    if !is_it(&FOUND.get()) {
+        // SAFETY: the backend's array of settings, and its length.
+        let all =
+            unsafe { std::slice::from_raw_parts(pg_sys::get_guc_variables(), pg_sys::GetNumConfigOptions() as usize) };
+        FOUND.set(all.iter().map(|setting| setting.cast_const()).find(is_it)?);
+    }
+    Some(FOUND.get())
+}
+
+/// The record of a setting.
+#[cfg(not(feature = "pg15"))]
+pub fn setting(name: &std::ffi::CStr) -> Option<*const pg_sys::config_generic> {
+    // SAFETY: takes a C string; makes no record, and raises no error.
+    let found = unsafe { pg_sys::find_option(name.as_ptr(), false, true, 0) };
+    (!found.is_null()).then(|| found.cast_const())
+}
+
 /// Sets a setting at the current level of settings.
 pub fn set_at_level(name: &std::ffi::CStr, value: &std::ffi::CStr) {
     // SAFETY: takes C strings and plain values.

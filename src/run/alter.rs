@@ -9,12 +9,13 @@ pub mod result;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::alteration::{Alteration, Author};
+use workflow_engine::journal::ActKind;
 
 use crate::access::{self, Operation, lending};
 use crate::compiled;
 use crate::pg::{PgError, role};
 use crate::run::burst::OnFault;
-use crate::run::{Session, alteration, resume, running};
+use crate::run::{Session, acts, alteration, resume, running};
 use crate::store::instances::{self, InstanceRow};
 
 /// Who alters what in this call.
@@ -41,10 +42,12 @@ pub fn alter_named(
     access::require_own_command(&row, &compiled)?;
     lending::require_steering(&row, &compiled)?;
     let author = author(reason);
+    let by = Some(acts::of_call(session, ActKind::Alter, &compiled)?.by);
     if alteration::must_wait([&change], &row, &compiled) {
         alteration::keep(session, &mut row, &compiled, &[change], &author, &mut Vec::new())?;
         return Ok((row, None));
     }
-    let former = alteration::apply(session, &mut row, &compiled, &[change], &author, on_fault, &mut Vec::new())?;
+    let problems = &mut Vec::new();
+    let former = alteration::apply(session, &mut row, &compiled, &[change], &author, by, on_fault, problems)?;
     Ok((row, former))
 }

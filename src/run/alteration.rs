@@ -5,7 +5,7 @@
 use serde_json::Value;
 use workflow_engine::alteration::{Alteration, Author};
 use workflow_engine::instance::SubStatus;
-use workflow_engine::journal::EventKind;
+use workflow_engine::journal::{ActKind, EventKind, Identity};
 use workflow_engine::{Error, execution};
 
 use crate::access::lending;
@@ -42,8 +42,7 @@ pub fn keep(
     problems: &mut Vec<String>,
 ) -> Result<(), PgError> {
     try_out(session, row, compiled, alterations, problems)?;
-    kept_act::keep_alterations(session, row, alterations, author);
-    Ok(())
+    kept_act::keep_alterations(session, row, alterations, author)
 }
 
 /// Says whether alterations can be made, and makes none.
@@ -83,6 +82,7 @@ pub fn apply(
     compiled: &Compiled,
     alterations: &[Alteration],
     author: &Author,
+    by: Option<Identity>,
     on_fault: OnFault,
     problems: &mut Vec<String>,
 ) -> Result<Option<Value>, PgError> {
@@ -92,7 +92,8 @@ pub fn apply(
         reclaim_key(row, compiled)?;
     }
     let mut former = None;
-    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: None };
+    let act = by.map(|by| Session::act_of(ActKind::Alter, by));
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: None, act };
     burst::run(session, burst, |program, instance, host, limits| {
         let altered = execution::alter(program, instance, alterations, author, host, limits);
         let delta = altered.inspect_err(|failed| problems.extend(why(failed)))?;

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use workflow_engine::activity::short_name;
 use workflow_engine::execution::sequence_of;
 use workflow_engine::fault::{Fault, TASK_FAILED};
-use workflow_engine::journal::{Event, EventKind};
+use workflow_engine::journal::{ActKind, Event, EventKind};
 use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
 use workflow_engine::{Program, execution, stimulus};
 
@@ -22,7 +22,7 @@ use crate::pg::{PgError, guc, rows};
 use crate::run::burst::OnFault;
 use crate::run::gone::{self, Missing};
 use crate::run::opener::judge;
-use crate::run::{Session, alter, consume, isolated, kept_answer, limits, notices, paused, resume};
+use crate::run::{Session, acts, alter, consume, isolated, kept_answer, limits, notices, paused, resume};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::journal;
@@ -90,6 +90,7 @@ pub fn complete(
     {
         return Ok(waiting.row);
     }
+    waiting.act = Some(acts::of_call(session, ActKind::Complete, &compiled)?);
     let answer = Answer::Completed(result, token.as_ref());
     if kept_answer::must_wait(&waiting, &compiled, token.is_none()) {
         kept_answer::keep(session, &mut waiting, answer, None);
@@ -125,7 +126,8 @@ pub fn complete_for_people(
         "It can be completed when the lease ends, or when the worker gives it back.",
     )?;
     judge(&compiled.program, &waiting, result)?;
-    note_override(session, &mut waiting, reason);
+    note_override(session, &mut waiting, &compiled, reason)?;
+    waiting.act = Some(session.act(ActKind::Complete)?);
     let answer = Answer::Completed(result, None);
     if kept_answer::must_wait(&waiting, &compiled, true) {
         kept_answer::keep(session, &mut waiting, answer, None);
@@ -138,7 +140,8 @@ pub fn complete_for_people(
     Ok(waiting.row)
 }
 
-fn note_override(session: &Session, waiting: &mut Waiting, reason: String) {
+fn note_override(session: &Session, waiting: &mut Waiting, compiled: &Compiled, reason: String) -> Result<(), PgError> {
+    let act = acts::of_call(session, ActKind::Override, compiled)?;
     let data = alter::author(Some(reason)).data("OverrideTask");
     let (instance, bookmark) = (&mut waiting.row.instance, &waiting.bookmark);
     let (activity, kind) = (bookmark.activity_id.clone(), short_name(&bookmark.activity_type).to_owned());
@@ -147,9 +150,10 @@ fn note_override(session: &Session, waiting: &mut Waiting, reason: String) {
         bookmark_id: Some(bookmark.id),
         ..Event::of_activity(EventKind::Altered, activity, kind, Some(Value::Object(data)))
     };
-    let seq = journal::take_rows(instance, 1);
+    let seq = journal::take_rows(instance, Some(&act), 1);
     instances::save_state(instance);
-    rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
+    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], session.timestamp()));
+    Ok(())
 }
 
 /// Ends an attempt with a failure: the task is tried again, or its activity faults.
@@ -174,6 +178,7 @@ pub fn fail(
     if failure.retry && give_back(session, &compiled.program, &waiting, &fault, failure.retry_in) {
         return Ok((TaskAfterFailure::Open, None));
     }
+    waiting.act = Some(acts::of_call(session, ActKind::Fail, &compiled)?);
     let answer = Answer::Failed(&token);
     if kept_answer::must_wait(&waiting, &compiled, false) {
         kept_answer::keep(session, &mut waiting, answer, Some(&fault));

@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::activity::short_name;
 use workflow_engine::execution::{ForPeople, sequence_of};
-use workflow_engine::journal::{Event, EventKind};
+use workflow_engine::journal::{Act, ActKind, Event, EventKind};
 
 use crate::access::{self, Operation, people};
 use crate::compiled;
 use crate::error;
 use crate::pg::{PgError, role, rows};
 use crate::run::gone::{self, Missing};
-use crate::run::{Session, resume, running};
+use crate::run::{Session, acts, resume, running};
 use crate::store::assignments::{self, Assignment, Entry};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::{instances, journal};
@@ -31,6 +31,7 @@ pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<boo
     }
     running::refuse(waiting.row.instance.id)?;
     let is_own = require_assign(&waiting, to.as_deref())?;
+    let act = acts::of_call(session, ActKind::Assign, &*compiled::of_instance(&waiting.row)?)?;
     // A claim does not lock the instance.
     bookmarks::lock_lease(&mut waiting);
     let hint = "It can be assigned when the lease ends, or when the worker gives it back.";
@@ -46,7 +47,7 @@ pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<boo
     }
     assignments::assign(&task, to.as_deref());
     let after = Assignment { assignee: to, ..Assignment::default() };
-    note(session, &mut waiting, before.assignee(), after.assignee());
+    note(session, &mut waiting, &act, before.assignee(), after.assignee());
     Ok(true)
 }
 
@@ -80,7 +81,7 @@ fn require_assign(waiting: &Waiting, to: Option<&str>) -> Result<bool, PgError> 
 }
 
 /// Records the change in the journal, and lets workers that wait look again.
-fn note(session: &Session, waiting: &mut Waiting, from: Option<Entry<'_>>, to: Option<Entry<'_>>) {
+fn note(session: &Session, waiting: &mut Waiting, act: &Act, from: Option<Entry<'_>>, to: Option<Entry<'_>>) {
     let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
     for (name, entry) in [("from", from), ("to", to)] {
         data.extend(entry.map(|entry| (name.to_owned(), Value::String(entry.title()))));
@@ -92,9 +93,9 @@ fn note(session: &Session, waiting: &mut Waiting, from: Option<Entry<'_>>, to: O
         bookmark_id: Some(bookmark.id),
         ..Event::of_activity(EventKind::Assigned, activity, kind, Some(Value::Object(data)))
     };
-    let seq = journal::take_rows(instance, 1);
+    let seq = journal::take_rows(instance, Some(act), 1);
     instances::save_state(instance);
-    rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
+    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(act), &[event], session.timestamp()));
     if let Some(name) = bookmarks::task_name(bookmark) {
         wake::note_task(name);
     }

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 use workflow_engine::execution::Delta;
 use workflow_engine::instance::{Instance, SubStatus};
-use workflow_engine::journal::EventKind;
+use workflow_engine::journal::{Act, ActKind, EventKind};
 use workflow_engine::{Bookmark, Error, Host, Limits, Program};
 
 use crate::access::hearing::{Hearing, Verdict};
@@ -17,7 +17,7 @@ use crate::run::host::SpiHost;
 use crate::run::notices::{tell_how_to_fire, warn_faulted};
 use crate::run::save::{BurstEnd, Consumed, RowBefore, RowState};
 use crate::run::session::{FollowUp, Publisher, RequestFault};
-use crate::run::{Session, abandoned, child_report, continued, isolated, running, save};
+use crate::run::{Session, abandoned, acts, child_report, continued, isolated, running, save};
 use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::queue::WantedBookmark;
@@ -46,6 +46,8 @@ pub struct StoredBurst<'a> {
     pub on_fault: OnFault,
     /// The bookmark that the burst resumes.
     pub resumed: Option<Consumed<'a>>,
+    /// What someone did, which the burst records; `None`: the engine runs it.
+    pub act: Option<Act>,
 }
 
 /// Runs a burst and saves what it changed.
@@ -55,7 +57,10 @@ pub fn run(
     body: impl FnOnce(&Program, &mut Instance, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<BurstEnd, PgError> {
     session.count_burst()?;
-    let StoredBurst { row, compiled, state, on_fault, resumed } = burst;
+    let StoredBurst { row, compiled, state, on_fault, resumed, mut act } = burst;
+    if let Some(act) = act.as_ref().filter(|act| act.kind != ActKind::Start) {
+        acts::require_actor(&act.by, act.kind, compiled)?;
+    }
     let id = row.instance.id;
     let before = RowBefore::of(row);
     let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
@@ -103,7 +108,7 @@ pub fn run(
     let saved = {
         // Row triggers on the tables see the instance half written, so they count as inside its burst.
         let _mark = running::Mark::set(id);
-        save::save(session, row, compiled, state, &before, &delta, resumed)
+        save::save(session, row, compiled, state, &before, &delta, resumed, act.as_mut())
     };
     let Some(has_queue) = saved else {
         forget_deferred(id);
@@ -201,7 +206,7 @@ fn collect_work(
         session.follow_ups.extend(deferred.into_iter().map(|item| FollowUp::Item(Box::new(item))));
     }
     child_report::note_end(session, row)?;
-    let publisher = Publisher { instance: instance.id, owner: row.owner.clone() };
+    let publisher = Publisher { instance: instance.id, owner: row.owner.clone(), starter: row.starter.clone() };
     let new = delta.children.into_iter();
     session.follow_ups.extend(new.map(|child| FollowUp::Child(Box::new(child), publisher.clone())));
     // A `definer` publishes as the owner of the definition, as if its SQL had called wf_publish_event: a role that

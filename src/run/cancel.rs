@@ -6,6 +6,7 @@ use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::instance::compensation::Ending;
+use workflow_engine::journal::{Act, ActKind};
 
 use crate::access::{Operation, instance};
 use crate::compiled::{self, Compiled};
@@ -102,7 +103,8 @@ fn cancel_if_there(
         let is_under_way = row.instance.state.ending() == Ending::Cancelled;
         return Ok(Some(if is_under_way { CancelEffect::IsUnderWay } else { CancelEffect::HadEnded }));
     }
-    end(session, &mut row, &compiled, reason, force)?;
+    let act = Some(session.act(ActKind::Cancel)?);
+    end(session, &mut row, &compiled, reason, force, act)?;
     paused::tell_if_paused(&row);
     Ok(Some(CancelEffect::Now))
 }
@@ -120,9 +122,10 @@ pub fn end(
     compiled: &Compiled,
     reason: Option<&str>,
     force: bool,
+    act: Option<Act>,
 ) -> Result<(), PgError> {
     let before = row.instance.sub_status;
-    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None };
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None, act };
     let ended = burst::run(session, burst, |program, instance, host, _| {
         execution::cancel(program, instance, reason, force, host)
     });

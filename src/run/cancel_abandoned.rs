@@ -34,6 +34,7 @@ pub fn cancel(session: &mut Session, child: Uuid, owner: &Owner) -> Result<(), P
         Err(error) => Some(error),
     };
     let item = Item {
+        sent_by: None,
         id: session.new_id(),
         filter: Filter { instance_id: Some(child), name: Some(stimulus::CANCEL.to_owned()), ..Filter::default() },
         stimulus: None,
@@ -119,7 +120,7 @@ fn cancel_if_free(
     }
     // No activity waits for its report.
     row.parent = row.parent.map(|parent| instances::Parent { bookmark: None, ..parent });
-    cancel::end(session, &mut row, &compiled, Some(REASON), false)?;
+    cancel::end(session, &mut row, &compiled, Some(REASON), false, None)?;
     let below = instances::children(id).into_iter();
     session.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
     Ok(CancelAttempt::Done)

@@ -56,6 +56,7 @@ pub fn defer(session: &mut Session, report: &ChildReport) {
 
 fn item(session: &mut Session, report: &ChildReport) -> Item {
     Item {
+        sent_by: None,
         id: session.new_id(),
         filter: Filter { bookmark_id: Some(report.bookmark), instance_id: Some(report.parent), ..Filter::default() },
         stimulus: None,

@@ -64,7 +64,7 @@ fn new_row(compiled: &Compiled, child: NewChild, parent: &Publisher) -> Result<I
     let NewChild { id, input, correlation_id, bookmark_id, begin, .. } = child;
     let hears_of_end = bookmark_id.filter(|_| begin != Begin::Now);
     let of = Parent { instance: parent.instance, bookmark: hears_of_end };
-    create::new_row(id, compiled, parent.owner.clone(), correlation_id, None, input, Some(of))
+    create::new_row(id, compiled, parent.owner.clone(), correlation_id, None, input, Some(of), parent.starter.clone())
 }
 
 /// Starts a child in this session.

@@ -44,9 +44,10 @@ pub fn use_up(
     if waiting.bookmark.name == stimulus::TIMEOUT {
         opener::count_attempts(waiting, compiled);
     }
-    let Waiting { resumed, row, bookmark, lease, is_locked, by_time, .. } = waiting;
+    let Waiting { resumed, row, bookmark, lease, is_locked, by_time, act, .. } = waiting;
     let taking = Consumed { bookmark, lease, is_locked: *is_locked, answer, by_time: *by_time, is_taken };
-    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
+    let burst =
+        StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking), act: act.take() };
     burst::run(session, burst, |program, instance, host, limits| body(program, instance, resumed, host, limits))?;
     Ok(())
 }

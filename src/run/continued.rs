@@ -55,7 +55,7 @@ pub fn create(
     let input = if let Value::Object(members) = next.input.0 { members } else { Map::new() };
     let (old, owner) = (&before.instance, before.owner.clone());
     let (key, name) = (old.correlation_id.clone(), old.name.clone());
-    let mut row = new_row(next.id, &target, owner, key, name, input, before.parent)?;
+    let mut row = new_row(next.id, &target, owner, key, name, input, before.parent, before.starter.clone())?;
     row.schedule_id = before.schedule_id;
     row.continued_from = Some(old.id);
     let ended = create_pending(session, &mut row, &target, &StartPoint::ROOT, None, session.now);

@@ -16,7 +16,7 @@ use crate::pg::{PgError, json, rows};
 use crate::run::activation::activation_key;
 use crate::run::save::BurstEnd;
 use crate::run::{Session, running};
-use crate::store::instances::{self, InstanceRow, Parent};
+use crate::store::instances::{self, InstanceRow, Parent, Starter};
 use crate::store::leases::Lease;
 use crate::store::owners::Owner;
 use crate::store::triggers::TriggerRow;
@@ -34,6 +34,7 @@ pub(super) fn new_row(
     name: Option<String>,
     input: impl Into<GivenInput>,
     parent: Option<Parent>,
+    starter: Starter,
 ) -> Result<InstanceRow, PgError> {
     route::require_start(&compiled.row.definition_id, correlation_id.as_deref(), parent.map(|it| it.instance))?;
     let activation_key = activation_key(compiled, correlation_id.as_deref());
@@ -48,6 +49,7 @@ pub(super) fn new_row(
         parent,
         continued_from: None,
         paused_at: None,
+        starter,
         open: None,
     })
 }

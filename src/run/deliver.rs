@@ -6,6 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution::Published;
 use workflow_engine::instance::EVERYONE;
+use workflow_engine::journal::ActKind;
 use workflow_engine::stimulus;
 
 use crate::access::hearing::{Hearing, Verdict};
@@ -144,6 +145,7 @@ fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
         stimulus: stimulus.payload.as_ref().map(json::copy),
         input: stimulus.input.as_ref().map(json::copy),
         sender: stimulus.sender.clone(),
+        sent_by: stimulus.sent_by.clone(),
         attempts: 0,
         expires_at: Timestamp::INFINITY,
         deferred_for: None,
@@ -295,6 +297,7 @@ fn resume_bookmark(
             if bookmarks::is_task(&waiting.bookmark) {
                 opener::judge(&compiled.program, &waiting, stimulus.input.as_ref())?;
             }
+            waiting.act = stimulus.sent_by.clone().map(|by| Session::act_of(ActKind::Send, by));
             resume::resume_at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
             Ok(BookmarkDelivery::Resumed)
         }
@@ -347,6 +350,7 @@ pub fn published(session: &mut Session, published: Published, publisher: Publish
         payload: published.payload,
         input: published.input,
         sender: publisher.owner,
+        sent_by: None,
         was_kept: false,
     };
     // A local one is for this run, and not for the one that may have begun in its place.

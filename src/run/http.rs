@@ -11,6 +11,7 @@ use workflow_engine::http::choice::{Choice, choose};
 use workflow_engine::http::endpoint::route_of;
 use workflow_engine::http::{Endpoint, Request, Response};
 use workflow_engine::instance::check_correlation_id;
+use workflow_engine::journal::ActKind;
 use workflow_engine::stimulus::HTTP_ENDPOINT;
 
 use crate::access::instance::{self, Subject};
@@ -319,6 +320,7 @@ fn go_on(session: &mut Session, listener: &Listener) -> Result<Began, PgError> {
         Claim::Busy(Reason::Faulted) => return Ok(not_run(Response::message(409, "The workflow is faulted."))),
         Claim::Busy(_) => return Ok(not_run(busy())),
     };
+    waiting.act = Some(session.act(ActKind::Send)?);
     resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store)?;
     Ok(Began::Served(compiled, waiting.row.owner))
 }

@@ -9,8 +9,8 @@ use uuid::Uuid;
 use workflow_engine::alteration::{Alteration, Author, Changes};
 use workflow_engine::stimulus;
 
-use crate::pg::json;
 use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, json};
 use crate::run::Session;
 use crate::run::notices::tell_left_to_owner;
 use crate::store::bookmarks::Waiting;
@@ -35,46 +35,55 @@ pub enum Act {
 }
 
 /// Keeps a resume of a bookmark.
-pub fn keep_resume(session: &mut Session, waiting: &Waiting, input: Option<&Value>) {
+pub fn keep_resume(session: &mut Session, waiting: &Waiting, input: Option<&Value>) -> Result<(), PgError> {
     // An answer that was kept is due already.
     if waiting.bookmark.name != stimulus::ANSWER {
         let bookmark_id = Some(waiting.bookmark.id);
         let filter = Filter { bookmark_id, instance_id: Some(waiting.row.instance.id), ..Filter::default() };
-        insert(session, filter, input.map(json::copy));
+        insert(session, filter, input.map(json::copy))?;
     }
     tell_left_to_owner(&waiting.row);
+    Ok(())
 }
 
 /// Keeps a retry.
-pub fn keep_retry(session: &mut Session, row: &InstanceRow, activity_ids: Option<&[String]>) {
-    keep(session, row, json!({ RETRY: activity_ids }));
+pub fn keep_retry(session: &mut Session, row: &InstanceRow, activity_ids: Option<&[String]>) -> Result<(), PgError> {
+    keep(session, row, json!({ RETRY: activity_ids }))
 }
 
 /// Keeps alterations.
-pub fn keep_alterations(session: &mut Session, row: &InstanceRow, alterations: &[Alteration], author: &Author) {
+pub fn keep_alterations(
+    session: &mut Session,
+    row: &InstanceRow,
+    alterations: &[Alteration],
+    author: &Author,
+) -> Result<(), PgError> {
     let alterations: Vec<Value> = alterations.iter().map(Alteration::to_json).collect();
-    keep(session, row, json!({ ALTER: alterations, REASON: author.reason }));
+    keep(session, row, json!({ ALTER: alterations, REASON: author.reason }))
 }
 
-fn keep(session: &mut Session, row: &InstanceRow, act: Value) {
+fn keep(session: &mut Session, row: &InstanceRow, act: Value) -> Result<(), PgError> {
     let name = Some(stimulus::ACT.to_owned());
     let filter = Filter { instance_id: Some(row.instance.id), name, ..Filter::default() };
-    insert(session, filter, Some(act));
+    insert(session, filter, Some(act))?;
     tell_left_to_owner(row);
+    Ok(())
 }
 
-fn insert(session: &mut Session, filter: Filter, input: Option<Value>) {
+fn insert(session: &mut Session, filter: Filter, input: Option<Value>) -> Result<(), PgError> {
     let item = Item {
         id: session.new_id(),
         filter,
         stimulus: None,
         input,
         sender: session.sender(),
+        sent_by: Some(session.identity()?),
         attempts: 0,
         expires_at: Timestamp::INFINITY,
         deferred_for: None,
     };
     queue::insert(&item, session.timestamp());
+    Ok(())
 }
 
 /// The instance on which an item of the queue acts; `None`: the item is a stimulus.

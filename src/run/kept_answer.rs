@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::bookmark::Resumed;
 use workflow_engine::fault::{Fault, TASK_FAILED};
+use workflow_engine::journal::{Act, ActKind, Identity};
 use workflow_engine::{Bookmark, execution, stimulus};
 
 use crate::access::lending;
 use crate::compiled::Compiled;
-use crate::pg::{PgError, rows};
+use crate::pg::{PgError, json, rows};
 use crate::run::burst::OnFault;
 use crate::run::notices::tell_how_to_fire;
 use crate::run::{Session, consume, limits, running};
@@ -27,6 +28,8 @@ use crate::store::tasks::{self, Answer};
 const TASK: &str = "Task";
 /// The member that holds the fault, if the last attempt failed.
 const FAULT: &str = "Fault";
+/// The member of the metadata that says who answered, if it was not the engine.
+const BY: &str = "By";
 
 /// Whether what follows the answer to a task must wait, for a session of the owner or for the end of a pause.
 /// `is_named`: the call named the task without a token, as a person does.
@@ -42,7 +45,7 @@ pub fn must_wait(waiting: &Waiting, compiled: &Compiled, is_named: bool) -> bool
 /// failed.
 pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fault: Option<&Fault>) {
     let (id, now) = (session.new_id(), session.timestamp());
-    let Waiting { row, bookmark, lease, is_locked, .. } = waiting;
+    let Waiting { row, bookmark, lease, is_locked, act, .. } = waiting;
     let fault = fault.map(|fault| {
         json!({
             "message": fault.message,
@@ -55,6 +58,7 @@ pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fa
         id,
         name: stimulus::ANSWER.to_owned(),
         payload: Some(json!({ TASK: bookmark.id, FAULT: fault })),
+        metadata: with_identity(bookmark.metadata.as_ref(), act.as_ref()),
         due_at: Some(session.now),
         ..bookmark.clone()
     };
@@ -63,7 +67,7 @@ pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fa
     rows::write(|writer| {
         bookmarks::take(writer, bookmark, *is_locked, now);
         bookmarks::insert(writer, &kept, &Lease::default(), &row.instance, now);
-        tasks::close(writer, &bookmark.id, lease, answer, now);
+        tasks::close(writer, &bookmark.id, lease, answer, act.as_ref().map(|act| &act.by), now);
     });
     limits::note_end(bookmarks::task_name(bookmark), lease);
     let execution = bookmark.activity_instance_id;
@@ -95,6 +99,7 @@ pub fn go_on(
         return Err(PgError::new("XX001", format!("bookmark {id} has no answer to a task")));
     };
     // The burst resumes the bookmark of the task, which this one stands for.
+    waiting.act = waiting.resumed.metadata.as_ref().and_then(|metadata| act_of(&metadata[BY], fault.is_some()));
     waiting.resumed.id = task;
     waiting.resumed.name = stimulus::RUN_TASK.name.to_owned();
     waiting.resumed.payload = Some(stimulus::task_payload(task, &name));
@@ -110,6 +115,29 @@ pub fn go_on(
             None => execution::resume(program, instance, resumed, result.as_ref(), host, limits),
         },
     )
+}
+
+/// The metadata of a bookmark, and who answered.
+fn with_identity(metadata: Option<&Value>, act: Option<&Act>) -> Option<Value> {
+    let members = metadata.and_then(Value::as_object).map(json::copy_members);
+    let Some(act) = act else { return members.map(Value::Object) };
+    let mut members = members.unwrap_or_default();
+    members.insert(BY.to_owned(), identity(act));
+    Some(Value::Object(members))
+}
+
+/// Who answered, as JSON.
+fn identity(act: &Act) -> Value {
+    let Identity { role, login, actor } = &act.by;
+    json!({ "role": role, "login": login, "actor": actor })
+}
+
+/// The act of an answer that was kept, from what [`identity`] wrote.
+fn act_of(by: &Value, has_failed: bool) -> Option<Act> {
+    let id = |name: &str| by[name].as_u64().and_then(|id| u32::try_from(id).ok());
+    let actor = by["actor"].as_str().map(ToOwned::to_owned);
+    let kind = if has_failed { ActKind::Fail } else { ActKind::Complete };
+    Some(Session::act_of(kind, Identity { role: id("role")?, login: id("login"), actor }))
 }
 
 /// The task, its name, its result, and the fault with the number of attempts.

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::instance::compensation::Record;
-use workflow_engine::journal::{Event, EventKind};
+use workflow_engine::journal::{ActKind, Event, EventKind};
 use workflow_engine::migration::{Mapping, Migration, Moved, Problem, Severity, Timers, is_refused};
 
 use crate::access::{self, Operation, instance, lending};
@@ -27,7 +27,7 @@ use crate::pg::{PgError, interrupt, role, rows};
 use crate::run::activation::activation_key;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::save::RowState;
-use crate::run::{Session, resume, running, version};
+use crate::run::{Session, acts, resume, running, version};
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::{compensations, journal, migration, route};
@@ -171,7 +171,7 @@ impl VersionChange {
             false => self.cancel(session, prepared)?,
         };
         let Prepared { mut row, moved, records, .. } = prepared;
-        self.save(session, &mut row, &moved, &records);
+        self.save(session, &mut row, &moved, &records)?;
         if moved.after.is_empty() {
             return Ok(());
         }
@@ -200,16 +200,20 @@ impl VersionChange {
         Ok(again)
     }
 
-    fn save(&self, session: &Session, row: &mut InstanceRow, moved: &Moved, records: &[Record]) {
+    fn save(&self, session: &Session, row: &mut InstanceRow, moved: &Moved, records: &[Record]) -> Result<(), PgError> {
         let before = row.activation_key.take();
         row.activation_key = self.key(row);
         row.definition_version_id = self.new.row.id;
         let event = self.event();
-        let seq = journal::take_rows(&mut row.instance, 1);
+        let act = session.has_caller().then(|| session.act(ActKind::Migrate)).transpose()?;
+        if let Some(act) = &act {
+            acts::require_actor(&act.by, act.kind, &self.new)?;
+        }
+        let seq = journal::take_rows(&mut row.instance, act.as_ref(), 1);
         let now = session.timestamp();
         rows::write(|writer| {
             migration::save(writer, row, moved.variables_changed, before.as_deref(), now);
-            journal::append(writer, &row.instance.id, seq, &[event], now);
+            journal::append(writer, &row.instance.id, seq, act.as_ref(), &[event], now);
         });
         let (id, program) = (row.instance.id, self.migration.target());
         if !moved.renamed.is_empty() {
@@ -223,6 +227,7 @@ impl VersionChange {
             // Due work may have to run in a session of another role now.
             wake::note_all();
         }
+        Ok(())
     }
 
     fn event(&self) -> Event {
@@ -251,7 +256,7 @@ impl VersionChange {
 }
 
 fn stored<'a>(row: &'a mut InstanceRow, compiled: &'a Compiled) -> StoredBurst<'a> {
-    StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None }
+    StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None, act: None }
 }
 
 /// What decides in whose session an instance of a version may run.

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use pgrx::pg_sys::Oid;
 use serde_json::json;
 use uuid::Uuid;
-use workflow_engine::journal::{Event, EventKind};
+use workflow_engine::journal::{ActKind, Event, EventKind};
 
 use crate::access::{self, Operation};
 use crate::compiled;
@@ -119,12 +119,12 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> 
             .hint("Change the owner of the parent: children of the same owner follow."));
     }
     let new = owners::by_id(new_id);
-    hand_over(session, &mut row, &new);
+    hand_over(session, &mut row, &new)?;
     let mut below = VecDeque::from(instances::children(id));
     while let Some(child) = below.pop_front() {
         // Another session may have deleted the child, or changed its owner, while this one waited for the lock.
         if let Some(mut row) = lock(session, child)?.filter(|row| row.owner.id == owner.id) {
-            hand_over(session, &mut row, &new);
+            hand_over(session, &mut row, &new)?;
             below.extend(instances::children(child));
         }
     }
@@ -132,13 +132,15 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> 
 }
 
 /// Gives a locked instance to another owner, and records that in its journal.
-fn hand_over(session: &Session, row: &mut InstanceRow, new: &Owner) {
+fn hand_over(session: &Session, row: &mut InstanceRow, new: &Owner) -> Result<(), PgError> {
+    let act = session.act(ActKind::SetOwner)?;
     let data = json!({ "by": role::name(role::current()), "from": row.owner.title(), "to": new.title() });
     let event = Event::of_workflow(EventKind::OwnerChanged, Some(data));
     let instance = &mut row.instance;
-    let seq = journal::take_rows(instance, 1);
+    let seq = journal::take_rows(instance, Some(&act), 1);
     instances::set_owner(instance, new.id);
-    rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
+    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], session.timestamp()));
+    Ok(())
 }
 
 fn lock(session: &mut Session, id: Uuid) -> Result<Option<InstanceRow>, PgError> {

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
-use workflow_engine::journal::{Event, EventKind};
+use workflow_engine::journal::{ActKind, Event, EventKind};
 
 use crate::access::{self, Operation, lending};
 use crate::compiled::{self, Compiled};
@@ -21,7 +21,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, role, rows};
 use crate::run::due_bookmark::{end_pause, is_ending};
 use crate::run::notices::tell_how_to_fire;
-use crate::run::{Session, resume, running};
+use crate::run::{Session, acts, resume, running};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners;
 use crate::store::{journal, pauses, queue};
@@ -61,7 +61,7 @@ fn pause_if_there(
     reason: Option<&str>,
     with: Option<&Uuid>,
 ) -> Result<Option<bool>, PgError> {
-    let Some((mut row, _)) = lock(session, instance_id)? else { return Ok(None) };
+    let Some((mut row, compiled)) = lock(session, instance_id)? else { return Ok(None) };
     if row.instance.has_ended() {
         return Ok(Some(false));
     }
@@ -73,7 +73,7 @@ fn pause_if_there(
     }
     // If it was its turn to begin, it is another one's now.
     wake::note_calls(true);
-    note(session, &mut row, EventKind::Paused, reason);
+    note(session, &mut row, &compiled, ActKind::Pause, reason)?;
     Ok(Some(true))
 }
 
@@ -88,14 +88,23 @@ fn lock(session: &mut Session, instance_id: Uuid) -> Result<Option<(InstanceRow,
 }
 
 /// Records a pause or its end in the journal.
-fn note(session: &Session, row: &mut InstanceRow, kind: EventKind, reason: Option<&str>) {
+fn note(
+    session: &Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    act: ActKind,
+    reason: Option<&str>,
+) -> Result<(), PgError> {
+    let kind = if act == ActKind::Pause { EventKind::Paused } else { EventKind::Unpaused };
+    let act = acts::of_call(session, act, compiled)?;
     let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
     data.extend(reason.map(|reason| ("reason".to_owned(), Value::from(reason))));
     let event = Event::of_workflow(kind, Some(Value::Object(data)));
     let instance = &mut row.instance;
-    let seq = journal::take_rows(instance, 1);
+    let seq = journal::take_rows(instance, Some(&act), 1);
     instances::save_state(instance);
-    rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
+    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], session.timestamp()));
+    Ok(())
 }
 
 /// Ends the pause of an instance and of those that were paused with it. The locks of these come after that of the
@@ -126,7 +135,7 @@ fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
     let Some((mut row, compiled)) = lock(session, instance_id)?.filter(|(row, _)| row.paused_at.is_some()) else {
         return Ok(());
     };
-    note(session, &mut row, EventKind::Unpaused, None);
+    note(session, &mut row, &compiled, ActKind::Unpause, None)?;
     if lending::runs_here(&row.owner, &compiled) || !has_kept(instance_id) {
         return end_pause(session, row, &compiled);
     }

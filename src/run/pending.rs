@@ -6,13 +6,14 @@ use workflow_engine::stimulus;
 
 use crate::compiled::Compiled;
 use crate::pg::{PgError, json};
-use crate::run::Session;
 use crate::run::admission::{self, Start};
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::create::{StartPoint, create_pending, new_row};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::save::{Consumed, RowState};
+use crate::run::{Session, acts};
 use crate::store::bookmarks::Waiting;
+use crate::store::instances::Starter;
 use crate::store::owners::Owner;
 use crate::store::tasks::Answer;
 use crate::wake;
@@ -26,7 +27,7 @@ pub fn create_due(
     input: Map<String, Value>,
 ) -> Result<(), PgError> {
     let id = session.new_id();
-    let mut row = new_row(id, compiled, owner, Some(correlation_id), None, input, None)?;
+    let mut row = new_row(id, compiled, owner, Some(correlation_id), None, input, None, Starter::default())?;
     let now = session.now;
     create_pending(session, &mut row, compiled, &StartPoint::ROOT, None, now);
     tell_how_to_fire();
@@ -70,7 +71,8 @@ pub fn start_pending(
         by_time: false,
         is_taken: waiting.bookmark.auto_burn,
     };
-    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
+    let act = acts::of_pending_start(row);
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking), act };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)
     })?;

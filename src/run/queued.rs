@@ -1,5 +1,7 @@
 //! Delivering kept stimuli: when a bookmark appears that matches, and in the sweep.
 
+use workflow_engine::journal::ActKind;
+
 use crate::access::hearing::{Hearing, Verdict};
 use crate::access::lending;
 use crate::compiled;
@@ -54,6 +56,7 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
         payload: item.stimulus.as_ref().map(json::copy),
         input: item.input.as_ref().map(json::copy),
         sender: item.sender.clone(),
+        sent_by: item.sent_by.clone(),
         was_kept: true,
     }
 }
@@ -144,6 +147,7 @@ fn deliver_all(session: &mut Session, item: &Item, stored: &StoredBookmark) -> R
         return Ok(Swept::Stays);
     }
     let inputs: Vec<_> = items.iter().map(|item| item.input.as_ref()).collect();
+    waiting.act = item.sent_by.clone().map(|by| Session::act_of(ActKind::Send, by));
     consume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
     Ok(Swept::Resumed(inputs.len() as u64))
 }

@@ -57,11 +57,13 @@ pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<S
     match act {
         // A retry that was made twice finds nothing to do.
         Act::Retry(_) if !resume::has_faults(&row) => {}
-        Act::Retry(ids) => resume::retry_locked(session, &mut row, &compiled, ids.as_deref(), OnFault::Store)?,
+        Act::Retry(ids) => {
+            resume::retry_locked(session, &mut row, &compiled, ids.as_deref(), item.sent_by.clone(), OnFault::Store)?
+        }
         Act::Alter(alterations, reason) => {
             let author = Author { role: item.sender.title(), reason };
-            let problems = &mut Vec::new();
-            alteration::apply(session, &mut row, &compiled, &alterations, &author, OnFault::Store, problems)?;
+            let (by, problems) = (item.sent_by.clone(), &mut Vec::new());
+            alteration::apply(session, &mut row, &compiled, &alterations, &author, by, OnFault::Store, problems)?;
             if alteration::cancels(&alterations) {
                 alteration::cancel_below(session, &row);
             }

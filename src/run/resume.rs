@@ -5,6 +5,7 @@ use std::rc::Rc;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::instance::SubStatus;
+use workflow_engine::journal::{ActKind, Identity};
 use workflow_engine::{execution, stimulus};
 
 use crate::access::{self, Operation, lending, people};
@@ -15,7 +16,7 @@ use crate::run::activation::reclaim_key;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::gone::{self, Missing};
 use crate::run::save::RowState;
-use crate::run::{Session, consume, kept_act, kept_answer, notices, opener, paused, running};
+use crate::run::{Session, acts, consume, kept_act, kept_answer, notices, opener, paused, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::tasks::Answer;
@@ -37,7 +38,10 @@ pub fn resume_by_id(
     };
     paused::refuse(&waiting.row, &compiled)?;
     refuse_leased(session, &waiting, GIVE_TOKEN)?;
-    if bookmarks::is_task(&waiting.bookmark) {
+    let is_task = bookmarks::is_task(&waiting.bookmark);
+    let kind = if is_task { ActKind::Complete } else { ActKind::Resume };
+    waiting.act = Some(acts::of_call(session, kind, &compiled)?);
+    if is_task {
         opener::judge(&compiled.program, &waiting, input)?;
         if kept_answer::must_wait(&waiting, &compiled, true) {
             kept_answer::keep(session, &mut waiting, Answer::Completed(input, None), None);
@@ -45,7 +49,7 @@ pub fn resume_by_id(
             return Ok(Some(waiting.row));
         }
     } else if !lending::act_runs_here(&waiting.row, &compiled) {
-        kept_act::keep_resume(session, &waiting, input);
+        kept_act::keep_resume(session, &waiting, input)?;
         return Ok(Some(waiting.row));
     }
     resume_at(session, &mut waiting, &compiled, input, on_fault)?;
@@ -112,11 +116,12 @@ pub fn retry(
     access::require_own_command(&row, &compiled)?;
     paused::refuse(&row, &compiled)?;
     refuse_retry(&row, &compiled)?;
+    let by = Some(acts::of_call(session, ActKind::Retry, &compiled)?.by);
     if !lending::act_runs_here(&row, &compiled) {
-        kept_act::keep_retry(session, &row, activity_ids);
+        kept_act::keep_retry(session, &row, activity_ids)?;
         return Ok(row);
     }
-    retry_locked(session, &mut row, &compiled, activity_ids, on_fault)?;
+    retry_locked(session, &mut row, &compiled, activity_ids, by, on_fault)?;
     Ok(row)
 }
 
@@ -142,7 +147,7 @@ pub fn has_faults(row: &InstanceRow) -> bool {
     }
 }
 
-/// Runs the faulted activities of a locked instance again.
+/// Runs the faulted activities of a locked instance again, for whoever asked for that.
 ///
 /// # Errors
 /// 55000 if it has none.
@@ -151,11 +156,13 @@ pub fn retry_locked(
     row: &mut InstanceRow,
     compiled: &Compiled,
     activity_ids: Option<&[String]>,
+    by: Option<Identity>,
     on_fault: OnFault,
 ) -> Result<(), PgError> {
     refuse_retry(row, compiled)?;
     reclaim_key(row, compiled)?;
-    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: None };
+    let act = by.map(|by| Session::act_of(ActKind::Retry, by));
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: None, act };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::retry(program, instance, activity_ids, host, limits)
     })?;

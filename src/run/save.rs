@@ -5,6 +5,7 @@ use workflow_engine::Bookmark;
 use workflow_engine::execution::{Delta, NewTask, activity_instance_id};
 use workflow_engine::instance::compensation::Ending;
 use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
+use workflow_engine::journal::{Act, ActKind};
 use workflow_engine::stimulus;
 
 use crate::clock;
@@ -99,9 +100,14 @@ pub fn save(
     before: &RowBefore,
     delta: &Delta,
     resumed: Option<Consumed<'_>>,
+    mut act: Option<&mut Act>,
 ) -> Option<bool> {
     memory::room_to_save();
-    let seq = journal::take_rows(&mut row.instance, delta.events.len());
+    if let Some(act) = act.as_deref_mut() {
+        name_subject(act, delta, resumed);
+    }
+    let act = act.as_deref();
+    let seq = journal::take_rows(&mut row.instance, act, delta.events.len());
     row.activation_key = match row.instance.sub_status {
         // What is about to end keeps the key that it has. One that was faulted may have lost it to another instance.
         SubStatus::Suspended if row.instance.state.ending() != Ending::None => before.activation_key.clone(),
@@ -122,8 +128,8 @@ pub fn save(
         write_bookmarks(writer, row, delta, &opened, now);
         write_resumed(writer, row, delta, resumed, now);
         let has_queue = queue::has_any(writer);
-        write_tasks(writer, row, delta, resumed, now);
-        journal::append(writer, &row.instance.id, seq, &delta.events, now);
+        write_tasks(writer, row, delta, resumed, act, now);
+        journal::append(writer, &row.instance.id, seq, act, &delta.events, now);
         has_queue
     });
     limits::note_opened(&delta.tasks, compiled.row.owner.id);
@@ -264,10 +270,26 @@ fn clear_due(row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) {
     }
 }
 
+/// Names the resumed bookmark in an act whose row has no event that names it.
+fn name_subject(act: &mut Act, delta: &Delta, resumed: Option<Consumed<'_>>) {
+    let bookmark = resumed.filter(|_| act.kind != ActKind::Start).map(|taking| taking.bookmark.id);
+    if bookmark.is_some() && delta.events.iter().all(|event| event.bookmark_id != bookmark) {
+        act.subject = bookmark;
+    }
+}
+
 /// Closes the resumed task and opens the new ones.
-fn write_tasks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>, now: Timestamp) {
+fn write_tasks(
+    writer: &mut Writer,
+    row: &InstanceRow,
+    delta: &Delta,
+    resumed: Option<Consumed<'_>>,
+    act: Option<&Act>,
+    now: Timestamp,
+) {
     if let Some(taking) = resumed.filter(|taking| bookmarks::is_task(taking.bookmark) && !delta.keep_resumed) {
-        tasks::close(writer, &taking.bookmark.id, taking.lease, taking.answer, now);
+        let by = act.map(|act| &act.by);
+        tasks::close(writer, &taking.bookmark.id, taking.lease, taking.answer, by, now);
         limits::note_end(bookmarks::task_name(taking.bookmark), taking.lease);
     }
     let instance = &row.instance;

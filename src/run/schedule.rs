@@ -50,7 +50,9 @@ pub fn put(session: &mut Session, name: &str, settings: &Settings, request: &Job
     } else {
         let hash = stimulus::hash(STIMULUS, None, Some(&id.to_string()));
         let created_at = session.timestamp();
-        let fixed = FixedColumns { id, stimulus: STIMULUS, hash, owner, name, created_at };
+        let actor = session.identity()?.actor;
+        let made_actor = actor.as_deref();
+        let fixed = FixedColumns { id, stimulus: STIMULUS, hash, owner, name, made_actor, created_at };
         if !named_schedules::insert(&fixed, &columns) {
             return Err(PgError::new(
                 "40001",

@@ -12,13 +12,16 @@ use workflow_engine::child::NewChild;
 use workflow_engine::execution::{Limits, Published};
 use workflow_engine::expression::shared_time::SharedTime;
 use workflow_engine::http::{Request, Response};
+use workflow_engine::journal::{Act, ActKind, Identity};
 
+use crate::access::person;
 use crate::clock;
 use crate::pg::error::unwind;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::kept_if;
 use crate::pg::{PgError, guc, interrupt, process, role, session, shared};
 use crate::run::running;
+use crate::store::instances::Starter;
 use crate::store::owners;
 use crate::store::queue::Item;
 
@@ -130,6 +133,8 @@ pub struct Publisher {
     pub instance: Uuid,
     /// The owner of that instance, with whose rights the stimulus is sent.
     pub owner: owners::Owner,
+    /// Who started that instance.
+    pub starter: Starter,
 }
 
 impl Session {
@@ -166,6 +171,27 @@ impl Session {
     /// Whether a session asked for what runs here, be it by wf_run_due. A worker's pass has no caller.
     pub fn has_caller(&self) -> bool {
         !self.is_pass || process::connected_as().is_none()
+    }
+
+    /// Who acts.
+    ///
+    /// # Errors
+    /// 55000 if the actor is set for longer than the transaction.
+    pub fn identity(&self) -> Result<Identity, PgError> {
+        person::current()
+    }
+
+    /// An act of whoever called, to be recorded.
+    ///
+    /// # Errors
+    /// As of [`Self::identity`].
+    pub fn act(&self, kind: ActKind) -> Result<Act, PgError> {
+        self.identity().map(|by| Self::act_of(kind, by))
+    }
+
+    /// An act at this instant, even if tests have set another one.
+    pub fn act_of(kind: ActKind, by: Identity) -> Act {
+        Act { at: clock::real_unless_now(), ..Act::new(kind, by) }
     }
 
     /// The present time in PostgreSQL's form.

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::http::Response;
 use workflow_engine::instance::SubStatus;
+use workflow_engine::journal::{ActKind, Identity};
 use workflow_engine::program::{Activation, GivenInput};
 
 use crate::access::{self, Privilege, lending};
@@ -20,8 +21,8 @@ use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::create::{StartPoint, create_pending, forget_deferred, insert, new_row};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::save::{BurstEnd, RowState};
-use crate::run::{Session, admission, version};
-use crate::store::instances::{self, InstanceRow};
+use crate::run::{Session, acts, admission, version};
+use crate::store::instances::{self, InstanceRow, Starter};
 use crate::store::owners;
 use crate::store::route;
 use crate::store::triggers::TriggerRow;
@@ -65,11 +66,18 @@ pub fn start_by_name(session: &mut Session, request: StartRequest) -> Result<(In
     }
     let compiled = compiled::of_version(definition.id)?;
     let id = request.instance_id.unwrap_or_else(|| session.new_id());
-    let owner = session.caller_as_owner(my_id);
-    let mut row = new_row(id, &compiled, owner, request.correlation_id, request.name, request.input, None)?;
+    let (owner, by) = (session.caller_as_owner(my_id), session.identity()?);
+    acts::require_actor(&by, ActKind::Start, &compiled)?;
+    let starter = Starter::of(&by, &owner);
+    let mut row = new_row(id, &compiled, owner, request.correlation_id, request.name, request.input, None, starter)?;
     let trigger = request.trigger.as_deref();
-    let beginning =
-        Beginning { trigger, stimulus: None, on_fault: request.on_fault, id_given: request.instance_id.is_some() };
+    let beginning = Beginning {
+        trigger,
+        stimulus: None,
+        on_fault: request.on_fault,
+        id_given: request.instance_id.is_some(),
+        by: Some(&by),
+    };
     let ended = run(session, &mut row, &compiled, beginning)?;
     if ended == BurstEnd::Taken {
         // A concurrent transaction committed an instance with this id, or one that holds the activation key.
@@ -95,6 +103,8 @@ pub(super) struct Beginning<'a> {
     on_fault: OnFault,
     /// Whether the caller gave the id, so that another instance may have it.
     id_given: bool,
+    /// Who starts it, if not the engine.
+    by: Option<&'a Identity>,
 }
 
 /// Runs a new instance. Its row is inserted before the burst if user SQL, or another instance that takes the same
@@ -139,7 +149,7 @@ fn begin(
     compiled: &Compiled,
     beginning: Beginning,
 ) -> Result<BurstEnd, PgError> {
-    let Beginning { trigger, stimulus, on_fault, id_given } = beginning;
+    let Beginning { trigger, stimulus, on_fault, id_given, by } = beginning;
     let may_be_taken = id_given || row.activation_key.is_some();
     if row.activation_key.is_some() {
         // Other transactions may wait for the key from here on, so this call must not wait for further locks of theirs.
@@ -160,7 +170,7 @@ fn begin(
     } else {
         RowState::New { may_be_taken }
     };
-    let burst = StoredBurst { row, compiled, state, on_fault, resumed: None };
+    let burst = StoredBurst { row, compiled, state, on_fault, resumed: None, act: by.map(acts::of_start) };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger, stimulus, host, limits)
     })
@@ -199,6 +209,7 @@ pub fn start_by_trigger(
     stimulus: Option<&Value>,
     correlation_id: Option<&str>,
     run_in: RunIn,
+    sent_by: Option<&Identity>,
 ) -> Result<Option<Uuid>, PgError> {
     let compiled = compiled::of_version(trigger.definition_version_id)?;
     version::refuse_deleted(&compiled.row)?;
@@ -209,7 +220,9 @@ pub fn start_by_trigger(
         _ => Map::new(),
     };
     let input = GivenInput::by_stimulus(input);
-    let mut row = match new_row(id, &compiled, owner, correlation_id.map(ToOwned::to_owned), None, input, None) {
+    let starter = sent_by.map(|by| Starter::of(by, &owner)).unwrap_or_default();
+    let key = correlation_id.map(ToOwned::to_owned);
+    let mut row = match new_row(id, &compiled, owner, key, None, input, None, starter) {
         Ok(row) => row,
         Err(error) if error.aborts_transaction() => return Err(error),
         Err(error) => {
@@ -219,7 +232,12 @@ pub fn start_by_trigger(
     };
     let activity = Some(trigger.activity_id.as_str());
     let ended = if run_in == RunIn::ThisSession && lending::runs_here(&compiled.row.owner, &compiled) {
-        run(session, &mut row, &compiled, Beginning { trigger: activity, stimulus, ..Beginning::default() })?
+        run(
+            session,
+            &mut row,
+            &compiled,
+            Beginning { trigger: activity, stimulus, by: sent_by, ..Beginning::default() },
+        )?
     } else {
         create_for_owner(session, &mut row, &compiled, trigger, stimulus)
     };
@@ -242,13 +260,15 @@ pub fn start_for_request(
     let is_given = id.is_some();
     let id = id.unwrap_or_else(|| session.new_id());
     let owner = compiled.row.owner.clone();
-    let mut row = new_row(id, compiled, owner, correlation_id.map(ToOwned::to_owned), None, Map::new(), None)?;
+    let by = session.identity()?;
+    let (key, starter) = (correlation_id.map(ToOwned::to_owned), Starter::of(&by, &owner));
+    let mut row = new_row(id, compiled, owner, key, None, Map::new(), None, starter)?;
     let activity = Some(trigger.activity_id.as_str());
     if !admission::enter(&row, compiled, true) {
         session.http.refusal = Some(Response::message(503, "The workflow is busy.").with("Retry-After", "1"));
         return Ok(None);
     }
-    let beginning = Beginning { trigger: activity, id_given: is_given, ..Beginning::default() };
+    let beginning = Beginning { trigger: activity, id_given: is_given, by: Some(&by), ..Beginning::default() };
     match begin(session, &mut row, compiled, beginning)? {
         BurstEnd::Saved => return Ok(Some(id)),
         BurstEnd::Taken => note_refusal(session, &row, compiled, trigger),
@@ -270,6 +290,8 @@ pub struct Scheduled<'a> {
     pub name: Option<String>,
     /// Input, which is also what the trigger's activity gets.
     pub input: Map<String, Value>,
+    /// Who made the schedule, if an application said so.
+    pub actor: Option<String>,
     /// The instant that it is for.
     pub at: DateTime<Utc>,
 }
@@ -284,7 +306,8 @@ pub fn start_scheduled(
     let input = Value::Object(new.input);
     let stimulus = (!new.trigger.activity_id.is_empty()).then(|| json::copy(&input));
     let input = if let Value::Object(members) = input { members } else { Map::new() };
-    let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input, None)?;
+    let starter = Starter { role: None, actor: new.actor };
+    let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input, None, starter)?;
     row.schedule_id = Some(new.trigger.id);
     let start_point = StartPoint::at(new.trigger);
     let ended = create_pending(session, &mut row, compiled, &start_point, stimulus.as_ref(), new.at);

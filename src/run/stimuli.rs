@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::journal::Identity;
 
 use crate::pg::spi::Timestamp;
 use crate::store::matching::{Filter, StoredBookmark};
@@ -18,6 +19,8 @@ pub struct Stimulus {
     pub input: Option<Value>,
     /// The role that sent it.
     pub sender: Owner,
+    /// Who sent it, if not a burst.
+    pub sent_by: Option<Identity>,
     /// Whether it comes out of the queue.
     pub was_kept: bool,
 }

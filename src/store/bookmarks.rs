@@ -5,6 +5,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::instance::Instance;
+use workflow_engine::journal::Act;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::json;
@@ -160,6 +161,8 @@ pub struct Waiting {
     pub made_at: Timestamp,
     /// Whether a fire resumes it because it is due.
     pub by_time: bool,
+    /// What someone does with it; `None`: the engine resumes it.
+    pub act: Option<Act>,
 }
 
 static EXISTS: Statement = Statement::new("SELECT 1 FROM workflow.bookmarks WHERE id = $1", &[Type::Uuid]);
@@ -250,7 +253,7 @@ impl Waits {
             auto_complete: resumed.auto_complete,
             due_at: self.due_at.map(Into::into),
         };
-        Waiting { resumed, row, bookmark, lease, is_locked, made_at: self.created_at, by_time: false }
+        Waiting { resumed, row, bookmark, lease, is_locked, made_at: self.created_at, by_time: false, act: None }
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Letter {
 
 static READ: Statement = Statement::reading(
     queue::StoredFilter::COLUMNS,
-    "SELECT q.due_at, q.replayed_at, {q}, q.input, q.sender FROM workflow.dead_letters q WHERE q.id = $1",
+    "SELECT q.due_at, q.replayed_at, {q}, q.input, q.sender, q.login, q.actor FROM workflow.dead_letters q WHERE q.id = $1",
     &[Type::Uuid],
 );
 static LOCK: Statement =
@@ -43,12 +43,14 @@ pub fn get(id: Uuid, item_id: Uuid) -> Option<Letter> {
     READ.first(&[Arg::Uuid(&id)], |row| {
         let (due_at, replayed_at) = (row.maybe(), row.maybe());
         let (filter, stimulus) = queue::read_filter(row);
+        let (input, sender) = (row.maybe(), row.get());
         let item = Item {
             id: item_id,
             filter,
             stimulus,
-            input: row.maybe(),
-            sender: owners::by_id(row.get()),
+            input,
+            sender: owners::by_id(sender),
+            sent_by: queue::sent_by(sender, row.maybe(), row.maybe()),
             attempts: 0,
             expires_at: Timestamp::INFINITY,
             deferred_for: None,

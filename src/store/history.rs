@@ -7,7 +7,7 @@ use workflow_engine::execution::ForPeople;
 use workflow_engine::explain::{GivenUp, Lease, OpenBookmark, OpenIncident, OpenRecords};
 use workflow_engine::fault::Error;
 use workflow_engine::instance::compensation::INTERRUPTED;
-use workflow_engine::journal::{self, Event};
+use workflow_engine::journal::{self, Act, Event};
 
 use crate::clock;
 use crate::pg::interrupt;
@@ -41,7 +41,7 @@ static OPEN_INCIDENTS: Statement = Statement::new(
 ///
 /// # Errors
 /// The stored events cannot be decoded.
-pub fn journal(instance: Uuid, mut told: impl FnMut(DateTime<Utc>, &[Event])) -> Result<(), Error> {
+pub fn journal(instance: Uuid, mut told: impl FnMut(DateTime<Utc>, Option<Act>, &[Event])) -> Result<(), Error> {
     let rows = JOURNAL.rows(&[Arg::Uuid(&instance)], |row| {
         let at: Timestamp = row.get();
         let events: Vec<u8> = row.get();
@@ -49,7 +49,7 @@ pub fn journal(instance: Uuid, mut told: impl FnMut(DateTime<Utc>, &[Event])) ->
     });
     for (at, events) in rows {
         interrupt::check();
-        told(at.into(), &journal::decode(&events)?);
+        told(at.into(), journal::decode_act(&events)?, &journal::decode(&events)?);
     }
     Ok(())
 }

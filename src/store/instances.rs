@@ -7,6 +7,7 @@ use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::execution::Changed;
 use workflow_engine::instance::{Instance, SubStatus, codec};
+use workflow_engine::journal::Identity;
 
 use crate::pg::error::unwind;
 use crate::pg::memory;
@@ -44,8 +45,27 @@ pub struct InstanceRow {
     pub continued_from: Option<Uuid>,
     /// Since when it is paused: see [`pauses`](crate::store::pauses).
     pub paused_at: Option<Timestamp>,
+    /// Who started it.
+    pub starter: Starter,
     /// All its open bookmarks, if the burst that has just run created all of them.
     pub open: Option<Vec<Bookmark>>,
+}
+
+/// Who started an instance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Starter {
+    /// The role, by its id in `workflow.owners`, if it is not the owner of the instance.
+    pub role: Option<i32>,
+    /// The person for whom the role acted.
+    pub actor: Option<String>,
+}
+
+impl Starter {
+    /// Of an instance of this owner.
+    pub fn of(who: &Identity, owner: &Owner) -> Self {
+        let role = i32::try_from(who.role).ok().filter(|role| *role != owner.id);
+        Self { role, actor: who.actor.clone() }
+    }
 }
 
 /// The instance that started another one.
@@ -78,6 +98,8 @@ read! {
         continued_from: Option<Uuid>,
         owner: i32,
         paused_at: Option<Timestamp>,
+        started_by: Option<i32>,
+        started_actor: Option<String>,
     }
 }
 static STORED: Columns = Columns::of(&INSTANCES, Stored::COLUMNS);
@@ -106,6 +128,7 @@ fn read(row: &mut Row<'_>) -> InstanceRow {
         continued_from: stored.continued_from,
         owner: owners::by_id(stored.owner),
         paused_at: stored.paused_at,
+        starter: Starter { role: stored.started_by, actor: stored.started_actor },
         open: None,
     }
 }
@@ -219,6 +242,8 @@ written! {
         parent_instance_id: Option<&'a Uuid>,
         parent_bookmark_id: Option<&'a Uuid>,
         continued_from: Option<&'a Uuid>,
+        started_by: Option<i32>,
+        started_actor: Option<&'a str>,
     }
 }
 static ROW: Columns = Columns::of(&INSTANCES, New::COLUMNS);
@@ -271,6 +296,8 @@ fn new<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> New<'a> {
         parent_instance_id: parent.map(|parent| &parent.instance),
         parent_bookmark_id: parent.and_then(|parent| parent.bookmark.as_ref()),
         continued_from: row.continued_from.as_ref(),
+        started_by: row.starter.role,
+        started_actor: row.starter.actor.as_deref(),
     }
 }
 
@@ -349,11 +376,11 @@ pub fn set_key(id: Uuid, key: Option<&str>, correlation_id: Option<&str>) {
 }
 
 static SET_OWNER: Statement = Statement::new(
-    "UPDATE workflow.instances SET owner = $2, state = $3 WHERE id = $1",
+    "UPDATE workflow.instances SET started_by = NULLIF(COALESCE(started_by, owner), $2), owner = $2, state = $3 WHERE id = $1",
     &[Type::Uuid, Type::Integer, Type::Bytea],
 );
 
-/// Gives a locked instance to another owner. Also stores its state, which contains the number of its journal rows.
+/// Gives a locked instance to another owner. Who started it stays on record. Also stores its state, which contains the number of its journal rows.
 pub fn set_owner(instance: &Instance, owner: i32) {
     SET_OWNER.run(&[Arg::Uuid(&instance.id), Arg::Integer(owner), Arg::Bytea(&packed(instance))]);
 }

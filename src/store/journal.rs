@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 use workflow_engine::instance::Instance;
-use workflow_engine::journal::{self, Event, EventKind};
+use workflow_engine::journal::{self, Act, Event, EventKind};
 
 use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type, written};
@@ -23,10 +23,11 @@ written! {
 }
 static ROW: Columns = Columns::of(&EXECUTION_LOG, New::COLUMNS);
 
-/// Writes the events of a burst from row `seq` on.
-pub fn append(writer: &mut Writer, instance: &Uuid, seq: u32, events: &[Event], now: Timestamp) {
-    for (next, chunk) in (seq..).zip(events.chunks(EVENTS_PER_ROW)) {
-        let row = journal::Row::of(chunk);
+/// Writes the events of a burst from row `seq` on. The first row has the act, which has one even without events.
+pub fn append(writer: &mut Writer, instance: &Uuid, seq: u32, act: Option<&Act>, events: &[Event], now: Timestamp) {
+    let without_events = [&events[..0]].into_iter().filter(|_| act.is_some() && events.is_empty());
+    for (next, chunk) in (seq..).zip(events.chunks(EVENTS_PER_ROW).chain(without_events)) {
+        let row = journal::Row::of(act.filter(|_| next == seq), chunk);
         let packed = row.encode(memory::room_to_pack(|| row.size()));
         let new = New { instance_id: instance, seq: next as i32, created_at: now, events: &packed };
         writer.insert(&ROW, &new.values());
@@ -56,12 +57,12 @@ pub fn remove(instance: &Uuid, from: u32, to: u32) {
     REMOVE.run(&[Arg::Uuid(instance), Arg::Integer(from as i32), Arg::Integer(to as i32)]);
 }
 
-/// The number of the first row for so many events of a locked instance, whose state counts them from now on. The caller
-/// stores the state.
-pub fn take_rows(instance: &mut Instance, events: usize) -> u32 {
+/// The number of the first row for so many events, or for an act without events, of a locked instance, whose state
+/// counts them from now on. The caller stores the state.
+pub fn take_rows(instance: &mut Instance, act: Option<&Act>, events: usize) -> u32 {
     let next = &mut instance.state.next_journal;
     let first = *next;
-    *next += events.div_ceil(EVENTS_PER_ROW) as u32;
+    *next += events.div_ceil(EVENTS_PER_ROW).max(usize::from(act.is_some())) as u32;
     first
 }
 

@@ -54,8 +54,8 @@ pub struct ScheduleColumns<'a> {
 static INSERT: Statement = Statement::new(
     "INSERT INTO workflow.triggers (id, definition_id, definition_version_id, version, schedule, input, correlation_id, \
          active, next_fire_at, scheduled_at, activity_id, node_id, activity_type, name, hash, hash_key, created_at, \
-         owner, schedule_name) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', $11, $11, $12, $13, $14, $15, $16) \
+         owner, schedule_name, made_actor) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', $11, $11, $12, $13, $14, $15, $16, $17) \
      ON CONFLICT DO NOTHING",
     &[
         Type::Uuid,
@@ -73,6 +73,7 @@ static INSERT: Statement = Statement::new(
         Type::BigInt,
         Type::Timestamp,
         Type::Integer,
+        Type::Text,
         Type::Text,
     ],
 );
@@ -113,6 +114,8 @@ pub struct FixedColumns<'a> {
     pub owner: i32,
     /// The name that the caller gave it; an owner has each name once.
     pub name: &'a str,
+    /// The actor who makes it.
+    pub made_actor: Option<&'a str>,
     /// The instant of the call that makes it.
     pub created_at: Timestamp,
 }
@@ -128,6 +131,7 @@ pub fn insert(fixed: &FixedColumns<'_>, changing: &ScheduleColumns<'_>) -> bool 
         Arg::Timestamp(fixed.created_at),
         Arg::Integer(fixed.owner),
         Arg::Text(fixed.name),
+        Arg::text(fixed.made_actor),
     ]);
     INSERT.run(&args) > 0
 }

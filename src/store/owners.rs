@@ -188,6 +188,17 @@ pub fn id_of(oid: Oid) -> i32 {
         .unwrap_or_else(|| unwind(PgError::new("40001", "could not serialize access due to concurrent update")))
 }
 
+/// The id of a role, without a look at its row if this session knows that. A role that was renamed keeps its old name in
+/// the row until [`id_of`] is called.
+pub fn cached_id_of(role: Oid) -> i32 {
+    let generation = catalog::generation();
+    let known = KEPT.with_borrow(|(of, kept)| {
+        let is_it = |owner: &&Owner| owner.oid == Some(role);
+        kept.values().find(is_it).filter(|_| *of == generation).map(|owner| owner.id)
+    });
+    known.unwrap_or_else(|| by_id(id_of(role)).id)
+}
+
 static ALIAS: Statement = Statement::new(
     "INSERT INTO workflow.owners (id, role, same_as) OVERRIDING SYSTEM VALUE VALUES ($1, CAST($2 AS workflow.stored_role), $3)",
     &[Type::Integer, Type::Text, Type::Integer],

@@ -8,6 +8,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;
+use workflow_engine::journal::Identity;
 use workflow_engine::stimulus;
 
 use crate::pg::rows::{self, Columns, Writer};
@@ -39,6 +40,8 @@ pub struct Item {
     pub input: Option<Value>,
     /// The role that sent it, by which hearing is decided.
     pub sender: Owner,
+    /// Who sent it, if not the engine.
+    pub sent_by: Option<Identity>,
     /// How often its delivery has failed; the third failure makes a dead letter.
     pub attempts: i32,
     /// From then on no bookmark gets it, and a sweep makes a dead letter of it.
@@ -88,6 +91,8 @@ read! {
         expires_at: Timestamp,
         deferred_for: Option<Uuid>,
         sender: i32,
+        login: Option<i32>,
+        actor: Option<String>,
     }
 }
 const COLUMNS: [ColumnRef; StoredFilter::COLUMNS.len() + Rest::COLUMNS.len()] =
@@ -129,8 +134,15 @@ fn read(row: &mut Row<'_>) -> Item {
         attempts: rest.attempts,
         expires_at: rest.expires_at,
         deferred_for: rest.deferred_for,
+        sent_by: sent_by(rest.sender, rest.login, rest.actor),
         sender: owners::by_id(rest.sender),
     }
+}
+
+/// Who sent an item with these columns. The engine's have no login role.
+pub(super) fn sent_by(sender: i32, login: Option<i32>, actor: Option<String>) -> Option<Identity> {
+    let (role, login) = (sender.unsigned_abs(), login?.unsigned_abs());
+    Some(Identity { role, login: Some(login).filter(|login| *login != role), actor })
 }
 
 /// Adds the conditions that follow from the payload: the task's id, and the hash with the execution that is named.
@@ -246,6 +258,8 @@ written! {
         deferred_for: Option<&'a Uuid>,
         attempts: i32,
         uncorrelated: bool,
+        login: Option<i32>,
+        actor: Option<&'a str>,
     }
 }
 static INSERT: Statement = Statement::insert(&BOOKMARK_QUEUE, New::COLUMNS, "", &[]);
@@ -289,6 +303,8 @@ fn put(item: &Item, now: Timestamp, deferred_for: Option<&Uuid>) {
         deferred_for,
         attempts: item.attempts,
         uncorrelated: filter.correlation == Correlation::Without,
+        login: item.sent_by.as_ref().and_then(|by| i32::try_from(by.login.unwrap_or(by.role)).ok()),
+        actor: item.sent_by.as_ref().and_then(|by| by.actor.as_deref()),
     };
     INSERT.run(&new.values());
 }
@@ -346,9 +362,9 @@ static FAILED: Statement = Statement::new(
 static MAKE_DEAD_LETTER: Statement = Statement::new(
     "WITH gone AS (DELETE FROM workflow.bookmark_queue WHERE id = $1 RETURNING *) \
      INSERT INTO workflow.dead_letters (id, reason, sender, attempts, created_at, dead_at, bookmark_id, instance_id, \
-         activity_instance_id, hash, name, correlation_id, uncorrelated, activity_type, activity_id, last_error, stimulus, input) \
+         activity_instance_id, hash, name, correlation_id, uncorrelated, activity_type, activity_id, last_error, stimulus, input, login, actor) \
      SELECT id, $2, sender, attempts, created_at, $3, bookmark_id, instance_id, activity_instance_id, hash, name, \
-         correlation_id, uncorrelated, activity_type, activity_id, last_error, stimulus, input FROM gone",
+         correlation_id, uncorrelated, activity_type, activity_id, last_error, stimulus, input, login, actor FROM gone",
     &[Type::Uuid, Type::Text, Type::Timestamp],
 );
 static EXPIRED: Statement = Statement::new(

@@ -60,6 +60,8 @@ pub struct Timed {
     pub input: Option<Map<String, Value>>,
     /// Correlation id of the instances that a named schedule starts.
     pub correlation_id: Option<String>,
+    /// The actor who made the schedule, or changed it last.
+    pub made_actor: Option<String>,
     /// Whether time fires it.
     pub active: bool,
     /// When the scheduler fires it next.
@@ -80,7 +82,7 @@ macro_rules! timed_triggers {
         concat!(
             "SELECT t.id, t.definition_version_id, t.activity_id, t.node_id, t.name, t.hash, t.payload, t.definition_id, \
              t.schedule, t.schedule_name, t.owner, t.input, t.correlation_id, t.active, t.next_fire_at, t.scheduled_at, \
-             t.queued, t.last_fire_at IS NOT NULL, t.version FROM workflow.triggers t WHERE t.schedule IS NOT NULL AND ",
+             t.queued, t.last_fire_at IS NOT NULL, t.version, t.made_actor FROM workflow.triggers t WHERE t.schedule IS NOT NULL AND ",
             $rest
         )
     };
@@ -114,6 +116,7 @@ pub fn read(row: &mut Row<'_>) -> Timed {
         queued: row.get(),
         has_fired: row.get(),
         version: row.get(),
+        made_actor: row.maybe(),
     }
 }
 

@@ -62,6 +62,8 @@ table!(INSTANCES = "instances" {
     cancelling_at: Timestamp null,
     continued_from: Uuid null,
     paused_at: Timestamp null,
+    started_by: Integer null,
+    started_actor: Text null,
 });
 
 table!(BOOKMARKS = "bookmarks" {
@@ -128,6 +130,7 @@ table!(TRIGGERS = "triggers" {
     missed: BigInt,
     attempts: Integer,
     last_error: Text null,
+    made_actor: Text null,
 });
 
 table!(BOOKMARK_QUEUE = "bookmark_queue" {
@@ -152,6 +155,8 @@ table!(BOOKMARK_QUEUE = "bookmark_queue" {
     last_error: Text null,
     stimulus: Jsonb null,
     input: Jsonb null,
+    login: Integer null,
+    actor: Text null,
 });
 
 table!(DEAD_LETTERS = "dead_letters" {
@@ -175,6 +180,8 @@ table!(DEAD_LETTERS = "dead_letters" {
     stimulus: Jsonb null,
     input: Jsonb null,
     due_at: Timestamp null,
+    login: Integer null,
+    actor: Text null,
 });
 
 table!(TASKS = "tasks" {
@@ -193,6 +200,8 @@ table!(TASKS = "tasks" {
     form: Jsonb null,
     assignee: Text null,
     candidates: Jsonb null,
+    completed_by: Integer null,
+    completed_actor: Text null,
 });
 
 table!(COMPENSATIONS = "compensations" {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution::NewTask;
+use workflow_engine::journal::Identity;
 
 use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Change, Statement, Timestamp, Type, changed, written};
@@ -33,6 +34,8 @@ changed! {
         token: Option<&'a Uuid>,
         assignee: Change<Option<&'a str>>,
         candidates: Change<Option<&'a Value>>,
+        completed_by: Change<Option<i32>>,
+        completed_actor: Change<Option<&'a str>>,
     }
 }
 static ROW: Columns = Columns::of(&TASKS, New::COLUMNS);
@@ -96,8 +99,8 @@ pub enum Answer<'a> {
     Failed(&'a Uuid),
 }
 
-/// Closes a task, and keeps to whom it was assigned.
-pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, now: Timestamp) {
+/// Closes a task, and keeps who answered it and to whom it was assigned.
+pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, by: Option<&Identity>, now: Timestamp) {
     let (status, result, token) = match answer {
         Answer::Completed(result, token) => ("Completed", result, token),
         Answer::Failed(token) => ("Failed", None, Some(token)),
@@ -107,6 +110,7 @@ pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, 
         assignment.and_then(|given| given.assignee.as_deref()),
         assignment.and_then(|given| given.candidates.as_ref()),
     );
+    let actor = by.and_then(|by| by.actor.as_deref());
     let completion = Completion {
         id,
         status,
@@ -115,6 +119,8 @@ pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, 
         token,
         assignee: Change::when(assignee.is_some(), assignee),
         candidates: Change::when(candidates.is_some(), candidates),
+        completed_by: Change::when(by.is_some(), by.and_then(|by| i32::try_from(by.role).ok())),
+        completed_actor: Change::when(actor.is_some(), actor),
     };
     writer.update(&COMPLETION, &completion.changes());
 }

@@ -16,7 +16,8 @@ use crate::program::{
 };
 
 /// The members of `options` that have a meaning; others are problems of new content.
-const KNOWN: [&str; 16] = [
+const KNOWN: [&str; 17] = [
+    ACTOR,
     "activationStrategy",
     "incidentStrategy",
     "flowchartMode",
@@ -34,6 +35,9 @@ const KNOWN: [&str; 16] = [
     TIMEOUT,
     STRATEGIES,
 ];
+
+/// Name of the option that says whether calls need an actor.
+const ACTOR: &str = "actor";
 
 /// Name of the option that says what becomes of instances of other versions.
 const MIGRATE: &str = "migrate";
@@ -74,6 +78,7 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
     }
     let security = choice(options, &["security"], security, &place, problems);
     Options {
+        actor_required: requires_actor(options, &place, problems),
         updates_consumers: flag(options, "autoUpdateConsumingWorkflows", &place, problems),
         migrates: migrates(options, &place, problems),
         usable_as_activity: flag(options, "usableAsActivity", &place, problems)
@@ -100,6 +105,20 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
             .map(|(key, value)| Arc::new(resilience::read(value, &place.key(key), problems)))
             .unwrap_or_default(),
     }
+}
+
+/// `"required"` or `"optional"`. In content that was stored before, anything else is ignored.
+fn requires_actor(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> bool {
+    let Some((key, value)) = entry(options, ACTOR).filter(|(_, value)| !value.is_null()) else { return false };
+    match value.as_str() {
+        Some("required") => return true,
+        Some("optional") => {}
+        _ if problems.is_new() => {
+            problems.invalid(&place.key(key), format!("\"{key}\" must be \"required\" or \"optional\""));
+        }
+        _ => {}
+    }
+    false
 }
 
 /// `"auto"` or `"manual"`. In content that was stored before, anything else is ignored.

@@ -9,7 +9,7 @@ impl Explanation<'_> {
     /// Who was given the task of an activity, and by whom.
     pub(super) fn assigned(&self, event: &Event, data: Option<&Value>) -> String {
         let member = |name| data.and_then(|data| data.get(name)).map(value);
-        let (who, by) = (self.who(&event.activity_id, &event.activity_type), member("by").unwrap_or_default());
+        let (who, by) = (self.who(&event.activity_id, &event.activity_type), self.by(data));
         match (member("to"), member("from")) {
             (Some(to), None) => format!("{who} was assigned to {to} by {by}"),
             (Some(to), Some(from)) => format!("{who} was assigned to {to} instead of {from} by {by}"),
@@ -21,7 +21,7 @@ impl Explanation<'_> {
     pub(super) fn altered(&self, event: &Event, data: Option<&Value>) -> String {
         let member = |name| data.and_then(|data| data.get(name)).map(value);
         let text = |name| member(name).unwrap_or_default();
-        let by = text("by");
+        let by = self.by(data);
         let what = || match event.activity_id.as_str() {
             "" => String::new(),
             _ => self.who(&event.activity_id, &event.activity_type),

@@ -6,10 +6,9 @@ use super::pause::with_reason;
 use crate::journal::EventKind;
 
 /// The change, and who made it.
-pub(super) fn told(kind: EventKind, data: Option<&Value>) -> String {
+pub(super) fn told(kind: EventKind, by: &str, data: Option<&Value>) -> String {
     let text = |key| data.and_then(|data| data.get(key)).and_then(Value::as_str).unwrap_or_default();
     let number = |key| data.and_then(|data| data.get(key)).and_then(Value::as_i64).unwrap_or_default();
-    let by = text("by");
     match kind {
         EventKind::Migrated => {
             let moved = format!("moved from version {} to version {} by {by}", number("from"), number("to"));

@@ -39,9 +39,8 @@ impl Explanation<'_> {
 }
 
 /// That a pause has begun or ended, in words.
-pub(super) fn words(kind: EventKind, data: Option<&Value>) -> String {
+pub(super) fn words(kind: EventKind, by: &str, data: Option<&Value>) -> String {
     let member = |name| data.and_then(|data| data.get(name));
-    let by = member("by").and_then(Value::as_str).unwrap_or_default();
     match kind {
         EventKind::Unpaused => format!("its pause was ended by {by}"),
         _ => with_reason(&format!("paused by {by}"), member("reason")),

@@ -33,7 +33,7 @@ fn at() -> DateTime<Utc> {
 
 fn story(world: &World, zone: &dyn Zone, waits: &[OpenBookmark], open_incidents: &[OpenIncident]) -> Vec<String> {
     let mut story = Explanation::new(&world.program, &[], &world.instance, zone);
-    story.burst(at(), &world.trail);
+    story.burst(at(), None, &world.trail);
     story.end(waits, open_incidents)
 }
 

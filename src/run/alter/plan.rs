@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use uuid::Uuid;
 use workflow_engine::alteration::{Alteration, Author, Changes, InstanceFilter};
+use workflow_engine::journal::ActKind;
 use workflow_engine::program::Activation;
 
 use super::moves::Moves;
@@ -17,7 +18,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, interrupt, role};
 use crate::run::burst::OnFault;
-use crate::run::{Session, alteration, claim, resume, running, work};
+use crate::run::{Session, acts, alteration, claim, resume, running, work};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::route;
 use crate::store::selection::{self, SelectedInstance};
@@ -212,6 +213,7 @@ fn alter(
     };
     let compiled = compiled::of_instance(&row)?;
     require(alterations, &row, &compiled)?;
+    let by = acts::of_call(session, ActKind::Alter, &compiled)?.by;
     if alteration::must_wait(alterations, &row, &compiled) {
         alteration::keep(session, &mut row, &compiled, alterations, &plan.author, problems)?;
         return Ok(AlterationOutcome::Kept);
@@ -222,7 +224,8 @@ fn alter(
     }
     let mut apply = |session: &mut Session| {
         work::call(session, |session| {
-            alteration::apply(session, &mut row, &compiled, alterations, &plan.author, OnFault::Store, problems)?;
+            let by = Some(by.clone());
+            alteration::apply(session, &mut row, &compiled, alterations, &plan.author, by, OnFault::Store, problems)?;
             if alteration::cancels(alterations) {
                 alteration::cancel_below(session, &row);
             }

@@ -41,7 +41,7 @@ pub(super) fn start_all(
         }
         let start = |session: &mut Session, run_in| {
             isolated::unless_own(session, &compiled.row.owner, |session| {
-                start::start_by_trigger(session, &trigger, input, correlation_id, run_in)
+                start::start_by_trigger(session, &trigger, input, correlation_id, run_in, stimulus.sent_by.as_ref())
             })
         };
         let started = match start(session, RunIn::ThisSession)? {

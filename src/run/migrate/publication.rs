@@ -51,7 +51,7 @@ pub fn end_others(session: &mut Session, definition_id: &str) -> Result<(), PgEr
         let Some(mut row) = instances::lock_with(id, Wait::Skip) else { continue };
         let compiled = compiled::of_instance(&row)?;
         if !running::contains(id) && !cancel::has_ended(&row, false) {
-            work::call(session, |session| cancel::end(session, &mut row, &compiled, Some(REASON), false))?;
+            work::call(session, |session| cancel::end(session, &mut row, &compiled, Some(REASON), false, None))?;
         }
     }
     Ok(())

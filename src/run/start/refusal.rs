@@ -59,5 +59,5 @@ pub(super) fn note_misfit(session: &Session, id: Uuid, compiled: &Compiled, trig
 pub fn journal_refusal(session: &Session, id: Uuid, trigger: &TriggerRow, data: Value) {
     let (activity, kind) = (trigger.activity_id.clone(), trigger.name.clone());
     let event = Event::of_activity(EventKind::StartRefused, activity, kind, Some(data));
-    rows::write(|writer| journal::append(writer, &id, 0, &[event], session.timestamp()));
+    rows::write(|writer| journal::append(writer, &id, 0, None, &[event], session.timestamp()));
 }

@@ -107,6 +107,7 @@ INSERT INTO calls (name, arguments) VALUES
     ('wf_add_partitions', $$ARRAY[0], 1$$),
     ('wf_keep_instances', $$'kept(text)'$$),
     ('wf_remove_partitions', $$ARRAY[0]$$),
+    ('wf_set_actor', $$'ada'$$),
     ('wf_set_role', $$'regress_two_phase_clerk'$$);
 
 -- What expires is a dead letter for wf_replay.

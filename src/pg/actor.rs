@@ -1,0 +1,93 @@
+//! The actor: the name of the person for whom an application acts.
+//!
+//! `workflow.actor` is read when the outermost call begins, so SQL of users, which runs inside a call, cannot change
+//! who acts. A role that was taken with an actor keeps that actor until the transaction ends.
+
+use std::cell::RefCell;
+use std::ffi::CStr;
+
+use pgrx::pg_sys;
+
+use crate::pg::error::PgError;
+use crate::pg::{guc, version};
+
+/// Name of the setting.
+pub const SETTING: &CStr = c"workflow.actor";
+
+thread_local! {
+    /// The actor of the outermost call, and whether the setting was LOCAL.
+    static OF_CALL: RefCell<(Option<String>, bool)> = const { RefCell::new((None, true)) };
+    /// The actor that holds until the transaction ends.
+    static FIXED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Begins the outermost call.
+pub fn begin_call() {
+    guc::note_call(true);
+    let given = match FIXED.with_borrow(Option::clone) {
+        Some(fixed) => (Some(fixed), true),
+        None => match guc::actor() {
+            Some(actor) => (Some(actor), is_local()),
+            None => (None, true),
+        },
+    };
+    OF_CALL.set(given);
+}
+
+/// Ends the outermost call.
+pub fn end_call() {
+    guc::note_call(false);
+}
+
+/// The actor of the outermost call, if it has one.
+///
+/// # Errors
+/// 55000 if the setting would outlive the transaction.
+pub fn of_call() -> Result<Option<String>, PgError> {
+    let (actor, is_local) = OF_CALL.with_borrow(Clone::clone);
+    if is_local {
+        return Ok(actor);
+    }
+    Err(PgError::new("55000", "workflow.actor is not set for one transaction")
+        .detail("What the next user of this connection does would be recorded as the actor's.")
+        .hint("Use SET LOCAL workflow.actor, or wf_set_actor in the FROM clause of the statement."))
+}
+
+/// Makes an actor that of all calls until the transaction ends.
+///
+/// # Errors
+/// 42501 unless `session`, the role that vouches for the actor, may set the setting; 22023 if it is no name.
+pub fn fix(actor: &str, session: pg_sys::Oid) -> Result<(), PgError> {
+    // SAFETY: takes a C string and an oid, looks in the catalog.
+    let allowed = unsafe { pg_sys::pg_parameter_aclcheck(SETTING.as_ptr(), session, pg_sys::ACL_SET as _) };
+    if allowed != pg_sys::AclResult::ACLCHECK_OK {
+        return Err(PgError::new("42501", "permission denied to set parameter \"workflow.actor\"")
+            .hint("A superuser can run GRANT SET ON PARAMETER workflow.actor TO the role of the session."));
+    }
+    guc::check_actor(actor)
+        .map_err(|reason| PgError::new("22023", "invalid value for argument \"actor\"").detail(reason))?;
+    FIXED.set(Some(actor.to_owned()));
+    Ok(())
+}
+
+/// The actor that [`fix`] set, if any.
+pub fn fixed() -> Option<String> {
+    FIXED.with_borrow(Option::clone)
+}
+
+/// Ends the effect of [`fix`].
+pub fn release() {
+    FIXED.set(None);
+}
+
+/// Whether the value of the setting goes when the transaction, or the function that sets it, ends.
+fn is_local() -> bool {
+    // SAFETY: the record of a setting that this library has defined lives as long as the backend.
+    unsafe {
+        let Some(setting) = version::setting(SETTING) else { return false };
+        let stack = (*setting).stack;
+        !stack.is_null()
+            && [pg_sys::GucStackState::GUC_LOCAL, pg_sys::GucStackState::GUC_SET_LOCAL, pg_sys::GucStackState::GUC_SAVE]
+                .contains(&(*stack).state)
+    }
+}

@@ -1,0 +1,73 @@
+//! `workflow.actor`.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+
+use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
+use pgrx::pg_sys;
+
+static ACTOR: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
+
+/// The longest name of an actor, in bytes.
+const LONGEST: usize = 200;
+
+pub(super) fn define() {
+    // SAFETY: the hook keeps to what PostgreSQL asks of one.
+    unsafe {
+        GucRegistry::define_string_guc_with_hooks(
+            c"workflow.actor",
+            c"Name of the person for whom this session acts.",
+            c"Calls record it beside the role. It must be set for one transaction, with SET LOCAL.",
+            &ACTOR,
+            GucContext::Suset,
+            GucFlags::default(),
+            Some(check),
+            None,
+            None,
+        );
+    }
+}
+
+/// Says why a text cannot be the name of an actor.
+///
+/// # Errors
+/// The reason, as a sentence.
+pub fn check_actor(actor: &str) -> Result<(), String> {
+    match actor {
+        _ if actor.len() > LONGEST => Err(format!("An actor has at most {LONGEST} bytes.")),
+        _ if actor.chars().any(char::is_control) => Err("An actor has no control characters.".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// `workflow.actor`, if it is set.
+pub fn actor() -> Option<String> {
+    let text = ACTOR.get()?;
+    let text = text.to_string_lossy();
+    (!text.trim().is_empty()).then(|| text.trim().to_owned())
+}
+
+unsafe extern "C-unwind" fn check(
+    value: *mut *mut c_char,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    // SAFETY: PostgreSQL passes a C string or null; the detail is allocated as PostgreSQL allocates it.
+    unsafe {
+        if (*value).is_null() {
+            return true;
+        }
+        let text = CStr::from_ptr(*value).to_string_lossy();
+        let refused = match check_actor(&text) {
+            Err(reason) => Some(reason),
+            Ok(()) if !text.is_empty() && super::in_call() => {
+                Some("SQL of a workflow cannot change who acts.".to_owned())
+            }
+            Ok(()) => None,
+        };
+        let Some(reason) = refused else { return true };
+        if let Ok(reason) = CString::new(reason) {
+            pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(reason.as_ptr());
+        }
+        false
+    }
+}

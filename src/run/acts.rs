@@ -1,0 +1,40 @@
+//! Acts: what a burst records of whoever caused it.
+
+use workflow_engine::journal::{Act, ActKind, Identity};
+
+use crate::compiled::Compiled;
+use crate::pg::PgError;
+use crate::run::Session;
+use crate::store::instances::InstanceRow;
+
+/// A start. The row of the instance has its actor.
+pub fn of_start(by: &Identity) -> Act {
+    Session::act_of(ActKind::Start, Identity { actor: None, ..by.clone() })
+}
+
+/// The start of an instance that was created before. `None`: time, its parent or its predecessor started it.
+pub fn of_pending_start(row: &InstanceRow) -> Option<Act> {
+    let is_call = row.parent.is_none() && row.schedule_id.is_none() && row.continued_from.is_none();
+    let role = row.starter.role.unwrap_or(row.owner.id).unsigned_abs();
+    is_call.then(|| Session::act_of(ActKind::Start, Identity { role, ..Identity::default() }))
+}
+
+/// An act of whoever called, on an instance of this version.
+///
+/// # Errors
+/// 55000 if the actor is set for longer than the transaction, 42501 if there is none and the definition requires one.
+pub fn of_call(session: &Session, kind: ActKind, compiled: &Compiled) -> Result<Act, PgError> {
+    let act = session.act(kind)?;
+    require_actor(&act.by, kind, compiled)?;
+    Ok(act)
+}
+
+/// Refuses an act without an actor where the definition requires one (42501). An event is sent to whoever may receive
+/// it, so its sender need not know of that.
+pub fn require_actor(by: &Identity, kind: ActKind, compiled: &Compiled) -> Result<(), PgError> {
+    if !compiled.program.options.actor_required || by.actor.is_some() || kind == ActKind::Send {
+        return Ok(());
+    }
+    Err(PgError::new("42501", format!("workflow definition \"{}\" requires an actor", compiled.row.definition_id))
+        .hint("Set workflow.actor with SET LOCAL, or call wf_set_actor in the FROM clause of the statement."))
+}

@@ -72,6 +72,7 @@ static ITEMS: Statement = Statement::new(
               WHEN q.instance_id IS NOT NULL AND q.name IN ('Workflow.Cancel', 'Workflow.Act') THEN true \
               WHEN q.instance_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m WHERE m.instance_id = q.instance_id) \
+                   OR EXISTS (SELECT FROM workflow.instances c WHERE c.continued_from = q.instance_id) \
               WHEN q.hash IS NOT NULL AND q.name = 'Elsa.RunTask' THEN true \
               WHEN q.hash IS NOT NULL AND q.correlation_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m \

@@ -27,7 +27,7 @@ finished() { is "Finished|done" "SELECT sub_status, name FROM workflow.instances
 # kinds: what a bookmark can be named. The built-in stimuli are in a list of the engine; activities that wait have a frozen sample.
 kinds() {
     {
-        grep -v Workflow.Cancel "$tree/engine/src/stimulus/built_in.rs" | grep -oE '"((Elsa|Workflow)\.[A-Za-z]+|BackgroundActivity)"'
+        grep -vE 'Workflow\.(Cancel|Act)"' "$tree/engine/src/stimulus/built_in.rs" | grep -oE '"((Elsa|Workflow)\.[A-Za-z]+|BackgroundActivity)"'
         sed -n 's/^"bookmarks": //p' "$tree"/engine/tests/frozen/*.json | grep -oE '"(name|TaskName)":"(Elsa|Workflow)\.[A-Za-z]+"' | sed 's/.*://'
     } | tr -d '"' | LC_ALL=C sort -u
 }

@@ -152,7 +152,7 @@ is "ROUTINE workflow.later()|
 SEQUENCE workflow.later_id_seq|
 TABLE workflow.later|
 TABLE workflow.later_list|
-TYPE workflow.later_type|USAGE" "SELECT target, string_agg(a.privilege_type, ' ') FROM workflow._objects() o LEFT JOIN LATERAL (
+TYPE workflow.later_type|" "SELECT target, string_agg(a.privilege_type, ' ') FROM workflow._objects() o LEFT JOIN LATERAL (
     SELECT * FROM aclexplode(held) WHERE grantee <> owner) AS a ON true WHERE target ~ 'later' GROUP BY 1 ORDER BY 1"
 is "" "SELECT * FROM wf_check()"
 query "DROP OWNED BY app, stray; DROP ROLE app, stray"

@@ -8,7 +8,7 @@ use super::problem::Problems;
 use crate::spelling::{nearest, spelled_as};
 
 /// Maximum number of names that a message lists.
-const MAX_NAMES: usize = 16;
+const MAX_NAMES: usize = 20;
 
 /// Reports members of a new object that are neither its `own` nor `common`. Members `$…` and `_…` are comments and
 /// accepted anywhere.

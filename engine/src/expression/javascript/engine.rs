@@ -138,8 +138,9 @@ fn run<'js>(
 
 fn call<'js>(ctx: &Ctx<'js>, prelude: &Prelude, script: &Script) -> Result<Value, TakeError> {
     let function = script.function.clone().restore(ctx)?;
-    let variables: JsValue<'js> = match script.variables {
-        true => prelude.open_variables.clone().restore(ctx)?.call(())?,
+    let holds_variables = script.variables || script.getters;
+    let variables: JsValue<'js> = match holds_variables {
+        true => prelude.open_variables.clone().restore(ctx)?.call((script.variables,))?,
         false => JsValue::new_undefined(ctx.clone()),
     };
     let result: JsValue<'js> = match script.completion {
@@ -147,8 +148,8 @@ fn call<'js>(ctx: &Ctx<'js>, prelude: &Prelude, script: &Script) -> Result<Value
         false => function.call((variables.clone(),))?,
     };
     let value = from_js(ctx, settled(ctx, result)?)?;
-    if script.variables {
-        prelude.close_variables.clone().restore(ctx)?.call::<_, ()>((variables,))?;
+    if holds_variables {
+        prelude.close_variables.clone().restore(ctx)?.call::<_, ()>(())?;
     }
     // A host call may have unwound, or the time have ended, after the interpreter's last check.
     if state::stopped().is_some() { Err(TakeError::Thrown(Error::Unknown)) } else { Ok(value) }

@@ -35,6 +35,7 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {
     function("outputFrom", Function::new(ctx.clone(), output_from))?;
     function("lastResult", Function::new(ctx.clone(), last_result))?;
     function("generated", Function::new(ctx.clone(), generated))?;
+    function("variableOf", Function::new(ctx.clone(), variable_of))?;
     function("setGenerated", Function::new(ctx.clone(), set_generated))?;
     function("fact", Function::new(ctx.clone(), fact))?;
     function("setFact", Function::new(ctx.clone(), set_fact))?;
@@ -122,6 +123,10 @@ fn generated<'js>(ctx: Ctx<'js>, suffix: String) -> JsResult<JsValue<'js>> {
         Some(value) => to_js(&ctx, &value),
         None => Err(Exception::throw_reference(&ctx, &format!("get{} is not defined", shorten(&suffix, 60)))),
     }
+}
+
+fn variable_of(ctx: Ctx<'_>, suffix: String) -> JsResult<Option<String>> {
+    ask(&ctx, |scope| Ok(names::variable_of(scope, &suffix)))
 }
 
 fn set_generated<'js>(ctx: Ctx<'js>, suffix: String, value: JsValue<'js>) -> JsResult<String> {

@@ -29,7 +29,7 @@ pub(super) fn generated(scope: &dyn Scope, suffix: &str) -> Option<Value> {
     if let Some(value) = scope.variable(suffix).or_else(|| scope.variable(&camel(suffix))) {
         return Some(value);
     }
-    if let Some(name) = scope.variable_names().into_iter().find(|name| pascal(name) == suffix) {
+    if let Some(name) = by_words(scope, suffix) {
         return scope.variable(&name);
     }
     if let Some(name) = scope.input_names().into_iter().find(|name| name == suffix || pascal(name) == suffix) {
@@ -40,6 +40,16 @@ pub(super) fn generated(scope: &dyn Scope, suffix: &str) -> Option<Value> {
         .into_iter()
         .find(|(activity, output)| format!("{}From{}", pascal(output), pascal(activity)) == suffix)?;
     Some(scope.output_from(&activity, Some(&output)).unwrap_or(Value::Null))
+}
+
+/// The name of the variable that `get` + suffix means.
+pub(super) fn variable_of(scope: &dyn Scope, suffix: &str) -> Option<String> {
+    let exact = [suffix.to_owned(), camel(suffix)].into_iter().find(|name| scope.variable(name).is_some());
+    exact.or_else(|| by_words(scope, suffix))
+}
+
+fn by_words(scope: &dyn Scope, suffix: &str) -> Option<String> {
+    scope.variable_names().into_iter().find(|name| pascal(name) == suffix)
 }
 
 /// Sets the variable that `set` + suffix means and returns its name; `None` if there is none. In a script that

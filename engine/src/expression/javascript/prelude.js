@@ -141,15 +141,28 @@
         return root;
     };
 
-    // The container `variables`: read when touched, written back after the script.
-    let assigned = new Set();
+    // Variables as one script has them: those whose objects it got, by a getter or from the container `variables`,
+    // are written back after the script if it has changed them.
     const ASSIGNED = Symbol("assigned");
     const snapshot = (value) => (typeof value === "object" && value !== null ? stringify(value) : value);
-    const containers = new WeakMap();
-    const openVariables = () => {
-        assigned = new Set();
-        const held = Object.create(null);
-        const before = new Map();
+    let assigned = new Set();
+    let held = Object.create(null);
+    let before = new Map();
+    const hold = (name, value) => {
+        held[name] = adopt(value);
+        before.set(name, snapshot(held[name]));
+        return held[name];
+    };
+    const isObject = (value) => typeof value === "object" && value !== null;
+    // The object of a variable, the same each time.
+    const shared = (name, value) => (isObject(value) ? hold(name, value) : value);
+    const isHeld = (name) => hasOwn(held, name) && isObject(held[name]);
+    const setAndForget = (name) => {
+        assigned.add(name);
+        delete held[name];
+        before.delete(name);
+    };
+    const openContainer = (held, before) => {
         let names;
         const nameOf = (key) => {
             names ??= native.variableNames();
@@ -161,13 +174,12 @@
             }
             const name = nameOf(key);
             if (name !== undefined && !hasOwn(held, name)) {
-                held[name] = adopt(native.variable(name));
-                before.set(name, snapshot(held[name]));
+                hold(name, native.variable(name));
             }
             return name ?? key;
         };
         const loadAll = () => (names ??= native.variableNames()).forEach(load);
-        const container = new Proxy(held, {
+        return new Proxy(held, {
             get: (target, key) => target[load(key)],
             has: (target, key) => load(key) in target,
             set(target, key, value) {
@@ -184,15 +196,18 @@
             },
             getOwnPropertyDescriptor: (target, key) => getOwnPropertyDescriptor(target, load(key)),
         });
-        containers.set(container, { held, before });
-        return container;
     };
-    const closeVariables = (container) => {
-        const { held, before } = containers.get(container);
+    const openVariables = (hasContainer) => {
+        assigned = new Set();
+        held = Object.create(null);
+        before = new Map();
+        return hasContainer ? openContainer(held, before) : undefined;
+    };
+    const closeVariables = () => {
         for (const [name, old] of before) {
-            const isNew = old === ASSIGNED || !Object.is(old, snapshot(held[name]));
-            // What the script set by setVariable wins over the container.
-            if (isNew && typeof name === "string" && !assigned.has(name)) {
+            // What the script set by setVariable wins over what it assigned to the container.
+            const isNew = old === ASSIGNED ? !assigned.has(name) : !Object.is(old, snapshot(held[name]));
+            if (isNew && typeof name === "string") {
                 native.setVariable(name, held[name]);
             }
         }
@@ -202,7 +217,7 @@
     const text = (value) => (value === undefined || value === null ? null : String(value));
     const setVariable = (name, value) => {
         native.setVariable(String(name), value);
-        assigned.add(String(name));
+        setAndForget(String(name));
     };
     const toBytes = (value) => Array.from(value instanceof Uint8Array ? value : Uint8Array.from(value));
     // A stream is its bytes, or the Base64 text that stands for them in JSON.
@@ -267,11 +282,21 @@
         return BigInt.asIntN(54, value) === value ? Number(value) : value.toString();
     });
 
-    // Helpers of one script's wrapper: getXxx, setXxx.
-    const getter = (suffix) => freeze(() => adopt(native.generated(suffix)));
-    const setter = (suffix) => freeze((value) => {
-        assigned.add(native.setGenerated(suffix, value));
-    });
+    // Helpers of one script's wrapper: getVariable, getXxx, setXxx.
+    const getVariable = (name) => {
+        const known = typeof name === "string" ? name : String(name);
+        return isHeld(known) ? held[known] : shared(known, native.variable(known));
+    };
+    const generated = (suffix) => {
+        const value = native.generated(suffix);
+        const name = isObject(value) ? native.variableOf(suffix) : undefined;
+        if (typeof name !== "string") {
+            return adopt(value);
+        }
+        return isHeld(name) ? held[name] : hold(name, value);
+    };
+    const getter = (suffix) => freeze(suffix === "Variable" ? getVariable : () => generated(suffix));
+    const setter = (suffix) => freeze((value) => setAndForget(native.setGenerated(suffix, value)));
     const link = (wrapper, source) => freeze(wrapper(getter, setter, source));
 
     // Freeze. Assigning `name` or `toString` to an object must go on working, although its

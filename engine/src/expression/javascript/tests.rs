@@ -108,6 +108,26 @@ fn the_container_is_written_back_and_set_variable_wins() {
 }
 
 #[test]
+fn getters_give_the_object_of_a_variable() {
+    let mut scope = TestScope::with(json!({"O": {"list": [1]}, "my var": {"n": 0}, "N": 1}));
+    scope.inputs.insert("I".to_owned(), json!({"n": 1}));
+    let script = "getVariable('O').list.push(2); getO().n = 3; getMyVar().n++; variables.O.list.push(getO().n); \
+        getI().n = 2; getO() === variables.o && getO() === getVariable('O')";
+    assert_eq!(evaluate(script, &mut scope), Ok(json!(true)));
+    assert_eq!(scope.variables["O"], json!({"list": [1, 2, 3], "n": 3}));
+    assert_eq!(scope.variables["my var"], json!({"n": 1}));
+    assert_eq!(scope.inputs["I"], json!({"n": 1}), "an input stays as it was given");
+    scope.writes.clear();
+    assert_eq!(evaluate("getO().list.length + getVariable('N')", &mut scope), Ok(json!(4)));
+    assert_eq!(scope.writes, Vec::<String>::new(), "what was only read is not written");
+    assert_eq!(evaluate("getO().n = 9; setO({n: 5}); getO().m = 6; 1", &mut scope), Ok(json!(1)));
+    assert_eq!(scope.variables["O"], json!({"n": 5, "m": 6}));
+    assert_eq!(evaluate("getO().n = 0; throw 1", &mut scope).unwrap_err().sqlstate, "38000");
+    assert_eq!(evaluate("globalThis['get' + 'Variable']('O').n", &mut scope), Ok(json!(5)), "nothing is left behind");
+    assert_eq!(scope.variables["O"], json!({"n": 5, "m": 6}));
+}
+
+#[test]
 fn forms_of_scripts() {
     for (script, expected) in [
         ("", json!(null)),

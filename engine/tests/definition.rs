@@ -1056,3 +1056,13 @@ fn an_expression_inside_a_plain_value_is_a_problem_of_new_content() {
         program(&with_root(task(payload)));
     }
 }
+
+#[test]
+fn a_made_id_is_none_that_was_given_to_a_sibling() {
+    let program = program(
+        &json!({"definitionId": "d", "root": [{"type": "WriteLine", "text": "a"}, {"id": "WriteLine1", "type": "WriteLine", "text": "b"},
+        {"type": "WriteLine", "text": "c"}, [{"type": "WriteLine", "text": "d"}]]}),
+    );
+    let ids: Vec<&str> = program.nodes.iter().map(|node| node.id.as_str()).collect();
+    assert_eq!(ids, ["Sequence1", "WriteLine2", "WriteLine1", "WriteLine4", "Sequence2", "WriteLine5"]);
+}

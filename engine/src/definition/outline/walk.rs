@@ -33,6 +33,7 @@ pub(super) fn walk<'d>(
         pending: pending.into_iter().collect(),
         counts: HashMap::new(),
         siblings: HashSet::new(),
+        given: HashSet::new(),
         kinds: HashMap::new(),
         types,
         max_nesting,
@@ -97,6 +98,8 @@ struct OutlineWalk<'d, 't> {
     pending: Vec<Pending<'d>>,
     counts: HashMap<&'d str, u32>,
     siblings: HashSet<(usize, String)>,
+    /// Ids that the document gives to children of activities.
+    given: HashSet<(usize, &'d str)>,
     kinds: HashMap<&'d str, (ActivityKind, &'d str)>,
     types: &'t dyn ActivityTypes,
     max_nesting: usize,
@@ -226,7 +229,8 @@ impl<'d> OutlineWalk<'d, '_> {
         LinkedKind { kind, reference: Some(reference), refusal }
     }
 
-    /// The id as given; without one, the type without prefix and the activity's number among those of its type.
+    /// The id as given; without one, the type without prefix and the activity's number among those of its type. A number
+    /// is left out if the document gives the id to a sibling.
     fn id(&mut self, pending: &Pending<'d>, type_name: &'d str, problems: &mut Problems) -> String {
         let short = match type_name.rsplit('.').next() {
             Some(short) if !short.is_empty() => short,
@@ -234,12 +238,20 @@ impl<'d> OutlineWalk<'d, '_> {
         };
         let count = self.counts.entry(short).or_insert(0);
         *count += 1;
-        let made = format!("{short}{count}");
+        let mut made = || {
+            let mut made = format!("{short}{count}");
+            while pending.slot.is_some_and(|(parent, _)| self.given.contains(&(parent, made.as_str()))) {
+                *count += 1;
+                made = format!("{short}{count}");
+            }
+            made
+        };
         match pending.value.as_object().and_then(|members| entry(members, "id")) {
-            None | Some((_, Value::Null)) => made,
-            Some((_, Value::String(id))) if id.trim().is_empty() => made,
+            None | Some((_, Value::Null)) => made(),
+            Some((_, Value::String(id))) if id.trim().is_empty() => made(),
             Some((_, Value::String(id))) => id.clone(),
             Some((key, _)) => {
+                let made = made();
                 let message = "an activity id must be a string";
                 problems.invalid(&self.place(pending).path().key(key), message);
                 made
@@ -294,6 +306,10 @@ impl<'d> OutlineWalk<'d, '_> {
         let raw = &mut self.outline.activities[ix];
         raw.parts = parts;
         let (depth, in_loop, ports) = (raw.depth + 1, raw.in_loop, raw.descriptor().map_or(&[][..], |d| d.ports));
+        for (_, _, child) in &found {
+            let given = child.as_object().and_then(|members| entry(members, "id")).and_then(|(_, id)| id.as_str());
+            self.given.extend(given.map(|id| (ix, id)));
+        }
         self.pending.extend(found.into_iter().rev().map(|(slot, step, value)| {
             let body = matches!(slot, Slot::Port(port) if ports.get(port).is_some_and(|name| BODIES.contains(name)));
             Pending { value, slot: Some((ix, slot)), step, depth, in_loop: in_loop || body }

@@ -28,6 +28,17 @@ pub use designer::DesignerField;
 pub(crate) use handle::locate;
 pub use handle::{FromInput, Input, NonEmpty, Output, Port};
 
+/// What an `End` inside an activity ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// The activity itself.
+    End,
+    /// What the activity stands in: it is one step there, and runs one of its branches.
+    NextAround,
+    /// Nothing: the activity goes on as after any other child.
+    Nothing,
+}
+
 /// The behaviour of an activity type. All methods run inside a burst, on the execution `cx`.
 ///
 /// The burst does not notice an activity that returns without completing, scheduling a child or making a bookmark: its
@@ -87,6 +98,11 @@ pub trait Activity: Sync {
     /// an outcome.
     fn child_cancelled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
         self.child_completed(cx, child, &Outcomes::Empty)
+    }
+
+    /// What an `End` below it ends.
+    fn ended_by(&self) -> EndedBy {
+        EndedBy::Nothing
     }
 
     /// Schedules a child out of turn, because an operator asked for it. When it ends, `child_completed` is called as

@@ -23,6 +23,7 @@ impl Activity for End {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        cx.end_container();
         cx.complete()
     }
 }

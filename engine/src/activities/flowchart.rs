@@ -4,7 +4,7 @@
 //! token mode the scope holds tokens, and the merge modes of activities decide. The flowchart ends with a terminal
 //! child, or when none of its activities runs or is scheduled.
 
-use crate::activity::{Activity, Descriptor, Special};
+use crate::activity::{Activity, Descriptor, EndedBy, Special};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use crate::instance::{FlowScope, Memory, TokenScope};
@@ -41,6 +41,10 @@ impl Activity for Flowchart {
         &DESCRIPTOR
     }
 
+    fn ended_by(&self) -> EndedBy {
+        EndedBy::End
+    }
+
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let Some(graph) = cx.node().flow.as_deref() else {
             return cx.complete();
@@ -56,7 +60,7 @@ impl Activity for Flowchart {
     }
 
     fn child_completed(&self, cx: &mut Execution<'_>, child: &Child, outcomes: &Outcomes) -> Result<(), Fault> {
-        if child.terminal {
+        if child.terminal || cx.is_breaking() {
             return cx.complete();
         }
         let scheduled = match uses_tokens(cx) {

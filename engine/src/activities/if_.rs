@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::activity::handle::{inputs, outputs, ports};
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, EndedBy, InputDescriptor, OutputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
@@ -38,6 +38,10 @@ static DESCRIPTOR: Descriptor = Descriptor {
 impl Activity for If {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
+    }
+
+    fn ended_by(&self) -> EndedBy {
+        EndedBy::NextAround
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {

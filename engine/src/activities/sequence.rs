@@ -2,7 +2,7 @@
 //!
 //! It ends after the last child, after a terminal child, or when a `Break` passed through it.
 
-use crate::activity::{Activity, Descriptor, FlowRole};
+use crate::activity::{Activity, Descriptor, EndedBy, FlowRole};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use crate::node_ix::NodeIx;
@@ -25,6 +25,10 @@ static DESCRIPTOR: Descriptor = Descriptor {
 impl Activity for Sequence {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
+    }
+
+    fn ended_by(&self) -> EndedBy {
+        EndedBy::End
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {

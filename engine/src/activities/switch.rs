@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::activity::handle::{inputs, outputs, ports};
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor, PartCondition, PartList};
+use crate::activity::{Activity, Descriptor, EndedBy, InputDescriptor, OutputDescriptor, PartCondition, PartList};
 use crate::execution::{Child, Execution, Outcomes, one_of};
 use crate::fault::Fault;
 
@@ -66,6 +66,10 @@ static DESCRIPTOR: Descriptor = Descriptor {
 impl Activity for Switch {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
+    }
+
+    fn ended_by(&self) -> EndedBy {
+        EndedBy::NextAround
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {

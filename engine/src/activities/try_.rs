@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::activity::handle::ports;
-use crate::activity::{Activity, Descriptor, PartCondition, PartList};
+use crate::activity::{Activity, Descriptor, EndedBy, PartCondition, PartList};
 use crate::execution::{Child, Execution, Faulted, Outcomes};
 use crate::fault::Fault;
 use crate::instance::Memory;
@@ -51,6 +51,10 @@ static DESCRIPTOR: Descriptor = Descriptor {
 impl Activity for Try {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
+    }
+
+    fn ended_by(&self) -> EndedBy {
+        EndedBy::NextAround
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {

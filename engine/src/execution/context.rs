@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::activity::Port;
+use crate::activity::{EndedBy, Port};
 use crate::calendar::Zone;
 use crate::execution::burst::Burst;
 use crate::execution::undo::Undo;
@@ -192,6 +192,24 @@ impl<'a> Execution<'a> {
             self.finish_workflow();
         }
         Ok(())
+    }
+
+    /// Lets the sequence or flowchart that this activity stands in, also as a branch of a decision in it, end with the
+    /// child that completes next.
+    pub fn end_container(&mut self) {
+        let mut current = self.burst.context(self.sequence).and_then(|context| context.parent);
+        while let Some((sequence, context)) = current.and_then(|at| Some((at, self.burst.context(at)?))) {
+            if matches!(context.memory, Memory::Unwinding(_)) {
+                return;
+            }
+            let node = self.burst.program.node(context.node);
+            current = context.parent;
+            match node.activity.ended_by() {
+                EndedBy::End => return Execution::new(self.burst.reborrow(), sequence, node).set_breaking(),
+                EndedBy::NextAround => {}
+                EndedBy::Nothing => return,
+            }
+        }
     }
 
     // Memory.

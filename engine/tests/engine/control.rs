@@ -313,3 +313,33 @@ fn the_state_does_not_grow_with_completed_activities() {
     };
     assert!(size(2_000) <= size(10) + 8);
 }
+
+#[test]
+fn an_end_in_a_branch_ends_the_sequence_or_flowchart_around() {
+    let end = json!({"type": "End"});
+    let branch = json!({"type": "If", "condition": true, "then": end});
+    let switch =
+        json!({"type": "Switch", "cases": [{"label": "a", "condition": {"literal": true}, "activity": branch}]});
+    let tried = json!({"type": "Try", "body": branch, "finally": line("finally")});
+    let ended = |inner: &Value| World::started(json!([[inner, line("never")], line("outside")])).lines().join(" ");
+    assert_eq!(ended(&branch), "outside");
+    assert_eq!(ended(&switch), "outside");
+    assert_eq!(ended(&tried), "finally outside");
+    assert_eq!(
+        ended(&json!({"type": "If", "condition": true, "then": [end, line("never")]})),
+        "never outside",
+        "a sequence of its own"
+    );
+    let chart = json!({"type": "Flowchart", "activities": [{"id": "if", "type": "If", "condition": true, "then": end}, line("never")],
+        "connections": [["if", "WriteLine1"]]});
+    assert_eq!(World::started(json!([chart, line("outside")])).lines(), ["outside"]);
+    // It ends no loop, no branch of others and no used workflow's consumer.
+    for inner in [
+        json!({"type": "ForEach", "items": [1, 2], "body": branch}),
+        json!({"type": "Parallel", "activities": [branch, line("other")]}),
+        json!({"type": "Composite", "root": branch}),
+    ] {
+        let world = World::started(json!([[inner, line("next")], line("outside")]));
+        assert!(world.lines().ends_with(&["next", "outside"]), "{inner}");
+    }
+}

@@ -51,6 +51,7 @@ mod timeout;
 mod undo;
 mod unwind;
 mod variables;
+pub(crate) mod visible_outputs;
 
 use crate::node_ix::NodeIx;
 pub use alter::{alter, try_alterations};

@@ -19,11 +19,13 @@ pub mod codec;
 pub mod compensation;
 pub mod continuation;
 mod flow_scope;
+pub mod outputs;
 mod token_scope;
 
 use compensation::{Ending, Unwinding};
 use continuation::Continuation;
 pub use flow_scope::FlowScope;
+use outputs::{EndedInside, LastResult, Outputs};
 pub use token_scope::{TokenChange, TokenScope};
 
 /// One run of a definition.
@@ -160,7 +162,7 @@ impl Status {
 }
 
 /// The engine's own part of an instance.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq)]
 pub struct State {
     /// Open activity executions by sequence number.
     pub contexts: BTreeMap<u32, Context>,
@@ -168,24 +170,22 @@ pub struct State {
     pub next_context: u32,
     /// Number of journal rows written so far, which is the `seq` of the next row.
     pub next_journal: u32,
-    /// Latest outputs of each activity that set any; they survive a suspend.
-    pub outputs: BTreeMap<NodeIx, Vec<(String, Json)>>,
-    /// The activity that last produced a result, and the position of the result among its outputs.
-    pub last_result: Option<(NodeIx, u32)>,
+    /// Latest outputs of each activity that ended inside the root, and of the root itself; they survive a suspend.
+    pub outputs: BTreeMap<NodeIx, Outputs>,
     /// The trigger that this run started with.
     pub trigger: Option<NodeIx>,
     /// Whether that trigger has executed as the trigger; after that it waits like any other activity.
     pub trigger_used: bool,
     /// The time of the run, if it is bounded. Packed behind the state, so that a state without one takes no byte more.
-    #[serde(skip)]
     pub deadline: Option<Timeout>,
     /// What begins in place of the run when the handlers of its end have run. Packed in the same way.
-    #[serde(skip)]
     pub continuation: Option<Box<Continuation>>,
     /// Number of journal rows that were removed, which is the `seq` of the first that may be there. Packed in the same
     /// way.
-    #[serde(skip)]
     pub first_journal: u32,
+    /// Executions with a lower number were opened when all outputs were those of the root: what they do not find
+    /// inside a container they look for around it. Packed in the same way.
+    pub outputs_shared_below: u32,
 }
 
 impl State {
@@ -193,8 +193,9 @@ impl State {
     /// and still name others.
     pub fn fits(&self, nodes: usize) -> bool {
         let contexts = self.contexts.values().map(|context| context.node);
-        let last = self.last_result.map(|(node, _)| node);
-        let mut named = contexts.chain(self.outputs.keys().copied()).chain(last).chain(self.trigger);
+        let inside = self.contexts.values().filter_map(|context| context.ended_inside.as_deref());
+        let inside = inside.flat_map(|inside| inside.outputs.keys().chain(inside.arrived.keys()));
+        let mut named = contexts.chain(self.outputs.keys().chain(inside).copied()).chain(self.trigger);
         named.all(|node| (node.0 as usize) < nodes)
     }
 
@@ -211,12 +212,6 @@ impl State {
     pub fn bookmarks(&self) -> u32 {
         let of_executions: u32 = self.contexts.values().map(|context| context.bookmarks).sum();
         of_executions.saturating_add(u32::from(self.deadline.is_some()))
-    }
-
-    /// Result of the activity that last produced one.
-    pub fn last_result(&self) -> Option<&Value> {
-        let (node, at) = self.last_result?;
-        self.outputs.get(&node)?.get(at as usize).map(|(_, value)| &value.0)
     }
 }
 
@@ -245,6 +240,36 @@ pub struct Context {
     /// no byte more.
     #[serde(skip)]
     pub attempts: Option<Box<Attempts>>,
+    /// Outputs that it has set itself. Those of the root are in [`State::outputs`]. Packed behind everything else, as
+    /// the next two.
+    #[serde(skip)]
+    pub outputs: Outputs,
+    /// The result that was produced last on the way to this execution.
+    #[serde(skip)]
+    pub last_result: Option<LastResult>,
+    /// What has ended inside it, if that set any output.
+    #[serde(skip)]
+    pub ended_inside: Option<Box<EndedInside>>,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self {
+            node: NodeIx(0),
+            parent: None,
+            status: ActivityStatus::Running,
+            bookmarks: 0,
+            faults: 0,
+            tag: 0,
+            breaking: false,
+            variables: Vec::new(),
+            memory: Memory::None,
+            attempts: None,
+            outputs: Outputs::new(),
+            last_result: None,
+            ended_inside: None,
+        }
+    }
 }
 
 /// The attempts of an execution: those that have failed, and until when the present one may take.

@@ -41,7 +41,7 @@
 //! assert_eq!(migrate(json!({"ask": "decide"})), (2, vec![]));
 //! ```
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -62,6 +62,7 @@ mod counterparts;
 mod executions;
 mod flow;
 mod machine;
+mod outputs;
 mod records;
 mod variables;
 
@@ -202,10 +203,15 @@ impl Migration {
         let mut moved = Moved::default();
         let mut problems = self.problems.clone();
         self.variables.migrate(self, instance, &mut moved, &mut problems);
+        let places: BTreeMap<u32, NodeIx> =
+            instance.state.contexts.iter().map(|(sequence, context)| (*sequence, context.node)).collect();
         let executions = ExecutionMigration::of(self, instance, retries, &mut moved, &mut problems, check);
         executions.migrate(records);
         for record in records {
             self.migrate_record(record, &mut problems);
+        }
+        if !is_refused(&problems) {
+            self.migrate_outputs(&mut instance.state, &places);
         }
         self.migrate_rest(instance, &mut moved, &mut problems);
         instance.version = self.version;
@@ -215,13 +221,10 @@ impl Migration {
         (moved, problems)
     }
 
-    /// Outputs, the trigger and the time of the run.
+    /// The trigger and the time of the run.
     fn migrate_rest(&self, instance: &mut Instance, moved: &mut Moved, problems: &mut Vec<Problem>) {
         let state = &mut instance.state;
         let to = |ix: NodeIx| self.counterparts.kept(&self.old, &self.new, ix);
-        let outputs = std::mem::take(&mut state.outputs);
-        state.outputs = outputs.into_iter().filter_map(|(ix, outputs)| Some((to(ix)?, outputs))).collect();
-        state.last_result = state.last_result.and_then(|(ix, at)| Some((to(ix)?, at)));
         if let Some(trigger) = state.trigger {
             state.trigger = to(trigger).filter(|ix| state.trigger_used || self.new.node(*ix).can_start_workflow);
             if state.trigger.is_none() && !state.trigger_used {

@@ -99,7 +99,7 @@ fn open_with_ancestors(burst: &mut Burst<'_>, ix: NodeIx) -> u32 {
     }
     let mut parent = None;
     for node in path.into_iter().rev() {
-        parent = Some(burst.open(parent, node, 0, Vec::new()));
+        parent = Some(burst.open(parent, node, 0, Vec::new(), None));
     }
     parent.unwrap_or_default()
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use uuid::Uuid;
+use workflow_engine::NodeIx;
 use workflow_engine::instance::Instance;
+use workflow_engine::instance::outputs::Outputs;
 
 use crate::access::{self, Operation};
 use crate::api::{not_null, object, on_fault, result};
@@ -125,11 +127,20 @@ fn state(call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Json(shown(&row.instance, &compiled.program)))
 }
 
+/// Outputs by the id of their activity.
+fn shown_outputs<'o>(
+    program: &workflow_engine::Program,
+    outputs: impl Iterator<Item = (&'o NodeIx, &'o Outputs)>,
+) -> serde_json::Map<String, Value> {
+    let named = |outputs: &Outputs| outputs.iter().map(|(name, value)| (name.clone(), json::copy(&value.0))).collect();
+    outputs.map(|(node, outputs)| (program.node(*node).id.clone(), Value::Object(named(outputs)))).collect()
+}
+
 fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
     let contexts = instance.state.contexts.iter().map(|(sequence, context)| {
         let node = program.node(context.node);
         let variables = context.variables.iter().map(|(name, value)| (name.clone(), json::copy(&value.0)));
-        json!({
+        let mut shown = json!({
             "activity_id": node.id,
             "activity_type": node.type_name,
             "execution": sequence,
@@ -137,15 +148,18 @@ fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
             "status": context.status.name(),
             "bookmarks": context.bookmarks,
             "variables": variables.collect::<serde_json::Map<_, _>>(),
-        })
-    });
-    let outputs = instance.state.outputs.iter().map(|(node, outputs)| {
-        let named = outputs.iter().map(|(name, value)| (name.clone(), json::copy(&value.0)));
-        (program.node(*node).id.clone(), Value::Object(named.collect()))
+        });
+        let own = Some((&context.node, &context.outputs)).filter(|(_, outputs)| !outputs.is_empty());
+        let inside = context.ended_inside.iter().flat_map(|inside| &inside.outputs);
+        let outputs = shown_outputs(program, own.into_iter().chain(inside));
+        if !outputs.is_empty() {
+            shown["outputs"] = outputs.into();
+        }
+        shown
     });
     json!({
         "open": contexts.collect::<Vec<_>>(),
-        "outputs": outputs.collect::<serde_json::Map<_, _>>(),
+        "outputs": shown_outputs(program, instance.state.outputs.iter()),
         "trigger": instance.state.trigger.map(|node| program.node(node).id.clone()),
     })
 }

@@ -123,6 +123,7 @@ fn executions(call: &Call) -> Result<Returned, PgError> {
         waiting: history::waiting_executions(id).into_iter().collect(),
         faults: history::faults(id).into_iter().collect(),
         last: records.iter().enumerate().filter_map(|(at, record)| Some((record.node?, at))).collect(),
+        parents: records.iter().filter_map(|record| Some((record.number, record.parent?))).collect(),
     };
     let rows = records.into_iter().enumerate().map(|(at, record)| {
         memory::check();
@@ -143,16 +144,32 @@ struct RecordContext<'a> {
     faults: HashMap<Uuid, Value>,
     /// The last execution of each activity, by its position among the records.
     last: HashMap<NodeIx, usize>,
+    /// The execution around each execution.
+    parents: HashMap<u32, u32>,
 }
 
 impl RecordContext<'_> {
+    /// The latest outputs of an activity that ended inside an execution, or inside the innermost one around it that is
+    /// still open.
+    fn outputs_of(&self, around: Option<u32>, node: NodeIx) -> Option<Map<String, Value>> {
+        let contexts = &self.state.contexts;
+        let around = std::iter::successors(around, |inner| self.parents.get(inner).copied());
+        let mut open = around.filter_map(|sequence| contexts.get(&sequence));
+        let inside = match open.next() {
+            Some(context) => self.state.outputs_inside(context)?,
+            None => &self.state.outputs,
+        };
+        let outputs = inside.get(&node)?.iter();
+        Some(outputs.map(|(name, value)| (name.clone(), json::copy(&value.0))).collect())
+    }
+
     fn row(&mut self, at: usize, record: ExecutionRecord) -> Vec<Returned> {
         let id = activity_instance_id(self.id, record.number);
         let node = record.node.map(|ix| self.compiled.program.node(ix));
         let kept =
             || record.node.filter(|ix| record.status == ExecutionStatus::Completed && self.last.get(ix) == Some(&at));
         // The state has the latest outputs of each activity until the instance ends.
-        let outputs = record.outputs.or_else(|| outputs_of(self.state, kept()?));
+        let outputs = record.outputs.or_else(|| self.outputs_of(record.parent, kept()?));
         let fault = record.fault.map(|fault| self.faults.remove(&id).unwrap_or(fault));
         let built_in =
             || catalogue::find(&record.activity_type).map(|activity| activity.descriptor().type_name.to_owned());
@@ -174,9 +191,4 @@ impl RecordContext<'_> {
             Returned::Boolean(self.waiting.contains(&id)),
         ]
     }
-}
-
-fn outputs_of(state: &State, node: NodeIx) -> Option<Map<String, Value>> {
-    let outputs = state.outputs.get(&node)?.iter();
-    Some(outputs.map(|(name, value)| (name.clone(), json::copy(&value.0))).collect())
 }

@@ -18,6 +18,7 @@ use crate::fault::Fault;
 use crate::host::Host;
 use crate::instance::compensation::{INTERRUPTED, Unwinding};
 use crate::instance::continuation::Continuation;
+use crate::instance::outputs::LastResult;
 use crate::instance::{ActivityStatus, Attempts, Context, Instance, Memory};
 use crate::journal::{Event, EventKind};
 use crate::node_ix::NodeIx;
@@ -60,6 +61,11 @@ pub(crate) struct Scratch {
     pub inputs: Vec<Value>,
     pub resume_input: Option<Value>,
     pub trigger_input: Option<Value>,
+    /// The execution to whose children one was added or faulted, and the result that this child saw last: what is
+    /// scheduled now because of it goes on from there.
+    pub cause: Option<(u32, Option<LastResult>)>,
+    /// The number of the next result, once it is known.
+    pub next_result: Option<u32>,
     /// The execution that is being resumed, and name and payload of its bookmark.
     pub resuming: Option<(u32, String, Value)>,
     /// Until when executions may take whose timeouts have no bookmark yet.
@@ -75,7 +81,13 @@ pub(crate) struct Scratch {
 #[derive(Debug)]
 pub(crate) enum Task {
     /// Begin a new execution of an activity, below this parent.
-    Begin { parent: Option<u32>, node: NodeIx, tag: u32, variables: Vec<(String, Json)> },
+    Begin {
+        parent: Option<u32>,
+        node: NodeIx,
+        tag: u32,
+        variables: Vec<(String, Json)>,
+        last_result: Option<LastResult>,
+    },
     /// Execute an activity from its beginning once more, after a fault.
     Again(u32),
     /// Go on with the records that an execution handles.
@@ -189,14 +201,15 @@ impl Burst<'_> {
     // Queue.
 
     pub fn enqueue_root(&mut self) {
-        let task = Task::Begin { parent: None, node: NodeIx(0), tag: 0, variables: Vec::new() };
+        let task = Task::Begin { parent: None, node: NodeIx(0), tag: 0, variables: Vec::new(), last_result: None };
         self.scratch.queue.push_back(task);
     }
 
     pub fn enqueue(&mut self, parent: u32, node: NodeIx, tag: u32, variables: Vec<(String, Json)>) {
         *self.scratch.queued.entry((parent, node)).or_insert(0) += 1;
         self.scratch.undo.push(Undo::Queued((parent, node)));
-        self.push(parent, Task::Begin { parent: Some(parent), node, tag, variables });
+        let last_result = self.result_for(parent, node);
+        self.push(parent, Task::Begin { parent: Some(parent), node, tag, variables, last_result });
     }
 
     /// Queues a task of an execution. Those of handlers that the instance runs come before all others.
@@ -230,7 +243,14 @@ impl Burst<'_> {
     // Executions.
 
     /// Opens an execution. A rollback does not undo this, because the execution opens before its own unit begins.
-    pub fn open(&mut self, parent: Option<u32>, node: NodeIx, tag: u32, given: Vec<(String, Json)>) -> u32 {
+    pub fn open(
+        &mut self,
+        parent: Option<u32>,
+        node: NodeIx,
+        tag: u32,
+        given: Vec<(String, Json)>,
+        last_result: Option<LastResult>,
+    ) -> u32 {
         let Node { variables: declared, retry, .. } = self.program.node(node);
         let now = self.scratch.now;
         let timed = retry.as_ref().filter(|retry| retry.is_timed());
@@ -249,6 +269,9 @@ impl Burst<'_> {
             variables,
             memory: Memory::None,
             attempts: timed.map(|_| Box::new(Attempts { since: now.timestamp_micros(), ..Attempts::default() })),
+            outputs: Vec::new(),
+            last_result,
+            ended_inside: None,
         };
         self.instance.state.contexts.insert(sequence, context);
         if let Some(parent) = parent {
@@ -276,7 +299,8 @@ impl Burst<'_> {
         if self.context(sequence).is_some_and(|c| c.status == ActivityStatus::Faulted) {
             self.add_faults(sequence, -1);
         }
-        if let Some(context) = self.instance.state.contexts.remove(&sequence) {
+        if let Some(mut context) = self.instance.state.contexts.remove(&sequence) {
+            self.hand_over_outputs(sequence, &mut context);
             if let Some(parent) = context.parent {
                 self.scratch.children.remove(&(parent, sequence));
             }

@@ -14,10 +14,12 @@ use crate::execution::Outcomes;
 use crate::execution::burst::{Burst, Task};
 use crate::execution::context::Execution;
 use crate::execution::interruption::Interrupted;
+use crate::execution::outputs::drop_if_empty;
 use crate::execution::runner::Runner;
 use crate::fault::Fault;
 use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, RecordAction, Unwinding, Wanted};
-use crate::instance::{ActivityStatus, Context, Memory, SubStatus};
+use crate::instance::outputs::{EndedInside, LastResult};
+use crate::instance::{Context, Memory, SubStatus};
 use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
 use crate::program::Node;
@@ -68,18 +70,7 @@ impl Burst<'_> {
     /// Opens an execution that runs handlers.
     fn open_unwinding(&mut self, parent: Option<u32>, node: NodeIx, kept: Vec<(String, Json)>, of: Unwinding) -> u32 {
         let sequence = self.next_number();
-        let context = Context {
-            node,
-            parent,
-            status: ActivityStatus::Running,
-            bookmarks: 0,
-            faults: 0,
-            tag: 0,
-            breaking: false,
-            variables: kept,
-            memory: Memory::Unwinding(of),
-            attempts: None,
-        };
+        let context = Context { node, parent, variables: kept, memory: Memory::Unwinding(of), ..Context::default() };
         self.instance.state.contexts.insert(sequence, context);
         if let Some(parent) = parent {
             self.scratch.children.insert((parent, sequence));
@@ -225,7 +216,12 @@ impl Runner<'_> {
         let handler = self.burst.program.node(kept.node).handler(action);
         let one = Unwinding::One { action, record: number, has_handler: handler.is_some() };
         let sequence = self.burst.open_unwinding(Some(parent), kept.node, kept.variables, one);
-        self.burst.instance.state.outputs.extend(kept.outputs);
+        if let Some(context) = self.burst.instance.state.contexts.get_mut(&sequence) {
+            context.last_result = kept.last_result.map(|value| LastResult { order: 0, value });
+            let outputs = kept.outputs.into_iter().collect();
+            context.ended_inside = Some(Box::new(EndedInside { outputs, ..EndedInside::default() }));
+            drop_if_empty(context);
+        }
         match handler {
             Some(handler) => self.burst.enqueue(sequence, handler, 0, Vec::new()),
             None => self.burst.push(sequence, Task::Unwind(sequence)),

@@ -44,6 +44,7 @@ impl Runner<'_> {
     fn is_taken(&mut self, faulted: u32, fault: &Fault) -> bool {
         let Some(context) = self.burst.context(faulted) else { return false };
         let attempts = context.attempt();
+        let last_result = context.latest_result();
         let activity_id = self.burst.program.node(context.node).id.as_str();
         let told = Faulted { fault, activity_id, attempts };
         let mut below = faulted;
@@ -59,10 +60,12 @@ impl Runner<'_> {
             }
             let node = self.burst.program.node(node);
             let mut is_taken = false;
+            self.burst.scratch.cause = Some((sequence, last_result.clone()));
             let unit = self.unit(sequence, node, |cx| {
                 is_taken = node.activity.child_faulted(cx, &child, &told)?;
                 Ok(())
             });
+            self.burst.scratch.cause = None;
             if unit == UnitOutcome::Undone {
                 // If an ancestor took the second fault, it has cancelled the first execution, too.
                 return self.burst.context(faulted).is_none();

@@ -2,13 +2,15 @@
 //!
 //! Nothing here is undone: executions complete between units, and what a unit interrupts is recorded after it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::activity::CompensationRole;
 use crate::execution::burst::Burst;
-use crate::instance::Memory;
+use crate::execution::visible_outputs::{is_inside, visible_outputs};
 use crate::instance::compensation::RecordAction;
 use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, RecordSnapshot, Unwinding, Wanted};
+use crate::instance::outputs::Outputs;
+use crate::instance::{Context, Memory};
 use crate::node_ix::NodeIx;
 use crate::value::{Json, copy_or_null};
 
@@ -72,19 +74,34 @@ impl Burst<'_> {
                 variables.push((name.clone(), Json(copy_or_null(value))));
             }
         }
-        RecordSnapshot { node, variables, outputs: self.keep_outputs(node) }
+        let outputs = self.keep_outputs(sequence, node);
+        let reads_outputs = reads.reads_outputs(node);
+        let result = self.context(sequence).filter(|_| reads_outputs).and_then(Context::latest_result);
+        RecordSnapshot { node, variables, outputs, last_result: result.map(|result| result.value) }
     }
 
-    /// The outputs of the activities below one.
-    fn keep_outputs(&self, above: NodeIx) -> Vec<(NodeIx, Vec<(String, Json)>)> {
-        if !self.program.compensation().reads_outputs(above) {
+    /// The outputs of the activities inside an execution, and of those around it that its handlers name, as they see
+    /// them now.
+    fn keep_outputs(&self, sequence: u32, above: NodeIx) -> Vec<(NodeIx, Outputs)> {
+        let (program, reads) = (self.program, self.program.compensation());
+        if !reads.reads_outputs(above) {
             return Vec::new();
         }
-        let parent = |ix: &NodeIx| self.program.node(*ix).parent;
-        let is_below = |ix: NodeIx| std::iter::successors(Some(ix), parent).any(|ix| ix == above);
-        let copied = |(name, value): &(String, Json)| (name.clone(), Json(copy_or_null(&value.0)));
-        let outputs = self.instance.state.outputs.iter().filter(|(ix, _)| is_below(**ix));
-        outputs.map(|(ix, outputs)| (*ix, outputs.iter().map(copied).collect())).collect()
+        let state = &self.instance.state;
+        let mut kept: BTreeMap<NodeIx, &Outputs> = visible_outputs(program, state, sequence);
+        kept.retain(|ix, _| is_inside(program, *ix, above) || reads.names(above, program.node(*ix)));
+        // What is still open inside will have ended then.
+        for inner in self.with_all_below(sequence).into_iter().rev() {
+            let Some(context) = self.context(inner) else { continue };
+            let ended = context.ended_inside.iter().flat_map(|inside| &inside.outputs);
+            let own = Some((&context.node, &context.outputs)).filter(|(_, outputs)| !outputs.is_empty());
+            for (ix, outputs) in ended.chain(own) {
+                if inner != sequence && is_inside(program, *ix, above) {
+                    kept.insert(*ix, outputs);
+                }
+            }
+        }
+        kept.into_iter().map(|(ix, outputs)| (ix, outputs.clone())).collect()
     }
 
     /// Records the completion of a `Compensable`. A scope that completes gives what it holds to the one around it. What

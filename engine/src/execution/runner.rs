@@ -14,7 +14,7 @@ use crate::execution::context::Execution;
 use crate::execution::{Child, Delta, Limits, NewTask, Outcomes};
 use crate::fault::{Error, Fault};
 use crate::host::Host;
-use crate::instance::{ActivityStatus, Instance, Memory, SubStatus};
+use crate::instance::{ActivityStatus, Context, Instance, Memory, SubStatus};
 use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
 use crate::program::{FlowGraph, IncidentStrategy, Node, Program};
@@ -72,23 +72,27 @@ impl<'a> Runner<'a> {
                 break;
             }
             match task {
-                Task::Begin { parent, node, tag, variables } => {
+                Task::Begin { parent, node, tag, variables, last_result } => {
                     if let Some(parent) = parent
                         && !self.burst.dequeue(parent, node)
                     {
                         continue;
                     }
                     self.count_step(node)?;
-                    let sequence = self.burst.open(parent, node, tag, variables);
+                    let sequence = self.burst.open(parent, node, tag, variables, last_result);
                     if !self.defer(sequence, node) {
                         self.execute(sequence, node);
                     }
                 }
                 Task::Again(sequence) => {
-                    let Some(node) = self.burst.context(sequence).map(|context| context.node) else {
+                    let Some(context) = self.burst.context(sequence) else {
                         continue;
                     };
+                    let (node, begins_anew) = (context.node, context.memory == Memory::None);
                     self.count_step(node)?;
+                    if begins_anew {
+                        self.burst.forget_inside(sequence);
+                    }
                     self.execute(sequence, node);
                 }
                 Task::Unwind(sequence) => {
@@ -258,6 +262,7 @@ impl<'a> Runner<'a> {
             self.completed_event(sequence, node, outcomes);
             self.burst.leave_scope(sequence);
         }
+        let last_result = self.burst.context(sequence).and_then(Context::latest_result);
         self.burst.close(sequence);
         let Some(parent) = parent else { return Ok(()) };
         let Some(above) = self.burst.context(parent) else {
@@ -275,7 +280,9 @@ impl<'a> Runner<'a> {
         self.count_step(above)?;
         let above = self.burst.program.node(above);
         let child = Child { node: ix, sequence, tag, terminal: node.terminal };
+        self.burst.scratch.cause = Some((parent, last_result));
         self.unit(parent, above, |cx| above.activity.child_completed(cx, &child, outcomes));
+        self.burst.scratch.cause = None;
         Ok(())
     }
 
@@ -392,7 +399,10 @@ impl<'a> Runner<'a> {
         if matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) || instance.has_failed() {
             // No later burst can read them.
             self.burst.instance.state.outputs.clear();
-            self.burst.instance.state.last_result = None;
+            self.burst.instance.state.outputs_shared_below = 0;
+            for context in self.burst.instance.state.contexts.values_mut() {
+                (context.outputs, context.last_result, context.ended_inside) = Default::default();
+            }
             self.burst.instance.state.continuation = None;
         }
         std::mem::take(&mut self.burst.scratch.delta)

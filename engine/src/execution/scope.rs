@@ -11,9 +11,11 @@ use uuid::Uuid;
 
 use crate::execution::Execution;
 use crate::execution::variables::{ScopeStart, find_variable, read_variable};
+use crate::execution::visible_outputs::{visible_output, visible_outputs};
 use crate::expression::ScriptLimits;
 use crate::expression::{Rows, Scope, Take};
 use crate::fault::Fault;
+use crate::instance::outputs::Outputs;
 use crate::instance::{Context, Instance, Memory};
 use crate::node_ix::NodeIx;
 use crate::program::{Composite, Program};
@@ -98,9 +100,9 @@ impl<'a> ReadScope<'a> {
         self.instance.state.contexts.get(&self.view.sequence).map_or(NodeIx(0), |context| context.node)
     }
 
-    fn outputs_of(&self, activity: &str) -> Option<&'a [(String, Json)]> {
-        let node = self.program.find_from(self.node(), activity)?;
-        self.instance.state.outputs.get(&node).map(Vec::as_slice)
+    fn outputs_of(&self, activity: &str) -> Option<&'a Outputs> {
+        let wanted = self.program.find_from(self.node(), activity)?;
+        visible_output(self.program, &self.instance.state, self.view.sequence, wanted)
     }
 }
 
@@ -167,7 +169,7 @@ impl Scope for ReadScope<'_> {
             let exact = outputs.iter().find(|(known, _)| known == name);
             exact.or_else(|| outputs.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)))
         };
-        let found = match (output, outputs) {
+        let found = match (output, outputs.as_slice()) {
             (Some(name), _) => find(name),
             (None, [only]) => Some(only),
             (None, _) => find("result"),
@@ -196,10 +198,11 @@ impl Scope for ReadScope<'_> {
         // Outer programs first: an activity of an inner program replaces an outer one with the same id.
         let around: Vec<_> = self.program.around(self.node()).collect();
         let mut all = Map::new();
+        let visible = visible_outputs(self.program, &self.instance.state, self.view.sequence);
         for (program, first) in around.into_iter().rev() {
             let nodes = program.own_nodes();
             let end = first.0.saturating_add(u32::try_from(nodes.len()).unwrap_or(u32::MAX));
-            for (at, outputs) in self.instance.state.outputs.range(first..NodeIx(end)) {
+            for (at, outputs) in visible.range(first..NodeIx(end)) {
                 // The unit of this call ends with a fault then, so nothing uses the incomplete value.
                 if Bounds::go_on().is_err() {
                     return Value::Object(all);
@@ -213,7 +216,8 @@ impl Scope for ReadScope<'_> {
     }
 
     fn last_result(&self) -> Option<Value> {
-        self.instance.state.last_result().map(copy_or_null)
+        let context = self.instance.state.contexts.get(&self.view.sequence)?;
+        context.last_result.as_ref().map(|result| copy_or_null(&result.value.0))
     }
 
     fn instance(&self) -> Value {

@@ -4,12 +4,15 @@
 //! (queue, journal, tasks, …) are truncated to their old length.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::bookmark::Bookmark;
 use crate::execution::burst::Burst;
+use crate::execution::outputs::drop_if_empty;
+use crate::instance::outputs::{LastResult, Outputs};
 use crate::instance::{Context, Memory, Timeout, TokenChange};
 use crate::node_ix::NodeIx;
 use crate::value::Json;
@@ -35,8 +38,11 @@ pub(crate) enum Undo {
     NewVariable(u32),
     WorkflowVariable(String, Value, bool),
     WorkflowOutput(String, Option<Value>, bool),
-    ActivityOutput(NodeIx, Cow<'static, str>, Option<Json>),
-    LastResult(Option<(NodeIx, u32)>),
+    ActivityOutput(u32, Cow<'static, str>, Option<Arc<Json>>),
+    LastResult(u32, Option<LastResult>),
+    HiddenResult(u32, Option<LastResult>),
+    Arrived(u32, NodeIx, Option<LastResult>),
+    HandedOver { from: u32, to: u32, node: NodeIx, before: Option<Outputs> },
     Name(Option<String>, bool),
     Correlation(Option<String>, bool),
     Responded,
@@ -132,8 +138,8 @@ impl Burst<'_> {
                 };
                 scratch.delta.changed.output = changed;
             }
-            Undo::ActivityOutput(node, name, before) => self.restore_output(node, &name, before),
-            Undo::LastResult(before) => self.instance.state.last_result = before,
+            Undo::ActivityOutput(sequence, name, before) => self.restore_output(sequence, &name, before),
+            Undo::HandedOver { from, to, node, before } => self.take_back(from, to, node, before),
             Undo::Name(before, changed) => {
                 self.instance.name = before;
                 scratch.delta.changed.name = changed;
@@ -156,6 +162,9 @@ impl Burst<'_> {
                 }
             }
             Undo::Stored(sequence, _)
+            | Undo::LastResult(sequence, _)
+            | Undo::HiddenResult(sequence, _)
+            | Undo::Arrived(sequence, _, _)
             | Undo::Memory(sequence, _)
             | Undo::Position(sequence, _)
             | Undo::Breaking(sequence)
@@ -176,6 +185,19 @@ impl Burst<'_> {
 fn undo_in(context: &mut Context, entry: Undo) {
     match (entry, &mut context.memory) {
         (Undo::Stored(_, before), _) => context.bookmarks = before,
+        (Undo::LastResult(_, before), _) => context.last_result = before,
+        (Undo::HiddenResult(_, before), _) => {
+            context.ended_inside.get_or_insert_default().hidden_result = before;
+            drop_if_empty(context);
+        }
+        (Undo::Arrived(_, node, before), _) => {
+            let arrived = &mut context.ended_inside.get_or_insert_default().arrived;
+            match before {
+                Some(before) => arrived.insert(node, before),
+                None => arrived.remove(&node),
+            };
+            drop_if_empty(context);
+        }
         (Undo::Memory(_, before), memory) => *memory = before,
         (Undo::Position(_, before), memory) => memory.set_position(before),
         (Undo::Breaking(_), _) => context.breaking = false,

@@ -2,11 +2,16 @@
 //!
 //! Every later version must read what this version writes; a frozen sample in the tests checks that.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::fault::Error;
 use crate::instance::continuation::Continuation;
-use crate::instance::{Attempts, State, Timeout};
+use crate::instance::outputs::{EndedInside, LastResult, Outputs};
+use crate::instance::{Attempts, Context, State, Timeout};
+use crate::node_ix::NodeIx;
 use crate::value::Json;
 
 /// The format of a state without attempts.
@@ -20,6 +25,34 @@ const FORMAT_WITH_LATER: u8 = 5;
 /// The same, and then a list of the resilience strategies that executions have computed, each with the number of its
 /// execution.
 const FORMAT_WITH_STRATEGIES: u8 = 6;
+/// The same, and then [`ScopedOutputs`]. In the formats before, all outputs are those of the root, and the latest result
+/// of all is that of each execution.
+const FORMAT_WITH_SCOPED_OUTPUTS: u8 = 7;
+
+/// What stands first in every format.
+#[derive(Serialize)]
+struct Packed<'s> {
+    contexts: &'s BTreeMap<u32, Context>,
+    next_context: u32,
+    next_journal: u32,
+    outputs: BTreeMap<NodeIx, &'s Outputs>,
+    last_result: Option<(NodeIx, u32)>,
+    trigger: Option<NodeIx>,
+    trigger_used: bool,
+}
+
+/// The same, to be read.
+#[derive(Deserialize)]
+struct Unpacked {
+    contexts: BTreeMap<u32, Context>,
+    next_context: u32,
+    next_journal: u32,
+    outputs: BTreeMap<NodeIx, Outputs>,
+    /// The activity that last produced a result, and the position of the result among its outputs.
+    last_result: Option<(NodeIx, u32)>,
+    trigger: Option<NodeIx>,
+    trigger_used: bool,
+}
 
 /// What stands behind the attempts from format 5 on.
 #[derive(Serialize, Deserialize)]
@@ -29,6 +62,37 @@ struct Later<C> {
     continuation: Option<C>,
 }
 
+/// Outputs inside open executions, and the results that they may read: what stands last in format 7.
+#[derive(Serialize, Deserialize)]
+struct ScopedOutputs<V, O, M> {
+    shared_below: u32,
+    /// All results that executions refer to, the oldest first.
+    results: Vec<StoredResult<V>>,
+    executions: Vec<(u32, StoredOutputs<O, M>)>,
+}
+
+/// What one execution has.
+#[derive(Serialize, Deserialize)]
+struct StoredOutputs<O, M> {
+    own: O,
+    inside: Option<M>,
+    /// Positions among the results.
+    last: Option<u32>,
+    hidden: Option<u32>,
+    arrived: Vec<(NodeIx, u32)>,
+}
+
+/// A result.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum StoredResult<V> {
+    /// One of the outputs of an activity, by its position, which ended inside an execution or is that execution itself.
+    Output(Option<u32>, NodeIx, u32),
+    /// One that is no output any more.
+    Value(V),
+}
+
+type Scoped<'s> = ScopedOutputs<&'s Json, &'s Outputs, &'s BTreeMap<NodeIx, Outputs>>;
+
 /// Packs a state.
 pub fn encode_state(state: &State) -> Vec<u8> {
     encode_state_of(state, 0)
@@ -37,15 +101,16 @@ pub fn encode_state(state: &State) -> Vec<u8> {
 /// Packs a state. `size` is its known packed size, so that the vector takes no more memory than that.
 pub fn encode_state_of(state: &State, size: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size);
-    let attempts = attempts(state);
+    let (attempts, simple) = (attempts(state), simple(state));
     bytes.push(match (state.deadline, attempts.is_empty()) {
+        _ if simple.is_none() => FORMAT_WITH_SCOPED_OUTPUTS,
         _ if has_strategies(&attempts) => FORMAT_WITH_STRATEGIES,
         _ if has_later(state) => FORMAT_WITH_LATER,
         (Some(_), _) => FORMAT_WITH_DEADLINE,
         (None, false) => FORMAT_WITH_ATTEMPTS,
         (None, true) => FORMAT,
     });
-    pack(state, &attempts, bytes)
+    pack(state, &attempts, simple.as_ref(), bytes)
 }
 
 fn has_later(state: &State) -> bool {
@@ -56,15 +121,131 @@ fn has_strategies(attempts: &[(u32, &Attempts)]) -> bool {
     attempts.iter().any(|(_, attempts)| attempts.strategy.is_some())
 }
 
+/// A state as the formats before 7 have it.
+struct Simple<'s> {
+    /// The outputs of the root, and those that open executions have set themselves.
+    outputs: BTreeMap<NodeIx, &'s Outputs>,
+    /// Where among them the latest result of all executions is.
+    last_result: Option<(NodeIx, u32)>,
+}
+
+/// The state as the formats before 7 have it, if they can say what each execution may read.
+fn simple(state: &State) -> Option<Simple<'_>> {
+    let first = state.contexts.values().next().and_then(|context| context.last_result.as_ref());
+    let is_first = |result: &LastResult| first.is_some_and(|first| Arc::ptr_eq(&first.value, &result.value));
+    let is_simple = state.contexts.values().all(|context| {
+        let has_same = context.last_result.as_ref().map_or(first.is_none(), is_first);
+        has_same && context.ended_inside.is_none()
+    });
+    let is_simple = is_simple && state.outputs_shared_below == 0;
+    if !is_simple || !state.outputs.is_empty() && state.has_open_container() {
+        return None;
+    }
+    let mut outputs: BTreeMap<NodeIx, &Outputs> =
+        state.outputs.iter().map(|(node, outputs)| (*node, outputs)).collect();
+    // Which execution has set them is clear as long as their activity has one only.
+    let mut open = BTreeSet::new();
+    for context in state.contexts.values().filter(|context| context.parent.is_some()) {
+        if !open.insert(context.node) && !context.outputs.is_empty() || state.outputs.contains_key(&context.node) {
+            return None;
+        }
+        if !context.outputs.is_empty() && outputs.insert(context.node, &context.outputs).is_some() {
+            return None;
+        }
+    }
+    let is_clear = |context: &Context| context.outputs.is_empty() || open_once(state, context.node);
+    if !state.contexts.values().all(is_clear) {
+        return None;
+    }
+    let last_result = match first {
+        None => None,
+        Some(first) => Some(outputs.iter().find_map(|(node, outputs)| {
+            let at = outputs.iter().position(|(_, value)| Arc::ptr_eq(value, &first.value))?;
+            Some((*node, u32::try_from(at).ok()?))
+        })?),
+    };
+    Some(Simple { outputs, last_result })
+}
+
+/// Whether one execution of an activity is open, below the root.
+fn open_once(state: &State, node: NodeIx) -> bool {
+    let below = state.contexts.values().filter(|context| context.parent.is_some());
+    below.filter(|context| context.node == node).count() == 1
+}
+
+/// Outputs and results of each execution.
+fn scoped(state: &State) -> Scoped<'_> {
+    let key = |value: &Arc<Json>| Arc::as_ptr(value).cast::<()>() as usize;
+    let mut known: BTreeMap<usize, &LastResult> = BTreeMap::new();
+    for result in state.contexts.values().flat_map(Context::results) {
+        known.insert(key(&result.value), result);
+    }
+    let mut results: Vec<&LastResult> = known.into_values().collect();
+    results.sort_by_key(|result| result.order);
+    let positions: BTreeMap<usize, u32> = results.iter().map(|result| key(&result.value)).zip(0..).collect();
+    let position = |result: &LastResult| positions.get(&key(&result.value)).copied().unwrap_or_default();
+    let mut outputs: BTreeMap<usize, StoredResult<&Json>> = BTreeMap::new();
+    if !results.is_empty() {
+        let mut add = |holder: Option<u32>, node: NodeIx, of: &Outputs| {
+            for ((_, value), at) in of.iter().zip(0..) {
+                outputs.insert(key(value), StoredResult::Output(holder, node, at));
+            }
+        };
+        state.outputs.iter().for_each(|(node, of)| add(None, *node, of));
+        for (sequence, context) in &state.contexts {
+            let inside = context.ended_inside.iter().flat_map(|inside| &inside.outputs);
+            inside.for_each(|(node, of)| add(Some(*sequence), *node, of));
+            add(Some(*sequence), context.node, &context.outputs);
+        }
+    }
+    let stored = |result: &&LastResult| outputs.get(&key(&result.value)).copied();
+    let results: Vec<_> = results
+        .iter()
+        .map(|result| (stored(result), *result))
+        .map(|(stored, result)| stored.unwrap_or(StoredResult::Value(&*result.value)))
+        .collect();
+    let executions = state.contexts.iter().filter(|(_, context)| {
+        !context.outputs.is_empty() || context.last_result.is_some() || context.ended_inside.is_some()
+    });
+    let executions = executions.map(|(sequence, context)| {
+        let inside = context.ended_inside.as_deref();
+        let arrived = inside.into_iter().flat_map(|inside| &inside.arrived);
+        let stored = StoredOutputs {
+            own: &context.outputs,
+            inside: inside.map(|inside| &inside.outputs),
+            last: context.last_result.as_ref().map(position),
+            hidden: inside.and_then(|inside| inside.hidden_result.as_ref()).map(position),
+            arrived: arrived.map(|(node, result)| (*node, position(result))).collect(),
+        };
+        (*sequence, stored)
+    });
+    let executions = executions.collect();
+    Scoped { shared_below: state.outputs_shared_below, results, executions }
+}
+
 /// Serializing strings, numbers and sequences of known length to a vector, or counting them, cannot fail.
-fn pack<T: Extend<u8>>(state: &State, attempts: &[(u32, &Attempts)], to: T) -> T {
-    let to = postcard::to_extend(state, to).expect("a state is always serializable");
+fn pack<T: Extend<u8>>(state: &State, attempts: &[(u32, &Attempts)], simple: Option<&Simple<'_>>, to: T) -> T {
+    let of_root = || state.outputs.iter().map(|(node, outputs)| (*node, outputs)).collect();
+    let packed = Packed {
+        contexts: &state.contexts,
+        next_context: state.next_context,
+        next_journal: state.next_journal,
+        outputs: simple.map_or_else(of_root, |simple| simple.outputs.clone()),
+        last_result: simple.and_then(|simple| simple.last_result),
+        trigger: state.trigger,
+        trigger_used: state.trigger_used,
+    };
+    let to = postcard::to_extend(&packed, to).expect("a state is always serializable");
     let (deadline, first_journal) = (state.deadline, state.first_journal);
     let later = Later { deadline, first_journal, continuation: state.continuation.as_deref() };
-    if has_strategies(attempts) {
+    if simple.is_none() || has_strategies(attempts) {
         let computed = attempts.iter().filter_map(|(sequence, known)| Some((*sequence, known.strategy.as_ref()?)));
         let computed: Vec<(u32, &Json)> = computed.collect();
-        return postcard::to_extend(&(attempts, later, computed), to).expect("strategies are always serializable");
+        let to = postcard::to_extend(&(attempts, later, computed), to).expect("strategies are always serializable");
+        return match simple {
+            Some(_) => to,
+            None => postcard::to_extend(&scoped(state), to).expect("outputs are always serializable"),
+        };
     }
     if has_later(state) {
         return postcard::to_extend(&(attempts, later), to).expect("what came later is always serializable");
@@ -84,7 +265,7 @@ fn attempts(state: &State) -> Vec<(u32, &Attempts)> {
 
 /// The packed size of a state in bytes.
 pub fn packed_size(state: &State) -> usize {
-    pack(state, &attempts(state), ByteCount(1)).0
+    pack(state, &attempts(state), simple(state).as_ref(), ByteCount(1)).0
 }
 
 /// Counts bytes instead of keeping them.
@@ -96,6 +277,83 @@ impl Extend<u8> for ByteCount {
     }
 }
 
+impl Unpacked {
+    /// The state, as the formats before 7 have it. `is_simple`: this is one of them.
+    fn into_state(self, is_simple: bool) -> State {
+        let last = self.last_result.and_then(|(node, at)| self.outputs.get(&node)?.get(at as usize));
+        let last = last.map(|(_, value)| LastResult { order: 0, value: value.clone() });
+        let mut state = State {
+            contexts: self.contexts,
+            next_context: self.next_context,
+            next_journal: self.next_journal,
+            outputs: self.outputs,
+            trigger: self.trigger,
+            trigger_used: self.trigger_used,
+            ..State::default()
+        };
+        if !is_simple {
+            return state;
+        }
+        state.contexts.values_mut().for_each(|context| context.last_result = last.clone());
+        // What an open execution has set itself.
+        let known: Vec<NodeIx> = state.outputs.keys().copied().filter(|node| open_once(&state, *node)).collect();
+        for context in state.contexts.values_mut().filter(|context| context.parent.is_some()) {
+            if known.contains(&context.node) {
+                context.outputs = state.outputs.remove(&context.node).unwrap_or_default();
+            }
+        }
+        if !state.outputs.is_empty() && state.has_open_container() {
+            state.outputs_shared_below = state.next_context;
+        }
+        state
+    }
+}
+
+impl State {
+    /// Adds what each execution has of its own. `None`: it does not fit the state.
+    fn add_scoped(&mut self, scoped: ScopedOutputs<Json, Outputs, BTreeMap<NodeIx, Outputs>>) -> Option<()> {
+        let ScopedOutputs { shared_below, results, executions } = scoped;
+        self.outputs_shared_below = shared_below;
+        let mut positions = Vec::with_capacity(executions.len());
+        for (sequence, StoredOutputs { own, inside, last, hidden, arrived }) in executions {
+            let context = self.contexts.get_mut(&sequence)?;
+            context.outputs = own;
+            context.ended_inside = inside.map(|outputs| Box::new(EndedInside { outputs, ..EndedInside::default() }));
+            positions.push((sequence, last, hidden, arrived));
+        }
+        let mut known = Vec::with_capacity(results.len());
+        for (result, order) in results.into_iter().zip(0..) {
+            let value = match result {
+                StoredResult::Value(value) => Arc::new(value),
+                StoredResult::Output(holder, node, at) => self.output(holder, node, at)?,
+            };
+            known.push(LastResult { order, value });
+        }
+        let result = |at: u32| known.get(at as usize).cloned();
+        for (sequence, last, hidden, arrived) in positions {
+            let context = self.contexts.get_mut(&sequence)?;
+            context.last_result = last.map(|at| result(at).ok_or(())).transpose().ok()?;
+            if let Some(inside) = &mut context.ended_inside {
+                inside.hidden_result = hidden.map(|at| result(at).ok_or(())).transpose().ok()?;
+                inside.arrived =
+                    arrived.into_iter().map(|(node, at)| Some((node, result(at)?))).collect::<Option<_>>()?;
+            }
+        }
+        Some(())
+    }
+
+    fn output(&self, holder: Option<u32>, node: NodeIx, at: u32) -> Option<Arc<Json>> {
+        let outputs = match holder.map(|holder| self.contexts.get(&holder)) {
+            None => self.outputs.get(&node)?,
+            Some(context) => match context? {
+                context if context.node == node => &context.outputs,
+                context => context.ended_inside.as_ref()?.outputs.get(&node)?,
+            },
+        };
+        outputs.get(at as usize).map(|(_, value)| value.clone())
+    }
+}
+
 /// Unpacks a state.
 ///
 /// # Errors
@@ -104,8 +362,9 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
     let corrupt = |reason: &str| Error::CorruptState(reason.to_owned());
     let damaged = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
     match bytes.split_first() {
-        Some((&format @ FORMAT..=FORMAT_WITH_STRATEGIES, rest)) => {
-            let (mut state, mut rest): (State, _) = postcard::take_from_bytes(rest).map_err(damaged)?;
+        Some((&format @ FORMAT..=FORMAT_WITH_SCOPED_OUTPUTS, rest)) => {
+            let (unpacked, mut rest): (Unpacked, _) = postcard::take_from_bytes(rest).map_err(damaged)?;
+            let mut state = unpacked.into_state(format < FORMAT_WITH_SCOPED_OUTPUTS);
             if format != FORMAT {
                 let attempts: Vec<(u32, Attempts)>;
                 (attempts, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
@@ -128,7 +387,7 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
                 state.first_journal = later.first_journal;
                 state.continuation = later.continuation.map(Box::new);
             }
-            if format == FORMAT_WITH_STRATEGIES {
+            if format >= FORMAT_WITH_STRATEGIES {
                 let strategies: Vec<(u32, Json)>;
                 (strategies, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
                 for (sequence, strategy) in strategies {
@@ -137,6 +396,11 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
                         attempts.ok_or_else(|| corrupt("It has a strategy of an execution without attempts."))?;
                     attempts.strategy = Some(strategy);
                 }
+            }
+            if format == FORMAT_WITH_SCOPED_OUTPUTS {
+                let scoped;
+                (scoped, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
+                state.add_scoped(scoped).ok_or_else(|| corrupt("It has outputs of what is not in it."))?;
             }
             if rest.is_empty() { Ok(state) } else { Err(corrupt("It has bytes after its end.")) }
         }
@@ -151,9 +415,7 @@ mod tests {
 
     use super::*;
     use crate::instance::compensation::{Ending, Unwinding};
-    use crate::instance::{ActivityStatus, Context, FlowScope, Memory, TokenChange, TokenScope};
-    use crate::node_ix::NodeIx;
-    use crate::value::Json;
+    use crate::instance::{ActivityStatus, FlowScope, Memory, TokenChange, TokenScope};
 
     const ID: &str = "01930000-0000-7000-8000-0123456789ab";
 
@@ -169,7 +431,7 @@ mod tests {
             breaking: true,
             variables: vec![("A".into(), Json(json!({"a": [1.10, null, "é"]})))],
             memory,
-            attempts: None,
+            ..Context::default()
         };
         let mut scope = FlowScope::new(5);
         scope.visit_activity(1);
@@ -184,19 +446,24 @@ mod tests {
             Memory::Flow(Box::new(scope)),
             Memory::Json(Json(json!("x"))),
         ];
-        State {
+        let mut state = State {
             contexts: (0..).zip(memories.map(context)).collect(),
             next_context: 6,
             next_journal: 7,
-            outputs: [(NodeIx(2), vec![("result".into(), Json(json!(true))), ("taskId".into(), Json(json!(ID)))])]
-                .into(),
-            last_result: Some((NodeIx(2), 0)),
+            outputs: [(
+                NodeIx(2),
+                vec![("result".into(), Arc::new(Json(json!(true)))), ("taskId".into(), Arc::new(Json(json!(ID))))],
+            )]
+            .into(),
             trigger: Some(NodeIx(1)),
             trigger_used: true,
-            deadline: None,
-            continuation: None,
-            first_journal: 0,
-        }
+            ..State::default()
+        };
+        let value = state.outputs[&NodeIx(2)][0].1.clone();
+        state.contexts.values_mut().for_each(|context| {
+            context.last_result = Some(LastResult { order: 0, value: value.clone() });
+        });
+        state
     }
 
     /// What version 0.2.0 writes. A later version must read it: never change this text.
@@ -219,6 +486,7 @@ mod tests {
         let mut state = sample();
         let mut context = state.contexts.remove(&0).unwrap();
         context.memory = Memory::Tokens(Box::new(scope));
+        context.outputs = state.outputs.remove(&NodeIx(2)).unwrap();
         state.contexts = [(9, context)].into();
         state
     }
@@ -232,13 +500,70 @@ mod tests {
     #[test]
     fn what_an_earlier_version_wrote_is_still_read() {
         let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
-        for (state, frozen) in [(sample(), FROZEN), (later(), FROZEN_LATER)] {
-            assert_eq!(hex(&encode_state(&state)), frozen);
-            assert_eq!(packed_size(&state), frozen.len() / 2);
-            let bytes: Vec<u8> =
-                (0..frozen.len() / 2).map(|i| u8::from_str_radix(&frozen[2 * i..2 * i + 2], 16).unwrap()).collect();
-            assert_eq!(decode_state(&bytes).unwrap(), state);
-        }
+        let unhex = |hex: &str| -> Vec<u8> {
+            (0..hex.len() / 2).map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap()).collect()
+        };
+        let state = later();
+        assert_eq!(hex(&encode_state(&state)), FROZEN_LATER);
+        assert_eq!(packed_size(&state), FROZEN_LATER.len() / 2);
+        assert_eq!(decode_state(&unhex(FROZEN_LATER)).unwrap(), state);
+        // Whose outputs these are it does not say: they are the root's, for all that is open.
+        let state = State { outputs_shared_below: 6, ..sample() };
+        let read = decode_state(&unhex(FROZEN)).unwrap();
+        assert_eq!(read, state);
+        let bytes = encode_state(&read);
+        assert_eq!((bytes[0], packed_size(&read)), (FORMAT_WITH_SCOPED_OUTPUTS, bytes.len()));
+        assert_eq!(decode_state(&bytes).unwrap(), state);
+    }
+
+    /// Outputs inside open executions, behind the state, as they were first written: never change this text.
+    const FROZEN_SCOPED: &str = "\
+        000000000002040000050000010102000106226c6f73742200010703000201000101020106526573756c740822696e\
+        736964652201000101010403070106526573756c7405226f776e220001020000";
+
+    #[test]
+    fn outputs_inside_open_executions_stand_last() {
+        let value = |text: &str| Arc::new(Json(json!(text)));
+        let [of_root, inside, own, lost] = ["root", "inside", "own", "lost"].map(value);
+        let result = |order: u32, value: &Arc<Json>| LastResult { order, value: value.clone() };
+        let named = |value: &Arc<Json>| vec![("Result".to_owned(), value.clone())];
+        let context = |node: u32, parent: Option<u32>| Context { node: NodeIx(node), parent, ..Context::default() };
+        let arrived = [(NodeIx(4), result(3, &own))].into();
+        let ended = EndedInside {
+            outputs: [(NodeIx(2), named(&inside))].into(),
+            hidden_result: Some(result(1, &inside)),
+            arrived,
+        };
+        let loops = Context {
+            ended_inside: Some(Box::new(ended)),
+            last_result: Some(result(0, &of_root)),
+            ..context(1, Some(0))
+        };
+        let body = Context { outputs: named(&own), last_result: Some(result(2, &lost)), ..context(3, Some(1)) };
+        let state = State {
+            contexts: [(0, context(0, None)), (1, loops), (7, body)].into(),
+            outputs: [(NodeIx(5), named(&of_root))].into(),
+            outputs_shared_below: 2,
+            ..State::default()
+        };
+        let bytes = encode_state(&state);
+        assert_eq!((bytes[0], packed_size(&state)), (FORMAT_WITH_SCOPED_OUTPUTS, bytes.len()));
+        let read = decode_state(&bytes).unwrap();
+        assert_eq!(read, state);
+        let orders: Vec<u32> = read.contexts.values().flat_map(Context::results).map(|result| result.order).collect();
+        assert_eq!(orders, [0, 1, 3, 2], "which result is later is kept");
+        assert!(decode_state(&bytes[..bytes.len() - 1]).is_err());
+        let before = Packed {
+            contexts: &state.contexts,
+            next_context: 0,
+            next_journal: 0,
+            outputs: state.outputs.iter().map(|(node, outputs)| (*node, outputs)).collect(),
+            last_result: None,
+            trigger: None,
+            trigger_used: false,
+        };
+        let before = 1 + postcard::to_stdvec(&before).unwrap().len();
+        assert_eq!(bytes[before..].iter().map(|b| format!("{b:02x}")).collect::<String>(), FROZEN_SCOPED);
     }
 
     #[test]

@@ -4,9 +4,12 @@
 //! A record is a row of its own and no part of the state, so that a loop may leave a hundred thousand of them. It is
 //! gone when its handler has ended.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::fault::Error;
+use crate::instance::outputs::Outputs;
 use crate::node_ix::NodeIx;
 use crate::value::Json;
 
@@ -35,7 +38,10 @@ pub struct RecordSnapshot {
     /// Variables that the handler reads.
     pub variables: Vec<(String, Json)>,
     /// Outputs of the activities in the body.
-    pub outputs: Vec<(NodeIx, Vec<(String, Json)>)>,
+    pub outputs: Vec<(NodeIx, Outputs)>,
+    /// The latest result on the way to the end of the body. Packed behind everything else, in a format of its own.
+    #[serde(skip)]
+    pub last_result: Option<Arc<Json>>,
 }
 
 /// What is done with a record.
@@ -98,13 +104,19 @@ pub enum Ending {
     Cancelled,
 }
 
-/// The format of a packed [`RecordSnapshot`].
+/// The format of a packed [`RecordSnapshot`] without a latest result.
 const FORMAT: u8 = 1;
+/// The format of one with it: behind everything else.
+const FORMAT_WITH_RESULT: u8 = 2;
 
 /// Packs what a record keeps: a format number, then postcard.
 pub fn encode_kept(kept: &RecordSnapshot) -> Vec<u8> {
     // Serializing strings, numbers and sequences of known length to a vector cannot fail.
-    postcard::to_extend(kept, vec![FORMAT]).expect("what a record keeps is always serializable")
+    let packed = match &kept.last_result {
+        None => postcard::to_extend(kept, vec![FORMAT]),
+        Some(result) => postcard::to_extend(&(kept, result), vec![FORMAT_WITH_RESULT]),
+    };
+    packed.expect("what a record keeps is always serializable")
 }
 
 /// Unpacks what a record keeps.
@@ -113,15 +125,18 @@ pub fn encode_kept(kept: &RecordSnapshot) -> Vec<u8> {
 /// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.
 pub fn decode_kept(bytes: &[u8]) -> Result<RecordSnapshot, Error> {
     let corrupt = |reason: String| Error::CorruptState(reason);
-    match bytes.split_first() {
-        Some((&FORMAT, rest)) => match postcard::take_from_bytes(rest) {
-            Ok((kept, [])) => Ok(kept),
-            Ok(_) => Err(corrupt("It has bytes after its end.".to_owned())),
-            Err(error) => Err(corrupt(format!("It is damaged: {error}."))),
-        },
-        Some((format, _)) => Err(corrupt(format!("Its format {format} is not known."))),
-        None => Err(corrupt("It is empty.".to_owned())),
-    }
+    let damaged = |error: postcard::Error| corrupt(format!("It is damaged: {error}."));
+    let (kept, rest) = match bytes.split_first() {
+        Some((&FORMAT, rest)) => postcard::take_from_bytes(rest).map_err(damaged)?,
+        Some((&FORMAT_WITH_RESULT, rest)) => {
+            let ((kept, result), rest): ((RecordSnapshot, Json), _) =
+                postcard::take_from_bytes(rest).map_err(damaged)?;
+            (RecordSnapshot { last_result: Some(Arc::new(result)), ..kept }, rest)
+        }
+        Some((format, _)) => return Err(corrupt(format!("Its format {format} is not known."))),
+        None => return Err(corrupt("It is empty.".to_owned())),
+    };
+    if rest.is_empty() { Ok(kept) } else { Err(corrupt("It has bytes after its end.".to_owned())) }
 }
 
 #[cfg(test)]
@@ -136,12 +151,18 @@ mod tests {
         let kept = RecordSnapshot {
             node: NodeIx(3),
             variables,
-            outputs: vec![(NodeIx(4), vec![("Result".into(), Json(json!(1)))])],
+            outputs: vec![(NodeIx(4), vec![("Result".into(), Arc::new(Json(json!(1))))])],
+            last_result: None,
         };
         let bytes = encode_kept(&kept);
         assert_eq!(decode_kept(&bytes).expect("readable"), kept);
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(hex, "01030104536561740b7b22726f77223a312e357d01040106526573756c740131");
+        let kept = RecordSnapshot { last_result: Some(Arc::new(Json(json!("A")))), ..kept };
+        let bytes = encode_kept(&kept);
+        assert_eq!(decode_kept(&bytes).expect("readable"), kept);
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "02030104536561740b7b22726f77223a312e357d01040106526573756c74013103224122");
     }
 
     #[test]

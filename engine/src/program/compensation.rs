@@ -82,6 +82,15 @@ impl Compensation {
     }
 }
 
+impl Compensation {
+    /// Whether handlers of an activity may name another one.
+    pub fn names(&self, node: NodeIx, other: &Node) -> bool {
+        let named =
+            |text: &String| text.contains(&other.id) || other.name.as_deref().is_some_and(|name| text.contains(name));
+        self.reads.get(&node).is_some_and(|reads| reads.texts.iter().any(named))
+    }
+}
+
 impl Node {
     /// The handler of an activity that can be taken back.
     pub fn handler(&self, action: RecordAction) -> Option<NodeIx> {

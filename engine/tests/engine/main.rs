@@ -18,6 +18,7 @@ mod flowchart;
 mod http;
 mod inputs;
 mod migration;
+mod outputs;
 mod outside;
 mod parallel_for_each;
 mod resilience;

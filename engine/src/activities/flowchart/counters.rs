@@ -137,6 +137,9 @@ impl<'a> FlowWalk<'a> {
             let connection = &self.graph.edges()[edge as usize];
             let followed = !visit.dead && outcomes.contains(&connection.port);
             cx.visit_connection(edge, followed)?;
+            if followed && self.paths.inbound(connection.target).len() > 1 {
+                cx.bring_result(self.graph.activity(connection.target));
+            }
             match self.paths.direction(edge) {
                 Direction::Forward => self.forward(cx, edge, connection.target)?,
                 Direction::Backward if followed => {

@@ -53,6 +53,9 @@ impl<'a> TokenWalk<'a> {
         for edge in &taken {
             cx.change_token(TokenChange::Waiting(*edge, true))?;
             self.fresh.push(self.target(*edge));
+            if self.graph.inbound(self.target(*edge)).len() > 1 {
+                cx.bring_result(self.graph.activity(self.target(*edge)));
+            }
             if self.paths.direction(*edge) != Direction::Forward {
                 self.begin_round(cx, self.target(*edge))?;
             }

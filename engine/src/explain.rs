@@ -290,6 +290,7 @@ impl<'a> Explanation<'a> {
             EventKind::CancellationHandled => format!("{} has handled its cancellation", who()),
             EventKind::Assigned => self.assigned(event, data),
             EventKind::Altered => self.altered(event, data),
+            EventKind::LeftWaiting => data.map(remarks::left_waiting).unwrap_or_default(),
             EventKind::Line => format!("{} wrote: {}", who(), data.map(value).unwrap_or_default()),
             EventKind::Logged => {
                 format!("{} logged {}: {}", who(), text("level"), one_line(text("message"), MAX_VALUE))

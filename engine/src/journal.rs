@@ -137,6 +137,9 @@ pub enum EventKind {
     InputsEvaluated,
     /// The activity has completed with these outputs; data has them by name. Only where `options.journal` keeps values.
     OutputsSet,
+    /// The flowchart ends while an activity in it waits for connections that will never be followed; data names it
+    /// (`activity_id`), and how many of its connections were followed (`followed`, `connections`).
+    LeftWaiting,
 }
 
 impl EventKind {
@@ -173,7 +176,8 @@ impl EventKind {
             | Self::Paused
             | Self::Unpaused
             | Self::Migrated
-            | Self::Altered => true,
+            | Self::Altered
+            | Self::LeftWaiting => true,
             Self::Started
             | Self::Completed
             | Self::Canceled
@@ -285,15 +289,16 @@ mod tests {
             EventKind::Altered => 31,
             EventKind::InputsEvaluated => 32,
             EventKind::OutputsSet => 33,
+            EventKind::LeftWaiting => 34,
         }
     }
 
     #[test]
     fn kinds_are_stored_by_numbers_that_stay() {
-        for stored in 0..=33 {
+        for stored in 0..=34 {
             assert_eq!(number(postcard::from_bytes(&[stored]).unwrap()), stored);
         }
-        assert!(postcard::from_bytes::<EventKind>(&[34]).is_err());
+        assert!(postcard::from_bytes::<EventKind>(&[35]).is_err());
     }
 
     #[test]

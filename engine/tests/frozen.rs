@@ -289,15 +289,21 @@ fn later_formats() -> Vec<Case> {
     ]
 }
 
-/// States with what stands behind everything else: outputs inside open executions.
+/// States with what stands behind everything else: outputs inside open executions, and connections of a join.
 fn scoped() -> Vec<Case> {
     let show = json!({"type": "WriteLine", "text": {"js": "`${getCurrentValue()} ${getOutputFrom('go')} ${getLastResult()}`"}});
     let bodies = json!({"type": "ParallelForEach", "items": ["a", "b"], "body": [event("go"), event("then"), show]});
+    let join = json!({"type": "Flowchart", "activities": [{"id": "fork", "type": "FlowFork", "branches": ["A", "B"]}, event("go"), event("b"),
+        {"id": "more", "type": "FlowDecision", "condition": {"js": "getLastResult() === 1"}},
+        {"id": "join", "type": "FlowJoin", "mode": "WaitAll"}, line("end")],
+        "connections": [["fork", "A", "go"], ["fork", "B", "b"], ["go", "more"], ["more", "False", "go"], ["more", "True", "join"],
+            ["b", "join"], ["join", "WriteLine1"]]});
     vec![
         case("outputs_beside", bodies)
             .before("go", json!("of a"))
             .before("go", json!("of b"))
             .after([("then", Value::Null), ("then", Value::Null)]),
+        case("join_behind_a_way_back", join).before("go", json!(0)).before("b", Value::Null).after([("go", json!(1))]),
     ]
 }
 

@@ -90,6 +90,7 @@ fn name(kind: EventKind) -> &'static str {
         EventKind::Altered => "Altered",
         EventKind::InputsEvaluated => "Inputs evaluated",
         EventKind::OutputsSet => "Outputs set",
+        EventKind::LeftWaiting => "Left waiting",
     }
 }
 

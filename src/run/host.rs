@@ -18,7 +18,7 @@ use workflow_engine::{Fault, NodeIx};
 
 use crate::access::{self, StartedAs, lending};
 use crate::compiled::{self, Compiled};
-use crate::pg::error::{catch, log_for_server, notice, unwind};
+use crate::pg::error::{catch, log_for_server, notice, unwind, warning};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
 use crate::pg::{PgError, boundary, guc, interrupt, json, process, role, session, user_sql};
@@ -357,6 +357,13 @@ impl Host for SpiHost<'_> {
     fn write_line(&mut self, text: &str) {
         if guc::write_line_notice() && access::instance::may_read(role::current(), &self.owner, self.compiled) {
             notice(PgError::new("00000", text));
+        }
+    }
+
+    fn warn(&mut self, message: &str) {
+        let id = self.instance;
+        if access::instance::may_read(role::current(), &self.owner, self.compiled) {
+            warning(PgError::new("01000", format!("workflow instance {id}: {message}")));
         }
     }
 

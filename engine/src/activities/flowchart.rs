@@ -4,10 +4,13 @@
 //! token mode the scope holds tokens, and the merge modes of activities decide. The flowchart ends with a terminal
 //! child, or when none of its activities runs or is scheduled.
 
+use serde_json::json;
+
 use crate::activity::{Activity, Descriptor, EndedBy, Special};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use crate::instance::{FlowScope, Memory, TokenScope};
+use crate::journal::EventKind;
 
 pub mod counters;
 mod merge;
@@ -121,5 +124,27 @@ fn start_of(cx: &Execution<'_>, graph: &FlowGraph) -> Option<u32> {
 
 fn complete_if_idle(cx: &mut Execution<'_>) -> Result<(), Fault> {
     // A faulted child counts as open: the flowchart continues with its retry.
-    if cx.has_pending_work() { Ok(()) } else { cx.complete() }
+    if cx.has_pending_work() {
+        return Ok(());
+    }
+    let left = match uses_tokens(cx) {
+        true => TokenWalk::begin(cx)?.left_waiting(cx)?,
+        false => FlowWalk::begin(cx)?.left_waiting(cx)?,
+    };
+    for LeftWaiting { node, reached, inbound } in left {
+        let id = cx.program().node(node).id.clone();
+        cx.warn(&format!("activity \"{id}\" does not run: {reached} of its {inbound} connections were followed"));
+        let data = json!({"activity_id": id, "followed": reached, "connections": inbound});
+        cx.journal(EventKind::LeftWaiting, Some(data));
+    }
+    cx.complete()
+}
+
+/// An activity that some of its connections have reached, and that waits for others in vain.
+struct LeftWaiting {
+    node: NodeIx,
+    /// Number of its connections that were followed since it last ran.
+    reached: usize,
+    /// Number of those that it waits for.
+    inbound: usize,
 }

@@ -344,6 +344,11 @@ impl<'a> Execution<'a> {
         self.journal(EventKind::Logged, Some(data));
     }
 
+    /// Warns whoever runs this burst, and may see it, of what the workflow has lost.
+    pub fn warn(&mut self, message: &str) {
+        self.burst.host.warn(message);
+    }
+
     /// Adds an event of this execution to the journal.
     pub fn journal(&mut self, kind: EventKind, data: Option<Value>) {
         self.burst.event(kind, self.sequence, self.node, data);

@@ -28,6 +28,28 @@ impl Execution<'_> {
         Ok(())
     }
 
+    /// Keeps, or forgets, that a connection was followed since its join last ran.
+    pub fn keep_followed(&mut self, edge: u32, is_kept: bool) -> Result<(), Fault> {
+        let was_kept = self.flow_scope_mut()?.keep(edge, is_kept);
+        if was_kept != is_kept {
+            self.burst.scratch.undo.push(Undo::Followed(self.sequence, edge, was_kept));
+        }
+        Ok(())
+    }
+
+    /// Makes a connection count as visited once since its join last ran, by the run that begins now.
+    pub fn use_connection(&mut self, edge: u32, visits: u64) -> Result<(), Fault> {
+        self.keep_followed(edge, false)?;
+        let scope = self.flow_scope_mut()?;
+        let before = scope.connection_count(edge);
+        let count = visits * 2 + 1;
+        if before != count {
+            scope.restore_connection(edge, count);
+            self.burst.scratch.undo.push(Undo::ConnectionVisit(self.sequence, edge, before));
+        }
+        Ok(())
+    }
+
     fn flow_scope_mut(&mut self) -> Result<&mut FlowScope, Fault> {
         let context = self.burst.instance.state.contexts.get_mut(&self.sequence);
         match context.map(|context| &mut context.memory) {

@@ -33,6 +33,7 @@ pub(crate) enum Undo {
     Breaking(u32),
     ActivityVisit(u32, u32, u64),
     ConnectionVisit(u32, u32, u64),
+    Followed(u32, u32, bool),
     Token(u32, TokenChange),
     ContextVariable(u32, usize, Json),
     NewVariable(u32),
@@ -170,6 +171,7 @@ impl Burst<'_> {
             | Undo::Breaking(sequence)
             | Undo::ActivityVisit(sequence, _, _)
             | Undo::ConnectionVisit(sequence, _, _)
+            | Undo::Followed(sequence, _, _)
             | Undo::Token(sequence, _)
             | Undo::NewVariable(sequence)
             | Undo::ContextVariable(sequence, _, _) => {
@@ -206,6 +208,9 @@ fn undo_in(context: &mut Context, entry: Undo) {
         }
         (Undo::ConnectionVisit(_, edge, before), Memory::Flow(scope)) => {
             scope.restore_connection(edge, before);
+        }
+        (Undo::Followed(_, edge, before), Memory::Flow(scope)) => {
+            scope.keep(edge, before);
         }
         (Undo::Token(_, before), Memory::Tokens(scope)) => {
             scope.apply(before);

@@ -1,5 +1,7 @@
 //! What a picture says of activities that wait: attempts, leases and timeouts, in the words of the story.
 
+use serde_json::Value;
+
 use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark};
 use crate::node_ix::NodeIx;
 use crate::picture::text::one_line;
@@ -54,4 +56,11 @@ impl Explanation<'_> {
 /// How often, in words.
 pub(super) fn times(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
+/// An activity that a flowchart leaves waiting at its end.
+pub(super) fn left_waiting(data: &Value) -> String {
+    let number = |member: &str| data.get(member).and_then(Value::as_u64).unwrap_or_default();
+    let id = data.get("activity_id").and_then(Value::as_str).unwrap_or_default();
+    format!("\"{id}\" does not run: {} of its {} connections were followed", number("followed"), number("connections"))
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::fault::Error;
 use crate::instance::continuation::Continuation;
 use crate::instance::outputs::{EndedInside, LastResult, Outputs};
-use crate::instance::{Attempts, Context, State, Timeout};
+use crate::instance::{Attempts, Context, Memory, State, Timeout};
 use crate::node_ix::NodeIx;
 use crate::value::Json;
 
@@ -62,13 +62,16 @@ struct Later<C> {
     continuation: Option<C>,
 }
 
-/// Outputs inside open executions, and the results that they may read: what stands last in format 7.
+/// Outputs inside open executions, the results that they may read, and connections that were followed before: what
+/// stands last in format 7.
 #[derive(Serialize, Deserialize)]
 struct ScopedOutputs<V, O, M> {
     shared_below: u32,
     /// All results that executions refer to, the oldest first.
     results: Vec<StoredResult<V>>,
     executions: Vec<(u32, StoredOutputs<O, M>)>,
+    /// Of each flowchart what [`FlowScope::kept`] says, if that is anything.
+    followed: Vec<(u32, BTreeSet<u32>)>,
 }
 
 /// What one execution has.
@@ -135,7 +138,8 @@ fn simple(state: &State) -> Option<Simple<'_>> {
     let is_first = |result: &LastResult| first.is_some_and(|first| Arc::ptr_eq(&first.value, &result.value));
     let is_simple = state.contexts.values().all(|context| {
         let has_same = context.last_result.as_ref().map_or(first.is_none(), is_first);
-        has_same && context.ended_inside.is_none()
+        let has_kept = matches!(&context.memory, Memory::Flow(scope) if !scope.kept().is_empty());
+        has_same && context.ended_inside.is_none() && !has_kept
     });
     let is_simple = is_simple && state.outputs_shared_below == 0;
     if !is_simple || !state.outputs.is_empty() && state.has_open_container() {
@@ -220,7 +224,16 @@ fn scoped(state: &State) -> Scoped<'_> {
         (*sequence, stored)
     });
     let executions = executions.collect();
-    Scoped { shared_below: state.outputs_shared_below, results, executions }
+    let followed = state.contexts.iter().filter_map(|(sequence, context)| match &context.memory {
+        Memory::Flow(scope) if !scope.kept().is_empty() => Some((*sequence, scope.kept().clone())),
+        _ => None,
+    });
+    Scoped {
+        shared_below: state.outputs_shared_below,
+        results,
+        executions,
+        followed: followed.collect(),
+    }
 }
 
 /// Serializing strings, numbers and sequences of known length to a vector, or counting them, cannot fail.
@@ -312,8 +325,14 @@ impl Unpacked {
 impl State {
     /// Adds what each execution has of its own. `None`: it does not fit the state.
     fn add_scoped(&mut self, scoped: ScopedOutputs<Json, Outputs, BTreeMap<NodeIx, Outputs>>) -> Option<()> {
-        let ScopedOutputs { shared_below, results, executions } = scoped;
+        let ScopedOutputs { shared_below, results, executions, followed } = scoped;
         self.outputs_shared_below = shared_below;
+        for (sequence, edges) in followed {
+            let Memory::Flow(scope) = &mut self.contexts.get_mut(&sequence)?.memory else { return None };
+            edges.into_iter().for_each(|edge| {
+                scope.keep(edge, true);
+            });
+        }
         let mut positions = Vec::with_capacity(executions.len());
         for (sequence, StoredOutputs { own, inside, last, hidden, arrived }) in executions {
             let context = self.contexts.get_mut(&sequence)?;
@@ -415,7 +434,7 @@ mod tests {
 
     use super::*;
     use crate::instance::compensation::{Ending, Unwinding};
-    use crate::instance::{ActivityStatus, FlowScope, Memory, TokenChange, TokenScope};
+    use crate::instance::{ActivityStatus, FlowScope, TokenChange, TokenScope};
 
     const ID: &str = "01930000-0000-7000-8000-0123456789ab";
 
@@ -519,7 +538,7 @@ mod tests {
     /// Outputs inside open executions, behind the state, as they were first written: never change this text.
     const FROZEN_SCOPED: &str = "\
         000000000002040000050000010102000106226c6f73742200010703000201000101020106526573756c740822696e\
-        736964652201000101010403070106526573756c7405226f776e220001020000";
+        736964652201000101010403070106526573756c7405226f776e22000102000000";
 
     #[test]
     fn outputs_inside_open_executions_stand_last() {

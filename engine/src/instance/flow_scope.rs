@@ -1,6 +1,8 @@
 //! The counts of a flowchart. They are stored with the instance, so the scope holds positions and numbers only. A
 //! vector that is shorter than the graph means zero for the rest.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 /// Visits of activities and connections.
@@ -11,6 +13,10 @@ pub struct FlowScope {
     activities: Vec<u64>,
     /// Twice the number of visits, plus one if the last one was followed.
     connections: Vec<u64>,
+    /// Connections that were followed since their join last ran, before a later visit that was not, or before the join
+    /// was skipped. Packed behind the state.
+    #[serde(skip)]
+    kept: BTreeSet<u32>,
 }
 
 impl FlowScope {
@@ -45,9 +51,30 @@ impl FlowScope {
         inbound.iter().all(|edge| self.connection_visits(*edge) > visits)
     }
 
-    /// Whether the last visit of every one of the forward connections to an activity followed it.
-    pub fn all_inbound_followed(&self, inbound: &[u32]) -> bool {
-        inbound.iter().all(|edge| self.was_followed(*edge))
+    /// Whether every one of the forward connections to an activity was followed since it last ran.
+    pub fn all_inbound_followed(&self, inbound: &[u32], position: u32) -> bool {
+        inbound.iter().all(|edge| self.is_followed_since(*edge, position))
+    }
+
+    /// Whether a connection was followed since its target last ran.
+    pub fn is_followed_since(&self, edge: u32, target: u32) -> bool {
+        self.kept.contains(&edge)
+            || self.was_followed(edge) && self.connection_visits(edge) > self.activity_visits(target)
+    }
+
+    /// Connections that were followed since their join last ran, which their counts do not say.
+    pub fn kept(&self) -> &BTreeSet<u32> {
+        &self.kept
+    }
+
+    /// Keeps, or forgets, that a connection was followed. Returns whether it was kept.
+    pub(crate) fn keep(&mut self, edge: u32, is_kept: bool) -> bool {
+        if is_kept { !self.kept.insert(edge) } else { self.kept.remove(&edge) }
+    }
+
+    /// The count of a connection.
+    pub(crate) fn connection_count(&self, edge: u32) -> u64 {
+        self.connections.get(edge as usize).copied().unwrap_or(0)
     }
 
     /// Whether one of the most visited forward connections to an activity was followed in this round.
@@ -66,7 +93,7 @@ impl FlowScope {
 
     /// Counts a visit of a connection and returns the previous count.
     pub(crate) fn visit_connection(&mut self, edge: u32, followed: bool) -> u64 {
-        let before = self.connections.get(edge as usize).copied().unwrap_or(0);
+        let before = self.connection_count(edge);
         self.restore_connection(edge, (before / 2 + 1) * 2 + u64::from(followed));
         before
     }
@@ -106,7 +133,7 @@ mod tests {
         scope.visit_connection(1, true);
         assert!(scope.all_inbound_visited(&INBOUND, 2));
         assert!(scope.any_inbound_followed(&INBOUND, 2));
-        assert!(!scope.all_inbound_followed(&INBOUND));
+        assert!(!scope.all_inbound_followed(&INBOUND, 2));
         scope.visit_activity(2);
         assert!(!scope.all_inbound_visited(&INBOUND, 2));
         assert!(!scope.any_inbound_followed(&INBOUND, 2));

@@ -136,6 +136,9 @@ impl BothSides<'_> {
                 moved.restore_activity(there, visits);
             }
         }
+        for edge in scope.kept().iter().filter_map(|edge| pair.edge(*edge)) {
+            moved.keep(edge, true);
+        }
         let same_direction = |edge: u32, there: u32| old.paths.direction(edge) == new.paths.direction(there);
         for there in 0..new.graph.edges().len() as u32 {
             let target = new.graph.edges()[there as usize].target;
@@ -161,8 +164,7 @@ impl BothSides<'_> {
         let is_pending = |edge: u32| {
             let target = old.graph.edges()[edge as usize].target;
             old.paths.direction(edge) == Direction::Forward
-                && scope.was_followed(edge)
-                && scope.connection_visits(edge) > scope.activity_visits(target)
+                && scope.is_followed_since(edge, target)
                 && !old.open.contains_key(&target)
         };
         (0..old.graph.edges().len() as u32).filter(|edge| is_pending(*edge)).collect()
@@ -238,12 +240,12 @@ impl ExecutionMigration<'_> {
         for target in 0..new.graph.len() as u32 {
             let visits = moved.activity_visits(target);
             let inbound = new.paths.inbound(target);
-            let waits = inbound.iter().any(|edge| moved.was_followed(*edge) && moved.connection_visits(*edge) > visits);
+            let waits = inbound.iter().any(|edge| moved.is_followed_since(*edge, target));
             if !waits || new.open.contains_key(&target) {
                 continue;
             }
-            let missing: Vec<u32> =
-                inbound.iter().copied().filter(|edge| moved.connection_visits(*edge) <= visits).collect();
+            let is_missing = |edge: u32| moved.connection_visits(edge) <= visits && !moved.kept().contains(&edge);
+            let missing: Vec<u32> = inbound.iter().copied().filter(|edge| is_missing(*edge)).collect();
             self.judge_join(container, sides, target, &missing);
         }
         moved

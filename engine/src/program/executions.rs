@@ -104,7 +104,8 @@ pub(crate) fn begins(kind: EventKind) -> bool {
         | EventKind::Logged
         | EventKind::ChildStarted
         | EventKind::InputsEvaluated
-        | EventKind::OutputsSet => true,
+        | EventKind::OutputsSet
+        | EventKind::LeftWaiting => true,
         EventKind::WorkflowStarted
         | EventKind::WorkflowResumed
         | EventKind::WorkflowSuspended

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::EventKind;
 
-use crate::support::{World, set};
+use crate::support::{World, line, set};
 
 /// A flowchart of named lines; other nodes are given as they are.
 fn chart(lines: &str, others: Value, connections: Value) -> Value {
@@ -325,4 +325,63 @@ fn the_mode_of_a_join_may_be_an_expression_that_runs_sql() {
     );
     let world = World::started(root);
     assert_eq!(world.last.incidents[0].fault.sqlstate, "22023");
+}
+
+/// Two branches: `a` may go back to itself, then both meet at a join.
+fn retried_join(mode: &str) -> Value {
+    json!({"type": "Flowchart", "activities": [{"id": "fork", "type": "FlowFork", "branches": ["A", "B"]}, event("a"), event("b"),
+        {"id": "more", "type": "FlowDecision", "condition": {"js": "getLastResult() === true"}},
+        {"id": "join", "type": "FlowJoin", "mode": mode}, {"id": "end", "type": "WriteLine", "text": "end"}],
+        "connections": [["fork", "A", "a"], ["fork", "B", "b"], ["a", "more"], ["more", "False", "a"], ["more", "True", "join"],
+            ["b", "join"], ["join", "end"]]})
+}
+
+#[test]
+fn a_join_of_all_counts_what_was_followed_behind_a_way_back() {
+    for b in 0..=3 {
+        let mut world = World::started(retried_join("WaitAll"));
+        for (at, answer) in [false, false, true].into_iter().enumerate() {
+            if at == b {
+                world.resume("b", Value::Null);
+            }
+            world.resume("a", json!(answer));
+        }
+        if b == 3 {
+            world.resume("b", Value::Null);
+        }
+        assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["end"]), "b after {b} answers");
+        assert!(world.journaled(EventKind::LeftWaiting).is_empty());
+    }
+}
+
+#[test]
+fn each_round_of_a_join_needs_all_connections_once_more() {
+    // The whole fork runs twice; in the second round, "b" is not reached again before the end.
+    let chart = json!({"type": "Flowchart", "activities": [line("begin"), event("a"), event("b"),
+        {"id": "join", "type": "FlowJoin", "mode": "WaitAll"}, {"id": "again", "type": "FlowDecision", "condition": {"js": "getRounds() < 2"}},
+        {"id": "count", "type": "SetVariable", "variable": "Rounds", "value": {"js": "getRounds() + 1"}}, line("end")],
+        "connections": [["WriteLine1", "a"], ["WriteLine1", "b"], ["a", "join"], ["b", "join"], ["join", "count"], ["count", "again"],
+            ["again", "True", "WriteLine1"], ["again", "False", "WriteLine2"]]});
+    let mut world = World::started(json!({"variables": {"Rounds": 0}, "root": chart}));
+    world.resume("a", Value::Null);
+    world.resume("b", Value::Null);
+    assert_eq!(world.lines(), ["begin", "begin"]);
+    world.resume("b", Value::Null);
+    assert_eq!(world.lines(), ["begin", "begin"], "the join waits for both again");
+    world.resume("a", Value::Null);
+    assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["begin", "begin", "end"]));
+}
+
+#[test]
+fn a_join_that_can_never_run_is_told_at_the_end() {
+    for mode in ["counter", "token"] {
+        let chart = json!({"type": "Flowchart", "mode": mode, "activities": [{"id": "fork", "type": "FlowFork", "branches": ["A", "B"]}, line("b"),
+            {"id": "choose", "type": "FlowDecision", "condition": false}, {"id": "join", "type": "FlowJoin", "mode": "WaitAll"}, line("end")],
+            "connections": [["fork", "A", "choose"], ["fork", "B", "WriteLine1"], ["choose", "True", "join"], ["WriteLine1", "join"], ["join", "WriteLine2"]]});
+        let world = World::started(chart);
+        assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["b"]));
+        let told = world.trail.iter().find(|event| event.kind == EventKind::LeftWaiting).expect("it is told");
+        let data = &told.data.as_ref().expect("data").0;
+        assert_eq!(*data, json!({"activity_id": "join", "followed": 1, "connections": 2}), "{mode}");
+    }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::activities::flow_join;
 use crate::activities::flow_join::JoinMode;
-use crate::activities::flowchart::BACKWARD;
+use crate::activities::flowchart::{BACKWARD, LeftWaiting};
 use crate::activity::FlowRole;
 use crate::execution::{Child, Execution, Outcomes};
 use crate::fault::Fault;
@@ -86,8 +86,7 @@ impl<'a> FlowWalk<'a> {
                 continue;
             }
             let scope = cx.flow_scope()?;
-            let visits = scope.activity_visits(target);
-            let is_pending = |edge: &&u32| scope.was_followed(**edge) && scope.connection_visits(**edge) > visits;
+            let is_pending = |edge: &&u32| scope.is_followed_since(**edge, target);
             let reached = self.paths.inbound(target).iter().find(is_pending).copied();
             if let Some(edge) = reached {
                 self.forward(cx, edge, target)?;
@@ -136,6 +135,7 @@ impl<'a> FlowWalk<'a> {
             }
             let connection = &self.graph.edges()[edge as usize];
             let followed = !visit.dead && outcomes.contains(&connection.port);
+            self.keep_earlier(cx, edge, connection.target, followed)?;
             cx.visit_connection(edge, followed)?;
             if followed && self.paths.inbound(connection.target).len() > 1 {
                 cx.bring_result(self.graph.activity(connection.target));
@@ -187,10 +187,13 @@ impl<'a> FlowWalk<'a> {
 
     fn decide(&self, cx: &mut Execution<'a>, edge: u32, target: u32) -> Result<Decision, Fault> {
         let node = self.graph.activity(target);
-        let mode = match cx.program().node(node).activity.descriptor().flow == FlowRole::Join {
+        let mode = match self.is_join(cx, target) {
             true => JoinMode::read(cx.choice_of(node, flow_join::MODE, &JoinMode::NAMES)?),
             false => JoinMode::WaitAllActive,
         };
+        if mode == JoinMode::WaitAll {
+            return self.decide_for_all(cx, target);
+        }
         let already_scheduled = cx.has_scheduled(node) || self.running_join == Some(target);
         let scope = cx.flow_scope()?;
         let inbound = self.paths.inbound(target);
@@ -209,14 +212,91 @@ impl<'a> FlowWalk<'a> {
                 }
             }
             _ if !all_visited => Decision::Wait,
-            JoinMode::WaitAll if scope.all_inbound_followed(inbound) => Decision::Schedule,
-            JoinMode::WaitAllActive if scope.any_inbound_followed(inbound, target) => Decision::Schedule,
-            JoinMode::WaitAll | JoinMode::WaitAllActive => Decision::Skip,
+            _ if scope.any_inbound_followed(inbound, target) => Decision::Schedule,
+            _ => Decision::Skip,
         })
+    }
+
+    /// A join in mode `WaitAll` runs once each of its connections was followed since it last ran. If all were visited
+    /// and some not followed, it is skipped for those behind it, and what was followed counts on.
+    fn decide_for_all(&self, cx: &mut Execution<'a>, target: u32) -> Result<Decision, Fault> {
+        // A connection that is followed before the join has run is for its next run.
+        if cx.has_scheduled(self.graph.activity(target)) {
+            return Ok(Decision::Wait);
+        }
+        let inbound = self.paths.inbound(target);
+        let scope = cx.flow_scope()?;
+        if scope.all_inbound_followed(inbound, target) {
+            let visits = scope.activity_visits(target) + 1;
+            for edge in inbound {
+                cx.use_connection(*edge, visits)?;
+            }
+            return Ok(Decision::Schedule);
+        }
+        if !scope.all_inbound_visited(inbound, target) {
+            return Ok(Decision::Wait);
+        }
+        let followed: Vec<u32> =
+            inbound.iter().copied().filter(|edge| scope.is_followed_since(*edge, target)).collect();
+        for edge in followed {
+            cx.keep_followed(edge, true)?;
+        }
+        Ok(Decision::Skip)
+    }
+
+    /// Keeps that a connection to a join was followed since that last ran, if it is visited again and not followed.
+    fn keep_earlier(&self, cx: &mut Execution<'a>, edge: u32, target: u32, followed: bool) -> Result<(), Fault> {
+        let is_lost = !followed && cx.flow_scope()?.is_followed_since(edge, target);
+        if is_lost && self.paths.direction(edge) == Direction::Forward && self.is_join(cx, target) {
+            cx.keep_followed(edge, true)?;
+        }
+        Ok(())
+    }
+
+    fn is_join(&self, cx: &Execution<'a>, target: u32) -> bool {
+        cx.program().node(self.graph.activity(target)).activity.descriptor().flow == FlowRole::Join
+    }
+
+    /// What waits for connections that will never be followed, now that the flowchart is about to end.
+    pub(super) fn left_waiting(&self, cx: &mut Execution<'a>) -> Result<Vec<LeftWaiting>, Fault> {
+        let mut found = Vec::new();
+        for target in 0..self.graph.len() as u32 {
+            let inbound = self.paths.inbound(target);
+            if inbound.len() < 2 {
+                continue;
+            }
+            let scope = cx.flow_scope()?;
+            let reached = inbound.iter().filter(|edge| scope.is_followed_since(**edge, target)).count();
+            let never_ran = scope.activity_visits(target) == 0;
+            let node = self.graph.activity(target);
+            if reached == 0 {
+                continue;
+            }
+            // Other modes compare how often each connection was visited: once they have run, a count does not say whether
+            // it was used.
+            let mode = match self.is_join(cx, target) {
+                true => JoinMode::read(cx.choice_of(node, flow_join::MODE, &JoinMode::NAMES)?),
+                false => JoinMode::WaitAllActive,
+            };
+            let waits = match mode {
+                JoinMode::WaitAll => true,
+                JoinMode::WaitAllActive => never_ran,
+                JoinMode::WaitAny => false,
+            };
+            if waits {
+                found.push(LeftWaiting { node, reached, inbound: inbound.len() });
+            }
+        }
+        Ok(found)
     }
 
     fn schedule(&mut self, cx: &mut Execution<'a>, target: u32, tag: u32) -> Result<(), Fault> {
         self.scheduled = true;
+        let kept = cx.flow_scope()?.kept();
+        let used: Vec<u32> = self.paths.inbound(target).iter().copied().filter(|edge| kept.contains(edge)).collect();
+        for edge in used {
+            cx.keep_followed(edge, false)?;
+        }
         cx.schedule(self.graph.activity(target), tag, Vec::new())
     }
 

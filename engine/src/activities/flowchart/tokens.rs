@@ -4,8 +4,10 @@
 //! whether the target runs. A target that is scheduled consumes the tokens that it runs on. A token that arrives while
 //! its target runs is for the target's next run. Connections that were not followed get no token.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::activities::flowchart::LeftWaiting;
 use crate::execution::{Child, Execution, Outcomes};
 use crate::fault::Fault;
 use crate::instance::TokenChange;
@@ -86,6 +88,25 @@ impl<'a> TokenWalk<'a> {
             self.arrive(cx, edge)?;
         }
         Ok(self.scheduled)
+    }
+
+    /// What waits for tokens that will never come, now that the flowchart is about to end.
+    pub(super) fn left_waiting(&self, cx: &mut Execution<'a>) -> Result<Vec<LeftWaiting>, Fault> {
+        let waiting: BTreeSet<u32> = cx.token_scope()?.waiting().map(|edge| self.target(edge)).collect();
+        let mut found = Vec::new();
+        for target in waiting {
+            let inbound = match MergeMode::of(cx, self.graph, target)? {
+                MergeMode::Merge => self.paths.inbound(target),
+                MergeMode::Converge => self.graph.inbound(target),
+                MergeMode::Stream | MergeMode::Cascade | MergeMode::Race => continue,
+            };
+            let scope = cx.token_scope()?;
+            let reached = inbound.iter().filter(|edge| scope.is_waiting(**edge)).count();
+            if reached > 0 {
+                found.push(LeftWaiting { node: self.graph.activity(target), reached, inbound: inbound.len() });
+            }
+        }
+        Ok(found)
     }
 
     /// Runs an activity without a token.

@@ -186,7 +186,13 @@ pub struct State {
     /// Executions with a lower number were opened when all outputs were those of the root: what they do not find
     /// inside a container they look for around it. Packed in the same way.
     pub outputs_shared_below: u32,
+    /// Spans, in microseconds, of deadlines that another version has armed and whose span this version does not have.
+    /// Packed in the same way.
+    pub armed_spans: BTreeMap<DeadlineKey, i64>,
 }
+
+/// Whose deadline: an execution, or `u32::MAX` for the run; and whether it is that for the first claim of a task.
+pub type DeadlineKey = (u32, bool);
 
 impl State {
     /// Whether every node that the state names exists in a program with this number of nodes. Damaged bytes may decode

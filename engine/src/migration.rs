@@ -11,11 +11,11 @@
 //! # Examples
 //!
 //! ```
-//! use std::{collections::BTreeSet, sync::Arc};
+//! use std::sync::Arc;
 //!
 //! use serde_json::{Map, Value, json};
 //! use workflow_engine::definition::{ReadLimits, compile};
-//! use workflow_engine::migration::{Migration, Timers, is_refused, read_mapping};
+//! use workflow_engine::migration::{Migration, Timers, Waits, is_refused, read_mapping};
 //! # use workflow_engine::{Instance, Limits, execution::start};
 //! # mod host { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/alone.rs")); }
 //!
@@ -31,7 +31,7 @@
 //!     # start(&old, &mut instance, None, None, &mut host, &Limits::default()).expect("the burst ends");
 //!     let mapping = read_mapping(&mapping).expect("a mapping");
 //!     let migration = Migration::new(old.clone(), new.clone(), 2, &mapping, Timers::Keep, &mut || {});
-//!     let (_, problems) = migration.migrate(&mut instance, &mut [], &BTreeSet::new(), &mut || {});
+//!     let (_, problems) = migration.migrate(&mut instance, &mut [], &Waits::default(), &mut || {});
 //!     (instance.version, problems)
 //! };
 //!
@@ -46,6 +46,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use crate::execution::AfterMigration;
 use crate::execution::burst::NO_EXECUTION;
@@ -59,6 +60,7 @@ pub use crate::alteration::{Mapping, Timers, read_mapping};
 mod cancelled;
 mod containers;
 mod counterparts;
+mod deadlines;
 mod executions;
 mod flow;
 mod machine;
@@ -144,6 +146,15 @@ pub struct Migration {
     problems: Vec<Problem>,
 }
 
+/// What executions of an instance wait for, as far as only their bookmarks say it.
+#[derive(Debug, Default)]
+pub struct Waits {
+    /// Executions that wait for their next attempt.
+    pub retries: BTreeSet<u32>,
+    /// Executions whose task must be claimed in time, with the bookmark of that time.
+    pub claims: BTreeMap<u32, Uuid>,
+}
+
 /// An instance in the new version.
 #[derive(Debug, Default)]
 pub struct Moved {
@@ -190,14 +201,20 @@ impl Migration {
         instance.state.contexts.values().any(|context| context.waits() > 0 && has_failed(context))
     }
 
-    /// Moves an instance, and its records of what can be compensated, to the new version. `retries` are the executions
-    /// that wait for their next attempt. If [`is_refused`] says so of the problems, instance and records are half
+    /// Whether an execution of an instance may have to be claimed in time: its bookmark says whether it does.
+    pub fn may_wait_for_claim(&self, instance: &Instance) -> bool {
+        let is_bounded = |context: &Context| self.old.node(context.node).start_timeout.is_some();
+        let has_kept = instance.state.armed_spans.keys().any(|(_, is_start)| *is_start);
+        has_kept || instance.state.contexts.values().any(|context| context.bookmarks > 0 && is_bounded(context))
+    }
+
+    /// Moves an instance, and its records of what can be compensated, to the new version. If [`is_refused`] says so of the problems, instance and records are half
     /// moved, and the caller drops them.
     pub fn migrate(
         &self,
         instance: &mut Instance,
         records: &mut [Record],
-        retries: &BTreeSet<u32>,
+        waits: &Waits,
         check: &mut dyn FnMut(),
     ) -> (Moved, Vec<Problem>) {
         let mut moved = Moved::default();
@@ -205,7 +222,7 @@ impl Migration {
         self.variables.migrate(self, instance, &mut moved, &mut problems);
         let places: BTreeMap<u32, NodeIx> =
             instance.state.contexts.iter().map(|(sequence, context)| (*sequence, context.node)).collect();
-        let executions = ExecutionMigration::of(self, instance, retries, &mut moved, &mut problems, check);
+        let executions = ExecutionMigration::of(self, instance, waits, &mut moved, &mut problems, check);
         executions.migrate(records);
         for record in records {
             self.migrate_record(record, &mut problems);
@@ -235,6 +252,8 @@ impl Migration {
         if state.deadline.is_some() && self.is_renamed(NodeIx(0), NodeIx(0)) {
             moved.renamed.push((NO_EXECUTION, NodeIx(0)));
         }
+        self.compare_run(state, moved, problems);
+        let state = &mut instance.state;
         let is_timed = state.deadline.is_some() || self.new.options.timeout.is_some();
         moved.after.run_time = self.timers == Timers::Anew && is_timed && !state.contexts.is_empty();
     }

@@ -9,7 +9,7 @@
 //! The caller has the rights of the definition's owner. Without those of the instance's owner it may not bring SQL,
 //! children or events into an instance that acts with the rights of that role.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use serde_json::json;
@@ -18,7 +18,8 @@ use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::instance::compensation::Record;
 use workflow_engine::journal::{ActKind, Event, EventKind};
-use workflow_engine::migration::{Mapping, Migration, Moved, Problem, Severity, Timers, is_refused};
+use workflow_engine::migration::{Mapping, Migration, Moved, Problem, Severity, Timers, Waits, is_refused};
+use workflow_engine::stimulus::{RETRY, START_TIMEOUT};
 
 use crate::access::{self, Operation, instance, lending};
 use crate::compiled::{self, Compiled};
@@ -124,12 +125,18 @@ impl VersionChange {
         };
         let mut records = records;
         let cancelled = self.migration.cancelled(&row.instance);
-        let retries = match Migration::may_wait_for_retry(&row.instance) {
-            true => migration::retries(&id),
-            false => BTreeSet::new(),
+        let waits = Waits {
+            retries: match Migration::may_wait_for_retry(&row.instance) {
+                true => migration::waiting(&id, RETRY).into_keys().collect(),
+                false => BTreeSet::new(),
+            },
+            claims: match self.migration.may_wait_for_claim(&row.instance) {
+                true => migration::waiting(&id, START_TIMEOUT),
+                false => BTreeMap::new(),
+            },
         };
         let (mut moved, mut problems) =
-            self.migration.migrate(&mut row.instance, &mut records, &retries, &mut interrupt::check);
+            self.migration.migrate(&mut row.instance, &mut records, &waits, &mut interrupt::check);
         interrupt::check();
         if row.instance.sub_status == SubStatus::Pending
             && let Some(trigger) = migration::trigger_of_start(&id)

@@ -4,7 +4,7 @@
 //! incidents are written by no other call; a claim or a heartbeat that holds the row of a task changes other columns of
 //! it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -98,15 +98,16 @@ pub fn trigger_of_start(instance: &Uuid) -> Option<String> {
     START.first(&[Arg::Uuid(instance)], |row| row.get())
 }
 
-static RETRIES: Statement = Statement::new(
-    "SELECT b.activity_instance_id FROM workflow.bookmarks b WHERE b.instance_id = $1 AND b.name = 'Workflow.Retry'",
-    &[Type::Uuid],
+static WAITING: Statement = Statement::new(
+    "SELECT b.activity_instance_id, b.id FROM workflow.bookmarks b WHERE b.instance_id = $1 AND b.name = $2",
+    &[Type::Uuid, Type::Text],
 );
 
-/// The executions of an instance that wait for their next attempt.
-pub fn retries(instance: &Uuid) -> BTreeSet<u32> {
-    let executions: Vec<Uuid> = RETRIES.rows(&[Arg::Uuid(instance)], |row| row.get());
-    executions.into_iter().filter_map(|execution| sequence_of(*instance, execution)).collect()
+/// The executions of an instance that wait at a bookmark of a name, each with the bookmark.
+pub fn waiting(instance: &Uuid, name: &str) -> BTreeMap<u32, Uuid> {
+    let waiting: Vec<(Uuid, Uuid)> =
+        WAITING.rows(&[Arg::Uuid(instance), Arg::Text(name)], |row| (row.get(), row.get()));
+    waiting.into_iter().filter_map(|(execution, id)| Some((sequence_of(*instance, execution)?, id))).collect()
 }
 
 static RENAME_BOOKMARKS: Statement = Statement::new(

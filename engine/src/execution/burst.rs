@@ -296,6 +296,9 @@ impl Burst<'_> {
     pub fn close(&mut self, sequence: u32) {
         self.drop_bookmarks(sequence);
         self.drop_queued(sequence);
+        if !self.instance.state.armed_spans.is_empty() && !self.scratch.in_unit {
+            self.instance.state.armed_spans.retain(|(of, _), _| *of != sequence);
+        }
         if self.context(sequence).is_some_and(|c| c.status == ActivityStatus::Faulted) {
             self.add_faults(sequence, -1);
         }

@@ -60,7 +60,10 @@ impl Runner<'_> {
         if self.burst.ending() != Ending::None {
             return;
         }
-        let (name, seconds) = (&program.definition_id, timeout::seconds(program.options.timeout));
+        let armed = self.burst.take_armed_span((NO_EXECUTION, false));
+        // A bookmark that is left of a version with a timeout, in one without, says nothing.
+        let Some(span) = armed.or(program.options.timeout) else { return };
+        let (name, seconds) = (&program.definition_id, timeout::seconds(span));
         self.end_by_fault(timeout::fault(format!("a run of workflow \"{name}\" took longer than {seconds} s")));
     }
 

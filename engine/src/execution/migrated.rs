@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::execution::burst::{Scratch, Task};
+use uuid::Uuid;
+
+use crate::execution::burst::{NO_EXECUTION, Scratch, Task};
 use crate::execution::runner::Runner;
 use crate::execution::{Child, Delta, Limits, ending};
 use crate::fault::Error;
@@ -27,6 +29,8 @@ pub struct AfterMigration {
     pub bounded: Vec<u32>,
     /// Whether the time of the run begins anew.
     pub run_time: bool,
+    /// Deadlines that the new version does not have, by their bookmarks; see [`DeadlineKey`](crate::instance::DeadlineKey).
+    pub disarmed: Vec<(u32, Uuid)>,
 }
 
 /// A container of which something is gone.
@@ -99,6 +103,9 @@ pub fn continue_migrated(
     for flowchart in &after.joins {
         runner.go_on_without(*flowchart, 0)?;
     }
+    for (sequence, bookmark) in &after.disarmed {
+        runner.burst.disarm(*sequence, *bookmark);
+    }
     for sequence in &after.timed {
         runner.begin_anew(*sequence);
     }
@@ -147,6 +154,7 @@ impl Runner<'_> {
         if let Some(deadline) = self.burst.instance.state.deadline.take() {
             self.burst.scratch.delta.burned.push(deadline.bookmark);
         }
+        self.burst.take_armed_span((NO_EXECUTION, false));
         self.burst.scratch.run_until = ending::run_until(self.burst.program, self.burst.scratch.now);
     }
 }

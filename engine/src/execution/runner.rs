@@ -400,6 +400,7 @@ impl<'a> Runner<'a> {
             // No later burst can read them.
             self.burst.instance.state.outputs.clear();
             self.burst.instance.state.outputs_shared_below = 0;
+            self.burst.instance.state.armed_spans.clear();
             for context in self.burst.instance.state.contexts.values_mut() {
                 (context.outputs, context.last_result, context.ended_inside) = Default::default();
             }

@@ -5,15 +5,16 @@
 //! for the time from the opening of its task to the first claim; the claim ends that.
 
 use chrono::{DateTime, TimeDelta};
+use uuid::Uuid;
 
 use crate::bookmark::Resumed;
 use crate::execution::Outcomes;
-use crate::execution::burst::Burst;
+use crate::execution::burst::{Burst, NO_EXECUTION};
 use crate::execution::context::Execution;
 use crate::execution::runner::Runner;
 use crate::execution::undo::Undo;
 use crate::fault::{Fault, TIMED_OUT};
-use crate::instance::{ActivityStatus, Timeout};
+use crate::instance::{ActivityStatus, DeadlineKey, Timeout};
 use crate::program::Node;
 use crate::stimulus;
 
@@ -23,6 +24,7 @@ const OUTCOME: &str = "Timeout";
 impl Burst<'_> {
     /// Notes until when the attempt that begins now may take.
     pub fn begin_timeout(&mut self, sequence: u32, node: &Node) {
+        self.instance.state.armed_spans.remove(&(sequence, false));
         if let Some(until) = node.timeout.and_then(|timeout| self.scratch.now.checked_add_signed(timeout)) {
             self.scratch.timeouts.insert(sequence, until);
         }
@@ -40,9 +42,37 @@ impl Burst<'_> {
         }
     }
 
+    /// The span of a deadline that another version has armed, which is over or ends.
+    pub fn take_armed_span(&mut self, key: DeadlineKey) -> Option<TimeDelta> {
+        self.instance.state.armed_spans.remove(&key).map(TimeDelta::microseconds)
+    }
+
+    /// Forgets the timeout of an attempt whose bookmark is used up.
+    fn forget_timeout(&mut self, sequence: u32, bookmark: Uuid) {
+        let context = self.instance.state.contexts.get_mut(&sequence);
+        if let Some(attempts) = context.and_then(|context| context.attempts.as_mut())
+            && attempts.timeout.is_some_and(|timeout| timeout.bookmark == bookmark)
+        {
+            attempts.timeout = None;
+        }
+    }
+
+    /// Ends a deadline that the version which the instance goes over to does not have.
+    pub fn disarm(&mut self, sequence: u32, bookmark: Uuid) {
+        let state = &mut self.instance.state;
+        if sequence == NO_EXECUTION {
+            state.deadline = None;
+        } else if let Some(context) = state.contexts.get_mut(&sequence) {
+            context.bookmarks = context.bookmarks.saturating_sub(1);
+            self.forget_timeout(sequence, bookmark);
+        }
+        self.scratch.delta.burned.push(bookmark);
+    }
+
     /// Ends the timeout of an execution, and uses its bookmark up if that is stored.
     pub fn end_timeout(&mut self, sequence: u32) {
         self.scratch.timeouts.remove(&sequence);
+        self.instance.state.armed_spans.remove(&(sequence, false));
         let Some(context) = self.instance.state.contexts.get_mut(&sequence) else { return };
         if let Some(timeout) = context.attempts.as_mut().and_then(|attempts| attempts.timeout.take()) {
             context.bookmarks = context.bookmarks.saturating_sub(1);
@@ -80,6 +110,7 @@ impl Runner<'_> {
         let tasks = burst.scratch.bookmarks.iter().filter(|(_, made)| made.name == stimulus::RUN_TASK.name);
         let bounded: Vec<_> = tasks.filter_map(|((sequence, _), _)| until(*sequence)).collect();
         for (sequence, until) in bounded {
+            self.burst.instance.state.armed_spans.remove(&(sequence, true));
             self.create_due(sequence, stimulus::START_TIMEOUT, until, None);
         }
     }
@@ -92,9 +123,16 @@ impl Runner<'_> {
         let (ix, parent) = (context.node, context.parent);
         let node = self.burst.program.node(ix);
         Execution::new(self.burst.reborrow(), sequence, node).burn(bookmark);
+        let is_start = bookmark.name == stimulus::START_TIMEOUT;
+        // A bookmark that is left of a version with a timeout, in one without, says nothing.
+        let declared = if is_start { node.start_timeout } else { node.timeout };
+        let Some(span) = self.burst.take_armed_span((sequence, is_start)).or(declared) else {
+            self.burst.forget_timeout(sequence, bookmark.id);
+            return true;
+        };
         self.go_back(sequence, false);
         self.drop_superseded();
-        let fault = if bookmark.name == stimulus::TIMEOUT { over(node) } else { unclaimed(node) };
+        let fault = if is_start { unclaimed(node, span) } else { over(node, span) };
         if self.repeat(sequence, sequence, &fault) {
             return true;
         }
@@ -113,13 +151,13 @@ impl Runner<'_> {
 }
 
 /// The fault of an activity whose time is over.
-fn over(node: &Node) -> Fault {
-    fault(format!("activity \"{}\" took longer than {} s", node.id, seconds(node.timeout)))
+fn over(node: &Node, span: TimeDelta) -> Fault {
+    fault(format!("activity \"{}\" took longer than {} s", node.id, seconds(span)))
 }
 
 /// The fault of an activity whose task no worker has claimed in time.
-fn unclaimed(node: &Node) -> Fault {
-    fault(format!("no worker claimed the task of activity \"{}\" within {} s", node.id, seconds(node.start_timeout)))
+fn unclaimed(node: &Node, span: TimeDelta) -> Fault {
+    fault(format!("no worker claimed the task of activity \"{}\" within {} s", node.id, seconds(span)))
 }
 
 /// A fault with the SQLSTATE and the code by which policies and catches name a timeout.
@@ -128,6 +166,6 @@ pub(super) fn fault(message: String) -> Fault {
 }
 
 /// A span in a message.
-pub(super) fn seconds(span: Option<TimeDelta>) -> f64 {
-    span.map(|span| span.num_microseconds().unwrap_or(i64::MAX) as f64 / 1e6).unwrap_or_default()
+pub(super) fn seconds(span: TimeDelta) -> f64 {
+    span.num_microseconds().unwrap_or(i64::MAX) as f64 / 1e6
 }

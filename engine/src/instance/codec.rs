@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::fault::Error;
 use crate::instance::continuation::Continuation;
 use crate::instance::outputs::{EndedInside, LastResult, Outputs};
-use crate::instance::{Attempts, Context, Memory, State, Timeout};
+use crate::instance::{Attempts, Context, DeadlineKey, Memory, State, Timeout};
 use crate::node_ix::NodeIx;
 use crate::value::Json;
 
@@ -62,8 +62,8 @@ struct Later<C> {
     continuation: Option<C>,
 }
 
-/// Outputs inside open executions, the results that they may read, and connections that were followed before: what
-/// stands last in format 7.
+/// Outputs inside open executions, the results that they may read, connections that were followed before, and spans of
+/// deadlines: what stands last in format 7.
 #[derive(Serialize, Deserialize)]
 struct ScopedOutputs<V, O, M> {
     shared_below: u32,
@@ -72,6 +72,7 @@ struct ScopedOutputs<V, O, M> {
     executions: Vec<(u32, StoredOutputs<O, M>)>,
     /// Of each flowchart what [`FlowScope::kept`] says, if that is anything.
     followed: Vec<(u32, BTreeSet<u32>)>,
+    spans: BTreeMap<DeadlineKey, i64>,
 }
 
 /// What one execution has.
@@ -141,7 +142,7 @@ fn simple(state: &State) -> Option<Simple<'_>> {
         let has_kept = matches!(&context.memory, Memory::Flow(scope) if !scope.kept().is_empty());
         has_same && context.ended_inside.is_none() && !has_kept
     });
-    let is_simple = is_simple && state.outputs_shared_below == 0;
+    let is_simple = is_simple && state.armed_spans.is_empty() && state.outputs_shared_below == 0;
     if !is_simple || !state.outputs.is_empty() && state.has_open_container() {
         return None;
     }
@@ -233,6 +234,7 @@ fn scoped(state: &State) -> Scoped<'_> {
         results,
         executions,
         followed: followed.collect(),
+        spans: state.armed_spans.clone(),
     }
 }
 
@@ -325,8 +327,9 @@ impl Unpacked {
 impl State {
     /// Adds what each execution has of its own. `None`: it does not fit the state.
     fn add_scoped(&mut self, scoped: ScopedOutputs<Json, Outputs, BTreeMap<NodeIx, Outputs>>) -> Option<()> {
-        let ScopedOutputs { shared_below, results, executions, followed } = scoped;
+        let ScopedOutputs { shared_below, results, executions, followed, spans } = scoped;
         self.outputs_shared_below = shared_below;
+        self.armed_spans = spans;
         for (sequence, edges) in followed {
             let Memory::Flow(scope) = &mut self.contexts.get_mut(&sequence)?.memory else { return None };
             edges.into_iter().for_each(|edge| {
@@ -538,7 +541,7 @@ mod tests {
     /// Outputs inside open executions, behind the state, as they were first written: never change this text.
     const FROZEN_SCOPED: &str = "\
         000000000002040000050000010102000106226c6f73742200010703000201000101020106526573756c740822696e\
-        736964652201000101010403070106526573756c7405226f776e22000102000000";
+        736964652201000101010403070106526573756c7405226f776e2200010200000000";
 
     #[test]
     fn outputs_inside_open_executions_stand_last() {

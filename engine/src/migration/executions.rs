@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::instance::compensation::Record;
 use crate::instance::{ActivityStatus, Context, Instance, Memory};
-use crate::migration::{Migration, Moved, Problem, Timers, variables};
+use crate::migration::{Migration, Moved, Problem, Timers, Waits, variables};
 use crate::node_ix::NodeIx;
 use crate::program::Program;
 use crate::stimulus;
@@ -13,9 +13,8 @@ use crate::stimulus;
 pub(super) struct ExecutionMigration<'m> {
     pub(super) of: &'m Migration,
     pub(super) contexts: BTreeMap<u32, Context>,
-    instance: &'m mut Instance,
-    /// Those that wait for their next attempt.
-    retries: &'m BTreeSet<u32>,
+    pub(super) instance: &'m mut Instance,
+    pub(super) waits: &'m Waits,
     pub(super) moved: &'m mut Moved,
     pub(super) problems: &'m mut Vec<Problem>,
     pub(super) check: &'m mut dyn FnMut(),
@@ -51,13 +50,13 @@ impl<'m> ExecutionMigration<'m> {
     pub fn of(
         of: &'m Migration,
         instance: &'m mut Instance,
-        retries: &'m BTreeSet<u32>,
+        waits: &'m Waits,
         moved: &'m mut Moved,
         problems: &'m mut Vec<Problem>,
         check: &'m mut dyn FnMut(),
     ) -> Self {
         let contexts = std::mem::take(&mut instance.state.contexts);
-        Self { of, contexts, instance, retries, moved, problems, check }
+        Self { of, contexts, instance, waits, moved, problems, check }
     }
 
     /// Puts them back, moved. `records` tell what the instance may have to compensate.
@@ -132,6 +131,7 @@ impl<'m> ExecutionMigration<'m> {
         let declared = (&*old.variables, &*there.variables);
         context.variables = variables::of_container(declared, values, &old.node_id, self.problems);
         self.warn_of_inputs(sequence, context, new);
+        self.compare_deadlines(sequence, context, new);
         self.note_timers(sequence, context, new);
         let is_named = context.bookmarks > 0 || context.status == ActivityStatus::Faulted;
         if is_named && of.is_renamed(context.node, new) {
@@ -179,7 +179,7 @@ impl<'m> ExecutionMigration<'m> {
         let (old, there) = (of.old.node(context.node), of.new.node(new));
         let is_same = old.inputs == there.inputs && old.custom_inputs == there.custom_inputs;
         let begins_anew = of.timers == Timers::Anew && waits_for_time(&old.type_name);
-        let is_deferred = context.memory == Memory::Deferred || self.retries.contains(&sequence);
+        let is_deferred = context.memory == Memory::Deferred || self.waits.retries.contains(&sequence);
         if context.waits() == 0 || is_same || begins_anew || is_deferred {
             return;
         }
@@ -196,7 +196,7 @@ impl<'m> ExecutionMigration<'m> {
             return;
         }
         let attempts = context.attempts.as_deref();
-        let is_between = self.retries.contains(&sequence);
+        let is_between = self.waits.retries.contains(&sequence);
         let is_deferred = context.memory == Memory::Deferred;
         let there = self.of.new.node(new);
         if waits_for_time(&there.type_name) && context.waits() > 0 && !is_between && !is_deferred {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use workflow_engine::host::Host;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::instance::compensation::OF_INSTANCE;
-use workflow_engine::migration::{Severity, Timers};
+use workflow_engine::migration::{Problem, Severity, Timers};
 
 use crate::support::{World, event, line};
 
@@ -544,6 +544,77 @@ fn timeouts_follow_the_timers() {
     let mut world = World::started(old.clone());
     world.migrate((&old, &bounded(Value::Null, Value::Null)), &json!({}), Timers::Anew).expect("it can go on");
     assert_eq!(world.bookmarks.len(), 1);
+}
+
+/// The three bounds of time: of an activity, of a container, of a claim and of the run, in the old and the new version.
+#[test]
+fn an_armed_deadline_keeps_its_span_and_one_that_is_gone_ends() {
+    let version = |own: Value, claim: Value, run: Value| {
+        let task = json!({"id": "a", "type": "RunTask", "taskName": "ask", "timeout": own, "startTimeout": claim});
+        let root = json!({"id": "s", "type": "Sequence", "timeout": own, "activities": [task]});
+        json!({"definitionId": "w", "options": {"timeout": run}, "root": root})
+    };
+    let [none, one, two] = ["", "1 hour", "2 hours"].map(|span| match span {
+        "" => Value::Null,
+        span => json!(span),
+    });
+    let all = |span: &Value| version(span.clone(), span.clone(), span.clone());
+    let what = [
+        "the time to claim",
+        "the timeout of activity \"a\"",
+        "the timeout of activity \"s\"",
+        "the timeout of the run",
+    ];
+    let told = |problems: &[Problem], how: &str| {
+        let mut told: Vec<String> = problems.iter().map(|problem| problem.message.clone()).collect();
+        told.sort_unstable();
+        assert_eq!(told.len(), 4, "{told:?}");
+        for (one, what) in told.iter().zip(what) {
+            assert!(one.starts_with(what) && one.contains(how), "{told:?}");
+        }
+    };
+    // Gone: nothing is left that could be due, and the task can be answered.
+    let mut world = World::started(all(&one));
+    assert_eq!(world.bookmarks.len(), 5);
+    let problems = world.migrate((&all(&one), &all(&none)), &json!({}), Timers::Keep).expect("it can go on");
+    told(&problems, "ends: version 2 has none");
+    assert_eq!(world.bookmarks.len(), 1);
+    world.resume("a", Value::Null);
+    assert_eq!(world.status(), SubStatus::Finished);
+    // Another one: each stays due at its time, and names the span that has passed.
+    for (at, message) in [
+        ("Workflow.Timeout", "took longer than 3600 s"),
+        ("Workflow.StartTimeout", "within 3600 s"),
+        ("Workflow.RunTimeout", "took longer than 3600 s"),
+    ] {
+        let mut world = World::started(all(&one));
+        let due = |world: &World| world.bookmarks.iter().map(|bookmark| bookmark.due_at).collect::<Vec<_>>();
+        let before = due(&world);
+        let problems = world.migrate((&all(&one), &all(&two)), &json!({}), Timers::Keep).expect("it can go on");
+        told(&problems, "stays as it is; in version 2 it is another one");
+        assert_eq!(due(&world), before);
+        let fired = world.bookmarks.iter().position(|bookmark| bookmark.name == at).expect("it is armed");
+        world.resume_at(fired, None);
+        let said = &world.last.incidents[0].fault.message;
+        assert!(said.contains(message), "{said}");
+    }
+    // New: not armed.
+    let mut world = World::started(all(&none));
+    let problems = world.migrate((&all(&none), &all(&one)), &json!({}), Timers::Keep).expect("it can go on");
+    told(&problems, "does not apply: it began without one");
+    assert_eq!(world.bookmarks.len(), 1);
+    // The same: nothing to tell.
+    let mut world = World::started(all(&one));
+    assert_eq!(world.migrate((&all(&one), &all(&one)), &json!({}), Timers::Keep), Ok(Vec::new()));
+    assert_eq!(world.bookmarks.len(), 5);
+    // Anew: the new spans begin; the time to the first claim stays as it is, or ends.
+    let mut world = World::started(all(&one));
+    let problems = world.migrate((&all(&one), &all(&two)), &json!({}), Timers::Anew).expect("it can go on");
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(world.bookmarks.len(), 5);
+    let mut world = World::started(all(&one));
+    let problems = world.migrate((&all(&one), &all(&none)), &json!({}), Timers::Anew).expect("it can go on");
+    assert_eq!((problems.len(), world.bookmarks.len()), (1, 1), "{problems:?}");
 }
 
 #[test]

@@ -1,15 +1,16 @@
 //! Migration of the instance of a world, as the shell does it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
+use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::execution::{self, sequence_of};
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::compensation::{Record, decode_kept, encode_kept};
-use workflow_engine::migration::{Migration, Moved, Problem, Timers, is_refused, read_mapping};
-use workflow_engine::stimulus::RETRY;
+use workflow_engine::migration::{Migration, Moved, Problem, Timers, Waits, is_refused, read_mapping};
+use workflow_engine::stimulus::{RETRY, START_TIMEOUT};
 
 use super::{World, program};
 
@@ -78,11 +79,15 @@ impl World {
             kept: decode_kept(kept).expect("readable"),
         };
         let mut records: Vec<Record> = self.host.records.iter().map(read).collect();
-        let waits = self.bookmarks.iter().filter(|bookmark| bookmark.name == RETRY);
-        let execution = |bookmark: &Bookmark| sequence_of(self.instance.id, bookmark.activity_instance_id);
-        let retries: BTreeSet<u32> = waits.filter_map(execution).collect();
-        assert!(retries.is_empty() || Migration::may_wait_for_retry(&self.instance));
-        let (moved, problems) = migration.migrate(&mut self.instance, &mut records, &retries, &mut || {});
+        let of = |bookmark: &Bookmark| sequence_of(self.instance.id, bookmark.activity_instance_id);
+        let waiting = |name: &str| -> BTreeMap<u32, Uuid> {
+            let waits = self.bookmarks.iter().filter(|bookmark| bookmark.name == name);
+            waits.filter_map(|bookmark| Some((of(bookmark)?, bookmark.id))).collect()
+        };
+        let waits = Waits { retries: waiting(RETRY).into_keys().collect(), claims: waiting(START_TIMEOUT) };
+        assert!(waits.retries.is_empty() || Migration::may_wait_for_retry(&self.instance));
+        assert!(waits.claims.is_empty() || migration.may_wait_for_claim(&self.instance));
+        let (moved, problems) = migration.migrate(&mut self.instance, &mut records, &waits, &mut || {});
         (moved, problems, records)
     }
 }

@@ -355,7 +355,7 @@ mod tests {
             subject: Some(Uuid::from_bytes(*b"bookmark-bookmar")),
         };
         let rows: [(&Act, &[Event], &[u8]); 2] = [
-            (&short, &[event.clone()], b"\x04\x01\x01\x01\x0a\x02\x01a\x04"),
+            (&short, std::slice::from_ref(&event), b"\x04\x01\x01\x01\x0a\x02\x01a\x04"),
             (&long, &[], b"\x04\xee\x03\xac\x02\x03ada\x02\x01bookmark-bookmar\0"),
         ];
         for (act, events, stored) in rows {

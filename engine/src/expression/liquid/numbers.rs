@@ -114,7 +114,7 @@ fn modulo(input: &dyn ValueView, arguments: &[ValueCow<'_>], _: &Meter) -> Resul
 fn divisible(operands: (Number, Number)) -> Result<(Number, Number)> {
     match operands.1 {
         Whole(0) => Err(invalid_argument("Can't divide by zero")),
-        Double(zero) if zero == 0.0 => Err(invalid_argument("Can't divide by zero")),
+        Double(0.0) => Err(invalid_argument("Can't divide by zero")),
         _ => Ok(operands),
     }
 }
@@ -160,7 +160,7 @@ fn rounded(number: Number, direction: fn(f64) -> f64) -> Number {
         Whole(whole) => Whole(whole),
         Double(double) => match direction(double) {
             #[allow(clippy::cast_possible_truncation)]
-            fits if fits >= -LIMIT && fits < LIMIT => Whole(fits as i64),
+            fits if (-LIMIT..LIMIT).contains(&fits) => Whole(fits as i64),
             large => Double(large),
         },
     }

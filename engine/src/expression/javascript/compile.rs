@@ -22,8 +22,6 @@ pub(super) struct Script {
     pub(super) function: Persistent<Function<'static>>,
     /// Whether the function takes the `variables` container.
     pub(super) variables: bool,
-    /// Whether it has getters, which give the objects of variables.
-    pub(super) getters: bool,
     /// Whether the function takes `eval`: the result is the value of the last statement, which only `eval` returns.
     pub(super) completion: bool,
     /// What the script reads, if it does nothing else.
@@ -133,10 +131,6 @@ impl<'js> Compiler<'_, 'js> {
                 wrapper.push_str(&format!("const {prefix}{suffix}=__{prefix}({});", Value::from(suffix.as_str())));
             }
         }
-        let reads = self.source.contains("getVariable");
-        if reads {
-            wrapper.push_str("const getVariable=__get(\"Variable\");");
-        }
         for name in &self.words.replaced {
             wrapper.push_str(&format!("const __was{name}={name};"));
         }
@@ -168,8 +162,7 @@ impl<'js> Compiler<'_, 'js> {
         let function: Function<'js> = link.call((wrapper, source)).map_err(|error| self.failure(&error))?;
         let function = Persistent::save(self.ctx, function);
         let plain = Plain::of(self.source, &|name| self.prelude.names.contains(name));
-        let getters = reads || !self.words.getters.is_empty();
-        Ok(Some(Script { function, variables: self.words.variables, getters, completion, plain }))
+        Ok(Some(Script { function, variables: self.words.variables, completion, plain }))
     }
 
     fn failure(&self, error: &Error) -> Failure {

@@ -138,9 +138,8 @@ fn run<'js>(
 
 fn call<'js>(ctx: &Ctx<'js>, prelude: &Prelude, script: &Script) -> Result<Value, TakeError> {
     let function = script.function.clone().restore(ctx)?;
-    let holds_variables = script.variables || script.getters;
-    let variables: JsValue<'js> = match holds_variables {
-        true => prelude.open_variables.clone().restore(ctx)?.call((script.variables,))?,
+    let variables: JsValue<'js> = match script.variables {
+        true => prelude.open_variables.clone().restore(ctx)?.call(())?,
         false => JsValue::new_undefined(ctx.clone()),
     };
     let result: JsValue<'js> = match script.completion {
@@ -148,7 +147,7 @@ fn call<'js>(ctx: &Ctx<'js>, prelude: &Prelude, script: &Script) -> Result<Value
         false => function.call((variables.clone(),))?,
     };
     let value = from_js(ctx, settled(ctx, result)?)?;
-    if holds_variables {
+    if state::holds_objects() {
         prelude.close_variables.clone().restore(ctx)?.call::<_, ()>(())?;
     }
     // A host call may have unwound, or the time have ended, after the interpreter's last check.

@@ -36,6 +36,7 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {
     function("lastResult", Function::new(ctx.clone(), last_result))?;
     function("generated", Function::new(ctx.clone(), generated))?;
     function("variableOf", Function::new(ctx.clone(), variable_of))?;
+    function("holdObjects", Function::new(ctx.clone(), state::hold_objects))?;
     function("setGenerated", Function::new(ctx.clone(), set_generated))?;
     function("fact", Function::new(ctx.clone(), fact))?;
     function("setFact", Function::new(ctx.clone(), set_fact))?;

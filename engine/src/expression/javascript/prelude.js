@@ -144,23 +144,38 @@
     // Variables as one script has them: those whose objects it got, by a getter or from the container `variables`,
     // are written back after the script if it has changed them.
     const ASSIGNED = Symbol("assigned");
-    const snapshot = (value) => (typeof value === "object" && value !== null ? stringify(value) : value);
+    const isObject = (value) => typeof value === "object" && value !== null;
+    const snapshot = (value) => (isObject(value) ? stringify(value) : value);
+    let run;
     let assigned = new Set();
-    let held = Object.create(null);
-    let before = new Map();
+    let held;
+    let before;
+    // What another script has held, or one that ended with an error, is forgotten.
+    const begin = () => {
+        const present = native.holdObjects();
+        if (run !== present) {
+            run = present;
+            assigned = new Set();
+            held = Object.create(null);
+            before = new Map();
+        }
+    };
     const hold = (name, value) => {
         held[name] = adopt(value);
         before.set(name, snapshot(held[name]));
         return held[name];
     };
-    const isObject = (value) => typeof value === "object" && value !== null;
     // The object of a variable, the same each time.
-    const shared = (name, value) => (isObject(value) ? hold(name, value) : value);
-    const isHeld = (name) => hasOwn(held, name) && isObject(held[name]);
+    const shared = (name, value) => {
+        begin();
+        return hasOwn(held, name) && isObject(held[name]) ? held[name] : hold(name, value);
+    };
     const setAndForget = (name) => {
         assigned.add(name);
-        delete held[name];
-        before.delete(name);
+        if (held !== undefined) {
+            delete held[name];
+            before.delete(name);
+        }
     };
     const openContainer = (held, before) => {
         let names;
@@ -197,11 +212,9 @@
             getOwnPropertyDescriptor: (target, key) => getOwnPropertyDescriptor(target, load(key)),
         });
     };
-    const openVariables = (hasContainer) => {
-        assigned = new Set();
-        held = Object.create(null);
-        before = new Map();
-        return hasContainer ? openContainer(held, before) : undefined;
+    const openVariables = () => {
+        begin();
+        return openContainer(held, before);
     };
     const closeVariables = () => {
         for (const [name, old] of before) {
@@ -234,7 +247,11 @@
         getWorkflowInstanceName: () => native.fact("name"),
         setWorkflowInstanceName: (value) => native.setFact("name", text(value)),
         // A call of String() costs more than the question whether it is needed.
-        getVariable: (name) => adopt(native.variable(typeof name === "string" ? name : String(name))),
+        getVariable: (name) => {
+            const known = typeof name === "string" ? name : String(name);
+            const value = native.variable(known);
+            return isObject(value) ? shared(known, value) : value;
+        },
         setVariable,
         getInput: (name) => adopt(native.input(typeof name === "string" ? name : String(name))),
         getOutputFrom: (activity, output) => adopt(native.outputFrom(String(activity), text(output))),
@@ -282,20 +299,16 @@
         return BigInt.asIntN(54, value) === value ? Number(value) : value.toString();
     });
 
-    // Helpers of one script's wrapper: getVariable, getXxx, setXxx.
-    const getVariable = (name) => {
-        const known = typeof name === "string" ? name : String(name);
-        return isHeld(known) ? held[known] : shared(known, native.variable(known));
-    };
+    // Helpers of one script's wrapper: getXxx, setXxx.
     const generated = (suffix) => {
         const value = native.generated(suffix);
-        const name = isObject(value) ? native.variableOf(suffix) : undefined;
-        if (typeof name !== "string") {
-            return adopt(value);
+        if (!isObject(value)) {
+            return value;
         }
-        return isHeld(name) ? held[name] : hold(name, value);
+        const name = native.variableOf(suffix);
+        return typeof name === "string" ? shared(name, value) : adopt(value);
     };
-    const getter = (suffix) => freeze(suffix === "Variable" ? getVariable : () => generated(suffix));
+    const getter = (suffix) => freeze(() => generated(suffix));
     const setter = (suffix) => freeze((value) => setAndForget(native.setGenerated(suffix, value)));
     const link = (wrapper, source) => freeze(wrapper(getter, setter, source));
 

@@ -32,6 +32,8 @@ pub(super) struct Saved {
     fault: Option<Fault>,
     panic: Option<Box<dyn Any + Send>>,
     poisoned: bool,
+    run: u32,
+    holds_objects: bool,
 }
 
 thread_local! {
@@ -39,6 +41,9 @@ thread_local! {
     static INTERRUPTED: Cell<fn() -> bool> = const { Cell::new(never) };
     static STOP: Cell<Option<Stop>> = const { Cell::new(None) };
     static POISONED: Cell<bool> = const { Cell::new(false) };
+    static RUNS: Cell<u32> = const { Cell::new(0) };
+    static RUN: Cell<u32> = const { Cell::new(0) };
+    static HOLDS_OBJECTS: Cell<bool> = const { Cell::new(false) };
     static FAULT: RefCell<Option<Fault>> = const { RefCell::new(None) };
     static PANIC: Cell<Option<Box<dyn Any + Send>>> = const { Cell::new(None) };
 }
@@ -49,7 +54,10 @@ fn never() -> bool {
 
 /// Begins an evaluation: its time runs from now.
 pub(super) fn enter(limits: &ScriptLimits) -> Saved {
+    RUNS.set(RUNS.get().wrapping_add(1));
     Saved {
+        run: RUN.replace(RUNS.get()),
+        holds_objects: HOLDS_OBJECTS.replace(false),
         deadline: DEADLINE.replace(Instant::now().checked_add(limits.time.into())),
         interrupted: INTERRUPTED.replace(limits.interrupted),
         stop: STOP.replace(None),
@@ -59,6 +67,18 @@ pub(super) fn enter(limits: &ScriptLimits) -> Saved {
     }
 }
 
+/// The number of the evaluation, which holds objects of variables from now on: what it has changed of them must be
+/// written back.
+pub(super) fn hold_objects() -> u32 {
+    HOLDS_OBJECTS.set(true);
+    RUN.get()
+}
+
+/// Whether the evaluation holds objects of variables.
+pub(super) fn holds_objects() -> bool {
+    HOLDS_OBJECTS.get()
+}
+
 /// Whether the evaluation has asked for more memory than it may have.
 pub(super) fn is_poisoned() -> bool {
     POISONED.get()
@@ -66,6 +86,8 @@ pub(super) fn is_poisoned() -> bool {
 
 /// Ends an evaluation; returns whether it was stopped or poisoned the runtime.
 pub(super) fn restore(saved: Saved) -> bool {
+    RUN.set(saved.run);
+    HOLDS_OBJECTS.set(saved.holds_objects);
     DEADLINE.set(saved.deadline);
     INTERRUPTED.set(saved.interrupted);
     FAULT.replace(saved.fault);

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use chrono::TimeDelta;
 use serde_json::Value;
 
-use crate::activity::Activity;
+use crate::activity::{Activity, FlowRole};
 use crate::calendar::Interval;
 use crate::expression::Expression;
 use crate::fault::Fault;
@@ -357,6 +357,11 @@ pub struct Node {
 }
 
 impl Node {
+    /// Whether it runs several executions of one child beside each other.
+    pub fn runs_bodies_beside(&self) -> bool {
+        self.activity.descriptor().flow == FlowRole::Each
+    }
+
     /// A list of parts by its position in the descriptor.
     pub fn part_list(&self, list: usize) -> &[Part] {
         self.parts.get(list).map_or(&[], Vec::as_slice)

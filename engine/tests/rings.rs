@@ -10,7 +10,7 @@ mod sources;
 
 /// The only ring, which counts as one file: a node of a program holds its activity, an activity gets its execution, and
 /// an execution reads the program.
-const INTERPRETER: [&str; 11] = [
+const INTERPRETER: [&str; 12] = [
     "activity",
     "execution",
     "execution/burst",
@@ -21,6 +21,7 @@ const INTERPRETER: [&str; 11] = [
     "execution/runner",
     "execution/undo",
     "execution/variables",
+    "execution/visible_outputs",
     "program",
 ];
 

@@ -14,7 +14,6 @@ use crate::execution::Outcomes;
 use crate::execution::burst::{Burst, Task};
 use crate::execution::context::Execution;
 use crate::execution::interruption::Interrupted;
-use crate::execution::outputs::drop_if_empty;
 use crate::execution::runner::Runner;
 use crate::fault::Fault;
 use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, RecordAction, Unwinding, Wanted};
@@ -220,7 +219,7 @@ impl Runner<'_> {
             context.last_result = kept.last_result.map(|value| LastResult { order: 0, value });
             let outputs = kept.outputs.into_iter().collect();
             context.ended_inside = Some(Box::new(EndedInside { outputs, ..EndedInside::default() }));
-            drop_if_empty(context);
+            context.drop_if_nothing_ended();
         }
         match handler {
             Some(handler) => self.burst.enqueue(sequence, handler, 0, Vec::new()),

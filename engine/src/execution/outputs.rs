@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::activity::{FlowRole, Output};
+use crate::activity::Output;
 use crate::execution::Execution;
 use crate::execution::burst::Burst;
 use crate::execution::undo::Undo;
 use crate::execution::variables::VariableLocation;
 use crate::fault::Fault;
-use crate::instance::outputs::{EndedInside, LastResult, Outputs, later};
+use crate::instance::outputs::{LastResult, Outputs, later};
 use crate::instance::{Context, Memory, State};
 use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
@@ -229,12 +229,12 @@ impl<'a> Burst<'a> {
         if let Some(inside) = &mut context.ended_inside
             && let Some(result) = inside.arrived.remove(&child)
         {
-            drop_if_empty(context);
+            context.drop_if_nothing_ended();
             self.scratch.undo.push(Undo::Arrived(parent, child, Some(result.clone())));
             return Some(result);
         }
         match &self.scratch.cause {
-            Some((of, result)) if *of == parent && !runs_bodies_beside(program.node(context.node)) => result.clone(),
+            Some((of, result)) if *of == parent && !program.node(context.node).runs_bodies_beside() => result.clone(),
             _ => context.last_result.clone(),
         }
     }
@@ -264,7 +264,7 @@ impl<'a> Burst<'a> {
     fn hand_over_result(&mut self, parent: u32, result: Option<LastResult>) {
         let (Some(result), program) = (result, self.program) else { return };
         let Some(context) = self.instance.state.contexts.get_mut(&parent) else { return };
-        let is_hidden = runs_bodies_beside(program.node(context.node));
+        let is_hidden = program.node(context.node).runs_bodies_beside();
         let known = match is_hidden {
             true => &mut context.ended_inside.get_or_insert_default().hidden_result,
             false => &mut context.last_result,
@@ -316,7 +316,7 @@ impl<'a> Burst<'a> {
         };
         let State { contexts, .. } = &mut self.instance.state;
         if let Some(context) = contexts.get_mut(&to) {
-            drop_if_empty(context);
+            context.drop_if_nothing_ended();
         }
         if let (Some(outputs), Some(context)) = (outputs, contexts.get_mut(&from)) {
             match context.node == node {
@@ -326,17 +326,5 @@ impl<'a> Burst<'a> {
                 }
             }
         }
-    }
-}
-
-/// Whether an activity runs several executions of one child beside each other.
-pub(super) fn runs_bodies_beside(node: &Node) -> bool {
-    node.activity.descriptor().flow == FlowRole::Each
-}
-
-/// Drops the place for what has ended inside an execution, if it is not needed any more.
-pub(super) fn drop_if_empty(context: &mut Context) {
-    if context.ended_inside.as_deref() == Some(&EndedInside::default()) {
-        context.ended_inside = None;
     }
 }

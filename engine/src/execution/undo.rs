@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::bookmark::Bookmark;
 use crate::execution::burst::Burst;
-use crate::execution::outputs::drop_if_empty;
 use crate::instance::outputs::{LastResult, Outputs};
 use crate::instance::{Context, Memory, Timeout, TokenChange};
 use crate::node_ix::NodeIx;
@@ -190,7 +189,7 @@ fn undo_in(context: &mut Context, entry: Undo) {
         (Undo::LastResult(_, before), _) => context.last_result = before,
         (Undo::HiddenResult(_, before), _) => {
             context.ended_inside.get_or_insert_default().hidden_result = before;
-            drop_if_empty(context);
+            context.drop_if_nothing_ended();
         }
         (Undo::Arrived(_, node, before), _) => {
             let arrived = &mut context.ended_inside.get_or_insert_default().arrived;
@@ -198,7 +197,7 @@ fn undo_in(context: &mut Context, entry: Undo) {
                 Some(before) => arrived.insert(node, before),
                 None => arrived.remove(&node),
             };
-            drop_if_empty(context);
+            context.drop_if_nothing_ended();
         }
         (Undo::Memory(_, before), memory) => *memory = before,
         (Undo::Position(_, before), memory) => memory.set_position(before),

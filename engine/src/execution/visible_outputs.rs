@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::execution::outputs::runs_bodies_beside;
 use crate::instance::compensation::Unwinding;
 use crate::instance::outputs::Outputs;
 use crate::instance::{Context, Memory, State};
@@ -25,7 +24,7 @@ pub(super) fn visible_output<'s>(
         if let Some(own) = own(context, wanted) {
             return Some(own);
         }
-        let is_hidden = below == Some(wanted) && runs_bodies_beside(program.node(context.node));
+        let is_hidden = below == Some(wanted) && program.node(context.node).runs_bodies_beside();
         let found = state.outputs_inside(context).and_then(|inside| inside.get(&wanted));
         if found.is_some() && !is_hidden {
             return found;
@@ -47,7 +46,7 @@ pub(super) fn visible_outputs<'s>(program: &Program, state: &'s State, from: u32
         if let Some(own) = own(context, context.node) {
             visible.entry(context.node).or_insert(own);
         }
-        let hides_child = runs_bodies_beside(program.node(context.node));
+        let hides_child = program.node(context.node).runs_bodies_beside();
         for (node, outputs) in state.outputs_inside(context).into_iter().flatten() {
             let is_hidden = hides_child && below == Some(*node)
                 || deciding.iter().any(|deciding| is_inside(program, *node, *deciding));

@@ -47,6 +47,13 @@ impl Context {
         later(self.last_result.as_ref(), hidden).cloned()
     }
 
+    /// Drops the place for what has ended inside it, if nothing is there.
+    pub fn drop_if_nothing_ended(&mut self) {
+        if self.ended_inside.as_deref() == Some(&EndedInside::default()) {
+            self.ended_inside = None;
+        }
+    }
+
     /// All results that it refers to.
     pub(super) fn results(&self) -> impl Iterator<Item = &LastResult> {
         let inside = self.ended_inside.iter();

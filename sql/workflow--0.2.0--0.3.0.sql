@@ -1014,7 +1014,7 @@ AS $$
     UNION ALL
     SELECT 'version belongs to another role than its id', d.id::text
     FROM workflow.definitions d
-    WHERE d.definition_id NOT IN ('Workflow.ScheduledCommand', 'Workflow.Migration')
+    WHERE d.definition_id NOT IN ('Workflow.ScheduledCommand', 'Workflow.MigrateInstances')
       AND NOT EXISTS (SELECT FROM workflow.definition_ids n WHERE n.definition_id = d.definition_id AND n.owner = d.owner)
     UNION ALL
     SELECT 'owner of a definition id is unknown', n.definition_id

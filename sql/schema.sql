@@ -531,6 +531,11 @@ CREATE INDEX bookmark_queue_match_idx ON workflow.bookmark_queue (shape, match_k
 CREATE INDEX bookmark_queue_deferred_for_idx ON workflow.bookmark_queue (deferred_for) WHERE deferred_for IS NOT NULL;
 CREATE INDEX bookmark_queue_instance_id_idx ON workflow.bookmark_queue (instance_id) WHERE instance_id IS NOT NULL;
 CREATE INDEX bookmark_queue_expires_at_idx ON workflow.bookmark_queue (expires_at);
+-- What goes with an instance: items that name a bookmark or an execution alone, and those for its correlation id.
+CREATE INDEX bookmark_queue_target_idx ON workflow.bookmark_queue ((COALESCE(bookmark_id, activity_instance_id)))
+    WHERE instance_id IS NULL AND COALESCE(bookmark_id, activity_instance_id) IS NOT NULL;
+CREATE INDEX bookmark_queue_correlation_id_idx ON workflow.bookmark_queue (correlation_id)
+    WHERE correlation_id IS NOT NULL AND instance_id IS NULL;
 
 CREATE TABLE workflow.dead_letters (
     id                   uuid        CONSTRAINT dead_letters_pkey PRIMARY KEY,
@@ -567,6 +572,12 @@ COMMENT ON COLUMN workflow.dead_letters.replayed_at IS 'when wf_replay gave it a
 CREATE INDEX dead_letters_dead_at_idx ON workflow.dead_letters (dead_at);
 -- Bookmarks that were given up: the view workflow.waiting, and wf_explain.
 CREATE INDEX dead_letters_bookmark_id_idx ON workflow.dead_letters (bookmark_id) WHERE due_at IS NOT NULL AND replayed_at IS NULL;
+-- What goes with an instance, as in the queue.
+CREATE INDEX dead_letters_instance_id_idx ON workflow.dead_letters (instance_id) WHERE instance_id IS NOT NULL;
+CREATE INDEX dead_letters_target_idx ON workflow.dead_letters ((COALESCE(bookmark_id, activity_instance_id)))
+    WHERE instance_id IS NULL AND COALESCE(bookmark_id, activity_instance_id) IS NOT NULL;
+CREATE INDEX dead_letters_correlation_id_idx ON workflow.dead_letters (correlation_id)
+    WHERE correlation_id IS NOT NULL AND instance_id IS NULL;
 
 CREATE TABLE workflow.tasks (
     id             uuid        CONSTRAINT tasks_pkey PRIMARY KEY,

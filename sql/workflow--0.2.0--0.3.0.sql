@@ -79,6 +79,17 @@ ALTER TABLE workflow.dead_letters
 COMMENT ON COLUMN workflow.dead_letters.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
 COMMENT ON COLUMN workflow.dead_letters.actor IS 'the actor who sent it';
 
+-- What goes with an instance: stimuli that name it, a bookmark or an execution of it, or its correlation id.
+CREATE INDEX bookmark_queue_target_idx ON workflow.bookmark_queue ((COALESCE(bookmark_id, activity_instance_id)))
+    WHERE instance_id IS NULL AND COALESCE(bookmark_id, activity_instance_id) IS NOT NULL;
+CREATE INDEX bookmark_queue_correlation_id_idx ON workflow.bookmark_queue (correlation_id)
+    WHERE correlation_id IS NOT NULL AND instance_id IS NULL;
+CREATE INDEX dead_letters_instance_id_idx ON workflow.dead_letters (instance_id) WHERE instance_id IS NOT NULL;
+CREATE INDEX dead_letters_target_idx ON workflow.dead_letters ((COALESCE(bookmark_id, activity_instance_id)))
+    WHERE instance_id IS NULL AND COALESCE(bookmark_id, activity_instance_id) IS NOT NULL;
+CREATE INDEX dead_letters_correlation_id_idx ON workflow.dead_letters (correlation_id)
+    WHERE correlation_id IS NOT NULL AND instance_id IS NULL;
+
 ALTER TABLE workflow.triggers ADD COLUMN made_actor text;
 
 COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who made it';

@@ -29,6 +29,7 @@ pub mod command;
 pub mod consume;
 pub mod continued;
 mod create;
+pub mod delete;
 pub mod deliver;
 pub mod due_bookmark;
 pub mod fire;

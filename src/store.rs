@@ -35,6 +35,7 @@ pub mod partitions;
 pub mod paths;
 pub mod pauses;
 pub mod queue;
+pub mod removal;
 pub mod retention;
 pub mod route;
 pub mod routes;

@@ -12,7 +12,7 @@ use crate::compiled;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, json};
 use crate::run::start::StartRequest;
-use crate::run::{Session, cancel, pause, resume, start, sweep, work};
+use crate::run::{Session, cancel, delete as deletion, pause, resume, start, sweep, work};
 use crate::store::instances;
 use crate::store::instances::InstanceRow;
 
@@ -108,7 +108,7 @@ fn retry(call: &Call) -> Result<Returned, PgError> {
 fn delete(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let force = call.required("force")?;
-    work::call(&mut Session::begin(), |session| cancel::delete(session, instance_id, force)).map(Returned::Boolean)
+    work::call(&mut Session::begin(), |session| deletion::delete(session, instance_id, force)).map(Returned::Boolean)
 }
 
 fn run_due(call: &Call) -> Result<Returned, PgError> {

@@ -1,4 +1,4 @@
-//! Ending an instance by a call: cancel and delete.
+//! Cancelling an instance and those below it, by a call.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -11,11 +11,9 @@ use workflow_engine::journal::{Act, ActKind};
 use crate::access::{Operation, instance};
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
-use crate::pg::error::warning;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::save::RowState;
 use crate::run::{Session, continued, paused, resume, running};
-use crate::store::incidents;
 use crate::store::instances::{self, InstanceRow};
 
 /// Cancels an instance and then those below it. One that has work to compensate is left to its handlers, unless it is
@@ -33,7 +31,8 @@ pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>, fo
     cancel_tree(session, instance_id, reason, force, operation)
 }
 
-fn cancel_tree(
+/// The same, if the caller may do this `operation` with the instance that it names.
+pub fn cancel_tree(
     session: &mut Session,
     instance_id: Uuid,
     reason: Option<&str>,
@@ -141,42 +140,5 @@ pub fn note_cancelled(session: &Session, row: &InstanceRow, before: SubStatus) {
     }
     if row.instance.sub_status != SubStatus::Cancelled {
         instances::note_cancelling(row.instance.id, session.timestamp());
-    }
-}
-
-/// Cancels an instance and removes it with all that belongs to it. `false`: it does not exist.
-///
-/// # Errors
-/// 55006 if it has work to compensate, unless it is removed by force: a WARNING then names the work.
-pub fn delete(session: &mut Session, instance_id: Uuid, force: bool) -> Result<bool, PgError> {
-    running::refuse(instance_id)?;
-    session.has_waited = true;
-    let Some(row) = instances::get(instance_id) else {
-        return Ok(false);
-    };
-    instance::require(Operation::Delete, &row, &*compiled::of_version(row.definition_version_id)?)?;
-    // Another session may delete the instance while this one waits for its lock.
-    if instances::lock(instance_id).is_none() {
-        return Ok(false);
-    }
-    cancel_tree(session, instance_id, None, force, Operation::Delete)?;
-    if instances::get(instance_id).is_some_and(|row| row.instance.state.ending() != Ending::None) {
-        return Err(PgError::new("55006", format!("workflow instance {instance_id} has work to compensate"))
-            .detail("What it has done would stay, and nothing would tell of it.")
-            .hint("Cancel it with wf_cancel, and delete it when it has ended. With force => true its work stays as it is."));
-    }
-    warn_of_dropped_work(instance_id);
-    instances::delete(instance_id);
-    Ok(true)
-}
-
-/// Says which work of an instance that was cancelled by force stays as it is: its incidents go with it.
-fn warn_of_dropped_work(instance_id: Uuid) {
-    for incident in incidents::open(instance_id) {
-        if incident["code"] == execution::COMPENSATION_DROPPED {
-            let detail = incident["detail"].as_str().unwrap_or_default();
-            let message = format!("workflow instance {instance_id} was removed before its work was compensated");
-            warning(PgError::new("01000", message).detail(detail));
-        }
     }
 }

@@ -393,17 +393,6 @@ pub fn save_state(instance: &Instance) {
     SAVE_STATE.run(&[Arg::Uuid(&instance.id), Arg::Bytea(&packed(instance))]);
 }
 
-static DELETE: [Statement; 8] = [
-    Statement::new("DELETE FROM workflow.bookmarks WHERE instance_id = $1", &[Type::Uuid]),
-    Statement::new("DELETE FROM workflow.tasks WHERE instance_id = $1", &[Type::Uuid]),
-    Statement::new("DELETE FROM workflow.incidents WHERE instance_id = $1", &[Type::Uuid]),
-    Statement::new("DELETE FROM workflow.compensations WHERE instance_id = $1", &[Type::Uuid]),
-    Statement::new("DELETE FROM workflow.pauses WHERE instance_id = $1", &[Type::Uuid]),
-    Statement::new("DELETE FROM workflow.execution_log WHERE instance_id = $1", &[Type::Uuid]),
-    Statement::new("DELETE FROM workflow.bookmark_queue WHERE instance_id = $1", &[Type::Uuid]),
-    Statement::new("DELETE FROM workflow.instances WHERE id = $1", &[Type::Uuid]),
-];
-
 static NOTE_CANCELLING: Statement = Statement::new(
     "UPDATE workflow.instances SET cancelling_at = $2 WHERE id = $1 AND cancelling_at IS NULL",
     &[Type::Uuid, Type::Timestamp],
@@ -412,11 +401,4 @@ static NOTE_CANCELLING: Statement = Statement::new(
 /// Notes that an instance is cancelled when its handlers have run.
 pub fn note_cancelling(id: Uuid, now: Timestamp) {
     NOTE_CANCELLING.run(&[Arg::Uuid(&id), Arg::Timestamp(now)]);
-}
-
-/// Removes an instance and its rows in other tables.
-pub fn delete(id: Uuid) {
-    for statement in &DELETE {
-        statement.run(&[Arg::Uuid(&id)]);
-    }
 }

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use crate::pg::cluster;
 use crate::pg::session::sees_old_rows;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::store::removal;
 
 /// Rows that retention reads per page.
 pub const PAGE: i64 = 1000;
@@ -108,25 +109,12 @@ static LOCK: Statement = Statement::new(
     "SELECT i.id FROM workflow.instances i WHERE i.id = ANY ($1) AND i.status = 'Finished' FOR UPDATE SKIP LOCKED",
     &[Type::UuidArray],
 );
-static DELETE: [Statement; 7] = [
-    Statement::new("DELETE FROM workflow.bookmarks WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.tasks WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.incidents WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.compensations WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.execution_log WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.bookmark_queue WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.instances WHERE id = ANY ($1)", &[Type::UuidArray]),
-];
 
 /// Removes ended instances with their rows in other tables. Skips instances that another session has locked. Returns
 /// the number of removed instances.
 pub fn remove(ids: &[Uuid]) -> u64 {
     let ids = LOCK.rows(&[Arg::Uuids(ids)], |row| row.get::<Uuid>());
-    if !ids.is_empty() {
-        for statement in &DELETE {
-            statement.run(&[Arg::Uuids(&ids)]);
-        }
-    }
+    removal::remove(&ids);
     ids.len() as u64
 }
 

@@ -1,0 +1,161 @@
+//! Deleting an instance with all that belongs to it.
+
+use std::collections::HashSet;
+
+use uuid::Uuid;
+use workflow_engine::execution;
+use workflow_engine::instance::compensation::Ending;
+
+use crate::access::{self, Operation, instance};
+use crate::compiled;
+use crate::pg::error::{notice, warning};
+use crate::pg::{PgError, role};
+use crate::run::cancel::cancel_tree;
+use crate::run::{Session, running};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::removal::{self, Counts};
+use crate::store::{incidents, owners};
+
+/// What a deletion did.
+#[derive(Debug, Default)]
+pub struct Deletion {
+    /// The instances that it removed.
+    pub instances: Vec<Uuid>,
+    /// Their correlation ids.
+    pub keys: Vec<String>,
+    /// The number of children that stay, because the caller may not delete them.
+    pub children_kept: u64,
+    /// What else it removed.
+    pub removed: Counts,
+    /// What else stays, because other roles have sent it.
+    pub kept: Counts,
+}
+
+/// Cancels an instance and removes it with its children and with all that belongs to them, and tells the caller what
+/// that was. `false`: it does not exist.
+///
+/// # Errors
+/// 55006 if it or a child has work to compensate, unless it is removed by force: a WARNING then names the work.
+pub fn delete(session: &mut Session, instance_id: Uuid, force: bool) -> Result<bool, PgError> {
+    let Some(mut deletion) = delete_tree(session, instance_id, force)? else { return Ok(false) };
+    let unused = removal::unused_keys(&deletion.keys);
+    deletion.remove_keyed(&unused);
+    deletion.tell(instance_id);
+    Ok(true)
+}
+
+/// Cancels an instance and removes it with its children, as far as the caller may delete them.
+///
+/// # Errors
+/// As of [`delete`].
+pub fn delete_tree(session: &mut Session, instance_id: Uuid, force: bool) -> Result<Option<Deletion>, PgError> {
+    running::refuse(instance_id)?;
+    session.has_waited = true;
+    let Some(row) = instances::get(instance_id) else { return Ok(None) };
+    instance::require(Operation::Delete, &row, &*compiled::of_version(row.definition_version_id)?)?;
+    // Another session may delete the instance while this one waits for its lock.
+    if instances::lock(instance_id).is_none() {
+        return Ok(None);
+    }
+    cancel_tree(session, instance_id, None, force, Operation::Delete)?;
+    let (rows, children_kept) = deletable(instance_id)?;
+    if let Some(row) = rows.iter().find(|row| row.instance.state.ending() != Ending::None) {
+        return Err(has_work(row.instance.id));
+    }
+    let ids: Vec<Uuid> = rows.iter().map(|row| row.instance.id).collect();
+    for id in &ids {
+        warn_of_dropped_work(*id);
+    }
+    let keys = rows.into_iter().filter_map(|row| row.instance.correlation_id).collect();
+    let removed = removal::remove(&ids);
+    Ok(Some(Deletion { instances: ids, keys, children_kept, removed, kept: Counts::default() }))
+}
+
+/// An instance, which the caller may delete, with those below it, as far as the caller may delete them, and the number
+/// of those that it may not. They are locked.
+///
+/// # Errors
+/// 55006 if the burst of one of them is running.
+fn deletable(instance_id: Uuid) -> Result<(Vec<InstanceRow>, u64), PgError> {
+    let (mut rows, mut kept) = (Vec::new(), 0);
+    let (mut level, mut seen) = (vec![instance_id], HashSet::new());
+    while !level.is_empty() {
+        let mut below = Vec::new();
+        for id in level.into_iter().filter(|id| seen.insert(*id)) {
+            running::refuse(id)?;
+            let Some(row) = instances::lock(id) else { continue };
+            if id != instance_id && !instance::allows(Operation::Delete, &row, &*compiled::of_instance(&row)?) {
+                kept += 1;
+                continue;
+            }
+            below.extend(instances::children(id));
+            rows.push(row);
+        }
+        level = below;
+    }
+    Ok((rows, kept))
+}
+
+fn has_work(instance_id: Uuid) -> PgError {
+    PgError::new("55006", format!("workflow instance {instance_id} has work to compensate"))
+        .detail("What it has done would stay, and nothing would tell of it.")
+        .hint("Cancel it with wf_cancel, and delete it when it has ended. With force => true its work stays as it is.")
+}
+
+/// Says which work of an instance that was cancelled by force stays as it is: its incidents go with it.
+fn warn_of_dropped_work(instance_id: Uuid) {
+    for incident in incidents::open(instance_id) {
+        if incident["code"] == execution::COMPENSATION_DROPPED {
+            let detail = incident["detail"].as_str().unwrap_or_default();
+            let message = format!("workflow instance {instance_id} was removed before its work was compensated");
+            warning(PgError::new("01000", message).detail(detail));
+        }
+    }
+}
+
+impl Deletion {
+    /// Removes stimuli and answers for correlation ids, of roles whose rights the caller has.
+    pub fn remove_keyed(&mut self, keys: &[String]) {
+        if keys.is_empty() {
+            return;
+        }
+        let who = role::current();
+        let mut senders = removal::owners_of_keys(keys);
+        senders.retain(|sender| access::is_member(who, &owners::by_id(*sender)));
+        let (removed, kept) = removal::remove_keyed(keys, &senders);
+        self.removed.add(removed);
+        self.kept.add(kept);
+    }
+
+    /// Tells the caller what went with the instance that it named, and what stays.
+    fn tell(&self, instance_id: Uuid) {
+        let children = self.instances.len() as u64 - 1;
+        if children + self.removed.total() > 0 {
+            let message = format!("deletion of workflow instance {instance_id} cascades to other rows");
+            notice(PgError::new("00000", message).detail(format!("Deleted {}.", listed(children, self.removed))));
+        }
+        if self.children_kept + self.kept.total() > 0 {
+            let message = format!("not all that belongs to workflow instance {instance_id} was deleted");
+            let stays = listed(self.children_kept, self.kept);
+            notice(
+                PgError::new("00000", message)
+                    .detail(format!("Of other roles it leaves {stays}."))
+                    .hint("Members of these roles and superusers can delete it."),
+            );
+        }
+    }
+}
+
+/// Numbers of things in words, such as `2 child instances, 1 answer of wf_call`.
+fn listed(children: u64, counts: Counts) -> String {
+    let Counts { stimuli, dead_letters, answers } = counts;
+    let named = [
+        (children, "child instance", "child instances"),
+        (stimuli, "stimulus in the queue", "stimuli in the queue"),
+        (dead_letters, "dead letter", "dead letters"),
+        (answers, "answer of wf_call", "answers of wf_call"),
+    ];
+    let there = named.into_iter().filter(|(count, ..)| *count > 0);
+    let words = there.map(|(count, one, more)| format!("{count} {}", if count == 1 { one } else { more }));
+    words.collect::<Vec<_>>().join(", ")
+}

@@ -469,6 +469,20 @@ RETURNS jsonb LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_event
 
 COMMENT ON FUNCTION workflow._events(uuid, bytea) IS 'packed journal events as a JSON array, for the view workflow.journal';
 
+CREATE FUNCTION workflow._act(
+    events          bytea,
+    OUT at          timestamptz,
+    OUT kind        text,
+    OUT role        integer,
+    OUT login       integer,
+    OUT actor       text,
+    OUT activity    text,
+    OUT bookmark_id uuid,
+    OUT detail      jsonb
+) LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_act';
+
+COMMENT ON FUNCTION workflow._act(bytea) IS 'the act that a row of the journal records, for the view workflow.audit; NULL if it records none';
+
 CREATE FUNCTION workflow._node_id(instance uuid, activity text)
 RETURNS text LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_node_id';
 

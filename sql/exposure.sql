@@ -24,12 +24,12 @@ AS $$
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
     FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_tasks_by_priority', 'open_incidents', 'open_compensations',
-                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
+                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see; wf_set_role gives what
     -- SET ROLE gives.
     SELECT 'function', f.name, 'EXECUTE', 'public'
-    FROM unnest(ARRAY['_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
+    FROM unnest(ARRAY['_act', '_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
                       'instance_state', 'instance_page', 'instance_count', 'activity_executions', 'wf_set_role', 'wf_set_actor', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_partition', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL

@@ -822,6 +822,38 @@ END $$;
 -- was used up is looked up by the time inside its id.
 CREATE INDEX execution_log_created_at_idx ON workflow.execution_log USING brin (created_at) WITH (pages_per_range = 16);
 
+-- Acts whose rows of the journal were removed, and acts that were done to no instance.
+CREATE TABLE workflow.audit_log (
+    id             bigint      GENERATED ALWAYS AS IDENTITY CONSTRAINT audit_log_pkey PRIMARY KEY,
+    at             timestamptz NOT NULL,
+    kind           text        NOT NULL,
+    definition_id  text,
+    instance_id    uuid,
+    correlation_id text,
+    activity       text,
+    task           text,
+    bookmark_id    uuid,
+    owner          integer,
+    role           integer,
+    login          integer,
+    actor          text,
+    detail         jsonb
+);
+
+COMMENT ON TABLE workflow.audit_log IS 'acts whose rows of the journal were removed, and acts that were done to no instance; workflow.audit shows all acts';
+COMMENT ON COLUMN workflow.audit_log.at IS 'by the clock of the server, whatever workflow.now said';
+COMMENT ON COLUMN workflow.audit_log.bookmark_id IS 'a task has the id of its bookmark';
+COMMENT ON COLUMN workflow.audit_log.owner IS 'id in workflow.owners: of the owner of the instance, unless that is a child, or of the object';
+COMMENT ON COLUMN workflow.audit_log.role IS 'the same: the role whose rights were in force';
+COMMENT ON COLUMN workflow.audit_log.login IS 'the same: the role of the session, if it is another one';
+COMMENT ON COLUMN workflow.audit_log.actor IS 'the person for whom that role acted';
+
+-- Which acts are older than workflow.audit_retention?
+CREATE INDEX audit_log_at_idx ON workflow.audit_log (at);
+-- What was done to an instance that is gone, and for a correlation id?
+CREATE INDEX audit_log_instance_id_idx ON workflow.audit_log (instance_id) WHERE instance_id IS NOT NULL;
+CREATE INDEX audit_log_correlation_id_idx ON workflow.audit_log (correlation_id) WHERE correlation_id IS NOT NULL;
+
 -- Rows of both tables live for seconds: vacuum the tables early, by count rather than by share.
 ALTER TABLE workflow.bookmarks SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 ALTER TABLE workflow.bookmark_queue SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
@@ -853,3 +885,5 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.pauses', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.messages', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.partitions', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.execution_log', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.audit_log', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.audit_log_id_seq', '');

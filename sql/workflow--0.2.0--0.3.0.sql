@@ -702,6 +702,103 @@ WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM
 COMMENT ON COLUMN workflow.journal.by IS 'the role whose call caused the event; NULL: the engine';
 COMMENT ON COLUMN workflow.journal.actor IS 'the actor for whom that role acted';
 
+-- Acts whose rows of the journal were removed, and acts that were done to no instance.
+CREATE TABLE workflow.audit_log (
+    id             bigint      GENERATED ALWAYS AS IDENTITY CONSTRAINT audit_log_pkey PRIMARY KEY,
+    at             timestamptz NOT NULL,
+    kind           text        NOT NULL,
+    definition_id  text,
+    instance_id    uuid,
+    correlation_id text,
+    activity       text,
+    task           text,
+    bookmark_id    uuid,
+    owner          integer,
+    role           integer,
+    login          integer,
+    actor          text,
+    detail         jsonb
+);
+
+COMMENT ON TABLE workflow.audit_log IS 'acts whose rows of the journal were removed, and acts that were done to no instance; workflow.audit shows all acts';
+COMMENT ON COLUMN workflow.audit_log.at IS 'by the clock of the server, whatever workflow.now said';
+COMMENT ON COLUMN workflow.audit_log.bookmark_id IS 'a task has the id of its bookmark';
+COMMENT ON COLUMN workflow.audit_log.owner IS 'id in workflow.owners: of the owner of the instance, unless that is a child, or of the object';
+COMMENT ON COLUMN workflow.audit_log.role IS 'the same: the role whose rights were in force';
+COMMENT ON COLUMN workflow.audit_log.login IS 'the same: the role of the session, if it is another one';
+COMMENT ON COLUMN workflow.audit_log.actor IS 'the person for whom that role acted';
+
+-- Which acts are older than workflow.audit_retention?
+CREATE INDEX audit_log_at_idx ON workflow.audit_log (at);
+-- What was done to an instance that is gone, and for a correlation id?
+CREATE INDEX audit_log_instance_id_idx ON workflow.audit_log (instance_id) WHERE instance_id IS NOT NULL;
+CREATE INDEX audit_log_correlation_id_idx ON workflow.audit_log (correlation_id) WHERE correlation_id IS NOT NULL;
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.audit_log', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.audit_log_id_seq', '');
+
+CREATE FUNCTION workflow._act(
+    events          bytea,
+    OUT at          timestamptz,
+    OUT kind        text,
+    OUT role        integer,
+    OUT login       integer,
+    OUT actor       text,
+    OUT activity    text,
+    OUT bookmark_id uuid,
+    OUT detail      jsonb
+) LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_act';
+
+COMMENT ON FUNCTION workflow._act(bytea) IS 'the act that a row of the journal records, for the view workflow.audit; NULL if it records none';
+
+-- The acts that rows of the journal record. `owner` may see who answered: of a child that is the engine, which passes the
+-- answer on.
+CREATE VIEW workflow._acts AS
+SELECT l.instance_id, l.seq, COALESCE(a.at, l.created_at) AS at, a.kind, i.definition_id, i.definition_version_id, i.correlation_id,
+       COALESCE(a.activity, t.activity_id) AS activity, t.name AS task, a.bookmark_id,
+       CASE WHEN i.parent_instance_id IS NULL THEN i.owner END AS owner, a.role, a.login,
+       CASE WHEN a.kind OPERATOR(pg_catalog.=) 'start' THEN i.started_actor ELSE a.actor END AS actor, a.detail
+FROM workflow.execution_log l
+JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) l.instance_id
+CROSS JOIN LATERAL workflow._act(l.events) AS a
+LEFT JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) a.bookmark_id
+WHERE a.kind IS NOT NULL;
+
+COMMENT ON VIEW workflow._acts IS 'acts in the journal, for workflow.audit and for what removes rows of the journal';
+
+-- Whoever may not read the definition of an instance sees who answered the tasks of his own ones, and nothing else.
+CREATE VIEW workflow.audit WITH (security_barrier) AS
+SELECT g.at, g.kind, g.definition_id, g.instance_id, g.correlation_id,
+       CASE WHEN g.may_read THEN g.activity END AS activity, CASE WHEN g.may_read THEN g.task END AS task,
+       CASE WHEN g.may_read THEN g.bookmark_id END AS bookmark_id,
+       CASE WHEN g.may_read OR g.actor IS NULL THEN COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) END AS role,
+       CASE WHEN g.may_read THEN COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(s.role_oid, s.name))::text, s.name) END AS login,
+       g.actor, CASE WHEN g.may_read THEN g.detail END AS detail
+FROM (SELECT j.at, j.kind, j.definition_id, j.instance_id, j.correlation_id, j.activity, j.task, j.bookmark_id, j.owner, j.role, j.login, j.actor, j.detail,
+             j.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)) AS may_read
+      FROM workflow._acts j
+      UNION ALL
+      SELECT l.at, l.kind, l.definition_id, l.instance_id, l.correlation_id, l.activity, l.task, l.bookmark_id, l.owner, l.role, l.login, l.actor, l.detail,
+             COALESCE(l.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.my_definitions d
+                                                                        UNION SELECT n.definition_id FROM workflow.definition_ids n
+                                                                        WHERE n.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m)))),
+                      l.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m)))
+             OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE')
+      FROM workflow.audit_log l) g
+LEFT JOIN workflow.owners r ON r.id OPERATOR(pg_catalog.=) g.role
+LEFT JOIN workflow.owners s ON s.id OPERATOR(pg_catalog.=) g.login
+WHERE g.may_read
+   OR g.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+      AND (g.kind OPERATOR(pg_catalog.=) ANY (ARRAY['complete task', 'override task'])
+           OR g.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']));
+
+COMMENT ON VIEW workflow.audit IS 'who did what: one row for each act';
+COMMENT ON COLUMN workflow.audit.at IS 'by the clock of the server, whatever workflow.now said';
+COMMENT ON COLUMN workflow.audit.bookmark_id IS 'a task has the id of its bookmark';
+COMMENT ON COLUMN workflow.audit.role IS 'the role whose rights were in force';
+COMMENT ON COLUMN workflow.audit.login IS 'the role of the session, if it is another one';
+COMMENT ON COLUMN workflow.audit.actor IS 'the person for whom that role acted';
+
 -- Inputs and outputs as they were registered, or as a workflow declares them, each with what a designer needs to show it.
 CREATE FUNCTION workflow._arguments(declared jsonb)
 RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -1488,12 +1585,12 @@ AS $$
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
     FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_tasks_by_priority', 'open_incidents', 'open_compensations',
-                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
+                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see; wf_set_role gives what
     -- SET ROLE gives.
     SELECT 'function', f.name, 'EXECUTE', 'public'
-    FROM unnest(ARRAY['_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
+    FROM unnest(ARRAY['_act', '_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
                       'instance_state', 'instance_page', 'instance_count', 'activity_executions', 'wf_set_role', 'wf_set_actor', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_partition', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL

@@ -14,6 +14,7 @@ use crate::store::{incidents, matching};
 
 mod activities;
 mod alterations;
+mod audit;
 mod calls;
 mod definitions;
 mod http;

@@ -10,7 +10,7 @@
 
 pub mod abandoned;
 pub mod activation;
-mod acts;
+pub mod acts;
 pub mod admission;
 pub mod adoption;
 pub mod alter;

@@ -10,6 +10,7 @@ pub mod activity_types;
 pub mod admissions;
 pub mod adoption;
 pub mod assignments;
+pub mod audit;
 pub mod bookmarks;
 pub mod compensations;
 pub mod dead_letters;

@@ -353,10 +353,13 @@ mod tests {
             by: Identity { role: 300, login: Some(2), actor: Some("ada".into()) },
             at: Some(-1),
             subject: Some(Uuid::from_bytes(*b"bookmark-bookmar")),
+            is_recorded: false,
         };
-        let rows: [(&Act, &[Event], &[u8]); 2] = [
+        let again = Act { kind: ActKind::Complete, is_recorded: true, ..short.clone() };
+        let rows: [(&Act, &[Event], &[u8]); 3] = [
             (&short, std::slice::from_ref(&event), b"\x04\x01\x01\x01\x0a\x02\x01a\x04"),
             (&long, &[], b"\x04\xee\x03\xac\x02\x03ada\x02\x01bookmark-bookmar\0"),
+            (&again, &[], b"\x04\x82\x04\x01\0"),
         ];
         for (act, events, stored) in rows {
             let row = Row::of(Some(act), events);

@@ -13,6 +13,7 @@ use crate::compiled;
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
+use crate::run::acts;
 use crate::store::activity_types::{self, FunctionRow, NewActivityType};
 use crate::store::owners;
 
@@ -117,7 +118,11 @@ fn register(call: &Call) -> Result<Returned, PgError> {
         clock::now().into(),
     );
     compiled::forget();
-    if is_stored { Ok(Returned::Null) } else { Err(denied()) }
+    if !is_stored {
+        return Err(denied());
+    }
+    acts::record("register activity", None, &json!({ "type": name }))?;
+    Ok(Returned::Null)
 }
 
 /// A function of the right shape. Functions are stored as text: a stored regprocedure would make pg_upgrade refuse.

@@ -11,7 +11,7 @@ use crate::compiled::Pinned;
 use crate::pg::membership::is_superuser;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc, role};
-use crate::run::{Session, publish};
+use crate::run::{Session, acts, publish};
 use crate::store::definitions::{self, WholeDefinition};
 use crate::store::{event_grants, invoker_grants, owners};
 
@@ -39,6 +39,7 @@ fn define(call: &Call) -> Result<Returned, PgError> {
     let publish: bool = call.required("publish")?;
     let allow_unknown: bool = call.required("allow_unknown")?;
     let (definition_id, version) = publish::define(&mut Session::begin(), &document, publish, allow_unknown)?;
+    acts::record("define", Some(&definition_id), &json!({ "version": version, "publish": publish }))?;
     Ok(Returned::Row(vec![Returned::Text(definition_id), Returned::Integer(version)]))
 }
 
@@ -57,12 +58,18 @@ fn save_draft(call: &Call) -> Result<Returned, PgError> {
 
 fn publish_version(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required("definition_id")?;
-    publish::publish(&mut Session::begin(), &definition_id, call.arg("version")).map(Returned::Integer)
+    let version = publish::publish(&mut Session::begin(), &definition_id, call.arg("version"))?;
+    acts::record("publish", Some(&definition_id), &json!({ "version": version }))?;
+    Ok(Returned::Integer(version))
 }
 
 fn retract(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required("definition_id")?;
-    publish::retract(&mut Session::begin(), &definition_id).map(Returned::Boolean)
+    let is_retracted = publish::retract(&mut Session::begin(), &definition_id)?;
+    if is_retracted {
+        acts::record("retract", Some(&definition_id), &Value::Null)?;
+    }
+    Ok(Returned::Boolean(is_retracted))
 }
 
 fn export(call: &Call) -> Result<Returned, PgError> {
@@ -114,7 +121,12 @@ fn encoded(problem: &Problem) -> Value {
 
 fn delete(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required("definition_id")?;
-    publish::delete(&Session::begin(), &definition_id, call.arg("version")).map(Returned::Integer)
+    let version: Option<i32> = call.arg("version");
+    let count = publish::delete(&Session::begin(), &definition_id, version)?;
+    if count > 0 {
+        acts::record("delete definition", Some(&definition_id), &json!({ "version": version, "versions": count }))?;
+    }
+    Ok(Returned::Integer(count))
 }
 
 fn refresh(call: &Call) -> Result<Returned, PgError> {
@@ -137,7 +149,7 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
     let (definition_id, grantee, privileges) = grant_arguments(call)?;
     let (role, grantor) = (owners::id_of(grantee), owners::current_id());
     let mut count = 0;
-    for privilege in privileges {
+    for privilege in &privileges {
         if definitions::grant(&definition_id, role, privilege.name(), grantor) {
             count += 1;
         } else if is_superuser(role::current()) {
@@ -146,7 +158,13 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
             definitions::vouch(&definition_id, role, privilege.name(), grantor);
         }
     }
+    record_grant("grant", &definition_id, grantee, &privileges)?;
     Ok(Returned::Integer(count))
+}
+
+fn record_grant(kind: &str, definition_id: &str, grantee: Oid, privileges: &[Privilege]) -> Result<(), PgError> {
+    let names: Vec<&str> = privileges.iter().map(|privilege| privilege.name()).collect();
+    acts::record(kind, Some(definition_id), &json!({ "role": role::name(grantee), "privileges": names }))
 }
 
 fn revoke(call: &Call) -> Result<Returned, PgError> {
@@ -154,17 +172,26 @@ fn revoke(call: &Call) -> Result<Returned, PgError> {
     let role = owners::id_of(grantee);
     let count =
         privileges.iter().filter(|privilege| definitions::revoke(&definition_id, role, privilege.name())).count();
+    if count > 0 {
+        record_grant("revoke", &definition_id, grantee, &privileges)?;
+    }
     Ok(Returned::Integer(count as i32))
 }
 
 fn grant_events(call: &Call) -> Result<Returned, PgError> {
     let (publisher, listener) = events_arguments(call)?;
-    Ok(Returned::Boolean(event_grants::grant(publisher, listener)))
+    let is_new = event_grants::grant(publisher, listener);
+    acts::record_of(publisher, "grant events", None, &json!({ "role": owners::by_id(listener).title() }))?;
+    Ok(Returned::Boolean(is_new))
 }
 
 fn revoke_events(call: &Call) -> Result<Returned, PgError> {
     let (publisher, listener) = events_arguments(call)?;
-    Ok(Returned::Boolean(event_grants::revoke(publisher, listener)))
+    let is_revoked = event_grants::revoke(publisher, listener);
+    if is_revoked {
+        acts::record_of(publisher, "revoke events", None, &json!({ "role": owners::by_id(listener).title() }))?;
+    }
+    Ok(Returned::Boolean(is_revoked))
 }
 
 /// The ids of publisher and listener.
@@ -191,13 +218,19 @@ fn grant_invoker(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("42501", "the rights of a superuser cannot be lent")
             .detail("SQL of workflows that other roles started never runs with the rights of a superuser."));
     }
-    Ok(Returned::Boolean(invoker_grants::grant(owners::current_id(), owners::id_of(borrower))))
+    let is_new = invoker_grants::grant(owners::current_id(), owners::id_of(borrower));
+    acts::record("grant invoker", None, &json!({ "role": role::name(borrower) }))?;
+    Ok(Returned::Boolean(is_new))
 }
 
 fn revoke_invoker(call: &Call) -> Result<Returned, PgError> {
     let borrower = role::required(&call.required::<String>("role")?)?;
     let ids = owners::known_id_of(role::current()).zip(owners::known_id_of(borrower));
-    Ok(Returned::Boolean(ids.is_some_and(|(lender, borrower)| invoker_grants::revoke(lender, borrower))))
+    let is_revoked = ids.is_some_and(|(lender, borrower)| invoker_grants::revoke(lender, borrower));
+    if is_revoked {
+        acts::record("revoke invoker", None, &json!({ "role": role::name(borrower) }))?;
+    }
+    Ok(Returned::Boolean(is_revoked))
 }
 
 fn grant_arguments(call: &Call) -> Result<(String, Oid, Vec<Privilege>), PgError> {

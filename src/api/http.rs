@@ -1,6 +1,6 @@
 //! `wf_http_request`.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use workflow_engine::http::content::too_large;
 use workflow_engine::http::{Request, Response, texts};
 
@@ -8,7 +8,7 @@ use crate::api::object;
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::{Session, http, paths};
+use crate::run::{Session, acts, http, paths};
 use crate::store::owners;
 
 sql_functions! {
@@ -40,7 +40,10 @@ fn grant_path(call: &Call) -> Result<Returned, PgError> {
         role::by_name(&name).ok_or_else(|| PgError::new("42704", format!("role \"{name}\" does not exist")))
     });
     let owner = role.transpose()?.map(|role| owners::by_id(owners::id_of(role)));
-    paths::give(&segment, owner.as_ref()).map(Returned::Integer)
+    let moved = paths::give(&segment, owner.as_ref())?;
+    let detail = json!({ "segment": segment, "role": owner.as_ref().map(owners::Owner::title) });
+    acts::record("grant path", None, &detail)?;
+    Ok(Returned::Integer(moved))
 }
 
 /// A segment in its stored form.

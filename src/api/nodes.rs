@@ -1,11 +1,13 @@
 //! Many nodes: which partitions of correlation ids this one has, and instances that move from one to another.
 
+use serde_json::json;
+
 use crate::pg::function::Predicate;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::moving::export::{self, Selection};
 use crate::run::moving::{import, keep};
-use crate::run::{Session, work};
+use crate::run::{Session, acts, work};
 use crate::store::partitions::{self, MOST};
 
 sql_functions! {
@@ -50,14 +52,18 @@ fn add(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("22023", format!("this node counts {known} partitions, not {count}"))
             .hint("All nodes count the same. Remove the partitions of this node first to count them anew."));
     }
-    counted(partitions::add(&wanted, count))
+    let added = partitions::add(&wanted, count);
+    acts::record("add partitions", None, &json!({ "partitions": wanted, "count": count }))?;
+    counted(added)
 }
 
 fn remove(call: &Call) -> Result<Returned, PgError> {
     role::require_superuser("remove partitions")?;
     let wanted = given(call)?;
     partitions::lock(&wanted);
-    counted(partitions::remove(&wanted))
+    let removed = partitions::remove(&wanted);
+    acts::record("remove partitions", None, &json!({ "partitions": wanted }))?;
+    counted(removed)
 }
 
 fn counted(changed: u64) -> Result<Returned, PgError> {
@@ -74,7 +80,11 @@ fn export_instances(call: &Call) -> Result<Returned, PgError> {
                 .hint("They say which correlation ids are exported."));
         }
     };
-    let pieces = export::export(selection, call.required("remove")?)?;
+    let remove = call.required("remove")?;
+    let pieces = export::export(selection, remove)?;
+    if remove {
+        acts::record("export instances", None, &json!({ "pieces": pieces.len() }))?;
+    }
     Ok(Returned::Rows(pieces.into_iter().map(|piece| vec![Returned::Bytea(piece)]).collect()))
 }
 
@@ -82,7 +92,9 @@ fn import_instances(call: &Call) -> Result<Returned, PgError> {
     role::require_superuser("import workflow instances")?;
     let bundles = call.byteas("bundle")?;
     let bundles = bundles.ok_or_else(|| PgError::new("22004", "argument \"bundle\" must not be NULL"))?;
-    counted(work::call(&mut Session::begin(), |session| import::import(session, &bundles))?)
+    let imported = work::call(&mut Session::begin(), |session| import::import(session, &bundles))?;
+    acts::record("import instances", None, &json!({ "instances": imported }))?;
+    counted(imported)
 }
 
 fn keep_instances(call: &Call) -> Result<Returned, PgError> {
@@ -92,5 +104,7 @@ fn keep_instances(call: &Call) -> Result<Returned, PgError> {
     let Some(max) = u64::try_from(max).ok().filter(|max| *max > 0) else {
         return Err(PgError::new("22023", "argument \"max\" must be positive"));
     };
-    counted(keep::keep(predicate.as_ref(), max, call.required("keyless")?)?)
+    let removed = keep::keep(predicate.as_ref(), max, call.required("keyless")?)?;
+    acts::record("keep instances", None, &json!({ "removed": removed }))?;
+    counted(removed)
 }

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::api::object;
 use crate::pg::{Call, PgError, Returned, boundary, catalog, role, session};
-use crate::run::Session;
 use crate::run::adoption::{self, Adoption};
 use crate::run::ownership::{self, ObjectKind};
+use crate::run::{Session, acts};
 use crate::store::owners;
 
 crate::pg::symbols::sql_functions! {
@@ -20,7 +20,14 @@ fn set_owner(call: &Call) -> Result<Returned, PgError> {
     let kind = ObjectKind::from_name(&call.required::<String>("kind")?)?;
     let id: String = call.required("id")?;
     let new = role::required(&call.required_name("role")?)?;
-    ownership::set_owner(&mut Session::begin(), kind, &id, new).map(Returned::Boolean)
+    let is_changed = ownership::set_owner(&mut Session::begin(), kind, &id, new)?;
+    // The journal of an instance records it.
+    if is_changed && kind != ObjectKind::Instance {
+        let definition = (kind == ObjectKind::Definition).then_some(id.as_str());
+        let detail = json!({ "kind": call.required::<String>("kind")?, "id": id, "to": role::name(new) });
+        acts::record("set owner", definition, &detail)?;
+    }
+    Ok(Returned::Boolean(is_changed))
 }
 
 fn set_role(call: &Call) -> Result<Returned, PgError> {
@@ -56,6 +63,9 @@ fn adopt_database(call: &Call) -> Result<Returned, PgError> {
     };
     let adoption = Adoption { dry_run: call.required("dry_run")?, skips, roles };
     let found = adoption::adopt(&Session::begin(), &adoption)?;
+    if !adoption.dry_run {
+        acts::record("adopt database", None, &json!({ "overdue": overdue }))?;
+    }
     let rows = found
         .into_iter()
         .map(|row| json!({ "owner": row.owner, "role": row.role, "instances": row.instances, "overdue": row.overdue }));

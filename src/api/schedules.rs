@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Datelike, SecondsFormat, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 use workflow_engine::calendar::{Interval, Schedule};
 use workflow_engine::instance::check_correlation_id;
 
@@ -14,7 +14,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::schedule::{self, JobRequest, Settings};
-use crate::run::{Session, timing};
+use crate::run::{Session, acts, timing};
 
 sql_functions! {
     wf_schedule(name: Text, schedule: Text, command: Text, timezone: Text, misfire: Text, misfire_cap: Integer, overlap: Text, jitter: Interval, active: Boolean, top_level: Boolean, retry: Boolean) => put_command;
@@ -39,7 +39,9 @@ fn put_command(call: &Call) -> Result<Returned, PgError> {
         top_level: call.arg("top_level"),
         retry: Some(call.required("retry")?),
     };
-    schedule::put(&mut Session::begin(), &name, &settings, &request).map(Returned::Uuid)
+    let id = schedule::put(&mut Session::begin(), &name, &settings, &request)?;
+    record("schedule", &name)?;
+    Ok(Returned::Uuid(id))
 }
 
 fn put_workflow(call: &Call) -> Result<Returned, PgError> {
@@ -52,7 +54,9 @@ fn put_workflow(call: &Call) -> Result<Returned, PgError> {
         input: Some(object(call, "input")?),
         correlation_id,
     };
-    schedule::put(&mut Session::begin(), &name, &settings, &request).map(Returned::Uuid)
+    let id = schedule::put(&mut Session::begin(), &name, &settings, &request)?;
+    record("schedule", &name)?;
+    Ok(Returned::Uuid(id))
 }
 
 /// The settings of a new schedule.
@@ -99,17 +103,29 @@ fn alter(call: &Call) -> Result<Returned, PgError> {
             return Err(PgError::new("22023", "a schedule has either a command or an input"));
         }
     };
-    schedule::alter(&mut Session::begin(), &name, &settings, &request).map(Returned::Uuid)
+    let id = schedule::alter(&mut Session::begin(), &name, &settings, &request)?;
+    record("alter schedule", &name)?;
+    Ok(Returned::Uuid(id))
 }
 
 fn remove(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required("name")?;
-    schedule::remove(&mut Session::begin(), &name).map(Returned::Boolean)
+    let is_removed = schedule::remove(&mut Session::begin(), &name)?;
+    if is_removed {
+        record("unschedule", &name)?;
+    }
+    Ok(Returned::Boolean(is_removed))
 }
 
 fn run_now(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required("name")?;
-    schedule::run_now(&mut Session::begin(), &name).map(Returned::Uuid)
+    let id = schedule::run_now(&mut Session::begin(), &name)?;
+    record("run schedule", &name)?;
+    Ok(Returned::Uuid(id))
+}
+
+fn record(kind: &str, schedule: &str) -> Result<(), PgError> {
+    acts::record(kind, None, &json!({ "schedule": schedule }))
 }
 
 /// The next instants of a schedule's text, as an array for `wf_cron_preview`.

@@ -14,7 +14,7 @@ use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc};
 use crate::run::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::run::unheard::Sent;
-use crate::run::{Session, deliver, replay, work};
+use crate::run::{Session, acts, deliver, replay, work};
 use crate::store::matching::{Correlation, Filter};
 use crate::store::queue;
 
@@ -90,7 +90,11 @@ fn publish_event(call: &Call) -> Result<Returned, PgError> {
 
 fn replay(call: &Call) -> Result<Returned, PgError> {
     let id: Uuid = call.required("dead_letter_id")?;
-    work::call(&mut Session::begin(), |session| replay::replay(session, id)).map(Returned::Boolean)
+    let is_replayed = work::call(&mut Session::begin(), |session| replay::replay(session, id))?;
+    if is_replayed {
+        acts::record("replay", None, &json!({ "dead_letter_id": id }))?;
+    }
+    Ok(Returned::Boolean(is_replayed))
 }
 
 fn deliver(call: &Call, name: &str, payload: Option<Value>, input: Option<Value>) -> Result<Returned, PgError> {

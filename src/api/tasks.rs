@@ -1,6 +1,6 @@
 //! Workers outside: `wf_claim_tasks`, `wf_complete_task` and the other functions for tasks.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
@@ -14,7 +14,7 @@ use crate::run::answers::{self, AnswerResult};
 use crate::run::burst::OnFault;
 use crate::run::lease::{self, ClaimRequest, NewLease};
 use crate::run::limits::{self, Setting};
-use crate::run::{Session, assign, wait, work};
+use crate::run::{Session, acts, assign, wait, work};
 use crate::store::assignments::{Assignment, Entry};
 use crate::store::owners;
 
@@ -220,6 +220,8 @@ fn limit(call: &Call) -> Result<Returned, PgError> {
         per.ok_or_else(|| PgError::new("22023", "argument \"per\" must be between a millisecond and 366 days"))?;
     let number = |argument: &str| -> Result<_, PgError> { Ok(call.count(argument, MOST_SLOTS)?.map(i32::from)) };
     let (concurrency, rate) = (number("concurrency")?, number("rate")?);
+    let detail = json!({ "task": name, "key": key, "concurrency": concurrency, "rate": rate });
     limits::set(&Setting { name, key, concurrency, rate, per })?;
+    acts::record("limit tasks", None, &detail)?;
     Ok(Returned::Null)
 }

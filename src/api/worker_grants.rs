@@ -1,6 +1,7 @@
 //! `wf_grant_worker` and `wf_revoke_worker`.
 
 use pgrx::pg_sys::Oid;
+use serde_json::json;
 use uuid::Uuid;
 use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
@@ -8,7 +9,7 @@ use crate::access;
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::publish;
+use crate::run::{acts, publish};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::{owners, task_grants};
 
@@ -42,6 +43,10 @@ impl GrantArguments {
         Ok(Self { role, names, definition })
     }
 
+    fn record(&self, kind: &str) -> Result<(), PgError> {
+        acts::record(kind, self.definition_id(), &json!({ "role": role::name(self.role), "tasks": self.names }))
+    }
+
     fn definition_id(&self) -> Option<&str> {
         self.definition.as_ref().map(|row| row.definition_id.as_str())
     }
@@ -62,6 +67,7 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
     let is_new = |name: &&Option<&str>| task_grants::add(holder, grantor, request.definition_id(), **name);
     let count = names.iter().filter(is_new).count();
     task_grants::give_calls(request.role);
+    request.record("grant worker")?;
     Ok(Returned::Integer(i32::try_from(count).unwrap_or(i32::MAX)))
 }
 
@@ -83,6 +89,7 @@ fn revoke(call: &Call) -> Result<Returned, PgError> {
     let count = task_grants::remove(&ids);
     if count > 0 {
         task_grants::take_calls(request.role, holder);
+        request.record("revoke worker")?;
     }
     Ok(Returned::Integer(i32::try_from(count).unwrap_or(i32::MAX)))
 }

@@ -15,7 +15,7 @@ mod route;
 mod workers;
 
 pub use actor::{actor, check_actor};
-pub use retention::{message_retention, retention, schedule_run_retention};
+pub use retention::{audit_retention, message_retention, retention, schedule_run_retention};
 pub use route::{RouteCheck, route_check};
 pub use workers::MOST_WAITERS;
 

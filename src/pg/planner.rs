@@ -25,7 +25,8 @@ const INDEX_HEIGHT: c_int = 2;
 
 /// Tables that have rows for each instance, stimulus or task. The others stay small, and what they would cost as large
 /// ones would hide what these cost.
-const GROWING: [&CStr; 11] = [
+const GROWING: [&CStr; 12] = [
+    c"audit_log",
     c"instances",
     c"bookmarks",
     c"tasks",

@@ -1,11 +1,15 @@
-//! Acts: what a burst records of whoever caused it.
+//! Acts: what a burst records of whoever caused it, and what is recorded where no burst runs.
 
+use serde_json::Value;
 use workflow_engine::journal::{Act, ActKind, Identity};
 
+use crate::access::person;
 use crate::compiled::Compiled;
 use crate::pg::PgError;
 use crate::run::Session;
+use crate::store::audit::{self, NewAct};
 use crate::store::instances::InstanceRow;
+use crate::store::owners;
 
 /// A start. The row of the instance has its actor.
 pub fn of_start(by: &Identity) -> Act {
@@ -37,4 +41,45 @@ pub fn require_actor(by: &Identity, kind: ActKind, compiled: &Compiled) -> Resul
     }
     Err(PgError::new("42501", format!("workflow definition \"{}\" requires an actor", compiled.row.definition_id))
         .hint("Set workflow.actor with SET LOCAL, or call wf_set_actor in the FROM clause of the statement."))
+}
+
+/// Records an act that is done to no instance: to this definition, or to something that belongs to the current role.
+///
+/// # Errors
+/// 55000 if the actor is set for longer than the transaction.
+pub fn record(kind: &str, definition_id: Option<&str>, detail: &Value) -> Result<(), PgError> {
+    record_of(owners::current_id(), kind, definition_id, detail)
+}
+
+/// The same for something that belongs to another role, whose members may see it.
+///
+/// # Errors
+/// As of [`record`].
+pub fn record_of(owner: i32, kind: &str, definition_id: Option<&str>, detail: &Value) -> Result<(), PgError> {
+    let act = NewAct {
+        kind,
+        owner: Some(owner),
+        definition_id,
+        detail: Some(detail).filter(|detail| !detail.is_null()),
+        ..NewAct::default()
+    };
+    audit::add(&person::current()?, &act);
+    Ok(())
+}
+
+/// Records that an instance is removed.
+///
+/// # Errors
+/// As of [`record`].
+pub fn record_deletion(row: &InstanceRow) -> Result<(), PgError> {
+    let act = NewAct {
+        kind: "delete",
+        owner: row.parent.is_none().then_some(row.owner.id),
+        instance: Some(&row.instance.id),
+        definition_id: Some(&row.definition_id),
+        correlation_id: row.instance.correlation_id.as_deref(),
+        detail: None,
+    };
+    audit::add(&person::current()?, &act);
+    Ok(())
 }

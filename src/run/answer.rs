@@ -11,7 +11,7 @@ use uuid::Uuid;
 use workflow_engine::activity::short_name;
 use workflow_engine::execution::sequence_of;
 use workflow_engine::fault::{Fault, TASK_FAILED};
-use workflow_engine::journal::{ActKind, Event, EventKind};
+use workflow_engine::journal::{Act, ActKind, Event, EventKind};
 use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
 use workflow_engine::{Program, execution, stimulus};
 
@@ -127,7 +127,7 @@ pub fn complete_for_people(
     )?;
     judge(&compiled.program, &waiting, result)?;
     note_override(session, &mut waiting, &compiled, reason)?;
-    waiting.act = Some(session.act(ActKind::Complete)?);
+    waiting.act = Some(Act { is_recorded: true, ..session.act(ActKind::Complete)? });
     let answer = Answer::Completed(result, None);
     if kept_answer::must_wait(&waiting, &compiled, true) {
         kept_answer::keep(session, &mut waiting, answer, None);

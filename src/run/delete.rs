@@ -11,7 +11,7 @@ use crate::compiled;
 use crate::pg::error::{notice, warning};
 use crate::pg::{PgError, role};
 use crate::run::cancel::cancel_tree;
-use crate::run::{Session, running};
+use crate::run::{Session, acts, running};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::removal::{self, Counts};
 use crate::store::{incidents, owners};
@@ -66,8 +66,9 @@ pub fn delete_tree(session: &mut Session, instance_id: Uuid, force: bool) -> Res
     for id in &ids {
         warn_of_dropped_work(*id);
     }
-    let keys = rows.into_iter().filter_map(|row| row.instance.correlation_id).collect();
     let removed = removal::remove(&ids);
+    rows.iter().try_for_each(acts::record_deletion)?;
+    let keys = rows.into_iter().filter_map(|row| row.instance.correlation_id).collect();
     Ok(Some(Deletion { instances: ids, keys, children_kept, removed, kept: Counts::default() }))
 }
 

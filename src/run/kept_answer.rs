@@ -20,6 +20,7 @@ use crate::run::notices::tell_how_to_fire;
 use crate::run::{Session, consume, limits, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances;
+use crate::store::journal;
 use crate::store::leases::{self, Lease};
 use crate::store::pauses;
 use crate::store::tasks::{self, Answer};
@@ -46,6 +47,7 @@ pub fn must_wait(waiting: &Waiting, compiled: &Compiled, is_named: bool) -> bool
 pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fault: Option<&Fault>) {
     let (id, now) = (session.new_id(), session.timestamp());
     let Waiting { row, bookmark, lease, is_locked, act, .. } = waiting;
+    let act = act.as_ref();
     let fault = fault.map(|fault| {
         json!({
             "message": fault.message,
@@ -58,16 +60,21 @@ pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fa
         id,
         name: stimulus::ANSWER.to_owned(),
         payload: Some(json!({ TASK: bookmark.id, FAULT: fault })),
-        metadata: with_identity(bookmark.metadata.as_ref(), act.as_ref()),
+        metadata: with_identity(bookmark.metadata.as_ref(), act),
         due_at: Some(session.now),
         ..bookmark.clone()
     };
+    // The burst that carries the answer out comes later, or never.
+    let unrecorded = act.filter(|act| !act.is_recorded);
+    let recorded = unrecorded.map(|act| Act { subject: Some(bookmark.id), ..act.clone() });
+    let seq = journal::take_rows(&mut row.instance, recorded.as_ref(), 0);
     // Row triggers on the tables see the instance half written, so they count as inside its burst.
     let _mark = running::Mark::set(row.instance.id);
     rows::write(|writer| {
         bookmarks::take(writer, bookmark, *is_locked, now);
         bookmarks::insert(writer, &kept, &Lease::default(), &row.instance, now);
-        tasks::close(writer, &bookmark.id, lease, answer, act.as_ref().map(|act| &act.by), now);
+        tasks::close(writer, &bookmark.id, lease, answer, act.map(|act| &act.by), now);
+        journal::append(writer, &row.instance.id, seq, recorded.as_ref(), &[], now);
     });
     limits::note_end(bookmarks::task_name(bookmark), lease);
     let execution = bookmark.activity_instance_id;
@@ -80,7 +87,7 @@ pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fa
     if awaited_start {
         execution::drop_lease(&mut row.instance, execution);
     }
-    if is_last || awaited_start {
+    if is_last || awaited_start || recorded.is_some() {
         instances::save_state(&row.instance);
     }
     pauses::hold_if_paused(&row.instance, row.paused_at, false, now);
@@ -132,12 +139,13 @@ fn identity(act: &Act) -> Value {
     json!({ "role": role, "login": login, "actor": actor })
 }
 
-/// The act of an answer that was kept, from what [`identity`] wrote.
+/// The act of an answer that was kept, from what [`identity`] wrote. It was recorded when the answer was given.
 fn act_of(by: &Value, has_failed: bool) -> Option<Act> {
     let id = |name: &str| by[name].as_u64().and_then(|id| u32::try_from(id).ok());
     let actor = by["actor"].as_str().map(ToOwned::to_owned);
     let kind = if has_failed { ActKind::Fail } else { ActKind::Complete };
-    Some(Session::act_of(kind, Identity { role: id("role")?, login: id("login"), actor }))
+    let act = Session::act_of(kind, Identity { role: id("role")?, login: id("login"), actor });
+    Some(Act { is_recorded: true, ..act })
 }
 
 /// The task, its name, its result, and the fault with the number of attempts.

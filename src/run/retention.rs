@@ -16,7 +16,7 @@ use crate::pg::{catalog, guc, process, role, shared};
 use crate::rounds::{Keep, PAUSE, Rounds};
 use crate::run::Session;
 use crate::store::retention::{PAGE, RetentionRow};
-use crate::store::{messages, owners, retention as store};
+use crate::store::{audit, messages, owners, retention as store};
 
 /// Whose instances are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +123,11 @@ fn remove_rest(session: &Session, batch: u64, whose: OwnerFilter, keep: Option<i
         && has_all_rights(whose)
     {
         most = messages::remove(before(session, keep), limit).max(most);
+    }
+    if let Some(keep) = guc::audit_retention()
+        && has_all_rights(whose)
+    {
+        most = audit::remove(before(session, keep), limit).max(most);
     }
     if let Some(keep) = keep {
         let until = before(session, keep);

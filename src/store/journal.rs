@@ -8,6 +8,7 @@ use workflow_engine::journal::{self, Act, Event, EventKind};
 use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type, written};
 use crate::pg::{interrupt, memory};
+use crate::store::audit;
 use crate::store::tables::EXECUTION_LOG;
 
 /// The maximum number of events in a row.
@@ -51,9 +52,10 @@ pub fn first_since(instance: &Uuid, from: u32, to: u32, at: Timestamp) -> Option
     SINCE.first(&args, |row| row.maybe::<i32>()).flatten().map(|seq| seq as u32)
 }
 
-/// Removes the rows from `from` to before `to`. The index begins at `from`, so it passes no entries of rows that were
-/// removed before.
+/// Removes the rows from `from` to before `to`, and keeps their acts. The index begins at `from`, so it passes no
+/// entries of rows that were removed before.
 pub fn remove(instance: &Uuid, from: u32, to: u32) {
+    audit::keep_rows(instance, from, to);
     REMOVE.run(&[Arg::Uuid(instance), Arg::Integer(from as i32), Arg::Integer(to as i32)]);
 }
 

@@ -5,6 +5,7 @@
 use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Type};
+use crate::store::audit;
 
 /// Numbers of rows that nobody sees with the instance, by which a call reports what it has removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,11 +74,12 @@ static ROWS: [Statement; 7] = [
     Statement::new("DELETE FROM workflow.instances WHERE id = ANY ($1)", &[Type::UuidArray]),
 ];
 
-/// Removes instances, which the caller has locked, and their rows in other tables.
+/// Removes instances, which the caller has locked, and their rows in other tables. The audit keeps what was done to them.
 pub fn remove(ids: &[Uuid]) -> Counts {
     if ids.is_empty() {
         return Counts::default();
     }
+    audit::keep(ids);
     let run = |statement: &'static Statement| statement.run(&[Arg::Uuids(ids)]);
     // These look for bookmarks and tasks.
     let stimuli = STIMULI.iter().map(run).sum();

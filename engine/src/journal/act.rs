@@ -107,11 +107,13 @@ pub struct Act {
     pub at: Option<i64>,
     /// The bookmark or task, if the row has no event that names it.
     pub subject: Option<Uuid>,
+    /// Whether an earlier row of the instance has recorded the act, so that the audit does not count it twice.
+    pub is_recorded: bool,
 }
 
 impl Act {
     /// An act at the time of its row.
     pub fn new(kind: ActKind, by: Identity) -> Self {
-        Self { kind, by, at: None, subject: None }
+        Self { kind, by, at: None, subject: None, is_recorded: false }
     }
 }

@@ -28,6 +28,8 @@ const LOGIN: u16 = 1 << 6;
 const AT: u16 = 1 << 7;
 /// A bookmark follows.
 const SUBJECT: u16 = 1 << 8;
+/// An earlier row has recorded the act.
+const RECORDED: u16 = 1 << 9;
 
 /// Activity types that are stored as a number, counted from 1: add at the end only.
 const COMMON_TYPES: [&str; 24] = [
@@ -287,11 +289,12 @@ impl Serialize for Row<'_> {
 
 fn serialize_act<T: SerializeTuple>(act: &Act, tuple: &mut T) -> Result<(), T::Error> {
     let has = |field: bool, bit: u16| if field { bit } else { 0 };
-    let Act { kind, by, at, subject } = act;
+    let Act { kind, by, at, subject, is_recorded } = act;
     let fields = has(by.actor.is_some(), ACTOR)
         | has(by.login.is_some(), LOGIN)
         | has(at.is_some(), AT)
-        | has(subject.is_some(), SUBJECT);
+        | has(subject.is_some(), SUBJECT)
+        | has(*is_recorded, RECORDED);
     tuple.serialize_element(&(kind.number() | fields))?;
     tuple.serialize_element(&by.role)?;
     if let Some(actor) = &by.actor {
@@ -315,7 +318,7 @@ fn next_act(bytes: &mut &[u8]) -> postcard::Result<Option<Act>> {
     if mark == 0 {
         return Ok(None);
     }
-    if mark & !(ACT | ACTOR | LOGIN | AT | SUBJECT) != 0 {
+    if mark & !(ACT | ACTOR | LOGIN | AT | SUBJECT | RECORDED) != 0 {
         return Err(postcard::Error::DeserializeBadEncoding);
     }
     let kind = ActKind::of_number(mark & ACT).ok_or(postcard::Error::DeserializeBadEnum)?;
@@ -325,7 +328,7 @@ fn next_act(bytes: &mut &[u8]) -> postcard::Result<Option<Act>> {
     let at = (mark & AT != 0).then(|| next(bytes)).transpose()?;
     let subject = (mark & SUBJECT != 0).then(|| next(bytes)).transpose()?.map(Uuid::from_bytes);
     let by = Identity { role, login, actor: actor.map(str::to_owned) };
-    Ok(Some(Act { kind, by, at, subject }))
+    Ok(Some(Act { kind, by, at, subject, is_recorded: mark & RECORDED != 0 }))
 }
 
 impl<'a> Row<'a> {
@@ -385,13 +388,14 @@ pub fn encode(events: &[Event]) -> Vec<u8> {
     Row::of(None, events).encode(0)
 }
 
-/// Unpacks the act that a row records, and nothing else of it.
+/// Unpacks the act that a row records, and nothing else of it. Rows of older formats record none.
 ///
 /// # Errors
 /// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.
 pub fn decode_act(bytes: &[u8]) -> Result<Option<Act>, Error> {
     match bytes.first() {
         Some(&FORMAT) => next_act(&mut &bytes[1..]).map_err(damaged),
+        Some(&(FORMAT_2 | FORMAT_3)) => Ok(None),
         _ => decode(bytes).map(|_| None),
     }
 }

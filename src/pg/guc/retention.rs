@@ -2,11 +2,22 @@
 
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 
+static AUDIT_RETENTION: GucSetting<i32> = GucSetting::<i32>::new(-1);
 static MESSAGE_RETENTION: GucSetting<i32> = GucSetting::<i32>::new(7 * 86_400);
 static RETENTION: GucSetting<i32> = GucSetting::<i32>::new(-1);
 static SCHEDULE_RUN_RETENTION: GucSetting<i32> = GucSetting::<i32>::new(30 * 86_400);
 
 pub(super) fn define() {
+    GucRegistry::define_int_guc(
+        c"workflow.audit_retention",
+        c"How long the audit keeps acts that the journal does not have, or no longer has.",
+        c"-1 keeps them.",
+        &AUDIT_RETENTION,
+        -1,
+        i32::MAX,
+        GucContext::Suset,
+        GucFlags::UNIT_S,
+    );
     GucRegistry::define_int_guc(
         c"workflow.message_retention",
         c"How long wf_call remembers what it answered.",
@@ -37,6 +48,11 @@ pub(super) fn define() {
         GucContext::Suset,
         GucFlags::UNIT_S,
     );
+}
+
+/// `workflow.audit_retention` in microseconds; `None` keeps everything.
+pub fn audit_retention() -> Option<i64> {
+    kept_for(&AUDIT_RETENTION)
 }
 
 /// `workflow.retention` in microseconds; `None` keeps everything.

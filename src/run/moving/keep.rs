@@ -10,7 +10,7 @@ use super::{begin, each_page, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, rows, user_sql};
 use crate::store::moving::{self, MovedRows};
-use crate::store::{owners, route};
+use crate::store::{audit, owners, route};
 use crate::wake;
 
 /// Correlation ids whose instances are locked and removed together.
@@ -69,6 +69,7 @@ fn remove(mut trees: Vec<Vec<Uuid>>, stays: impl Fn(&str) -> bool) -> Result<u64
     let kept: HashSet<Uuid> = kept.collect();
     trees.retain(|tree| !tree.iter().any(|id| kept.contains(id)));
     let gone: Vec<Uuid> = trees.into_iter().flatten().collect();
+    audit::keep(&gone);
     // The other tables come after the instances.
     if MovedRows::Instances(&gone).delete()[0] != gone.len() as u64 {
         return Err(rows::suppressed("instances"));

@@ -101,7 +101,7 @@ SELECT pg_catalog.setval('workflow.owners_id_seq', 1 OPERATOR(pg_catalog.+) pg_c
 
 COMMENT ON TABLE workflow.owners IS 'roles that own definitions and instances, or hold grants';
 COMMENT ON COLUMN workflow.owners.role IS 'the role; its text names it as it is called when it is read out';
-COMMENT ON COLUMN workflow.owners.same_as IS 'the row to which wf_adopt_database gave what this row owned';
+COMMENT ON COLUMN workflow.owners.same_as IS 'the row to which wf_adopt_database gave what this row owned; its own id: a further row of the role, for acts on record while another transaction made the first one';
 COMMENT ON COLUMN workflow.owners.role_oid IS 'oid of the role, NULL for a role of another cluster';
 COMMENT ON COLUMN workflow.owners.name IS 'name of the role when the row was last written; it identifies a role of another cluster';
 

@@ -199,6 +199,7 @@ COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it moves 
 COMMENT ON COLUMN workflow.definitions.is_draft IS 'true: the next save may overwrite it, while no instance runs on it; NULL: it never changes';
 COMMENT ON COLUMN workflow.definitions.revision IS 'number of the save that it holds, among all of the definition; NULL in what was stored before 0.3.0';
 COMMENT ON COLUMN workflow.definitions.saved_at IS 'when it was last saved as a draft';
+COMMENT ON COLUMN workflow.owners.same_as IS 'the row to which wf_adopt_database gave what this row owned; its own id: a further row of the role, for acts on record while another transaction made the first one';
 COMMENT ON COLUMN workflow.definitions.saved_by IS 'the role (workflow.owners) that last saved it as a draft';
 COMMENT ON COLUMN workflow.definitions.saved_session IS 'what the caller of that save called its session';
 COMMENT ON COLUMN workflow.definitions.deletion_xid IS 'the next transaction id, with its epoch, when retention found it deleted; retention removes the version when all transactions before that have ended';
@@ -404,7 +405,7 @@ COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whos
 COMMENT ON COLUMN workflow.instance_list.paused_at IS 'since when it is paused';
 COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
 COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the version that it runs, as version_id of workflow.definition_list';
-COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the owner of its schedule, or whoever started its parent';
+COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the owner of its schedule, or the starter of its parent';
 COMMENT ON COLUMN workflow.instance_list.started_actor IS 'the actor for whom that role acted';
 
 -- A run whose definition keeps no journal has begun when it was made.

@@ -13,7 +13,7 @@ use crate::store::owners;
 pub fn current() -> Result<Identity, PgError> {
     let actor = actor::of_call()?;
     let (role, login) = (role::current(), session::login());
-    let id = |role| owners::cached_id_of(role).unsigned_abs();
+    let id = |role| owners::recorded_id_of(role).unsigned_abs();
     Ok(Identity { role: id(role), login: (login != role).then(|| id(login)), actor })
 }
 
@@ -46,7 +46,9 @@ impl Person {
     /// Whether both are the same person. Between two who have actors, these decide. Otherwise they are the same if
     /// their login roles, or their roles, are equal.
     pub fn is_same(&self, other: &Self) -> bool {
-        let equal = |one: Option<i32>, other: Option<i32>| one.is_some() && one == other;
+        let equal = |one: Option<i32>, other: Option<i32>| {
+            one.zip(other).is_some_and(|(one, other)| owners::are_same(one, other))
+        };
         match (&self.actor, &other.actor) {
             (Some(one), Some(other)) => one == other,
             _ => equal(self.login, other.login) || equal(self.role, other.role),

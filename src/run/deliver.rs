@@ -178,7 +178,10 @@ pub fn resume_matches(
         match resume_match(session, &mut hearing, stimulus, &stored)? {
             BookmarkDelivery::Resumed => delivery.resumed.push(stored.instance_id),
             BookmarkDelivery::Busy => delivery.busy.push(stored),
-            BookmarkDelivery::Leased => delivery.queued = Some(enqueue_for(session, stimulus, &stored)),
+            BookmarkDelivery::Leased => {
+                delivery.queued = Some(enqueue_for(session, stimulus, &stored));
+                tell_how_to_fire();
+            }
             BookmarkDelivery::Paused if paused.insert(stored.instance_id) => {
                 delivery.queued = Some(keep_for(session, stimulus, stored.instance_id));
             }

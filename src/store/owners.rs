@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::pg::error::{PgError, unwind};
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type, read};
-use crate::pg::{catalog, role, session, stored_role};
+use crate::pg::{catalog, object_lock, role, session, stored_role};
 use crate::store::tables::OWNERS;
 use pgrx::pg_sys::{InvalidOid, Oid};
 
@@ -178,25 +178,54 @@ pub fn id_of(oid: Oid) -> i32 {
         }
         return id;
     }
-    let text = stored_role::text_of(oid);
-    // Two sessions may add the same role at once. The second session's INSERT waits and adds nothing; the session then
-    // reads the row. In REPEATABLE READ it would not see the row, hence the error below.
-    ADOPT
-        .first(&[Arg::Text(&text), Arg::Text(&name)], |row| row.get())
-        .or_else(|| ADD.first(&[Arg::Text(&text)], |row| row.get()))
-        .or_else(|| known_id_of(oid))
-        .unwrap_or_else(|| unwind(PgError::new("40001", "could not serialize access due to concurrent update")))
+    object_lock::lock(c"owners", oid.to_u32(), 0);
+    make(oid, &name)
 }
 
-/// The id of a role, without a look at its row if this session knows that. A role that was renamed keeps its old name in
-/// the row until [`id_of`] is called.
-pub fn cached_id_of(role: Oid) -> i32 {
+/// Makes the row of a role, under the lock that says so.
+fn make(oid: Oid, name: &str) -> i32 {
+    let text = stored_role::text_of(oid);
+    // Two sessions may add the same role at once. The second session waits and adds nothing; it then reads the row. In
+    // REPEATABLE READ it would not see the row, hence the error below.
+    let id = ADOPT
+        .first(&[Arg::Text(&text), Arg::Text(name)], |row| row.get())
+        .or_else(|| ADD.first(&[Arg::Text(&text)], |row| row.get()))
+        .or_else(|| known_id_of(oid))
+        .unwrap_or_else(|| unwind(PgError::new("40001", "could not serialize access due to concurrent update")));
+    // What sessions keep of the row ends with it, if the transaction is rolled back.
+    catalog::definitions_changed();
+    id
+}
+
+static ADD_ANOTHER: Statement = Statement::new(
+    "INSERT INTO workflow.owners (id, role, same_as) OVERRIDING SYSTEM VALUE \
+     SELECT n, CAST($1 AS workflow.stored_role), n FROM nextval('workflow.owners_id_seq') AS n RETURNING id",
+    &[Type::Text],
+);
+
+/// The id under which an act of a role is recorded. It waits for nobody: while another transaction makes the role's
+/// row, and may stay open, the role gets a further one, which owns nothing. Without a look at the row if this session
+/// knows that; a role that was renamed keeps its old name in the row until [`id_of`] is called.
+pub fn recorded_id_of(role: Oid) -> i32 {
     let generation = catalog::generation();
     let known = KEPT.with_borrow(|(of, kept)| {
         let is_it = |owner: &&Owner| owner.oid == Some(role);
         kept.values().find(is_it).filter(|_| *of == generation).map(|owner| owner.id)
     });
-    known.unwrap_or_else(|| by_id(id_of(role)).id)
+    if let Some(id) = known.or_else(|| known_id_of(role)) {
+        return by_id(id).id;
+    }
+    if object_lock::try_lock(c"owners", role.to_u32(), 0) {
+        return make(role, &role::name(role).unwrap_or_default());
+    }
+    catalog::definitions_changed();
+    let text = stored_role::text_of(role);
+    ADD_ANOTHER.first(&[Arg::Text(&text)], |row| row.get()).unwrap_or_default()
+}
+
+/// Whether both ids stand for one role.
+pub fn are_same(one: i32, other: i32) -> bool {
+    one == other || by_id(one).role().is_some_and(|role| by_id(other).role() == Some(role))
 }
 
 static ALIAS: Statement = Statement::new(

@@ -31,8 +31,6 @@ END $$;
 GRANT EXECUTE ON FUNCTION public.books TO PUBLIC;
 CREATE FUNCTION public.eve_does(context jsonb) RETURNS jsonb LANGUAGE sql RETURN '{}'::jsonb;
 ALTER FUNCTION public.eve_does OWNER TO eve;
--- The role that these sessions log in as is on record with each act: the first one of it would make the others wait.
-SELECT wf_grant_usage(current_user);
 SET SESSION AUTHORIZATION joe;
 SELECT public.books('joe ');
 SELECT wf_limit_tasks('Work', 20), wf_limit_tasks('Other', 20);

@@ -35,7 +35,7 @@ pub enum EndedBy {
     End,
     /// What the activity stands in: it is one step there, and runs one of its branches.
     NextAround,
-    /// Nothing: the activity goes on as after any other child.
+    /// Nothing: the activity continues as after any other child.
     Nothing,
 }
 

@@ -173,7 +173,7 @@ pub trait Host {
     /// Passes on a line of `WriteLine`.
     fn write_line(&mut self, text: &str);
 
-    /// Warns whoever runs the burst. A host without an audience ignores it.
+    /// Warns the caller of the burst. A host without an audience ignores it.
     fn warn(&mut self, _message: &str) {}
 
     /// Passes on a log entry of an activity. A host without a log ignores it.

@@ -182,7 +182,7 @@ impl Default for CompensateOn {
     }
 }
 
-/// The events that a definition takes from whoever has requested an instance.
+/// The events that a definition accepts from the requester of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequesterEvents {
     /// Every event for which an activity `Event` waits.

@@ -113,7 +113,7 @@ impl Builder {
             }
             Part::Loop(beside, items, body) => {
                 let mut inside = model.clone();
-                // A later round goes on with the result of the one before.
+                // A later round starts from the result of the one before.
                 if !beside {
                     inside.last = None;
                 }

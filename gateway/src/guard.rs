@@ -90,7 +90,7 @@ pub async fn caller(app: &Gateway, headers: &HeaderMap, uri: &Uri) -> Result<Opt
     }
 }
 
-/// Nobody where the session has ended.
+/// `None` if the session has ended.
 async fn caller_of_cookie(app: &Gateway, headers: &HeaderMap) -> Result<Option<Caller>, Failure> {
     let Some(caller) = app.cookies.open(headers) else { return Ok(None) };
     Ok(app.sessions.counts(&app.database, &app.keys, &caller).await?.then_some(caller))

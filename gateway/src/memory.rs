@@ -1,7 +1,7 @@
 //! What requests hold in memory: their bodies, what these decode to, and their answers. It is bounded for all requests
 //! together and for those of one user, in the bytes that are there, not in those that a client announces.
 //!
-//! A hold lives as long as whatever uses the memory: the request, its transaction, which goes on when the client has
+//! A hold lives as long as what uses the memory: the request, its transaction, which continues when the client has
 //! gone, and the answer until the client has taken it.
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Which definition a workflow may start as its child, or go on with.
+//! Which definition a workflow may start as its child, or continue as.
 //!
 //! The right to start a definition is given by that definition's owner, so it does not say that the parent's side wants
 //! to hand its input over. The parent's side consents by naming the child: `wf_define` stores which definitions a document

@@ -35,7 +35,7 @@ pub enum Operation {
     Cancel,
     /// Cancel it at once, without compensation.
     ForceCancel,
-    /// Resume it at a bookmark, retry it, answer tasks that are for nobody in particular.
+    /// Resume it at a bookmark, retry it, answer tasks that have no assignee and no candidates.
     Resume,
     /// Set variables, schedule and cancel activities, pause it and end a pause; assign and override its tasks. Whose
     /// rights what follows may have, [`lending`](super::lending) says.

@@ -71,7 +71,7 @@ pub fn require_answer(
 /// Refuses the current role unless it may complete a task in place of the people whom it is for (42501).
 ///
 /// # Errors
-/// 55000 if it is for nobody in particular.
+/// 55000 if it has no assignee and no candidates.
 pub fn require_override(
     row: &InstanceRow,
     compiled: &Compiled,

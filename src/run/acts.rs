@@ -1,4 +1,4 @@
-//! Acts: what a burst records of whoever caused it, and what is recorded where no burst runs.
+//! Acts: what a burst records of its caller, and what is recorded where no burst runs.
 
 use serde_json::Value;
 use workflow_engine::journal::{Act, ActKind, Identity};
@@ -23,7 +23,7 @@ pub fn of_pending_start(row: &InstanceRow) -> Option<Act> {
     is_call.then(|| Session::act_of(ActKind::Start, Identity { role, ..Identity::default() }))
 }
 
-/// An act of whoever called, on an instance of this version.
+/// An act of the caller, on an instance of this version.
 ///
 /// # Errors
 /// 55000 if the actor is set for longer than the transaction, 42501 if there is none and the definition requires one.
@@ -33,7 +33,7 @@ pub fn of_call(session: &Session, kind: ActKind, compiled: &Compiled) -> Result<
     Ok(act)
 }
 
-/// Refuses an act without an actor where the definition requires one (42501). An event is sent to whoever may receive
+/// Refuses an act without an actor where the definition requires one (42501). An event is sent to all that may receive
 /// it, so its sender need not know of that.
 pub fn require_actor(by: &Identity, kind: ActKind, compiled: &Compiled) -> Result<(), PgError> {
     if !compiled.program.options.actor_required || by.actor.is_some() || kind == ActKind::Send {

@@ -215,7 +215,7 @@ fn collect_work(
         true => Publisher { owner: compiled.row.owner.clone(), ..publisher },
         false => publisher,
     };
-    // What an instance says to itself is said by its definition: whoever started it need not have the right to resume it.
+    // An event that an instance sends to itself comes from its definition: the starter needs no right to resume it.
     let to_itself = Publisher { owner: compiled.row.owner.clone(), ..publisher.clone() };
     let stimuli = delta.stimuli.into_iter().map(|stimulus| {
         let publisher = if stimulus.local { &to_itself } else { &publisher };

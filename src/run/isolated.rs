@@ -57,7 +57,7 @@ pub struct BurstSettings {
 }
 
 /// Enters the settings of a burst. If it acts for another role, whether as the owner of the instance or as that of a
-/// definer, these are the server's. Whatever is set in such a burst, or in one that nobody asked for, is undone after
+/// definer, these are the server's. Settings that such a burst changes, or one without a caller, are undone after
 /// it: a session that calls wf_run_due keeps its role and its settings.
 pub fn enter_settings(session: &Session, owner: &Owner, compiled: &Compiled) -> BurstSettings {
     let acts_for = if compiled.row.definer { &compiled.row.owner } else { owner };

@@ -1,6 +1,6 @@
 //! Answers to tasks that wait for a session of the owner.
 //!
-//! Whoever answers a task lends no rights to what follows. Where SQL of users with the caller's rights could follow,
+//! The role that answers a task lends no rights to what follows. Where SQL of users with the caller's rights could follow,
 //! the answer is stored and the task is closed, and a bookmark that is due now replaces that of the task. It is fired
 //! like every due bookmark: once, in a session of the owner. Until then the activity waits, so a cancel or a timeout
 //! still ends it. An answer of a worker for a paused instance waits in the same way, until the pause ends.

@@ -147,7 +147,7 @@ pub fn has_faults(row: &InstanceRow) -> bool {
     }
 }
 
-/// Runs the faulted activities of a locked instance again, for whoever asked for that.
+/// Runs the faulted activities of a locked instance again, on behalf of `by`.
 ///
 /// # Errors
 /// 55000 if it has none.

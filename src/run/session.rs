@@ -181,7 +181,7 @@ impl Session {
         person::current()
     }
 
-    /// An act of whoever called, to be recorded.
+    /// An act of the caller, to be recorded.
     ///
     /// # Errors
     /// As of [`Self::identity`].

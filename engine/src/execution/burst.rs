@@ -62,7 +62,7 @@ pub(crate) struct Scratch {
     pub resume_input: Option<Value>,
     pub trigger_input: Option<Value>,
     /// The execution to whose children one was added or faulted, and the result that this child saw last: what is
-    /// scheduled now because of it goes on from there.
+    /// scheduled now because of it continues from there.
     pub cause: Option<(u32, Option<LastResult>)>,
     /// The number of the next result, once it is known.
     pub next_result: Option<u32>,

@@ -344,7 +344,7 @@ impl<'a> Execution<'a> {
         self.journal(EventKind::Logged, Some(data));
     }
 
-    /// Warns whoever runs this burst, and may see it, of what the workflow has lost.
+    /// Warns the caller of this burst, if it may see the instance, of what the workflow has lost.
     pub fn warn(&mut self, message: &str) {
         self.burst.host.warn(message);
     }

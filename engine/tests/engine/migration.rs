@@ -607,7 +607,7 @@ fn an_armed_deadline_keeps_its_span_and_one_that_is_gone_ends() {
     let mut world = World::started(all(&one));
     assert_eq!(world.migrate((&all(&one), &all(&one)), &json!({}), Timers::Keep), Ok(Vec::new()));
     assert_eq!(world.bookmarks.len(), 5);
-    // Anew: the new spans begin; the time to the first claim stays as it is, or ends.
+    // `Anew`: the new spans begin; the time to the first claim stays as it is, or ends.
     let mut world = World::started(all(&one));
     let problems = world.migrate((&all(&one), &all(&two)), &json!({}), Timers::Anew).expect("it can go on");
     assert_eq!(problems.len(), 1, "{problems:?}");

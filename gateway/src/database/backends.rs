@@ -24,7 +24,7 @@ pub enum SessionState {
 /// Ends the backend of a session. Until it is gone the connection counts as taken: a pool that let go of it earlier
 /// would open another one, and SQL that ignores being cancelled would take as many as the role may have.
 pub async fn end(client: Object, pid: i32, enders: &Pool) {
-    tracing::warn!(pid, "terminating a backend that goes on after it was cancelled");
+    tracing::warn!(pid, "terminating a backend that keeps running after it was cancelled");
     while !client.is_closed() {
         if let Ok(ender) = enders.get().await {
             let values: [(&(dyn ToSql + Sync), Type); 1] = [(&pid, Type::INT4)];

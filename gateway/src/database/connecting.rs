@@ -138,7 +138,7 @@ pub fn pool(
             let known = Arc::clone(&known);
             Box::pin(async move {
                 let found = check(client).await.map_err(|problem| HookError::message(problem.to_string()))?;
-                // A database that was made anew may have it elsewhere; then the gateway is started anew, too.
+                // A database that was created again may have it elsewhere; then the gateway has to be restarted as well.
                 if *known.get_or_init(|| found.clone()) != found {
                     return Err(HookError::message(format!("the extension has moved to schema {found}")));
                 }

@@ -28,7 +28,7 @@ macro_rules! utc {
     };
 }
 
-/// The name of the definition of a row, or its id: whoever has a task need not see its definition.
+/// The name of the definition of a row, or its id: a role that has a task need not see its definition.
 macro_rules! definition_name {
     ($row:literal) => {
         concat!(

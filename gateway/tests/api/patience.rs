@@ -102,7 +102,7 @@ fn bodies_without_a_caller_take_no_room_of_those_with_one() {
         stream
     };
     assert!(received(announce(64 * 1024 + 1)).contains(" 413 "));
-    // Who announces a body and does not send it holds nothing: many of them keep nobody from logging in.
+    // A client that announces a body and does not send it holds nothing: many of them do not stop others from logging in.
     let waiting: Vec<TcpStream> = (0..100).map(|_| announce(64 * 1024)).collect();
     let form = [("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
     assert_eq!(world.send("POST", "/login", &form, "role=ada&password=lovelace").status, 303);
@@ -163,7 +163,7 @@ fn one_user_does_not_take_all_connections() {
     });
 }
 
-/// A function that goes on when it is cancelled, and a definition of ada's that calls it.
+/// A function that keeps running when it is cancelled, and a definition of ada's that calls it.
 const STUBBORN: &str = r#"
     CREATE FUNCTION public.stubborn() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
         LOOP BEGIN PERFORM pg_sleep(1000); EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP;

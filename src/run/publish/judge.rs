@@ -57,7 +57,7 @@ pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgE
 }
 
 /// Judges a document. Content that a version of the definition had before is read by the rules of then, if those of now
-/// refuse it: whoever goes back to that version must be able to.
+/// refuse it: it must stay possible to return to that version.
 pub fn judge(
     document: &Value,
     types: &dyn ActivityTypes,

@@ -384,7 +384,7 @@ static REBUILD: [Statement; 3] = [
     ),
 ];
 
-/// Makes the slots of an owner's limits for a name anew: those of leases from the leases that there are, one for each,
+/// Rebuilds the slots of an owner's limits for a name: one for each lease that exists,
 /// and those of periods from the claims that were the last. Claims beyond a lowered rate keep theirs as long as they
 /// count, because the rate may be raised again. The caller has locked these limits, so no session takes a slot meanwhile.
 pub fn rebuild(owner: i32, name: &str, now: Timestamp) {

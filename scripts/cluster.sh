@@ -7,7 +7,7 @@ PORT=5432
 # The watchdog of the tests, and the only limit of time that they have: after so many seconds a test, or a start of a server, counts as
 # hung. It is far more than any of them takes, so that none fails because the machine is slow or busy. To look into a test that waits in
 # vain, set it to less.
-export WORKFLOW_TEST_WATCHDOG=${WORKFLOW_TEST_WATCHDOG:-1200}
+export WORKFLOW_TEST_WATCHDOG=${WORKFLOW_TEST_WATCHDOG:-600}
 
 use_prefix() { # DIR
     PREFIX=$1

@@ -177,7 +177,7 @@ do_sql "SELECT wf_grant_worker('plain', '{worker}')"
 answers ann t
 do_sql "CALL put('owner')"
 waits ann "ARRAY['owner'], '1 h'" -U plain
-do_sql "SELECT wf_set_owner('instance', id::text, 'plain') FROM workflow.instances WHERE definition_id = 'owner'"
+do_sql "SELECT wf_set_owner('definition', 'owner', 'plain')"
 answers ann t
 # A task that is given to a person, and one that is given back to all.
 do_sql "CALL put('person')"

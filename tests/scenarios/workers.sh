@@ -38,9 +38,9 @@ start_as joe
 start_as nolog
 await 8 "$finished"
 await "joe|joe|1
-nolog|postgres|1
+nolog|nolog|1
 postgres|postgres|3" "SELECT owner, session, count(*) FROM happened GROUP BY 1, 2 ORDER BY 1"
-echo "ok: what is due fires, in a session of its owner; for an owner that may not log in, in ours with their rights"
+echo "ok: what is due fires, in a session of its owner; for an owner that may not log in as well"
 
 await "launcher|
 scheduler|" "SELECT DISTINCT worker, role FROM workflow.workers WHERE worker <> 'executor' ORDER BY 1"

@@ -27,9 +27,9 @@ const ROLES: &str = "
     GRANT clerks TO ada;
     GRANT ada, ben TO workflow_gateway;";
 
-/// The watchdog of what a test waits for: what comes later comes never. It is that of scripts/cluster.sh, far longer than anything takes on a
-/// machine that is slow or busy.
-pub const NEVER: Duration = Duration::from_secs(1200);
+/// The watchdog of what a test waits for: what comes later comes never. It is far longer than anything takes on a machine
+/// that is slow or busy.
+pub const NEVER: Duration = Duration::from_secs(600);
 
 /// The lines in which the gateway speaks, until it has said that it listens.
 const LISTENING: &str = "listening";

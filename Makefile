@@ -1,6 +1,6 @@
 # One word per habit of this project. Every target does its own set-up; scripts/ holds how.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-assert bench lint server studio stop pictures psql scale install uninstall package packages clean
+.PHONY: help demo test test-all test-long test-assert bench lint server studio stop pictures psql scale install uninstall package packages clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -8,10 +8,13 @@ help: ## Show this list
 demo: ## Watch a leave request go through two approvals, on a private server that ends with it
 	@scripts/demo
 
-test: ## Run all tests on private servers (T="name ..." runs only those whose name contains one of the words)
+test: ## Run the tests on a private server, before a commit (T="name ..." runs all those whose name contains one of the words)
 	@tests/run
 
-test-long: ## Run all tests, then repeat the random ones for WORKFLOW_TEST_SECONDS (default 600)
+test-all: ## Run everything that can be checked: these, lint, the long ones, the gateway, packages, PostgreSQL 17 and 18
+	@tests/run --all
+
+test-long: ## Run the tests of one server, then repeat the random ones for WORKFLOW_TEST_SECONDS (default 600)
 	@tests/run --long
 
 test-assert: ## Run the server tests on PostgreSQL 15 and 18 built with assertions (minutes more, once, to build them)

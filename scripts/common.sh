@@ -59,11 +59,15 @@ is_of_this_release() {
     [ "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" = "${SUITES[$PG_MAJOR]:-}" ] && case $PG_ROOT in '' | */"$PG_MAJOR/root") ;; *) return 1 ;; esac
 }
 
+# The profile of Cargo: `checks` for the private servers and most tests, `release` for what is installed, packaged and measured.
+PROFILE=${WORKFLOW_PROFILE:-checks}
+
 # 15, 18, 15-assert: what is built for one server is not for another.
 name_build() {
     PG_NAME=$(basename "${PG_ROOT%/root}")
     PG_NAME=${PG_NAME:-$PG_MAJOR}
     PACKAGE_DIR=$REPO/target/workflow-pg$PG_NAME
+    [ "$PROFILE" = release ] || PACKAGE_DIR+=-$PROFILE
 }
 name_build
 
@@ -173,9 +177,10 @@ remap_paths() {
 # cargo_gateway COMMAND OPTION...: alone, so that its crates turn on no features in those of the extension, and in a folder of its
 # own, since other flags than those of cargo-pgrx would make cargo build what both use again and again.
 GATEWAY_DIR=$REPO/target/gateway
+GATEWAY_PROGRAM=$GATEWAY_DIR/$PROFILE/workflow-gateway
 cargo_gateway() {
     remap_paths
-    CARGO_TARGET_DIR=$GATEWAY_DIR cargo "$@" -p workflow-gateway
+    CARGO_TARGET_DIR=$GATEWAY_DIR cargo "$1" --profile "$PROFILE" --locked -p workflow-gateway "${@:2}"
 }
 
 # add_flags VARIABLE OPTION VALUE...: to an environment variable that does not have them yet.
@@ -203,9 +208,15 @@ take_pg_config() {
     name_build
 }
 
+# cargo_beside_pgrx COMMAND OPTION...: with the flags of cargo-pgrx, so that what was built for the extension is not built again.
+cargo_beside_pgrx() {
+    local flags='["-C", "link-arg=-Wl,--no-gc-sections"]'
+    cargo "$1" --config "target.'cfg(all(target_family = \"unix\", not(target_os = \"macos\")))'.rustflags = $flags" --profile checks "${@:2}"
+}
+
 # cargo_pgrx_package PG_CONFIG DIR: what cargo and rustc say is for the reader, where cargo-pgrx puts its files is not.
 cargo_pgrx_package() {
-    cargo pgrx package --pg-config "$1" --out-dir "$2" 2>&1 >/dev/null |
+    cargo pgrx package --profile "$PROFILE" --pg-config "$1" --out-dir "$2" 2>&1 >/dev/null |
         sed -u '/Using.*PgConfig/d; /Discovered/d; /Writing/d' >&2
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Workers come and go with what DDL does to the extension and to databases: they stop no statement, leave nothing behind, and a
 # copy of a database does not fire what the original fires.
+# Long: `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 noted="SELECT count(*), count(DISTINCT instance) FROM happened"

@@ -4,6 +4,7 @@
 #
 # How it was looked for: every place where text, bytes or a datum becomes a value of the engine (docs/security.md lists
 # them) has a line below, read at once, twice and a hundred times its bound, in many small pieces and in one large one.
+# Long: `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # restart_within MEGABYTES: the server again, no process of which gets more addresses than these.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Partitions that move from one server to another by a two-phase commit: undone, done, with both servers or either
 # of them killed between the phases, and again and again while clients use the keys. No order is lost, doubled or misplaced, and each timer fires once.
+# Long: `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/nodes.sh"
 make_nodes

@@ -2,6 +2,7 @@
 # The scripts of examples/scale/, as a user runs them: three nodes behind PL/Proxy and PgBouncer. Clients that know no node go on while a
 # node is added, partitions move, a node is split, and one is lost. After that each order is on one node, that of its key, and was
 # shipped once.
+# Long: `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 scale=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../examples/scale" && pwd)
 export PGBOUNCER=$RUN/routers/pgbouncer

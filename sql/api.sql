@@ -364,6 +364,12 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_delete_instance';
 
 COMMENT ON FUNCTION wf_delete_instance(uuid, boolean) IS 'cancel an instance and remove all traces of it; false if there is none';
 
+CREATE FUNCTION wf_erase(correlation_id text DEFAULT NULL, actor text DEFAULT NULL, pseudonym text DEFAULT NULL, force boolean DEFAULT false, max integer DEFAULT 1000)
+RETURNS TABLE (table_name text, erased bigint, kept bigint) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_erase';
+
+COMMENT ON FUNCTION wf_erase(text, text, text, boolean, integer) IS
+    'remove what has a correlation id, or replace an actor by a pseudonym, in about so many instances; returns the numbers of rows, none when nothing is left';
+
 CREATE FUNCTION wf_run_due(max integer DEFAULT 1000)
 RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_run_due';
 

@@ -35,7 +35,7 @@ AS $$
     SELECT 'function', f.name, 'EXECUTE', NULL
     FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
-                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_export_version', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
+                       'wf_enqueue_bookmark', 'wf_erase', 'wf_explain', '_explain', 'wf_export', 'wf_export_version', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
                        'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_override_task', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_invoker', '_grant_invoker', 'wf_revoke_invoker', '_revoke_invoker', 'wf_grant_worker', '_grant_worker',
                       'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due', 'wf_save_draft',

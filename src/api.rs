@@ -17,6 +17,7 @@ mod alterations;
 mod audit;
 mod calls;
 mod definitions;
+mod erasure;
 mod http;
 mod instances;
 mod journal;

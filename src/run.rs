@@ -32,6 +32,7 @@ mod create;
 pub mod delete;
 pub mod deliver;
 pub mod due_bookmark;
+pub mod erase;
 pub mod fire;
 mod front;
 pub mod gone;

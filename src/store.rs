@@ -16,6 +16,7 @@ pub mod compensations;
 pub mod dead_letters;
 pub mod definitions;
 pub mod due;
+pub mod erasure;
 pub mod event_grants;
 pub mod history;
 pub mod identity;

@@ -12,9 +12,11 @@ use uuid::Uuid;
 use crate::value::Json;
 
 mod act;
+mod erasure;
 mod packed;
 
 pub use act::{Act, ActKind, Identity};
+pub use erasure::replace_actor;
 pub use packed::{Row, decode, decode_act, encode};
 
 /// Something that happened in a burst, as the journal keeps it.

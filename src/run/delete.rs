@@ -13,7 +13,7 @@ use crate::pg::{PgError, role};
 use crate::run::cancel::cancel_tree;
 use crate::run::{Session, acts, running};
 use crate::store::instances::{self, InstanceRow};
-use crate::store::removal::{self, Counts};
+use crate::store::removal::{self, Tally};
 use crate::store::{incidents, owners};
 
 /// What a deletion did.
@@ -23,12 +23,8 @@ pub struct Deletion {
     pub instances: Vec<Uuid>,
     /// Their correlation ids.
     pub keys: Vec<String>,
-    /// The number of children that stay, because the caller may not delete them.
-    pub children_kept: u64,
-    /// What else it removed.
-    pub removed: Counts,
-    /// What else stays, because other roles have sent it.
-    pub kept: Counts,
+    /// The rows that it removed, and those that stay because the caller may not delete them.
+    pub tally: Tally,
 }
 
 /// Cancels an instance and removes it with its children and with all that belongs to them, and tells the caller what
@@ -66,10 +62,11 @@ pub fn delete_tree(session: &mut Session, instance_id: Uuid, force: bool) -> Res
     for id in &ids {
         warn_of_dropped_work(*id);
     }
-    let removed = removal::remove(&ids);
+    let mut tally = removal::remove(&ids);
+    tally.add_kept("instances", children_kept);
     rows.iter().try_for_each(acts::record_deletion)?;
     let keys = rows.into_iter().filter_map(|row| row.instance.correlation_id).collect();
-    Ok(Some(Deletion { instances: ids, keys, children_kept, removed, kept: Counts::default() }))
+    Ok(Some(Deletion { instances: ids, keys, tally }))
 }
 
 /// An instance, which the caller may delete, with those below it, as far as the caller may delete them, and the number
@@ -115,7 +112,16 @@ fn warn_of_dropped_work(instance_id: Uuid) {
 }
 
 impl Deletion {
-    /// Removes stimuli and answers for correlation ids, of roles whose rights the caller has.
+    /// Adds another deletion.
+    pub fn add(&mut self, other: Option<Self>) {
+        let Some(other) = other else { return };
+        self.instances.extend(other.instances);
+        self.keys.extend(other.keys);
+        self.tally.add(&other.tally);
+    }
+
+    /// Removes stimuli and answers for correlation ids, of roles whose rights the caller has. Those of other roles are
+    /// counted for callers that may read everything.
     pub fn remove_keyed(&mut self, keys: &[String]) {
         if keys.is_empty() {
             return;
@@ -123,40 +129,44 @@ impl Deletion {
         let who = role::current();
         let mut senders = removal::owners_of_keys(keys);
         senders.retain(|sender| access::is_member(who, &owners::by_id(*sender)));
-        let (removed, kept) = removal::remove_keyed(keys, &senders);
-        self.removed.add(removed);
-        self.kept.add(kept);
+        let tally = removal::remove_keyed(keys, &senders);
+        for (table, rows) in tally.tables() {
+            self.tally.add_done(table, rows.done);
+            self.tally.add_kept(table, if role::reads_all_data(who) { rows.kept } else { 0 });
+        }
     }
 
     /// Tells the caller what went with the instance that it named, and what stays.
     fn tell(&self, instance_id: Uuid) {
-        let children = self.instances.len() as u64 - 1;
-        if children + self.removed.total() > 0 {
+        let deleted = listed(|table| match table {
+            "instances" => self.instances.len() as u64 - 1,
+            _ => self.tally.of(table).done,
+        });
+        if !deleted.is_empty() {
             let message = format!("deletion of workflow instance {instance_id} cascades to other rows");
-            notice(PgError::new("00000", message).detail(format!("Deleted {}.", listed(children, self.removed))));
+            notice(PgError::new("00000", message).detail(format!("Deleted {deleted}.")));
         }
-        if self.children_kept + self.kept.total() > 0 {
+        let kept = listed(|table| self.tally.of(table).kept);
+        if !kept.is_empty() {
             let message = format!("not all that belongs to workflow instance {instance_id} was deleted");
-            let stays = listed(self.children_kept, self.kept);
             notice(
                 PgError::new("00000", message)
-                    .detail(format!("Of other roles it leaves {stays}."))
+                    .detail(format!("Of other roles it leaves {kept}."))
                     .hint("Members of these roles and superusers can delete it."),
             );
         }
     }
 }
 
-/// Numbers of things in words, such as `2 child instances, 1 answer of wf_call`.
-fn listed(children: u64, counts: Counts) -> String {
-    let Counts { stimuli, dead_letters, answers } = counts;
-    let named = [
-        (children, "child instance", "child instances"),
-        (stimuli, "stimulus in the queue", "stimuli in the queue"),
-        (dead_letters, "dead letter", "dead letters"),
-        (answers, "answer of wf_call", "answers of wf_call"),
+/// Numbers of rows in words, such as `2 child instances, 1 answer of wf_call`.
+fn listed(count: impl Fn(&'static str) -> u64) -> String {
+    let tables = [
+        ("instances", "child instance", "child instances"),
+        ("bookmark_queue", "stimulus in the queue", "stimuli in the queue"),
+        ("dead_letters", "dead letter", "dead letters"),
+        ("messages", "answer of wf_call", "answers of wf_call"),
     ];
-    let there = named.into_iter().filter(|(count, ..)| *count > 0);
+    let there = tables.into_iter().map(|(table, one, more)| (count(table), one, more)).filter(|(count, ..)| *count > 0);
     let words = there.map(|(count, one, more)| format!("{count} {}", if count == 1 { one } else { more }));
     words.collect::<Vec<_>>().join(", ")
 }

@@ -28,6 +28,32 @@ macro_rules! key_value {
     };
 }
 
+// As `tidy` in `slots.rs`: a slot that a lease has, or that a claim took within the period, stays.
+static FORGET_KEYS: Statement = Statement::new(
+    concat!(
+        "DELETE FROM workflow.slots WHERE id IN ( \
+             SELECT s.id FROM workflow.tasks t \
+             JOIN workflow.instances i ON i.id = t.instance_id JOIN workflow.definitions d ON d.id = i.definition_version_id \
+             JOIN workflow.limits k ON k.name = t.name AND k.owner = d.owner AND k.key IS NOT NULL \
+             JOIN workflow.slots s ON s.limit_id = k.id AND s.place = ANY (ARRAY['c' || ",
+        key_value!(),
+        ", 'r' || ",
+        key_value!(),
+        "]) \
+             WHERE t.instance_id = ANY ($1) AND (s.taken_at IS NULL OR s.taken_at < now() - k.per * INTERVAL '1 microsecond') \
+               AND NOT EXISTS (SELECT FROM workflow.bookmarks b \
+                               WHERE b.id = s.task AND b.token = s.token AND b.lease_until IS NOT NULL AND b.instance_id <> ALL ($1)) \
+             FOR UPDATE OF s SKIP LOCKED)"
+    ),
+    &[Type::UuidArray],
+);
+
+/// Removes slots that have the value of a key of tasks of these instances, which are about to be removed. A later claim
+/// makes those that it needs. Returns how many.
+pub fn forget_keys(instances: &[Uuid]) -> u64 {
+    FORGET_KEYS.run(&[Arg::Uuids(instances)])
+}
+
 mod slots;
 
 pub use slots::{LockedSlot, Need, SlotAvailability, ask, bind, rebuild, take};

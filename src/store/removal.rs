@@ -2,33 +2,53 @@
 //!
 //! Retention, `wf_delete_instance` and `wf_erase` remove instances here, so that none of them leaves a table out.
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Type};
-use crate::store::audit;
+use crate::store::{audit, limits};
 
-/// Numbers of rows that nobody sees with the instance, by which a call reports what it has removed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Stimuli in the queue.
-    pub stimuli: u64,
-    /// Dead letters.
-    pub dead_letters: u64,
-    /// Answers of `wf_call`.
-    pub answers: u64,
+/// Numbers of rows by table: those that were removed or changed, and those that stay.
+#[derive(Clone, Debug, Default)]
+pub struct Tally(BTreeMap<&'static str, Rows>);
+
+/// Numbers of rows of a table.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rows {
+    /// Those that were removed or changed.
+    pub done: u64,
+    /// Those that stay as they are, of other roles.
+    pub kept: u64,
 }
 
-impl Counts {
-    /// Adds those of another removal.
-    pub fn add(&mut self, other: Self) {
-        self.stimuli += other.stimuli;
-        self.dead_letters += other.dead_letters;
-        self.answers += other.answers;
+impl Tally {
+    /// Counts rows of a table that were removed or changed.
+    pub fn add_done(&mut self, table: &'static str, count: u64) {
+        self.0.entry(table).or_default().done += count;
     }
 
-    /// The number of all of them.
-    pub fn total(self) -> u64 {
-        self.stimuli + self.dead_letters + self.answers
+    /// Counts rows of a table that stay.
+    pub fn add_kept(&mut self, table: &'static str, count: u64) {
+        self.0.entry(table).or_default().kept += count;
+    }
+
+    /// Adds what another tally has counted.
+    pub fn add(&mut self, other: &Self) {
+        for (table, rows) in other.tables() {
+            self.add_done(table, rows.done);
+            self.add_kept(table, rows.kept);
+        }
+    }
+
+    /// The numbers of a table.
+    pub fn of(&self, table: &'static str) -> Rows {
+        self.0.get(table).copied().unwrap_or_default()
+    }
+
+    /// The tables that have rows, by name.
+    pub fn tables(&self) -> impl Iterator<Item = (&'static str, Rows)> {
+        self.0.iter().map(|(table, rows)| (*table, *rows)).filter(|(_, rows)| rows.done + rows.kept > 0)
     }
 }
 
@@ -63,30 +83,47 @@ static ADMISSIONS: Statement = Statement::new(
     &[Type::UuidArray],
 );
 
+/// Deletes the rows of a table that name instances.
+macro_rules! rows_of {
+    ($table:literal, $column:literal) => {
+        (
+            $table,
+            Statement::new(
+                concat!("DELETE FROM workflow.", $table, " WHERE ", $column, " = ANY ($1)"),
+                &[Type::UuidArray],
+            ),
+        )
+    };
+}
+
 // The row of the instance goes last.
-static ROWS: [Statement; 7] = [
-    Statement::new("DELETE FROM workflow.bookmarks WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.tasks WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.incidents WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.compensations WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.pauses WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.execution_log WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
-    Statement::new("DELETE FROM workflow.instances WHERE id = ANY ($1)", &[Type::UuidArray]),
+static ROWS: [(&str, Statement); 7] = [
+    rows_of!("bookmarks", "instance_id"),
+    rows_of!("tasks", "instance_id"),
+    rows_of!("incidents", "instance_id"),
+    rows_of!("compensations", "instance_id"),
+    rows_of!("pauses", "instance_id"),
+    rows_of!("execution_log", "instance_id"),
+    rows_of!("instances", "id"),
 ];
 
 /// Removes instances, which the caller has locked, and their rows in other tables. The audit keeps what was done to them.
-pub fn remove(ids: &[Uuid]) -> Counts {
+pub fn remove(ids: &[Uuid]) -> Tally {
+    let mut tally = Tally::default();
     if ids.is_empty() {
-        return Counts::default();
+        return tally;
     }
     audit::keep(ids);
     let run = |statement: &'static Statement| statement.run(&[Arg::Uuids(ids)]);
     // These look for bookmarks and tasks.
-    let stimuli = STIMULI.iter().map(run).sum();
-    let dead_letters = DEAD_LETTERS.iter().map(run).sum();
-    run(&ADMISSIONS);
-    ROWS.iter().for_each(|statement| _ = run(statement));
-    Counts { stimuli, dead_letters, answers: 0 }
+    tally.add_done("bookmark_queue", STIMULI.iter().map(run).sum());
+    tally.add_done("dead_letters", DEAD_LETTERS.iter().map(run).sum());
+    tally.add_done("slots", limits::forget_keys(ids));
+    tally.add_done("admissions", run(&ADMISSIONS));
+    for (table, statement) in &ROWS {
+        tally.add_done(table, run(statement));
+    }
+    tally
 }
 
 static UNUSED: Statement = Statement::new(
@@ -157,12 +194,16 @@ static COUNT_KEYED: [Statement; 3] = [
     ),
 ];
 
-/// Removes stimuli and answers of these roles that are for correlation ids and name no instance. Returns the numbers of
-/// those removed, and of those that other roles have sent.
-pub fn remove_keyed(keys: &[String], owners: &[i32]) -> (Counts, Counts) {
-    let count = |[stimuli, dead_letters, answers]: &'static [Statement; 3]| {
-        let run = |statement: &'static Statement| statement.run(&[Arg::Texts(keys), Arg::Integers(owners)]);
-        Counts { stimuli: run(stimuli), dead_letters: run(dead_letters), answers: run(answers) }
-    };
-    (count(&KEYED), count(&COUNT_KEYED))
+/// Removes stimuli and answers of these roles that are for correlation ids and name no instance. Counts those that other
+/// roles have sent.
+pub fn remove_keyed(keys: &[String], owners: &[i32]) -> Tally {
+    let mut tally = Tally::default();
+    let run = |statement: &'static Statement| statement.run(&[Arg::Texts(keys), Arg::Integers(owners)]);
+    for (table, (delete, others)) in
+        ["bookmark_queue", "dead_letters", "messages"].into_iter().zip(KEYED.iter().zip(&COUNT_KEYED))
+    {
+        tally.add_done(table, run(delete));
+        tally.add_kept(table, run(others));
+    }
+    tally
 }

@@ -1,23 +1,9 @@
 -- What wf_delete_instance takes along: children, stimuli that are kept, dead letters, answers of wf_call. It says so.
-\set ON_ERROR_STOP off
 SELECT * FROM wf_define('{"definitionId": "letter", "root": {"id": "sign", "type": "RunTask", "taskName": "Sign", "payload": {"object": {"for": "Zelda Zapp"}}}}');
 SELECT * FROM wf_define('{"definitionId": "contract", "root": [
     {"id": "send", "type": "ExecuteWorkflow", "workflowDefinitionId": "letter", "waitForCompletion": true, "correlationId": {"js": "getCorrelationId()"}, "input": {"object": {"customer": "Zelda Zapp"}}}]}');
 
--- In which tables does a text occur?
-CREATE FUNCTION tables_with(wanted text) RETURNS TABLE (name name) LANGUAGE plpgsql AS $$
-DECLARE
-    has boolean;
-BEGIN
-    FOR name IN SELECT c.relname FROM pg_class AS c WHERE c.relnamespace = 'workflow'::regnamespace AND c.relkind = 'r' ORDER BY 1 LOOP
-        -- A bytea is text in the escape format.
-        EXECUTE format('SELECT EXISTS (SELECT FROM workflow.%I AS t WHERE strpos(t::text, $1) > 0)', name) INTO has USING wanted;
-        IF has THEN
-            RETURN NEXT;
-        END IF;
-    END LOOP;
-END $$;
-SET bytea_output = escape;
+\i tests/regress/include/tables_with.sql
 
 -- An answer of wf_call starts it, so that the answer is kept.
 SELECT wf_call('case-1', 'm1', 'start', 'contract', '{"customer": "Zelda Zapp"}') ->> 'instance_id' AS i \gset

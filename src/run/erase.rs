@@ -1,0 +1,178 @@
+//! Erasing a case, which is what has a correlation id, or a person, who is an actor.
+//!
+//! Each call does a part: it erases so many instances at the most, and what belongs to none. It is repeated until
+//! nothing is left that it may erase.
+
+use std::cell::RefCell;
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::access::instance::{self, Subject};
+use crate::access::{self, Operation, person};
+use crate::compiled;
+use crate::error;
+use crate::pg::error::notice;
+use crate::pg::rows::Wait;
+use crate::pg::{PgError, interrupt, role};
+use crate::run::delete::{self, Deletion};
+use crate::run::{Session, running};
+use crate::store::audit::{self, NewAct};
+use crate::store::erasure::{self, Replacement};
+use crate::store::instances;
+use crate::store::removal::Tally;
+use crate::store::{owners, removal, route};
+
+/// Instances that are searched for an actor together.
+const PAGE: i64 = 100;
+
+/// The ids in `workflow.owners` of the roles whose rights the caller has.
+fn own() -> Vec<i32> {
+    let who = role::current();
+    owners::ids().into_iter().filter(|id| access::is_member(who, &owners::by_id(*id))).collect()
+}
+
+/// Erases the instances with a correlation id that the caller may delete, at most about so many, and then what else is
+/// for it.
+///
+/// # Errors
+/// 55006 if one of them has work to compensate and `force` is not given, or if its burst is running.
+pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> Result<Tally, PgError> {
+    route::require(Some(key))?;
+    let who = role::current();
+    let (mut all, mut is_last) = (Deletion::default(), true);
+    for id in erasure::instances(key) {
+        interrupt::check();
+        // It may have gone with its parent.
+        let Some(row) = instances::get(id) else { continue };
+        let compiled = compiled::of_version(row.definition_version_id)?;
+        let subject = Subject::of(&row, &compiled);
+        if !instance::permits(who, Operation::Delete, subject) {
+            all.tally.add_kept("instances", u64::from(instance::permits(who, Operation::SeeOutcome, subject)));
+            continue;
+        }
+        if all.instances.len() >= max {
+            is_last = false;
+            break;
+        }
+        all.add(delete::delete_tree(session, id, force)?);
+    }
+    let owners = own();
+    if is_last {
+        let mut keys = removal::unused_keys(&all.keys);
+        keys.retain(|other| other != key);
+        keys.push(key.to_owned());
+        all.remove_keyed(&keys);
+        all.tally.add_done("triggers", erasure::remove_schedules(key, &owners));
+    }
+    all.tally.add_done("audit_log", erasure::empty_audit(&owners, key, &all.instances));
+    record("erase case", &all.tally, None)?;
+    Ok(all.tally)
+}
+
+thread_local! {
+    /// The pseudonym that this session has made for an actor, and how far its search for it came.
+    static PROGRESS: RefCell<Option<Progress>> = const { RefCell::new(None) };
+}
+
+/// How far an erasure came.
+#[derive(Clone)]
+struct Progress {
+    actor: String,
+    pseudonym: String,
+    after: Uuid,
+}
+
+impl Progress {
+    /// Goes on where the last call of the session for the same actor stopped.
+    fn resume(actor: &str, pseudonym: Option<&str>) -> Self {
+        let last = PROGRESS.with_borrow(Clone::clone).filter(|last| last.actor == actor);
+        let last = last.filter(|last| pseudonym.is_none_or(|pseudonym| pseudonym == last.pseudonym));
+        last.unwrap_or_else(|| Self {
+            actor: actor.to_owned(),
+            pseudonym: pseudonym.map_or_else(new_pseudonym, str::to_owned),
+            after: Uuid::nil(),
+        })
+    }
+}
+
+/// A name from which nothing follows.
+fn new_pseudonym() -> String {
+    format!("erased-{}", Uuid::new_v4().simple())
+}
+
+/// Replaces an actor by a pseudonym in the rows that the caller may erase, in so many instances at the most and then in
+/// what belongs to none.
+///
+/// # Errors
+/// XX001 if a row of a journal cannot be decoded.
+pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, max: usize) -> Result<Tally, PgError> {
+    // It takes only locks that are free.
+    session.has_waited = true;
+    let mut progress = Progress::resume(actor, pseudonym);
+    let replacement = Replacement::new(actor, &progress.pseudonym);
+    let (owners, reads_all) = (own(), role::reads_all_data(role::current()));
+    let (mut tally, mut changed, mut busy) = (Tally::default(), 0, 0);
+    let is_last = loop {
+        let page = replacement.find(progress.after, &owners, reads_all, PAGE);
+        let Some(last) = page.last() else { break true };
+        progress.after = last.id;
+        for found in page {
+            interrupt::check();
+            if !found.is_managed {
+                tally.add_kept("instances", 1);
+                continue;
+            }
+            if running::contains(found.id) || instances::lock_with(found.id, Wait::Skip).is_none() {
+                busy += 1;
+                continue;
+            }
+            let replaced = replacement.in_instance(found.id).map_err(|failed| error::burst(failed, found.id))?;
+            changed += usize::from(replaced.tables().next().is_some());
+            tally.add(&replaced);
+        }
+        if changed >= max {
+            break false;
+        }
+    };
+    if is_last {
+        progress.after = Uuid::nil();
+        tally.add(&replacement.in_other_rows(&owners, i64::try_from(max).unwrap_or(i64::MAX)));
+    }
+    PROGRESS.set(Some(progress));
+    record("erase actor", &tally, Some(&replacement))?;
+    if busy > 0 {
+        tell_busy(busy);
+    }
+    Ok(tally)
+}
+
+/// Records an erasure in the audit, without what it has erased.
+fn record(kind: &str, tally: &Tally, replacement: Option<&Replacement>) -> Result<(), PgError> {
+    let rows: Map<String, Value> = tally
+        .tables()
+        .filter(|(_, rows)| rows.done > 0)
+        .map(|(table, rows)| (table.to_owned(), json!(rows.done)))
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut by = person::current()?;
+    let mut detail = json!({ "rows": rows });
+    if let Some(replacement) = replacement {
+        detail["pseudonym"] = json!(replacement.pseudonym());
+        // Whoever erases himself is not named by that.
+        by.actor = by.actor.map(|actor| replacement.of(actor));
+    }
+    audit::add(&by, &NewAct { kind, owner: Some(owners::current_id()), detail: Some(&detail), ..NewAct::default() });
+    Ok(())
+}
+
+fn tell_busy(count: usize) {
+    let what = if count == 1 { "instance was" } else { "instances were" };
+    notice(
+        PgError::new("00000", format!("{count} workflow {what} left out"))
+            .detail("Other sessions hold them, or another node has them.")
+            .hint("Run wf_erase again."),
+    );
+}

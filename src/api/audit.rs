@@ -64,7 +64,7 @@ fn is_about(act: ActKind, event: &Event) -> bool {
         ActKind::Override | ActKind::Alter => event.kind == EventKind::Altered,
         ActKind::Migrate => event.kind == EventKind::Migrated,
         ActKind::SetOwner => event.kind == EventKind::OwnerChanged,
-        ActKind::Start | ActKind::Retry => false,
+        ActKind::Start | ActKind::Retry | ActKind::Claim => false,
     }
 }
 

@@ -25,7 +25,7 @@ fn wanted(call: &Call) -> Result<MigrationOptions, PgError> {
         PgError::new("22023", format!("argument \"timers\" must be \"keep\" or \"anew\", not \"{timers}\""))
     })?;
     let dry_run = call.required("dry_run")?;
-    Ok(MigrationOptions { version: call.arg("version"), mapping, timers, dry_run, reason: None })
+    Ok(MigrationOptions { version: call.arg("version"), mapping, timers, dry_run, reason: None, by: None })
 }
 
 fn migrate_one(call: &Call) -> Result<Returned, PgError> {

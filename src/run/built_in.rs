@@ -16,7 +16,7 @@ use crate::store::schedules::COMMANDS;
 #[derive(Debug)]
 pub struct BuiltIn {
     /// Logical id.
-    id: &'static str,
+    pub id: &'static str,
     /// What it is for, for messages.
     pub purpose: &'static str,
     document: fn() -> Value,

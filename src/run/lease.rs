@@ -210,7 +210,7 @@ impl<'a> TaskClaim<'a> {
             if self.unreadable.contains(&claimable.version) || self.given.contains_key(&claimable.task) {
                 continue;
             }
-            let terms = Terms { until: self.until, worker: self.worker, named: None };
+            let terms = Terms { until: self.until, worker: self.worker, named: None, act: None };
             match take(session, search, claimable, locked, &terms, &mut self.later) {
                 Ok(None) => {
                     self.passed += 1;

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::instance::compensation::Record;
-use workflow_engine::journal::{ActKind, Event, EventKind};
+use workflow_engine::journal::{ActKind, Event, EventKind, Identity};
 use workflow_engine::migration::{Mapping, Migration, Moved, Problem, Severity, Timers, Waits, is_refused};
 use workflow_engine::stimulus::{RETRY, START_TIMEOUT};
 
@@ -50,6 +50,8 @@ pub struct MigrationOptions {
     pub dry_run: bool,
     /// Why, for the journal.
     pub reason: Option<String>,
+    /// Who has asked for it, if it was not this call.
+    pub by: Option<Identity>,
 }
 
 /// Moves an instance to another version, and returns what the operator should know.
@@ -97,6 +99,7 @@ struct VersionChange {
     new: Rc<Compiled>,
     migration: Migration,
     reason: Option<String>,
+    by: Option<Identity>,
 }
 
 /// An instance that is in the new version in memory, and in the old one in the tables.
@@ -113,7 +116,7 @@ impl VersionChange {
         let programs = (old.program.clone(), new.program.clone());
         let check = &mut interrupt::check;
         let migration = Migration::new(programs.0, programs.1, new.row.version, &wanted.mapping, wanted.timers, check);
-        Self { old, new, migration, reason: wanted.reason.clone() }
+        Self { old, new, migration, reason: wanted.reason.clone(), by: wanted.by.clone() }
     }
 
     /// Moves an instance in memory, and says what stands against it.
@@ -212,7 +215,10 @@ impl VersionChange {
         row.activation_key = self.key(row);
         row.definition_version_id = self.new.row.id;
         let event = self.event();
-        let act = session.has_caller().then(|| session.act(ActKind::Migrate)).transpose()?;
+        let act = match &self.by {
+            Some(by) => Some(Session::act_of(ActKind::Migrate, by.clone())),
+            None => session.has_caller().then(|| session.act(ActKind::Migrate)).transpose()?,
+        };
         if let Some(act) = &act {
             acts::require_actor(&act.by, act.kind, &self.new)?;
         }

@@ -27,7 +27,8 @@ pub fn create_due(
     input: Map<String, Value>,
 ) -> Result<(), PgError> {
     let id = session.new_id();
-    let mut row = new_row(id, compiled, owner, Some(correlation_id), None, input, None, Starter::default())?;
+    let starter = Starter::of(&session.identity()?, &owner);
+    let mut row = new_row(id, compiled, owner, Some(correlation_id), None, input, None, starter)?;
     let now = session.now;
     create_pending(session, &mut row, compiled, &StartPoint::ROOT, None, now);
     tell_how_to_fire();

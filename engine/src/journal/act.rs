@@ -44,11 +44,13 @@ pub enum ActKind {
     Migrate,
     /// Gave the instance to another owner.
     SetOwner,
+    /// Claimed a task for people.
+    Claim,
 }
 
 impl ActKind {
     /// All kinds. A kind is stored by its place here, counted from 1: add at the end only.
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Start,
         Self::Complete,
         Self::Fail,
@@ -63,6 +65,7 @@ impl ActKind {
         Self::Alter,
         Self::Migrate,
         Self::SetOwner,
+        Self::Claim,
     ];
 
     /// The number by which it is stored.
@@ -92,6 +95,7 @@ impl ActKind {
             Self::Alter => "alter",
             Self::Migrate => "migrate",
             Self::SetOwner => "set owner",
+            Self::Claim => "claim task",
         }
     }
 }

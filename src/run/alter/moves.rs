@@ -24,7 +24,14 @@ impl Moves {
     /// Begins to move instances to a version, for a reason that the journal keeps.
     pub fn new(target: &TargetVersion, dry_run: bool, reason: Option<String>) -> Self {
         let TargetVersion { version, mapping, timers } = target;
-        let wanted = MigrationOptions { version: *version, mapping: mapping.clone(), timers: *timers, dry_run, reason };
+        let wanted = MigrationOptions {
+            version: *version,
+            mapping: mapping.clone(),
+            timers: *timers,
+            dry_run,
+            reason,
+            by: None,
+        };
         Self { wanted: Rc::new(wanted), batches: HashMap::new() }
     }
 

@@ -7,6 +7,7 @@
 use std::slice;
 
 use uuid::Uuid;
+use workflow_engine::journal::{Act, ActKind};
 
 use super::{NewLease, TaskClaim, Terms, begin, take};
 use crate::access::people;
@@ -14,7 +15,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, role};
 use crate::run::gone::{self, Missing};
 use crate::run::limits::Search;
-use crate::run::{Session, paused, running};
+use crate::run::{Session, acts, paused, running};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, ClaimableTask, Held};
 use crate::store::route;
@@ -41,7 +42,11 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
     }
     // The call may have waited: the lease begins now.
     let mut claim = TaskClaim::new(worker.as_deref(), 1, lease, Timestamp::from(clock::now()));
-    let terms = Terms { until: claim.until, worker: claim.worker, named: Some((&row, &compiled)) };
+    let act = match claimable.is_assigned {
+        true => Some(Act { subject: Some(task), ..acts::of_call(session, ActKind::Claim, &compiled)? }),
+        false => None,
+    };
+    let terms = Terms { until: claim.until, worker: claim.worker, named: Some((&row, &compiled)), act };
     let taken = take(session, &mut search, &claimable, None, &terms, &mut claim.later)?;
     let Some(taken) = taken else { return Err(not_taken(&mut search, &claimable)?) };
     claim.note(task, taken);

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 use workflow_engine::execution;
+use workflow_engine::journal::Act;
 
 use super::attempt::{NextAttempt, attempt_of_claim};
 use crate::access::people;
@@ -13,6 +14,7 @@ use crate::run::limits::Search;
 use crate::run::{Session, running};
 use crate::store::assignments::Assignment;
 use crate::store::instances::{self, InstanceRow};
+use crate::store::journal;
 use crate::store::leases::{self, ClaimableTask, Held, Lease};
 use crate::store::{bookmarks, limits, route};
 
@@ -27,6 +29,8 @@ pub struct Terms<'a> {
     pub worker: Option<&'a str>,
     /// The instance of the task, and its definition, if the worker has named the task.
     pub named: Option<(&'a InstanceRow, &'a Compiled)>,
+    /// What the journal records of the claim. A worker's claim is no act of a person, and nothing records it.
+    pub act: Option<Act>,
 }
 
 impl Terms<'_> {
@@ -67,8 +71,9 @@ pub fn take(
     let until = terms.until;
     let next = attempt_of_claim(claimable, until)?;
     let NextAttempt { attempt, max_attempts, is_last, .. } = next;
-    let row = if next.needs_instance() { instances::lock_with(claimable.instance, Wait::Skip) } else { None };
-    if next.needs_instance() && row.is_none() {
+    let needs_instance = next.needs_instance() || terms.act.is_some();
+    let row = if needs_instance { instances::lock_with(claimable.instance, Wait::Skip) } else { None };
+    if needs_instance && row.is_none() {
         return Ok(None);
     }
     let Some(held) = locked.or_else(|| leases::lock(claimable.task, Wait::Skip)) else { return Ok(None) };
@@ -86,6 +91,11 @@ pub fn take(
         }
         if leases::remove_start(&held.instance, &held.execution) {
             execution::drop_lease(&mut row.instance, held.execution);
+        }
+        if let Some(act) = &terms.act {
+            let seq = journal::take_rows(&mut row.instance, Some(act), 0);
+            let now = session.timestamp();
+            rows::write(|writer| journal::append(writer, &row.instance.id, seq, Some(act), &[], now));
         }
         instances::save_state(&row.instance);
     }

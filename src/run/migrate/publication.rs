@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
+use workflow_engine::journal::Identity;
 use workflow_engine::migration::{Mapping, Timers};
 
 use crate::access;
@@ -55,6 +56,14 @@ pub fn end_others(session: &mut Session, definition_id: &str) -> Result<(), PgEr
         }
     }
     Ok(())
+}
+
+/// Who has published the version: the starter of the instance whose burst asks for the batch.
+fn publisher() -> Option<Identity> {
+    let row =
+        running::bursts().pop().and_then(instances::get).filter(|row| row.definition_id == built_in::MIGRATION.id)?;
+    let role = row.starter.role.unwrap_or(row.owner.id).unsigned_abs();
+    Some(Identity { role, login: None, actor: row.starter.actor })
 }
 
 /// What one batch leaves for the next one.
@@ -122,6 +131,7 @@ pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress:
         timers: Timers::Keep,
         dry_run: false,
         reason: None,
+        by: publisher(),
     };
     let results = migrate_all(session, &all, wanted)?;
     progress.count(&results);

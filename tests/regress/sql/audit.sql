@@ -82,6 +82,45 @@ RESET client_min_messages;
 SELECT wf_set_owner('instance', :'instance', 'regress_app') \g /dev/null
 SELECT kind, role, detail FROM workflow.audit WHERE instance_id = :'instance' AND kind = 'set owner';
 
+-- Whoever claims a task for people is on record. A worker's claim is no act of a person, but its answer is one.
+\c - regress_deploy
+SELECT wf_define('{"definitionId": "offer", "root": [
+    {"id": "check", "type": "RunTask", "taskName": "Check", "candidates": ["sales"]},
+    {"id": "print", "type": "RunTask", "taskName": "Print"}]}') \g /dev/null
+SELECT wf_grant('offer', 'regress_app', '{start,resume,read}') \g /dev/null
+\c - regress_app
+SELECT wf_start('offer') AS instance \gset
+SELECT task_id AS task FROM workflow.open_tasks WHERE name = 'Check' \gset
+SELECT token FROM wf_set_actor('dora'), LATERAL wf_claim_task(:'task', worker => 'tablet') \gset
+SELECT status FROM wf_set_actor('dora'), LATERAL wf_complete_task(:'task', '1', token => :'token');
+SELECT token, task_id AS task FROM wf_claim_tasks('{Print}', 'printer', 1) \gset
+-- So are the answers of wf_complete_tasks and wf_call, and what wf_call starts.
+SELECT outcome FROM wf_set_actor('printer 7'), LATERAL wf_complete_tasks(jsonb_build_array(jsonb_build_object('taskId', :'task', 'token', :'token')));
+:acts :'instance' ORDER BY at;
+SELECT wf_call('C-1', '1', 'start', 'offer') ->> 'instance_id' AS instance FROM wf_set_actor('eve') \gset
+SELECT task_id AS task FROM workflow.open_tasks WHERE instance_id = :'instance' \gset
+SELECT wf_call('C-1', '2', 'task', :'task', '1') ->> 'sub_status' AS sub_status FROM wf_set_actor('fay');
+-- The same message again does nothing, whoever sends it.
+SELECT wf_call('C-1', '2', 'task', :'task', '1') ->> 'sub_status' AS sub_status FROM wf_set_actor('gus');
+:acts :'instance' ORDER BY at;
+-- A migration of many instances is that of the caller, and one that publishing sets off is the publisher's.
+\c - postgres
+GRANT SET ON PARAMETER workflow.actor TO regress_deploy;
+\c - regress_deploy
+SELECT wf_define('{"definitionId": "offer", "root": [
+    {"id": "check", "type": "RunTask", "taskName": "Check", "candidates": ["sales"]},
+    {"id": "print", "type": "RunTask", "taskName": "Print twice"}]}') \g /dev/null
+SELECT outcome FROM wf_set_actor('hal'), LATERAL wf_migrate_all('offer') WHERE instance_id = :'instance';
+BEGIN;
+SET LOCAL workflow.actor = 'ida';
+SELECT wf_define('{"definitionId": "offer", "options": {"migrate": "auto"}, "root": [
+    {"id": "check", "type": "RunTask", "taskName": "Check", "candidates": ["sales"]},
+    {"id": "print", "type": "RunTask", "taskName": "Print thrice"}]}') \g /dev/null
+COMMIT;
+SELECT wf_run_due() > 0 AS fired FROM wf_set_actor('jo');
+SELECT kind, role, actor, detail FROM workflow.audit WHERE instance_id = :'instance' AND kind = 'migrate' ORDER BY at;
+SELECT started_by, started_actor FROM workflow.instance_list WHERE definition_id = 'Workflow.MigrateInstances';
+
 -- It does not depend on options.journal, and outlives the rows of the journal.
 \c - regress_deploy
 SELECT wf_define('{"definitionId": "loop", "options": {"journal": {"level": "none", "keep": 10}}, "root":
@@ -107,7 +146,7 @@ SELECT kind, count(*) FROM workflow.audit WHERE instance_id = :'instance' GROUP 
 CREATE TEMP TABLE before AS SELECT * FROM workflow.audit;
 CREATE FUNCTION is_here(key text) RETURNS boolean LANGUAGE sql RETURN key = 'L-1';
 SELECT wf_keep_instances('is_here(text)', keyless => false) > 0 AS removed;
-SELECT correlation_id FROM workflow.instances;
+SELECT correlation_id FROM workflow.instances ORDER BY 1;
 TABLE before EXCEPT TABLE workflow.audit;
 SET workflow.retention = '1h';
 SELECT set_config('workflow.now', (now() + interval '2 hours')::text, false) \g /dev/null
@@ -161,4 +200,4 @@ SELECT set_config('workflow.now', (now() + interval '25 hours')::text, false) \g
 SELECT wf_run_due() \g /dev/null
 SELECT count(*) FROM workflow.audit_log;
 SELECT * FROM wf_check();
-REVOKE SET ON PARAMETER workflow.actor FROM regress_app;
+REVOKE SET ON PARAMETER workflow.actor FROM regress_app, regress_deploy;

@@ -13,6 +13,7 @@ use crate::store::owners::Owner;
 use crate::store::schedules::COMMANDS;
 
 pub mod child;
+pub mod exclusion;
 pub mod hearing;
 pub mod instance;
 pub mod lending;

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 pub(crate) mod descriptor;
 mod designer;
+mod excluded;
 pub(crate) mod handle;
 
 pub use descriptor::{
@@ -25,6 +26,7 @@ pub use descriptor::{
     PartCondition, PartList, Special,
 };
 pub use designer::DesignerField;
+pub use excluded::Excluded;
 pub(crate) use handle::locate;
 pub use handle::{FromInput, Input, NonEmpty, Output, Port};
 
@@ -150,6 +152,15 @@ pub trait Activity: Sync {
     fn judge(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
         let _ = answer;
         Ok(None)
+    }
+
+    /// Who must not answer the tasks that an activity with these inputs opens.
+    ///
+    /// # Errors
+    /// 22023 if the input that says so cannot be read.
+    fn excluded(&self, inputs: &[Option<Expression>]) -> Result<Vec<Excluded>, Fault> {
+        let _ = inputs;
+        Ok(Vec::new())
     }
 
     /// The retry policy that an activity with these inputs has if its definition gives it none.

@@ -24,6 +24,7 @@ mod connections;
 mod constant;
 mod content;
 mod custom;
+mod exclusion;
 mod export;
 mod expression;
 mod flow_mode;
@@ -152,6 +153,7 @@ fn read(
         triggers.extend(starts.map(|(ix, _)| (NodeIx(ix), outline.pointer(ix as usize))));
     }
     let uses_sql = nodes.iter().any(|node| node.uses_sql);
+    let excludes_people = nodes.iter().any(exclusion::excludes);
     let mut program = Program {
         definition_id: identity.definition_id,
         version_id: text(members, "id").map(Into::into),
@@ -167,11 +169,13 @@ fn read(
         outcomes: settings.outcomes,
         size: link::size_of(document),
         uses_sql,
+        excludes_people,
         compensation: Default::default(),
     };
     if problems.count() == 0 {
         link::insert(&mut program, &outline, limits, problems);
         program.mark_shared_ids();
+        exclusion::check(&program, &outline, problems);
     }
     Some(program)
 }

@@ -98,6 +98,8 @@ pub struct Program {
     pub size: usize,
     /// Whether any activity or expression can run SQL or a SQL function of the user.
     pub uses_sql: bool,
+    /// Whether any of its tasks excludes people.
+    pub excludes_people: bool,
     /// What it can compensate, computed when it is asked for first.
     pub(crate) compensation: OnceLock<Compensation>,
 }

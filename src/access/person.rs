@@ -1,9 +1,9 @@
 //! Who acts, and whether two who act are the same person.
 
+use pgrx::pg_sys::Oid;
 use workflow_engine::journal::Identity;
 
 use crate::pg::{PgError, actor, role, session};
-use crate::store::instances::InstanceRow;
 use crate::store::owners;
 
 /// Who acts in this call.
@@ -17,13 +17,13 @@ pub fn current() -> Result<Identity, PgError> {
     Ok(Identity { role: id(role), login: (login != role).then(|| id(login)), actor })
 }
 
-#[allow(dead_code, reason = "the comparison of people stands on it")]
 /// What is known of someone who acted. A part that was not recorded is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
     /// The name for which an application vouches.
     pub actor: Option<String>,
-    /// The role of the session, by its id in `workflow.owners`.
+    /// The role of the session, by its id in `workflow.owners`, if it is another one and may not name actors. One that
+    /// may acts for many people.
     pub login: Option<i32>,
     /// The role whose rights were in force, by its id.
     pub role: Option<i32>,
@@ -31,27 +31,56 @@ pub struct Person {
 
 impl From<&Identity> for Person {
     fn from(who: &Identity) -> Self {
-        let id = |id: u32| i32::try_from(id).ok();
-        Self { actor: who.actor.clone(), login: id(who.login.unwrap_or(who.role)), role: id(who.role) }
+        let id = |id: u32| i32::try_from(id).unwrap_or_default();
+        Self::recorded(id(who.role), who.login.map(id), who.actor.clone())
     }
 }
 
-#[allow(dead_code, reason = "the comparison of people stands on it")]
 impl Person {
-    /// Whoever started an instance.
-    pub fn starter_of(row: &InstanceRow) -> Self {
-        Self { actor: row.starter.actor.clone(), login: None, role: Some(row.starter.role.unwrap_or(row.owner.id)) }
+    /// Whoever acted as a role, in a session of another login role if one is given.
+    pub fn recorded(role: i32, login: Option<i32>, actor: Option<String>) -> Self {
+        let names_actors = |login: &i32| role_of(*login).is_some_and(actor::may_be_set_by);
+        Self { actor, login: login.filter(|login| !names_actors(login)), role: Some(role) }
     }
 
-    /// Whether both are the same person. Between two who have actors, these decide. Otherwise they are the same if
-    /// their login roles, or their roles, are equal.
+    /// Whether both are the same person. Between two who have actors, these decide. Otherwise they are the same if a
+    /// role of one is a role of the other, unless both have taken their roles from a login role like that of a gateway.
     pub fn is_same(&self, other: &Self) -> bool {
-        let equal = |one: Option<i32>, other: Option<i32>| {
-            one.zip(other).is_some_and(|(one, other)| owners::are_same(one, other))
-        };
-        match (&self.actor, &other.actor) {
-            (Some(one), Some(other)) => one == other,
-            _ => equal(self.login, other.login) || equal(self.role, other.role),
+        if let (Some(one), Some(other)) = (&self.actor, &other.actor) {
+            return one == other;
+        }
+        self.has_role_of(other)
+            || equal(self.login, other.role)
+            || equal(self.role, other.login)
+            || equal(self.login, other.login) && self.inherits_role_of_either(other)
+    }
+
+    /// Whether both acted as the same role.
+    pub fn has_role_of(&self, other: &Self) -> bool {
+        equal(self.role, other.role)
+    }
+
+    /// Whether the login role has rights of the roles that were taken. That of a gateway inherits none of its users'.
+    fn inherits_role_of_either(&self, other: &Self) -> bool {
+        let Some(login) = self.login.and_then(role_of) else { return false };
+        let inherits = |role: i32| role_of(role).is_none_or(|role| role::has_rights_of(login, role));
+        self.role.into_iter().chain(other.role).any(inherits)
+    }
+
+    /// The actor, or else the role, for messages.
+    pub fn title(&self) -> String {
+        match (&self.actor, self.role) {
+            (Some(actor), _) => format!("\"{actor}\""),
+            (None, Some(role)) => format!("role \"{}\"", owners::by_id(role).title()),
+            (None, None) => "an unknown role".to_owned(),
         }
     }
+}
+
+fn equal(one: Option<i32>, other: Option<i32>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| owners::are_same(one, other))
+}
+
+fn role_of(owner: i32) -> Option<Oid> {
+    owners::by_id(owner).role()
 }

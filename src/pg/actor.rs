@@ -58,9 +58,7 @@ pub fn of_call() -> Result<Option<String>, PgError> {
 /// # Errors
 /// 42501 unless `session`, the role that vouches for the actor, may set the setting; 22023 if it is no name.
 pub fn fix(actor: &str, session: pg_sys::Oid) -> Result<(), PgError> {
-    // SAFETY: takes a C string and an oid, looks in the catalog.
-    let allowed = unsafe { pg_sys::pg_parameter_aclcheck(SETTING.as_ptr(), session, pg_sys::ACL_SET as _) };
-    if allowed != pg_sys::AclResult::ACLCHECK_OK {
+    if !may_be_set_by(session) {
         return Err(PgError::new("42501", "permission denied to set parameter \"workflow.actor\"")
             .hint("A superuser can run GRANT SET ON PARAMETER workflow.actor TO the role of the session."));
     }
@@ -68,6 +66,13 @@ pub fn fix(actor: &str, session: pg_sys::Oid) -> Result<(), PgError> {
         .map_err(|reason| PgError::new("22023", "invalid value for argument \"actor\"").detail(reason))?;
     FIXED.set(Some(actor.to_owned()));
     Ok(())
+}
+
+/// Whether a role may name actors.
+pub fn may_be_set_by(role: pg_sys::Oid) -> bool {
+    // SAFETY: takes a C string and an oid, looks in the catalog.
+    let allowed = unsafe { pg_sys::pg_parameter_aclcheck(SETTING.as_ptr(), role, pg_sys::ACL_SET as _) };
+    allowed == pg_sys::AclResult::ACLCHECK_OK
 }
 
 /// The actor that [`fix`] set, if any.

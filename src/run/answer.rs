@@ -15,7 +15,7 @@ use workflow_engine::journal::{Act, ActKind, Event, EventKind};
 use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
 use workflow_engine::{Program, execution, stimulus};
 
-use crate::access::people;
+use crate::access::{exclusion, people};
 use crate::compiled::{self, Compiled};
 use crate::pg::args::Interval;
 use crate::pg::{PgError, guc, rows};
@@ -114,7 +114,8 @@ pub fn complete_for_people(
     on_fault: OnFault,
 ) -> Result<InstanceRow, PgError> {
     let may_override = |waiting: &Waiting, compiled: &Compiled| {
-        people::require_override(&waiting.row, compiled, task, waiting.lease.assignment.as_deref())
+        people::require_override(&waiting.row, compiled, task, waiting.lease.assignment.as_deref())?;
+        exclusion::require(&waiting.row, compiled, &waiting.bookmark, None)
     };
     let found = resume::lock_named(session, task, may_override)?;
     let found = found.filter(|(waiting, _)| waiting.bookmark.name != stimulus::ANSWER);
@@ -195,7 +196,9 @@ pub fn fail(
 /// open.
 fn lock_task(session: &mut Session, task: Uuid) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
     let may_work = |waiting: &Waiting, compiled: &Compiled| {
-        people::require_work(&waiting.row, compiled, task, waiting.lease.assignment.as_deref())
+        let assignment = waiting.lease.assignment.as_deref();
+        people::require_work(&waiting.row, compiled, task, assignment)?;
+        exclusion::require(&waiting.row, compiled, &waiting.bookmark, assignment)
     };
     let found = resume::lock_named(session, task, may_work)?;
     Ok(found.filter(|(waiting, _)| waiting.bookmark.name != stimulus::ANSWER))

@@ -10,8 +10,10 @@ use workflow_engine::activity::short_name;
 use workflow_engine::execution::{ForPeople, sequence_of};
 use workflow_engine::journal::{Act, ActKind, Event, EventKind};
 
+use crate::access::exclusion::Exclusion;
+use crate::access::person::Person;
 use crate::access::{self, Operation, people};
-use crate::compiled;
+use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, role, rows};
 use crate::run::gone::{self, Missing};
@@ -31,12 +33,16 @@ pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<boo
     }
     running::refuse(waiting.row.instance.id)?;
     let is_own = require_assign(&waiting, to.as_deref())?;
-    let act = acts::of_call(session, ActKind::Assign, &*compiled::of_instance(&waiting.row)?)?;
+    let compiled = compiled::of_instance(&waiting.row)?;
+    let act = acts::of_call(session, ActKind::Assign, &compiled)?;
     // A claim does not lock the instance.
     bookmarks::lock_lease(&mut waiting);
     let hint = "It can be assigned when the lease ends, or when the worker gives it back.";
     resume::refuse_leased(session, &waiting, hint)?;
     let to = to.as_deref().map(assignments::stored).transpose()?;
+    if let Some(to) = &to {
+        refuse_excluded(&waiting, &compiled, &act, &Entry::read(to), is_own)?;
+    }
     let before = waiting.lease.assignment.take().unwrap_or_default();
     if before.assignee == to {
         return Ok(false);
@@ -78,6 +84,24 @@ fn require_assign(waiting: &Waiting, to: Option<&str>) -> Result<bool, PgError> 
     Err(PgError::new("42501", format!("permission denied to assign task {task}"))
         .detail("Its owners and roles with the privilege \"alter\" may assign it; a candidate may take it.")
         .hint("The owner of its definition can grant the privilege with wf_grant."))
+}
+
+/// Refuses a person whom the task excludes, as the one who assigns it and as the assignee (42501).
+fn refuse_excluded(
+    waiting: &Waiting,
+    compiled: &Compiled,
+    act: &Act,
+    to: &Entry<'_>,
+    is_own: bool,
+) -> Result<(), PgError> {
+    let bookmark = &waiting.bookmark;
+    let Some(exclusion) = Exclusion::of(&waiting.row, compiled, bookmark.id, &bookmark.node_id)? else { return Ok(()) };
+    let who = Person::from(&act.by);
+    match is_own {
+        true => exclusion.require_answer(&who, waiting.lease.assignment.as_deref())?,
+        false => exclusion.require(&who)?,
+    }
+    exclusion.require_assignee(to)
 }
 
 /// Records the change in the journal, and lets workers that wait look again.

@@ -9,7 +9,9 @@ use workflow_engine::instance::EVERYONE;
 use workflow_engine::journal::ActKind;
 use workflow_engine::stimulus;
 
+use crate::access::exclusion;
 use crate::access::hearing::{Hearing, Verdict};
+use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
 use crate::run::burst::OnFault;
@@ -245,6 +247,14 @@ fn resume_match(
     {
         return Ok(BookmarkDelivery::NotPermitted);
     }
+    // What is kept has no caller to tell: it is refused when it is delivered.
+    let compiled = compiled::of_version(version)?;
+    if compiled.program.excludes_people
+        && !stimulus.was_kept
+        && let Some(row) = instances::get(stored.instance_id)
+    {
+        exclusion::require_sender(&row, &compiled, &stored.bookmark, &stimulus.sender, stimulus.sent_by.as_ref())?;
+    }
     match isolated::unless_own(session, &owner, |session| resume_bookmark(session, stimulus, stored))? {
         Isolated::Done(attempt) => Ok(attempt),
         Isolated::Short => {
@@ -298,6 +308,8 @@ fn resume_bookmark(
     match if has_waited { claim::try_claim(id)? } else { claim::claim(id)? } {
         Claim::Ready(mut waiting, compiled) => {
             if bookmarks::is_task(&waiting.bookmark) {
+                let (row, bookmark) = (&waiting.row, &waiting.bookmark);
+                exclusion::require_sender(row, &compiled, bookmark, &stimulus.sender, stimulus.sent_by.as_ref())?;
                 opener::judge(&compiled.program, &waiting, stimulus.input.as_ref())?;
             }
             waiting.act = stimulus.sent_by.clone().map(|by| Session::act_of(ActKind::Send, by));

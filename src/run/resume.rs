@@ -8,7 +8,7 @@ use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{ActKind, Identity};
 use workflow_engine::{execution, stimulus};
 
-use crate::access::{self, Operation, lending, people};
+use crate::access::{self, Operation, exclusion, lending, people};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::PgError;
@@ -31,7 +31,9 @@ pub fn resume_by_id(
     on_fault: OnFault,
 ) -> Result<Option<InstanceRow>, PgError> {
     let may_resume = |waiting: &Waiting, compiled: &Compiled| {
-        people::require_answer(&waiting.row, compiled, bookmark, waiting.lease.assignment.as_deref())
+        let assignment = waiting.lease.assignment.as_deref();
+        people::require_answer(&waiting.row, compiled, bookmark, assignment)?;
+        exclusion::require(&waiting.row, compiled, &waiting.bookmark, assignment)
     };
     let Some((mut waiting, compiled)) = lock_named(session, bookmark, may_resume)? else {
         return if missing_ok { Ok(None) } else { Err(gone::error(Missing::Bookmark(bookmark))?) };

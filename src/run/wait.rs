@@ -9,7 +9,7 @@ use crate::pg::rows::Holder;
 use crate::pg::shared::{self, Class, NEVER};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, cluster, guc, procedure, process, role, session};
-use crate::run::lease::attempt::attempt_of_claim;
+use crate::run::lease::attempt::{attempt_of_claim, is_excluded};
 use crate::run::limits::Search;
 use crate::run::{lease, moved_clock};
 use crate::store::instances;
@@ -198,6 +198,9 @@ fn holder(claimable: &ClaimableTask, now: Timestamp) -> Result<Holder, PgError> 
         // A claim passes over a task whose definition cannot be read.
         Err(_) => return Ok(Holder::Changed),
     };
+    if is_excluded(claimable)? {
+        return Ok(Holder::Changed);
+    }
     match leases::lock_holder(claimable.task) {
         Holder::None if needs_instance => Ok(instances::lock_holder(claimable.instance)),
         holder => Ok(holder),

@@ -1,5 +1,7 @@
 //! The audit's own table. It has the acts whose rows of the journal were removed, and those that were done to no instance.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::journal::Identity;
@@ -86,6 +88,38 @@ pub fn keep_rows(instance: &Uuid, from: u32, to: u32) {
 /// Keeps the acts of instances that are about to be removed. Their rows in other tables must still be there.
 pub fn keep(instances: &[Uuid]) {
     KEEP.run(&[Arg::Uuids(instances)]);
+}
+
+static LOGIN_OF_START: Statement = Statement::new(
+    "SELECT a.login FROM (SELECT l.events FROM workflow.execution_log l WHERE l.instance_id = $1 ORDER BY l.seq LIMIT 1) f \
+     CROSS JOIN LATERAL workflow._act(f.events) a WHERE a.kind = 'start' AND a.login IS NOT NULL \
+     UNION ALL SELECT g.login FROM workflow.audit_log g WHERE g.instance_id = $1 AND g.kind = 'start' AND g.login IS NOT NULL",
+    &[Type::Uuid],
+);
+static LOGINS_OF_ANSWERS: Statement = Statement::new(
+    "SELECT a.bookmark_id, a.login FROM \
+         (SELECT j.bookmark_id, j.login, j.kind \
+          FROM workflow.execution_log l CROSS JOIN LATERAL workflow._act(l.events) j WHERE l.instance_id = $1 \
+          UNION ALL SELECT g.bookmark_id, g.login, g.kind FROM workflow.audit_log g WHERE g.instance_id = $1) a \
+     WHERE a.bookmark_id = ANY ($2) AND a.login IS NOT NULL \
+       AND a.kind = ANY (ARRAY['complete task', 'fail task', 'override task', 'send'])",
+    &[Type::Uuid, Type::UuidArray],
+);
+
+/// The login role of the session that started an instance, if its role was another one.
+pub fn login_of_start(instance: &Uuid) -> Option<i32> {
+    LOGIN_OF_START.first(&[Arg::Uuid(instance)], |row| row.get())
+}
+
+/// The login roles of the sessions that answered these tasks of an instance, where their roles were others.
+pub fn logins_of_answers(instance: &Uuid, tasks: &[Uuid]) -> HashMap<Uuid, i32> {
+    if tasks.is_empty() {
+        return HashMap::new();
+    }
+    LOGINS_OF_ANSWERS
+        .rows(&[Arg::Uuid(instance), Arg::Uuids(tasks)], |row| (row.get(), row.get()))
+        .into_iter()
+        .collect()
 }
 
 static REMOVE: Statement = Statement::new(

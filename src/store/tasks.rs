@@ -147,6 +147,32 @@ pub struct EndedTask {
     pub assignment: Option<Box<Assignment>>,
 }
 
+static ANSWERED: Statement = Statement::new(
+    "SELECT id, completed_by, completed_actor FROM workflow.tasks \
+     WHERE instance_id = $1 AND activity_id = $2 AND completed_by IS NOT NULL",
+    &[Type::Uuid, Type::Text],
+);
+
+/// Who answered a task.
+#[derive(Debug)]
+pub struct AnsweredTask {
+    /// Id of the task.
+    pub task: Uuid,
+    /// The role whose rights were in force, by its id in `workflow.owners`.
+    pub role: i32,
+    /// The person for whom the role acted.
+    pub actor: Option<String>,
+}
+
+/// Who answered the tasks of an activity of an instance so far.
+pub fn answered(instance: &Uuid, activity: &str) -> Vec<AnsweredTask> {
+    ANSWERED.rows(&[Arg::Uuid(instance), Arg::Text(activity)], |row| AnsweredTask {
+        task: row.get(),
+        role: row.get(),
+        actor: row.maybe(),
+    })
+}
+
 static NAME: Statement = Statement::new("SELECT name FROM workflow.tasks WHERE id = $1", &[Type::Uuid]);
 static RESULT: Statement =
     Statement::new("SELECT name, result FROM workflow.tasks WHERE id = $1 AND status <> 'Open'", &[Type::Uuid]);

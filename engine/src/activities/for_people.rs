@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::activities::timing::{interval, read_instant};
-use crate::activity::{Input, InputDescriptor};
+use crate::activity::{Excluded, Input, InputDescriptor};
 use crate::execution::{Execution, ForPeople};
 use crate::fault::{Fault, shorten};
 use crate::schema::Schema;
@@ -37,6 +37,15 @@ pub(super) const RESULT_SCHEMA: InputDescriptor =
     InputDescriptor::new("resultSchema", "Object", "JSON Schema: an answer that does not match it is refused.")
         .hint("json-editor")
         .checked(check_schema);
+
+pub(super) const NOT: InputDescriptor = InputDescriptor::new(
+    "not",
+    "Object",
+    "Who must not answer it: \"starter\", and {\"answered\": \"<activity id>\"} for whoever answered an earlier activity.",
+)
+.hint("json-editor")
+.constant()
+.checked(|value| Excluded::read(value).map(drop));
 
 /// The input `assignee` as a task takes it; null is no assignee. 22023 if it is no name.
 pub(super) fn assignee(value: &Value) -> Result<Option<String>, Fault> {

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use crate::activities::for_people;
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, Excluded, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{Execution, ForPeople};
+use crate::expression::Expression;
 use crate::fault::Fault;
 use crate::stimulus;
 use crate::value::copy_or_null;
@@ -27,6 +28,7 @@ inputs! {
     DEADLINE: Value = for_people::DEADLINE,
     FORM: Value = for_people::FORM,
     RESULT_SCHEMA: Value = for_people::RESULT_SCHEMA,
+    NOT: Value = for_people::NOT,
 }
 
 outputs! {
@@ -67,6 +69,7 @@ impl Activity for RunTask {
             form: for_people::form(cx.peek(FORM))?,
             result_schema: for_people::result_schema(cx.peek(RESULT_SCHEMA))?,
         };
+        Excluded::read(cx.peek(NOT))?;
         for_people::check_roles(cx, &for_people)?;
         let for_people = Some(for_people).filter(|given| *given != ForPeople::default()).map(Box::new);
         let id = cx.new_id();
@@ -77,6 +80,10 @@ impl Activity for RunTask {
         })?;
         cx.create_task(id, name, payload, priority, for_people)?;
         cx.set_output(TASK_ID, Value::String(id.to_string()))
+    }
+
+    fn excluded(&self, inputs: &[Option<Expression>]) -> Result<Vec<Excluded>, Fault> {
+        Excluded::of_input(inputs.get(NOT.index).and_then(Option::as_ref))
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {

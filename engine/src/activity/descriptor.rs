@@ -199,6 +199,8 @@ pub struct InputDescriptor {
     pub script: bool,
     /// Whether Elsa writes a constant bare, without a wrapper with type and expression.
     pub bare: bool,
+    /// Whether its value must be a constant, because it is read outside bursts as well.
+    pub constant: bool,
     /// Check of a constant beyond its type, when the definition is stored.
     pub check: Option<Check>,
     /// Language of Elsa's host, if the input is code; its value is what the code returns.
@@ -293,6 +295,7 @@ impl InputDescriptor {
             auto_evaluate: true,
             script: false,
             bare: false,
+            constant: false,
             check: None,
             code: None,
             statement: false,
@@ -378,6 +381,13 @@ impl InputDescriptor {
     #[must_use]
     pub const fn bare(mut self) -> Self {
         self.bare = true;
+        self
+    }
+
+    /// Requires a constant.
+    #[must_use]
+    pub const fn constant(mut self) -> Self {
+        self.constant = true;
         self
     }
 

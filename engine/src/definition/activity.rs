@@ -313,6 +313,14 @@ impl<'a> Reading<'a> {
         {
             self.reader.problems.invalid(&place.key(key), fault.message);
         }
+        if input.constant
+            && self.reader.problems.is_new()
+            && let Some((key, _)) = entry(members, input.name)
+            && read.as_ref().is_some_and(|read| !matches!(read.kind, ExpressionKind::Literal(_)))
+        {
+            let message = format!("input \"{}\" must be a constant", input.name);
+            self.reader.problems.invalid(&place.key(key), message);
+        }
         if descriptor.opens_tasks
             && matches!(input.name, "assignee" | "candidates")
             && let Some((key, _)) = entry(members, input.name)

@@ -36,6 +36,7 @@ impl Program {
         self.inlined.push(Inlined { node: at, first, program: Arc::clone(&child) });
         self.inlined.extend(inner);
         self.uses_sql |= child.uses_sql;
+        self.excludes_people |= child.excludes_people;
         self.size = self.size.saturating_add(child.size);
     }
 }

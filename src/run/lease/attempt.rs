@@ -6,6 +6,8 @@ use workflow_engine::execution;
 use workflow_engine::program::Retry;
 use workflow_engine::retry::RetryPolicy;
 
+use crate::access::exclusion::Exclusion;
+use crate::access::person::{self, Person};
 use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc};
@@ -51,6 +53,18 @@ pub fn attempt_of_claim(claimable: &ClaimableTask, until: Timestamp) -> Result<N
     let is_last = is_too_late || i64::from(attempt) >= i64::from(max_attempts.unwrap_or_else(max_leases));
     let is_awaited = node.is_some_and(|node| node.start_timeout.is_some()) && leases::awaits_start(claimable.task);
     Ok(NextAttempt { attempt, max_attempts, is_last, is_awaited })
+}
+
+/// Whether a claim must pass over a task because it excludes whoever calls.
+pub fn is_excluded(claimable: &ClaimableTask) -> Result<bool, PgError> {
+    let compiled = compiled::of_version(claimable.version)?;
+    if !compiled.program.excludes_people {
+        return Ok(false);
+    }
+    let Some(row) = instances::get(claimable.instance) else { return Ok(true) };
+    let exclusion = Exclusion::of(&row, &compiled, claimable.task, &claimable.node_id)?;
+    let Some(exclusion) = exclusion else { return Ok(false) };
+    Ok(exclusion.require(&Person::from(&person::current()?)).is_err())
 }
 
 /// The policy that an activity computed when it opened its task. The instance says which version its state belongs to:

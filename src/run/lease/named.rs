@@ -10,7 +10,9 @@ use uuid::Uuid;
 use workflow_engine::journal::{Act, ActKind};
 
 use super::{NewLease, TaskClaim, Terms, begin, take};
+use crate::access::exclusion::Exclusion;
 use crate::access::people;
+use crate::access::person::{self, Person};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, role};
 use crate::run::gone::{self, Missing};
@@ -30,7 +32,11 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
     let Some(mut claimable) = leases::claimable_by_id(task) else { return Err(gone()?) };
     let (Some(row), Some(held)) = (instances::get(claimable.instance), leases::read(task)) else { return Err(gone()?) };
     let compiled = compiled::of_instance(&row)?;
-    people::require_work(&row, &compiled, task, held.lease.assignment.as_deref())?;
+    let assignment = held.lease.assignment.as_deref();
+    people::require_work(&row, &compiled, task, assignment)?;
+    if let Some(exclusion) = Exclusion::of(&row, &compiled, task, &claimable.node_id)? {
+        exclusion.require_answer(&Person::from(&person::current()?), assignment)?;
+    }
     running::refuse(claimable.instance)?;
     route::require_instance(claimable.instance, None)?;
     paused::refuse(&row, &compiled)?;

@@ -4,7 +4,7 @@ use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::journal::Act;
 
-use super::attempt::{NextAttempt, attempt_of_claim};
+use super::attempt::{NextAttempt, attempt_of_claim, is_excluded};
 use crate::access::people;
 use crate::compiled::{self, Compiled};
 use crate::pg::rows::{self, Wait};
@@ -71,6 +71,10 @@ pub fn take(
     let until = terms.until;
     let next = attempt_of_claim(claimable, until)?;
     let NextAttempt { attempt, max_attempts, is_last, .. } = next;
+    // Asked before its row is locked, so that others can have a task that is passed over.
+    if is_excluded(claimable)? {
+        return Ok(None);
+    }
     let needs_instance = next.needs_instance() || terms.act.is_some();
     let row = if needs_instance { instances::lock_with(claimable.instance, Wait::Skip) } else { None };
     if needs_instance && row.is_none() {

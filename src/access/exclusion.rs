@@ -1,0 +1,180 @@
+//! Tasks that exclude people: whoever started the instance, or answered another activity of it.
+//!
+//! The input `not` of `RunTask` says so. It is a constant, which is read from the version that the instance runs. Every
+//! way to an answer asks here: claims, assignments, answers with and without a token, overrides, resumes by id, and
+//! stimuli. A version without such a task costs a comparison.
+
+use uuid::Uuid;
+use workflow_engine::Bookmark;
+use workflow_engine::activity::Excluded;
+use workflow_engine::journal::Identity;
+
+use super::people;
+use super::person::{self, Person};
+use crate::compiled::Compiled;
+use crate::pg::PgError;
+use crate::store::assignments::{Assignment, Entry};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::owners::Owner;
+use crate::store::{audit, bookmarks, tasks};
+
+/// The people whom a task excludes.
+pub struct Exclusion {
+    task: Uuid,
+    people: Vec<ExcludedPerson>,
+}
+
+struct ExcludedPerson {
+    person: Person,
+    /// What this person did, as a predicate.
+    did: String,
+}
+
+/// Refuses whoever calls, if the bookmark is that of a task which excludes this person.
+///
+/// # Errors
+/// 42501; 55000 if the actor is set for longer than the transaction.
+pub fn require(
+    row: &InstanceRow,
+    compiled: &Compiled,
+    bookmark: &Bookmark,
+    assignment: Option<&Assignment>,
+) -> Result<(), PgError> {
+    match Exclusion::of_bookmark(row, compiled, bookmark)? {
+        Some(exclusion) => exclusion.require_answer(&Person::from(&person::current()?), assignment),
+        None => Ok(()),
+    }
+}
+
+/// Refuses the sender of a stimulus, if the bookmark is that of a task which excludes this person (42501). Of what a
+/// workflow sends only its owner is known.
+pub fn require_sender(
+    row: &InstanceRow,
+    compiled: &Compiled,
+    bookmark: &Bookmark,
+    sender: &Owner,
+    sent_by: Option<&Identity>,
+) -> Result<(), PgError> {
+    let Some(exclusion) = Exclusion::of_bookmark(row, compiled, bookmark)? else { return Ok(()) };
+    let sender = sent_by.map_or_else(|| Person::recorded(sender.id, None, None), Person::from);
+    exclusion.require_answer(&sender, people::assignment_of(bookmark).as_deref())
+}
+
+impl Exclusion {
+    /// Those of a task, which the activity at this path has opened. `None`: it excludes nobody.
+    ///
+    /// # Errors
+    /// 22023 if the version does not say in a way that can be read whom it excludes.
+    pub fn of(row: &InstanceRow, compiled: &Compiled, task: Uuid, node_id: &str) -> Result<Option<Self>, PgError> {
+        let program = &compiled.program;
+        if !program.excludes_people {
+            return Ok(None);
+        }
+        let Some(node) = program.nodes.iter().find(|node| node.node_id == node_id) else { return Ok(None) };
+        let excluded = node.activity.excluded(&node.inputs);
+        let excluded = excluded.map_err(|fault| PgError::new(&fault.sqlstate, fault.message))?;
+        if excluded.is_empty() {
+            return Ok(None);
+        }
+        let mut people = Vec::new();
+        for excluded in excluded {
+            match excluded {
+                Excluded::Starter => people.push(starter(row)),
+                Excluded::Answered(activity) => people.extend(answerers(row.instance.id, &activity)),
+            }
+        }
+        Ok(Some(Self { task, people }))
+    }
+
+    fn of_bookmark(row: &InstanceRow, compiled: &Compiled, bookmark: &Bookmark) -> Result<Option<Self>, PgError> {
+        match bookmarks::is_task(bookmark) {
+            true => Self::of(row, compiled, bookmark.id, &bookmark.node_id),
+            false => Ok(None),
+        }
+    }
+
+    /// Refuses a person who is excluded (42501).
+    pub fn require(&self, who: &Person) -> Result<(), PgError> {
+        let Some(ExcludedPerson { person, did }) = self.find(who) else { return Ok(()) };
+        let same = match (&person.actor, &who.actor) {
+            (Some(_), Some(_)) => "The same person".to_owned(),
+            _ => capitalized(&person.title()),
+        };
+        let hint = match (&person.actor, &who.actor) {
+            (Some(_), None) | (None, Some(_)) => {
+                "Without an actor on both sides the same role is the same person: set workflow.actor in each call."
+            }
+            (None, None) if !person.has_role_of(who) => {
+                "Both acted in sessions of the same login role. One that acts for many people has NOINHERIT, or SET on the parameter workflow.actor."
+            }
+            _ => "Another person must do it.",
+        };
+        Err(PgError::new("42501", format!("task {} excludes {}", self.task, who.title()))
+            .detail(format!("{same} {did}."))
+            .hint(hint))
+    }
+
+    /// Refuses whoever answers for people whom only the application knows without naming an actor, and a person who is
+    /// excluded (42501).
+    pub fn require_answer(&self, who: &Person, assignment: Option<&Assignment>) -> Result<(), PgError> {
+        if who.actor.is_none() && assignment.is_some_and(is_for_names_only) {
+            return Err(PgError::new("42501", format!("task {} requires an actor", self.task))
+                .detail("It is for names that only the application knows, and excludes people.")
+                .hint("Set workflow.actor with SET LOCAL, or call wf_set_actor in the FROM clause of the statement."));
+        }
+        self.require(who)
+    }
+
+    /// Refuses an assignee who is excluded, as far as the entry says who that is: a name is an actor, and a role stands
+    /// for itself, not for its members (42501).
+    pub fn require_assignee(&self, entry: &Entry<'_>) -> Result<(), PgError> {
+        self.require(&match entry {
+            Entry::Role(owner) => Person { role: Some(owner.id), ..Person::default() },
+            Entry::Label(name) => Person { actor: Some((*name).to_owned()), ..Person::default() },
+        })
+    }
+
+    fn find(&self, who: &Person) -> Option<&ExcludedPerson> {
+        self.people.iter().find(|excluded| excluded.person.is_same(who))
+    }
+}
+
+fn is_for_names_only(assignment: &Assignment) -> bool {
+    assignment.is_assigned() && assignment.entries().all(|entry| matches!(entry, Entry::Label(_)))
+}
+
+fn capitalized(text: &str) -> String {
+    text.strip_prefix("role").map_or_else(|| text.to_owned(), |rest| format!("Role{rest}"))
+}
+
+/// Parents and predecessors that are asked at most for the session that started the first of them.
+const MOST_ABOVE: usize = 100;
+
+fn starter(row: &InstanceRow) -> ExcludedPerson {
+    let role = row.starter.role.unwrap_or(row.owner.id);
+    let person = Person::recorded(role, audit::login_of_start(&first_started(row)), row.starter.actor.clone());
+    ExcludedPerson { person, did: format!("started workflow instance {}", row.instance.id) }
+}
+
+/// The instance that its starter started by a call or an event: this one, or the first above or before it.
+fn first_started(row: &InstanceRow) -> Uuid {
+    let before = |row: &InstanceRow| row.parent.map(|parent| parent.instance).or(row.continued_from);
+    let (mut first, mut next) = (row.instance.id, before(row));
+    for _ in 0..MOST_ABOVE {
+        let Some(row) = next.and_then(instances::get) else { break };
+        (first, next) = (row.instance.id, before(&row));
+    }
+    first
+}
+
+/// Those who answered the tasks of an activity. What the engine ended has nobody who answered.
+fn answerers(instance: Uuid, activity: &str) -> Vec<ExcludedPerson> {
+    let answered = tasks::answered(&instance, activity);
+    let ids: Vec<Uuid> = answered.iter().map(|answered| answered.task).collect();
+    let logins = audit::logins_of_answers(&instance, &ids);
+    let person = |answered: tasks::AnsweredTask| {
+        let person = Person::recorded(answered.role, logins.get(&answered.task).copied(), answered.actor);
+        ExcludedPerson { person, did: format!("answered \"{activity}\"") }
+    };
+    answered.into_iter().map(person).collect()
+}

@@ -14,6 +14,8 @@ pub struct Caller {
     pub login: String,
     /// The role that the request runs as: the login role, or a role that it is a member of.
     pub role: String,
+    /// The name that the audit has beside the role: the role that logged in, or the note of the API key.
+    pub actor: String,
     /// The session that a cookie names; none of a request with an API key.
     pub session: Option<Session>,
 }

@@ -63,7 +63,7 @@ pub enum KeyCommand {
         /// Days until the key expires; without it the key does not
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=36_500))]
         days: Option<u32>,
-        /// What the key is for
+        /// Who or what the key is for: the audit names the requests with it so
         #[arg(long, default_value = "")]
         note: String,
     },

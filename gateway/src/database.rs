@@ -64,7 +64,8 @@ macro_rules! may_act_as {
 }
 
 /// $1 is who logged in, $2 the role that he acts as: until the transaction ends, and no SQL in it can leave it; $3
-/// and $4 are their oids, where a cookie says them. Who may not act as it any more gets an error, and so does who
+/// and $4 are their oids, where a cookie says them. $5 is the actor, which the audit has where the gateway's own role may
+/// give one. Who may not act as it any more gets an error, and so does who
 /// would act as the gateway itself. Also tells the process, and whether the database has an extension that keeps
 /// something in a session that no command takes away, such as the connections of dblink.
 const BECOME: &str = concat!(
@@ -75,7 +76,9 @@ const BECOME: &str = concat!(
           WHERE r.oid OPERATOR(pg_catalog.=) $3 AND r.rolname OPERATOR(pg_catalog.=) $1::pg_catalog.name)) \
         AND ($4 IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_roles r \
           WHERE r.oid OPERATOR(pg_catalog.=) $4 AND r.rolname OPERATOR(pg_catalog.=) $2::pg_catalog.name)) \
-        THEN $2::pg_catalog.name END), pg_catalog.pg_backend_pid(), \
+        THEN $2::pg_catalog.name END, \
+        CASE WHEN pg_catalog.has_parameter_privilege(session_user, 'workflow.actor', 'SET') THEN $5 END), \
+      pg_catalog.pg_backend_pid(), \
       EXISTS (SELECT FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) ANY \
         ('{dblink,plproxy,plperlu,plpython3u,pltclu,orafce,pg_variables}'::pg_catalog.name[]))"
 );
@@ -462,8 +465,13 @@ async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Res
     let Some(caller) = caller else { return Ok((0, false)) };
     let session = caller.session.as_ref();
     let oids = (session.map(|session| session.login_oid), session.map(|session| session.role_oid));
-    let values: [(&(dyn ToSql + Sync), Type); 4] =
-        [(&caller.login, Type::TEXT), (&caller.role, Type::TEXT), (&oids.0, Type::OID), (&oids.1, Type::OID)];
+    let values: [(&(dyn ToSql + Sync), Type); 5] = [
+        (&caller.login, Type::TEXT),
+        (&caller.role, Type::TEXT),
+        (&oids.0, Type::OID),
+        (&oids.1, Type::OID),
+        (&caller.actor, Type::TEXT),
+    ];
     match client.query_typed(sql, &values).await {
         // A role that was dropped, or who may not act as it any more.
         Err(error) if error.code().is_some_and(|code| !is_connection(code)) => {

@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 
-use crate::caller::Caller;
+use crate::caller::{Caller, Proof};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::identity::logins::network;
@@ -92,8 +92,16 @@ pub async fn caller(app: &Gateway, headers: &HeaderMap, uri: &Uri) -> Result<Opt
 
 /// `None` if the session has ended.
 async fn caller_of_cookie(app: &Gateway, headers: &HeaderMap) -> Result<Option<Caller>, Failure> {
-    let Some(caller) = app.cookies.open(headers) else { return Ok(None) };
-    Ok(app.sessions.counts(&app.database, &app.keys, &caller).await?.then_some(caller))
+    let Some(mut caller) = app.cookies.open(headers) else { return Ok(None) };
+    if !app.sessions.counts(&app.database, &app.keys, &caller).await? {
+        return Ok(None);
+    }
+    if let Some(Proof::Key(digest)) = caller.session.as_ref().map(|session| &session.proof)
+        && let Some(actor) = app.keys.actor(digest)
+    {
+        caller.actor = actor;
+    }
+    Ok(Some(caller))
 }
 
 /// The key that SignalR's clients send in the query, because a page cannot set a header of a WebSocket.

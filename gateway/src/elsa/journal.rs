@@ -90,7 +90,7 @@ async fn page(
     told(app, caller, id, JOURNAL, values).await
 }
 
-/// Events of no activity are the workflow's own. The journal has no name of an activity, no full type and nothing
+/// The source of an event is who caused it. Events of no activity are the workflow's own. The journal has no name of an activity, no full type and nothing
 /// around it: that is known of its execution.
 const JOURNAL: &str = concat!(
     "WITH executions AS MATERIALIZED (\
@@ -98,6 +98,7 @@ const JOURNAL: &str = concat!(
          WHERE i.instance_id OPERATOR(pg_catalog.=) $1), \
      events AS (\
          SELECT pg_catalog.row_number() OVER (ORDER BY j.seq, j.number) AS sequence, j.seq, j.number, j.at, j.data, \
+                CASE WHEN j.actor IS NULL THEN j.by ELSE pg_catalog.concat(j.actor, ' (', j.by, ')') END AS source, \
                 j.activity_instance_id, x.parent_activity_instance_id, x.activity_name, x.inputs, \
                 COALESCE(j.activity, 'Workflow1') AS activity_id, \
                 CASE WHEN j.activity IS NULL THEN 'Elsa.Workflow' \
@@ -132,7 +133,7 @@ const JOURNAL: &str = concat!(
     execution_id!("i.instance_id", "p.parent_activity_instance_id"),
     ", 'activityId', p.activity_id, 'activityType', p.activity_type, 'activityTypeVersion', 1, \
              'activityName', p.activity_name, 'nodeId', p.node_id, 'timestamp', p.at, 'sequence', p.sequence, \
-             'eventName', p.event_name, 'source', NULL, \
+             'eventName', p.event_name, 'source', p.source, \
              'message', CASE WHEN p.event_name OPERATOR(pg_catalog.=) 'WriteLine' \
                THEN p.data OPERATOR(pg_catalog.#>>) '{}' \
                              WHEN p.event_name OPERATOR(pg_catalog.=) 'Faulted' \

@@ -49,7 +49,8 @@ impl Cookies {
         let cookie = self.keys.iter().find_map(opened)?;
         let content: SealedSession = serde_json::from_str(cookie.value()).ok()?;
         let SealedSession { login, role, session } = content;
-        (session.ends > Utc::now()).then_some(Caller { login, role, session: Some(session) })
+        let actor = login.clone();
+        (session.ends > Utc::now()).then_some(Caller { login, role, actor, session: Some(session) })
     }
 
     /// When a session ends that begins now.
@@ -138,7 +139,7 @@ mod tests {
         let session = session(&with_keys(vec![new.clone()], 1));
         let headers = sent_back(with_keys(vec![old.clone()], 1).seal("ada", "clerks", session.clone()));
         let rotated = with_keys(vec![new.clone(), old], 1);
-        let caller = Caller { login: "ada".into(), role: "clerks".into(), session: Some(session) };
+        let caller = Caller { login: "ada".into(), role: "clerks".into(), actor: "ada".into(), session: Some(session) };
         assert_eq!(rotated.open(&headers), Some(caller));
         assert_eq!(with_keys(vec![new], 1).open(&headers), None);
     }

@@ -17,6 +17,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::caller::Caller;
 
+/// The longest note, in bytes: the database takes no longer name of an actor.
+const LONGEST_NOTE: usize = 200;
+
 /// A key as the file has it, below its SHA-256 in hexadecimal digits: `[key.0123…]`.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,6 +29,22 @@ struct ApiKeyEntry {
     expires: Option<DateTime<Utc>>,
     #[serde(default)]
     note: String,
+}
+
+impl ApiKeyEntry {
+    fn has_expired(&self) -> bool {
+        self.expires.is_some_and(|end| end <= Utc::now())
+    }
+
+    /// What the audit calls who sends the key. Without a note that can be a name, it is the role.
+    fn actor(self) -> String {
+        if self.note.trim().is_empty() || !is_name(&self.note) { self.role } else { self.note.trim().to_owned() }
+    }
+}
+
+/// Whether the database takes a note for the name of an actor.
+fn is_name(note: &str) -> bool {
+    note.len() <= LONGEST_NOTE && !note.chars().any(char::is_control)
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -55,14 +74,23 @@ impl ApiKeys {
 
     /// The caller that a key stands for, if the file has it and it has not expired.
     pub fn caller(&self, key: &str) -> Option<Caller> {
-        let role = self.role(&digest(key))?;
-        Some(Caller { login: role.clone(), role, session: None })
+        let entry = self.live(&digest(key))?;
+        let role = entry.role.clone();
+        Some(Caller { login: role.clone(), role, actor: entry.actor(), session: None })
     }
 
     /// The role that the key with a digest stands for.
     pub fn role(&self, digest: &str) -> Option<String> {
-        let entry = self.entry(digest)?;
-        entry.expires.is_none_or(|end| end > Utc::now()).then_some(entry.role)
+        self.live(digest).map(|entry| entry.role)
+    }
+
+    /// The actor for whom the key with a digest stands.
+    pub fn actor(&self, digest: &str) -> Option<String> {
+        self.live(digest).map(ApiKeyEntry::actor)
+    }
+
+    fn live(&self, digest: &str) -> Option<ApiKeyEntry> {
+        self.entry(digest).filter(|entry| !entry.has_expired())
     }
 
     /// Keys are found by their digest: how long that takes tells nothing of a key.
@@ -83,6 +111,9 @@ impl ApiKeys {
 
 /// Adds a key for a role to the file, and gives the key.
 pub fn add(path: &Path, role: &str, days: Option<u32>, note: &str) -> Result<String, String> {
+    if !is_name(note) {
+        return Err(format!("a note has at most {LONGEST_NOTE} bytes, and no control characters"));
+    }
     let mut bytes = [0; 32];
     rand::rng().fill_bytes(&mut bytes);
     let key = URL_SAFE_NO_PAD.encode(bytes);
@@ -131,6 +162,11 @@ mod tests {
         let second = add(&path, "ben", Some(1), "for a day").unwrap();
         assert_eq!(keys.caller(&second).unwrap().role, "ben");
         assert_eq!(keys.caller(&first).unwrap().role, "ada");
+        // The audit names who sends it by the note.
+        assert_eq!(keys.caller(&first).unwrap().actor, "ada");
+        assert_eq!(keys.caller(&second).unwrap().actor, "for a day");
+        add(&path, "ben", None, "two\nlines").unwrap_err();
+        add(&path, "ben", None, &"n".repeat(201)).unwrap_err();
         assert!(keys.caller("another").is_none());
         assert!(!fs::read_to_string(&path).unwrap().contains(&first));
         let gone = fs::read_to_string(&path).unwrap().replace(&Utc::now().format("%Y").to_string(), "2001");

@@ -31,7 +31,9 @@ pub fn routes() -> Routes {
 const INSTANCE: &str = concat!(
     "SELECT ",
     definition_name!("i"),
-    " AS definition, i.version, i.name, i.correlation_id, i.status, i.sub_status, i.owner, ",
+    " AS definition, i.version, i.name, i.correlation_id, i.status, i.sub_status, i.owner, \
+     CASE WHEN i.started_actor IS NULL THEN i.started_by \
+          ELSE pg_catalog.concat(i.started_actor, ' (', i.started_by, ')') END AS started_by, ",
     utc!("i.created_at"),
     " AS created, ",
     utc!("i.updated_at"),
@@ -68,6 +70,15 @@ const WAITING: &str = concat!(
      FROM workflow.waiting w WHERE w.instance OPERATOR(pg_catalog.=) $1 ORDER BY w.bookmark_id LIMIT 100"
 );
 
+/// $1: the instance. A role that has only requested it sees who answered its tasks.
+const ACTS: &str = concat!(
+    "SELECT ",
+    utc!("a.at"),
+    " AS at, a.kind, COALESCE(a.task, a.activity) AS subject, COALESCE(a.actor, a.role) AS name, \
+     CASE WHEN a.actor IS NOT NULL THEN a.role END AS role, a.detail OPERATOR(pg_catalog.->>) 'reason' AS reason \
+     FROM workflow.audit a WHERE a.instance_id OPERATOR(pg_catalog.=) $1 ORDER BY a.at DESC LIMIT 100"
+);
+
 /// $1: the instance.
 const INCIDENTS: &str = incidents!("i.instance_id OPERATOR(pg_catalog.=) $1", "LIMIT 100");
 
@@ -80,6 +91,7 @@ struct Instance {
     status: String,
     sub_status: String,
     owner: Option<String>,
+    started_by: Option<String>,
     created: Option<String>,
     updated: Option<String>,
     finished: Option<String>,
@@ -117,6 +129,7 @@ impl Instance {
             status: row.get("status"),
             sub_status: row.get("sub_status"),
             owner: row.get("owner"),
+            started_by: row.get("started_by"),
             created: row.get("created"),
             updated: row.get("updated"),
             finished: row.get("finished"),
@@ -173,6 +186,29 @@ impl From<&Row> for Waiting {
     }
 }
 
+/// What somebody did with the instance.
+struct Act {
+    at: Option<String>,
+    kind: String,
+    subject: Option<String>,
+    name: Option<String>,
+    role: Option<String>,
+    reason: Option<String>,
+}
+
+impl From<&Row> for Act {
+    fn from(row: &Row) -> Self {
+        Self {
+            at: row.get("at"),
+            kind: row.get("kind"),
+            subject: row.get("subject"),
+            name: row.get("name"),
+            role: row.get("role"),
+            reason: row.get("reason"),
+        }
+    }
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Asked {
@@ -186,6 +222,7 @@ struct Page {
     instance: Instance,
     waiting: Vec<Waiting>,
     incidents: Vec<Incident>,
+    acts: Vec<Act>,
     notice: Option<&'static str>,
 }
 
@@ -198,10 +235,12 @@ async fn show(
     let instance = Instance::read(&app, &visitor, &id).await?;
     let waiting = app.database.read(&visitor.caller, WAITING, parameters![instance.id]).await?;
     let incidents = app.database.read(&visitor.caller, INCIDENTS, parameters![instance.id]).await?;
+    let acts = app.database.read(&visitor.caller, ACTS, parameters![instance.id]).await?;
     html(&Page {
         frame: Frame::new(&app, &visitor, "/instances", instance.title()).await?,
         waiting: waiting.iter().map(Waiting::from).collect(),
         incidents: incidents.iter().map(Incident::from).collect(),
+        acts: acts.iter().map(Act::from).collect(),
         instance,
         notice: action::notice(&asked.done),
     })

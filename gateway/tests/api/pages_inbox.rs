@@ -16,8 +16,16 @@ pub struct Browser<'a> {
 
 impl<'a> Browser<'a> {
     pub fn new(world: &'a World, role: &str, password: &str) -> Self {
-        let form = format!("role={role}&password={password}");
-        let answer = world.send("POST", "/login", &[OURS, FORM], &form);
+        Self::log_in(world, &format!("role={role}&password={password}"))
+    }
+
+    /// A browser whose session began with an API key.
+    pub fn with_key(world: &'a World, key: &str) -> Self {
+        Self::log_in(world, &format!("key={key}"))
+    }
+
+    fn log_in(world: &'a World, form: &str) -> Self {
+        let answer = world.send("POST", "/login", &[OURS, FORM], form);
         assert_eq!(answer.status, 303, "{answer:?}");
         let mut browser = Self { world, cookie: String::new() };
         browser.keep(&answer);

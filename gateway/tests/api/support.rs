@@ -121,8 +121,13 @@ impl World {
 
     /// A new API key of a role.
     pub fn key(&self, role: &str) -> String {
+        self.key_with_note(role, "")
+    }
+
+    /// The same, with a note of who it is for.
+    pub fn key_with_note(&self, role: &str, note: &str) -> String {
         let made = Command::new(PROGRAM)
-            .args(["key", "add", "--role", role, "--api-keys"])
+            .args(["key", "add", "--role", role, "--note", note, "--api-keys"])
             .arg(self.folder.join("keys.toml"))
             .output()
             .expect("a key");
@@ -137,7 +142,12 @@ impl World {
 
     /// A client that sends requests below `/elsa/api` with a key of the role.
     pub fn client(&self, role: &str) -> Api {
-        Api { base: format!("{}/elsa/api", self.url), key: self.key(role) }
+        self.client_with(self.key(role))
+    }
+
+    /// The same with this key.
+    pub fn client_with(&self, key: String) -> Api {
+        Api { base: format!("{}/elsa/api", self.url), key }
     }
 
     /// Sends any request and takes any answer; redirects are not followed.

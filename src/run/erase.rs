@@ -16,7 +16,7 @@ use crate::pg::error::notice;
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, interrupt, role};
 use crate::run::delete::{self, Deletion};
-use crate::run::{Session, running};
+use crate::run::{Session, claim, running};
 use crate::store::audit::{self, NewAct};
 use crate::store::erasure::{self, Replacement};
 use crate::store::instances;
@@ -123,7 +123,7 @@ pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, 
                 tally.add_kept("instances", 1);
                 continue;
             }
-            if running::contains(found.id) || instances::lock_with(found.id, Wait::Skip).is_none() {
+            if !lock_if_free(found.id) {
                 busy += 1;
                 continue;
             }
@@ -145,6 +145,12 @@ pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, 
         tell_busy(busy);
     }
     Ok(tally)
+}
+
+/// Locks an instance and its open tasks, unless another session holds one of them. A worker that holds a task may wait
+/// for the instance.
+fn lock_if_free(id: Uuid) -> bool {
+    !running::contains(id) && instances::lock_with(id, Wait::Skip).is_some() && claim::try_lock_tasks(id)
 }
 
 /// Records an erasure in the audit, without what it has erased.
@@ -172,7 +178,7 @@ fn tell_busy(count: usize) {
     let what = if count == 1 { "instance was" } else { "instances were" };
     notice(
         PgError::new("00000", format!("{count} workflow {what} left out"))
-            .detail("Other sessions hold them, or another node has them.")
+            .detail("An instance is left out while another session holds it or one of its tasks, and where another node has it.")
             .hint("Run wf_erase again."),
     );
 }

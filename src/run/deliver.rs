@@ -248,9 +248,10 @@ fn resume_match(
         return Ok(BookmarkDelivery::NotPermitted);
     }
     // What is kept has no caller to tell: it is refused when it is delivered.
-    let compiled = compiled::of_version(version)?;
-    if compiled.program.excludes_people
-        && !stimulus.was_kept
+    if !stimulus.was_kept
+        && bookmarks::is_task(&stored.bookmark)
+        && let compiled = compiled::of_version(version)?
+        && compiled.program.excludes_people
         && let Some(row) = instances::get(stored.instance_id)
     {
         exclusion::require_sender(&row, &compiled, &stored.bookmark, &stimulus.sender, stimulus.sent_by.as_ref())?;

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 use workflow_engine::Fault;
+use workflow_engine::activity::Excluded;
+use workflow_engine::definition::{ReadLimits, compile};
 use workflow_engine::execution;
 use workflow_engine::fault::TASK_FAILED;
 use workflow_engine::instance::SubStatus;
@@ -48,6 +50,34 @@ fn a_task_says_for_whom_it_is_and_until_when() {
     );
     let at = opened(json!({"deadline": "2030-01-02T03:04:05+01:00"})).and_then(|given| given.deadline);
     assert_eq!(at.map(|at| at.to_rfc3339()).as_deref(), Some("2030-01-02T02:04:05+00:00"));
+}
+
+#[test]
+fn a_program_says_whom_its_tasks_exclude() {
+    let read = |not: Value, limits: &ReadLimits| {
+        let document = json!({"definitionId": "d", "root": task(json!({"not": not}))});
+        compile(&document, &(), limits, false)
+    };
+    let excluded = |not: Value| {
+        let program = read(not, &ReadLimits::default()).expect("acceptable");
+        let root = program.node(program.find("ask").expect("an activity"));
+        (program.excludes_people, root.activity.excluded(&root.inputs).ok())
+    };
+    for not in [json!(null), json!([]), json!("")] {
+        assert_eq!(excluded(not), (false, Some(vec![])));
+    }
+    let both = vec![Excluded::Starter, Excluded::Answered("ask".to_owned())];
+    for not in [json!(["starter", {"answered": "ask"}]), json!("[\"starter\", {\"answered\": \"ask\"}]")] {
+        assert_eq!(excluded(not), (true, Some(both.clone())));
+    }
+    // What is stored and cannot be read excludes everybody.
+    for not in [json!(["boss"]), json!({"js": "[]"}), json!([{"answered": ""}]), json!(true)] {
+        assert_eq!(excluded(not.clone()), (true, None));
+        let new = ReadLimits { is_new: true, ..ReadLimits::default() };
+        assert!(read(not, &new).is_err());
+    }
+    let world = World::started(json!([task(json!({"not": ["boss"]}))]));
+    assert_eq!(world.last.incidents[0].fault.sqlstate, "22023");
 }
 
 #[test]

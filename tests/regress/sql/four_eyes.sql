@@ -28,7 +28,7 @@ GRANT regress_ann, regress_ben, regress_cy TO regress_pool;
 SELECT wf_grant_usage(r) FROM unnest('{regress_deploy,regress_clerks,regress_heads,regress_ann,regress_ben,regress_cy,regress_app}'::name[]) AS r \g /dev/null
 GRANT SET ON PARAMETER workflow.actor TO regress_app;
 
--- Roles. Who starts the instance does not answer, in whatever way, and not as an operator either.
+-- security.md#tasks-for-people: who starts the instance does not answer, in whatever way, and not as an operator either
 \c - regress_deploy
 SELECT wf_define('{"definitionId": "pay", "root": [
     {"id": "AskLegal", "type": "RunTask", "taskName": "Ask legal", "candidates": ["role:regress_clerks"], "not": ["starter"]},
@@ -112,7 +112,7 @@ SELECT wf_complete_task(:'task', '"yes"');
 \c - regress_ben
 SELECT status FROM wf_complete_task(:'task', '"yes"');
 
--- A login role that takes the roles of many people is no person, if it may name actors, or inherits none of these roles.
+-- security.md#tasks-for-people: a login role that may name actors, or inherits none of the roles that it takes, is no person
 \c - regress_pool
 BEGIN;
 SELECT wf_set_role('regress_ann');

@@ -128,6 +128,7 @@ pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, 
                 continue;
             }
             let replaced = replacement.in_instance(found.id).map_err(|failed| error::burst(failed, found.id))?;
+            tally.add_kept("instances", u64::from(found.keeps_data));
             changed += usize::from(replaced.tables().next().is_some());
             tally.add(&replaced);
         }

@@ -78,15 +78,19 @@ pub struct Found {
     pub id: Uuid,
     /// Whether the caller may erase it: its definition belongs to one of the owners.
     pub is_managed: bool,
+    /// Whether its data name the actor where an erasure leaves them as they are.
+    pub keeps_data: bool,
 }
 
 // A row of the journal has the name as it is, and in JSON as JSON writes it.
 static FIND: Statement = Statement::new(
     "SELECT i.id, d.owner = ANY ($5) \
-         OR d.definition_id = ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']) AND i.owner = ANY ($5) AS managed \
+         OR d.definition_id = ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']) AND i.owner = ANY ($5) AS managed, k.keeps \
      FROM workflow.instances i JOIN workflow.definitions d ON d.id = i.definition_version_id \
+     CROSS JOIN LATERAL (SELECT position(convert_to($3, 'UTF8') in i.state) > 0 \
+         OR i.finished_at IS NULL AND strpos(concat(i.input, i.variables, i.output), $3) > 0 AS keeps) k \
      WHERE i.id > $1 AND (d.owner = ANY ($5) OR i.owner = ANY ($5) OR $6) AND ( \
-         i.started_actor = $2 \
+         i.started_actor = $2 OR k.keeps \
          OR i.finished_at IS NOT NULL AND strpos(concat(i.input, i.variables, i.output), $3) > 0 \
          OR EXISTS (SELECT FROM workflow.tasks t WHERE t.instance_id = i.id \
                     AND (t.completed_actor = $2 OR t.assignee = $2 OR strpos(t.candidates::text, $3) > 0 \
@@ -246,7 +250,7 @@ impl Replacement {
     pub fn find(&self, after: Uuid, owners: &[i32], all: bool, limit: i64) -> Vec<Found> {
         let [actor, _, actor_json, _] = self.arguments();
         let args = [Arg::Uuid(&after), actor, actor_json, Arg::BigInt(limit), Arg::Integers(owners), Arg::Boolean(all)];
-        FIND.rows(&args, |row| Found { id: row.get(), is_managed: row.get() })
+        FIND.rows(&args, |row| Found { id: row.get(), is_managed: row.get(), keeps_data: row.get() })
     }
 
     /// Replaces the actor in the rows of a locked instance.

@@ -51,6 +51,16 @@ SELECT sub_status FROM wf_override_task(:'task_id', 'she has left');
 -- Nothing is left.
 SELECT * FROM wf_erase(actor => 'zelda@example.com');
 
+-- An instance that runs keeps her in its input and variables, and is counted, until it has ended.
+SELECT wf_start('leave', '{"boss": "zelda@example.com"}') AS running \gset
+SELECT * FROM wf_erase(actor => 'zelda@example.com');
+SELECT * FROM wf_erase(actor => 'zelda@example.com');
+SELECT wf_cancel(:'running');
+SELECT * FROM wf_erase(actor => 'zelda@example.com');
+RESET ROLE;
+SELECT * FROM tables_with('zelda@example.com');
+SET ROLE regress_erase_app;
+
 -- In batches, all with one pseudonym that the session makes. Whoever erases himself is not named by that either.
 BEGIN;
 SET LOCAL workflow.actor = 'yan';

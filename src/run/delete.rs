@@ -140,13 +140,13 @@ impl Deletion {
     fn tell(&self, instance_id: Uuid) {
         let deleted = listed(|table| match table {
             "instances" => self.instances.len() as u64 - 1,
-            _ => self.tally.of(table).done,
+            _ => self.tally.rows_of(table).done,
         });
         if !deleted.is_empty() {
             let message = format!("deletion of workflow instance {instance_id} cascades to other rows");
             notice(PgError::new("00000", message).detail(format!("Deleted {deleted}.")));
         }
-        let kept = listed(|table| self.tally.of(table).kept);
+        let kept = listed(|table| self.tally.rows_of(table).kept);
         if !kept.is_empty() {
             let message = format!("not all that belongs to workflow instance {instance_id} was deleted");
             notice(

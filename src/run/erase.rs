@@ -27,7 +27,7 @@ use crate::store::{owners, removal, route};
 const PAGE: i64 = 100;
 
 /// The ids in `workflow.owners` of the roles whose rights the caller has.
-fn own() -> Vec<i32> {
+fn owners_of_caller() -> Vec<i32> {
     let who = role::current();
     owners::ids().into_iter().filter(|id| access::is_member(who, &owners::by_id(*id))).collect()
 }
@@ -57,7 +57,7 @@ pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> 
         }
         all.add(delete::delete_tree(session, id, force)?);
     }
-    let owners = own();
+    let owners = owners_of_caller();
     if is_last {
         let mut keys = removal::unused_keys(&all.keys);
         keys.retain(|other| other != key);
@@ -111,7 +111,7 @@ pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, 
     session.has_waited = true;
     let mut progress = Progress::resume(actor, pseudonym);
     let replacement = Replacement::new(actor, &progress.pseudonym);
-    let (owners, reads_all) = (own(), role::reads_all_data(role::current()));
+    let (owners, reads_all) = (owners_of_caller(), role::reads_all_data(role::current()));
     let (mut tally, mut changed, mut busy) = (Tally::default(), 0, 0);
     let is_last = loop {
         let page = replacement.find(progress.after, &owners, reads_all, PAGE);
@@ -169,7 +169,7 @@ fn record(kind: &str, tally: &Tally, replacement: Option<&Replacement>) -> Resul
     if let Some(replacement) = replacement {
         detail["pseudonym"] = json!(replacement.pseudonym());
         // Whoever erases himself is not named by that.
-        by.actor = by.actor.map(|actor| replacement.of(actor));
+        by.actor = by.actor.map(|actor| replacement.name_for(actor));
     }
     audit::add(&by, &NewAct { kind, owner: Some(owners::current_id()), detail: Some(&detail), ..NewAct::default() });
     Ok(())

@@ -237,7 +237,7 @@ impl Replacement {
     }
 
     /// The name that stands for an actor from now on: the pseudonym, unless it is another one.
-    pub fn of(&self, actor: String) -> String {
+    pub fn name_for(&self, actor: String) -> String {
         if actor == self.actor { self.pseudonym.clone() } else { actor }
     }
 

@@ -42,7 +42,7 @@ impl Tally {
     }
 
     /// The numbers of a table.
-    pub fn of(&self, table: &'static str) -> Rows {
+    pub fn rows_of(&self, table: &'static str) -> Rows {
         self.0.get(table).copied().unwrap_or_default()
     }
 

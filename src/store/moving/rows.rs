@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 use workflow_engine::bundle::{Cell, Table as Packed, Unreadable};
 use workflow_engine::execution::ForPeople;
+use workflow_engine::journal::{self, Act};
 
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, JsonText, Row, Statement, Table, Tid, Timestamp, Type};
 use crate::pg::{PgError, interrupt, memory};
+use crate::store::owners;
 use crate::store::tables::{
     BOOKMARK_QUEUE, BOOKMARKS, COMPENSATIONS, DEAD_LETTERS, EXECUTION_LOG, INCIDENTS, INSTANCES, MESSAGES, PAUSES,
     TASKS, TRIGGERS,
@@ -173,6 +175,12 @@ impl References {
             (b"owner" | b"sender" | b"callback_owner" | b"paused_by", Cell::Integer(owner)) => {
                 self.owners.insert(*owner);
             }
+            (b"started_by" | b"completed_by" | b"login", Cell::Integer(role)) => self.note_actor(*role),
+            (b"events", Cell::Bytea(events)) => {
+                if let Ok(Some(Act { by, .. })) = journal::decode_act(events) {
+                    [Some(by.role), by.login].into_iter().flatten().for_each(|id| self.note_actor(id.cast_signed()));
+                }
+            }
             (b"assignee", Cell::Text(entry)) => self.owners.extend(named_role(entry)),
             (b"candidates", Cell::Jsonb(entries)) => {
                 let entries: Vec<String> = serde_json::from_str(entries).unwrap_or_default();
@@ -182,6 +190,15 @@ impl References {
                 self.versions.insert(*version);
             }
             _ => {}
+        }
+    }
+}
+
+impl References {
+    /// A role that has acted. One that no longer exists need not exist on the other node.
+    fn note_actor(&mut self, id: i32) {
+        if !self.owners.contains(&id) && owners::by_id(id).role().is_some() {
+            self.owners.insert(id);
         }
     }
 }

@@ -62,6 +62,8 @@ bytes() {
     least_written "by hand" '' baseline
     least_written "Event" 1.1 event
     least_written "RunTask" 1.4 task
+    least_written "Event, with actors of 20 bytes" 1.1 event_actor
+    least_written "RunTask, with actors of 20 bytes" 1.4 task_actor
     create_database bench_bytes
     query bench_bytes 'CREATE EXTENSION pgstattuple'
     file bench_bytes baseline.sql

@@ -222,6 +222,20 @@ SELECT wf_complete_task(task_id) FROM workflow.open_tasks;
 \c - regress_ben
 SELECT wf_complete_task(task_id) AS task FROM workflow.open_tasks \g /dev/null
 
+-- And where an instance continues as another one.
+\c - regress_deploy
+SELECT wf_define('{"definitionId": "again", "inputs": [{"name": "again"}], "root": {"type": "If", "condition": {"js": "!getInput(''again'')"},
+    "then": {"type": "ContinueAs", "input": {"again": true}},
+    "else": {"id": "T", "type": "RunTask", "taskName": "Answer", "candidates": ["role:regress_clerks"], "not": ["starter"]}}}') \g /dev/null
+SELECT wf_grant('again', 'regress_clerks', '{start}');
+\c - regress_cy
+SET ROLE regress_clerks;
+SELECT wf_start('again') AS again \gset
+RESET ROLE;
+SELECT wf_complete_task(task_id) FROM workflow.open_tasks;
+\c - regress_ben
+SELECT r.status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) AS r;
+
 -- A loop: whoever answered any round.
 \c - regress_deploy
 SELECT wf_define('{"definitionId": "rounds", "root": [

@@ -12,3 +12,7 @@ UPDATE workflow.execution_log SET events = '';
 SELECT event FROM workflow.journal;
 SELECT cardinality(resumed) FROM wf_publish_event('Go');
 SELECT sub_status FROM workflow.instance_list;
+-- The audit says that an act may be missing, and a damaged row does not keep the instance from being removed.
+SELECT kind, role, detail FROM workflow.audit WHERE instance_id = :'id' ORDER BY at;
+SELECT wf_delete_instance(:'id');
+SELECT kind, role, detail FROM workflow.audit WHERE instance_id = :'id' ORDER BY at, kind;

@@ -84,6 +84,8 @@ INSERT INTO calls (name, arguments) VALUES
     ('wf_retry', $$instance('fault'), on_fault => 'store'$$),
     ('wf_cancel', $$instance('fault')$$),
     ('wf_delete_instance', $$(SELECT instance_id FROM workflow.instance_list WHERE definition_id = 'fault')$$),
+    ('wf_start', $$'event', correlation_id => 'erased'$$),
+    ('wf_erase', $$'erased'$$),
     ('wf_schedule', $$'nightly', '0 3 * * *', 'SELECT 1'$$),
     ('wf_schedule_workflow', $$'weekly', '0 3 * * 1', 'event'$$),
     ('wf_alter_schedule', $$'nightly', active => false$$),

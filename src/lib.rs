@@ -4,6 +4,7 @@
 //! computes, [`store`] saves, [`api`] encodes. `api` knows no statement, `store` no activity, and nothing outside
 //! [`pg`] touches PostgreSQL's C side.
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 #[global_allocator]
 static ALLOCATOR: pg::memory::Counting<std::alloc::System> = pg::memory::Counting::of(std::alloc::System);

@@ -36,6 +36,7 @@
 //! ```
 //!
 //! Running a workflow needs a host: the documentation of [`Host`] has the smallest one, and runs a workflow.
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -1,6 +1,7 @@
 //! `workflow-gateway`: Elsa's API, Elsa Studio and an inbox in front of a database with the extension `workflow`.
 //!
 //! It keeps nothing: each request is a transaction as the database role of its user.
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod caller;
 mod config;

@@ -80,12 +80,34 @@ TRUNCATE ran;
 -- A superuser repairs what belongs to others, and none of their SQL runs as him.
 SET ROLE regress_app;
 SELECT wf_start('leave') AS instance \gset
-SELECT id AS task FROM workflow.tasks WHERE instance_id = :'instance' \gset
 RESET ROLE;
+SELECT id AS task FROM workflow.tasks WHERE instance_id = :'instance' \gset
 TRUNCATE ran;
 SELECT sub_status FROM wf_pause(:'instance'), wf_unpause(:'instance');
 SELECT status FROM wf_override_task(:'task', 'on leave', '{}');
 TABLE ran;
 SELECT wf_run_due();
+SET ROLE regress_app;
+SELECT wf_run_due();
 SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'instance';
+RESET ROLE;
 TABLE ran;
+
+-- security.md#before-an-upgrade-from-020: the query names each role that has only started, with the grant that it would need
+SELECT r.role, r.definition_id, count(*) AS instances_or_schedules,
+       format('SELECT wf_grant(%L, %L, %L);', r.definition_id, r.role, '{resume,read,alter}') AS grant_if_meant
+FROM (SELECT i.owner, i.definition_id FROM workflow.instances AS i
+      UNION ALL
+      SELECT t.owner, t.definition_id FROM workflow.triggers AS t WHERE t.owner IS NOT NULL) AS u
+JOIN workflow.owners AS o ON o.id = u.owner
+JOIN workflow.definitions AS d ON d.definition_id = u.definition_id AND d.is_latest
+JOIN workflow.owners AS p ON p.id = d.owner
+CROSS JOIN LATERAL (SELECT workflow._role_of(o.role_oid, o.name)::regrole::text AS role, u.definition_id,
+                           workflow._role_of(o.role_oid, o.name) AS id, workflow._role_of(p.role_oid, p.name) AS owner_id) AS r
+WHERE r.id IS NOT NULL AND u.definition_id NOT IN ('Workflow.ScheduledCommand', 'Workflow.MigrateInstances')
+  AND r.owner_id IS NOT NULL AND NOT pg_has_role(r.id, r.owner_id, 'USAGE')
+  AND NOT EXISTS (SELECT FROM workflow.grants AS g JOIN workflow.owners AS h ON h.id = g.role
+                  WHERE g.definition_id = u.definition_id AND g.privilege IN ('resume', 'alter')
+                    AND pg_has_role(r.id, workflow._role_of(h.role_oid, h.name), 'USAGE'))
+GROUP BY r.role, r.definition_id
+ORDER BY r.role, r.definition_id;

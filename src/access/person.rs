@@ -13,7 +13,7 @@ use crate::store::owners;
 pub fn current() -> Result<Identity, PgError> {
     let actor = actor::of_call()?;
     let (role, login) = (role::current(), session::login());
-    let id = |role| owners::recorded_id_of(role).unsigned_abs();
+    let id = |role| owners::reference_to(role).unsigned_abs();
     Ok(Identity { role: id(role), login: (login != role).then(|| id(login)), actor })
 }
 

@@ -65,7 +65,7 @@ fn pause_if_there(
     if row.instance.has_ended() {
         return Ok(Some(false));
     }
-    let by = owners::id_of(session.caller);
+    let by = owners::reference_to(session.caller);
     match row.paused_at {
         None => pauses::begin(instance_id, by, reason, with, session.timestamp()),
         Some(_) if is_ending(instance_id) => pauses::keep(instance_id, by, reason),

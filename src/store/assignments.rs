@@ -101,7 +101,7 @@ impl Assignment {
 /// 42704 if it names a role that does not exist.
 pub fn stored(entry: &str) -> Result<String, PgError> {
     match entry.strip_prefix(ForPeople::ROLE) {
-        Some(name) => Ok(format!("{}{}", ForPeople::ROLE, owners::id_of(role::required(name)?))),
+        Some(name) => Ok(format!("{}{}", ForPeople::ROLE, owners::reference_to(role::required(name)?))),
         None => Ok(entry.to_owned()),
     }
 }

@@ -148,8 +148,10 @@ pub fn known_id_of(role: Oid) -> Option<i32> {
     find(role).map(|(id, _)| id)
 }
 
+// A session that writes the same new name, and stays open, keeps nobody waiting.
 static RENAME: Statement = Statement::new(
-    "UPDATE workflow.owners SET role = CAST($2 AS workflow.stored_role) WHERE id = $1",
+    "UPDATE workflow.owners SET role = CAST($2 AS workflow.stored_role) \
+     WHERE id = (SELECT o.id FROM workflow.owners o WHERE o.id = $1 FOR UPDATE SKIP LOCKED)",
     &[Type::Integer, Type::Text],
 );
 
@@ -197,16 +199,21 @@ fn make(oid: Oid, name: &str) -> i32 {
     id
 }
 
+static FIND_ANOTHER: Statement = Statement::new(
+    "SELECT o.id FROM workflow.owners o WHERE o.name = $1 AND o.role_oid = $2 AND o.same_as = o.id LIMIT 1",
+    &[Type::Text, Type::Oid],
+);
 static ADD_ANOTHER: Statement = Statement::new(
     "INSERT INTO workflow.owners (id, role, same_as) OVERRIDING SYSTEM VALUE \
      SELECT n, CAST($1 AS workflow.stored_role), n FROM nextval('workflow.owners_id_seq') AS n RETURNING id",
     &[Type::Text],
 );
 
-/// The id under which an act of a role is recorded. It waits for nobody: while another transaction makes the role's
-/// row, and may stay open, the role gets a further one, which owns nothing. Without a look at the row if this session
-/// knows that; a role that was renamed keeps its old name in the row until [`id_of`] is called.
-pub fn recorded_id_of(role: Oid) -> i32 {
+/// An id that stands for a role in the record of an act, and among the assignee and the candidates of a task. It does
+/// not wait: while another transaction, which may stay open, makes the role's row, the role gets a further row, which
+/// owns nothing. Without a lookup if this session has cached the row; a role that was renamed keeps its old name in
+/// the row until [`id_of`] is called.
+pub fn reference_to(role: Oid) -> i32 {
     let generation = catalog::generation();
     let known = KEPT.with_borrow(|(of, kept)| {
         let is_it = |owner: &&Owner| owner.oid == Some(role);
@@ -215,12 +222,16 @@ pub fn recorded_id_of(role: Oid) -> i32 {
     if let Some(id) = known.or_else(|| known_id_of(role)) {
         return by_id(id).id;
     }
+    let name = role::name(role).unwrap_or_default();
     if object_lock::try_lock(c"owners", role.to_u32(), 0) {
-        return make(role, &role::name(role).unwrap_or_default());
+        return make(role, &name);
     }
-    catalog::definitions_changed();
-    let text = stored_role::text_of(role);
-    ADD_ANOTHER.first(&[Arg::Text(&text)], |row| row.get()).unwrap_or_default()
+    let further = FIND_ANOTHER.first(&[Arg::Text(&name), Arg::Oid(role)], |row| row.get());
+    further.unwrap_or_else(|| {
+        catalog::definitions_changed();
+        let text = stored_role::text_of(role);
+        ADD_ANOTHER.first(&[Arg::Text(&text)], |row| row.get()).unwrap_or_default()
+    })
 }
 
 /// Whether both ids stand for one role.

@@ -705,7 +705,8 @@ COMMENT ON FUNCTION wf_set_role(name, text) IS
     'take a role until the transaction ends, as SET LOCAL ROLE does, and so that no SQL in the transaction can leave it; with an actor, act for that person';
 
 CREATE FUNCTION wf_set_actor(actor text)
-RETURNS text LANGUAGE sql AS $$ SELECT pg_catalog.set_config('workflow.actor', actor, true) $$;
+RETURNS text LANGUAGE sql
+RETURN pg_catalog.set_config('workflow.actor', actor, true);
 
 COMMENT ON FUNCTION wf_set_actor(text) IS
     'act for a person until the transaction ends, as SET LOCAL workflow.actor does; in a FROM clause, for one statement';

@@ -668,7 +668,8 @@ COMMENT ON FUNCTION wf_erase(text, text, text, boolean, integer) IS
     'remove what has a correlation id, or replace an actor by a pseudonym, in about so many instances; returns the numbers of rows, none when nothing is left';
 
 CREATE FUNCTION wf_set_actor(actor text)
-RETURNS text LANGUAGE sql AS $$ SELECT pg_catalog.set_config('workflow.actor', actor, true) $$;
+RETURNS text LANGUAGE sql
+RETURN pg_catalog.set_config('workflow.actor', actor, true);
 
 COMMENT ON FUNCTION wf_set_actor(text) IS
     'act for a person until the transaction ends, as SET LOCAL workflow.actor does; in a FROM clause, for one statement';

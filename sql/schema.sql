@@ -822,9 +822,10 @@ END $$;
 -- was used up is looked up by the time inside its id.
 CREATE INDEX execution_log_created_at_idx ON workflow.execution_log USING brin (created_at) WITH (pages_per_range = 16);
 
--- Acts whose rows of the journal were removed, and acts that were done to no instance.
+-- Acts whose rows of the journal were removed, and acts that were done to no instance. No sequence numbers them, because
+-- logical replication leaves sequences behind.
 CREATE TABLE workflow.audit_log (
-    id             bigint      GENERATED ALWAYS AS IDENTITY CONSTRAINT audit_log_pkey PRIMARY KEY,
+    id             uuid        DEFAULT pg_catalog.gen_random_uuid() CONSTRAINT audit_log_pkey PRIMARY KEY,
     at             timestamptz NOT NULL,
     kind           text        NOT NULL,
     definition_id  text,
@@ -886,4 +887,3 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.messages', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.partitions', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.execution_log', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.audit_log', '');
-SELECT pg_catalog.pg_extension_config_dump('workflow.audit_log_id_seq', '');

@@ -710,9 +710,10 @@ WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM
 COMMENT ON COLUMN workflow.journal.by IS 'the role whose call caused the event; NULL: the engine';
 COMMENT ON COLUMN workflow.journal.actor IS 'the actor for whom that role acted';
 
--- Acts whose rows of the journal were removed, and acts that were done to no instance.
+-- Acts whose rows of the journal were removed, and acts that were done to no instance. No sequence numbers them, because
+-- logical replication leaves sequences behind.
 CREATE TABLE workflow.audit_log (
-    id             bigint      GENERATED ALWAYS AS IDENTITY CONSTRAINT audit_log_pkey PRIMARY KEY,
+    id             uuid        DEFAULT pg_catalog.gen_random_uuid() CONSTRAINT audit_log_pkey PRIMARY KEY,
     at             timestamptz NOT NULL,
     kind           text        NOT NULL,
     definition_id  text,
@@ -743,7 +744,6 @@ CREATE INDEX audit_log_instance_id_idx ON workflow.audit_log (instance_id) WHERE
 CREATE INDEX audit_log_correlation_id_idx ON workflow.audit_log (correlation_id) WHERE correlation_id IS NOT NULL;
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.audit_log', '');
-SELECT pg_catalog.pg_extension_config_dump('workflow.audit_log_id_seq', '');
 
 CREATE FUNCTION workflow._act(
     events          bytea,

@@ -43,7 +43,7 @@ SELECT DISTINCT event, actor, data FROM workflow.journal WHERE actor IS NOT NULL
 SELECT instance_id = :'quiet' AS quiet, kind, actor FROM workflow.audit WHERE actor IS NOT NULL AND instance_id = :'quiet' ORDER BY at;
 SELECT actor FROM workflow.bookmark_queue UNION ALL SELECT actor FROM workflow.dead_letters;
 SELECT made_actor FROM workflow.triggers WHERE schedule_name = 'weekly';
-SELECT kind, actor, detail -> 'pseudonym' AS pseudonym FROM workflow.audit_log WHERE kind ~ '^erase' ORDER BY id;
+SELECT kind, actor, detail -> 'pseudonym' AS pseudonym FROM workflow.audit_log WHERE kind ~ '^erase' ORDER BY at;
 -- The instance that runs can be answered.
 SET ROLE regress_erase_app;
 SELECT wf_release_task(:'task_id', :'token') \g /dev/null

@@ -35,7 +35,7 @@ SELECT * FROM wf_erase('no such case');
 
 -- The audit keeps the time, the kind, the definition and the role.
 SELECT kind, definition_id, instance_id, correlation_id, activity, task, bookmark_id, role IS NOT NULL AS role, login, actor, detail
-FROM workflow.audit_log AS a ORDER BY kind, definition_id, id;
+FROM workflow.audit_log AS a ORDER BY kind, definition_id, at;
 
 -- The other case goes on.
 SELECT definition_id, sub_status FROM workflow.instances ORDER BY 1;

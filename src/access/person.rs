@@ -3,7 +3,7 @@
 use pgrx::pg_sys::Oid;
 use workflow_engine::journal::Identity;
 
-use crate::pg::{PgError, actor, role, session};
+use crate::pg::{PgError, actor, guc, role, session};
 use crate::store::owners;
 
 /// Who acts in this call.
@@ -20,7 +20,7 @@ pub fn current() -> Result<Identity, PgError> {
 /// What is known of someone who acted. A part that was not recorded is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
-    /// The name for which an application vouches.
+    /// The name for which an application vouches. A pseudonym is none: it may stand for anybody.
     pub actor: Option<String>,
     /// The role of the session, by its id in `workflow.owners`, if it is another one and may not name actors. One that
     /// may acts for many people.
@@ -40,6 +40,7 @@ impl Person {
     /// Whoever acted as a role, in a session of another login role if one is given.
     pub fn recorded(role: i32, login: Option<i32>, actor: Option<String>) -> Self {
         let names_actors = |login: &i32| role_of(*login).is_some_and(actor::may_be_set_by);
+        let actor = actor.filter(|actor| !guc::is_pseudonym(actor));
         Self { actor, login: login.filter(|login| !names_actors(login)), role: Some(role) }
     }
 

@@ -1,7 +1,7 @@
 //! `wf_erase`.
 
 use crate::pg::symbols::sql_functions;
-use crate::pg::{Call, PgError, Returned, guc};
+use crate::pg::{Call, PgError, Returned, actor, guc, role};
 use crate::run::{Session, erase as erasure, work};
 use crate::store::removal::Tally;
 
@@ -45,14 +45,22 @@ fn named<'a>(argument: &str, text: &'a str) -> Result<&'a str, PgError> {
     }
 }
 
-/// A pseudonym that can stand for an actor.
-fn checked<'a>(pseudonym: &'a str, actor: &str) -> Result<&'a str, PgError> {
+/// A pseudonym that can stand for an actor. Whoever chooses it says of whom the acts are, as with the setting.
+fn checked<'a>(pseudonym: &'a str, erased: &str) -> Result<&'a str, PgError> {
     let pseudonym = named("pseudonym", pseudonym)?;
-    guc::check_actor(pseudonym)
-        .map_err(|reason| PgError::new("22023", "invalid value for argument \"pseudonym\"").detail(reason))?;
-    match pseudonym == actor {
-        true => Err(PgError::new("22023", "argument \"pseudonym\" must not be the actor")),
-        false => Ok(pseudonym),
+    let invalid = |reason: String| PgError::new("22023", "invalid value for argument \"pseudonym\"").detail(reason);
+    guc::check_name(pseudonym).map_err(invalid)?;
+    if !guc::is_pseudonym(pseudonym) {
+        return Err(invalid(format!("A pseudonym begins with \"{}\", so it is no name of an actor.", guc::PSEUDONYM)));
+    }
+    if pseudonym == erased {
+        return Err(PgError::new("22023", "argument \"pseudonym\" must not be the actor"));
+    }
+    match actor::may_be_set_by(role::current()) {
+        true => Ok(pseudonym),
+        false => Err(PgError::new("42501", "permission denied to choose a pseudonym")
+            .detail("It needs the right to set workflow.actor.")
+            .hint("Without the argument \"pseudonym\" one is made.")),
     }
 }
 

@@ -5,7 +5,7 @@ use workflow_engine::journal::{Act, ActKind, Identity};
 
 use crate::access::person;
 use crate::compiled::Compiled;
-use crate::pg::PgError;
+use crate::pg::{PgError, guc};
 use crate::run::Session;
 use crate::store::audit::{self, NewAct};
 use crate::store::instances::InstanceRow;
@@ -36,7 +36,8 @@ pub fn of_call(session: &Session, kind: ActKind, compiled: &Compiled) -> Result<
 /// Refuses an act without an actor where the definition requires one (42501). An event is sent to all that may receive
 /// it, so its sender need not know of that.
 pub fn require_actor(by: &Identity, kind: ActKind, compiled: &Compiled) -> Result<(), PgError> {
-    if !compiled.program.options.actor_required || by.actor.is_some() || kind == ActKind::Send {
+    let has_actor = by.actor.as_deref().is_some_and(|actor| !guc::is_pseudonym(actor));
+    if !compiled.program.options.actor_required || has_actor || kind == ActKind::Send {
         return Ok(());
     }
     Err(PgError::new("42501", format!("workflow definition \"{}\" requires an actor", compiled.row.definition_id))

@@ -39,6 +39,12 @@ fn find(session: &mut Session, id: Uuid) -> Result<Letter, PgError> {
     if letter.replayed_at.is_some() {
         return Err(PgError::new("55000", format!("dead letter {id} was already replayed")));
     }
+    let sent_by = letter.item.sent_by.as_ref().and_then(|by| by.actor.as_deref());
+    if sent_by.is_some_and(guc::is_pseudonym) {
+        return Err(PgError::new("55000", format!("the actor of dead letter {id} was erased"))
+            .detail("It would be delivered as sent by nobody who is known.")
+            .hint("Send the stimulus again."));
+    }
     Ok(letter)
 }
 

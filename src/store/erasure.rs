@@ -2,7 +2,8 @@
 //!
 //! No index leads from an actor to rows: each act would pay for it. Instances are read in order of id, a page at a time.
 //! In the columns with JSON a text that is the actor is replaced; a longer text in which the name occurs is data of the
-//! case. What an instance that still runs works with stays: its variables, and stimuli that it has not met.
+//! case. What still has an effect stays: variables of instances that run, stimuli in the queue, and schedules that start
+//! instances of others.
 
 use uuid::Uuid;
 use workflow_engine::fault::Error;
@@ -175,22 +176,22 @@ macro_rules! replacing_some {
     };
 }
 
-/// Stimuli `q` that these owners have sent, or that name instances of their definitions.
-macro_rules! own_stimuli {
+/// Whether a schedule `t` starts what belongs to these owners (`$1`).
+macro_rules! starts_own {
     () => {
-        "(q.sender = ANY ($1) OR EXISTS ( \
-             SELECT FROM workflow.instances i JOIN workflow.definitions d ON d.id = i.definition_version_id \
-             WHERE i.id = q.instance_id AND d.owner = ANY ($1)))"
+        "EXISTS (SELECT FROM workflow.definitions d WHERE d.id = t.definition_version_id \
+             AND (d.owner = ANY ($1) OR d.definition_id = 'Workflow.ScheduledCommand' AND t.owner = ANY ($1)))"
     };
 }
 
-static OF_OWNERS: [(&str, Statement); 5] = [
-    replacing_some!("bookmark_queue", "q", "actor = $3", concat!("q.actor = $2 AND ", own_stimuli!())),
+static OF_OWNERS: [(&str, Statement); 4] = [
     replacing_some!(
         "dead_letters",
         "q",
         "actor = CASE u.actor WHEN $2 THEN $3 ELSE u.actor END, input = replace(u.input::text, $4, $5)::jsonb",
-        concat!("(q.actor = $2 OR strpos(q.input::text, $4) > 0) AND ", own_stimuli!())
+        "(q.actor = $2 OR strpos(q.input::text, $4) > 0) AND (q.sender = ANY ($1) OR EXISTS ( \
+             SELECT FROM workflow.instances i JOIN workflow.definitions d ON d.id = i.definition_version_id \
+             WHERE i.id = q.instance_id AND d.owner = ANY ($1)))"
     ),
     replacing_some!(
         "messages",
@@ -198,18 +199,34 @@ static OF_OWNERS: [(&str, Statement); 5] = [
         "answer = replace(u.answer::text, $4, $5)::jsonb",
         "strpos(m.answer::text, $4) > 0 AND m.owner = ANY ($1)"
     ),
-    replacing_some!(
-        "triggers",
-        "t",
-        "made_actor = $3",
-        "t.made_actor = $2 AND (t.owner = ANY ($1) OR EXISTS ( \
-             SELECT FROM workflow.definitions d WHERE d.id = t.definition_version_id AND d.owner = ANY ($1)))"
-    ),
+    replacing_some!("triggers", "t", "made_actor = $3", concat!("t.made_actor = $2 AND ", starts_own!())),
     replacing_some!(
         "audit_log",
         "g",
         "actor = CASE u.actor WHEN $2 THEN $3 ELSE u.actor END, detail = replace(u.detail::text, $4, $5)::jsonb",
         concat!("(g.actor = $2 OR strpos(g.detail::text, $4) > 0) AND ", audited!())
+    ),
+];
+
+/// Counts rows of these owners (`$1`) that name the actor (`$2`) and still have an effect. Definitions of others would
+/// take the pseudonym for another person.
+static PENDING: [(&str, Statement); 2] = [
+    (
+        "bookmark_queue",
+        Statement::new(
+            "SELECT count(*) FROM workflow.bookmark_queue q WHERE q.sender = ANY ($1) AND q.actor = $2",
+            &[Type::IntegerArray, Type::Text],
+        ),
+    ),
+    (
+        "triggers",
+        Statement::new(
+            concat!(
+                "SELECT count(*) FROM workflow.triggers t WHERE t.owner = ANY ($1) AND t.made_actor = $2 AND NOT ",
+                starts_own!()
+            ),
+            &[Type::IntegerArray, Type::Text],
+        ),
     ),
 ];
 
@@ -278,13 +295,18 @@ impl Replacement {
         Ok(tally)
     }
 
-    /// Replaces the actor in rows of these owners that belong to no instance, at most so many of each table.
+    /// Replaces the actor in rows of these owners that belong to no instance, at most so many of each table, and counts
+    /// those that keep it.
     pub fn in_other_rows(&self, owners: &[i32], limit: i64) -> Tally {
         let [actor, pseudonym, actor_json, pseudonym_json] = self.arguments();
         let mut tally = Tally::default();
         for (table, statement) in &OF_OWNERS {
             let args = [Arg::Integers(owners), actor, pseudonym, actor_json, pseudonym_json, Arg::BigInt(limit)];
             tally.add_done(table, statement.run(&args));
+        }
+        for (table, statement) in &PENDING {
+            let rows = statement.rows(&[Arg::Integers(owners), actor], |row| row.get::<i64>());
+            tally.add_kept(table, rows.into_iter().sum::<i64>().unsigned_abs());
         }
         tally
     }

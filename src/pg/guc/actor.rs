@@ -27,11 +27,32 @@ pub(super) fn define() {
     }
 }
 
+/// How a pseudonym begins, which stands for an actor that was erased. No actor does.
+pub const PSEUDONYM: &str = "erased-";
+
+/// Whether a stored actor is a pseudonym: then nobody vouches for who it is.
+pub fn is_pseudonym(actor: &str) -> bool {
+    actor.starts_with(PSEUDONYM)
+}
+
 /// Says why a text cannot be the name of an actor.
 ///
 /// # Errors
 /// The reason, as a sentence.
 pub fn check_actor(actor: &str) -> Result<(), String> {
+    match actor.trim_start() {
+        pseudonym if is_pseudonym(pseudonym) => {
+            Err(format!("\"{PSEUDONYM}\" begins a pseudonym, which stands for an actor that was erased."))
+        }
+        _ => check_name(actor),
+    }
+}
+
+/// Says why a text can be neither an actor nor a pseudonym.
+///
+/// # Errors
+/// The reason, as a sentence.
+pub fn check_name(actor: &str) -> Result<(), String> {
     match actor {
         _ if actor.len() > LONGEST => Err(format!("An actor has at most {LONGEST} bytes.")),
         _ if actor.chars().any(char::is_control) => Err("An actor has no control characters.".to_owned()),

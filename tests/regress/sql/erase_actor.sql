@@ -31,9 +31,9 @@ SELECT token FROM wf_claim_task(:'task_id', worker => 'zelda@example.com') \gset
 RESET ROLE;
 SELECT * FROM tables_with('zelda@example.com');
 
--- Of what runs, the acts and assignments have the pseudonym. The definition, which names her, is for its author.
+-- Of what runs, the acts and assignments have the pseudonym; a stimulus that waits keeps her. The definition, which names her, is for its author.
 SET ROLE regress_erase_app;
-SELECT * FROM wf_erase(actor => 'zelda@example.com', pseudonym => 'person-1');
+SELECT * FROM wf_erase(actor => 'zelda@example.com', pseudonym => 'erased-1');
 RESET ROLE;
 SELECT * FROM tables_with('zelda@example.com');
 SELECT started_actor, input, output FROM workflow.instances ORDER BY id;
@@ -48,7 +48,10 @@ SELECT kind, actor, detail -> 'pseudonym' AS pseudonym FROM workflow.audit_log W
 SET ROLE regress_erase_app;
 SELECT wf_release_task(:'task_id', :'token') \g /dev/null
 SELECT sub_status FROM wf_override_task(:'task_id', 'she has left');
--- Nothing is left.
+-- The stimulus that waits keeps her until it is delivered. Then nothing is left.
+SELECT wf_define('{"definitionId": "later", "root": {"type": "Event", "eventName": "Later"}}') \g /dev/null
+SELECT wf_start('later') \g /dev/null
+SELECT * FROM wf_erase(actor => 'zelda@example.com');
 SELECT * FROM wf_erase(actor => 'zelda@example.com');
 
 -- An instance that runs keeps her in its input and variables, and is counted, until it has ended.
@@ -70,7 +73,7 @@ SELECT table_name, erased FROM wf_set_actor('yan'), wf_erase(actor => 'yan', max
 SELECT table_name, erased FROM wf_set_actor('yan'), wf_erase(actor => 'yan', max => 100);
 SELECT table_name, erased FROM wf_set_actor('yan'), wf_erase(actor => 'yan', max => 100);
 SELECT table_name, erased FROM wf_set_actor('yan'), wf_erase(actor => 'yan', max => 100);
-SELECT count(*), count(DISTINCT started_actor) AS names, bool_and(started_actor ~ '^erased-[0-9a-f]{32}$') AS made FROM workflow.instance_list WHERE definition_id = 'quiet' AND started_actor <> 'person-1';
+SELECT count(*), count(DISTINCT started_actor) AS names, bool_and(started_actor ~ '^erased-[0-9a-f]{32}$') AS made FROM workflow.instance_list WHERE definition_id = 'quiet' AND started_actor <> 'erased-1';
 RESET ROLE;
 SELECT * FROM tables_with('"yan"');
 

@@ -87,7 +87,7 @@ SELECT * FROM wf_erase('a', 'b');
 SELECT * FROM wf_erase('');
 SELECT * FROM wf_erase('a', max => 0);
 SELECT * FROM wf_erase('a', pseudonym => 'x');
-SELECT * FROM wf_erase(actor => 'a', pseudonym => 'a');
+SELECT * FROM wf_erase(actor => 'erased-a', pseudonym => 'erased-a');
 SELECT * FROM wf_erase(actor => 'a', pseudonym => E'a\nb');
 SELECT * FROM wf_erase(actor => 'a', force => true);
 SELECT * FROM wf_erase(actor => ' ');

@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 
+use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -14,7 +15,7 @@ use crate::compiled;
 use crate::error;
 use crate::pg::error::notice;
 use crate::pg::rows::Wait;
-use crate::pg::{PgError, interrupt, role};
+use crate::pg::{PgError, guc, interrupt, role};
 use crate::run::delete::{self, Deletion};
 use crate::run::{Session, claim, running};
 use crate::store::audit::{self, NewAct};
@@ -71,34 +72,27 @@ pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> 
 }
 
 thread_local! {
-    /// The pseudonym that this session has made for an actor, and how far its search for it came.
-    static PROGRESS: RefCell<Option<Progress>> = const { RefCell::new(None) };
+    /// The pseudonym that this session has made last. It holds for one role, as a session may act for many.
+    static MADE: RefCell<Option<Made>> = const { RefCell::new(None) };
 }
 
-/// How far an erasure came.
-#[derive(Clone)]
-struct Progress {
+/// A pseudonym that was made for an actor when a role erased it.
+struct Made {
+    role: Oid,
     actor: String,
     pseudonym: String,
-    after: Uuid,
 }
 
-impl Progress {
-    /// Goes on where the last call of the session for the same actor stopped.
-    fn resume(actor: &str, pseudonym: Option<&str>) -> Self {
-        let last = PROGRESS.with_borrow(Clone::clone).filter(|last| last.actor == actor);
-        let last = last.filter(|last| pseudonym.is_none_or(|pseudonym| pseudonym == last.pseudonym));
-        last.unwrap_or_else(|| Self {
-            actor: actor.to_owned(),
-            pseudonym: pseudonym.map_or_else(new_pseudonym, str::to_owned),
-            after: Uuid::nil(),
-        })
-    }
-}
-
-/// A name from which nothing follows.
-fn new_pseudonym() -> String {
-    format!("erased-{}", Uuid::new_v4().simple())
+/// The pseudonym that the session makes for an actor: a name from which nothing follows, the same in each call.
+fn made_pseudonym(role: Oid, actor: &str) -> String {
+    MADE.with_borrow_mut(|made| match made {
+        Some(made) if made.role == role && made.actor == actor => made.pseudonym.clone(),
+        _ => {
+            let pseudonym = format!("{}{}", guc::PSEUDONYM, Uuid::new_v4().simple());
+            *made = Some(Made { role, actor: actor.to_owned(), pseudonym: pseudonym.clone() });
+            pseudonym
+        }
+    })
 }
 
 /// Replaces an actor by a pseudonym in the rows that the caller may erase, in so many instances at the most and then in
@@ -109,14 +103,17 @@ fn new_pseudonym() -> String {
 pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, max: usize) -> Result<Tally, PgError> {
     // It takes only locks that are free.
     session.has_waited = true;
-    let mut progress = Progress::resume(actor, pseudonym);
-    let replacement = Replacement::new(actor, &progress.pseudonym);
-    let (owners, reads_all) = (owners_of_caller(), role::reads_all_data(role::current()));
+    let who = role::current();
+    let pseudonym = pseudonym.map_or_else(|| made_pseudonym(who, actor), str::to_owned);
+    let replacement = Replacement::new(actor, &pseudonym);
+    let (owners, reads_all) = (owners_of_caller(), role::reads_all_data(who));
     let (mut tally, mut changed, mut busy) = (Tally::default(), 0, 0);
+    // Each call begins anew: what an earlier one has passed over or undone is found again.
+    let mut after = Uuid::nil();
     let is_last = loop {
-        let page = replacement.find(progress.after, &owners, reads_all, PAGE);
+        let page = replacement.find(after, &owners, reads_all, PAGE);
         let Some(last) = page.last() else { break true };
-        progress.after = last.id;
+        after = last.id;
         for found in page {
             interrupt::check();
             if !found.is_managed {
@@ -137,10 +134,8 @@ pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, 
         }
     };
     if is_last {
-        progress.after = Uuid::nil();
         tally.add(&replacement.in_other_rows(&owners, i64::try_from(max).unwrap_or(i64::MAX)));
     }
-    PROGRESS.set(Some(progress));
     record("erase actor", &tally, Some(&replacement))?;
     if busy > 0 {
         tell_busy(busy);

@@ -25,6 +25,8 @@ fn erase(call: &Call) -> Result<Returned, PgError> {
         }
         (None, Some(actor)) if !force => {
             let actor = named("actor", actor)?;
+            guc::check_no_role(actor)
+                .map_err(|reason| PgError::new("22023", "invalid value for argument \"actor\"").detail(reason))?;
             let pseudonym = pseudonym.as_deref().map(|pseudonym| checked(pseudonym, actor)).transpose()?;
             work::call(&mut Session::begin(), |session| erasure::erase_actor(session, actor, pseudonym, max))?
         }

@@ -14,7 +14,7 @@ mod retention;
 mod route;
 mod workers;
 
-pub use actor::{PSEUDONYM, actor, check_actor, check_name, is_pseudonym};
+pub use actor::{PSEUDONYM, actor, check_actor, check_name, check_no_role, is_pseudonym};
 pub use retention::{audit_retention, message_retention, retention, schedule_run_retention};
 pub use route::{RouteCheck, route_check};
 pub use workers::MOST_WAITERS;

@@ -62,14 +62,29 @@ pub fn empty_audit(owners: &[i32], key: &str, instances: &[Uuid]) -> u64 {
 pub struct Replacement {
     actor: String,
     pseudonym: String,
-    /// Both as JSON texts.
+    /// The actor as a JSON text.
     actor_json: String,
-    pseudonym_json: String,
+    /// What finds this text in JSON as `jsonb` writes it, and what stands there afterwards.
+    pattern: String,
+    substitute: String,
 }
 
 /// A text as `jsonb` writes it.
 fn json_text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// A regular expression of PostgreSQL that finds a JSON text, but neither the name of a member nor the end of a longer
+/// text.
+fn pattern_of(json: &str) -> String {
+    let mut pattern = r"(?<!\\)".to_owned();
+    for letter in json.chars() {
+        if letter.is_ascii() && !letter.is_ascii_alphanumeric() {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern + "(?!:)"
 }
 
 /// An instance in which an actor may be named.
@@ -89,7 +104,8 @@ static FIND: Statement = Statement::new(
          OR d.definition_id = ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']) AND i.owner = ANY ($5) AS managed, k.keeps \
      FROM workflow.instances i JOIN workflow.definitions d ON d.id = i.definition_version_id \
      CROSS JOIN LATERAL (SELECT position(convert_to($3, 'UTF8') in i.state) > 0 \
-         OR i.finished_at IS NULL AND strpos(concat(i.input, i.variables, i.output), $3) > 0 AS keeps) k \
+         OR i.finished_at IS NULL AND strpos(concat(i.input, i.variables, i.output), $3) > 0 \
+            AND concat(i.input, i.variables, i.output) ~ $7 AS keeps) k \
      WHERE i.id > $1 AND (d.owner = ANY ($5) OR i.owner = ANY ($5) OR $6) AND ( \
          i.started_actor = $2 OR k.keeps \
          OR i.finished_at IS NOT NULL AND strpos(concat(i.input, i.variables, i.output), $3) > 0 \
@@ -102,10 +118,11 @@ static FIND: Statement = Statement::new(
                     AND (position(convert_to($2, 'UTF8') in l.events) > 0 \
                          OR position(convert_to($3, 'UTF8') in l.events) > 0))) \
      ORDER BY i.id LIMIT $4",
-    &[Type::Uuid, Type::Text, Type::Text, Type::BigInt, Type::IntegerArray, Type::Boolean],
+    &[Type::Uuid, Type::Text, Type::Text, Type::BigInt, Type::IntegerArray, Type::Boolean, Type::Text],
 );
 
-/// Changes rows of instances (`$1`): `$2` and `$3` are the actor and the pseudonym, `$4` and `$5` the same in JSON.
+/// Changes rows of instances (`$1`): `$2` and `$3` are the actor and the pseudonym, `$4` and `$5` what finds and
+/// replaces them in JSON.
 macro_rules! replacing {
     ($table:literal, $sql:literal) => {
         ($table, Statement::new($sql, &[Type::UuidArray, Type::Text, Type::Text, Type::Text, Type::Text]))
@@ -117,39 +134,40 @@ static OF_INSTANCES: [(&str, Statement); 4] = [
         "instances",
         "UPDATE workflow.instances i SET \
              started_actor = CASE i.started_actor WHEN $2 THEN $3 ELSE i.started_actor END, \
-             input = CASE WHEN i.finished_at IS NULL THEN i.input ELSE replace(i.input::text, $4, $5)::jsonb END, \
-             variables = CASE WHEN i.finished_at IS NULL THEN i.variables ELSE replace(i.variables::text, $4, $5)::jsonb END, \
-             output = CASE WHEN i.finished_at IS NULL THEN i.output ELSE replace(i.output::text, $4, $5)::jsonb END \
+             input = CASE WHEN i.finished_at IS NULL THEN i.input ELSE regexp_replace(i.input::text, $4, $5, 'g')::jsonb END, \
+             variables = CASE WHEN i.finished_at IS NULL THEN i.variables ELSE regexp_replace(i.variables::text, $4, $5, 'g')::jsonb END, \
+             output = CASE WHEN i.finished_at IS NULL THEN i.output ELSE regexp_replace(i.output::text, $4, $5, 'g')::jsonb END \
          WHERE i.id = ANY ($1) AND (i.started_actor = $2 \
-             OR i.finished_at IS NOT NULL AND strpos(concat(i.input, i.variables, i.output), $4) > 0)"
+             OR i.finished_at IS NOT NULL AND concat(i.input, i.variables, i.output) ~ $4)"
     ),
     replacing!(
         "tasks",
         "UPDATE workflow.tasks t SET \
              completed_actor = CASE t.completed_actor WHEN $2 THEN $3 ELSE t.completed_actor END, \
              assignee = CASE t.assignee WHEN $2 THEN $3 ELSE t.assignee END, \
-             candidates = replace(t.candidates::text, $4, $5)::jsonb \
-         WHERE t.instance_id = ANY ($1) AND (t.completed_actor = $2 OR t.assignee = $2 OR strpos(t.candidates::text, $4) > 0)"
+             candidates = regexp_replace(t.candidates::text, $4, $5, 'g')::jsonb \
+         WHERE t.instance_id = ANY ($1) AND (t.completed_actor = $2 OR t.assignee = $2 OR t.candidates::text ~ $4)"
     ),
     replacing!(
         "tasks",
-        "UPDATE workflow.tasks t SET payload = replace(t.payload::text, $4, $5)::jsonb, result = replace(t.result::text, $4, $5)::jsonb \
+        "UPDATE workflow.tasks t SET payload = regexp_replace(t.payload::text, $4, $5, 'g')::jsonb, result = regexp_replace(t.result::text, $4, $5, 'g')::jsonb \
          FROM workflow.instances i \
          WHERE t.instance_id = ANY ($1) AND i.id = t.instance_id AND i.finished_at IS NOT NULL \
-             AND strpos(concat(t.payload, t.result), $4) > 0"
+             AND concat(t.payload, t.result) ~ $4"
     ),
     replacing!(
         "bookmarks",
         "UPDATE workflow.bookmarks b SET \
              assignee = CASE b.assignee WHEN $2 THEN $3 ELSE b.assignee END, \
              worker = CASE b.worker WHEN $2 THEN $3 ELSE b.worker END, \
-             candidates = replace(b.candidates::text, $4, $5)::jsonb, metadata = replace(b.metadata::text, $4, $5)::jsonb \
+             candidates = regexp_replace(b.candidates::text, $4, $5, 'g')::jsonb, metadata = regexp_replace(b.metadata::text, $4, $5, 'g')::jsonb \
          WHERE b.instance_id = ANY ($1) \
-             AND (b.assignee = $2 OR b.worker = $2 OR strpos(concat(b.candidates, b.metadata), $4) > 0)"
+             AND (b.assignee = $2 OR b.worker = $2 OR concat(b.candidates, b.metadata) ~ $4)"
     ),
 ];
 
-/// Changes rows of these owners (`$1`), at most `$6` of them; the other parameters are as above.
+/// Changes rows of these owners (`$1`), at most `$7` of them; `$6` is the actor in JSON, by which
+/// most rows are told apart faster. The other parameters are as above.
 macro_rules! replacing_some {
     ($table:literal, $alias:literal, $set:literal, $where:expr) => {
         (
@@ -168,9 +186,9 @@ macro_rules! replacing_some {
                     $alias,
                     " WHERE ",
                     $where,
-                    " LIMIT $6 FOR UPDATE SKIP LOCKED))"
+                    " LIMIT $7 FOR UPDATE SKIP LOCKED))"
                 ),
-                &[Type::IntegerArray, Type::Text, Type::Text, Type::Text, Type::Text, Type::BigInt],
+                &[Type::IntegerArray, Type::Text, Type::Text, Type::Text, Type::Text, Type::Text, Type::BigInt],
             ),
         )
     };
@@ -188,23 +206,23 @@ static OF_OWNERS: [(&str, Statement); 4] = [
     replacing_some!(
         "dead_letters",
         "q",
-        "actor = CASE u.actor WHEN $2 THEN $3 ELSE u.actor END, input = replace(u.input::text, $4, $5)::jsonb",
-        "(q.actor = $2 OR strpos(q.input::text, $4) > 0) AND (q.sender = ANY ($1) OR EXISTS ( \
+        "actor = CASE u.actor WHEN $2 THEN $3 ELSE u.actor END, input = regexp_replace(u.input::text, $4, $5, 'g')::jsonb",
+        "(q.actor = $2 OR (strpos(q.input::text, $6) > 0 AND q.input::text ~ $4)) AND (q.sender = ANY ($1) OR EXISTS ( \
              SELECT FROM workflow.instances i JOIN workflow.definitions d ON d.id = i.definition_version_id \
              WHERE i.id = q.instance_id AND d.owner = ANY ($1)))"
     ),
     replacing_some!(
         "messages",
         "m",
-        "answer = replace(u.answer::text, $4, $5)::jsonb",
-        "strpos(m.answer::text, $4) > 0 AND m.owner = ANY ($1)"
+        "answer = regexp_replace(u.answer::text, $4, $5, 'g')::jsonb",
+        "(strpos(m.answer::text, $6) > 0 AND m.answer::text ~ $4) AND m.owner = ANY ($1)"
     ),
     replacing_some!("triggers", "t", "made_actor = $3", concat!("t.made_actor = $2 AND ", starts_own!())),
     replacing_some!(
         "audit_log",
         "g",
-        "actor = CASE u.actor WHEN $2 THEN $3 ELSE u.actor END, detail = replace(u.detail::text, $4, $5)::jsonb",
-        concat!("(g.actor = $2 OR strpos(g.detail::text, $4) > 0) AND ", audited!())
+        "actor = CASE u.actor WHEN $2 THEN $3 ELSE u.actor END, detail = regexp_replace(u.detail::text, $4, $5, 'g')::jsonb",
+        concat!("(g.actor = $2 OR (strpos(g.detail::text, $6) > 0 AND g.detail::text ~ $4)) AND ", audited!())
     ),
 ];
 
@@ -244,8 +262,9 @@ static REWRITE: Statement = Statement::new(
 impl Replacement {
     /// Replaces an actor by a pseudonym.
     pub fn new(actor: &str, pseudonym: &str) -> Self {
-        let (actor_json, pseudonym_json) = (json_text(actor), json_text(pseudonym));
-        Self { actor: actor.to_owned(), pseudonym: pseudonym.to_owned(), actor_json, pseudonym_json }
+        let actor_json = json_text(actor);
+        let (pattern, substitute) = (pattern_of(&actor_json), json_text(pseudonym).replace('\\', r"\\"));
+        Self { actor: actor.to_owned(), pseudonym: pseudonym.to_owned(), actor_json, pattern, substitute }
     }
 
     /// What stands for the actor afterwards.
@@ -258,15 +277,17 @@ impl Replacement {
         if actor == self.actor { self.pseudonym.clone() } else { actor }
     }
 
-    fn arguments(&self) -> [Arg<'_>; 4] {
-        [&self.actor, &self.pseudonym, &self.actor_json, &self.pseudonym_json].map(|text| Arg::Text(text))
+    fn arguments(&self) -> [Arg<'_>; 5] {
+        [&self.actor, &self.pseudonym, &self.pattern, &self.substitute, &self.actor_json].map(|text| Arg::Text(text))
     }
 
     /// The instances after `after` in which the actor may be named, in order of id, at most so many: those of
     /// definitions of these owners, and others that they have started; with `all` every one.
     pub fn find(&self, after: Uuid, owners: &[i32], all: bool, limit: i64) -> Vec<Found> {
-        let [actor, _, actor_json, _] = self.arguments();
-        let args = [Arg::Uuid(&after), actor, actor_json, Arg::BigInt(limit), Arg::Integers(owners), Arg::Boolean(all)];
+        let [actor, _, pattern, _, actor_json] = self.arguments();
+        let (after, limit, owners, all) =
+            (Arg::Uuid(&after), Arg::BigInt(limit), Arg::Integers(owners), Arg::Boolean(all));
+        let args = [after, actor, actor_json, limit, owners, all, pattern];
         FIND.rows(&args, |row| Found { id: row.get(), is_managed: row.get(), keeps_data: row.get() })
     }
 
@@ -275,10 +296,10 @@ impl Replacement {
     /// # Errors
     /// A row of its journal cannot be decoded.
     pub fn in_instance(&self, id: Uuid) -> Result<Tally, Error> {
-        let (ids, [actor, pseudonym, actor_json, pseudonym_json]) = ([id], self.arguments());
+        let (ids, [actor, pseudonym, pattern, substitute, actor_json]) = ([id], self.arguments());
         let mut tally = Tally::default();
         for (table, statement) in &OF_INSTANCES {
-            let args = [Arg::Uuids(&ids), actor, pseudonym, actor_json, pseudonym_json];
+            let args = [Arg::Uuids(&ids), actor, pseudonym, pattern, substitute];
             tally.add_done(table, statement.run(&args));
         }
         let rows = JOURNAL.rows(&[Arg::Uuids(&ids), actor, actor_json], |row| {
@@ -298,10 +319,11 @@ impl Replacement {
     /// Replaces the actor in rows of these owners that belong to no instance, at most so many of each table, and counts
     /// those that keep it.
     pub fn in_other_rows(&self, owners: &[i32], limit: i64) -> Tally {
-        let [actor, pseudonym, actor_json, pseudonym_json] = self.arguments();
+        let [actor, pseudonym, pattern, substitute, actor_json] = self.arguments();
         let mut tally = Tally::default();
         for (table, statement) in &OF_OWNERS {
-            let args = [Arg::Integers(owners), actor, pseudonym, actor_json, pseudonym_json, Arg::BigInt(limit)];
+            let (owners, limit) = (Arg::Integers(owners), Arg::BigInt(limit));
+            let args = [owners, actor, pseudonym, pattern, substitute, actor_json, limit];
             tally.add_done(table, statement.run(&args));
         }
         for (table, statement) in &PENDING {

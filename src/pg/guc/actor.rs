@@ -7,6 +7,9 @@ use pgrx::pg_sys;
 
 static ACTOR: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 
+/// How a role begins among the candidates of a task, in the tables, too.
+const ROLE: &str = "role:";
+
 /// The longest name of an actor, in bytes.
 const LONGEST: usize = 200;
 
@@ -44,7 +47,18 @@ pub fn check_actor(actor: &str) -> Result<(), String> {
         pseudonym if is_pseudonym(pseudonym) => {
             Err(format!("\"{PSEUDONYM}\" begins a pseudonym, which stands for an actor that was erased."))
         }
-        _ => check_name(actor),
+        name => check_no_role(name).and_then(|()| check_name(actor)),
+    }
+}
+
+/// Says why a text is no actor, if it is a role.
+///
+/// # Errors
+/// The reason, as a sentence.
+pub fn check_no_role(actor: &str) -> Result<(), String> {
+    match actor.starts_with(ROLE) {
+        true => Err(format!("\"{ROLE}\" begins a candidate that is a role.")),
+        false => Ok(()),
     }
 }
 

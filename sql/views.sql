@@ -454,10 +454,10 @@ FROM (SELECT j.at, j.kind, j.definition_id, j.instance_id, j.correlation_id, j.a
       FROM workflow._acts j
       UNION ALL
       SELECT l.at, l.kind, l.definition_id, l.instance_id, l.correlation_id, l.activity, l.task, l.bookmark_id, l.owner, l.role, l.login, l.actor, l.detail,
-             COALESCE(l.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.my_definitions d
-                                                                        UNION SELECT n.definition_id FROM workflow.definition_ids n
-                                                                        WHERE n.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m)))),
-                      l.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m)))
+             CASE WHEN l.definition_id IS NULL THEN l.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+                  ELSE l.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.my_definitions d
+                                                                         UNION SELECT n.definition_id FROM workflow.definition_ids n
+                                                                         WHERE n.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m)))) END
              OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE')
       FROM workflow.audit_log l) g
 LEFT JOIN workflow.owners r ON r.id OPERATOR(pg_catalog.=) g.role

@@ -121,7 +121,7 @@ fn register(call: &Call) -> Result<Returned, PgError> {
     if !is_stored {
         return Err(denied());
     }
-    acts::record("register activity", None, &json!({ "type": name }))?;
+    acts::record_of(replaces, "register activity", None, &json!({ "type": name }))?;
     Ok(Returned::Null)
 }
 

@@ -20,14 +20,14 @@ fn set_owner(call: &Call) -> Result<Returned, PgError> {
     let kind = ObjectKind::from_name(&call.required::<String>("kind")?)?;
     let id: String = call.required("id")?;
     let new = role::required(&call.required_name("role")?)?;
-    let is_changed = ownership::set_owner(&mut Session::begin(), kind, &id, new)?;
-    // The journal of an instance records it.
-    if is_changed && kind != ObjectKind::Instance {
+    let former = ownership::set_owner(&mut Session::begin(), kind, &id, new)?;
+    // The journal of an instance records it. Members of the role that had something else may see who took it.
+    if let Some(former) = former.filter(|_| kind != ObjectKind::Instance) {
         let definition = (kind == ObjectKind::Definition).then_some(id.as_str());
         let detail = json!({ "kind": call.required::<String>("kind")?, "id": id, "to": role::name(new) });
-        acts::record("set owner", definition, &detail)?;
+        acts::record_of(former, "set owner", definition, &detail)?;
     }
-    Ok(Returned::Boolean(is_changed))
+    Ok(Returned::Boolean(former.is_some()))
 }
 
 fn set_role(call: &Call) -> Result<Returned, PgError> {

@@ -15,6 +15,7 @@ use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::schedule::{self, JobRequest, Settings};
 use crate::run::{Session, acts, timing};
+use crate::store::owners;
 
 sql_functions! {
     wf_schedule(name: Text, schedule: Text, command: Text, timezone: Text, misfire: Text, misfire_cap: Integer, overlap: Text, jitter: Interval, active: Boolean, top_level: Boolean, retry: Boolean) => put_command;
@@ -40,7 +41,7 @@ fn put_command(call: &Call) -> Result<Returned, PgError> {
         retry: Some(call.required("retry")?),
     };
     let id = schedule::put(&mut Session::begin(), &name, &settings, &request)?;
-    record("schedule", &name)?;
+    record("schedule", &name, owners::current_id())?;
     Ok(Returned::Uuid(id))
 }
 
@@ -55,7 +56,7 @@ fn put_workflow(call: &Call) -> Result<Returned, PgError> {
         correlation_id,
     };
     let id = schedule::put(&mut Session::begin(), &name, &settings, &request)?;
-    record("schedule", &name)?;
+    record("schedule", &name, owners::current_id())?;
     Ok(Returned::Uuid(id))
 }
 
@@ -103,29 +104,30 @@ fn alter(call: &Call) -> Result<Returned, PgError> {
             return Err(PgError::new("22023", "a schedule has either a command or an input"));
         }
     };
-    let id = schedule::alter(&mut Session::begin(), &name, &settings, &request)?;
-    record("alter schedule", &name)?;
+    let (id, owner) = schedule::alter(&mut Session::begin(), &name, &settings, &request)?;
+    record("alter schedule", &name, owner)?;
     Ok(Returned::Uuid(id))
 }
 
 fn remove(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required("name")?;
-    let is_removed = schedule::remove(&mut Session::begin(), &name)?;
-    if is_removed {
-        record("unschedule", &name)?;
+    let owner = schedule::remove(&mut Session::begin(), &name)?;
+    if let Some(owner) = owner {
+        record("unschedule", &name, owner)?;
     }
-    Ok(Returned::Boolean(is_removed))
+    Ok(Returned::Boolean(owner.is_some()))
 }
 
 fn run_now(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required("name")?;
-    let id = schedule::run_now(&mut Session::begin(), &name)?;
-    record("run schedule", &name)?;
+    let (id, owner) = schedule::run_now(&mut Session::begin(), &name)?;
+    record("run schedule", &name, owner)?;
     Ok(Returned::Uuid(id))
 }
 
-fn record(kind: &str, schedule: &str) -> Result<(), PgError> {
-    acts::record(kind, None, &json!({ "schedule": schedule }))
+/// Records an act on a schedule for the members of its owner.
+fn record(kind: &str, schedule: &str, owner: i32) -> Result<(), PgError> {
+    acts::record_of(owner, kind, None, &json!({ "schedule": schedule }))
 }
 
 /// The next instants of a schedule's text, as an array for `wf_cron_preview`.

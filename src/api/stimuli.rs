@@ -90,9 +90,9 @@ fn publish_event(call: &Call) -> Result<Returned, PgError> {
 
 fn replay(call: &Call) -> Result<Returned, PgError> {
     let id: Uuid = call.required("dead_letter_id")?;
-    let is_replayed = work::call(&mut Session::begin(), |session| replay::replay(session, id))?;
+    let (is_replayed, sender) = work::call(&mut Session::begin(), |session| replay::replay(session, id))?;
     if is_replayed {
-        acts::record("replay", None, &json!({ "dead_letter_id": id }))?;
+        acts::record_of(sender, "replay", None, &json!({ "dead_letter_id": id }))?;
     }
     Ok(Returned::Boolean(is_replayed))
 }

@@ -50,19 +50,19 @@ impl ObjectKind {
 }
 
 /// Changes the owner of an object. The caller must have the rights of the present owner and be able to SET ROLE to the
-/// new one (42501). `false`: the object has that owner already.
-pub fn set_owner(session: &mut Session, kind: ObjectKind, id: &str, new: Oid) -> Result<bool, PgError> {
-    let is_changed = match kind {
+/// new one (42501). Returns the id of the former owner; `None`: the object has that owner already.
+pub fn set_owner(session: &mut Session, kind: ObjectKind, id: &str, new: Oid) -> Result<Option<i32>, PgError> {
+    let former = match kind {
         ObjectKind::Definition => definition(id, new),
         ObjectKind::Instance => instance(session, id, new),
         ObjectKind::Schedule => schedule::set_owner(session, id, new),
         ObjectKind::ActivityType => activity_type(id, new),
     }?;
-    if is_changed {
+    if former.is_some() {
         // Due work may have to run in a session of another role now.
         wake::note_all();
     }
-    Ok(is_changed)
+    Ok(former)
 }
 
 /// The id of the new owner; `None` if the object belongs to that role already. Refuses a caller without the rights.
@@ -79,7 +79,7 @@ fn change(what: &str, owner: &Owner, new: Oid) -> Result<Option<i32>, PgError> {
 
 /// Changes the owner of all versions of a definition, and so of its triggers. Instances keep their owner. A `definer`
 /// definition runs SQL for them with the rights of its new owner.
-fn definition(id: &str, new: Oid) -> Result<bool, PgError> {
+fn definition(id: &str, new: Oid) -> Result<Option<i32>, PgError> {
     let title = format!("workflow definition \"{id}\"");
     if let Some(built_in) = built_in::find(id) {
         return Err(PgError::new("42501", format!("{title} is built in")).detail(built_in.purpose));
@@ -91,7 +91,7 @@ fn definition(id: &str, new: Oid) -> Result<bool, PgError> {
     let Some(owner) = definitions::owner(id) else {
         return Err(PgError::new("42704", format!("{title} does not exist")));
     };
-    let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };
+    let Some(new_id) = change(&title, &owner, new)? else { return Ok(None) };
     paths::hand_over(id, &owner, &owners::by_id(new_id))?;
     limits::change_owner(owner.id, new_id, || definitions::set_owner(id, new_id));
     for row in definitions::all(id) {
@@ -100,19 +100,19 @@ fn definition(id: &str, new: Oid) -> Result<bool, PgError> {
             publish::warn_without_login(&row);
         }
     }
-    Ok(true)
+    Ok(Some(owner.id))
 }
 
 /// Changes the owner of an instance, and of the instances below it that had the same owner, because the end of a child
 /// resumes its parent with the rights of the child's owner.
-fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> {
+fn instance(session: &mut Session, id: &str, new: Oid) -> Result<Option<i32>, PgError> {
     let id = Uuid::parse_str(id)
         .map_err(|_| PgError::new("22P02", format!("invalid input syntax for type uuid: \"{id}\"")))?;
     let mut row = lock(session, id)?.ok_or_else(|| resume::unknown(id))?;
     let title = format!("workflow instance {id}");
     let owner = row.owner.clone();
     access::instance::require(Operation::SetOwner, &row, &*compiled::of_version(row.definition_version_id)?)?;
-    let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };
+    let Some(new_id) = change(&title, &owner, new)? else { return Ok(None) };
     if let Some(parent) = row.parent.filter(|parent| parent.bookmark.is_some()) {
         return Err(PgError::new("55000", format!("{title} is a child of an instance that waits for it"))
             .detail(format!("The parent is workflow instance {}.", parent.instance))
@@ -128,7 +128,7 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> 
             below.extend(instances::children(child));
         }
     }
-    Ok(true)
+    Ok(Some(owner.id))
 }
 
 /// Gives a locked instance to another owner, and records that in its journal.
@@ -151,13 +151,13 @@ fn lock(session: &mut Session, id: Uuid) -> Result<Option<InstanceRow>, PgError>
 
 /// Changes the owner of an activity type. The owner decides which definitions may use the type, so sessions compile
 /// theirs anew.
-fn activity_type(name: &str, new: Oid) -> Result<bool, PgError> {
+fn activity_type(name: &str, new: Oid) -> Result<Option<i32>, PgError> {
     let title = format!("activity type \"{name}\"");
     let Some(owner) = activity_types::lock(name) else {
         return Err(PgError::new("42704", format!("{title} does not exist")));
     };
-    let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };
+    let Some(new_id) = change(&title, &owner, new)? else { return Ok(None) };
     activity_types::set_owner(name, new_id);
     catalog::definitions_changed();
-    Ok(true)
+    Ok(Some(owner.id))
 }

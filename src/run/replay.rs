@@ -14,18 +14,20 @@ use crate::store::dead_letters::{self, Letter};
 use crate::store::{bookmarks, instances};
 
 /// Replays a dead letter: a stimulus is delivered, or waits in the queue once more; a bookmark is due at once.
-/// Returns whether it was delivered.
-pub fn replay(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
+/// Returns whether it was delivered, and the id of the role that sent it.
+pub fn replay(session: &mut Session, id: Uuid) -> Result<(bool, i32), PgError> {
     // The lock of the partition comes before that of the row.
     let letter = find(session, id)?;
     deliver::require_route(letter.item.filter.correlation.id(), &letter.item.filter)?;
     dead_letters::lock(id);
     let letter = find(session, id)?;
     dead_letters::replayed(id, session.timestamp());
-    match letter.due_at {
-        Some(_) => fire_again(session, &letter),
-        None => send_again(session, letter),
-    }
+    let sender = letter.item.sender.id;
+    let is_delivered = match letter.due_at {
+        Some(_) => fire_again(session, &letter)?,
+        None => send_again(session, letter)?,
+    };
+    Ok((is_delivered, sender))
 }
 
 /// A dead letter that the caller may replay.

@@ -77,14 +77,19 @@ fn warn_without_login(who: Oid) {
     }
 }
 
-/// Changes the given settings of a schedule, and returns its id.
-pub fn alter(session: &mut Session, name: &str, settings: &Settings, request: &JobRequest) -> Result<Uuid, PgError> {
+/// Changes the given settings of a schedule, and returns its id and that of its owner.
+pub fn alter(
+    session: &mut Session,
+    name: &str,
+    settings: &Settings,
+    request: &JobRequest,
+) -> Result<(Uuid, i32), PgError> {
     let known = find(session, name)?;
     let job = resolve(session, request, Some(&known))?;
     let schedule = settings.apply(session, Some(&known))?;
     let encoded = schedule.encode();
     named_schedules::update(&known.trigger.id, &columns(&job, &schedule, &encoded));
-    Ok(known.trigger.id)
+    Ok((known.trigger.id, owner_id(&known)))
 }
 
 /// What a schedule starts, the key of which has to belong to this node.
@@ -109,11 +114,11 @@ fn columns<'a>(job: &'a Job, schedule: &Applied, encoded: &'a Value) -> Schedule
 }
 
 /// Removes a schedule. Runs that have begun go on; those that have not are cancelled, so that no backlog runs on.
-/// `false`: it does not exist.
-pub fn remove(session: &mut Session, name: &str) -> Result<bool, PgError> {
+/// Returns the id of its owner; `None`: it does not exist.
+pub fn remove(session: &mut Session, name: &str) -> Result<Option<i32>, PgError> {
     let known = match find(session, name) {
         Ok(known) => known,
-        Err(error) if error.sqlstate == "42704" => return Ok(false),
+        Err(error) if error.sqlstate == "42704" => return Ok(None),
         Err(error) => return Err(error),
     };
     named_schedules::delete(known.trigger.id);
@@ -124,11 +129,12 @@ pub fn remove(session: &mut Session, name: &str) -> Result<bool, PgError> {
             Ok(_) | Err(_) => {}
         }
     }
-    Ok(true)
+    Ok(Some(owner_id(&known)))
 }
 
-/// Starts a run now, beside the schedule, whatever its overlap policy is. Returns the instance, whose start is due.
-pub fn run_now(session: &mut Session, name: &str) -> Result<Uuid, PgError> {
+/// Starts a run now, beside the schedule, whatever its overlap policy is. Returns the instance, whose start is due, and
+/// the id of the schedule's owner.
+pub fn run_now(session: &mut Session, name: &str) -> Result<(Uuid, i32), PgError> {
     let known = find(session, name)?;
     let workflow = ScheduledWorkflow::of(&known)?;
     let Some(instance) = scheduled::create(session, &known, &workflow, session.timestamp())? else {
@@ -142,11 +148,12 @@ pub fn run_now(session: &mut Session, name: &str) -> Result<Uuid, PgError> {
     };
     named_schedules::started(known.trigger.id, instance);
     tell_how_to_fire();
-    Ok(instance)
+    Ok((instance, owner_id(&known)))
 }
 
-/// Gives a schedule to another role. Its runs keep their owner. `false`: it belongs to that role already.
-pub fn set_owner(session: &Session, name: &str, new: Oid) -> Result<bool, PgError> {
+/// Gives a schedule to another role. Its runs keep their owner. Returns the id of the former owner; `None`: it belongs
+/// to that role already.
+pub fn set_owner(session: &Session, name: &str, new: Oid) -> Result<Option<i32>, PgError> {
     let known = find(session, name).map_err(|error| match error.sqlstate.as_str() {
         "42704" if !named_schedules::all(name).is_empty() => {
             PgError::new("42501", format!("must be owner of schedule \"{name}\""))
@@ -155,7 +162,7 @@ pub fn set_owner(session: &Session, name: &str, new: Oid) -> Result<bool, PgErro
     })?;
     let owner = known.named.as_ref().and_then(|(_, owner)| owner.role());
     if owner == Some(new) {
-        return Ok(false);
+        return Ok(None);
     }
     access::require_may_become(new)?;
     let id = owners::id_of(new);
@@ -165,7 +172,12 @@ pub fn set_owner(session: &Session, name: &str, new: Oid) -> Result<bool, PgErro
     }
     named_schedules::set_owner(known.trigger.id, id);
     warn_without_login(new);
-    Ok(true)
+    Ok(Some(owner_id(&known)))
+}
+
+/// The id of the owner of a named schedule.
+fn owner_id(schedule: &Timed) -> i32 {
+    schedule.named.as_ref().map_or_else(owners::current_id, |(_, owner)| owner.id)
 }
 
 /// Locks a schedule by name: the current role's own, else the only one of a role whose rights it has.

@@ -58,6 +58,8 @@ pub fn around<R>(body: impl FnOnce() -> R) -> R {
 /// the transaction ends.
 pub fn enter(role: Oid, actor: Option<&str>) -> Result<(), PgError> {
     refuse_outside_block()?;
+    // As in the setting, an empty name is none.
+    let actor = actor.map(str::trim).filter(|actor| !actor.is_empty());
     if let Some(entered) = ENTERED.get() {
         if entered.role != role {
             return Err(cannot_leave(entered.role));

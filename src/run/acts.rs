@@ -29,15 +29,14 @@ pub fn of_pending_start(row: &InstanceRow) -> Option<Act> {
 /// 55000 if the actor is set for longer than the transaction, 42501 if there is none and the definition requires one.
 pub fn of_call(session: &Session, kind: ActKind, compiled: &Compiled) -> Result<Act, PgError> {
     let act = session.act(kind)?;
-    require_actor(&act.by, kind, compiled)?;
+    require_actor(&act.by, compiled)?;
     Ok(act)
 }
 
-/// Refuses an act without an actor where the definition requires one (42501). An event is sent to all that may receive
-/// it, so its sender need not know of that.
-pub fn require_actor(by: &Identity, kind: ActKind, compiled: &Compiled) -> Result<(), PgError> {
+/// Refuses an act without an actor where the definition requires one (42501).
+pub fn require_actor(by: &Identity, compiled: &Compiled) -> Result<(), PgError> {
     let has_actor = by.actor.as_deref().is_some_and(|actor| !guc::is_pseudonym(actor));
-    if !compiled.program.options.actor_required || has_actor || kind == ActKind::Send {
+    if !compiled.program.options.actor_required || has_actor {
         return Ok(());
     }
     Err(PgError::new("42501", format!("workflow definition \"{}\" requires an actor", compiled.row.definition_id))

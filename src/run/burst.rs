@@ -21,7 +21,7 @@ use crate::run::{Session, abandoned, acts, child_report, continued, isolated, ru
 use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::queue::WantedBookmark;
-use crate::store::{incidents, instances, matching, queue};
+use crate::store::{bookmarks, incidents, instances, matching, queue};
 use crate::{error, wake};
 
 /// Whether a fault is stored or given to the caller.
@@ -58,8 +58,8 @@ pub fn run(
 ) -> Result<BurstEnd, PgError> {
     session.count_burst()?;
     let StoredBurst { row, compiled, state, on_fault, resumed, mut act } = burst;
-    if let Some(act) = act.as_ref().filter(|act| act.kind != ActKind::Start) {
-        acts::require_actor(&act.by, act.kind, compiled)?;
+    if let Some(act) = act.as_ref().filter(|act| needs_actor(act, resumed.as_ref())) {
+        acts::require_actor(&act.by, compiled)?;
     }
     let id = row.instance.id;
     let before = RowBefore::of(row);
@@ -225,6 +225,16 @@ fn collect_work(
     let all_new = row.instance.state.bookmarks() as usize == delta.created.len();
     row.open = all_new.then_some(delta.created);
     Ok(())
+}
+
+/// Whether an act needs an actor where the definition requires one. A start has been asked for it. An event is sent to
+/// all that may receive it, so its sender need not know of that; a stimulus for a task answers it.
+fn needs_actor(act: &Act, resumed: Option<&Consumed<'_>>) -> bool {
+    match act.kind {
+        ActKind::Start => false,
+        ActKind::Send => resumed.is_some_and(|taken| bookmarks::is_task(taken.bookmark)),
+        _ => true,
+    }
 }
 
 /// Takes from the queue what wants the bookmarks of an instance that has been paused.

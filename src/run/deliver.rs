@@ -20,7 +20,7 @@ use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::session::Publisher;
 use crate::run::stimuli::{Delivery, KeepUntil, Stimulus};
-use crate::run::{Session, claim, continued, opener, queue_item, resume, running};
+use crate::run::{Session, acts, claim, continued, opener, queue_item, resume, running};
 use crate::store::matching::{self, Correlation, Filter, StoredBookmark};
 use crate::store::queue::{self, Item};
 use crate::store::{activity_types, bookmarks, instances, route};
@@ -248,13 +248,8 @@ fn resume_match(
         return Ok(BookmarkDelivery::NotPermitted);
     }
     // What is kept has no caller to tell: it is refused when it is delivered.
-    if !stimulus.was_kept
-        && bookmarks::is_task(&stored.bookmark)
-        && let compiled = compiled::of_version(version)?
-        && compiled.program.excludes_people
-        && let Some(row) = instances::get(stored.instance_id)
-    {
-        exclusion::require_sender(&row, &compiled, &stored.bookmark, &stimulus.sender, stimulus.sent_by.as_ref())?;
+    if !stimulus.was_kept && bookmarks::is_task(&stored.bookmark) {
+        require_answer(stimulus, stored, version)?;
     }
     match isolated::unless_own(session, &owner, |session| resume_bookmark(session, stimulus, stored))? {
         Isolated::Done(attempt) => Ok(attempt),
@@ -271,6 +266,21 @@ fn resume_match(
 }
 
 /// Defers a stimulus for instances whose bursts run further up in this session, until those bursts end. A stimulus that
+/// Refuses a sender who may not answer this task (42501).
+fn require_answer(stimulus: &Stimulus, stored: &StoredBookmark, version: Uuid) -> Result<(), PgError> {
+    let compiled = compiled::of_version(version)?;
+    let sent_by = stimulus.sent_by.as_ref();
+    if let Some(by) = sent_by {
+        acts::require_actor(by, &compiled)?;
+    }
+    if compiled.program.excludes_people
+        && let Some(row) = instances::get(stored.instance_id)
+    {
+        exclusion::require_sender(&row, &compiled, &stored.bookmark, &stimulus.sender, sent_by)?;
+    }
+    Ok(())
+}
+
 /// is not kept is deferred even if no bookmark matches: it may be meant for one that such a burst is about to create.
 fn defer(
     session: &mut Session,

@@ -220,7 +220,7 @@ impl VersionChange {
             None => session.has_caller().then(|| session.act(ActKind::Migrate)).transpose()?,
         };
         if let Some(act) = &act {
-            acts::require_actor(&act.by, act.kind, &self.new)?;
+            acts::require_actor(&act.by, &self.new)?;
         }
         let seq = journal::take_rows(&mut row.instance, act.as_ref(), 1);
         let now = session.timestamp();

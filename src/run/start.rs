@@ -8,7 +8,7 @@ use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::http::Response;
 use workflow_engine::instance::SubStatus;
-use workflow_engine::journal::{ActKind, Identity};
+use workflow_engine::journal::Identity;
 use workflow_engine::program::{Activation, GivenInput};
 
 use crate::access::{self, Privilege, lending};
@@ -67,7 +67,7 @@ pub fn start_by_name(session: &mut Session, request: StartRequest) -> Result<(In
     let compiled = compiled::of_version(definition.id)?;
     let id = request.instance_id.unwrap_or_else(|| session.new_id());
     let (owner, by) = (session.caller_as_owner(my_id), session.identity()?);
-    acts::require_actor(&by, ActKind::Start, &compiled)?;
+    acts::require_actor(&by, &compiled)?;
     let starter = Starter::of(&by, &owner);
     let mut row = new_row(id, &compiled, owner, request.correlation_id, request.name, request.input, None, starter)?;
     let trigger = request.trigger.as_deref();

@@ -82,6 +82,16 @@ SELECT wf_set_role('regress_clerk');
 SELECT wf_start('approve', correlation_id => 'C') \gset c_
 SELECT wf_cancel(:'c_wf_start', 'a mistake');
 COMMIT;
+-- An empty name is none, and spaces around one do not count.
+BEGIN;
+SELECT wf_set_role('regress_clerk', ' ');
+SELECT wf_start('approve', correlation_id => 'D') \gset
+COMMIT;
+BEGIN;
+SELECT wf_set_role('regress_clerk', 'dora ');
+SELECT wf_set_role('regress_clerk', ' dora');
+SELECT wf_start('approve', correlation_id => 'E') \gset
+COMMIT;
 \c - postgres
 SELECT i.correlation_id, l.started_by, l.started_actor FROM workflow.instance_list l JOIN workflow.instances i ON i.id = l.instance_id
 WHERE i.correlation_id > 'A' ORDER BY 1;
@@ -116,6 +126,8 @@ SELECT wf_start('strict', correlation_id => 'D') FROM wf_set_actor('ada') \gset
 SELECT task_id FROM workflow.open_tasks WHERE name = 'Strict' \gset
 SELECT wf_complete_task(:'task_id');
 SELECT wf_resume(:'task_id');
+SELECT wf_enqueue_bookmark(bookmark_id => :'task_id', input => '1');
+SELECT wf_send_stimulus('RunTask', jsonb_build_object('TaskId', :'task_id'), '1');
 SELECT wf_assign_task(:'task_id', 'bob');
 SELECT wf_pause(:'wf_start');
 SELECT wf_cancel(:'wf_start');

@@ -11,10 +11,11 @@ use workflow_engine::journal::Identity;
 
 use super::people;
 use super::person::{self, Person};
+use super::starter;
 use crate::compiled::Compiled;
 use crate::pg::PgError;
 use crate::store::assignments::{Assignment, Entry};
-use crate::store::instances::{self, InstanceRow};
+use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::{audit, bookmarks, tasks};
 
@@ -147,24 +148,9 @@ fn capitalized(text: &str) -> String {
     text.strip_prefix("role").map_or_else(|| text.to_owned(), |rest| format!("Role{rest}"))
 }
 
-/// Parents and predecessors that are asked at most for the session that started the first of them.
-const MOST_ABOVE: usize = 100;
-
 fn starter(row: &InstanceRow) -> ExcludedPerson {
-    let role = row.starter.role.unwrap_or(row.owner.id);
-    let person = Person::recorded(role, audit::login_of_start(&first_started(row)), row.starter.actor.clone());
+    let person = Person::from(&starter::of(row));
     ExcludedPerson { person, did: format!("started workflow instance {}", row.instance.id) }
-}
-
-/// The instance that its starter started by a call or an event: this one, or the first above or before it.
-fn first_started(row: &InstanceRow) -> Uuid {
-    let before = |row: &InstanceRow| row.parent.map(|parent| parent.instance).or(row.continued_from);
-    let (mut first, mut next) = (row.instance.id, before(row));
-    for _ in 0..MOST_ABOVE {
-        let Some(row) = next.and_then(instances::get) else { break };
-        (first, next) = (row.instance.id, before(&row));
-    }
-    first
 }
 
 /// Those who answered the tasks of an activity. What the engine ended has nobody who answered.

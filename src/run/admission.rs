@@ -78,7 +78,7 @@ pub fn adopt(row: &InstanceRow, compiled: &Compiled) {
 /// Stores the bookmark of an instance that waits for its turn. It begins at this activity, with this stimulus, then.
 pub fn wait(session: &mut Session, row: &InstanceRow, compiled: &Compiled, start: Start<'_>) {
     let Some((place, _)) = place_of(&row.instance, compiled) else { return };
-    let Start { activity_id, node_id, stimulus } = start;
+    let Start { activity_id, node_id, stimulus, login } = start;
     let instance = &row.instance;
     let bookmark = Bookmark {
         id: session.new_id(),
@@ -90,7 +90,7 @@ pub fn wait(session: &mut Session, row: &InstanceRow, compiled: &Compiled, start
         name: stimulus::LIMIT.into(),
         hash: stimulus::hash(stimulus::LIMIT, None, Some(&instance.id.to_string())),
         payload: None,
-        metadata: Some(json!({ "trigger": activity_id, "stimulus": stimulus })),
+        metadata: Some(bookmarks::with_login(json!({ "trigger": activity_id, "stimulus": stimulus }), login)),
         callback: None,
         auto_burn: true,
         auto_complete: true,
@@ -111,6 +111,8 @@ pub struct Start<'a> {
     pub node_id: &'a str,
     /// The stimulus that started it.
     pub stimulus: Option<&'a Value>,
+    /// The login role of whoever started it, as of an act.
+    pub login: Option<u32>,
 }
 
 /// Gives the admission of an instance that has ended to the one that goes on in its place, if that needs the same.

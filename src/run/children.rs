@@ -91,7 +91,7 @@ fn create_new(
 ) -> Result<(InstanceRow, BurstEnd), PgError> {
     let mut row = new_row(compiled, child, parent)?;
     session.inline.remove(&row.instance.id);
-    let ended = create::create_pending(session, &mut row, compiled, &create::StartPoint::ROOT, None, session.now);
+    let ended = create::create_pending(session, &mut row, compiled, &create::StartPoint::ROOT, None, None, session.now);
     tell_how_to_fire();
     Ok((row, ended))
 }

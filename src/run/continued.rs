@@ -22,6 +22,7 @@ use crate::run::create::{StartPoint, create_pending, new_row};
 use crate::run::save::BurstEnd;
 use crate::run::session::FollowUp;
 use crate::run::{Session, admission, version};
+use crate::store::audit;
 use crate::store::definitions;
 use crate::store::instances::{self, InstanceRow, Parent};
 use crate::store::matching::Filter;
@@ -58,7 +59,10 @@ pub fn create(
     let mut row = new_row(next.id, &target, owner, key, name, input, before.parent, before.starter.clone())?;
     row.schedule_id = before.schedule_id;
     row.continued_from = Some(old.id);
-    let ended = create_pending(session, &mut row, &target, &StartPoint::ROOT, None, session.now);
+    // A successor has the login role on record as well, since the first instance may be removed. A child's is its parent's.
+    let login = if row.parent.is_none() { audit::login_of_start(&old.id) } else { None };
+    let login = login.map(i32::unsigned_abs);
+    let ended = create_pending(session, &mut row, &target, &StartPoint::ROOT, None, login, session.now);
     if ended == BurstEnd::Taken {
         return Err(refused(&row.definition_id, &key_of(&row, &target))?);
     }

@@ -73,13 +73,14 @@ impl<'a> StartPoint<'a> {
     }
 }
 
-/// Creates an instance whose start is due at an instant.
+/// Creates an instance whose start is due at an instant. `login` is the login role of whoever starts it, as of an act.
 pub(super) fn create_pending(
     session: &mut Session,
     row: &mut InstanceRow,
     compiled: &Compiled,
     start_point: &StartPoint<'_>,
     stimulus: Option<&Value>,
+    login: Option<u32>,
     due_at: DateTime<Utc>,
 ) -> BurstEnd {
     let now = session.timestamp();
@@ -100,7 +101,7 @@ pub(super) fn create_pending(
         name: START_BOOKMARK.into(),
         hash: stimulus::hash(START_BOOKMARK, None, None),
         payload: stimulus.map(json::copy),
-        metadata: Some(json!({ "trigger": start_point.activity_id })),
+        metadata: Some(bookmarks::with_login(json!({ "trigger": start_point.activity_id }), login)),
         callback: None,
         auto_burn: true,
         auto_complete: true,

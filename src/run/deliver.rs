@@ -80,22 +80,23 @@ pub fn send(
 ) -> Result<Delivery, PgError> {
     // Find bookmarks before starting triggers: the stimulus must not also resume an instance that it starts.
     let found = find(&mut stimulus);
-    send_to(session, name, stimulus, found, keep, may_start)
+    send_to(session, name, stimulus, found, None, keep, may_start)
 }
 
-/// As [`send`], to the bookmarks that were found.
+/// As [`send`], to the bookmarks that were found. `publisher` is the instance whose burst sends it.
 fn send_to(
     session: &mut Session,
     name: &str,
     stimulus: Stimulus,
     found: Vec<StoredBookmark>,
+    publisher: Option<Uuid>,
     keep: KeepUntil,
     may_start: bool,
 ) -> Result<Delivery, PgError> {
     let keep = keep.filter(|_| may_be_kept(&stimulus, &found));
     let mut delivery = Delivery::default();
     if may_start {
-        triggers::start_all(session, name, &stimulus, &mut delivery)?;
+        triggers::start_all(session, name, &stimulus, publisher, &mut delivery)?;
     }
     resume_matches(session, &stimulus, found, keep.is_none(), &mut delivery)?;
     keep_unless_delivered(session, stimulus, keep, &mut delivery);
@@ -265,7 +266,6 @@ fn resume_match(
     }
 }
 
-/// Defers a stimulus for instances whose bursts run further up in this session, until those bursts end. A stimulus that
 /// Refuses a sender who may not answer this task (42501).
 fn require_answer(stimulus: &Stimulus, stored: &StoredBookmark, version: Uuid) -> Result<(), PgError> {
     let compiled = compiled::of_version(version)?;
@@ -281,6 +281,7 @@ fn require_answer(stimulus: &Stimulus, stored: &StoredBookmark, version: Uuid) -
     Ok(())
 }
 
+/// Defers a stimulus for instances whose bursts run further up in this session, until those bursts end. A stimulus that
 /// is not kept is deferred even if no bookmark matches: it may be meant for one that such a burst is about to create.
 fn defer(
     session: &mut Session,
@@ -381,7 +382,7 @@ pub fn published(session: &mut Session, published: Published, publisher: Publish
     };
     // A local one is for this run, and not for the one that may have begun in its place.
     let found = matching::find(&stimulus.filter);
-    send_to(session, &name, stimulus, found, None, !published.local)?;
+    send_to(session, &name, stimulus, found, Some(publisher.instance), None, !published.local)?;
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use crate::run::create::{StartPoint, create_pending, new_row};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::save::{Consumed, RowState};
 use crate::run::{Session, acts};
-use crate::store::bookmarks::Waiting;
+use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::Starter;
 use crate::store::owners::Owner;
 use crate::store::tasks::Answer;
@@ -27,10 +27,11 @@ pub fn create_due(
     input: Map<String, Value>,
 ) -> Result<(), PgError> {
     let id = session.new_id();
-    let starter = Starter::of(&session.identity()?, &owner);
+    let by = session.identity()?;
+    let starter = Starter::of(&by, &owner);
     let mut row = new_row(id, compiled, owner, Some(correlation_id), None, input, None, starter)?;
     let now = session.now;
-    create_pending(session, &mut row, compiled, &StartPoint::ROOT, None, now);
+    create_pending(session, &mut row, compiled, &StartPoint::ROOT, None, by.login, now);
     tell_how_to_fire();
     Ok(())
 }
@@ -55,7 +56,8 @@ pub fn start_pending(
             return Err(admission::not_yet(waiting.row.instance.id));
         }
         let (activity_id, node_id) = (waiting.bookmark.activity_id.as_str(), waiting.bookmark.node_id.as_str());
-        let start = Start { activity_id, node_id, stimulus: stimulus.as_ref() };
+        let login = bookmarks::login_of(&waiting.bookmark);
+        let start = Start { activity_id, node_id, stimulus: stimulus.as_ref(), login };
         admission::wait(session, &waiting.row, compiled, start);
         return Ok(());
     }
@@ -72,7 +74,7 @@ pub fn start_pending(
         by_time: false,
         is_taken: waiting.bookmark.auto_burn,
     };
-    let act = acts::of_pending_start(row);
+    let act = acts::of_pending_start(row, bookmarks::login_of(&waiting.bookmark));
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking), act };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)

@@ -129,7 +129,7 @@ fn wait_for_turn(
     compiled: &Compiled,
     beginning: Beginning,
 ) -> Result<BurstEnd, PgError> {
-    let Beginning { trigger, stimulus, id_given, .. } = beginning;
+    let Beginning { trigger, stimulus, id_given, by, .. } = beginning;
     row.instance.sub_status = SubStatus::Pending;
     if !insert(row, session.timestamp(), id_given || row.activation_key.is_some()) {
         return Ok(BurstEnd::Taken);
@@ -137,7 +137,8 @@ fn wait_for_turn(
     let activity_id = trigger.unwrap_or_default();
     let node = compiled.program.find(activity_id).filter(|_| trigger.is_some());
     let node_id = node.map_or("", |node| compiled.program.node(node).node_id.as_str());
-    admission::wait(session, row, compiled, Start { activity_id, node_id, stimulus });
+    let login = by.and_then(|by| by.login);
+    admission::wait(session, row, compiled, Start { activity_id, node_id, stimulus, login });
     tell_how_to_fire();
     Ok(BurstEnd::Saved)
 }
@@ -209,7 +210,7 @@ pub fn start_by_trigger(
     stimulus: Option<&Value>,
     correlation_id: Option<&str>,
     run_in: RunIn,
-    sent_by: Option<&Identity>,
+    by: &Identity,
 ) -> Result<Option<Uuid>, PgError> {
     let compiled = compiled::of_version(trigger.definition_version_id)?;
     version::refuse_deleted(&compiled.row)?;
@@ -220,8 +221,7 @@ pub fn start_by_trigger(
         _ => Map::new(),
     };
     let input = GivenInput::by_stimulus(input);
-    let starter = sent_by.map(|by| Starter::of(by, &owner)).unwrap_or_default();
-    let key = correlation_id.map(ToOwned::to_owned);
+    let (key, starter) = (correlation_id.map(ToOwned::to_owned), Starter::of(by, &owner));
     let mut row = match new_row(id, &compiled, owner, key, None, input, None, starter) {
         Ok(row) => row,
         Err(error) if error.aborts_transaction() => return Err(error),
@@ -236,10 +236,10 @@ pub fn start_by_trigger(
             session,
             &mut row,
             &compiled,
-            Beginning { trigger: activity, stimulus, by: sent_by, ..Beginning::default() },
+            Beginning { trigger: activity, stimulus, by: Some(by), ..Beginning::default() },
         )?
     } else {
-        create_for_owner(session, &mut row, &compiled, trigger, stimulus)
+        create_for_owner(session, &mut row, &compiled, trigger, stimulus, by)
     };
     if ended == BurstEnd::Taken {
         note_refusal(session, &row, &compiled, trigger);
@@ -310,7 +310,7 @@ pub fn start_scheduled(
     let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input, None, starter)?;
     row.schedule_id = Some(new.trigger.id);
     let start_point = StartPoint::at(new.trigger);
-    let ended = create_pending(session, &mut row, compiled, &start_point, stimulus.as_ref(), new.at);
+    let ended = create_pending(session, &mut row, compiled, &start_point, stimulus.as_ref(), None, new.at);
     if ended == BurstEnd::Taken {
         note_refusal(session, &row, compiled, new.trigger);
         return Ok(None);
@@ -325,8 +325,9 @@ fn create_for_owner(
     compiled: &Rc<Compiled>,
     trigger: &TriggerRow,
     stimulus: Option<&Value>,
+    by: &Identity,
 ) -> BurstEnd {
-    let ended = create_pending(session, row, compiled, &StartPoint::at(trigger), stimulus, session.now);
+    let ended = create_pending(session, row, compiled, &StartPoint::at(trigger), stimulus, by.login, session.now);
     if ended == BurstEnd::Saved {
         tell_how_to_fire();
     }

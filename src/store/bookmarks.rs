@@ -20,9 +20,11 @@ use crate::wake;
 use workflow_engine::NodeIx;
 
 mod due;
+mod login;
 mod stimulus;
 
 pub use due::{DueBookmark, due};
+pub use login::{login_in, login_of, with_login};
 use stimulus::stored_stimulus;
 pub use stimulus::{hash_key, hash_of, is_task, read_stimulus, task_name};
 

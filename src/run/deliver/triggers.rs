@@ -1,6 +1,10 @@
 //! The triggers that a stimulus matches.
 
+use uuid::Uuid;
+use workflow_engine::journal::Identity;
+
 use crate::access::hearing::{Hearing, Verdict};
+use crate::access::starter;
 use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::error::{notice, warning};
@@ -8,13 +12,14 @@ use crate::run::isolated::{self, Isolated};
 use crate::run::start::{self, RunIn};
 use crate::run::stimuli::{Delivery, Stimulus};
 use crate::run::{Session, version};
-use crate::store::route;
+use crate::store::{instances, route};
 
 /// Starts the triggers that match. A failure of another owner's workflow is a WARNING, and does not stop the others.
 pub(super) fn start_all(
     session: &mut Session,
     name: &str,
     stimulus: &Stimulus,
+    publisher: Option<Uuid>,
     delivery: &mut Delivery,
 ) -> Result<(), PgError> {
     let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
@@ -29,6 +34,10 @@ pub(super) fn start_all(
         );
         return Ok(());
     }
+    if found.is_empty() {
+        return Ok(());
+    }
+    let by = sent_by(stimulus, publisher);
     for trigger in found {
         let compiled = compiled::of_version(trigger.definition_version_id)?;
         match hearing.starts(&compiled.row) {
@@ -41,7 +50,7 @@ pub(super) fn start_all(
         }
         let start = |session: &mut Session, run_in| {
             isolated::unless_own(session, &compiled.row.owner, |session| {
-                start::start_by_trigger(session, &trigger, input, correlation_id, run_in, stimulus.sent_by.as_ref())
+                start::start_by_trigger(session, &trigger, input, correlation_id, run_in, &by)
             })
         };
         let started = match start(session, RunIn::ThisSession)? {
@@ -58,4 +67,11 @@ pub(super) fn start_all(
         }
     }
     Ok(())
+}
+
+/// Who is the starter of what a stimulus starts: its sender, or whoever started the instance that published it.
+fn sent_by(stimulus: &Stimulus, publisher: Option<Uuid>) -> Identity {
+    let of_publisher = || publisher.and_then(instances::get).map(|row| starter::of(&row));
+    let by = stimulus.sent_by.clone().or_else(of_publisher);
+    by.unwrap_or_else(|| Identity { role: stimulus.sender.id.unsigned_abs(), ..Identity::default() })
 }

@@ -10,11 +10,11 @@ use workflow_engine::journal::{self, Act};
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, JsonText, Row, Statement, Table, Tid, Timestamp, Type};
 use crate::pg::{PgError, interrupt, memory};
-use crate::store::owners;
 use crate::store::tables::{
     BOOKMARK_QUEUE, BOOKMARKS, COMPENSATIONS, DEAD_LETTERS, EXECUTION_LOG, INCIDENTS, INSTANCES, MESSAGES, PAUSES,
     TASKS, TRIGGERS,
 };
+use crate::store::{bookmarks, owners};
 
 /// A table whose rows move, and by what they are found.
 struct MovedTable {
@@ -180,6 +180,10 @@ impl References {
                 if let Ok(Some(Act { by, .. })) = journal::decode_act(events) {
                     [Some(by.role), by.login].into_iter().flatten().for_each(|id| self.note_actor(id.cast_signed()));
                 }
+            }
+            (b"metadata", Cell::Jsonb(metadata)) => {
+                let metadata: serde_json::Value = serde_json::from_str(metadata).unwrap_or_default();
+                bookmarks::login_in(&metadata).into_iter().for_each(|id| self.note_actor(id.cast_signed()));
             }
             (b"assignee", Cell::Text(entry)) => self.owners.extend(named_role(entry)),
             (b"candidates", Cell::Jsonb(entries)) => {

@@ -457,6 +457,8 @@ CREATE TABLE workflow.triggers (
     attempts              integer     NOT NULL DEFAULT 0,
     last_error            text,
     made_actor            text,
+    made_by               integer,
+    made_login            integer,
     CONSTRAINT triggers_definition_id_node_id_hash_key UNIQUE (definition_id, node_id, hash),
     CONSTRAINT triggers_schedule_check CHECK (schedule_name IS NULL OR (owner IS NOT NULL AND schedule IS NOT NULL))
 );
@@ -468,7 +470,9 @@ COMMENT ON COLUMN workflow.triggers.schedule IS 'when time starts it, in which t
 COMMENT ON COLUMN workflow.triggers.active IS 'whether time starts it; a paused schedule keeps its settings';
 COMMENT ON COLUMN workflow.triggers.schedule_name IS 'name of a schedule made by wf_schedule; NULL for a trigger of a definition';
 COMMENT ON COLUMN workflow.triggers.owner IS 'owner of a named schedule, and of what it starts; otherwise the definition''s';
-COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who made it';
+COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who made it, or said last what it does or whose it is';
+COMMENT ON COLUMN workflow.triggers.made_by IS 'id in workflow.owners of the role that did; NULL: not on record';
+COMMENT ON COLUMN workflow.triggers.made_login IS 'id in workflow.owners of the role of that session, if that is another one';
 COMMENT ON COLUMN workflow.triggers.input IS 'input of the instances of a named schedule';
 COMMENT ON COLUMN workflow.triggers.correlation_id IS 'correlation id of the instances of a named schedule';
 COMMENT ON COLUMN workflow.triggers.last_fire_at IS 'the scheduled instant that was fired last';

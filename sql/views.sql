@@ -128,7 +128,7 @@ COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whos
 COMMENT ON COLUMN workflow.instance_list.paused_at IS 'since when it is paused';
 COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
 COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the version that it runs, as version_id of workflow.definition_list';
-COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the owner of its schedule, or the starter of its parent';
+COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the maker of its schedule, or the starter of its parent';
 COMMENT ON COLUMN workflow.instance_list.started_actor IS 'the actor for whom that role acted';
 
 CREATE VIEW workflow.waiting WITH (security_barrier) AS

@@ -90,9 +90,14 @@ CREATE INDEX dead_letters_target_idx ON workflow.dead_letters ((COALESCE(bookmar
 CREATE INDEX dead_letters_correlation_id_idx ON workflow.dead_letters (correlation_id)
     WHERE correlation_id IS NOT NULL AND instance_id IS NULL;
 
-ALTER TABLE workflow.triggers ADD COLUMN made_actor text;
+ALTER TABLE workflow.triggers
+    ADD COLUMN made_actor text,
+    ADD COLUMN made_by integer,
+    ADD COLUMN made_login integer;
 
-COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who made it';
+COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who made it, or said last what it does or whose it is';
+COMMENT ON COLUMN workflow.triggers.made_by IS 'id in workflow.owners of the role that did; NULL: not on record';
+COMMENT ON COLUMN workflow.triggers.made_login IS 'id in workflow.owners of the role of that session, if that is another one';
 
 COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled';
 COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a worker completed or gave up: the token with which it did';
@@ -405,7 +410,7 @@ COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whos
 COMMENT ON COLUMN workflow.instance_list.paused_at IS 'since when it is paused';
 COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
 COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the version that it runs, as version_id of workflow.definition_list';
-COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the owner of its schedule, or the starter of its parent';
+COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the maker of its schedule, or the starter of its parent';
 COMMENT ON COLUMN workflow.instance_list.started_actor IS 'the actor for whom that role acted';
 
 -- A run whose definition keeps no journal has begun when it was made.

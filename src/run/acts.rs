@@ -16,13 +16,12 @@ pub fn of_start(by: &Identity) -> Act {
     Session::act_of(ActKind::Start, Identity { actor: None, ..by.clone() })
 }
 
-/// The start of an instance that was created before. `None`: time or its parent started it, or its predecessor did, and
-/// no login role is on record.
+/// The start of an instance that was created before. `None`: time, its parent or its predecessor started it, and there
+/// is no login role to be recorded.
 pub fn of_pending_start(row: &InstanceRow, login: Option<u32>) -> Option<Act> {
-    let is_call =
-        row.parent.is_none() && row.schedule_id.is_none() && (row.continued_from.is_none() || login.is_some());
+    let is_call = row.parent.is_none() && row.schedule_id.is_none() && row.continued_from.is_none();
     let role = row.starter.role.unwrap_or(row.owner.id).unsigned_abs();
-    is_call.then(|| Session::act_of(ActKind::Start, Identity { role, login, actor: None }))
+    (is_call || login.is_some()).then(|| Session::act_of(ActKind::Start, Identity { role, login, actor: None }))
 }
 
 /// An act of the caller, on an instance of this version.

@@ -209,8 +209,8 @@ fn collect_work(
     let publisher = Publisher { instance: instance.id, owner: row.owner.clone(), starter: row.starter.clone() };
     let new = delta.children.into_iter();
     session.follow_ups.extend(new.map(|child| FollowUp::Child(Box::new(child), publisher.clone())));
-    // A `definer` publishes with the rights of the owner of the definition, as if its SQL had called wf_publish_event: a
-    // role that starts it lends it no rights. What the event starts has the starter of this instance all the same.
+    // A `definer` publishes with the rights of the owner of the definition, as if its SQL had called wf_publish_event:
+    // a role that starts it lends it no rights. What the event starts has the starter of this instance all the same.
     let publisher = match compiled.row.definer {
         true => Publisher { owner: compiled.row.owner.clone(), ..publisher },
         false => publisher,

@@ -6,15 +6,18 @@
 use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::journal::Identity;
 use workflow_engine::stimulus;
 use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
 use crate::access;
+use crate::compiled;
 use crate::error;
 use crate::pg::error::notice;
 use crate::pg::{PgError, role};
 use crate::run::scheduled::{self, ScheduledWorkflow};
-use crate::run::{Session, cancel};
+use crate::run::{Session, acts, cancel};
+use crate::store::definitions;
 use crate::store::named_schedules::{self, FixedColumns, ScheduleColumns};
 use crate::store::owners;
 use crate::store::route;
@@ -44,15 +47,14 @@ pub fn put(session: &mut Session, name: &str, settings: &Settings, request: &Job
     let job = resolve(session, request, None)?;
     let schedule = settings.apply(session, known.as_ref())?;
     let encoded = schedule.encode();
-    let columns = columns(&job, &schedule, &encoded);
+    let (columns, maker) = (columns(&job, &schedule, &encoded), maker(session, &job)?);
     if known.is_some() {
         named_schedules::update(&id, &columns);
+        named_schedules::set_maker(id, &maker);
     } else {
         let hash = stimulus::hash(STIMULUS, None, Some(&id.to_string()));
         let created_at = session.timestamp();
-        let actor = session.identity()?.actor;
-        let made_actor = actor.as_deref();
-        let fixed = FixedColumns { id, stimulus: STIMULUS, hash, owner, name, made_actor, created_at };
+        let fixed = FixedColumns { id, stimulus: STIMULUS, hash, owner, name, maker: &maker, created_at };
         if !named_schedules::insert(&fixed, &columns) {
             return Err(PgError::new(
                 "40001",
@@ -89,7 +91,19 @@ pub fn alter(
     let schedule = settings.apply(session, Some(&known))?;
     let encoded = schedule.encode();
     named_schedules::update(&known.trigger.id, &columns(&job, &schedule, &encoded));
+    if !matches!(request, JobRequest::Same) {
+        named_schedules::set_maker(known.trigger.id, &maker(session, &job)?);
+    }
     Ok((known.trigger.id, owner_id(&known)))
+}
+
+/// Who says what a schedule does: whoever calls. Its runs have this person as their starter.
+fn maker(session: &Session, job: &Job) -> Result<Identity, PgError> {
+    let by = session.identity()?;
+    if let Some(row) = definitions::published(&job.definition_id) {
+        acts::require_actor(&by, &*compiled::of_version(row.id)?)?;
+    }
+    Ok(by)
 }
 
 /// What a schedule starts, the key of which has to belong to this node.
@@ -171,6 +185,7 @@ pub fn set_owner(session: &Session, name: &str, new: Oid) -> Result<Option<i32>,
         return Err(PgError::new("42710", format!("role \"{new}\" already has a schedule \"{name}\"")));
     }
     named_schedules::set_owner(known.trigger.id, id);
+    named_schedules::set_maker(known.trigger.id, &session.identity()?);
     warn_without_login(new);
     Ok(Some(owner_id(&known)))
 }

@@ -82,7 +82,7 @@ pub fn create(
         correlation_id: timed.correlation_id.clone(),
         name: timed.named.as_ref().map(|(name, _)| name.clone()),
         input: input(timed, at),
-        actor: timed.made_actor.clone(),
+        by: timed.maker.clone(),
         at,
     };
     start::start_scheduled(session, &workflow.compiled, new)

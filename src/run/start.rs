@@ -290,8 +290,8 @@ pub struct Scheduled<'a> {
     pub name: Option<String>,
     /// Input, which is also what the trigger's activity gets.
     pub input: Map<String, Value>,
-    /// Who made the schedule, if an application said so.
-    pub actor: Option<String>,
+    /// Who made the schedule, if that is on record.
+    pub by: Option<Identity>,
     /// The instant that it is for.
     pub at: DateTime<Utc>,
 }
@@ -306,11 +306,12 @@ pub fn start_scheduled(
     let input = Value::Object(new.input);
     let stimulus = (!new.trigger.activity_id.is_empty()).then(|| json::copy(&input));
     let input = if let Value::Object(members) = input { members } else { Map::new() };
-    let starter = Starter { role: None, actor: new.actor };
+    let starter = new.by.as_ref().map(|by| Starter::of(by, &new.owner)).unwrap_or_default();
+    let login = new.by.and_then(|by| by.login);
     let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input, None, starter)?;
     row.schedule_id = Some(new.trigger.id);
     let start_point = StartPoint::at(new.trigger);
-    let ended = create_pending(session, &mut row, compiled, &start_point, stimulus.as_ref(), None, new.at);
+    let ended = create_pending(session, &mut row, compiled, &start_point, stimulus.as_ref(), login, new.at);
     if ended == BurstEnd::Taken {
         note_refusal(session, &row, compiled, new.trigger);
         return Ok(None);

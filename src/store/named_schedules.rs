@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
+use workflow_engine::journal::Identity;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::store::bookmarks::hash_key;
@@ -54,8 +55,8 @@ pub struct ScheduleColumns<'a> {
 static INSERT: Statement = Statement::new(
     "INSERT INTO workflow.triggers (id, definition_id, definition_version_id, version, schedule, input, correlation_id, \
          active, next_fire_at, scheduled_at, activity_id, node_id, activity_type, name, hash, hash_key, created_at, \
-         owner, schedule_name, made_actor) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', $11, $11, $12, $13, $14, $15, $16, $17) \
+         owner, schedule_name, made_by, made_login, made_actor) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', $11, $11, $12, $13, $14, $15, $16, $17, $18, $19) \
      ON CONFLICT DO NOTHING",
     &[
         Type::Uuid,
@@ -74,6 +75,8 @@ static INSERT: Statement = Statement::new(
         Type::Timestamp,
         Type::Integer,
         Type::Text,
+        Type::Integer,
+        Type::Integer,
         Type::Text,
     ],
 );
@@ -98,6 +101,10 @@ static UPDATE: Statement = Statement::new(
 static DELETE: Statement = Statement::new("DELETE FROM workflow.triggers WHERE id = $1", &[Type::Uuid]);
 static SET_OWNER: Statement =
     Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE id = $1", &[Type::Uuid, Type::Integer]);
+static SET_MAKER: Statement = Statement::new(
+    "UPDATE workflow.triggers SET made_by = $2, made_login = $3, made_actor = $4 WHERE id = $1",
+    &[Type::Uuid, Type::Integer, Type::Integer, Type::Text],
+);
 static STARTED: Statement =
     Statement::new("UPDATE workflow.triggers SET last_instance_id = $2 WHERE id = $1", &[Type::Uuid, Type::Uuid]);
 
@@ -114,8 +121,8 @@ pub struct FixedColumns<'a> {
     pub owner: i32,
     /// The name that the caller gave it; an owner has each name once.
     pub name: &'a str,
-    /// The actor who makes it.
-    pub made_actor: Option<&'a str>,
+    /// Who makes it.
+    pub maker: &'a Identity,
     /// The instant of the call that makes it.
     pub created_at: Timestamp,
 }
@@ -124,6 +131,7 @@ pub struct FixedColumns<'a> {
 pub fn insert(fixed: &FixedColumns<'_>, changing: &ScheduleColumns<'_>) -> bool {
     identity::note_due(changing.next_fire_at);
     let mut args = columns(&fixed.id, changing).to_vec();
+    let [role, login, actor] = maker(fixed.maker);
     args.extend([
         Arg::Text(fixed.stimulus),
         Arg::Bytea(&fixed.hash),
@@ -131,7 +139,9 @@ pub fn insert(fixed: &FixedColumns<'_>, changing: &ScheduleColumns<'_>) -> bool 
         Arg::Timestamp(fixed.created_at),
         Arg::Integer(fixed.owner),
         Arg::Text(fixed.name),
-        Arg::text(fixed.made_actor),
+        role,
+        login,
+        actor,
     ]);
     INSERT.run(&args) > 0
 }
@@ -171,6 +181,17 @@ pub fn lock_pending_runs(id: Uuid) -> Vec<Uuid> {
 /// Removes a schedule.
 pub fn delete(id: Uuid) {
     DELETE.run(&[Arg::Uuid(&id)]);
+}
+
+/// Records who says from now on what a locked schedule does.
+pub fn set_maker(id: Uuid, by: &Identity) {
+    let [role, login, actor] = maker(by);
+    SET_MAKER.run(&[Arg::Uuid(&id), role, login, actor]);
+}
+
+fn maker(by: &Identity) -> [Arg<'_>; 3] {
+    let id = |id: u32| Arg::Integer(id.cast_signed());
+    [id(by.role), by.login.map_or(Arg::Null, id), Arg::text(by.actor.as_deref())]
 }
 
 /// Gives a locked schedule to another owner.

@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
+use workflow_engine::journal::Identity;
 
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::bookmarks::hash_of;
@@ -60,8 +61,8 @@ pub struct Timed {
     pub input: Option<Map<String, Value>>,
     /// Correlation id of the instances that a named schedule starts.
     pub correlation_id: Option<String>,
-    /// The actor who made the schedule, or changed it last.
-    pub made_actor: Option<String>,
+    /// Who made a named schedule, or said last what it does or whose it is.
+    pub maker: Option<Identity>,
     /// Whether time fires it.
     pub active: bool,
     /// When the scheduler fires it next.
@@ -82,7 +83,7 @@ macro_rules! timed_triggers {
         concat!(
             "SELECT t.id, t.definition_version_id, t.activity_id, t.node_id, t.name, t.hash, t.payload, t.definition_id, \
              t.schedule, t.schedule_name, t.owner, t.input, t.correlation_id, t.active, t.next_fire_at, t.scheduled_at, \
-             t.queued, t.last_fire_at IS NOT NULL, t.version, t.made_actor FROM workflow.triggers t WHERE t.schedule IS NOT NULL AND ",
+             t.queued, t.last_fire_at IS NOT NULL, t.version, t.made_by, t.made_login, t.made_actor FROM workflow.triggers t WHERE t.schedule IS NOT NULL AND ",
             $rest
         )
     };
@@ -116,8 +117,13 @@ pub fn read(row: &mut Row<'_>) -> Timed {
         queued: row.get(),
         has_fired: row.get(),
         version: row.get(),
-        made_actor: row.maybe(),
+        maker: read_maker(row),
     }
+}
+
+fn read_maker(row: &mut Row<'_>) -> Option<Identity> {
+    let (role, login, actor): (Option<i32>, Option<i32>, Option<String>) = (row.maybe(), row.maybe(), row.maybe());
+    Some(Identity { role: role?.unsigned_abs(), login: login.map(i32::unsigned_abs), actor })
 }
 
 static LOCK_DUE: Statement = Statement::new(

@@ -131,6 +131,8 @@ table!(TRIGGERS = "triggers" {
     attempts: Integer,
     last_error: Text null,
     made_actor: Text null,
+    made_by: Integer null,
+    made_login: Integer null,
 });
 
 table!(BOOKMARK_QUEUE = "bookmark_queue" {

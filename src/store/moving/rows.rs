@@ -175,7 +175,9 @@ impl References {
             (b"owner" | b"sender" | b"callback_owner" | b"paused_by", Cell::Integer(owner)) => {
                 self.owners.insert(*owner);
             }
-            (b"started_by" | b"completed_by" | b"login", Cell::Integer(role)) => self.note_actor(*role),
+            (b"started_by" | b"completed_by" | b"login" | b"made_by" | b"made_login", Cell::Integer(role)) => {
+                self.note_actor(*role);
+            }
             (b"events", Cell::Bytea(events)) => {
                 if let Ok(Some(Act { by, .. })) = journal::decode_act(events) {
                     [Some(by.role), by.login].into_iter().flatten().for_each(|id| self.note_actor(id.cast_signed()));

@@ -122,6 +122,7 @@ SELECT wf_define('{"definitionId": "strict", "options": {"actor": "required"}, "
     {"id": "ask", "type": "RunTask", "taskName": "Strict"}, {"id": "go", "type": "Event", "eventName": "Go strict"}]}') \g /dev/null
 SELECT wf_define('{"definitionId": "wrong", "options": {"actor": true}, "root": []}');
 SELECT wf_start('strict');
+SELECT wf_schedule_workflow('strict', '0 0 1 1 *', 'strict');
 SELECT wf_start('strict', correlation_id => 'D') FROM wf_set_actor('ada') \gset
 SELECT task_id FROM workflow.open_tasks WHERE name = 'Strict' \gset
 SELECT wf_complete_task(:'task_id');

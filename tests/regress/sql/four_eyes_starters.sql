@@ -108,6 +108,53 @@ SELECT count(*) AS ended, count(wf_delete_instance(instance_id)) AS deleted FROM
 SELECT wf_complete_task(task_id) FROM workflow.open_tasks;
 \c - regress_ben
 SELECT r.status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) AS r;
+
+-- A schedule: whoever made it, or said last what it does or whose it is.
+\c - regress_deploy
+SELECT wf_define('{"definitionId": "asked", "root": {"id": "T", "type": "RunTask", "taskName": "Answer", "candidates": ["role:regress_clerks"], "not": ["starter"]}}') \g /dev/null
+SELECT wf_grant('asked', 'regress_clerks', '{start,read,resume}');
+\c - regress_ann
+SET ROLE regress_clerks;
+SELECT wf_schedule_workflow('group', '0 0 1 1 *', 'asked', correlation_id => 'group') \g /dev/null
+RESET ROLE;
+SELECT wf_schedule_workflow('given', '0 0 1 1 *', 'asked', correlation_id => 'given') \g /dev/null
+SELECT wf_set_owner('schedule', 'given', 'regress_clerks');
+SET ROLE regress_clerks;
+SELECT wf_schedule_run_now('group') \g /dev/null
+SELECT wf_schedule_run_now('given') \g /dev/null
+SELECT wf_run_due() \g /dev/null
+RESET ROLE;
+SELECT wf_complete_task(task_id) FROM workflow.open_tasks WHERE correlation_id = 'group';
+SELECT wf_complete_task(task_id) FROM workflow.open_tasks WHERE correlation_id = 'given';
+\c - regress_ben
+SELECT r.status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) AS r;
+\c - regress_pool
+BEGIN;
+SELECT wf_set_role('regress_clerks', 'ann@example.com') \g /dev/null
+SELECT wf_schedule_workflow('made', '0 0 1 1 *', 'asked', correlation_id => 'made') \g /dev/null
+SELECT wf_schedule_workflow('paused', '0 0 1 1 *', 'asked') \g /dev/null
+COMMIT;
+BEGIN;
+SELECT wf_set_role('regress_clerks', 'ben@example.com') \g /dev/null
+SELECT wf_alter_schedule('paused', active => false) \g /dev/null
+SELECT wf_alter_schedule('made', input => '{"amount": 1000}') \g /dev/null
+SELECT wf_schedule_run_now('made') \g /dev/null
+COMMIT;
+BEGIN;
+SELECT wf_set_role('regress_clerks', 'ben@example.com') \g /dev/null
+SELECT wf_run_due() \g /dev/null
+COMMIT;
+BEGIN;
+SELECT wf_set_role('regress_clerks', 'ben@example.com') \g /dev/null
+SELECT wf_complete_task(task_id) FROM workflow.open_tasks;
+ROLLBACK;
+BEGIN;
+SELECT wf_set_role('regress_clerks', 'ann@example.com') \g /dev/null
+SELECT r.status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) AS r;
+COMMIT;
 \c - postgres
+SELECT i.correlation_id, i.started_by, i.started_actor, a.kind, a.role, a.login, a.actor
+FROM workflow.instance_list AS i JOIN workflow.audit AS a USING (instance_id) WHERE i.definition_id = 'asked' ORDER BY i.created_at, i.instance_id, a.at;
+SELECT schedule_name, made_actor FROM workflow.triggers WHERE schedule_name IS NOT NULL ORDER BY 1;
 SELECT * FROM wf_check();
 REVOKE SET ON PARAMETER workflow.actor FROM regress_pool;

@@ -42,9 +42,10 @@ impl ApiKeyEntry {
     }
 }
 
-/// Whether the database takes a note for the name of an actor.
+/// Whether the database accepts a note as the name of an actor: `role:` is for roles, `erased-` for pseudonyms.
 fn is_name(note: &str) -> bool {
-    note.len() <= LONGEST_NOTE && !note.chars().any(char::is_control)
+    let is_reserved = ["role:", "erased-"].iter().any(|prefix| note.trim().starts_with(prefix));
+    note.len() <= LONGEST_NOTE && !is_reserved && !note.chars().any(char::is_control)
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -112,7 +113,9 @@ impl ApiKeys {
 /// Adds a key for a role to the file, and gives the key.
 pub fn add(path: &Path, role: &str, days: Option<u32>, note: &str) -> Result<String, String> {
     if !is_name(note) {
-        return Err(format!("a note has at most {LONGEST_NOTE} bytes, and no control characters"));
+        return Err(format!(
+            "a note has at most {LONGEST_NOTE} bytes and no control characters, and does not begin with \"role:\" or \"erased-\""
+        ));
     }
     let mut bytes = [0; 32];
     rand::rng().fill_bytes(&mut bytes);
@@ -166,6 +169,8 @@ mod tests {
         assert_eq!(keys.caller(&first).unwrap().actor, "ada");
         assert_eq!(keys.caller(&second).unwrap().actor, "for a day");
         add(&path, "ben", None, "two\nlines").unwrap_err();
+        add(&path, "ben", None, "role:ben").unwrap_err();
+        add(&path, "ben", None, "erased-1").unwrap_err();
         add(&path, "ben", None, &"n".repeat(201)).unwrap_err();
         assert!(keys.caller("another").is_none());
         assert!(!fs::read_to_string(&path).unwrap().contains(&first));

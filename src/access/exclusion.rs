@@ -1,4 +1,4 @@
-//! Tasks that exclude people: whoever started the instance, or answered another activity of it.
+//! Tasks that exclude people: the starter of the instance, or those who answered another activity of it.
 //!
 //! The input `not` of `RunTask` says so. It is a constant, which is read from the version that the instance runs. Every
 //! way to an answer asks here: claims, assignments, answers with and without a token, overrides, resumes by id, and
@@ -31,7 +31,7 @@ struct ExcludedPerson {
     did: String,
 }
 
-/// Refuses whoever calls, if the bookmark is that of a task which excludes this person.
+/// Refuses the caller if the bookmark is that of a task which excludes this person.
 ///
 /// # Errors
 /// 42501; 55000 if the actor is set for longer than the transaction.
@@ -62,7 +62,7 @@ pub fn require_sender(
 }
 
 impl Exclusion {
-    /// Those of a task, which the activity at this path has opened. `None`: it excludes nobody.
+    /// Those of a task, which the activity at this path has opened. `None`: it excludes no one.
     ///
     /// # Errors
     /// 22023 if the version does not say in a way that can be read whom it excludes.
@@ -115,7 +115,7 @@ impl Exclusion {
             .hint(hint))
     }
 
-    /// Refuses whoever answers for people whom only the application knows without naming an actor, and a person who is
+    /// Refuses a caller who answers for people whom only the application knows without naming an actor, and a person who is
     /// excluded (42501).
     pub fn require_answer(&self, who: &Person, assignment: Option<&Assignment>) -> Result<(), PgError> {
         if who.actor.is_none() && assignment.is_some_and(is_for_names_only) {
@@ -153,7 +153,7 @@ fn starter(row: &InstanceRow) -> ExcludedPerson {
     ExcludedPerson { person, did: format!("started workflow instance {}", row.instance.id) }
 }
 
-/// Those who answered the tasks of an activity. What the engine ended has nobody who answered.
+/// Those who answered the tasks of an activity. A task that the engine ended has no answer.
 fn answerers(instance: Uuid, activity: &str) -> Vec<ExcludedPerson> {
     let answered = tasks::answered(&instance, activity);
     let ids: Vec<Uuid> = answered.iter().map(|answered| answered.task).collect();

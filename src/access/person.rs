@@ -37,7 +37,7 @@ impl From<&Identity> for Person {
 }
 
 impl Person {
-    /// Whoever acted as a role, in a session of another login role if one is given.
+    /// The person who acted as a role, in a session of another login role if one is given.
     pub fn recorded(role: i32, login: Option<i32>, actor: Option<String>) -> Self {
         let names_actors = |login: &i32| role_of(*login).is_some_and(actor::may_be_set_by);
         let actor = actor.filter(|actor| !guc::is_pseudonym(actor));

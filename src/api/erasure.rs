@@ -47,7 +47,7 @@ fn named<'a>(argument: &str, text: &'a str) -> Result<&'a str, PgError> {
     }
 }
 
-/// A pseudonym that can stand for an actor. Whoever chooses it says of whom the acts are, as with the setting.
+/// A pseudonym that can stand for an actor. The choice says whose acts they are, as the setting does.
 fn checked<'a>(pseudonym: &'a str, erased: &str) -> Result<&'a str, PgError> {
     let pseudonym = named("pseudonym", pseudonym)?;
     let invalid = |reason: String| PgError::new("22023", "invalid value for argument \"pseudonym\"").detail(reason);

@@ -111,7 +111,7 @@ pub struct Start<'a> {
     pub node_id: &'a str,
     /// The stimulus that started it.
     pub stimulus: Option<&'a Value>,
-    /// The login role of whoever started it, as of an act.
+    /// The login role of its starter, as of an act.
     pub login: Option<u32>,
 }
 

@@ -73,7 +73,7 @@ impl<'a> StartPoint<'a> {
     }
 }
 
-/// Creates an instance whose start is due at an instant. `login` is the login role of whoever starts it, as of an act.
+/// Creates an instance whose start is due at an instant. `login` is the login role of the starter, as of an act.
 pub(super) fn create_pending(
     session: &mut Session,
     row: &mut InstanceRow,

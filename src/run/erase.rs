@@ -108,7 +108,7 @@ pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, 
     let replacement = Replacement::new(actor, &pseudonym);
     let (owners, reads_all) = (owners_of_caller(), role::reads_all_data(who));
     let (mut tally, mut changed, mut busy) = (Tally::default(), 0, 0);
-    // Each call begins anew: what an earlier one has passed over or undone is found again.
+    // Each call starts from the beginning, so it finds what an earlier one has passed over or undone.
     let mut after = Uuid::nil();
     let is_last = loop {
         let page = replacement.find(after, &owners, reads_all, PAGE);
@@ -163,7 +163,7 @@ fn record(kind: &str, tally: &Tally, replacement: Option<&Replacement>) -> Resul
     let mut detail = json!({ "rows": rows });
     if let Some(replacement) = replacement {
         detail["pseudonym"] = json!(replacement.pseudonym());
-        // Whoever erases himself is not named by that.
+        // A person who erases himself is not named by that.
         by.actor = by.actor.map(|actor| replacement.name_for(actor));
     }
     audit::add(&by, &NewAct { kind, owner: Some(owners::current_id()), detail: Some(&detail), ..NewAct::default() });

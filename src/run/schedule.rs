@@ -97,7 +97,7 @@ pub fn alter(
     Ok((known.trigger.id, owner_id(&known)))
 }
 
-/// Who says what a schedule does: whoever calls. Its runs have this person as their starter.
+/// The maker of a schedule is the caller, who becomes the starter of its runs.
 fn maker(session: &Session, job: &Job) -> Result<Identity, PgError> {
     let by = session.identity()?;
     if let Some(row) = definitions::published(&job.definition_id) {

@@ -148,7 +148,7 @@ pub fn known_id_of(role: Oid) -> Option<i32> {
     find(role).map(|(id, _)| id)
 }
 
-// A session that writes the same new name, and stays open, keeps nobody waiting.
+// A session that writes the same new name, and stays open, does not make others wait.
 static RENAME: Statement = Statement::new(
     "UPDATE workflow.owners SET role = CAST($2 AS workflow.stored_role) \
      WHERE id = (SELECT o.id FROM workflow.owners o WHERE o.id = $1 FOR UPDATE SKIP LOCKED)",

@@ -12,9 +12,9 @@ const MAX_EXCLUDED: usize = 100;
 /// Someone who must not answer a task, because of what this person has done before in the same instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Excluded {
-    /// Whoever started the instance.
+    /// The starter of the instance.
     Starter,
-    /// Whoever answered a task of the activity with this id, in any of its executions.
+    /// Those who answered a task of the activity with this id, in any of its executions.
     Answered(String),
 }
 

@@ -1,4 +1,4 @@
-//! Tasks that exclude whoever answered another activity: that one must exist, or the task would exclude nobody.
+//! Tasks that exclude those who answered another activity. It must exist, or the task would exclude no one.
 
 use super::json::{Activities, Path};
 use super::outline::Outline;

@@ -33,7 +33,7 @@ fn the_user_is_on_record_where_the_gateway_may_say_so() {
     let before = start(&plain);
     assert_eq!(who(&world, &before, "start"), "ada / workflow_gateway / no actor");
 
-    // No other test looks at actors, so that these may go on with the grant.
+    // No other test looks at actors, so these may keep the grant.
     world.sql("GRANT SET ON PARAMETER workflow.actor TO workflow_gateway");
     let id = start(&plain);
     assert_eq!(who(&world, &id, "start"), "ada / workflow_gateway / ada");

@@ -33,7 +33,7 @@ pub(super) fn define() {
 /// How a pseudonym begins, which stands for an actor that was erased. No actor does.
 pub const PSEUDONYM: &str = "erased-";
 
-/// Whether a stored actor is a pseudonym: then nobody vouches for who it is.
+/// Whether a stored actor is a pseudonym: then no application vouches for the person.
 pub fn is_pseudonym(actor: &str) -> bool {
     actor.starts_with(PSEUDONYM)
 }

@@ -69,7 +69,7 @@ pub(super) fn start_all(
     Ok(())
 }
 
-/// Who is the starter of what a stimulus starts: its sender, or whoever started the instance that published it.
+/// Who is the starter of what a stimulus starts: its sender, or the starter of the instance that published it.
 fn sent_by(stimulus: &Stimulus, publisher: Option<Uuid>) -> Identity {
     let of_publisher = || publisher.and_then(instances::get).map(|row| starter::of(&row));
     let by = stimulus.sent_by.clone().or_else(of_publisher);

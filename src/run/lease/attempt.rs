@@ -55,7 +55,7 @@ pub fn attempt_of_claim(claimable: &ClaimableTask, until: Timestamp) -> Result<N
     Ok(NextAttempt { attempt, max_attempts, is_last, is_awaited })
 }
 
-/// Whether a claim must pass over a task because it excludes whoever calls.
+/// Whether a claim must pass over a task because it excludes the caller.
 pub fn is_excluded(claimable: &ClaimableTask) -> Result<bool, PgError> {
     let compiled = compiled::of_version(claimable.version)?;
     if !compiled.program.excludes_people {

@@ -1,4 +1,4 @@
-//! The login role of whoever started an instance, in the metadata of the bookmark at which it waits to begin.
+//! The login role of the starter of an instance, in the metadata of the bookmark at which it waits to begin.
 
 use serde_json::Value;
 use workflow_engine::bookmark::Bookmark;

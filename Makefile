@@ -11,7 +11,7 @@ demo: ## Watch a leave request go through two approvals, on a private server tha
 test: ## Run the tests on a private server, before a commit (T="name ..." runs all those whose name contains one of the words)
 	@tests/run
 
-test-all: ## Run everything that can be checked: these, lint, the long ones, the gateway, packages, PostgreSQL 17 and 18
+test-all: ## Run all tests: these, the long ones, fuzzing, the gateway, packages, PostgreSQL 17 and 18
 	@tests/run --all
 
 test-long: ## Run the tests of one server, then repeat the random ones for WORKFLOW_TEST_SECONDS (default 600)
@@ -23,7 +23,7 @@ test-assert: ## Run the server tests on PostgreSQL 15 and 18 built with assertio
 bench: ## Measure against hand-written status tables, on a private server (T=name: one part)
 	@scripts/bench $(T)
 
-lint: ## Check format, clippy, sizes and the safety of the install script
+lint: ## Check format, clippy, licences and the safety of the install script
 	@scripts/lint
 
 server: ## Start (or reuse) a private server with the extension, print how to connect (FRESH=1: empty it)

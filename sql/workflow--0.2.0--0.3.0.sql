@@ -779,7 +779,7 @@ WHERE a.kind IS NOT NULL;
 
 COMMENT ON VIEW workflow._acts IS 'acts in the journal, for workflow.audit and for what removes rows of the journal';
 
--- Whoever may not read the definition of an instance sees who answered the tasks of his own ones, and nothing else.
+-- A role that may not read the definition of an instance sees who answered the tasks of its own instances, and nothing else.
 CREATE VIEW workflow.audit WITH (security_barrier) AS
 SELECT g.at, g.kind, g.definition_id, g.instance_id, g.correlation_id,
        CASE WHEN g.may_read THEN g.activity END AS activity, CASE WHEN g.may_read THEN g.task END AS task,

@@ -20,7 +20,6 @@ pub mod lending;
 pub mod people;
 pub mod person;
 pub mod sight;
-pub mod starter;
 pub mod work;
 
 pub use instance::Operation;

@@ -11,7 +11,6 @@ use workflow_engine::journal::Identity;
 
 use super::people;
 use super::person::{self, Person};
-use super::starter;
 use crate::compiled::Compiled;
 use crate::pg::PgError;
 use crate::store::assignments::{Assignment, Entry};
@@ -149,7 +148,7 @@ fn capitalized(text: &str) -> String {
 }
 
 fn starter(row: &InstanceRow) -> ExcludedPerson {
-    let person = Person::from(&starter::of(row));
+    let person = Person::from(&person::starter_of(row));
     ExcludedPerson { person, did: format!("started workflow instance {}", row.instance.id) }
 }
 

@@ -20,11 +20,9 @@ use crate::wake;
 use workflow_engine::NodeIx;
 
 mod due;
-mod login;
 mod stimulus;
 
 pub use due::{DueBookmark, due};
-pub use login::{login_in, login_of, with_login};
 use stimulus::stored_stimulus;
 pub use stimulus::{hash_key, hash_of, is_task, read_stimulus, task_name};
 
@@ -345,4 +343,25 @@ pub fn delete_all(instance: Uuid) {
 pub fn correlate(instance: Uuid, correlation_id: Option<&str>) {
     wake::note_bookmarks_of(&instance);
     CORRELATE.run(&[Arg::Uuid(&instance), Arg::text(correlation_id)]);
+}
+
+/// The login role of the starter of an instance, in the metadata of the bookmark at which it waits to begin.
+const LOGIN: &str = "loginOfStart";
+
+/// Metadata with this login role, by its id in `workflow.owners`.
+pub fn with_login(mut metadata: Value, login: Option<u32>) -> Value {
+    if let Some(login) = login {
+        metadata[LOGIN] = login.into();
+    }
+    metadata
+}
+
+/// The login role that the metadata of a bookmark has.
+pub fn login_of(bookmark: &Bookmark) -> Option<u32> {
+    login_in(bookmark.metadata.as_ref()?)
+}
+
+/// The login role in metadata.
+pub fn login_in(metadata: &Value) -> Option<u32> {
+    metadata.get(LOGIN)?.as_u64()?.try_into().ok()
 }

@@ -4,7 +4,7 @@ use uuid::Uuid;
 use workflow_engine::journal::Identity;
 
 use crate::access::hearing::{Hearing, Verdict};
-use crate::access::starter;
+use crate::access::person;
 use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::error::{notice, warning};
@@ -71,7 +71,7 @@ pub(super) fn start_all(
 
 /// Who is the starter of what a stimulus starts: its sender, or the starter of the instance that published it.
 fn sent_by(stimulus: &Stimulus, publisher: Option<Uuid>) -> Identity {
-    let of_publisher = || publisher.and_then(instances::get).map(|row| starter::of(&row));
+    let of_publisher = || publisher.and_then(instances::get).map(|row| person::starter_of(&row));
     let by = stimulus.sent_by.clone().or_else(of_publisher);
     by.unwrap_or_else(|| Identity { role: stimulus.sender.id.unsigned_abs(), ..Identity::default() })
 }

@@ -33,30 +33,45 @@ pub struct Deletion {
 /// # Errors
 /// 55006 if it or a child has work to compensate, unless it is removed by force: a WARNING then names the work.
 pub fn delete(session: &mut Session, instance_id: Uuid, force: bool) -> Result<bool, PgError> {
-    let Some(mut deletion) = delete_tree(session, instance_id, force)? else { return Ok(false) };
+    let mut deletion = match delete_tree(session, instance_id, force)? {
+        Removal::Gone => return Ok(false),
+        Removal::HasWork(id) => return Err(has_work(id)),
+        Removal::Done(deletion) => deletion,
+    };
     let unused = removal::unused_keys(&deletion.keys);
     deletion.remove_keyed(&unused);
     deletion.tell(instance_id);
     Ok(true)
 }
 
+/// What became of an instance that was to be removed.
+#[derive(Debug)]
+pub enum Removal {
+    /// It did not exist.
+    Gone,
+    /// This one of the instances has work to compensate. The caller rolls back what was done to the others.
+    HasWork(Uuid),
+    /// It is removed.
+    Done(Deletion),
+}
+
 /// Cancels an instance and removes it with its children, as far as the caller may delete them.
 ///
 /// # Errors
-/// As of [`delete`].
-pub fn delete_tree(session: &mut Session, instance_id: Uuid, force: bool) -> Result<Option<Deletion>, PgError> {
+/// 42501 if the caller may not delete it; 55006 if its burst, or that of a child, is running.
+pub fn delete_tree(session: &mut Session, instance_id: Uuid, force: bool) -> Result<Removal, PgError> {
     running::refuse(instance_id)?;
     session.has_waited = true;
-    let Some(row) = instances::get(instance_id) else { return Ok(None) };
+    let Some(row) = instances::get(instance_id) else { return Ok(Removal::Gone) };
     instance::require(Operation::Delete, &row, &*compiled::of_version(row.definition_version_id)?)?;
     // Another session may delete the instance while this one waits for its lock.
     if instances::lock(instance_id).is_none() {
-        return Ok(None);
+        return Ok(Removal::Gone);
     }
     cancel_tree(session, instance_id, None, force, Operation::Delete)?;
     let (rows, children_kept) = deletable(instance_id)?;
     if let Some(row) = rows.iter().find(|row| row.instance.state.ending() != Ending::None) {
-        return Err(has_work(row.instance.id));
+        return Ok(Removal::HasWork(row.instance.id));
     }
     let ids: Vec<Uuid> = rows.iter().map(|row| row.instance.id).collect();
     for id in &ids {
@@ -66,7 +81,7 @@ pub fn delete_tree(session: &mut Session, instance_id: Uuid, force: bool) -> Res
     tally.add_kept("instances", children_kept);
     rows.iter().try_for_each(acts::record_deletion)?;
     let keys = rows.into_iter().filter_map(|row| row.instance.correlation_id).collect();
-    Ok(Some(Deletion { instances: ids, keys, tally }))
+    Ok(Removal::Done(Deletion { instances: ids, keys, tally }))
 }
 
 /// An instance, which the caller may delete, with those below it, as far as the caller may delete them, and the number
@@ -113,8 +128,7 @@ fn warn_of_dropped_work(instance_id: Uuid) {
 
 impl Deletion {
     /// Adds another deletion.
-    pub fn add(&mut self, other: Option<Self>) {
-        let Some(other) = other else { return };
+    pub fn add(&mut self, other: Self) {
         self.instances.extend(other.instances);
         self.keys.extend(other.keys);
         self.tally.add(&other.tally);

@@ -4,6 +4,7 @@
 //! nothing is left that it may erase.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value, json};
@@ -16,7 +17,7 @@ use crate::error;
 use crate::pg::error::notice;
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, guc, interrupt, role};
-use crate::run::delete::{self, Deletion};
+use crate::run::delete::{self, Deletion, Removal};
 use crate::run::{Session, claim, running};
 use crate::store::audit::{self, NewAct};
 use crate::store::erasure::{self, Replacement};
@@ -36,12 +37,15 @@ fn owners_of_caller() -> Vec<i32> {
 /// Erases the instances with a correlation id that the caller may delete, at most about so many, and then what else is
 /// for it.
 ///
+/// Instances that other sessions hold, and those with work to compensate unless `force` is given, are left out: neither
+/// keeps the rest of the case from being erased.
+///
 /// # Errors
-/// 55006 if one of them has work to compensate and `force` is not given, or if its burst is running.
+/// 55006 if the burst of one of them is running.
 pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> Result<Tally, PgError> {
     route::require(Some(key))?;
     let who = role::current();
-    let (mut all, mut is_last) = (Deletion::default(), true);
+    let (mut all, mut is_last, mut busy, mut unfinished) = (Deletion::default(), true, 0, 0);
     for id in erasure::instances(key) {
         interrupt::check();
         // It may have gone with its parent.
@@ -56,8 +60,14 @@ pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> 
             is_last = false;
             break;
         }
-        all.add(delete::delete_tree(session, id, force)?);
+        match delete_if_free(session, id, force)? {
+            None => busy += 1,
+            Some(Removal::Gone) => {}
+            Some(Removal::HasWork(_)) => unfinished += 1,
+            Some(Removal::Done(deletion)) => all.add(deletion),
+        }
     }
+    all.tally.add_kept("instances", unfinished);
     let owners = owners_of_caller();
     if is_last {
         let mut keys = removal::unused_keys(&all.keys);
@@ -68,7 +78,23 @@ pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> 
     }
     all.tally.add_done("audit_log", erasure::empty_audit(&owners, key, &all.instances));
     record("erase case", &all.tally, None)?;
+    tell_left_out(busy, BUSY, "Run wf_erase again.");
+    tell_left_out(
+        unfinished,
+        "What an instance with work to compensate has done would stay, and nothing would tell of it.",
+        "Cancel it with wf_cancel, and run wf_erase again when it has ended. With force => true its work stays as it is.",
+    );
     Ok(all.tally)
+}
+
+/// Deletes an instance with its children, unless another session holds one of them (`None`). Nothing is changed unless
+/// it is deleted.
+fn delete_if_free(session: &mut Session, id: Uuid, force: bool) -> Result<Option<Removal>, PgError> {
+    running::refuse(id)?;
+    session.isolated_if(
+        |session| if lock_tree_if_free(id) { delete::delete_tree(session, id, force).map(Some) } else { Ok(None) },
+        |removal| matches!(removal, Some(Removal::Done(_))),
+    )
 }
 
 thread_local! {
@@ -137,9 +163,7 @@ pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, 
         tally.add(&replacement.in_other_rows(&owners, i64::try_from(max).unwrap_or(i64::MAX)));
     }
     record("erase actor", &tally, Some(&replacement))?;
-    if busy > 0 {
-        tell_busy(busy);
-    }
+    tell_left_out(busy, BUSY, "Run wf_erase again.");
     Ok(tally)
 }
 
@@ -147,6 +171,21 @@ pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, 
 /// for the instance.
 fn lock_if_free(id: Uuid) -> bool {
     !running::contains(id) && instances::lock_with(id, Wait::Skip).is_some() && claim::try_lock_tasks(id)
+}
+
+/// Locks an instance, those below it, and their open tasks, unless another session holds one of them.
+fn lock_tree_if_free(id: Uuid) -> bool {
+    let (mut rest, mut seen) = (vec![id], HashSet::new());
+    while let Some(next) = rest.pop() {
+        if !seen.insert(next) {
+            continue;
+        }
+        if !lock_if_free(next) {
+            return false;
+        }
+        rest.extend(instances::children(next));
+    }
+    true
 }
 
 /// Records an erasure in the audit, without what it has erased.
@@ -170,11 +209,13 @@ fn record(kind: &str, tally: &Tally, replacement: Option<&Replacement>) -> Resul
     Ok(())
 }
 
-fn tell_busy(count: usize) {
-    let what = if count == 1 { "instance was" } else { "instances were" };
-    notice(
-        PgError::new("00000", format!("{count} workflow {what} left out"))
-            .detail("An instance is left out while another session holds it or one of its tasks, and where another node has it.")
-            .hint("Run wf_erase again."),
-    );
+/// Why an instance is left out that nothing else keeps from being erased.
+const BUSY: &str =
+    "An instance is left out while another session holds it or one of its tasks, and where another node has it.";
+
+fn tell_left_out(count: u64, why: &str, hint: &str) {
+    if count > 0 {
+        let what = if count == 1 { "instance was" } else { "instances were" };
+        notice(PgError::new("00000", format!("{count} workflow {what} left out")).detail(why).hint(hint));
+    }
 }

@@ -22,7 +22,8 @@ pub(super) fn define() {
             c"Calls record it beside the role. It must be set for one transaction, with SET LOCAL.",
             &ACTOR,
             GucContext::Suset,
-            GucFlags::default(),
+            // PostgreSQL asks for no right in RESET ALL, by which SQL of users could take the actor away.
+            GucFlags::NO_RESET_ALL,
             Some(check),
             None,
             None,

@@ -23,6 +23,12 @@ BEGIN;
 SET workflow.actor = 'ada';
 SELECT wf_start('approve', correlation_id => 'A');
 ROLLBACK;
+-- RESET ALL, for which PostgreSQL asks no right, does not take the actor away.
+BEGIN;
+SET LOCAL workflow.actor = 'ada';
+RESET ALL;
+SHOW workflow.actor;
+ROLLBACK;
 -- What it says must be a name.
 SET workflow.actor = E'a\nb';
 SELECT set_config('workflow.actor', repeat('a', 201), true);

@@ -39,7 +39,6 @@ fn define(call: &Call) -> Result<Returned, PgError> {
     let publish: bool = call.required("publish")?;
     let allow_unknown: bool = call.required("allow_unknown")?;
     let (definition_id, version) = publish::define(&mut Session::begin(), &document, publish, allow_unknown)?;
-    acts::record("define", Some(&definition_id), &json!({ "version": version, "publish": publish }))?;
     Ok(Returned::Row(vec![Returned::Text(definition_id), Returned::Integer(version)]))
 }
 
@@ -132,6 +131,7 @@ fn delete(call: &Call) -> Result<Returned, PgError> {
 fn refresh(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required("definition_id")?;
     let indexed = publish::refresh(&mut Session::begin(), &definition_id)?;
+    acts::record("refresh", Some(&definition_id), &Value::Null)?;
     Ok(Returned::Row(vec![
         Returned::Integer(indexed.added),
         Returned::Integer(indexed.removed),

@@ -1,6 +1,6 @@
 //! Definitions: storing, publishing, retracting, deleting, and the trigger index.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use workflow_engine::definition;
 
 use crate::access;
@@ -8,7 +8,7 @@ use crate::compiled;
 use crate::error;
 use crate::pg::{PgError, role};
 use crate::run::link::Linker;
-use crate::run::{Session, migrate};
+use crate::run::{Session, acts, migrate};
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 use crate::store::triggers::Indexed;
 use crate::store::{links, owners, uses};
@@ -59,6 +59,7 @@ pub fn define(
             definitions::renew_child_owners(latest.id, child_owners.as_ref());
             if publish && !latest.is_published {
                 publish_version(session, latest)?;
+                record_define(latest, publish)?;
             }
             return Ok((latest.definition_id.clone(), latest.version));
         }
@@ -82,7 +83,12 @@ pub fn define(
     judge::warn(&doubts);
     judge::warn_of_others(&row, &was_unknown, &links)?;
     warn_without_login(&row);
+    record_define(&row, publish)?;
     Ok((identity.definition_id, row.version))
+}
+
+fn record_define(row: &DefinitionRow, publish: bool) -> Result<(), PgError> {
+    acts::record("define", Some(&row.definition_id), &json!({ "version": row.version, "publish": publish }))
 }
 
 /// Publishes a version, the latest one if none is named, and returns its number.

@@ -166,6 +166,9 @@ SELECT count(*) FROM workflow.audit;
 -- What is done to no instance is there as well: to definitions, for those who may read them, and to what belongs to a role.
 \c - regress_deploy
 SELECT wf_publish('leave') \g /dev/null
+SELECT wf_refresh('leave') \g /dev/null
+-- What is stored already is no act.
+SELECT wf_define('{"definitionId": "same", "root": {"type": "WriteLine", "text": "x"}}') FROM generate_series(1, 3) \g /dev/null
 SELECT wf_revoke('leave', 'regress_app', '{alter}') \g /dev/null
 SELECT wf_grant_worker('regress_other', '{Pay}', 'leave') \g /dev/null
 SELECT wf_revoke_worker('regress_other', '{Pay}', 'leave') \g /dev/null

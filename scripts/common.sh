@@ -88,6 +88,16 @@ if ! command -v cargo >/dev/null && [ -x "$HOME/.cargo/bin/cargo" ]; then PATH=$
 
 say() { printf '==> %s\n' "$*"; }
 
+# wanted NAME: a word of T is in the name of this test, or in that without its subject (regress/tasks/leases, regress/leases). Without T
+# every test is wanted.
+wanted() {
+    local word short=$1
+    [ -n "${T:-}" ] || return 0
+    [[ $1 != */*/* ]] || short=${1%%/*}/${1##*/}
+    for word in $T; do [[ $1 != *"$word"* && $short != *"$word"* ]] || return 0; done
+    return 1
+}
+
 die() {
     printf 'error: %s\n' "$*" >&2
     exit 1

@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# Timers never wait for stimuli. However many are kept, and wherever in the cluster a transaction is open, what is due
+# fires, and the workers have nothing to do meanwhile.
+# How it was searched: each sort of transaction that keeps others from being seen as ended (a snapshot, an id in another
+# database, a prepared one), a new scheduler, a server after a crash, and a held instance, beside thousands of stimuli.
+# The first timer after a start: stimuli_at_start; stimuli and bookmarks that missed each other: missed_stimuli.
+source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
+
+psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
+CREATE ROLE joe LOGIN;
+CREATE ROLE sue LOGIN;
+CREATE ROLE nolog;
+SELECT wf_grant_usage(r) FROM unnest('{joe,sue,nolog}'::name[]) AS r;
+CREATE TABLE public.happened (
+    instance uuid NOT NULL, owner text NOT NULL DEFAULT current_user, session text NOT NULL DEFAULT session_user);
+GRANT SELECT, INSERT ON public.happened TO PUBLIC;
+SELECT wf_define('{"definitionId": "timer", "root": [
+    {"type": "Delay", "timeSpan": {"input": "wait"}},
+    {"type": "Sql", "statement": "INSERT INTO public.happened VALUES (($1 #>> ''{}'')::uuid)", "parameters": [{"js": "getWorkflowInstanceId()"}]}]}');
+SQL
+query "CREATE DATABASE elsewhere" postgres
+
+# define_as ROLE: an event, then SQL of its owner, whom everybody may resume.
+define_as() {
+    psql -X -q -At -v ON_ERROR_STOP=1 >/dev/null <<SQL
+SET SESSION AUTHORIZATION $1;
+SET client_min_messages = error;
+SELECT wf_define('{"definitionId": "of $1", "root": [{"type": "Event", "eventName": "Go"},
+    {"type": "Sql", "statement": "INSERT INTO public.happened VALUES ((\$1 #>> ''{}'')::uuid)", "parameters": [{"js": "getWorkflowInstanceId()"}]}]}');
+RESET SESSION AUTHORIZATION;
+SELECT wf_grant('of $1', r, '{resume}') FROM unnest('{joe,sue,nolog,postgres}'::name[]) AS r WHERE r <> '$1';
+SQL
+}
+for role in joe sue nolog; do define_as "$role"; done
+
+# keep NUMBER WORD: stimuli that no instance waits for, each in a transaction of its own.
+keep() {
+    query "DO \$\$ BEGIN FOR i IN 1 .. $1 LOOP
+        PERFORM wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => '$2' || i, keep_for => '1 day'); COMMIT; END LOOP; END \$\$"
+}
+
+# User and system time of the workers, in hundredths of a second: of those that are there, and of all processes that have ended.
+ticks() {
+    local pid
+    {
+        awk '{ print $16 + $17 }' "/proc/$(head -n 1 "$PGDATA/postmaster.pid")/stat"
+        for pid in $(query "SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'" postgres); do
+            # It may have ended meanwhile.
+            awk '{ print $14 + $15 }' "/proc/$pid/stat" 2>/dev/null || true
+        done
+    } | awk '{ sum += $1 } END { print sum }'
+}
+
+finished="SELECT count(*) FROM workflow.instances WHERE definition_id = 'timer' AND sub_status = 'Finished'"
+fired=0
+
+# What workers do while they only wait for a timer. A single session asks whether that has fired: one that ends counts as well.
+idle() { # WHAT
+    local before used began took
+    await 0 "SELECT count(*) FROM workflow.workers WHERE state = 'firing'"
+    await t "SELECT bool_and(wait_event IS NOT DISTINCT FROM 'Extension') FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
+    before=$(ticks)
+    began=${EPOCHREALTIME/./}
+    fired=$((fired + 1))
+    query "SELECT wf_start('timer', '{\"wait\": \"3 seconds\"}')" >/dev/null
+    query "DO \$\$ BEGIN WHILE ($finished) < $fired LOOP COMMIT; PERFORM pg_sleep(0.1); END LOOP; END \$\$"
+    used=$(($(ticks) - before))
+    took=$(((${EPOCHREALTIME/./} - began) / 10000))
+    [ $((used * 10)) -lt $((took * 3)) ] || fail "$1: the workers used $used of $took hundredths of a second"
+}
+
+fires() { # NUMBER WHAT
+    query "SELECT wf_start('timer', '{\"wait\": \"300 ms\"}') FROM generate_series(1, $1)" >/dev/null
+    fired=$((fired + $1))
+    await "$fired" "$finished"
+    echo "ok: timers fire beside kept stimuli, while $2"
+}
+
+# missed_by WORD WHEN BEGIN ROLE...: each role starts an instance, in one transaction, before or after it waits for the gate.
+missed_by() {
+    local word=$1 when=$2 begin=$3 role statements='' wait="SELECT pg_advisory_xact_lock(1);"
+    shift 3
+    for role in "$@"; do
+        statements+="SET LOCAL ROLE $role; SELECT wf_start('of $role', correlation_id => '$word'); "
+    done
+    [ "$when" = after ] || statements+=$wait
+    [ "$when" = before ] || statements="$wait $statements"
+    psql -X -q -At -v ON_ERROR_STOP=1 >/dev/null 2>>"$WORKFLOW_TMP/holding.out" \
+        <<<"$begin; SELECT count(*) FROM pg_class; $statements COMMIT;" &
+    holder=$!
+    await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+}
+# send ROLE WORD: kept, since no instance is seen to wait.
+send() {
+    query "SET client_min_messages = error; SET ROLE $1;
+        SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => '$2', keep_for => '1 day')" >/dev/null
+    await 1 "SELECT count(*) FROM workflow.bookmark_queue WHERE correlation_id = '$2'"
+}
+happened="SELECT h.owner, h.session, count(*) FROM public.happened h JOIN workflow.instances i ON i.id = h.instance WHERE i.correlation_id ="
+gate() { # a session that has the lock until it is told to go
+    PGAPPNAME=gate psql -X -q -At -c "SELECT pg_advisory_lock(1)" -c "SELECT pg_sleep(600)" >/dev/null 2>&1 &
+    await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+}
+open_gate() {
+    query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'gate'" >/dev/null
+    wait "$holder"
+}
+
+setting "workflow.launch_workers = on" "workflow.max_executors = 1"
+query "SELECT wf_start('timer', '{\"wait\": \"1 year\"}')" >/dev/null
+snapshot="BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+holding "$PGDATABASE" "$snapshot" "SELECT count(*) FROM pg_class"
+keep 2000 snapshot
+fires 5 "a snapshot is open"
+idle "a snapshot is open"
+let_go
+
+holding elsewhere "BEGIN" "SELECT pg_current_xact_id()"
+keep 1000 elsewhere
+fires 5 "a transaction of another database is open"
+idle "a transaction of another database is open"
+let_go
+
+query "BEGIN; CREATE TABLE prepared (); PREPARE TRANSACTION 'one'" >/dev/null
+keep 1000 prepared
+fires 5 "a transaction is prepared"
+idle "a transaction is prepared"
+query "ROLLBACK PREPARED 'one'"
+
+# A server that died has to look at all of them, and so has the scheduler that follows one that was ended.
+holding elsewhere "BEGIN" "SELECT pg_current_xact_id()"
+query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE backend_type LIKE 'workflow %'" >/dev/null
+fires 5 "the scheduler is new"
+kill_server
+wait "$holder" || true
+start_server
+holding elsewhere "BEGIN" "SELECT pg_current_xact_id()"
+fires 5 "the server has recovered"
+idle "the server has recovered"
+let_go
+is 4000 "SELECT count(*) FROM workflow.bookmark_queue"
+
+# Stimuli that an instance waits for that is held: they are tried again, which costs little, and timers do not wait for
+# it.
+setting "workflow.enabled = off"
+gate
+missed_by busy after "BEGIN ISOLATION LEVEL REPEATABLE READ" joe
+query "DO \$\$ BEGIN FOR i IN 1 .. 2000 LOOP
+    PERFORM wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => 'busy', keep_for => '1 day'); COMMIT; END LOOP; END \$\$"
+open_gate
+holding "$PGDATABASE" "BEGIN" "SELECT FROM workflow.instances WHERE correlation_id = 'busy' FOR UPDATE"
+setting "workflow.enabled = on"
+fires 5 "an instance that many stimuli are for is held"
+idle "an instance that many stimuli are for is held"
+let_go
+await Finished "SELECT sub_status FROM workflow.instances WHERE correlation_id = 'busy'"
+await 1999 "SELECT count(*) FROM workflow.bookmark_queue WHERE correlation_id = 'busy'"
+query "DELETE FROM workflow.bookmark_queue"
+is 0 "SELECT count(*) FROM workflow.dead_letters"
+
+# What expires while nothing else happens becomes a dead letter at that time.
+query "SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Nobody\"}', keep_for => '1 second')" >/dev/null
+await Expired "SELECT reason FROM workflow.dead_letters"
+is 0 "SELECT count(*) FROM workflow.bookmark_queue"
+query "DELETE FROM workflow.dead_letters"
+echo "ok: a stimulus that nothing waits for expires on an idle server"
+is 0 "SELECT sum(failed) FROM workflow.workers WHERE worker = 'scheduler'"

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# examples/http_worker.py against services on loopback that succeed, fail, stall, redirect, answer nonsense, or are not there; and mail.
+source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if ! /usr/bin/python3 -c 'import psycopg' 2>/dev/null; then
+    echo "there is no psycopg: scripts/setup --docs could not install it"
+    exit 75
+fi
+/usr/bin/python3 "$here/http_services.py" "$WORKFLOW_TMP" >"$WORKFLOW_TMP/services.log" 2>&1 &
+services=$!
+eventually test -s "$WORKFLOW_TMP/http"
+eventually test -s "$WORKFLOW_TMP/smtp"
+port=$(cat "$WORKFLOW_TMP/http") mail=$(cat "$WORKFLOW_TMP/smtp") closed=1
+url=http://127.0.0.1:$port
+cat >"$WORKFLOW_TMP/settings.json" <<JSON
+{"timeout": 2, "maxSize": 100000, "redirects": 3, "smtp": {"host": "127.0.0.1", "port": $mail, "from": "shop@example.com"}, "secrets": {
+    "bank": {"value": "Bearer s3cr3t-of-the-bank", "origins": ["$url"]},
+    "elsewhere": {"value": "Bearer other", "origins": ["https://bank.example"]},
+    "foreign": {"value": "Bearer other", "origins": ["$url"], "owners": ["nobody"]}}}
+JSON
+
+# One definition for all requests: its name says the way on, its correlation id the case.
+query "SELECT wf_define('{\"definitionId\": \"send\", \"variables\": {\"Content\": null}, \"root\": [
+    {\"id\": \"call\", \"type\": \"SendHttpRequest\", \"url\": {\"input\": \"url\"}, \"method\": {\"input\": \"method\"}, \"content\": {\"input\": \"content\"},
+     \"contentType\": {\"js\": \"getInput(''content'') ? ''application/json'' : null\"}, \"authorization\": {\"input\": \"authorization\"},
+     \"retry\": {\"maxAttempts\": 3, \"delay\": \"10 ms\"}, \"parsedContent\": {\"var\": \"Content\"},
+     \"expectedStatusCodes\": [{\"statusCode\": 200, \"activity\": {\"type\": \"SetName\", \"value\": \"200\"}}],
+     \"unmatchedStatusCode\": {\"type\": \"SetName\", \"value\": \"unmatched\"}, \"failedToConnect\": {\"type\": \"SetName\", \"value\": \"failed to connect\"},
+     \"timeout\": {\"type\": \"SetName\", \"value\": \"timeout\"}}]}'),
+  wf_define('{\"definitionId\": \"download\", \"root\": {\"type\": \"Flowchart\", \"activities\": [
+    {\"id\": \"get\", \"type\": \"DownloadHttpFile\", \"url\": {\"input\": \"url\"}}, {\"id\": \"there\", \"type\": \"SetName\", \"value\": \"200\"}], \"connections\": [[\"get\", \"200\", \"there\"]]}}'),
+  wf_define('{\"definitionId\": \"mail\", \"root\": {\"id\": \"mail\", \"type\": \"SendEmail\", \"to\": {\"input\": \"to\"}, \"subject\": \"Prices\", \"body\": \"<p>Here</p>\",
+    \"attachments\": [{\"fileName\": \"a.csv\", \"contentType\": \"text/csv\", \"content\": \"YTtiCg==\"}], \"error\": {\"type\": \"SetName\", \"value\": \"error\"}}}')" >"$WORKFLOW_TMP/setup.out"
+
+# sends CASE INPUT: starts the request of a case.
+sends() { query "SELECT wf_start('send', '{\"url\": \"$url/$1\", \"method\": \"GET\"}'::jsonb || '${2:-{\}}', correlation_id => '$1')" >/dev/null; }
+for case in ok busy/1 down missing silent drip redirect/ok redirect/redirect/redirect/ok redirect/redirect/redirect/redirect/ok nonsense big odd huge; do
+    sends "$case"
+done
+sends ok/post '{"method": "POST", "content": {"n": 1}}'
+sends ok/secret '{"authorization": {"secret": "bank"}}'
+sends redirect/ok/secret '{"authorization": {"secret": "bank"}}'
+sends ok/elsewhere '{"authorization": {"secret": "elsewhere"}}'
+sends ok/foreign '{"authorization": {"secret": "foreign"}}'
+sends ok/unknown '{"authorization": {"secret": "unknown"}}'
+sends ok/injected '{"authorization": "a\r\nX-Injected: b"}'
+sends closed "{\"url\": \"http://127.0.0.1:$closed/\"}"
+sends scheme '{"url": "file:///etc/passwd"}'
+query "SELECT wf_start('download', '{\"url\": \"$url/file\"}', correlation_id => 'file'),
+    wf_start('mail', '{\"to\": [\"ada@example.com\", \"ben@example.com\"]}', correlation_id => 'mail'),
+    wf_start('mail', '{\"to\": [\"full@example.com\"]}', correlation_id => 'full'), wf_start('mail', '{\"to\": [\"a\\nb@example.com\"]}', correlation_id => 'no address')" >/dev/null
+
+# Two workers share the work; more comes while they wait.
+for worker in 1 2; do
+    /usr/bin/python3 "$here/../../../examples/http_worker.py" "$WORKFLOW_TMP/settings.json" >"$WORKFLOW_TMP/worker$worker.log" 2>&1 &
+    workers[worker]=$!
+done
+trap 'kill "$services" "${workers[@]}" 2>/dev/null || true; cat "$WORKFLOW_TMP"/worker*.log' EXIT
+await 0 "SELECT count(*) FROM workflow.open_tasks"
+sends ok/later
+await 0 "SELECT count(*) FROM workflow.open_tasks"
+for worker in 1 2; do kill -0 "${workers[worker]}" || fail "a worker has ended"; done
+
+# became CASE WAY [STATUS]: how its instance has ended: by which way on, or with which code of a fault.
+became() {
+    is "$2" "SELECT coalesce(o.code, i.name, '') FROM workflow.instances i LEFT JOIN workflow.incidents o ON o.instance_id = i.id WHERE i.correlation_id = '$1'"
+}
+# asked CASE: how often the service was asked.
+asked() { grep -c "\"path\": \"/$1\"" "$WORKFLOW_TMP/requests" || true; }
+for case in ok ok/post ok/later busy/1 redirect/ok redirect/redirect/redirect/ok ok/secret redirect/ok/secret odd file; do became "$case" 200; done
+for case in down missing; do became "$case" unmatched; done
+for case in silent drip; do became "$case" timeout; done
+for case in nonsense closed; do became "$case" "failed to connect"; done
+became redirect/redirect/redirect/redirect/ok too_many_redirects
+became big too_large
+became huge invalid_response
+for case in ok/elsewhere ok/foreign ok/unknown; do became "$case" secret_denied; done
+# Though the policies allow three attempts: the worker says that another one would be in vain.
+is "3|1" "SELECT count(*), max(coalesce(attempts, 1)) FROM workflow.incidents WHERE code = 'secret_denied'"
+for case in ok/injected scheme; do became "$case" invalid_request; done
+became mail ""
+became full error
+became "no address" invalid_message
+
+# What may be another answer later has three attempts, anything else one.
+[ "$(asked busy/1) $(asked down) $(asked silent) $(asked missing) $(asked ok)" = "3 3 3 1 3" ] ||
+    fail "attempts: $(asked busy/1) $(asked down) $(asked silent) $(asked missing) $(asked ok)"
+[ "$(asked ok/elsewhere)$(asked ok/foreign)$(asked ok/injected)" = 000 ] || fail "a request was sent that should not be"
+# The key of a request is the task's id, and content goes out as JSON.
+is t "SELECT count(*) = 1 FROM workflow.tasks t JOIN workflow.instances i ON i.id = t.instance_id WHERE i.correlation_id = 'ok/post' AND t.id =
+    '$(grep '"/ok/post"' "$WORKFLOW_TMP/requests" | sed 's/.*"Idempotency-Key": "\([^"]*\)".*/\1/')'"
+grep '"/ok/post"' "$WORKFLOW_TMP/requests" | grep -qF '{\"n\": 1}' || fail "the content did not arrive"
+# A secret goes to its service, not along a redirect, and comes back from neither.
+grep '"/ok/secret"' "$WORKFLOW_TMP/requests" | grep -q 's3cr3t-of-the-bank' || fail "the secret did not arrive"
+is 1 "SELECT $(grep -c 's3cr3t-of-the-bank' "$WORKFLOW_TMP/requests") - 1"
+is '***bank***' "SELECT result #>> '{content,authorization}' FROM workflow.tasks t JOIN workflow.instances i ON i.id = t.instance_id WHERE i.correlation_id = 'ok/secret'"
+is 0 "SELECT count(*) FROM workflow.tasks WHERE result::text LIKE '%s3cr3t%' OR payload::text LIKE '%s3cr3t%'"
+is 0 "SELECT count(*) FROM workflow.incidents WHERE message LIKE '%s3cr3t%'"
+# A file arrives byte by byte, mail with its parts.
+is 00ff613b620a "SELECT encode(decode(result ->> 'content', 'base64'), 'hex') FROM workflow.tasks WHERE name = 'Elsa.DownloadHttpFile'"
+is 1 "SELECT $(grep -c . "$WORKFLOW_TMP/mail")"
+for part in ada@example.com ben@example.com "Subject: Prices" "From: shop@example.com" "<p>Here</p>" a.csv YTtiCg==; do
+    grep -qF -- "$part" "$WORKFLOW_TMP/mail" || fail "the mail has no '$part': $(cat "$WORKFLOW_TMP/mail")"
+done
+
+# A worker that is asked to end does so, and has lost nothing.
+for worker in 1 2; do
+    kill "${workers[worker]}"
+    wait "${workers[worker]}" || fail "a worker ended with status $?: $(cat "$WORKFLOW_TMP/worker$worker.log")"
+done
+trap - EXIT
+kill "$services"

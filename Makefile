@@ -1,4 +1,4 @@
-# One word per habit of this project. Every target does its own set-up; scripts/ holds how.
+# One word per habit of this project. Every target does its own set-up; scripts/ holds how: user, checks, release, and lib for what these share.
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all test-long test-assert bench lint server studio stop pictures psql scale install uninstall package packages clean
 
@@ -6,7 +6,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Watch a leave request go through two approvals, on a private server that ends with it
-	@scripts/demo
+	@scripts/user/demo
 
 test: ## Run the tests on a private server, before a commit (T="name ..." runs all those whose name contains one of the words)
 	@tests/run
@@ -21,40 +21,40 @@ test-assert: ## Run the server tests on PostgreSQL 15 and 18 built with assertio
 	@tests/run-assert
 
 bench: ## Measure against hand-written status tables, on a private server (T=name: one part)
-	@scripts/bench $(T)
+	@scripts/user/bench $(T)
 
 lint: ## Check format, clippy, licences and the safety of the install script
-	@scripts/lint
+	@scripts/checks/lint
 
 server: ## Start (or reuse) a private server with the extension, print how to connect (FRESH=1: empty it)
-	@scripts/server
+	@scripts/user/server
 
 studio: ## Start (or reuse) Elsa Studio and the inbox on a private server with the examples; print a key and the address
-	@scripts/studio
+	@scripts/user/studio
 
 stop: ## Stop these servers; their data stays
-	@scripts/stop
+	@scripts/user/stop
 
 psql: ## Open psql on that server
-	@scripts/psql
+	@scripts/user/psql
 
 scale: ## Several nodes on this machine, a step at a time (T="start"; without T: the list of steps)
-	@scripts/scale $(T)
+	@scripts/user/scale $(T)
 
 install: ## Install into the PostgreSQL of PG_CONFIG (default: the pg_config on the PATH), or below DESTDIR
-	@scripts/install
+	@scripts/user/install
 
 pictures: ## Make the pictures of docs/studio.md anew
-	@scripts/pictures
+	@scripts/release/pictures
 
 uninstall: ## Remove from there what install put there
-	@scripts/uninstall
+	@scripts/user/uninstall
 
 package: ## Leave a Debian package and a tarball for PG_MAJOR (default 15) or PG_CONFIG in target/packages
-	@scripts/package
+	@scripts/release/package
 
 packages: ## The same for every PostgreSQL that the tests run on, and one for workflow-gateway
-	@scripts/packages
+	@scripts/release/packages
 
 clean: ## Remove private servers with their data, and what was compiled
-	@scripts/clean
+	@scripts/user/clean

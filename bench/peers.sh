@@ -1,4 +1,4 @@
-# Sourced by bench/run: beside absurd, DBOS and pgmq, which scripts/setup --peers installs. Each side has a database of its own.
+# Sourced by bench/run: beside absurd, DBOS and pgmq, which scripts/lib/setup --peers installs. Each side has a database of its own.
 # shellcheck shell=bash disable=SC2154
 
 export BENCH_PEER_COUNT=${BENCH_PEER_COUNT:-2000}

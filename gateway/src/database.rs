@@ -45,7 +45,7 @@ const STOP_TIME: Duration = Duration::from_secs(1);
 /// The path is empty, so that nothing of ours is looked up in a schema that a role has made.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = ''";
 /// What writes may run SQL of users, which has the path of the session, as after SET ROLE. The statement itself
-/// qualifies each name and operator (scripts/check-gateway-sql).
+/// qualifies each name and operator (scripts/checks/check-gateway-sql).
 const USE_SESSION_PATH: &str = "SET LOCAL search_path TO DEFAULT";
 /// An expression in SQL: whether a role may act as another one. From PostgreSQL 16 on a member may be granted that or
 /// not (`WITH SET FALSE`); before, each member may.

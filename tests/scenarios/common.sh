@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 set -euo pipefail
 
-# The runner's watchdog ends a scenario that hangs, after WORKFLOW_TEST_WATCHDOG seconds (scripts/cluster.sh). So nothing here counts time
+# The runner's watchdog ends a scenario that hangs, after WORKFLOW_TEST_WATCHDOG seconds (scripts/lib/cluster.sh). So nothing here counts time
 # itself, and what is waited for may come as late as it likes.
 awaited=
 trap 'echo "FAILED: stopped by the watchdog${awaited:+; it waited for $awaited}"; exit 124' TERM

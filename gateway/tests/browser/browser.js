@@ -8,7 +8,7 @@ const FLAGS = [
   "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
 ];
-// The watchdog of scripts/cluster.sh: what comes later comes never. Studio takes seconds to start, and a slow machine takes many.
+// The watchdog of scripts/lib/cluster.sh: what comes later comes never. Studio takes seconds to start, and a slow machine takes many.
 const PATIENCE = 1000 * Number(process.env.WORKFLOW_TEST_WATCHDOG ?? 1200);
 const WIDE = { width: 1400, height: 900 };
 

@@ -4,7 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if ! /usr/bin/python3 -c 'import psycopg' 2>/dev/null; then
-    echo "there is no psycopg: scripts/setup --docs could not install it"
+    echo "there is no psycopg: scripts/lib/setup --docs could not install it"
     exit 75
 fi
 /usr/bin/python3 "$here/http_services.py" "$WORKFLOW_TMP" >"$WORKFLOW_TMP/services.log" 2>&1 &

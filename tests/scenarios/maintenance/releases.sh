@@ -32,7 +32,7 @@ kinds() {
     } | tr -d '"' | LC_ALL=C sort -u
 }
 
-# dump_waiting: what this version leaves waiting, as scripts/release has it when the version is released. Workers are off.
+# dump_waiting: what this version leaves waiting, as scripts/release/release has it when the version is released. Workers are off.
 dump_waiting() {
     query "CREATE DATABASE waiting" postgres
     query "CREATE EXTENSION workflow" waiting

@@ -5,7 +5,7 @@ set -euo pipefail
 # What `make` and a curious environment would pass on to cargo and to PostgreSQL.
 unset MAKEFLAGS MFLAGS MAKELEVEL CDPATH
 
-REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$REPO"
 
 PG_MAJOR=${PG_MAJOR:-15}
@@ -34,7 +34,7 @@ declare -A SUITES=([15]=bookworm [17]=trixie [18]=forky)
 # The exit status of a script that could not reach a Debian release: nothing is wrong with this repository then.
 UNREACHABLE=75
 
-# Before the /usr of a PostgreSQL that scripts/fetch-postgres has unpacked, or that checks itself (scripts/build-postgres). It lies outside a
+# Before the /usr of a PostgreSQL that scripts/lib/fetch-postgres has unpacked, or that checks itself (scripts/lib/build-postgres). It lies outside a
 # home directory, so that the server's user may run it.
 POSTGRES_DIR=${WORKFLOW_POSTGRES_DIR:-/var/tmp/workflow-postgres-$(id -un)}
 
@@ -76,7 +76,7 @@ name_build
 repo_hash=$(printf '%s' "$REPO" | sha256sum)
 DEV_DIR=${WORKFLOW_DEV_DIR:-/var/tmp/workflow-dev-$(id -un)-${repo_hash:0:8}}
 
-# PostgreSQL refuses to run as root. Debian's packages make the user postgres; where it is not there, scripts/setup makes one of its own.
+# PostgreSQL refuses to run as root. Debian's packages make the user postgres; where it is not there, scripts/lib/setup makes one of its own.
 SERVER_USER=$(id -un)
 if [ "$(id -u)" -eq 0 ]; then
     SERVER_USER=workflow-dev

@@ -39,7 +39,7 @@ copy_server() { # DIR
     [ "$(as_server "$PGBIN/pg_config" --pkglibdir)" = "$PREFIX/$lib/lib" ] || die "$PREFIX is not relocated"
 }
 
-# add_routers DIR: PL/Proxy into the private copy of PostgreSQL, and a program DIR/pgbouncer; if scripts/fetch-routers has fetched them.
+# add_routers DIR: PL/Proxy into the private copy of PostgreSQL, and a program DIR/pgbouncer; if scripts/lib/fetch-routers has fetched them.
 add_routers() {
     is_of_this_release && [ -f "$CACHE_DIR/routers/.done" ] || return 0
     as_server mkdir -p "$1"
@@ -50,7 +50,7 @@ add_routers() {
     as_server chmod +x "$1/pgbouncer"
 }
 
-# scale_step STEP [ARGUMENT...]: a script of examples/scale, in the directory that scripts/scale has made.
+# scale_step STEP [ARGUMENT...]: a script of examples/scale, in the directory that scripts/user/scale has made.
 scale_step() {
     use_prefix "$DEV_DIR/scale/prefix"
     as_server env PGBIN="$PGBIN" SCALE_DIR="$DEV_DIR/scale/servers" PGBOUNCER="$DEV_DIR/scale/routers/pgbouncer" "$DEV_DIR/scale/scale/$1.sh" "${@:2}"

@@ -51,12 +51,22 @@ dump_waiting() {
     echo "ok: something waits for each of $(wc -l <"$WORKFLOW_TMP/kinds") reasons, and a state is stored in each format"
 }
 
-# restore VERSION DATABASE DUMP: under that version, which is then updated.
-restore() {
+# load VERSION DATABASE DUMP: under that version.
+load() {
     export PGDATABASE=$2
     query "CREATE DATABASE \"$2\"" postgres
     query "CREATE EXTENSION workflow VERSION '$1'"
     psql -X -q -v ON_ERROR_STOP=1 -f "$3" >"$WORKFLOW_TMP/restore.out" 2>&1 || fail "$(tail -n 5 "$WORKFLOW_TMP/restore.out")"
+}
+
+# restore VERSION DATABASE DUMP: under that version, which is then updated.
+restore() {
+    load "$@"
+    updated
+}
+
+# Updates the extension. Nothing of what waits is lost, goes on or faults by that.
+updated() {
     query "ALTER EXTENSION workflow UPDATE"
     is "" "SELECT * FROM wf_check()"
     # Nothing but these has ended, and nothing has been done. Children that are to start are pending.
@@ -192,6 +202,38 @@ seldom" "SELECT what FROM notes WHERE what NOT IN ('repaired', 'answer', 'compen
     echo "ok: what version $1 left waiting goes on"
 }
 
+# starters_of OWNER DUMP: as if this owner had started all instances, and sent what is kept. In both tables the owner is the fourth column.
+starters_of() {
+    awk -v owner="$1" 'BEGIN { FS = OFS = "\t" } /^COPY / { table = $0 ~ /^COPY workflow\.(instances|bookmark_queue) / } table && NF > 3 { $4 = owner } { print }' "$2"
+}
+
+# In 0.2.0 a role that had started instances of another role's definitions could do everything with them. The query of docs/security.md
+# names each such role before the update, with the grants with which everything goes on. Without them nothing faults, and timers fire.
+foreign_starters() {
+    local grants faulted
+
+    starters_of "$(sed -n 's/^\([0-9]*\)\t.*:clerk\t.*/\1/p' "$releases/waiting--0.2.0.sql")" "$releases/waiting--0.2.0.sql" >"$WORKFLOW_TMP/foreign.sql"
+    load 0.2.0 foreign "$WORKFLOW_TMP/foreign.sql"
+    query "GRANT ALL ON notes TO clerk"
+    sed -n '/^### Before an upgrade from 0.2.0/,/^### Roles/{/^```sql/,/^```/p}' "$tree/docs/security.md" | grep -v '^```' >"$WORKFLOW_TMP/before.sql"
+    psql -X -q -At -f "$WORKFLOW_TMP/before.sql" >"$WORKFLOW_TMP/before" || fail "the query of docs/security.md"
+    grants=$(cut -d '|' -f 4 "$WORKFLOW_TMP/before")
+    is "clerk's" "SELECT DISTINCT definition_id FROM workflow.instances EXCEPT SELECT unnest('{$(cut -d '|' -f 2 "$WORKFLOW_TMP/before" | paste -sd ,)}'::text[])"
+    updated
+    faulted=$(query "SELECT id FROM workflow.instances WHERE correlation_id = 'Faulted'")
+    [[ $(query "SET ROLE clerk; SELECT wf_retry('$faulted')" 2>&1) == *"permission denied for workflow instance"* ]] || fail "clerk retries"
+    is 0 "SET ROLE clerk; SELECT cardinality(resumed) FROM wf_publish_event('Go')"
+    query "$grants" >/dev/null
+    query "SELECT wf_adopt_database()" >/dev/null
+    await 0 "SELECT count(*) FROM workflow.bookmarks WHERE due_at < now()"
+    is Faulted "SELECT correlation_id FROM workflow.instances WHERE sub_status = 'Faulted'"
+    query "INSERT INTO notes VALUES ('repaired'); SET ROLE clerk; SELECT wf_publish_event('Go'), wf_retry('$faulted')" >/dev/null
+    finished Event
+    finished Faulted
+    is "" "SELECT * FROM wf_check()"
+    echo "ok: what a foreign starter of version 0.2.0 left waiting goes on with the grants that the query names"
+}
+
 dump_waiting
 setting "workflow.launch_workers = on"
 query "CREATE DATABASE fresh" postgres
@@ -210,6 +252,7 @@ for dump in "$releases"/waiting--*.sql; do
     restore "$version" "$version" "$dump"
     go_on "$version"
 done
+foreign_starters
 restore "$current" current "$waiting"
 go_on "$current"
 

@@ -94,20 +94,22 @@ RESET ROLE;
 TABLE ran;
 
 -- security.md#before-an-upgrade-from-020: the query names each role that has only started, with the grant that it would need
-SELECT r.role, r.definition_id, count(*) AS instances_or_schedules,
-       format('SELECT wf_grant(%L, %L, %L);', r.definition_id, r.role, '{resume,read,alter}') AS grant_if_meant
-FROM (SELECT i.owner, i.definition_id FROM workflow.instances AS i
-      UNION ALL
-      SELECT t.owner, t.definition_id FROM workflow.triggers AS t WHERE t.owner IS NOT NULL) AS u
-JOIN workflow.owners AS o ON o.id = u.owner
-JOIN workflow.definitions AS d ON d.definition_id = u.definition_id AND d.is_latest
-JOIN workflow.owners AS p ON p.id = d.owner
-CROSS JOIN LATERAL (SELECT workflow._role_of(o.role_oid, o.name)::regrole::text AS role, u.definition_id,
-                           workflow._role_of(o.role_oid, o.name) AS id, workflow._role_of(p.role_oid, p.name) AS owner_id) AS r
-WHERE r.id IS NOT NULL AND u.definition_id NOT IN ('Workflow.ScheduledCommand', 'Workflow.MigrateInstances')
-  AND r.owner_id IS NOT NULL AND NOT pg_has_role(r.id, r.owner_id, 'USAGE')
-  AND NOT EXISTS (SELECT FROM workflow.grants AS g JOIN workflow.owners AS h ON h.id = g.role
-                  WHERE g.definition_id = u.definition_id AND g.privilege IN ('resume', 'alter')
-                    AND pg_has_role(r.id, workflow._role_of(h.role_oid, h.name), 'USAGE'))
-GROUP BY r.role, r.definition_id
-ORDER BY r.role, r.definition_id;
+WITH roles AS (
+    SELECT o.id, r.oid, r.rolname
+    FROM workflow.owners AS o JOIN pg_roles AS r ON r.oid = o.role_oid OR o.role_oid IS NULL AND r.rolname = o.name
+), started AS (
+    SELECT i.owner, i.definition_id FROM workflow.instances AS i
+    UNION ALL
+    SELECT t.owner, t.definition_id FROM workflow.triggers AS t WHERE t.owner IS NOT NULL
+)
+SELECT r.rolname AS role, s.definition_id, count(*) AS instances_or_schedules,
+       format('SELECT wf_grant(%L, %L, %L);', s.definition_id, r.rolname, '{resume,read,alter}') AS grant_if_meant
+FROM started AS s
+JOIN roles AS r ON r.id = s.owner
+JOIN workflow.definitions AS d ON d.definition_id = s.definition_id AND d.is_latest
+JOIN roles AS p ON p.id = d.owner
+WHERE s.definition_id NOT IN ('Workflow.ScheduledCommand', 'Workflow.MigrateInstances') AND NOT pg_has_role(r.oid, p.oid, 'USAGE')
+  AND NOT EXISTS (SELECT FROM workflow.grants AS g JOIN roles AS h ON h.id = g.role
+                  WHERE g.definition_id = s.definition_id AND g.privilege IN ('resume', 'alter') AND pg_has_role(r.oid, h.oid, 'USAGE'))
+GROUP BY 1, 2
+ORDER BY 1, 2;

@@ -1,3 +1,4 @@
+\set ECHO none
 -- For the sessions about workflows that are used as activities, after workflow_as_activity.sql.
 -- A workflow that adds two numbers. Its name is an activity type.
 SELECT * FROM wf_define('{
@@ -17,3 +18,4 @@ SELECT * FROM wf_define('{
         {"type": "WriteLine", "text": {"js": "`${getSum()} ${getSumFromAgain()}`"}}
     ]
 }');
+\set ECHO all

@@ -1,3 +1,4 @@
+\set ECHO none
 -- For the sessions about child workflows: instances of their own, started by a parent, that report to it when they end.
 CREATE FUNCTION pg_temp.lines() RETURNS TABLE (definition text, line text) LANGUAGE sql
 BEGIN ATOMIC
@@ -21,3 +22,4 @@ SELECT wf_define('{"definitionId": "double", "inputs": [{"name": "n", "type": "I
 SELECT wf_define('{"definitionId": "ask", "root": [
     {"type": "RunTask", "taskName": "answer"},
     {"type": "SetOutput", "outputName": "Answer", "outputValue": {"js": "getLastResult()"}}]}');
+\set ECHO all

@@ -1,3 +1,4 @@
+\set ECHO none
 -- Runs retention, as time passes, until it has removed the deleted versions of a definition. It removes these only when
 -- the transactions of the time have ended at which it first found them, those of other sessions included.
 CREATE PROCEDURE pg_temp.await_removal(definition text) LANGUAGE plpgsql AS $$
@@ -13,3 +14,4 @@ BEGIN
     END LOOP;
     RAISE EXCEPTION 'the deleted versions of % were not removed', definition;
 END $$;
+\set ECHO all

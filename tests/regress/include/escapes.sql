@@ -1,3 +1,4 @@
+\set ECHO none
 -- A program, the gateway, acts for Alice and Bob: it may become each of them and has the rights of neither. Alice's SQL tries
 -- to become the gateway or Bob, in every way that a statement has, wherever it is called.
 CREATE ROLE regress_gateway LOGIN NOINHERIT;
@@ -63,3 +64,4 @@ CREATE TABLE alice.things (id int PRIMARY KEY, at_once int);
 CREATE TRIGGER "row trigger" AFTER INSERT ON alice.things FOR EACH ROW EXECUTE FUNCTION alice.deferred();
 CREATE CONSTRAINT TRIGGER "deferred trigger" AFTER INSERT ON alice.things DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION alice.deferred();
 RESET ROLE;
+\set ECHO all

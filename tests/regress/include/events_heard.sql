@@ -1,3 +1,4 @@
+\set ECHO none
 -- For the sessions about who hears a stimulus that names neither an instance nor a bookmark.
 -- (docs/security.md: "Who hears a stimulus")
 
@@ -20,3 +21,4 @@ SELECT * FROM wf_define('{"definitionId": "ear", "variables": {"P": null}, "root
     {"id": "start", "type": "Event", "eventName": "Salary", "canStartWorkflow": true, "result": {"var": "P"}}]}');
 SELECT * FROM wf_define('{"definitionId": "ear2", "variables": {"P": null}, "root": [
     {"id": "wait", "type": "Event", "eventName": "Salary", "result": {"var": "P"}}]}');
+\set ECHO all

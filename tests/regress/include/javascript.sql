@@ -1,3 +1,4 @@
+\set ECHO none
 -- Gives the value of a script, or its incident: for the sessions about JavaScript.
 \pset null '(null)'
 CREATE FUNCTION pg_temp.js(script text, input jsonb DEFAULT '{}') RETURNS TABLE (value jsonb, incident text) LANGUAGE plpgsql AS $$
@@ -14,3 +15,4 @@ BEGIN
     RETURN QUERY SELECT result.output -> 'V', (result.incidents -> 0 ->> 'sqlstate') || ' ' || (result.incidents -> 0 ->> 'message');
 END $$;
 SET client_min_messages = error;
+\set ECHO all

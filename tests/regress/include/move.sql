@@ -1,3 +1,4 @@
+\set ECHO none
 -- For the sessions about instances that move: everything that there is, for three keys.
 SET timezone = 'UTC';
 SET workflow.now = '2030-01-01 00:00:00+00';
@@ -30,3 +31,4 @@ SELECT wf_schedule('command', '1 hour', 'SELECT 1') \g /dev/null
 RESET ROLE;
 SET workflow.now = '2030-01-01 00:30:00+00';
 SELECT wf_run_due() >= 0 AS swept;
+\set ECHO all

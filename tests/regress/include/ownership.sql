@@ -1,3 +1,4 @@
+\set ECHO none
 -- Definitions, instances and an activity type of Ann's, who is a member of a team: for the sessions about wf_set_owner.
 \set VERBOSITY terse
 SET timezone = 'UTC';
@@ -25,3 +26,4 @@ SELECT * FROM wf_define('{"definitionId": "parent", "root": {"type": "ExecuteWor
 SELECT wf_start('parent', correlation_id => 'p') AS parent \gset
 CREATE FUNCTION own_handler(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$;
 SELECT wf_register_activity('Own.Type', 'own_handler(jsonb)');
+\set ECHO all

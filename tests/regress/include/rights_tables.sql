@@ -1,3 +1,4 @@
+\set ECHO none
 -- A row in every table, roles with rights of several kinds, and attempts(): for the sessions that ask what a right on a table gives
 -- that was not meant.
 
@@ -109,3 +110,4 @@ CREATE FUNCTION attempts() RETURNS TABLE (kind text, attempt text, outcome text,
     GROUP BY t.kind, t.number, t.attempt, t.outcome
     ORDER BY t.kind, t.number, t.outcome
 $$;
+\set ECHO all

@@ -1,3 +1,4 @@
+\set ECHO none
 -- For the sessions about the routing guard: keys of two partitions, of which this node is to have the first one; of each kind of instance
 -- one with each key and one without, from before the guard; and calls with what they do.
 SET timezone = 'UTC';
@@ -75,3 +76,4 @@ EXCEPTION
     WHEN SQLSTATE 'ZZ000' THEN RETURN 'done';
     WHEN OTHERS THEN RETURN sqlstate || CASE WHEN sqlstate IN ('40001', '22004') THEN '' ELSE ' ' || sqlerrm END;
 END $$;
+\set ECHO all

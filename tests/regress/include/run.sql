@@ -1,3 +1,4 @@
+\set ECHO none
 -- Runs a definition and gives the lines that it wrote, then how it stands.
 CREATE FUNCTION pg_temp.run(root jsonb, variables jsonb DEFAULT '{}', input jsonb DEFAULT '{}', options jsonb DEFAULT '{}')
 RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -26,3 +27,4 @@ BEGIN
         SELECT string_agg(b ->> 'activity_id', ', ' ORDER BY b ->> 'activity_id') FROM jsonb_array_elements(result.bookmarks) AS b), '');
 END $$;
 \pset tuples_only on
+\set ECHO all

@@ -1,3 +1,4 @@
+\set ECHO none
 -- Roles that have schedules, and tables for their commands. The clock is set by workflow.now.
 CREATE ROLE regress_sched_ada LOGIN;
 CREATE ROLE regress_sched_eve LOGIN;
@@ -10,3 +11,4 @@ SET ROLE regress_sched_ada;
 CREATE TABLE sales (day date, amount numeric);
 INSERT INTO sales VALUES ('2029-12-30', 10), ('2029-12-31', 20), ('2030-01-01', 30);
 CREATE TABLE archive (LIKE sales);
+\set ECHO all

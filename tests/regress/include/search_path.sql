@@ -1,3 +1,4 @@
+\set ECHO none
 -- Schemas of two roles, and one open to all, with a table of the same name: for the sessions that ask where SQL of a workflow looks up
 -- the names that have no schema.
 CREATE ROLE path_app LOGIN;
@@ -14,3 +15,4 @@ CREATE TABLE app.orders AS SELECT 'app' AS found;
 CREATE TABLE elsewhere.orders AS SELECT 'elsewhere' AS found;
 GRANT SELECT ON app.orders, elsewhere.orders TO path_app, path_other;
 ALTER TABLE app.orders OWNER TO path_app;
+\set ECHO all

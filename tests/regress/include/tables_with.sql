@@ -1,3 +1,4 @@
+\set ECHO none
 -- In which tables of the extension does a text occur? A bytea is text in the escape format.
 CREATE FUNCTION tables_with(wanted text) RETURNS TABLE (name name) LANGUAGE plpgsql SET bytea_output = escape AS $$
 DECLARE
@@ -10,3 +11,4 @@ BEGIN
         END IF;
     END LOOP;
 END $$;
+\set ECHO all

@@ -1,3 +1,4 @@
+\set ECHO none
 -- Tasks of a name with a limit, one for each mail; what workers have claimed, and what they hold.
 SET workflow.now = '2026-03-01 09:00:00+00';
 SET timezone = 'UTC';
@@ -13,3 +14,4 @@ BEGIN ATOMIC
 END;
 CREATE VIEW held AS SELECT b.id, b.token, t.payload ->> 'customer' AS customer FROM workflow.bookmarks b JOIN workflow.tasks t USING (id)
 WHERE b.lease_until > current_setting('workflow.now')::timestamptz;
+\set ECHO all

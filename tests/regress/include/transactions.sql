@@ -1,3 +1,4 @@
+\set ECHO none
 -- Orders that wait twice and leave a line in a log: for the sessions that ask to which transaction a call belongs.
 SET client_min_messages = warning;
 \pset null '(null)'
@@ -27,3 +28,4 @@ BEGIN
     SELECT string_agg(line, ', ') INTO lines FROM log;
     DELETE FROM log;
 END $$;
+\set ECHO all

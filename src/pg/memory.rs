@@ -212,9 +212,11 @@ const LARGE: usize = 1 << 20;
 const GROWTH: usize = 16 << 20;
 
 /// Bytes that the operating system should still have: what a call may allocate between two checks, including memory of
-/// PostgreSQL.
+/// PostgreSQL. That grows with what it holds, which it may copy. Where the system does not overcommit, a larger trial
+/// would fail calls that need little.
 fn reserve() -> usize {
-    (guc::memory_limit() / 2).min(256 << 20)
+    let copies = used().saturating_mul(4);
+    GROWTH.saturating_mul(2).saturating_add(copies).min(guc::memory_limit() / 2).min(256 << 20)
 }
 
 /// Whether the operating system would provide this many bytes in one piece now.

@@ -47,6 +47,11 @@ still_there() {
 endpoint='SELECT wf_define($${"definitionId": "endpoint", "variables": {"V": null}, "root": [
     {"type": "HttpEndpoint", "path": "in", "supportedMethods": ["POST"], "canStartWorkflow": true, "parsedContent": {"var": "V"}}]}$$)'
 
+# A call that needs little asks for little: a script gives a value of 1 MB.
+query "SELECT wf_define('{\"definitionId\": \"long\", \"root\": {\"type\": \"SetOutput\", \"outputName\": \"a\", \"outputValue\": {\"js\": \"\\\"x\\\".repeat(1 << 20)\"}}}')" >/dev/null
+restart_within $((peak + 128))
+is "Finished|1048576" "SELECT sub_status, length(output ->> 'a') FROM wf_run('long')"
+
 # security.md#memory: a call asks before it takes; no session ends for another one's call
 # With what the settings are by default: a body of 40 MB, whose values would take two gigabytes, and one within the bounds.
 restart_within $((peak + 512 + 256))

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Retention removes what is over, ends, and does not read again what it left, whatever that is.
-# It waits for the clock: rounds of retention are seconds apart.
-# Long: `make test` leaves it to `make test-all`.
+# Long: rounds of retention are seconds apart. `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'

@@ -3,8 +3,7 @@
 # ALTER ROLE; and so does the end of an instance that retention removes.
 # How it was searched: each way to change a setting, with workers that sleep, work and have ended. What wakes them besides
 # settings: ddl (databases, extensions, roles), restore_in_place (COPY), retention (rounds that end and do not begin again).
-# It waits for the clock: rounds of retention are seconds apart.
-# Long: `make test` leaves it to `make test-all`.
+# Long: rounds of retention are seconds apart. `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'

@@ -452,6 +452,16 @@ RETURNS jsonb LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_state';
 
 COMMENT ON FUNCTION workflow.instance_state(uuid) IS 'the engine''s own state of an instance: open activities, variables of scopes, outputs';
 
+CREATE FUNCTION workflow.instance_calls(instance_id uuid)
+RETURNS text[] LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_calls';
+
+COMMENT ON FUNCTION workflow.instance_calls(uuid) IS 'functions that the current role may call to change an instance, in whatever state it is';
+
+CREATE FUNCTION workflow.task_calls(task_id uuid)
+RETURNS text[] LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_task_calls';
+
+COMMENT ON FUNCTION workflow.task_calls(uuid) IS 'functions that the caller may call for an open task';
+
 CREATE FUNCTION wf_svg(instance uuid)
 RETURNS text LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_svg_instance';
 

@@ -186,6 +186,11 @@ RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME'
 
 COMMENT ON FUNCTION workflow._people(uuid, jsonb) IS 'the same for a list';
 
+CREATE FUNCTION workflow._is_excluded(task uuid, version uuid)
+RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_is_excluded';
+
+COMMENT ON FUNCTION workflow._is_excluded(uuid, uuid) IS 'whether an open task of an instance of a version excludes the caller, for the views';
+
 -- What the views of open tasks have in common. No role but the owner may read it, so it needs no security barrier. Without one,
 -- each view that reads it is planned with an order of its own.
 CREATE VIEW workflow._open_tasks AS
@@ -196,6 +201,10 @@ SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
        b.last_error,
        workflow._person(b.id, b.assignee) AS assignee, workflow._people(b.id, b.candidates) AS candidates,
        t.deadline, t.form, b.result_schema, i.paused_at,
+       (SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name)
+        FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
+        WHERE d.id OPERATOR(pg_catalog.=) i.definition_version_id) AS definition_owner,
+       workflow._is_excluded(b.id, i.definition_version_id) AS excluded,
        b.available_at AS stored_available_at
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
@@ -210,13 +219,13 @@ COMMENT ON VIEW workflow._open_tasks IS 'for the views of open tasks';
 -- view of its own, and a query that sets no order reads as many rows as it returns. Ids are in the order of time.
 CREATE VIEW workflow.open_tasks WITH (security_barrier) AS
 SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
-       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at
+       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
 FROM workflow._open_tasks ORDER BY task_id;
 
 -- The order of bookmarks_inbox_idx, which has it for each name.
 CREATE VIEW workflow.open_tasks_by_priority WITH (security_barrier) AS
 SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
-       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at
+       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
 FROM workflow._open_tasks ORDER BY stored_available_at NULLS FIRST, priority DESC, created_at;
 
 COMMENT ON VIEW workflow.open_tasks IS 'tasks that are not completed yet';
@@ -229,6 +238,8 @@ COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same 
 COMMENT ON COLUMN workflow.open_tasks.deadline IS 'until when people are to do it; nothing happens then';
 COMMENT ON COLUMN workflow.open_tasks.form IS 'JSON Schema of a form for the answer';
 COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the answer must match';
+COMMENT ON COLUMN workflow.open_tasks.definition_owner IS 'whose workflow it is: the owner of the definition';
+COMMENT ON COLUMN workflow.open_tasks.excluded IS 'whether "not" of the task excludes the caller';
 
 COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, those first that no worker has claimed, by priority and age';
 

@@ -517,6 +517,11 @@ RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME'
 
 COMMENT ON FUNCTION workflow._people(uuid, jsonb) IS 'the same for a list';
 
+CREATE FUNCTION workflow._is_excluded(task uuid, version uuid)
+RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_is_excluded';
+
+COMMENT ON FUNCTION workflow._is_excluded(uuid, uuid) IS 'whether an open task of an instance of a version excludes the caller, for the views';
+
 -- What the views of open tasks have in common. No role but the owner may read it, so it needs no security barrier. Without one,
 -- each view that reads it is planned with an order of its own.
 CREATE VIEW workflow._open_tasks AS
@@ -527,6 +532,10 @@ SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
        b.last_error,
        workflow._person(b.id, b.assignee) AS assignee, workflow._people(b.id, b.candidates) AS candidates,
        t.deadline, t.form, b.result_schema, i.paused_at,
+       (SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name)
+        FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
+        WHERE d.id OPERATOR(pg_catalog.=) i.definition_version_id) AS definition_owner,
+       workflow._is_excluded(b.id, i.definition_version_id) AS excluded,
        b.available_at AS stored_available_at
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
@@ -541,13 +550,13 @@ COMMENT ON VIEW workflow._open_tasks IS 'for the views of open tasks';
 -- view of its own, and a query that sets no order reads as many rows as it returns. Ids are in the order of time.
 CREATE OR REPLACE VIEW workflow.open_tasks WITH (security_barrier) AS
 SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
-       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at
+       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
 FROM workflow._open_tasks ORDER BY task_id;
 
 -- The order of bookmarks_inbox_idx, which has it for each name.
 CREATE VIEW workflow.open_tasks_by_priority WITH (security_barrier) AS
 SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
-       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at
+       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
 FROM workflow._open_tasks ORDER BY stored_available_at NULLS FIRST, priority DESC, created_at;
 
 COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, the present one included';
@@ -559,6 +568,8 @@ COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same 
 COMMENT ON COLUMN workflow.open_tasks.deadline IS 'until when people are to do it; nothing happens then';
 COMMENT ON COLUMN workflow.open_tasks.form IS 'JSON Schema of a form for the answer';
 COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the answer must match';
+COMMENT ON COLUMN workflow.open_tasks.definition_owner IS 'whose workflow it is: the owner of the definition';
+COMMENT ON COLUMN workflow.open_tasks.excluded IS 'whether "not" of the task excludes the caller';
 
 COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, those first that no worker has claimed, by priority and age';
 
@@ -1516,6 +1527,16 @@ COMMENT ON FUNCTION workflow._alter(jsonb, jsonb, boolean, integer, uuid, text) 
 DROP INDEX workflow.instances_definition_version_id_idx;
 CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definition_version_id, owner, id);
 
+CREATE FUNCTION workflow.instance_calls(instance_id uuid)
+RETURNS text[] LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_calls';
+
+COMMENT ON FUNCTION workflow.instance_calls(uuid) IS 'functions that the current role may call to change an instance, in whatever state it is';
+
+CREATE FUNCTION workflow.task_calls(task_id uuid)
+RETURNS text[] LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_task_calls';
+
+COMMENT ON FUNCTION workflow.task_calls(uuid) IS 'functions that the caller may call for an open task';
+
 CREATE FUNCTION workflow.instance_page(
     filter     jsonb   DEFAULT '{}',
     order_by   text    DEFAULT 'Created',
@@ -1603,8 +1624,8 @@ AS $$
     -- These functions look at their argument, at what is built in, or at what the current role may see; wf_set_role gives what
     -- SET ROLE gives.
     SELECT 'function', f.name, 'EXECUTE', 'public'
-    FROM unnest(ARRAY['_act', '_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
-                      'instance_state', 'instance_page', 'instance_count', 'activity_executions', 'wf_set_role', 'wf_set_actor', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_partition', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
+    FROM unnest(ARRAY['_act', '_events', '_is_excluded', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
+                      'instance_state', 'instance_page', 'instance_count', 'instance_calls', 'task_calls', 'activity_executions', 'wf_set_role', 'wf_set_actor', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_partition', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
     FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',

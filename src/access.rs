@@ -12,6 +12,7 @@ use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::schedules::COMMANDS;
 
+pub mod calls;
 pub mod child;
 pub mod exclusion;
 pub mod hearing;

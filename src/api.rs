@@ -25,6 +25,7 @@ mod lists;
 mod migration;
 mod nodes;
 mod owners;
+mod permitted;
 mod pictures;
 mod schedules;
 mod stimuli;

@@ -86,7 +86,11 @@ impl Exclusion {
         Ok(Some(Self { task, people }))
     }
 
-    fn of_bookmark(row: &InstanceRow, compiled: &Compiled, bookmark: &Bookmark) -> Result<Option<Self>, PgError> {
+    /// Those of a bookmark, if it is that of a task.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn of_bookmark(row: &InstanceRow, compiled: &Compiled, bookmark: &Bookmark) -> Result<Option<Self>, PgError> {
         match bookmarks::is_task(bookmark) {
             true => Self::of(row, compiled, bookmark.id, &bookmark.node_id),
             false => Ok(None),
@@ -132,6 +136,11 @@ impl Exclusion {
             Entry::Role(owner) => Person { role: Some(owner.id), ..Person::default() },
             Entry::Label(name) => Person { actor: Some((*name).to_owned()), ..Person::default() },
         })
+    }
+
+    /// Whether a person is excluded.
+    pub fn excludes(&self, who: &Person) -> bool {
+        self.find(who).is_some()
     }
 
     fn find(&self, who: &Person) -> Option<&ExcludedPerson> {

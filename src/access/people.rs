@@ -7,6 +7,7 @@
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 use workflow_engine::Bookmark;
+use workflow_engine::execution::ForPeople;
 
 use super::instance::{self, Subject};
 use super::{Operation, denied, is_member, work};
@@ -83,6 +84,40 @@ pub fn require_override(
         return Ok(());
     }
     Err(PgError::new("55000", format!("task {task} is not for certain people")).hint("wf_complete_task completes it."))
+}
+
+/// In which capacity a role changes the assignment of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assigner {
+    /// It may alter the instance.
+    Operator,
+    /// It takes the task itself, or gives it back.
+    Candidate,
+}
+
+/// In which capacity the current role may assign a task to this person, or, without one, take it from the assignee.
+pub fn assigner(
+    row: &InstanceRow,
+    compiled: &Compiled,
+    assignment: Option<&Assignment>,
+    to: Option<&str>,
+) -> Option<Assigner> {
+    if instance::allows(Operation::Alter, row, compiled) {
+        return Some(Assigner::Operator);
+    }
+    let (who, given) = (role::current(), assignment?);
+    let may_resume = instance::allows(Operation::Resume, row, compiled);
+    let acts_for = |entry: &Entry<'_>| acts_for(who, entry, may_resume);
+    let may = match to {
+        None => given.assignee().as_ref().is_some_and(acts_for),
+        // The role itself, not one that it is a member of.
+        Some(to) if to.starts_with(ForPeople::ROLE) => {
+            role::name(who).is_some_and(|name| to.strip_prefix(ForPeople::ROLE) == Some(&name))
+                && given.candidates().any(|candidate| acts_for(&candidate))
+        }
+        Some(to) => given.candidates().any(|candidate| candidate == Entry::Label(to) && acts_for(&candidate)),
+    };
+    may.then_some(Assigner::Candidate)
 }
 
 /// Refuses the current role unless it may work on a task of the instance (42501).

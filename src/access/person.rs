@@ -19,6 +19,13 @@ pub fn current() -> Result<Identity, PgError> {
     Ok(Identity { role: id(role), login: (login != role).then(|| id(login)), actor })
 }
 
+/// Who acts in this call, for readers: a role that has no row yet has done nothing, and gets none.
+pub fn reader() -> Person {
+    let (role, login) = (role::current(), session::login());
+    let login = (login != role).then(|| owners::known_id_of(login)).flatten();
+    Person::of_parts(owners::known_id_of(role), login, actor::of_call().ok().flatten())
+}
+
 /// What is known of someone who acted. A part that was not recorded is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
@@ -41,9 +48,13 @@ impl From<&Identity> for Person {
 impl Person {
     /// The person who acted as a role, in a session of another login role if one is given.
     pub fn recorded(role: i32, login: Option<i32>, actor: Option<String>) -> Self {
+        Self::of_parts(Some(role), login, actor)
+    }
+
+    fn of_parts(role: Option<i32>, login: Option<i32>, actor: Option<String>) -> Self {
         let names_actors = |login: &i32| role_of(*login).is_some_and(actor::may_be_set_by);
         let actor = actor.filter(|actor| !guc::is_pseudonym(actor));
-        Self { actor, login: login.filter(|login| !names_actors(login)), role: Some(role) }
+        Self { actor, login: login.filter(|login| !names_actors(login)), role }
     }
 
     /// Whether both are the same person. Between two who have actors, these decide. Otherwise they are the same if a

@@ -11,8 +11,8 @@ use workflow_engine::execution::{ForPeople, sequence_of};
 use workflow_engine::journal::{Act, ActKind, Event, EventKind};
 
 use crate::access::exclusion::Exclusion;
+use crate::access::people::{self, Assigner};
 use crate::access::person::Person;
-use crate::access::{self, Operation, people};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, role, rows};
@@ -32,8 +32,8 @@ pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<boo
         return Err(PgError::new("42704", format!("task {task} does not exist")));
     }
     running::refuse(waiting.row.instance.id)?;
-    let is_own = require_assign(&waiting, to.as_deref())?;
     let compiled = compiled::of_instance(&waiting.row)?;
+    let is_own = require_assign(&waiting, &compiled, to.as_deref())? == Assigner::Candidate;
     let act = acts::of_call(session, ActKind::Assign, &compiled)?;
     // A claim does not lock the instance.
     bookmarks::lock_lease(&mut waiting);
@@ -57,33 +57,15 @@ pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<boo
     Ok(true)
 }
 
-/// Refuses the current role unless it may assign the task so (42501). `true`: it may because it takes the task itself,
-/// or gives it back.
-fn require_assign(waiting: &Waiting, to: Option<&str>) -> Result<bool, PgError> {
-    let (row, who) = (&waiting.row, role::current());
-    let compiled = compiled::of_instance(row)?;
-    if access::instance::allows(Operation::Alter, row, &compiled) {
-        return Ok(false);
-    }
-    let may_resume = access::instance::allows(Operation::Resume, row, &compiled);
-    let given = waiting.lease.assignment.clone().unwrap_or_default();
-    let acts_for = |entry: &Entry<'_>| people::acts_for(who, entry, may_resume);
-    let may = match to {
-        None => given.assignee().as_ref().is_some_and(acts_for),
-        // The role itself, not one that it is a member of.
-        Some(to) if to.starts_with(ForPeople::ROLE) => {
-            role::name(who).is_some_and(|name| to.strip_prefix(ForPeople::ROLE) == Some(&name))
-                && given.candidates().any(|candidate| acts_for(&candidate))
-        }
-        Some(to) => given.candidates().any(|candidate| candidate == Entry::Label(to) && acts_for(&candidate)),
-    };
-    if may {
-        return Ok(true);
-    }
+/// Refuses the current role unless it may assign the task so (42501).
+fn require_assign(waiting: &Waiting, compiled: &Compiled, to: Option<&str>) -> Result<Assigner, PgError> {
+    let assigner = people::assigner(&waiting.row, compiled, waiting.lease.assignment.as_deref(), to);
     let task = waiting.bookmark.id;
-    Err(PgError::new("42501", format!("permission denied to assign task {task}"))
-        .detail("Its owners and roles with the privilege \"alter\" may assign it; a candidate may take it.")
-        .hint("The owner of its definition can grant the privilege with wf_grant."))
+    assigner.ok_or_else(|| {
+        PgError::new("42501", format!("permission denied to assign task {task}"))
+            .detail("Its owners and roles with the privilege \"alter\" may assign it; a candidate may take it.")
+            .hint("The owner of its definition can grant the privilege with wf_grant.")
+    })
 }
 
 /// Refuses a person whom the task excludes, as the one who assigns it and as the assignee (42501).

@@ -284,6 +284,12 @@ fn lock_instance(id: Uuid, wait: Wait) -> Option<Waiting> {
     Some(found?.into_waiting(row, wait == Wait::Skip))
 }
 
+/// A bookmark and its instance, read without a lock.
+pub fn get(id: Uuid) -> Option<Waiting> {
+    let row = instances::get(instance_of(id)?)?;
+    Some(rows::read(&WAITING, Arg::Uuid(&id), Waits::read)?.into_waiting(row, false))
+}
+
 /// The instance of a bookmark, read without a lock.
 pub fn instance_of(bookmark: Uuid) -> Option<Uuid> {
     rows::read(&WAITS_FOR, Arg::Uuid(&bookmark), WaitsFor::read).map(|found| found.instance_id)

@@ -48,7 +48,7 @@ macro_rules! task_columns {
         concat!(
             "t.task_id, coalesce(t.name, t.activity_id) AS name, ",
             definition_name!("t"),
-            " AS definition, t.correlation_id, \
+            " AS definition, t.definition_owner, t.excluded, t.correlation_id, \
              t.assignee, t.candidates, ",
             utc!("t.created_at"),
             " AS created, ",
@@ -62,7 +62,7 @@ macro_rules! task_columns {
 }
 pub(super) use task_columns;
 
-/// Tasks that satisfy a condition, in an order. $1: how many to pass over; $2: how many to give at most.
+/// Tasks that satisfy a condition and do not exclude the visitor, in an order. $1: how many to pass over; $2: how many to give at most.
 ///
 /// Each role of mine is looked up once, and the view is read in its own order, that of age, no further than it must be.
 macro_rules! tasks {
@@ -72,7 +72,7 @@ macro_rules! tasks {
             task_columns!(),
             " FROM (SELECT * FROM workflow.open_tasks t WHERE ",
             $condition,
-            " LIMIT 10000) t ORDER BY ",
+            " AND NOT t.excluded LIMIT 10000) t ORDER BY ",
             $order,
             " OFFSET $1 LIMIT $2"
         )
@@ -151,6 +151,10 @@ pub struct OpenTask {
     pub id: Uuid,
     pub name: String,
     pub definition: String,
+    /// Whose workflow it is.
+    pub definition_owner: Option<String>,
+    /// Whether the task excludes the visitor.
+    pub is_excluded: bool,
     pub correlation_id: Option<String>,
     pub assignee: Option<String>,
     pub candidates: Vec<String>,
@@ -169,6 +173,8 @@ impl From<&Row> for OpenTask {
             id: row.get("task_id"),
             name: row.get("name"),
             definition: row.get("definition"),
+            definition_owner: row.get("definition_owner"),
+            is_excluded: row.get("excluded"),
             correlation_id: row.get("correlation_id"),
             assignee: row.get("assignee"),
             candidates: row.get::<_, Option<_>>("candidates").unwrap_or_default(),

@@ -20,12 +20,14 @@ const PAGE: i64 = 50;
 /// Pages that a list has at most.
 const MOST_PAGES: i64 = 200;
 
-/// Whether `wf_retry` runs faulted activities `e` of an instance again: some are open, and the instance is not paused. One that a fault
+/// Whether the role may call `wf_retry`, and that runs faulted activities `e` of an instance again: some are open, and the instance
+/// is not paused. One that a fault
 /// has ended for good, or that was compensated, has none. Only a role that sees the variables may read the state.
 macro_rules! can_retry {
     ($instance:literal, $which:literal) => {
         concat!(
-            "coalesce((SELECT CASE WHEN p.variables IS NOT NULL AND p.paused_at IS NULL THEN EXISTS (\
+            "coalesce((SELECT CASE WHEN p.variables IS NOT NULL AND p.paused_at IS NULL \
+                  AND 'wf_retry' OPERATOR(pg_catalog.=) ANY (workflow.instance_calls(p.instance_id)) THEN EXISTS (\
                 SELECT FROM pg_catalog.jsonb_array_elements(\
                     workflow.instance_state(p.instance_id) OPERATOR(pg_catalog.->) 'open') e (activity) \
                 WHERE e.activity OPERATOR(pg_catalog.->>) 'status' OPERATOR(pg_catalog.=) 'Faulted' AND ",
@@ -52,7 +54,8 @@ macro_rules! incidents {
                 "i.instance_id",
                 "e.activity OPERATOR(pg_catalog.->>) 'activity_id' OPERATOR(pg_catalog.=) i.activity_id"
             ),
-            " AS can_retry FROM workflow.open_incidents i WHERE ",
+            " AS can_retry, 'wf_retry' OPERATOR(pg_catalog.=) ANY (workflow.instance_calls(i.instance_id)) AS may_retry \
+              FROM workflow.open_incidents i WHERE ",
             $condition,
             " ORDER BY i.created_at DESC, i.incident_id DESC ",
             $bounds
@@ -79,6 +82,7 @@ pub struct Incident {
     pub detail: Option<String>,
     pub hint: Option<String>,
     pub can_retry: bool,
+    pub may_retry: bool,
 }
 
 impl From<&Row> for Incident {
@@ -97,6 +101,7 @@ impl From<&Row> for Incident {
             detail: text("detail"),
             hint: text("hint"),
             can_retry: row.get("can_retry"),
+            may_retry: row.get("may_retry"),
         }
     }
 }

@@ -53,6 +53,9 @@ const INSTANCE: &str = concat!(
      EXISTS (SELECT FROM workflow.definition_list d WHERE d.definition_id OPERATOR(pg_catalog.=) i.definition_id \
        AND d.version OPERATOR(pg_catalog.<>) i.version) \
        AS has_other_versions, \
+     (SELECT d.owner FROM workflow.definition_list d \
+       WHERE d.version_id OPERATOR(pg_catalog.=) i.definition_version_id) AS definition_owner, \
+     workflow.instance_calls(i.instance_id) AS calls, \
      CASE WHEN i.variables IS NOT NULL THEN ARRAY(SELECT e FROM @wf.wf_explain(i.instance_id) e) END AS story \
      FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
 );
@@ -66,7 +69,10 @@ const WAITING: &str = concat!(
     " AS since, ",
     utc!("w.due"),
     " AS due, w.last_error, EXISTS (SELECT FROM workflow.open_tasks t \
-        WHERE t.task_id OPERATOR(pg_catalog.=) w.bookmark_id) AS is_task \
+        WHERE t.task_id OPERATOR(pg_catalog.=) w.bookmark_id) AS is_task, \
+     CASE WHEN w.waits_for OPERATOR(pg_catalog.=) 'Elsa.RunTask' \
+          THEN 'wf_complete_task' OPERATOR(pg_catalog.=) ANY (workflow.task_calls(w.bookmark_id)) \
+          ELSE 'wf_resume' OPERATOR(pg_catalog.=) ANY (workflow.instance_calls(w.instance)) END AS can_resume \
      FROM workflow.waiting w WHERE w.instance OPERATOR(pg_catalog.=) $1 ORDER BY w.bookmark_id LIMIT 100"
 );
 
@@ -85,6 +91,8 @@ const INCIDENTS: &str = incidents!("i.instance_id OPERATOR(pg_catalog.=) $1", "L
 struct Instance {
     id: Uuid,
     definition: String,
+    /// Whose workflow it is, if the role may read it.
+    definition_owner: Option<String>,
     version: i32,
     name: Option<String>,
     correlation_id: Option<String>,
@@ -106,6 +114,8 @@ struct Instance {
     variables: Vec<(String, String)>,
     children: Vec<String>,
     has_other_versions: bool,
+    /// The functions that the role may call for it.
+    calls: Vec<String>,
     /// None for a role that has only requested it.
     story: Option<Vec<String>>,
 }
@@ -123,6 +133,7 @@ impl Instance {
         Self {
             id,
             definition: row.get("definition"),
+            definition_owner: row.get("definition_owner"),
             version: row.get("version"),
             name: row.get("name"),
             correlation_id: row.get("correlation_id"),
@@ -143,8 +154,13 @@ impl Instance {
             variables: names.into_iter().zip(values).collect(),
             children: row.get("children"),
             has_other_versions: row.get("has_other_versions"),
+            calls: row.get("calls"),
             story: row.get("story"),
         }
+    }
+
+    fn permits(&self, call: &str) -> bool {
+        self.calls.iter().any(|permitted| permitted == call)
     }
 
     /// Whether it has come to an end from which nothing leads back.
@@ -170,6 +186,7 @@ struct Waiting {
     due: Option<String>,
     last_error: Option<String>,
     is_task: bool,
+    can_resume: bool,
 }
 
 impl From<&Row> for Waiting {
@@ -182,6 +199,7 @@ impl From<&Row> for Waiting {
             due: row.get("due"),
             last_error: row.get("last_error"),
             is_task: row.get("is_task"),
+            can_resume: row.get("can_resume"),
         }
     }
 }
@@ -249,6 +267,29 @@ async fn show(
 impl Page {
     fn can_retry(&self) -> bool {
         self.incidents.iter().any(|incident| incident.can_retry)
+    }
+
+    fn may_set(&self) -> bool {
+        !self.instance.has_ended() && self.instance.permits("wf_set_variable")
+    }
+
+    /// What can be done with it now, by this role: the name in the address, and what the link says.
+    fn actions(&self) -> Vec<(&'static str, &'static str)> {
+        let instance = &self.instance;
+        let is_open = !instance.has_ended();
+        let is_paused = instance.paused.is_some();
+        [
+            ("retry", "Retry …", "wf_retry", self.can_retry()),
+            ("unpause", "Unpause …", "wf_unpause", is_open && is_paused),
+            ("pause", "Pause …", "wf_pause", is_open && !is_paused),
+            ("set-variable", "Set a variable …", "wf_set_variable", self.may_set()),
+            ("migrate", "Migrate …", "wf_migrate", is_open && instance.has_other_versions),
+            ("cancel", "Cancel …", "wf_cancel", is_open),
+        ]
+        .into_iter()
+        .filter(|(.., call, is_possible)| *is_possible && instance.permits(call))
+        .map(|(name, text, ..)| (name, text))
+        .collect()
     }
 }
 

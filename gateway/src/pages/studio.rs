@@ -46,13 +46,16 @@ async fn definition(State(app): State<App>, visitor: Visitor, Path(id): Path<Str
         .database
         .read(
             &visitor.caller,
-            "SELECT coalesce(name, definition_id) AS title FROM workflow.definition_list \
+            "SELECT coalesce(name, definition_id) AS title, owner, \
+               security OPERATOR(pg_catalog.=) 'definer' AS is_definer FROM workflow.definition_list \
              WHERE definition_id OPERATOR(pg_catalog.=) $1 AND is_latest",
             parameters![id.as_str()],
         )
         .await?;
     let title = only_title(&rows, "definition", &id)?;
-    let element = CustomElement::new("elsa-workflow-definition-editor").of("definition-id", id);
+    let mut element = CustomElement::new("elsa-workflow-definition-editor").of("definition-id", id);
+    element.owner = rows.first().and_then(|row| row.get("owner"));
+    element.is_definer = rows.first().is_some_and(|row| row.get("is_definer"));
     page(&app, &visitor, DEFINITIONS, &title, element).await
 }
 
@@ -68,6 +71,7 @@ async fn instance(State(app): State<App>, visitor: Visitor, Path(id): Path<Strin
     let can_retry = is("can_retry");
     let mut element = CustomElement::new("elsa-workflow-instance-viewer").of("instance-id", id.clone());
     element.instance = Some(InstanceLinks { id, can_retry });
+    element.owner = rows.first().and_then(|row| row.get("owner"));
     page(&app, &visitor, INSTANCES, &title, element).await
 }
 
@@ -77,7 +81,9 @@ const INSTANCE: &str = concat!(
     definition_name!("i"),
     ") AS title, ",
     can_retry!("i.instance_id", "true"),
-    " AS can_retry, i.variables IS NOT NULL AS is_readable FROM workflow.instance_list i \
+    " AS can_retry, i.variables IS NOT NULL AS is_readable, \
+        (SELECT d.owner FROM workflow.definition_list d \
+          WHERE d.version_id OPERATOR(pg_catalog.=) i.definition_version_id) AS owner FROM workflow.instance_list i \
         WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
 );
 
@@ -109,11 +115,15 @@ struct CustomElement {
     name: &'static str,
     of: Option<(&'static str, String)>,
     instance: Option<InstanceLinks>,
+    /// Whose workflow it shows.
+    owner: Option<String>,
+    /// Whether its SQL has the owner's rights, and not those of whoever starts it.
+    is_definer: bool,
 }
 
 impl CustomElement {
     fn new(name: &'static str) -> Self {
-        Self { name, of: None, instance: None }
+        Self { name, of: None, instance: None, owner: None, is_definer: false }
     }
 
     fn of(self, attribute: &'static str, id: String) -> Self {

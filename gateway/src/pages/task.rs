@@ -31,7 +31,7 @@ const TASK: &str = concat!(
     utc!("t.lease_until"),
     " AS held_until, t.last_error, t.form::pg_catalog.text, t.result_schema::pg_catalog.text, \
      EXISTS (SELECT FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) t.instance_id) \
-       AS shows_instance \
+       AS shows_instance, workflow.task_calls(t.task_id) AS calls \
      FROM workflow.open_tasks t WHERE t.task_id OPERATOR(pg_catalog.=) $1"
 );
 
@@ -48,6 +48,8 @@ struct Task {
     of_answer: Option<Value>,
     /// Whether the role may read the instance.
     shows_instance: bool,
+    /// The functions that the visitor may call for it.
+    calls: Vec<String>,
 }
 
 impl Task {
@@ -59,6 +61,10 @@ impl Task {
         let id: Uuid = id.parse().map_err(|_| unknown())?;
         let rows = app.database.read(&visitor.caller, TASK, parameters![id]).await?;
         rows.first().map(Self::from).ok_or_else(unknown)
+    }
+
+    fn permits(&self, call: &str) -> bool {
+        self.calls.iter().any(|permitted| permitted == call)
     }
 
     fn form(&self, as_json: bool) -> Form {
@@ -80,6 +86,7 @@ impl From<&Row> for Task {
             schema: schema("form").or_else(|| schema("result_schema")),
             of_answer: schema("result_schema"),
             shows_instance: row.get("shows_instance"),
+            calls: row.get("calls"),
         }
     }
 }
@@ -103,6 +110,12 @@ struct Page<'a> {
     /// Why the answer does not match its schema, where no field says it.
     reasons: Vec<String>,
     notice: Option<&'static str>,
+}
+
+impl Page<'_> {
+    fn may_change_assignee(&self) -> bool {
+        self.task.permits(if self.task.open.assignee.is_none() { "wf_assign_task" } else { "wf_unassign_task" })
+    }
 }
 
 #[derive(Default, Deserialize)]

@@ -152,6 +152,26 @@ fn versions_are_found_by_id_when_they_are_deleted() {
     assert_eq!((&many["count"], &many["items"][1]["id"]), (&json!(2), &json!(b)));
 }
 
+/// Studio drops instances of versions that the list does not have, and a requester may not read the version.
+#[test]
+fn versions_of_requested_instances_are_found_by_id() {
+    let world = World::new();
+    define(&world, "ada", &line("a", "Alpha"));
+    define(&world, "ada", &line("b", "Beta"));
+    world.sql("SET ROLE ada; SELECT wf_grant('a', 'ben', '{start}')");
+    let (ada, ben) = (world.client("ada"), world.client("ben"));
+    let versions = ["a", "b"].map(|id| open(&ada, id)["id"].as_str().expect("an id").to_owned());
+    let address = format!("/workflow-definitions?versionOptions=&Ids={}&Ids={}", versions[0], versions[1]);
+    assert_eq!(ben.get(&address).ok()["totalCount"], 0);
+    ben.post("/workflow-definitions/a/execute", &json!({"versionOptions": "Published"})).ok();
+    let list = ben.get(&address).ok();
+    let found = &list["items"][0];
+    assert_eq!((&list["totalCount"], &found["id"], &found["name"]), (&json!(1), &json!(versions[0]), &json!("a")));
+    assert_eq!((&found["version"], &found["isPublished"], &found["links"]), (&json!(1), &json!(false), &json!([])));
+    assert_eq!(ben.get(&format!("/workflow-definitions/by-id/{}", versions[0])).status, 404);
+    assert_eq!(ada.get(&address).ok()["totalCount"], 2);
+}
+
 #[test]
 fn a_definition_has_what_studio_reads() {
     let world = World::new();

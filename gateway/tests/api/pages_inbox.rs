@@ -363,3 +363,44 @@ fn forms_of_other_sites_and_broken_ones_change_nothing() {
     }
     assert_eq!(world.value("SELECT count(*)::text FROM workflow.open_tasks").as_deref(), Some("1"));
 }
+
+/// Each sees whose workflow a task belongs to; who may not answer a task is offered nothing, and an inbox has no task that
+/// excludes its visitor.
+#[test]
+fn a_task_is_offered_to_those_who_may_answer_it() {
+    let world = World::new();
+    world.sql(
+        r#"SET ROLE clerks; SELECT wf_define('{"definitionId": "travel", "name": "Travel", "root": {"id": "approve", "type": "RunTask",
+            "taskName": "Approve travel", "candidates": ["role:ada", "role:ben"], "not": ["starter"]}}');
+        SELECT wf_grant('travel', 'ben', '{start}');
+        RESET ROLE; SET ROLE ben; SELECT wf_start('travel')"#,
+    );
+    let task = task(&world, "Approve travel");
+    let address = format!("/inbox/{task}");
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    for whose in ["all", "roles"] {
+        let list = ada.page(&format!("/inbox?whose={whose}"));
+        assert!(list.contains("Approve travel") && list.contains(" of clerks"), "{list}");
+        assert!(!ben.page(&format!("/inbox?whose={whose}")).contains("Approve travel"));
+    }
+    let buttons = |page: &str| -> Vec<&str> {
+        ["complete", "take", "fail"].into_iter().filter(|name| page.contains(&format!("value=\"{name}\""))).collect()
+    };
+    let page = ada.page(&address);
+    assert!(page.contains("Travel of clerks") && buttons(&page) == ["complete", "take", "fail"], "{page}");
+    let page = ben.page(&address);
+    assert!(page.contains("it excludes you") && buttons(&page).is_empty(), "{page}");
+    let refused = ben.post(&address, &[("do", "complete"), ("as", "json"), ("answer", "1")]);
+    assert!(refused.status == 403 && refused.text.contains("excludes"), "{refused:?}");
+
+    // A role that may read the workflow sees the task, and may not answer it.
+    world.sql(
+        r#"SET ROLE clerks; SELECT wf_define('{"definitionId": "pack", "root": {"id": "pack", "type": "RunTask", "taskName": "Pack"}}');
+        SELECT wf_start('pack'); SELECT wf_grant('pack', 'ben', '{read}')"#,
+    );
+    let pack = self::task(&world, "Pack");
+    assert!(ben.page("/inbox").contains("Pack"));
+    let page = ben.page(&format!("/inbox/{pack}"));
+    assert!(page.contains("ben may see this task, and not answer it.") && buttons(&page).is_empty(), "{page}");
+    assert_eq!(buttons(&ada.page(&format!("/inbox/{pack}"))), ["complete", "take", "fail"]);
+}

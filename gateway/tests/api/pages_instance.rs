@@ -377,3 +377,36 @@ fn names_values_and_errors_of_instances_are_text() {
     }
     assert!(!picture.contains("<img"), "{picture}");
 }
+
+/// What a role may not do is not offered, and refused with the reason where it is asked for all the same.
+#[test]
+fn only_what_the_role_may_do_is_offered() {
+    let world = World::new();
+    let (waiting, faulted) = (waiting(&world), faulted(&world));
+    world.sql("SET ROLE ada; SELECT wf_grant('order', 'ben', '{read}'), wf_grant('post', 'ben', '{read}')");
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let offered = |browser: &Browser<'_>, page: &str| -> Vec<&str> {
+        let page = browser.page(page);
+        let all = ["retry", "pause", "set-variable", "migrate", "resume", "cancel"];
+        let is_offered =
+            |name: &&str| page.contains(&format!("{waiting}/{name}")) || page.contains(&format!("{faulted}/{name}"));
+        all.into_iter().filter(is_offered).collect()
+    };
+    let of = |id: &str| format!("/instances/{id}");
+    assert_eq!(offered(&ada, &of(&waiting)), ["pause", "set-variable", "migrate", "resume", "cancel"]);
+    assert_eq!(offered(&ada, &of(&faulted)), ["retry", "pause", "set-variable", "cancel"]);
+    assert_eq!(offered(&ada, "/incidents"), ["retry"]);
+    let nothing: [&str; 0] = [];
+    assert_eq!(offered(&ben, &of(&waiting)), nothing);
+    assert_eq!(offered(&ben, "/incidents"), nothing);
+    let page = ben.page(&of(&faulted));
+    assert!(page.contains("ben may see this instance, and not change it.") && page.contains(", of ada"), "{page}");
+    assert!(!ben.page("/incidents").contains("cannot be retried"));
+    let refused = ben.post(&format!("/instances/{faulted}/retry"), &[("do", "perform")]);
+    assert!(refused.status == 403 && refused.text.contains("permission denied"), "{refused:?}");
+
+    world.sql("SET ROLE ada; SELECT wf_grant('order', 'ben', '{resume}'), wf_grant('post', 'ben', '{resume,alter}')");
+    assert_eq!(offered(&ben, &of(&waiting)), ["resume", "cancel"]);
+    assert_eq!(offered(&ben, "/incidents"), ["retry"]);
+    assert_eq!(offered(&ben, &of(&faulted)), ["retry", "pause", "set-variable", "cancel"]);
+}

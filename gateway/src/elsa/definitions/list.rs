@@ -52,6 +52,15 @@ const LIST: &str = concat!(
        LIMIT $7 OFFSET $8) f ON true"
 );
 
+/// $1: ids of versions that [`LIST`] does not have. Those of instances that the caller sees, though it may not read the
+/// versions: it has requested them. Studio leaves out instances of versions that it does not get.
+const REQUESTED: &str = "\
+    SELECT i.definition_version_id::pg_catalog.text AS version_id, i.definition_id, i.definition_id AS name, \
+      NULL::pg_catalog.text AS description, i.version, NULL::pg_catalog.timestamptz AS created_at, false AS is_latest, \
+      false AS is_published, false AS is_mine \
+    FROM pg_catalog.unnest($1) v (id) CROSS JOIN LATERAL workflow.instance_page(pg_catalog.jsonb_build_object(\
+      'definitionVersionIds', pg_catalog.jsonb_build_array(v.id)), page_size => 1) i";
+
 /// A version without its document.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -62,7 +71,8 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     version: i32,
-    created_at: DateTime<Utc>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_at: Option<DateTime<Utc>>,
     is_latest: bool,
     is_published: bool,
     materializer_name: &'static str,
@@ -76,6 +86,13 @@ struct Page {
     items: Vec<Summary>,
     total_count: i64,
     links: Vec<Link>,
+}
+
+impl Page {
+    fn add(&mut self, more: Vec<Summary>) {
+        self.total_count += i64::try_from(more.len()).unwrap_or_default();
+        self.items.extend(more);
+    }
 }
 
 impl Summary {
@@ -136,12 +153,15 @@ pub async fn list(State(app): State<App>, caller: Caller, query: Parameters) -> 
     // There is no definition of the system among those that roles own.
     let is_empty = query.boolean("IsSystem")? == Some(true);
     let (size, offset) = page(&query)?;
+    let search = query.text("SearchTerm").map(str::to_owned);
+    let asks_for_ids_alone =
+        which == Versions::Any && !is_empty && size.is_none() && search.is_none() && definition_ids.is_empty();
     let values = parameters![
         which.name(),
         which.number(),
         (!definition_ids.is_empty()).then_some(definition_ids),
-        (!asked.is_empty() || is_empty).then_some(if is_empty { Vec::new() } else { ids }),
-        query.text("SearchTerm").map(str::to_owned),
+        (!asked.is_empty() || is_empty).then_some(if is_empty { Vec::new() } else { ids.clone() }),
+        search,
         order(&query)?,
         size,
         offset,
@@ -150,8 +170,26 @@ pub async fn list(State(app): State<App>, caller: Caller, query: Parameters) -> 
     let first = rows.first().ok_or_else(|| Failure::internal("a list without a total"))?;
     let total_count = first.try_get("total").map_err(Failure::internal)?;
     let may_define: bool = first.try_get("may_define").map_err(Failure::internal)?;
-    let items: Result<Vec<_>, _> = rows.iter().filter_map(|row| Summary::read(row).transpose()).collect();
-    text(&Page { items: items.map_err(Failure::internal)?, total_count, links: list_links(may_define) })
+    let mut page = Page { items: summaries(&rows)?, total_count, links: list_links(may_define) };
+    if asks_for_ids_alone {
+        page.add(requested(&app, &caller, ids, &page.items).await?);
+    }
+    text(&page)
+}
+
+fn summaries(rows: &[Row]) -> Result<Vec<Summary>, Failure> {
+    rows.iter().filter_map(|row| Summary::read(row).transpose()).collect::<Result<_, _>>().map_err(Failure::internal)
+}
+
+/// Versions of instances that the caller has requested, of those that are asked for and not found.
+async fn requested(app: &Gateway, by: &Caller, mut ids: Vec<Uuid>, found: &[Summary]) -> Result<Vec<Summary>, Failure> {
+    ids.retain(|id| found.iter().all(|summary| summary.id != id.to_string()));
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    summaries(&app.database.read(by, REQUESTED, parameters![ids]).await?)
 }
 
 /// Without the link `bulk-publish` the list is for reading only.

@@ -1,0 +1,67 @@
+//! Which functions the current role may call for an instance or for an open task. Pages offer these and no others.
+//!
+//! Only rights count: whether the instance is paused or has ended, each function says itself.
+
+use super::exclusion::Exclusion;
+use super::person::Person;
+use super::{Operation, instance, lending, people};
+use crate::compiled::Compiled;
+use crate::pg::{PgError, role};
+use crate::store::bookmarks::{self, Waiting};
+use crate::store::instances::InstanceRow;
+
+/// Functions that change an instance, and what each of them does with it.
+const OF_INSTANCE: [(&str, Operation); 10] = [
+    ("wf_cancel", Operation::Cancel),
+    ("wf_cancel_activity", Operation::Alter),
+    ("wf_delete_instance", Operation::Delete),
+    ("wf_migrate", Operation::Migrate),
+    ("wf_pause", Operation::Alter),
+    ("wf_resume", Operation::Resume),
+    ("wf_retry", Operation::Resume),
+    ("wf_schedule_activity", Operation::Alter),
+    ("wf_set_variable", Operation::Alter),
+    ("wf_unpause", Operation::Alter),
+];
+/// Those that decide what is done with the rights of the instance's owner.
+const STEERING: [&str; 4] = ["wf_cancel_activity", "wf_migrate", "wf_schedule_activity", "wf_set_variable"];
+
+/// The functions that the current role may call for an instance, in the order of their names.
+pub fn of_instance(row: &InstanceRow, compiled: &Compiled) -> Vec<&'static str> {
+    let may_steer = lending::may_steer(role::current(), row, compiled);
+    let is_permitted = |(name, operation): &(&str, Operation)| {
+        instance::allows(*operation, row, compiled) && (may_steer || !STEERING.contains(name))
+    };
+    OF_INSTANCE.iter().filter(|entry| is_permitted(entry)).map(|(name, _)| *name).collect()
+}
+
+/// The functions that the current role, acting for this person, may call for an open task, in the order of their names.
+///
+/// # Errors
+/// 22023 if its version does not say in a way that can be read whom it excludes.
+pub fn of_task(waiting: &Waiting, compiled: &Compiled, who: &Person) -> Result<Vec<&'static str>, PgError> {
+    let (row, task) = (&waiting.row, waiting.bookmark.id);
+    if !bookmarks::is_task(&waiting.bookmark) {
+        return Ok(Vec::new());
+    }
+    let assignment = waiting.lease.assignment.as_deref();
+    let exclusion = Exclusion::of(row, compiled, task, &waiting.bookmark.node_id)?;
+    let is_excluded = exclusion.as_ref().is_some_and(|exclusion| exclusion.excludes(who));
+    let needs_actor = exclusion.is_some_and(|exclusion| exclusion.require_answer(who, assignment).is_err());
+    let may_work = !needs_actor && people::require_work(row, compiled, task, assignment).is_ok();
+    let itself = role::name(role::current()).map(|name| format!("role:{name}"));
+    let may_assign = |to| match people::assigner(row, compiled, assignment, to) {
+        Some(people::Assigner::Operator) => !is_excluded,
+        Some(people::Assigner::Candidate) => !needs_actor,
+        None => false,
+    };
+    let permitted = [
+        ("wf_assign_task", may_assign(itself.as_deref())),
+        ("wf_claim_task", may_work),
+        ("wf_complete_task", may_work),
+        ("wf_fail_task", may_work),
+        ("wf_override_task", !is_excluded && people::require_override(row, compiled, task, assignment).is_ok()),
+        ("wf_unassign_task", people::assigner(row, compiled, assignment, None).is_some()),
+    ];
+    Ok(permitted.into_iter().filter(|(_, may)| *may).map(|(name, _)| name).collect())
+}

@@ -10,6 +10,8 @@ use crate::pg::error::{PgError, unwind};
 use crate::pg::raw;
 use crate::pg::subtransaction::subtransaction;
 
+mod message;
+
 /// The types of the statement's `parameters` parameters.
 pub fn types(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
     if parameters == 0 {
@@ -32,7 +34,7 @@ pub fn types(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
             unwind(error);
         }
         // For a parameter of several types the message names it. Otherwise blame all parameters without a type so far.
-        let several = (error.sqlstate == "42P08").then(|| named(&error.message)).flatten();
+        let several = (error.sqlstate == "42P08").then(|| message::parameter(&error.message)).flatten();
         let blamed: Vec<usize> = match several {
             Some(number) => vec![number - 1],
             None => (0..parameters).filter(|i| is_unknown(*i)).collect(),
@@ -73,23 +75,5 @@ fn analyze(text: &CStr, known: &[pg_sys::Oid]) -> (Vec<pg_sys::Oid>, Option<PgEr
         });
         let found = std::slice::from_raw_parts(types, usize::try_from(count).unwrap_or(0)).to_vec();
         (found, outcome.err())
-    }
-}
-
-/// The number of the parameter that a message names (`$2`), in any language of messages.
-fn named(message: &str) -> Option<usize> {
-    let digits: String = message.split_once('$')?.1.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok().filter(|number| *number > 0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::named;
-
-    #[test]
-    fn a_message_names_a_parameter() {
-        assert_eq!(named("inconsistent types deduced for parameter $12"), Some(12));
-        assert_eq!(named("für Parameter $1 wurden Typen ermittelt"), Some(1));
-        assert_eq!(named("costs 5 $"), None);
     }
 }

@@ -174,24 +174,3 @@ worker_memory() {
         report "the largest one after 50,000 fires, $round time" "$scratch/worker" MB 15
     done
 }
-
-# Jobs of every minute: pg_cron knows no shorter ones in Debian's version. Ten jobs each, the same minutes.
-beside_pg_cron() {
-    title "Jobs of each minute, lateness" time
-    if ! query postgres 'CREATE EXTENSION IF NOT EXISTS pg_cron' >/dev/null 2>&1; then
-        echo "  pg_cron is not there: nothing to compare with"
-        return
-    fi
-    query postgres "CREATE TABLE IF NOT EXISTS minute (at timestamptz)" "TRUNCATE minute" \
-        "SELECT cron.schedule('job ' || n, '* * * * *', 'INSERT INTO minute VALUES (clock_timestamp())') FROM generate_series(1, 10) AS n" >/dev/null
-    query "$PGDATABASE" "CREATE TABLE bench.minute (at timestamptz)" \
-        "SELECT wf_schedule('job ' || n, '* * * * *', 'INSERT INTO bench.minute VALUES (clock_timestamp())') FROM generate_series(1, 10) AS n" >/dev/null
-    sleep 125
-    local late="SELECT 1000 * max(extract(epoch FROM at - date_trunc('minute', at))) FROM"
-    query postgres "$late minute" >"$scratch/cron"
-    report "pg_cron, the latest of all" "$scratch/cron" ms
-    query "$PGDATABASE" "$late bench.minute" >"$scratch/own"
-    report "wf_schedule, the latest of all" "$scratch/own" ms
-    query postgres "SELECT count(cron.unschedule(jobid)) FROM cron.job" >/dev/null
-    query "$PGDATABASE" "SELECT count(wf_unschedule('job ' || n)) FROM generate_series(1, 10) AS n" >/dev/null
-}

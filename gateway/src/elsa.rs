@@ -1,5 +1,6 @@
 //! Elsa's API, below `/elsa/api`.
 
+mod archive;
 mod catalogues;
 mod definitions;
 mod descriptors;

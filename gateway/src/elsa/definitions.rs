@@ -4,7 +4,7 @@ pub mod activities;
 mod bulk;
 mod document;
 mod execute;
-pub mod files;
+mod files;
 mod lifecycle;
 mod list;
 mod members;
@@ -14,6 +14,8 @@ pub mod query;
 mod save;
 mod subgraph;
 
+use crate::caller::Caller;
+use crate::failure::Failure;
 use crate::routing::Routes;
 
 pub fn routes() -> Routes {
@@ -26,6 +28,7 @@ pub fn routes() -> Routes {
         .get("/workflow-definitions/validation/is-name-unique", list::is_name_unique)
         .get("/workflow-definitions/query/count", list::count)
         .post("/workflow-definitions/import", save::import)
+        .post("/workflow-definitions/import-files", import_files)
         .get("/workflow-definitions/subgraph/{version_id}", subgraph::subgraph)
         .get("/workflow-definitions/subgraph/segments/{version_id}", subgraph::segments)
         .delete("/workflow-definitions/{definition_id}", lifecycle::delete)
@@ -43,6 +46,11 @@ pub fn routes() -> Routes {
         .post("/bulk-actions/publish/workflow-definitions/by-definition-ids", bulk::publish)
         .post("/bulk-actions/retract/workflow-definitions/by-definition-ids", bulk::retract)
         .post("/bulk-actions/export/workflow-definitions", files::export_many)
+}
+
+async fn import_files(_: Caller) -> Failure {
+    Failure::bad_request("importing several files in one request is not supported")
+        .hint("workflow-definitions/import takes the definition of one file.")
 }
 
 /// A new id as Elsa makes them: 16 hexadecimal digits.

@@ -1,6 +1,7 @@
 //! Instances: one at a time, and what else is there of them.
 
 mod actions;
+mod alterations;
 mod list;
 mod signals;
 
@@ -8,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use uuid::Uuid;
 
-use super::definitions::files::attachment;
+use super::archive::attachment;
 use crate::caller::Caller;
 use crate::database::Parameter;
 use crate::failure::Failure;
@@ -26,6 +27,7 @@ pub fn routes() -> Routes {
         .get("/workflow-instances/{id}/export", export)
         .merge(list::routes())
         .merge(actions::routes())
+        .merge(alterations::routes())
         .merge(signals::routes())
 }
 
@@ -138,9 +140,21 @@ async fn instance(State(app): State<App>, caller: Caller, Path(id): Path<String>
 
 /// The same as a file, to be kept: nothing takes it back.
 async fn export(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Response, Failure> {
-    let id = instance_id(&id)?;
-    let JsonText(text) = told(&app, &caller, &id.to_string(), INSTANCE, parameters![id]).await?;
-    Ok(attachment(&format!("workflow-instance-{id}.json"), "application/json", text.into()))
+    export_one(&app, &caller, instance_id(&id)?).await
+}
+
+async fn export_one(app: &App, caller: &Caller, id: Uuid) -> Result<Response, Failure> {
+    let text = exported(app, caller, id).await?;
+    Ok(attachment(&file_name(id), "application/json", text.into()))
+}
+
+async fn exported(app: &App, caller: &Caller, id: Uuid) -> Result<String, Failure> {
+    let JsonText(text) = told(app, caller, &id.to_string(), INSTANCE, parameters![id]).await?;
+    Ok(text)
+}
+
+fn file_name(id: Uuid) -> String {
+    format!("workflow-instance-{id}.json")
 }
 
 /// What happens without a burst, such as a pause, has its time in the journal alone.

@@ -184,7 +184,7 @@ fn definitions_are_files() {
     assert_eq!(ada.post("/workflow-definitions/import", &json!({"name": "x"})).status, 400);
 }
 
-fn unzip(content: Vec<u8>) -> Vec<(String, Value)> {
+pub fn unzip(content: Vec<u8>) -> Vec<(String, Value)> {
     let mut archive = zip::ZipArchive::new(Cursor::new(content)).expect("a zip file");
     let names = archive.file_names().map(|name| name.expect("a name").into_owned()).collect::<Vec<_>>();
     let read = |name: String| {

@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use crate::definitions_lifecycle::unzip;
 use crate::support::{Answer, Api, World};
 
 /// Ids of instances that [`orders`] makes: one that waits, one that is faulted, one that has finished.
@@ -229,6 +230,25 @@ fn an_instance_has_its_state() {
         format!("attachment; filename=\"workflow-instance-{WAITING}.json\"")
     );
     assert_eq!(exported.ok()["workflowState"]["input"], json!({"Customer": "Ada"}));
+}
+
+/// One is a file, several are an archive.
+#[test]
+fn instances_are_exported_together() {
+    let world = orders();
+    let (ada, ben) = (world.client("ada"), world.client("ben"));
+    let path = "/bulk-actions/export/workflow-instances";
+    let archive = unzip(ada.bytes("POST", path, &json!({"ids": [WAITING, NONE, "x", FINISHED, WAITING]}).to_string()));
+    let names: Vec<String> = [WAITING, FINISHED].map(|id| format!("workflow-instance-{id}.json")).into();
+    assert_eq!(archive.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>(), names);
+    assert_eq!(archive[0].1, ada.get(&format!("/workflow-instances/{WAITING}/export")).ok());
+    let one = ada.post(path, &json!({"ids": [WAITING]}));
+    assert_eq!(one.headers["content-disposition"], format!("attachment; filename=\"{}\"", names[0]));
+    assert_eq!(one.ok(), archive[0].1);
+    ada.post(path, &json!({"ids": [NONE]})).errors(404);
+    assert_eq!(ada.post(path, &json!({"ids": [NONE, "x"]})).status, 204);
+    assert_eq!(ben.post(path, &json!({"ids": [WAITING, FINISHED]})).status, 204);
+    ada.post(path, &json!({})).errors(400);
 }
 
 #[test]

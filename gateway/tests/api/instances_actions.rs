@@ -140,6 +140,62 @@ fn a_plan_cancels_what_its_filter_selects() {
 }
 
 #[test]
+fn alterations_run_by_id_and_have_a_result_for_each() {
+    let world = orders();
+    let ada = world.client("ada");
+    let run = |alterations: Value, ids: Value| {
+        ada.post("/alterations/run", &json!({"alterations": alterations, "workflowInstanceIds": ids}))
+    };
+    let change = json!([{"type": "ModifyVariable", "variableId": "Price", "value": 9}]);
+    let answer = run(change.clone(), json!([NONE, WAITING, "x", WAITING])).ok();
+    let results = answer["results"].as_array().expect("results");
+    let told: Vec<(&Value, &Value)> =
+        results.iter().map(|one| (&one["workflowInstanceId"], &one["isSuccessful"])).collect();
+    assert_eq!(told, [(&json!(NONE), &json!(false)), (&json!(WAITING), &json!(true)), (&json!("x"), &json!(false))]);
+    let message = results[0]["log"]["logEntries"][0]["message"].as_str().expect("a message");
+    assert!(message.contains("does not exist"), "{message}");
+    assert_eq!(results[1]["log"]["logEntries"], json!([]));
+    let price = format!("SELECT variables ->> 'Price' FROM workflow.instance_list WHERE instance_id = '{WAITING}'");
+    assert_eq!(world.value(&price).as_deref(), Some("9"));
+
+    // More than a transaction has, and nothing of what one cannot have.
+    world.sql("SET ROLE ada; SELECT wf_start('order', '{\"Customer\": \"A\"}') FROM generate_series(1, 150)");
+    let ids: Vec<String> = world
+        .value("SELECT string_agg(instance_id::text, ' ') FROM workflow.instance_list WHERE sub_status = 'Suspended'")
+        .map(|ids| ids.split(' ').map(str::to_owned).collect())
+        .expect("instances");
+    let results = run(json!([{"type": "Cancel"}]), json!(ids)).ok()["results"].clone();
+    assert!(results.as_array().expect("results").iter().all(|one| one["isSuccessful"] == true) && ids.len() > 150);
+    assert_eq!(sub_status(&world, &ids[149]).as_deref(), Some("Cancelled"));
+    run(json!([{"type": "Explode"}]), json!([WAITING])).errors(400);
+    run(json!([]), json!([WAITING])).errors(400);
+    assert_eq!(run(change, json!([])).ok()["results"], json!([]));
+    ada.post("/alterations/run", &json!({"alterations": []})).errors(400);
+}
+
+#[test]
+fn a_dry_run_lists_what_a_filter_selects_and_changes_nothing() {
+    let world = orders();
+    let (ada, ben) = (world.client("ada"), world.client("ben"));
+    let find = |filter: Value| ada.post("/alterations/dry-run", &filter);
+    let all = find(json!({"definitionIds": ["order"], "subStatuses": ["Suspended"], "searchTerm": ""})).ok();
+    assert!(all["workflowInstanceIds"].as_array().expect("ids").contains(&json!(WAITING)), "{all}");
+    assert_eq!(sub_status(&world, WAITING).as_deref(), Some("Suspended"));
+    assert_eq!(find(json!({"definitionIds": ["none"]})).ok(), json!({"workflowInstanceIds": []}));
+    assert_eq!(
+        ben.post("/alterations/dry-run", &json!({"definitionIds": ["order"]})).ok(),
+        json!({"workflowInstanceIds": []})
+    );
+    find(json!({})).errors(400);
+    find(json!({"statuses": ["Sleeping"]})).errors(400);
+    find(json!([])).errors(400);
+    // What is not there is said in Elsa's form.
+    let said = ada.get(&format!("/alterations/{NONE}"));
+    assert!(said.errors(404)[0].contains("alteration plan"));
+    ada.post("/workflow-definitions/import-files", &json!({})).errors(400);
+}
+
+#[test]
 fn instances_cannot_be_imported() {
     let answer = World::new().client("ada").post("/bulk-actions/import/workflow-instances", &json!({}));
     assert_eq!(answer.errors(400)[0], "importing instances is not supported");

@@ -33,6 +33,9 @@ const CONSTANT: &[&str] = &[
     "POST /elsa/api/descriptors/activities/{type}/options/{property}",
     "POST /elsa/api/tests/activities",
     "POST /elsa/api/bulk-actions/import/workflow-instances",
+    "POST /elsa/api/workflow-definitions/import-files",
+    // No plan outlives its answer.
+    "GET /elsa/api/alterations/{id}",
     // It leads to the page of the instance.
     "GET /diagnostics/structured-logs",
     // Those of tests/api/hub.rs.
@@ -59,12 +62,15 @@ const CASES: &[Case] = &[
         "",
         r#"{"alterations": [{"type": "Cancel"}], "filter": {"definitionIds": ["D"]}}"#,
     ),
+    ("POST /elsa/api/alterations/dry-run", "", r#"{"definitionIds": ["D"]}"#),
+    ("POST /elsa/api/alterations/run", "", r#"{"alterations": [{"type": "Cancel"}], "workflowInstanceIds": ["I"]}"#),
     ("POST /elsa/api/alterations/workflows/retry", "", r#"{"workflowInstanceIds": ["I"], "activityIds": null}"#),
     ("POST /elsa/api/bulk-actions/cancel/workflow-instances", "", r#"{"ids": ["I"]}"#),
     ("POST /elsa/api/bulk-actions/delete/workflow-definitions/by-definition-id", "", r#"{"definitionIds": ["D"]}"#),
     ("POST /elsa/api/bulk-actions/delete/workflow-definitions/by-id", "", r#"{"ids": ["V"]}"#),
     ("POST /elsa/api/bulk-actions/delete/workflow-instances/by-id", "", r#"{"ids": ["I"]}"#),
     ("POST /elsa/api/bulk-actions/export/workflow-definitions", "", r#"{"ids": ["V"]}"#),
+    ("POST /elsa/api/bulk-actions/export/workflow-instances", "", r#"{"ids": ["I"]}"#),
     ("POST /elsa/api/bulk-actions/publish/workflow-definitions/by-definition-ids", "", r#"{"definitionIds": ["D"]}"#),
     ("POST /elsa/api/bulk-actions/retract/workflow-definitions/by-definition-ids", "", r#"{"definitionIds": ["D"]}"#),
     ("POST /elsa/api/cancel/workflow-instances/{id}", "", ""),

@@ -1,20 +1,15 @@
 //! Definitions as files: calls 35 and 36.
 
-use std::collections::BTreeMap;
-use std::io::{Cursor, Write as _};
-
 use axum::extract::{Path, State};
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::Deserialize;
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
 
 use super::document;
 use super::members;
 use super::one::{Purpose, Whole, by_definition_id, version};
 use super::query::{Parameters, Versions};
 use crate::caller::Caller;
+use crate::elsa::archive::{Archive, attachment};
 use crate::elsa::many::{DEFINITIONS, bounded};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
@@ -40,9 +35,9 @@ pub async fn export(
         return Ok(attachment(&format!("{name}.json"), "application/json", document::file(&whole.export)?.into()));
     }
     let mut archive = Archive::new();
-    archive.add(&whole)?;
+    add(&mut archive, &whole)?;
     for consumer in consumers {
-        archive.add(&by_definition_id(&app, &caller, &consumer, Versions::Latest, Purpose::Keep).await?)?;
+        add(&mut archive, &by_definition_id(&app, &caller, &consumer, Versions::Latest, Purpose::Keep).await?)?;
     }
     Ok(attachment(&format!("{name}.zip"), "application/zip", archive.finish()?))
 }
@@ -65,14 +60,17 @@ pub async fn export_many(
     let mut definitions = Vec::new();
     for id in bounded(asked.ids, DEFINITIONS)? {
         let whole = version(&app, &caller, &id, Purpose::Keep).await?;
-        archive.add(&whole)?;
+        add(&mut archive, &whole)?;
         definitions.push(whole.definition_id);
     }
     if asked.include_consuming_workflows == Some(true) {
         for definition in definitions.clone() {
             for consumer in consumers(&app, &caller, &definition).await? {
                 if !definitions.contains(&consumer) {
-                    archive.add(&by_definition_id(&app, &caller, &consumer, Versions::Latest, Purpose::Keep).await?)?;
+                    add(
+                        &mut archive,
+                        &by_definition_id(&app, &caller, &consumer, Versions::Latest, Purpose::Keep).await?,
+                    )?;
                     definitions.push(consumer);
                 }
             }
@@ -98,11 +96,8 @@ async fn consumers(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<Strin
     bounded(rows.iter().map(|row| row.get("id")).collect(), DEFINITIONS)
 }
 
-/// A file that a browser stores under a name.
-pub fn attachment(name: &str, content_type: &'static str, content: Vec<u8>) -> Response {
-    let headers =
-        [(CONTENT_TYPE, content_type.to_owned()), (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))];
-    (headers, content).into_response()
+fn add(archive: &mut Archive, whole: &Whole) -> Result<(), Failure> {
+    archive.add(&format!("{}.json", file_name(whole)), document::file(&whole.export)?.as_bytes())
 }
 
 /// A name for the file of a definition, without what a file system or a header minds.
@@ -112,31 +107,4 @@ fn file_name(whole: &Whole) -> String {
     let words = name.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let slug: String = words.collect::<Vec<_>>().join("-").to_ascii_lowercase().chars().take(NAME).collect();
     if slug.is_empty() { "workflow-definition".into() } else { format!("workflow-definition-{slug}") }
-}
-
-/// A zip file in memory.
-struct Archive {
-    writer: ZipWriter<Cursor<Vec<u8>>>,
-    /// How often a name was given.
-    names: BTreeMap<String, u32>,
-}
-
-impl Archive {
-    fn new() -> Self {
-        Self { writer: ZipWriter::new(Cursor::default()), names: BTreeMap::new() }
-    }
-
-    fn add(&mut self, whole: &Whole) -> Result<(), Failure> {
-        let name = file_name(whole);
-        let times = self.names.entry(name.clone()).or_default();
-        *times += 1;
-        let name = if *times == 1 { name } else { format!("{name}-{times}") };
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
-        self.writer.start_file(format!("{name}.json"), options).map_err(Failure::internal)?;
-        self.writer.write_all(document::file(&whole.export)?.as_bytes()).map_err(Failure::internal)
-    }
-
-    fn finish(self) -> Result<Vec<u8>, Failure> {
-        Ok(self.writer.finish().map_err(Failure::internal)?.into_inner())
-    }
 }

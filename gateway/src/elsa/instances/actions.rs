@@ -1,8 +1,8 @@
-//! What is done to instances: cancelled, retried, altered, deleted.
+//! What is done to instances: cancelled, deleted, exported.
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use chrono::{SecondsFormat, Utc};
+use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::{instance_id, no_instance};
 use crate::caller::Caller;
 use crate::database::Parameter;
+use crate::elsa::archive::{Archive, attachment};
 use crate::elsa::definitions::query::Versions;
 use crate::elsa::many::{INSTANCES, bounded, unless_all_failed};
 use crate::failure::Failure;
@@ -18,17 +19,13 @@ use crate::json::{Body, JsonText};
 use crate::routing::Routes;
 use crate::{matches_versions, parameters};
 
-/// Instances that are altered in one transaction, each in a subtransaction; `ALTER` has the number, too.
-const BATCH: usize = 100;
-
 pub fn routes() -> Routes {
     Routes::new()
         .post("/cancel/workflow-instances/{id}", cancel)
         .post("/bulk-actions/cancel/workflow-instances", cancel_many)
         .post("/bulk-actions/delete/workflow-instances/by-id", delete_many)
         .post("/bulk-actions/import/workflow-instances", import)
-        .post("/alterations/submit", alter)
-        .post("/alterations/workflows/retry", retry)
+        .post("/bulk-actions/export/workflow-instances", export_many)
 }
 
 async fn delete_one(app: &App, caller: &Caller, id: Uuid) -> Result<bool, Failure> {
@@ -40,7 +37,7 @@ async fn cancel_one(app: &App, caller: &Caller, id: Uuid) -> Result<bool, Failur
 }
 
 /// What a function says of an instance.
-async fn one_flag(app: &App, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<bool, Failure> {
+pub async fn one_flag(app: &App, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<bool, Failure> {
     let rows = app.database.write(caller, sql, values).await?;
     rows.first().map_or(Ok(false), |row| row.try_get("flag").map_err(Failure::internal))
 }
@@ -60,15 +57,15 @@ async fn cancel(State(app): State<App>, caller: Caller, Path(id): Path<String>) 
 
 /// What became of several instances.
 #[derive(Default)]
-struct Tally {
+pub struct Tally {
     done: usize,
     /// The first of those that were refused, and all of them in the form of the answer.
     refused: Option<Failure>,
-    failed: Vec<Value>,
+    pub failed: Vec<Value>,
 }
 
 impl Tally {
-    fn add(&mut self, id: Uuid, result: Result<bool, Failure>) {
+    pub fn add(&mut self, id: Uuid, result: Result<bool, Failure>) {
         match result {
             Ok(is_done) => self.done += usize::from(is_done),
             // What is not there needs nothing.
@@ -81,7 +78,7 @@ impl Tally {
     }
 
     /// The number of those that were done. If that is none the first refusal says why.
-    fn end(self, name: &str) -> Result<JsonText, Failure> {
+    pub fn end(self, name: &str) -> Result<JsonText, Failure> {
         let mut answer = json!({name: self.done});
         if !self.failed.is_empty() {
             answer["failed"] = self.failed.into();
@@ -141,6 +138,26 @@ async fn cancel_many(
     tally.end("cancelledCount")
 }
 
+/// One is a file, several are an archive. Those that the caller does not see are left out.
+async fn export_many(State(app): State<App>, caller: Caller, Body(request): Body<Ids>) -> Result<Response, Failure> {
+    let ids = bounded(request.ids, INSTANCES)?;
+    if let [id] = ids.as_slice() {
+        return super::export_one(&app, &caller, instance_id(id)?).await;
+    }
+    let mut archive = Archive::new();
+    for id in ids.iter().filter_map(|id| id.parse::<Uuid>().ok()) {
+        match super::exported(&app, &caller, id).await {
+            Ok(text) => archive.add(&super::file_name(id), text.as_bytes())?,
+            Err(failure) if failure.status == StatusCode::NOT_FOUND => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    if archive.is_empty() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    Ok(attachment("workflow-instances.zip", "application/zip", archive.finish()?))
+}
+
 const OF_VERSION: &str = "\
     SELECT i.instance_id FROM workflow.instance_list i \
     WHERE i.definition_version_id OPERATOR(pg_catalog.=) $1 AND i.status OPERATOR(pg_catalog.=) 'Running' \
@@ -163,91 +180,4 @@ async fn running(app: &App, caller: &Caller, sql: &'static str, values: Vec<Para
 async fn import() -> Failure {
     Failure::bad_request("importing instances is not supported")
         .hint("An instance has ids, bookmarks and a journal that only its own database knows.")
-}
-
-#[derive(Debug, Deserialize)]
-struct AlterRequest {
-    #[serde(alias = "Alterations")]
-    alterations: Value,
-    #[serde(alias = "Filter")]
-    filter: Value,
-}
-
-/// Alters all instances that the filter selects, in pieces, before it answers. The id of the plan is for the client
-/// alone: nothing is left to ask about.
-async fn alter(
-    State(app): State<App>,
-    caller: Caller,
-    Body(AlterRequest { alterations, mut filter }): Body<AlterRequest>,
-) -> Result<JsonText, Failure> {
-    if let Value::Object(members) = &mut filter {
-        members.retain(|_, value| !super::list::is_open(value));
-    }
-    let (alterations, filter) = (alterations.to_string(), filter.to_string());
-    let mut tally = Tally::default();
-    let mut after: Option<Uuid> = None;
-    loop {
-        let values = parameters![alterations.as_str(), filter.as_str(), after];
-        let rows = app.database.write(&caller, ALTER, values).await?;
-        for row in &rows {
-            let id: Uuid = row.try_get("instance_id").map_err(Failure::internal)?;
-            after = Some(id);
-            let problem: Option<String> = row.try_get("problem").map_err(Failure::internal)?;
-            tally.add(id, problem.map_or(Ok(true), |problem| Err(Failure::new(StatusCode::CONFLICT, problem))));
-        }
-        if rows.len() < BATCH {
-            let failed = tally.failed.clone();
-            let answer = json!({"planId": Uuid::now_v7(), "failed": failed}).to_string();
-            return tally.end("altered").map(|_| JsonText(answer));
-        }
-    }
-}
-
-const ALTER: &str = "\
-    SELECT a.instance_id, CASE WHEN a.outcome OPERATOR(pg_catalog.=) 'Altered' THEN NULL WHEN a.outcome OPERATOR(pg_catalog.=) 'Kept' THEN NULL \
-      WHEN a.outcome OPERATOR(pg_catalog.=) 'Refused' THEN pg_catalog.array_to_string(a.problems, '; ') \
-           ELSE pg_catalog.concat('another session holds workflow instance ', a.instance_id) END AS problem \
-    FROM @wf.wf_alter($1::pg_catalog.jsonb, $2::pg_catalog.jsonb, max => 100, after => $3) a ORDER BY a.instance_id";
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RetryRequest {
-    #[serde(alias = "WorkflowInstanceIds")]
-    workflow_instance_ids: Vec<String>,
-    #[serde(alias = "ActivityIds")]
-    activity_ids: Option<Vec<String>>,
-}
-
-async fn retry(State(app): State<App>, caller: Caller, Body(request): Body<RetryRequest>) -> Result<JsonText, Failure> {
-    let activities = request.activity_ids.filter(|ids| !ids.is_empty());
-    let mut results = Vec::new();
-    for id in bounded(request.workflow_instance_ids, INSTANCES)? {
-        let retried = retry_one(&app, &caller, &id, activities.clone()).await;
-        results.push(match retried {
-            Ok(is_running) => outcome(&id, None, is_running),
-            Err(failure) => outcome(&id, Some(failure), false),
-        });
-    }
-    Ok(JsonText(json!({"results": results}).to_string()))
-}
-
-/// Returns whether the instance goes on.
-async fn retry_one(app: &App, caller: &Caller, id: &str, activities: Option<Vec<String>>) -> Result<bool, Failure> {
-    const RETRY: &str = "SELECT r.status OPERATOR(pg_catalog.=) 'Running' AS flag FROM @wf.wf_retry($1, $2, 'store') r";
-    one_flag(app, caller, RETRY, parameters![instance_id(id)?, activities]).await
-}
-
-/// The result of an alteration as Elsa shows it; a failure is an entry of its log.
-fn outcome(id: &str, failure: Option<Failure>, has_work: bool) -> Value {
-    let now = Utc::now().to_rfc3339_opts(SecondsFormat::Micros, false);
-    let entries: Vec<Value> = failure
-        .iter()
-        .map(|failure| json!({"message": failure.message, "logLevel": "Error", "timestamp": now, "eventName": null}))
-        .collect();
-    json!({
-        "workflowInstanceId": id,
-        "log": {"logEntries": entries},
-        "workflowHasScheduledWork": has_work,
-        "isSuccessful": failure.is_none(),
-    })
 }

@@ -780,6 +780,17 @@ END;
 
 COMMENT ON FUNCTION wf_revoke_worker(name, text[], text) IS 'take back what wf_grant_worker gave; returns how many grants there were';
 
+CREATE FUNCTION wf_accept_tasks(owner name, worker name DEFAULT NULL)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_accept_tasks';
+
+COMMENT ON FUNCTION wf_accept_tasks(name, name) IS
+    'let claims of a worker, by default the current role, reach tasks of definitions of an owner and its members; false if they did already';
+
+CREATE FUNCTION wf_refuse_tasks(owner name, worker name DEFAULT NULL)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_refuse_tasks';
+
+COMMENT ON FUNCTION wf_refuse_tasks(name, name) IS 'take back what wf_accept_tasks accepted; false if there was nothing';
+
 CREATE FUNCTION workflow._grant_events(listener text, publisher text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_events';
 

@@ -225,6 +225,14 @@ CREATE TABLE workflow.invoker_grants (
 
 COMMENT ON TABLE workflow.invoker_grants IS 'which roles (workflow.owners) lend their rights to the definitions of which others';
 
+CREATE TABLE workflow.accepted_owners (
+    worker integer NOT NULL,
+    owner  integer NOT NULL,
+    CONSTRAINT accepted_owners_pkey PRIMARY KEY (worker, owner)
+);
+
+COMMENT ON TABLE workflow.accepted_owners IS 'which roles (workflow.owners) claim tasks of definitions of which others';
+
 -- Which tasks roles that only work may claim and answer. The columns that are NULL mean all.
 CREATE TABLE workflow.task_grants (
     id            uuid    CONSTRAINT task_grants_pkey PRIMARY KEY,
@@ -871,6 +879,7 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.definition_ids', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.event_grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.invoker_grants', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.accepted_owners', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.task_grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.paths', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.activity_types', '');

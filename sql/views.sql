@@ -380,6 +380,22 @@ WHERE g.lender OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_ow
 
 COMMENT ON VIEW workflow.invoker_grant_list IS 'grants of wf_grant_invoker that concern the current role: which lender lends its rights to the workflows of which borrower';
 
+CREATE FUNCTION workflow._accepts_tasks(worker oid, owner oid)
+RETURNS boolean LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_accepts_tasks';
+
+COMMENT ON FUNCTION workflow._accepts_tasks(oid, oid) IS 'whether a role accepts tasks of definitions of an owner, for workflow.worker_grants';
+
+CREATE VIEW workflow.accepted_owner_list WITH (security_barrier) AS
+SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS worker,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
+FROM workflow.accepted_owners a
+JOIN workflow.owners w ON w.id OPERATOR(pg_catalog.=) a.worker
+JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) a.owner
+WHERE a.worker OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR a.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
+
+COMMENT ON VIEW workflow.accepted_owner_list IS 'what wf_accept_tasks accepted, as far as it concerns the current role: which worker accepts tasks of which owner';
+
 CREATE VIEW workflow.worker_grants WITH (security_barrier) AS
 SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS role, g.definition_id, g.name,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(a.role_oid, a.name))::text, a.name) AS grantor,
@@ -389,7 +405,12 @@ SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name)
                        WHERE d.definition_id OPERATOR(pg_catalog.=) g.definition_id AND d.is_latest
                          AND CASE WHEN workflow._role_of(o.role_oid, o.name) IS NULL
                                   THEN (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) workflow._role_of(a.role_oid, a.name))
-                                  ELSE pg_catalog.pg_has_role(workflow._role_of(a.role_oid, a.name), workflow._role_of(o.role_oid, o.name), 'USAGE') END)) AS in_force
+                                  ELSE pg_catalog.pg_has_role(workflow._role_of(a.role_oid, a.name), workflow._role_of(o.role_oid, o.name), 'USAGE') END)) AS in_force,
+       COALESCE(workflow._accepts_tasks(
+           workflow._role_of(w.role_oid, w.name),
+           CASE WHEN g.definition_id IS NULL THEN workflow._role_of(a.role_oid, a.name)
+                ELSE (SELECT workflow._role_of(o.role_oid, o.name) FROM workflow.definition_ids n JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) n.owner
+                      WHERE n.definition_id OPERATOR(pg_catalog.=) g.definition_id) END), false) AS accepted
 FROM workflow.task_grants g
 JOIN workflow.owners w ON w.id OPERATOR(pg_catalog.=) g.role
 JOIN workflow.owners a ON a.id OPERATOR(pg_catalog.=) g.grantor
@@ -403,6 +424,7 @@ COMMENT ON VIEW workflow.worker_grants IS 'grants of wf_grant_worker that concer
 COMMENT ON COLUMN workflow.worker_grants.definition_id IS 'NULL: of each definition that the grantor may manage';
 COMMENT ON COLUMN workflow.worker_grants.name IS 'NULL: tasks of any name';
 COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it counts: the grantor exists, and may manage the definition if there is one';
+COMMENT ON COLUMN workflow.worker_grants.accepted IS 'whether the role accepts tasks of the owner of the definition, or without a definition of the grantor; if not, only wf_claim_task claims them';
 
 CREATE VIEW workflow.path_list WITH (security_barrier) AS
 SELECT p.segment, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
@@ -819,6 +841,16 @@ AS $$
     SELECT 'role of a task grant is unknown', g.id::text
     FROM workflow.task_grants g
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.role) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.grantor)
+    UNION ALL
+    SELECT 'worker or owner of accepted tasks is unknown', a.worker::text || ' ' || a.owner
+    FROM workflow.accepted_owners a
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = a.worker) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = a.owner)
+    UNION ALL
+    SELECT 'tasks that a worker is granted and does not accept', format('worker %s, owner %s', g.worker::regrole, g.owner::regrole)
+    FROM (SELECT DISTINCT workflow._role_of(w.role_oid, w.name) AS worker, workflow._role_of(o.role_oid, o.name) AS owner
+          FROM workflow.task_grants t LEFT JOIN workflow.definition_ids n ON n.definition_id = t.definition_id
+               JOIN workflow.owners w ON w.id = t.role JOIN workflow.owners o ON o.id = COALESCE(n.owner, t.grantor)) g
+    WHERE NOT workflow._accepts_tasks(g.worker, g.owner)
     UNION ALL
     SELECT 'owner is unknown', i.id::text
     FROM workflow.instances i

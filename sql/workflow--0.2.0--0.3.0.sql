@@ -455,6 +455,16 @@ COMMENT ON TABLE workflow.invoker_grants IS 'which roles (workflow.owners) lend 
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.invoker_grants', '');
 
+CREATE TABLE workflow.accepted_owners (
+    worker integer NOT NULL,
+    owner  integer NOT NULL,
+    CONSTRAINT accepted_owners_pkey PRIMARY KEY (worker, owner)
+);
+
+COMMENT ON TABLE workflow.accepted_owners IS 'which roles (workflow.owners) claim tasks of definitions of which others';
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.accepted_owners', '');
+
 -- Whose an id is, also after all versions are deleted and removed: schedules, parents and applications go on naming it,
 -- and no other role may become what they name.
 CREATE TABLE workflow.definition_ids (
@@ -647,6 +657,22 @@ WHERE g.lender OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_ow
 
 COMMENT ON VIEW workflow.invoker_grant_list IS 'grants of wf_grant_invoker that concern the current role: which lender lends its rights to the workflows of which borrower';
 
+CREATE FUNCTION workflow._accepts_tasks(worker oid, owner oid)
+RETURNS boolean LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_accepts_tasks';
+
+COMMENT ON FUNCTION workflow._accepts_tasks(oid, oid) IS 'whether a role accepts tasks of definitions of an owner, for workflow.worker_grants';
+
+CREATE VIEW workflow.accepted_owner_list WITH (security_barrier) AS
+SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS worker,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
+FROM workflow.accepted_owners a
+JOIN workflow.owners w ON w.id OPERATOR(pg_catalog.=) a.worker
+JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) a.owner
+WHERE a.worker OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR a.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
+
+COMMENT ON VIEW workflow.accepted_owner_list IS 'what wf_accept_tasks accepted, as far as it concerns the current role: which worker accepts tasks of which owner';
+
 CREATE VIEW workflow.worker_grants WITH (security_barrier) AS
 SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS role, g.definition_id, g.name,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(a.role_oid, a.name))::text, a.name) AS grantor,
@@ -656,7 +682,12 @@ SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name)
                        WHERE d.definition_id OPERATOR(pg_catalog.=) g.definition_id AND d.is_latest
                          AND CASE WHEN workflow._role_of(o.role_oid, o.name) IS NULL
                                   THEN (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) workflow._role_of(a.role_oid, a.name))
-                                  ELSE pg_catalog.pg_has_role(workflow._role_of(a.role_oid, a.name), workflow._role_of(o.role_oid, o.name), 'USAGE') END)) AS in_force
+                                  ELSE pg_catalog.pg_has_role(workflow._role_of(a.role_oid, a.name), workflow._role_of(o.role_oid, o.name), 'USAGE') END)) AS in_force,
+       COALESCE(workflow._accepts_tasks(
+           workflow._role_of(w.role_oid, w.name),
+           CASE WHEN g.definition_id IS NULL THEN workflow._role_of(a.role_oid, a.name)
+                ELSE (SELECT workflow._role_of(o.role_oid, o.name) FROM workflow.definition_ids n JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) n.owner
+                      WHERE n.definition_id OPERATOR(pg_catalog.=) g.definition_id) END), false) AS accepted
 FROM workflow.task_grants g
 JOIN workflow.owners w ON w.id OPERATOR(pg_catalog.=) g.role
 JOIN workflow.owners a ON a.id OPERATOR(pg_catalog.=) g.grantor
@@ -670,6 +701,7 @@ COMMENT ON VIEW workflow.worker_grants IS 'grants of wf_grant_worker that concer
 COMMENT ON COLUMN workflow.worker_grants.definition_id IS 'NULL: of each definition that the grantor may manage';
 COMMENT ON COLUMN workflow.worker_grants.name IS 'NULL: tasks of any name';
 COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it counts: the grantor exists, and may manage the definition if there is one';
+COMMENT ON COLUMN workflow.worker_grants.accepted IS 'whether the role accepts tasks of the owner of the definition, or without a definition of the grantor; if not, only wf_claim_task claims them';
 
 CREATE FUNCTION wf_set_role(role name, actor text DEFAULT NULL)
 RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_role';
@@ -1161,6 +1193,16 @@ AS $$
     FROM workflow.task_grants g
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.role) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.grantor)
     UNION ALL
+    SELECT 'worker or owner of accepted tasks is unknown', a.worker::text || ' ' || a.owner
+    FROM workflow.accepted_owners a
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = a.worker) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = a.owner)
+    UNION ALL
+    SELECT 'tasks that a worker is granted and does not accept', format('worker %s, owner %s', g.worker::regrole, g.owner::regrole)
+    FROM (SELECT DISTINCT workflow._role_of(w.role_oid, w.name) AS worker, workflow._role_of(o.role_oid, o.name) AS owner
+          FROM workflow.task_grants t LEFT JOIN workflow.definition_ids n ON n.definition_id = t.definition_id
+               JOIN workflow.owners w ON w.id = t.role JOIN workflow.owners o ON o.id = COALESCE(n.owner, t.grantor)) g
+    WHERE NOT workflow._accepts_tasks(g.worker, g.owner)
+    UNION ALL
     SELECT 'owner is unknown', i.id::text
     FROM workflow.instances i
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = i.owner);
@@ -1351,12 +1393,23 @@ END;
 
 COMMENT ON FUNCTION wf_revoke_worker(name, text[], text) IS 'take back what wf_grant_worker gave; returns how many grants there were';
 
+CREATE FUNCTION wf_accept_tasks(owner name, worker name DEFAULT NULL)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_accept_tasks';
+
+COMMENT ON FUNCTION wf_accept_tasks(name, name) IS
+    'let claims of a worker, by default the current role, reach tasks of definitions of an owner and its members; false if they did already';
+
+CREATE FUNCTION wf_refuse_tasks(owner name, worker name DEFAULT NULL)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_refuse_tasks';
+
+COMMENT ON FUNCTION wf_refuse_tasks(name, name) IS 'take back what wf_accept_tasks accepted; false if there was nothing';
+
 -- What a worker outside calls, which wf_grant_worker gives: these functions, and those behind them.
 CREATE FUNCTION workflow._worker_calls()
 RETURNS SETOF text LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT unnest(ARRAY['wf_claim_task', 'wf_claim_tasks', 'wf_extend_task', 'wf_complete_task', 'wf_complete_tasks',
-                        'wf_fail_task', 'wf_release_task', 'wf_wait_tasks'])
+                        'wf_fail_task', 'wf_release_task', 'wf_wait_tasks', 'wf_accept_tasks', 'wf_refuse_tasks'])
 $$;
 
 COMMENT ON FUNCTION workflow._worker_calls() IS 'names of the functions that wf_grant_worker gives to a role';
@@ -1619,19 +1672,19 @@ AS $$
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
     FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_tasks_by_priority', 'open_incidents', 'open_compensations',
-                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
+                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'accepted_owner_list', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see; wf_set_role gives what
     -- SET ROLE gives.
     SELECT 'function', f.name, 'EXECUTE', 'public'
-    FROM unnest(ARRAY['_act', '_events', '_is_excluded', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
+    FROM unnest(ARRAY['_accepts_tasks', '_act', '_events', '_is_excluded', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
                       'instance_state', 'instance_page', 'instance_count', 'instance_calls', 'task_calls', 'activity_executions', 'wf_set_role', 'wf_set_actor', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_partition', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
-    FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
+    FROM unnest(ARRAY['_adopt_database', 'wf_accept_tasks', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                        'wf_enqueue_bookmark', 'wf_erase', 'wf_explain', '_explain', 'wf_export', 'wf_export_version', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
-                       'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_override_task', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
+                       'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_override_task', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_refuse_tasks', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_invoker', '_grant_invoker', 'wf_revoke_invoker', '_revoke_invoker', 'wf_grant_worker', '_grant_worker',
                       'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due', 'wf_save_draft',
                       'wf_schedule', 'wf_schedule_activity', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_set_variable', 'wf_start', 'wf_svg',

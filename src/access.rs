@@ -14,6 +14,7 @@ use crate::store::schedules::COMMANDS;
 
 pub mod calls;
 pub mod child;
+pub mod consent;
 pub mod exclusion;
 pub mod hearing;
 pub mod instance;

@@ -9,6 +9,7 @@
 //! other stands in a third one below both.
 
 pub mod abandoned;
+pub mod acceptance;
 pub mod activation;
 pub mod acts;
 pub mod admission;

@@ -6,6 +6,7 @@
 //! Rows that every call reads or writes by key go through [`crate::pg::rows`], without plans; all other queries are
 //! statements of [`crate::pg::spi`].
 
+pub mod accepted_owners;
 pub mod activity_types;
 pub mod admissions;
 pub mod adoption;

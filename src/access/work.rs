@@ -12,6 +12,7 @@ use crate::compiled::Compiled;
 use crate::pg::{PgError, role};
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::InstanceRow;
+use crate::store::owners::Owner;
 use crate::store::{task_grants, tasks};
 
 /// Whether a role may work on a task of an instance. `name` gives the task's, if it is there.
@@ -29,8 +30,12 @@ pub fn require(row: &InstanceRow, compiled: &Compiled, task: Uuid) -> Result<(),
 }
 
 fn is_given(who: Oid, definition: &DefinitionRow, name: &str) -> bool {
+    workers(definition, name).iter().any(|holder| is_member(who, holder))
+}
+
+/// The roles that hold a grant in force of tasks of this name of a definition.
+pub fn workers(definition: &DefinitionRow, name: &str) -> Vec<Owner> {
     let manages = |grantor: Oid| is_member(grantor, &definition.owner);
-    task_grants::covering(&definition.definition_id, name)
-        .iter()
-        .any(|grant| is_member(who, &grant.holder) && grant.grantor.role().is_some_and(manages))
+    let covering = task_grants::covering(&definition.definition_id, name).into_iter();
+    covering.filter(|grant| grant.grantor.role().is_some_and(manages)).map(|grant| grant.holder).collect()
 }

@@ -11,7 +11,7 @@ use crate::compiled::Pinned;
 use crate::pg::membership::is_superuser;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc, role};
-use crate::run::{Session, acts, publish};
+use crate::run::{Session, acceptance, acts, publish};
 use crate::store::definitions::{self, WholeDefinition};
 use crate::store::{event_grants, invoker_grants, owners};
 
@@ -157,6 +157,9 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
             // before.
             definitions::vouch(&definition_id, role, privilege.name(), grantor);
         }
+    }
+    if let (true, Some(owner)) = (privileges.contains(&Privilege::Resume), definitions::owner(&definition_id)) {
+        acceptance::by_grant(grantee, &owner);
     }
     record_grant("grant", &definition_id, grantee, &privileges)?;
     Ok(Returned::Integer(count))

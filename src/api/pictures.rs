@@ -1,19 +1,22 @@
 //! `wf_diagram`, `wf_svg`, `wf_explain`: pictures of definitions and instances, and the story of an instance.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::definition::Appearance;
-use workflow_engine::explain::{Caused, Explanation, Pause};
+use workflow_engine::execution::ForPeople;
+use workflow_engine::explain::{Caused, Explanation, OpenBookmark, Pause};
 use workflow_engine::journal::{Act, ActKind};
 use workflow_engine::picture::{Caption, Picture, Progress};
 
-use crate::access::{self, Operation, Privilege};
+use crate::access::{self, Operation, Privilege, consent};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::symbols::sql_functions;
-use crate::pg::{Call, PgError, Returned, zone};
+use crate::pg::{Call, PgError, Returned, role, zone};
 use crate::run::{publish, resume};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::{definitions, history, owners, pauses};
@@ -102,8 +105,34 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
         });
     }
     story.records(&history::open_records(id));
-    let lines = story.end(&history::open_bookmarks(id), &history::open_incidents(id));
+    let waiting = history::open_bookmarks(id);
+    let mut lines = story.end(&waiting, &history::open_incidents(id));
+    lines.extend(not_accepted(&compiled, &waiting));
     Ok(Returned::Json(Value::from(lines)))
+}
+
+/// Which workers hold a grant of the open tasks and do not accept tasks of the owner of the definition. Only members of
+/// that owner are told.
+fn not_accepted(compiled: &Compiled, waiting: &[OpenBookmark]) -> BTreeSet<String> {
+    let definition = &compiled.row;
+    if !access::is_member(role::current(), &definition.owner) {
+        return BTreeSet::new();
+    }
+    let is_assigned = |given: &ForPeople| given.assignee.is_some() || !given.candidates.is_empty();
+    let is_for_people = |open: &&OpenBookmark| open.for_people.as_ref().is_some_and(is_assigned);
+    let names: BTreeSet<&String> =
+        waiting.iter().filter(|open| !is_for_people(open)).filter_map(|open| open.task.as_ref()).collect();
+    let line = |name: &String, worker: Oid| {
+        let (worker, owner) = (role::name(worker).unwrap_or_default(), definition.owner.title());
+        format!(
+            "Role \"{worker}\" has a grant for task \"{name}\", but does not accept tasks of role \"{owner}\": wf_accept_tasks('{owner}', '{worker}')."
+        )
+    };
+    let lines = names.into_iter().flat_map(|name| {
+        let workers = access::work::workers(definition, name).into_iter().filter_map(|worker| worker.role());
+        workers.filter(|worker| !consent::accepts(*worker, &definition.owner)).map(|worker| line(name, worker))
+    });
+    lines.collect()
 }
 
 /// Who caused a burst, in words.

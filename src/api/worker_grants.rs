@@ -1,21 +1,25 @@
-//! `wf_grant_worker` and `wf_revoke_worker`.
+//! `wf_grant_worker` and `wf_revoke_worker`, `wf_accept_tasks` and `wf_refuse_tasks`.
 
 use pgrx::pg_sys::Oid;
 use serde_json::json;
 use uuid::Uuid;
 use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
-use crate::access;
+use crate::access::{self, consent};
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::{acts, publish};
+use crate::run::{acceptance, acts, publish};
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::{owners, task_grants};
+use crate::store::owners::{self, Owner};
+use crate::store::{accepted_owners, task_grants};
 
 sql_functions! {
     wf_grant_worker(role: Text, names: Texts, definition_id: Text) => grant;
     wf_revoke_worker(role: Text, names: Texts, definition_id: Text) => revoke;
+    wf_accept_tasks(owner: Name, worker: Name) => accept;
+    wf_refuse_tasks(owner: Name, worker: Name) => refuse;
+    wf_accepts_tasks(worker: Oid, owner: Oid) => accepts;
 }
 
 /// What both functions are called with.
@@ -67,6 +71,9 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
     let is_new = |name: &&Option<&str>| task_grants::add(holder, grantor, request.definition_id(), **name);
     let count = names.iter().filter(is_new).count();
     task_grants::give_calls(request.role);
+    let owner = request.definition.as_ref().map(|row| &row.owner);
+    owner.into_iter().for_each(|owner| acceptance::by_grant(request.role, owner));
+    acceptance::tell_missing(request.role, owner);
     request.record("grant worker")?;
     Ok(Returned::Integer(i32::try_from(count).unwrap_or(i32::MAX)))
 }
@@ -92,4 +99,52 @@ fn revoke(call: &Call) -> Result<Returned, PgError> {
         request.record("revoke worker")?;
     }
     Ok(Returned::Integer(i32::try_from(count).unwrap_or(i32::MAX)))
+}
+
+fn accept(call: &Call) -> Result<Returned, PgError> {
+    let (worker, owner) = acceptance_arguments(call)?;
+    let is_new = accepted_owners::add(worker, owner);
+    acts::record_of(worker, "accept tasks", None, &json!({ "role": owners::by_id(owner).title() }))?;
+    Ok(Returned::Boolean(is_new))
+}
+
+fn refuse(call: &Call) -> Result<Returned, PgError> {
+    let (worker, owner) = acceptance_arguments(call)?;
+    let was_there = accepted_owners::remove(worker, owner);
+    if was_there {
+        acts::record_of(worker, "refuse tasks", None, &json!({ "role": owners::by_id(owner).title() }))?;
+    }
+    Ok(Returned::Boolean(was_there))
+}
+
+/// The ids of worker and owner.
+fn acceptance_arguments(call: &Call) -> Result<(i32, i32), PgError> {
+    let owner = role::required(&call.required_name("owner")?)?;
+    let worker = match call.name("worker") {
+        Some(name) => role::required(&name)?,
+        None => role::current(),
+    };
+    if !role::has_rights_of(role::current(), worker) {
+        let name = role::name(worker).unwrap_or_default();
+        return Err(PgError::new("42501", format!("permission denied to accept or refuse tasks for role \"{name}\""))
+            .detail(format!("Only roles with the rights of role \"{name}\" may do that.")));
+    }
+    Ok((owners::id_of(worker), owners::id_of(owner)))
+}
+
+/// Whether a role accepts the tasks of another one, for the views. Only roles that may see a grant between the two are
+/// told.
+fn accepts(call: &Call) -> Result<Returned, PgError> {
+    let (Some(worker), Some(owner)) = (call.arg::<Oid>("worker"), call.arg::<Oid>("owner")) else {
+        return Ok(Returned::Null);
+    };
+    let who = role::current();
+    let may_see = role::has_rights_of(who, worker)
+        || role::has_rights_of(who, owner)
+        || role::reads_all_data(who)
+        || role::monitors(who);
+    Ok(match may_see {
+        true => Returned::Boolean(consent::accepts(worker, &Owner { id: 0, oid: Some(owner), name: String::new() })),
+        false => Returned::Null,
+    })
 }

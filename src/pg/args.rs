@@ -121,9 +121,14 @@ impl Call {
 
     /// A `name` that must not be NULL.
     pub fn required_name(&self, name: &str) -> Result<String, PgError> {
-        let datum = self.named(name, &[SqlType::Name]).ok_or_else(|| must_not_be_null(name))?;
+        self.name(name).ok_or_else(|| must_not_be_null(name))
+    }
+
+    /// A `name`; `None` if it is NULL.
+    pub fn name(&self, name: &str) -> Option<String> {
+        let datum = self.named(name, &[SqlType::Name])?;
         // SAFETY: a name ends with NUL.
-        Ok(unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }.to_string_lossy().into_owned())
+        Some(unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }.to_string_lossy().into_owned())
     }
 
     /// Argument `i` of a function of the type `workflow.stored_role`, whose arguments have no names.

@@ -26,9 +26,11 @@ pub fn belongs_to(member: Oid, role: Oid) -> bool {
 /// Whether superusers made `member` a member of `role`, directly or through other roles. A role can grant membership in
 /// itself, or in roles that it created, without the consent of the member, so such grants do not count.
 pub fn was_put_into(member: Oid, role: Oid) -> bool {
-    if !belongs_to(member, role) {
-        return false;
-    }
+    belongs_to(member, role) && put_into(member).contains(&role)
+}
+
+/// The role itself, and the roles of which superusers made it a member, whether or not it inherits their rights.
+pub fn put_into(member: Oid) -> HashSet<Oid> {
     let (mut known, mut pending) = (HashSet::from([member]), vec![member]);
     while let Some(next) = pending.pop() {
         for (group, grantor) in groups_of(next) {
@@ -37,7 +39,7 @@ pub fn was_put_into(member: Oid, role: Oid) -> bool {
             }
         }
     }
-    known.contains(&role)
+    known
 }
 
 /// The roles of which a role is a direct member, each with the grantor of the membership.

@@ -6,13 +6,13 @@
 //! claimed in time.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
-use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution;
 
-use crate::access::people;
+use crate::access::{consent, people};
 use crate::pg::error::warning;
 use crate::pg::rows::{self, Wait};
 use crate::pg::spi::Timestamp;
@@ -20,7 +20,7 @@ use crate::pg::{PgError, guc, interrupt, role, session};
 use crate::run::limits::{First, Search};
 use crate::run::{Session, front, moved_clock, running};
 use crate::store::identity::{self, Identity};
-use crate::store::leases::{self, ClaimableTask, Claimed, Held, Lease};
+use crate::store::leases::{self, ClaimableTask, Claimant, Claimed, Held, Lease};
 use crate::store::{bookmarks, instances, limits, pauses, route};
 use crate::{compiled, wake};
 
@@ -28,6 +28,7 @@ pub mod attempt;
 mod locked;
 pub mod named;
 mod take;
+mod withheld;
 
 use take::{ClaimedAttempt, Terms, take};
 
@@ -82,8 +83,12 @@ pub fn claim(session: &mut Session, request: &ClaimRequest) -> Result<Vec<NewLea
         interrupt::check();
     }
     front::note_passed(claim.passed);
+    if claim.given.is_empty() {
+        withheld::tell(request.names.as_deref());
+    }
     Ok(claim.end())
 }
+
 /// What a claim has found so far.
 struct TaskClaim<'a> {
     worker: Option<&'a str>,
@@ -128,7 +133,7 @@ impl<'a> TaskClaim<'a> {
         session: &mut Session,
         wanted: Option<&[String]>,
         now: Timestamp,
-        role: Oid,
+        claimant: &Rc<Claimant>,
     ) -> Result<bool, PgError> {
         let page = front::page_for(self.max);
         let names = match wanted {
@@ -137,8 +142,8 @@ impl<'a> TaskClaim<'a> {
         };
         let Some(mut names) = names else { return Ok(false) };
         for _ in 0..MOST_ROUNDS {
-            let has_released = front::release_due(&names, || leases::release_due(&names, now, role));
-            let mut search = Search::new(names.clone(), now, role);
+            let has_released = front::release_due(&names, || leases::release_due(&names, now, claimant));
+            let mut search = Search::new(names.clone(), now, claimant);
             if wanted.is_some()
                 && let Some(is_all) = self.take_locked(session, &mut search)?
             {
@@ -169,18 +174,18 @@ impl<'a> TaskClaim<'a> {
 
     /// Searches for tasks, and takes what it finds. Returns whether limits have changed meanwhile.
     fn search(&mut self, session: &mut Session, request: &ClaimRequest) -> Result<bool, PgError> {
-        let (now, role) = (session.timestamp(), role::current());
+        let (now, claimant) = (session.timestamp(), consent::claimant(role::current()));
         self.is_outdated = false;
-        let has_seen_all = self.take_first(session, request.names.as_deref(), now, role)?;
+        let has_seen_all = self.take_first(session, request.names.as_deref(), now, &claimant)?;
         if has_seen_all || self.given.len() == request.max {
             return Ok(self.is_outdated);
         }
         let names = request.names.clone().unwrap_or_else(leases::names);
-        leases::release_due(&names, now, role);
+        leases::release_due(&names, now, &claimant);
         if request.names.is_none() && !limits::has_any() {
             front::note_names(&names);
         }
-        let mut search = Search::new(names, now, role);
+        let mut search = Search::new(names, now, &claimant);
         let (mut page, mut most) = (front::page_for(request.max), front::of_lane_for(request.max));
         loop {
             let skips_lanes = search.skips_lanes();

@@ -7,7 +7,6 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 use workflow_engine::execution::NewTask;
 
@@ -16,7 +15,7 @@ use crate::access::work;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, session};
 use crate::run::front;
-use crate::store::leases::{self, ClaimableTask, Held, Lease};
+use crate::store::leases::{self, ClaimableTask, Claimant, Held, Lease};
 use crate::store::limits::{self, Limit, LockedSlot, Need, SlotAvailability};
 use crate::store::owners;
 use crate::{clock, compiled, wake};
@@ -105,7 +104,7 @@ pub struct Search {
     /// Those of the names that have limits.
     limited: Vec<String>,
     limits: Rc<[Limit]>,
-    role: Oid,
+    claimant: Rc<Claimant>,
     now: Timestamp,
     /// What is known of lanes, by name of the tasks and lane.
     lanes: HashMap<(String, String), SlotAvailability>,
@@ -132,11 +131,11 @@ pub struct First {
 
 impl Search {
     /// Begins a search with limits as they are now.
-    pub fn new(names: Vec<String>, now: Timestamp, role: Oid) -> Self {
+    pub fn new(names: Vec<String>, now: Timestamp, claimant: &Rc<Claimant>) -> Self {
         let limits = limits::of_names(&names);
         let limited = names.iter().filter(|name| limits.iter().any(|limit| limit.name == **name)).cloned().collect();
-        let lanes = HashMap::new();
-        Self { names, limited, limits, role, now, lanes, changing: (Vec::new(), false), is_outdated: false }
+        let (claimant, lanes) = (Rc::clone(claimant), HashMap::new());
+        Self { names, limited, limits, claimant, now, lanes, changing: (Vec::new(), false), is_outdated: false }
     }
 
     /// The first tasks, at most `max`, and whether there are no more. Once a lane is known to be held, those lanes are
@@ -144,7 +143,7 @@ impl Search {
     pub fn page(&mut self, max: usize, most: usize) -> (Vec<ClaimableTask>, bool) {
         loop {
             interrupt::check();
-            let mut found = leases::claimable(&self.names, max, self.role);
+            let mut found = leases::claimable(&self.names, max, &self.claimant);
             let is_all = found.len() < max;
             if self.limited.is_empty() {
                 return (found, is_all);
@@ -152,7 +151,7 @@ impl Search {
             let (within, is_all_within) = match self.skips_lanes() {
                 true => self.in_free_lanes(max, most),
                 false => {
-                    let within = leases::in_order(&self.limited, max, self.role);
+                    let within = leases::in_order(&self.limited, max, &self.claimant);
                     let is_all = within.len() < max;
                     (within, is_all)
                 }
@@ -213,13 +212,13 @@ impl Search {
 
     /// Whether a search for the first tasks of a single name without limits is to lock them.
     pub fn locks(&self) -> bool {
-        self.single_unlimited().is_some_and(|name| front::locks(self.role, name))
+        self.single_unlimited().is_some_and(|name| front::locks(self.claimant.role, name))
     }
 
     /// Notes whether it is to.
     pub fn note_locks(&self, locks: bool) {
         if let Some(name) = self.single_unlimited() {
-            front::note_locks(self.role, name, locks);
+            front::note_locks(self.claimant.role, name, locks);
         }
     }
 
@@ -244,7 +243,7 @@ impl Search {
         let compiled = compiled::of_version(claimable.version).ok()?;
         let name = || Some(claimable.name.clone());
         let subject = Subject { owner: &owners::by_id(owner), is_child: true, compiled: &compiled };
-        let may_work = work::may_work(self.role, subject, name);
+        let may_work = self.claimant.accepts(&compiled.row.owner) && work::may_work(self.claimant.role, subject, name);
         known.insert(key, may_work);
         Some(may_work)
     }
@@ -275,7 +274,7 @@ impl Search {
         loop {
             interrupt::check();
             let (names, lanes): (Vec<_>, Vec<_>) = free.iter().take(count).map(|lane| (*lane).clone()).unzip();
-            let found = leases::in_lanes(&names, &lanes, most, max, self.role);
+            let found = leases::in_lanes(&names, &lanes, most, max, &self.claimant);
             if found.len() == max || count >= free.len() {
                 return found;
             }

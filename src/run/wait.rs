@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 
+use crate::access::consent;
 use crate::pg::rows::Holder;
 use crate::pg::shared::{self, Class, NEVER};
 use crate::pg::spi::Timestamp;
@@ -138,11 +139,11 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
         return Ok(Look::Nothing { until: NEVER, blockers: Vec::new() });
     }
     let names = names.map_or_else(leases::names, <[String]>::to_vec);
-    let (now, role) = (Timestamp::from(clock::now()), role::current());
-    leases::release_due(&names, now, role);
+    let (now, claimant) = (Timestamp::from(clock::now()), consent::claimant(role::current()));
+    leases::release_due(&names, now, &claimant);
     let mut blockers = Vec::new();
     let mut page = PAGE;
-    let mut search = Search::new(names.clone(), now, role);
+    let mut search = Search::new(names.clone(), now, &claimant);
     loop {
         let (found, is_all) = search.page(page, page);
         for claimable in &found {
@@ -165,8 +166,8 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     let changing = search.changing();
     blockers.extend(changing.into_iter().flatten());
     let mut until =
-        leases::next_end(&names, now, role).into_iter().chain(slot).min().map_or(NEVER, wake::by_server_clock);
-    let unreleased = leases::unreleased(&names, now, role);
+        leases::next_end(&names, now, &claimant).into_iter().chain(slot).min().map_or(NEVER, wake::by_server_clock);
+    let unreleased = leases::unreleased(&names, now, &claimant);
     // A session that has not loaded the library wakes no other when it ends a transaction: by COMMIT PREPARED, for
     // example.
     // A transaction that changes limits without writing one, because it changes the owner of a definition, is not known.

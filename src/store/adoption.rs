@@ -77,7 +77,7 @@ pub fn shared_schedule(one: i32, other: i32) -> Option<String> {
 }
 
 // Instances, kept stimuli and dead letters may be millions, so their rows keep the old owner; `same_as` resolves it.
-static MOVE: [Statement; 20] = [
+static MOVE: [Statement; 22] = [
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.definition_ids SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
@@ -135,6 +135,16 @@ static MOVE: [Statement; 20] = [
     ),
     Statement::new(
         "DELETE FROM workflow.invoker_grants WHERE $1 IN (lender, borrower) AND $1 <> $2",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new(
+        "INSERT INTO workflow.accepted_owners (worker, owner) \
+         SELECT CASE a.worker WHEN $1 THEN $2 ELSE a.worker END, CASE a.owner WHEN $1 THEN $2 ELSE a.owner END \
+         FROM workflow.accepted_owners a WHERE $1 IN (a.worker, a.owner) ON CONFLICT DO NOTHING",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new(
+        "DELETE FROM workflow.accepted_owners WHERE $1 IN (worker, owner) AND $1 <> $2",
         &[Type::Integer, Type::Integer],
     ),
     // Calls are found by their owner, so they move, too. What `into` was answered itself counts where both have made a

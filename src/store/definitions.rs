@@ -19,7 +19,7 @@ mod versions;
 
 pub use drafts::{LastSave, hold_draft, last_save, lock_draft};
 pub use grants::{Grant, grant, granted, holders, revoke, vouch};
-pub use ids::{child_owner, named_in, owner, renew_child_owners};
+pub use ids::{child_owner, named_in, owner, owners, renew_child_owners};
 pub use versions::{NewDefinition, Saved, add, next_revision, store};
 
 /// A stored version, without its document.

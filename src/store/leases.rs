@@ -8,6 +8,8 @@
 //! instant from which the task can be claimed. A heartbeat prolongs `lease_until` alone. When the index says that such
 //! a task is available, [`release_due`] looks at `lease_until` and puts the task back or moves it on.
 
+use std::cell::OnceCell;
+
 use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
@@ -15,6 +17,7 @@ use uuid::Uuid;
 use crate::pg::rows::{self, Columns, Holder, Wait, Writer};
 use crate::pg::spi::{Arg, Change, Row, Statement, Timestamp, Type, changed, read};
 use crate::store::assignments::Assignment;
+use crate::store::owners::{self, Owner};
 use crate::store::tables::BOOKMARKS;
 
 /// How workers stand to a task.
@@ -111,6 +114,31 @@ impl ClaimableTask {
     }
 }
 
+/// A role that claims tasks, and the owners of definitions whose tasks it accepts.
+pub struct Claimant {
+    /// The role.
+    pub role: Oid,
+    accepts: Box<dyn Fn(&Owner) -> bool>,
+    accepted: OnceCell<Vec<i32>>,
+}
+
+impl Claimant {
+    /// A role that accepts the tasks of the owners for which `accepts` returns `true`.
+    pub fn new(role: Oid, accepts: impl Fn(&Owner) -> bool + 'static) -> Self {
+        Self { role, accepts: Box::new(accepts), accepted: OnceCell::new() }
+    }
+
+    /// Whether the role accepts the tasks of an owner.
+    pub fn accepts(&self, owner: &Owner) -> bool {
+        (self.accepts)(owner)
+    }
+
+    /// The ids of all owners whose tasks the role accepts.
+    fn accepted(&self) -> &[i32] {
+        self.accepted.get_or_init(|| owners::ids().into_iter().filter(|id| self.accepts(&owners::by_id(*id))).collect())
+    }
+}
+
 // The index is the only one with the names of tasks. Each step is one descent.
 static NAMES: Statement = Statement::new(
     "WITH RECURSIVE names (name) AS ( \
@@ -130,8 +158,9 @@ pub fn names() -> Vec<String> {
     NAMES.rows(&[], |row| row.get())
 }
 
-/// Makes a statement whose `$1` is a role. It claims the task with bookmark `b` of instance `i` only if it may work on
-/// it, as `access::work::may_work` says; a task for certain people only if the task names it, as
+/// Makes a statement whose `$1` is a role, and `$2` the owners of definitions whose tasks it accepts. It claims the task
+/// with bookmark `b` of instance `i` only if it accepts the owner of the definition, and may work on the task, as
+/// `access::work::may_work` says; a task for certain people only if the task names it, as
 /// `access::people::is_claimed_by` says. `mine` are the owners whose rights the role has, `me` those that a task for
 /// certain people can name. `given` are its task grants, each with an owner whose definitions its grantor may manage;
 /// without one, it may manage all.
@@ -162,20 +191,20 @@ macro_rules! for_role {
              given AS MATERIALIZED ( \
                  SELECT h.definition_id, h.name, m.owner FROM held h JOIN managed m ON m.grantor = h.grantor) ",
             $before,
-            "(CASE WHEN b.assignee IS NOT NULL OR b.candidates IS NOT NULL \
-                   THEN b.assignee = ANY (ARRAY(SELECT m.entry FROM me m)) \
-                        OR b.candidates ?| ARRAY(SELECT m.entry FROM me m) \
-                   ELSE EXISTS (SELECT FROM workflow.definitions d \
-                         WHERE d.id = i.definition_version_id \
-                           AND (d.owner = ANY (ARRAY(SELECT m.id FROM mine m)) \
-                                OR d.definition_id = ANY (ARRAY(SELECT g.definition_id FROM workflow.grants g \
-                                                                WHERE g.privilege = 'resume' \
-                                                                  AND g.role = ANY (ARRAY(SELECT m.id FROM mine m)))) \
-                                OR EXISTS (SELECT FROM given w \
-                                           WHERE (w.owner IS NULL OR w.owner = d.owner) \
-                                             AND (w.definition_id IS NULL OR w.definition_id = d.definition_id) \
-                                             AND (w.name IS NULL OR w.name = b.payload ->> 'TaskName')))) \
-                   END) ",
+            "EXISTS (SELECT FROM workflow.definitions d \
+                     WHERE d.id = i.definition_version_id AND d.owner = ANY ($2) \
+                       AND CASE WHEN b.assignee IS NOT NULL OR b.candidates IS NOT NULL \
+                                THEN b.assignee = ANY (ARRAY(SELECT m.entry FROM me m)) \
+                                     OR b.candidates ?| ARRAY(SELECT m.entry FROM me m) \
+                                ELSE d.owner = ANY (ARRAY(SELECT m.id FROM mine m)) \
+                                     OR d.definition_id = ANY (ARRAY(SELECT g.definition_id FROM workflow.grants g \
+                                                                     WHERE g.privilege = 'resume' \
+                                                                       AND g.role = ANY (ARRAY(SELECT m.id FROM mine m)))) \
+                                     OR EXISTS (SELECT FROM given w \
+                                                WHERE (w.owner IS NULL OR w.owner = d.owner) \
+                                                  AND (w.definition_id IS NULL OR w.definition_id = d.definition_id) \
+                                                  AND (w.name IS NULL OR w.name = b.payload ->> 'TaskName')) \
+                           END) ",
             $after
         )
     };
@@ -189,7 +218,7 @@ macro_rules! claimable_tasks {
             concat!(
                 "SELECT c.id, c.instance_id, c.definition_version_id, c.node_id, c.claims, n.name, c.lane, c.priority, c.created_at, \
                         c.is_assigned \
-                 FROM unnest($2) AS n (name) CROSS JOIN LATERAL ( \
+                 FROM unnest($3) AS n (name) CROSS JOIN LATERAL ( \
                      SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0) AS claims, b.lane, \
                             COALESCE(b.priority, 0) AS priority, b.created_at, \
                             b.assignee IS NOT NULL OR b.candidates IS NOT NULL AS is_assigned \
@@ -198,8 +227,8 @@ macro_rules! claimable_tasks {
                 $available_at,
                 " AND i.sub_status <> 'Faulted' AND "
             ),
-            "ORDER BY b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $3) c \
-             ORDER BY c.priority DESC, c.created_at LIMIT $3"
+            "ORDER BY b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $4) c \
+             ORDER BY c.priority DESC, c.created_at LIMIT $4"
         )
     };
 }
@@ -216,13 +245,16 @@ pub use front::{Front, first, heads, lock_first};
 pub use lanes::{in_lanes, in_order, lanes_of, note_ends_of};
 pub use start::{attempts, awaits_start, remove_start};
 
-static CLAIMABLE: Statement =
-    Statement::new(claimable_tasks!("b.available_at IS NULL"), &[Type::Oid, Type::TextArray, Type::BigInt]);
+static CLAIMABLE: Statement = Statement::new(
+    claimable_tasks!("b.available_at IS NULL"),
+    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::BigInt],
+);
 
 /// The first tasks of these names without limits that a role may claim, at most `max`: those with a higher priority
 /// first, then older ones.
-pub fn claimable(names: &[String], max: usize, role: Oid) -> Vec<ClaimableTask> {
-    CLAIMABLE.rows(&[Arg::Oid(role), Arg::Texts(names), limit(max)], ClaimableTask::read)
+pub fn claimable(names: &[String], max: usize, claimant: &Claimant) -> Vec<ClaimableTask> {
+    let args = [Arg::Oid(claimant.role), Arg::Integers(claimant.accepted()), Arg::Texts(names), limit(max)];
+    CLAIMABLE.rows(&args, ClaimableTask::read)
 }
 
 fn limit(rows: usize) -> Arg<'static> {

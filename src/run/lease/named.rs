@@ -11,8 +11,8 @@ use workflow_engine::journal::{Act, ActKind};
 
 use super::{NewLease, TaskClaim, Terms, begin, take};
 use crate::access::exclusion::Exclusion;
-use crate::access::people;
 use crate::access::person::{self, Person};
+use crate::access::{consent, people};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, role};
 use crate::run::gone::{self, Missing};
@@ -41,7 +41,7 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
     route::require_instance(claimable.instance, None)?;
     paused::refuse(&row, &compiled)?;
     refuse_unless_due(session, &row, &held)?;
-    let mut search = Search::new(vec![claimable.name.clone()], now, role::current());
+    let mut search = Search::new(vec![claimable.name.clone()], now, &consent::claimant(role::current()));
     if search.assign_lanes(slice::from_ref(&claimable)) {
         let Some(assigned) = leases::claimable_by_id(task) else { return Err(gone()?) };
         claimable = assigned;

@@ -25,6 +25,13 @@ pub fn owner(definition_id: &str) -> Option<Owner> {
     OWNER.first(&[Arg::Text(definition_id)], |row| owners::by_id(row.get()))
 }
 
+static OWNERS: Statement = Statement::new("SELECT DISTINCT owner FROM workflow.definition_ids", &[]);
+
+/// The owners of all definitions.
+pub fn owners() -> Vec<Owner> {
+    OWNERS.rows(&[], |row| owners::by_id(row.get()))
+}
+
 /// Makes a role the owner of an id that has none. The caller holds the lock of the definition.
 pub(super) fn reserve(definition_id: &str, owner: i32) {
     RESERVE.run(&[Arg::Text(definition_id), Arg::Integer(owner)]);

@@ -1,8 +1,8 @@
 //! Leases and delays that end.
 
-use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
+use super::Claimant;
 use crate::pg::interrupt;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::wake;
@@ -10,13 +10,13 @@ use crate::wake;
 // A claim that has locked one of them puts it back itself, if it commits.
 static RELEASE_DUE: Statement = Statement::new(
     for_role!(
-        "UPDATE workflow.bookmarks t SET available_at = CASE WHEN t.lease_until > $3 THEN t.lease_until WHEN t.lane IS NOT NULL THEN '-infinity' END \
+        "UPDATE workflow.bookmarks t SET available_at = CASE WHEN t.lease_until > $4 THEN t.lease_until WHEN t.lane IS NOT NULL THEN '-infinity' END \
          WHERE t.id = ANY (ARRAY(SELECT b.id FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-                                 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($2) \
-                                   AND b.available_at > '-infinity' AND b.available_at <= $3 AND ",
+                                 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($3) \
+                                   AND b.available_at > '-infinity' AND b.available_at <= $4 AND ",
         "LIMIT 1000 FOR NO KEY UPDATE OF b SKIP LOCKED)) RETURNING t.payload ->> 'TaskName', t.available_at"
     ),
-    &[Type::Oid, Type::TextArray, Type::Timestamp],
+    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::Timestamp],
 );
 
 // Its plan is small, and nearly always there is none.
@@ -29,13 +29,13 @@ static IS_ANY_DUE: Statement = Statement::new(
 
 /// Makes tasks of these names available that the role may claim and whose lease or delay has ended, at most 10,000.
 /// `false`: there was none.
-pub fn release_due(names: &[String], now: Timestamp, role: Oid) -> bool {
+pub fn release_due(names: &[String], now: Timestamp, claimant: &Claimant) -> bool {
     let mut is_any = false;
     for _ in 0..10 {
         if IS_ANY_DUE.run(&[Arg::Texts(names), Arg::Timestamp(now)]) == 0 {
             break;
         }
-        let args = [Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)];
+        let args = arguments(names, now, claimant);
         let released: Vec<(String, Option<Timestamp>)> = RELEASE_DUE.rows(&args, |row| (row.get(), row.maybe()));
         if released.is_empty() {
             break;
@@ -52,39 +52,43 @@ pub fn release_due(names: &[String], now: Timestamp, role: Oid) -> bool {
     is_any
 }
 
+fn arguments<'a>(names: &'a [String], now: Timestamp, claimant: &'a Claimant) -> [Arg<'a>; 4] {
+    [Arg::Oid(claimant.role), Arg::Integers(claimant.accepted()), Arg::Texts(names), Arg::Timestamp(now)]
+}
+
 /// How many tasks [`unreleased`] gives at most.
 pub const MOST_UNRELEASED: usize = 1000;
 
 static UNRELEASED: Statement = Statement::new(
     for_role!(
         "SELECT b.id FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-         WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($2) \
-           AND b.available_at > '-infinity' AND b.available_at <= $3 AND i.sub_status <> 'Faulted' AND ",
+         WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($3) \
+           AND b.available_at > '-infinity' AND b.available_at <= $4 AND i.sub_status <> 'Faulted' AND ",
         "LIMIT 1000"
     ),
-    &[Type::Oid, Type::TextArray, Type::Timestamp],
+    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::Timestamp],
 );
 
 /// The tasks that [`release_due`] has not released, because another transaction had locked them: when that ends without
 /// changing them, they can be claimed.
-pub fn unreleased(names: &[String], now: Timestamp, role: Oid) -> Vec<Uuid> {
-    UNRELEASED.rows(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)], |row| row.get())
+pub fn unreleased(names: &[String], now: Timestamp, claimant: &Claimant) -> Vec<Uuid> {
+    UNRELEASED.rows(&arguments(names, now, claimant), |row| row.get())
 }
 
 static NEXT: Statement = Statement::new(
     for_role!(
-        "SELECT min(c.available_at) FROM unnest($2) AS n (name) CROSS JOIN LATERAL ( \
+        "SELECT min(c.available_at) FROM unnest($3) AS n (name) CROSS JOIN LATERAL ( \
              SELECT b.available_at FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
              WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = n.name \
-               AND b.available_at > $3 AND b.available_at < 'infinity' AND i.sub_status <> 'Faulted' AND ",
+               AND b.available_at > $4 AND b.available_at < 'infinity' AND i.sub_status <> 'Faulted' AND ",
         "ORDER BY b.payload ->> 'TaskName', b.available_at LIMIT 1) c"
     ),
-    &[Type::Oid, Type::TextArray, Type::Timestamp],
+    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::Timestamp],
 );
 
 /// When the next lease or delay of tasks of these names ends that a role may claim.
-pub fn next_end(names: &[String], now: Timestamp, role: Oid) -> Option<Timestamp> {
-    NEXT.first(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)], |row| row.maybe()).flatten()
+pub fn next_end(names: &[String], now: Timestamp, claimant: &Claimant) -> Option<Timestamp> {
+    NEXT.first(&arguments(names, now, claimant), |row| row.maybe()).flatten()
 }
 
 /// Ends the leases of the tasks `t` that `$where` selects: the bookmark of a last one is due, and the token of any is

@@ -4,40 +4,49 @@
 //! it can be claimed its `available_at` is `-infinity`, so it is not in the way of tasks without limits. The inbox has
 //! all of them in their order, and the index on lanes those of each lane.
 
-use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use super::{ClaimableTask, limit};
+use super::{ClaimableTask, Claimant, limit};
 use crate::pg::spi::{Arg, Statement, Type};
 use crate::wake;
 
-static IN_ORDER: Statement =
-    Statement::new(claimable_tasks!("b.available_at = '-infinity'"), &[Type::Oid, Type::TextArray, Type::BigInt]);
+static IN_ORDER: Statement = Statement::new(
+    claimable_tasks!("b.available_at = '-infinity'"),
+    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::BigInt],
+);
 
 /// The first tasks with a lane, of these names, that a role could claim if it got their slots, at most `max`.
-pub fn in_order(names: &[String], max: usize, role: Oid) -> Vec<ClaimableTask> {
-    IN_ORDER.rows(&[Arg::Oid(role), Arg::Texts(names), limit(max)], ClaimableTask::read)
+pub fn in_order(names: &[String], max: usize, claimant: &Claimant) -> Vec<ClaimableTask> {
+    let args = [Arg::Oid(claimant.role), Arg::Integers(claimant.accepted()), Arg::Texts(names), limit(max)];
+    IN_ORDER.rows(&args, ClaimableTask::read)
 }
 
 static IN_LANES: Statement = Statement::new(
     for_role!(
         "SELECT c.id, c.instance_id, c.definition_version_id, c.node_id, c.claims, n.name, n.lane, c.priority, c.created_at, c.is_assigned \
-         FROM unnest($2, $4) AS n (name, lane) CROSS JOIN LATERAL ( \
+         FROM unnest($3, $5) AS n (name, lane) CROSS JOIN LATERAL ( \
              SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0) AS claims, \
                     COALESCE(b.priority, 0) AS priority, b.created_at, \
                     b.assignee IS NOT NULL OR b.candidates IS NOT NULL AS is_assigned \
              FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
              WHERE b.lane = n.lane AND b.payload ->> 'TaskName' = n.name \
                AND b.available_at = '-infinity' AND i.sub_status <> 'Faulted' AND ",
-        "ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $5) c \
-         ORDER BY c.priority DESC, c.created_at LIMIT $3"
+        "ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $6) c \
+         ORDER BY c.priority DESC, c.created_at LIMIT $4"
     ),
-    &[Type::Oid, Type::TextArray, Type::BigInt, Type::TextArray, Type::BigInt],
+    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::BigInt, Type::TextArray, Type::BigInt],
 );
 
 /// The same in these lanes, at most `most` of each: the name of the tasks and the lane of each.
-pub fn in_lanes(names: &[String], lanes: &[String], most: usize, max: usize, role: Oid) -> Vec<ClaimableTask> {
-    let args = [Arg::Oid(role), Arg::Texts(names), limit(max), Arg::Texts(lanes), limit(most)];
+pub fn in_lanes(
+    names: &[String],
+    lanes: &[String],
+    most: usize,
+    max: usize,
+    claimant: &Claimant,
+) -> Vec<ClaimableTask> {
+    let (role, accepted) = (Arg::Oid(claimant.role), Arg::Integers(claimant.accepted()));
+    let args = [role, accepted, Arg::Texts(names), limit(max), Arg::Texts(lanes), limit(most)];
     IN_LANES.rows(&args, ClaimableTask::read)
 }
 

@@ -9,6 +9,7 @@ SET client_min_messages = error;
 CREATE ROLE clerk LOGIN;
 CREATE ROLE boss LOGIN;
 SELECT wf_grant_usage(role) FROM unnest('{clerk, boss}'::name[]) AS role;
+SELECT wf_accept_tasks('clerk');
 CREATE TABLE public.said (id bigint GENERATED ALWAYS AS IDENTITY, instance uuid, who name DEFAULT CURRENT_USER, what text);
 GRANT INSERT, SELECT ON public.said TO clerk;
 SET ROLE clerk;

@@ -11,7 +11,7 @@ CREATE ROLE mute;
 CREATE ROLE robot LOGIN;
 CREATE TABLE ran (what text, who name DEFAULT current_user, session name DEFAULT session_user, result jsonb);
 GRANT INSERT ON ran TO ann, mute;
-SELECT wf_grant_usage('ann'), wf_grant_usage('mute');
+SELECT wf_grant_usage('ann'), wf_grant_usage('mute'), wf_accept_tasks('ann', 'robot'), wf_accept_tasks('mute', 'robot');
 CREATE FUNCTION owned(id text) RETURNS jsonb LANGUAGE sql RETURN format('{"definitionId": "%s", "variables": {"Result": null}, "root": [
     {"id": "work", "type": "RunTask", "taskName": "Work", "result": {"var": "Result"}},
     {"id": "note", "type": "Sql", "statement": "INSERT INTO public.ran (what, result) VALUES (''%1$s'', $1)", "parameters": [{"var": "Result"}]},

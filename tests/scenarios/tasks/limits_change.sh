@@ -16,7 +16,7 @@ psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/setup.out" <<'SQL'
 SET client_min_messages = error;
 CREATE ROLE ann;
 CREATE ROLE bob;
-SELECT wf_grant_usage(r) FROM unnest('{ann,bob}'::name[]) AS r;
+SELECT wf_grant_usage(r), wf_accept_tasks(r) FROM unnest('{ann,bob}'::name[]) AS r;
 CREATE FUNCTION document(id text, version integer) RETURNS jsonb LANGUAGE sql RETURN
     jsonb_build_object('definitionId', id, 'description', version::text, 'root', jsonb_build_object('id', 'work', 'type', 'RunTask',
         'taskName', '{"input": "name"}'::jsonb, 'payload', '{"object": {"customer": {"input": "customer"}, "city": {"input": "city"}}}'::jsonb,

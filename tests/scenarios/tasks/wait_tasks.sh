@@ -179,6 +179,14 @@ do_sql "CALL put('owner')"
 waits ann "ARRAY['owner'], '1 h'" -U plain
 do_sql "SELECT wf_set_owner('definition', 'owner', 'plain')"
 answers ann t
+# Tasks of an owner that the worker accepts.
+do_sql "CREATE ROLE keeper; SELECT wf_grant_usage('keeper')"
+do_sql "CALL put('accept')"
+do_sql "SELECT wf_set_owner('definition', 'accept', 'keeper')"
+do_sql "SET ROLE keeper; SELECT wf_grant_worker('plain', '{accept}', 'accept')"
+waits ann "ARRAY['accept'], '1 h'" -U plain
+do_sql "SELECT wf_accept_tasks('keeper', 'plain')"
+answers ann t
 # A task that is given to a person, and one that is given back to all.
 do_sql "CALL put('person')"
 waits ann "ARRAY['person'], '1 h'" -U plain

@@ -93,6 +93,7 @@ SELECT wf_start('offer') AS instance \gset
 SELECT task_id AS task FROM workflow.open_tasks WHERE name = 'Check' \gset
 SELECT token FROM wf_set_actor('dora'), LATERAL wf_claim_task(:'task', worker => 'tablet') \gset
 SELECT status FROM wf_set_actor('dora'), LATERAL wf_complete_task(:'task', '1', token => :'token');
+SELECT wf_accept_tasks('regress_deploy') \g /dev/null
 SELECT token, task_id AS task FROM wf_claim_tasks('{Print}', 'printer', 1) \gset
 -- So are the answers of wf_complete_tasks and wf_call, and what wf_call starts.
 SELECT outcome FROM wf_set_actor('printer 7'), LATERAL wf_complete_tasks(jsonb_build_array(jsonb_build_object('taskId', :'task', 'token', :'token')));
@@ -184,6 +185,7 @@ SELECT wf_retract('loop') \g /dev/null
 SELECT wf_delete_definition('loop') \g /dev/null
 \c - postgres
 SELECT wf_set_owner('definition', 'leave', 'regress_lead') \g /dev/null
+SELECT wf_accept_tasks('regress_lead', 'regress_other'), wf_refuse_tasks('regress_lead', 'regress_other') \g /dev/null
 SELECT wf_grant_path('leave', 'regress_lead') \g /dev/null
 \c - regress_deploy
 SELECT kind, definition_id, role, detail FROM workflow.audit WHERE instance_id IS NULL ORDER BY at;

@@ -8,6 +8,7 @@ CREATE ROLE regress_pause_alterer;
 CREATE ROLE regress_pause_stranger;
 CREATE ROLE regress_pause_worker;
 SELECT wf_grant_usage(role) FROM unnest('{regress_pause_owner, regress_pause_resumer, regress_pause_alterer, regress_pause_stranger}'::text[]) AS role;
+SELECT wf_accept_tasks('regress_pause_owner', 'regress_pause_worker');
 GRANT CREATE ON SCHEMA public TO regress_pause_owner;
 SET ROLE regress_pause_owner;
 CREATE TABLE public.pause_said (who name, what text);

@@ -39,6 +39,7 @@ BEGIN;
 CREATE TEMP TABLE moved ON COMMIT DROP AS SELECT b FROM wf_export_instances('{A,B}', remove => true) AS b;
 SELECT wf_import_instances(array_agg(b)) > 0 AS moved FROM moved;
 COMMIT;
+SELECT wf_accept_tasks('regress_move_owner', 'regress_move_clerk');
 SET ROLE regress_move_clerk;
 SELECT count(*) FROM wf_claim_tasks('{check}', max => 10);
 SET ROLE regress_move_owner;

@@ -34,6 +34,7 @@ SELECT cardinality(resumed) AS resumed FROM wf_publish_event('Go', instance_id =
 SELECT sub_status, incident_count, variables FROM workflow.instance_list WHERE instance_id = :'script';
 -- Nor does a worker's session decide which attempt is the last one.
 SET workflow.max_leases = 1;
+SELECT wf_accept_tasks('regress_set_deploy');
 SELECT task_id, token FROM wf_claim_tasks('{Work}') \gset
 SELECT wf_fail_task(:'task_id', :'token', 'no');
 SELECT attempt FROM wf_claim_tasks('{Leased}');

@@ -29,6 +29,7 @@ FROM (VALUES (:'secret'::uuid)) AS i (id);
 SELECT count(*) FROM workflow.journal WHERE instance_id = :'secret';
 SELECT workflow.instance_state(:'secret');
 SELECT * FROM workflow.activity_executions(:'secret');
+SELECT workflow._accepts_tasks('regress_inner_candidate'::regrole, 'regress_inner_owner'::regrole) AS of_others;
 RESET ROLE;
 -- It is asked once for the events of an instance, but again for another instance, another role and another statement.
 SELECT wf_define('{"definitionId": "open", "root": {"id": "all", "type": "Sequence", "activities": [{"id": "say", "type": "WriteLine", "text": "hello"}]}}') \g /dev/null

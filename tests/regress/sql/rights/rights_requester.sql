@@ -13,6 +13,10 @@ SELECT wf_grant_usage(role)
 FROM unnest('{regress_requester_deploy,regress_requester_bob,regress_requester_clerk,regress_requester_worker,regress_requester_starter,
               regress_requester_resumer,regress_requester_reader,regress_requester_repairer}'::name[]) AS role \g /dev/null
 
+-- The superuser accepts for others, not for itself.
+SELECT wf_accept_tasks('regress_requester_deploy', role)
+FROM unnest('{regress_requester_clerk,regress_requester_worker,regress_requester_resumer}'::name[]) AS role \g /dev/null
+
 SET ROLE regress_requester_deploy;
 SELECT * FROM wf_define('{
     "definitionId": "request", "options": {"requesterEvents": ["Withdrawn"], "security": "definer"}, "variables": {"Amount": 1}, "outputs": [{"name": "Note"}],

@@ -6,6 +6,7 @@ CREATE ROLE regress_wa_ben LOGIN;
 CREATE ROLE regress_wa_robot LOGIN;
 CREATE ROLE regress_wa_helper LOGIN;
 SELECT wf_grant_usage(role) FROM unnest('{regress_wa_ann, regress_wa_ben, regress_wa_helper}'::name[]) AS role;
+SELECT wf_accept_tasks('regress_wa_ann', role) FROM unnest('{regress_wa_robot, regress_wa_helper, postgres}'::name[]) AS role;
 CREATE TABLE regress_wa_ran (what text, who name DEFAULT current_user, session name DEFAULT session_user, result jsonb);
 GRANT INSERT ON regress_wa_ran TO PUBLIC;
 

@@ -5,6 +5,7 @@ CREATE ROLE regress_wx_ann LOGIN;
 CREATE ROLE regress_wx_robot LOGIN;
 CREATE ROLE regress_wx_other LOGIN;
 SELECT wf_grant_usage('regress_wx_ann');
+SELECT wf_accept_tasks('regress_wx_ann', role) FROM unnest('{regress_wx_robot, regress_wx_other}'::name[]) AS role;
 CREATE TABLE regress_wx_ran (what text, who name DEFAULT current_user, session name DEFAULT session_user, value jsonb);
 GRANT INSERT ON regress_wx_ran TO regress_wx_ann;
 

@@ -7,6 +7,8 @@ CREATE ROLE regress_wg_robot LOGIN;
 CREATE ROLE regress_wg_clerk LOGIN;
 SELECT wf_grant_usage(role) FROM unnest('{regress_wg_ann, regress_wg_ben, regress_wg_team, regress_wg_clerk}'::name[]) AS role;
 GRANT regress_wg_team TO regress_wg_ann;
+SELECT wf_accept_tasks(owner, worker)
+FROM unnest('{regress_wg_ann, regress_wg_ben, regress_wg_team}'::name[]) AS owner, unnest('{regress_wg_robot, regress_wg_clerk}'::name[]) AS worker \g /dev/null
 
 \connect - regress_wg_ann
 SELECT wf_define('{"definitionId": "leave", "root": [{"id": "approve", "type": "RunTask", "taskName": "Approve", "payload": {"object": {"days": {"input": "days"}}}},
@@ -202,4 +204,5 @@ SELECT wf_grant_worker('regress_wg_ann', '{Pay out}');
 \connect - postgres
 SELECT count(*) FROM wf_adopt_database(owners => '{"regress_wg_ann": "regress_wg_clerk"}');
 SELECT * FROM workflow.worker_grants ORDER BY 1, 2;
+SELECT * FROM workflow.accepted_owner_list ORDER BY 1, 2;
 SELECT * FROM wf_check();

@@ -27,6 +27,7 @@ CREATE ROLE regress_pool LOGIN;
 GRANT regress_ann, regress_ben, regress_cy TO regress_pool;
 SELECT wf_grant_usage(r) FROM unnest('{regress_deploy,regress_clerks,regress_heads,regress_ann,regress_ben,regress_cy,regress_app}'::name[]) AS r \g /dev/null
 GRANT SET ON PARAMETER workflow.actor TO regress_app;
+SELECT wf_accept_tasks('regress_deploy', 'regress_clerks'), wf_accept_tasks('regress_deploy', 'regress_app');
 
 -- security.md#tasks-for-people: who starts the instance does not answer, in whatever way, and not as an operator either
 \c - regress_deploy

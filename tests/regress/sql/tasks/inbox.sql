@@ -148,6 +148,7 @@ SELECT wf_start('wait') AS waiting \gset
 SELECT wf_assign_task(bookmark_id, 'ada') FROM workflow.waiting WHERE definition_id = 'wait';
 \echo :SQLSTATE
 -- While a worker holds the task no person is given it.
+SELECT wf_accept_tasks('regress_inbox_owner');
 SELECT task_id, token FROM wf_claim_tasks(worker => 'robot', lease => '1 min') \gset
 SELECT wf_assign_task(:'task', 'ada');
 \echo :SQLSTATE

@@ -10,6 +10,7 @@ CREATE ROLE regress_leases_plain;
 CREATE ROLE regress_leases_stranger;
 SELECT wf_grant_usage(role)
 FROM unnest('{regress_leases_ann, regress_leases_ben, regress_leases_clerk, regress_leases_worker, regress_leases_plain}'::name[]) AS role;
+SELECT wf_accept_tasks('regress_leases_ann', 'regress_leases_worker'), wf_accept_tasks('regress_leases_ann', 'regress_leases_clerk'), wf_accept_tasks('regress_leases_ann'), wf_accept_tasks('regress_leases_ben');
 
 -- Two owners have tasks of the same name. A third role started an instance of Ann's definition, so that instance belongs to the clerk.
 SET ROLE regress_leases_ann;

@@ -2,7 +2,7 @@
 SET workflow.now = '2026-03-01 09:00:00+00';
 SET timezone = 'UTC';
 CREATE ROLE other LOGIN;
-SELECT wf_grant_usage('other');
+SELECT wf_grant_usage('other'), wf_accept_tasks('other');
 SET ROLE other;
 SELECT wf_define('{"definitionId": "others", "root": {"id": "work", "type": "RunTask", "taskName": "Shared"}}') \g /dev/null
 SELECT count(wf_start('others')) FROM generate_series(1, 3);

@@ -1,0 +1,70 @@
+//! Whose tasks a claim reaches.
+//!
+//! What lets a role claim a task (a grant of `wf_grant_worker`, the privilege `resume`, a candidate of the task, a
+//! membership) is given by the side that opens the task. Any role could give it, and so choose the payload that a worker
+//! processes. So a claim that names no task reaches only definitions of owners whom the worker's side has accepted. These
+//! are
+//!
+//! - the worker's role, and owners that have its rights: they could accept themselves;
+//! - the owner of the database, and members of that role;
+//! - roles that superusers made the worker a member of;
+//! - owners whom `wf_accept_tasks` names, or a grant that a role with the worker's rights made, and their members. What
+//!   was accepted for a group counts for the roles that superusers put into the group.
+//!
+//! A claim of a task by its id needs no consent: the worker chose the task.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use pgrx::pg_sys::Oid;
+
+use crate::pg::membership::{belongs_to, database_owner, put_into};
+use crate::pg::role::has_rights_of;
+use crate::store::leases::Claimant;
+use crate::store::owners::Owner;
+use crate::store::{accepted_owners, owners};
+
+/// The side of a worker.
+struct Worker {
+    role: Oid,
+    database_owner: Option<Oid>,
+    put_into: HashSet<Oid>,
+    listed: OnceCell<Vec<Owner>>,
+}
+
+impl Worker {
+    fn of(role: Oid) -> Self {
+        let groups = put_into(role).into_iter().filter(|group| belongs_to(role, *group));
+        Self { role, database_owner: database_owner(), put_into: groups.collect(), listed: OnceCell::new() }
+    }
+
+    /// Whether it has accepted the tasks of an owner of definitions.
+    fn accepts(&self, owner: &Owner) -> bool {
+        // A role that was dropped can still be accepted by a grant of its definitions.
+        let Some(role) = owner.role() else { return self.listed().iter().any(|accepted| accepted.id == owner.id) };
+        has_rights_of(role, self.role)
+            || self.database_owner.is_some_and(|trusted| belongs_to(role, trusted))
+            || self.put_into.contains(&role)
+            || self.listed().iter().filter_map(Owner::role).any(|accepted| belongs_to(role, accepted))
+    }
+
+    /// The owners that were accepted by name.
+    fn listed(&self) -> &[Owner] {
+        self.listed.get_or_init(|| {
+            let workers: Vec<i32> = self.put_into.iter().filter_map(|role| owners::known_id_of(*role)).collect();
+            accepted_owners::of(&workers)
+        })
+    }
+}
+
+/// A role that claims tasks. What it accepts is read once, so this serves one call.
+pub fn claimant(role: Oid) -> Rc<Claimant> {
+    let worker = Worker::of(role);
+    Rc::new(Claimant::new(role, move |owner| worker.accepts(owner)))
+}
+
+/// Whether a role accepts the tasks of an owner of definitions.
+pub fn accepts(worker: Oid, owner: &Owner) -> bool {
+    Worker::of(worker).accepts(owner)
+}

@@ -1,0 +1,56 @@
+//! Whose tasks a worker accepts: what grants say of it.
+
+use pgrx::pg_sys::Oid;
+
+use crate::access::{consent, is_member};
+use crate::pg::error::notice;
+use crate::pg::{PgError, role};
+use crate::store::owners::Owner;
+use crate::store::{accepted_owners, definitions, owners};
+
+/// Owners that a NOTICE names at most.
+const MOST_NAMED: usize = 5;
+
+/// Accepts the owner of a definition of which the current role grants something to a worker, if the current role has
+/// the worker's rights: then both sides agree.
+pub fn by_grant(worker: Oid, owner: &Owner) {
+    if role::has_rights_of(role::current(), worker) && !consent::accepts(worker, owner) {
+        accepted_owners::add(owners::id_of(worker), owner.id);
+    }
+}
+
+/// Tells a role that has granted tasks to a worker of which owners the worker does not accept tasks yet: of the owner of
+/// the definition, or of the definitions that the grantor may manage.
+pub fn tell_missing(worker: Oid, definition_owner: Option<&Owner>) {
+    let grantor = role::current();
+    let granted: Vec<Owner> = match definition_owner {
+        Some(owner) => vec![owner.clone()],
+        None => {
+            let managed = definitions::owners().into_iter().filter(|owner| is_member(grantor, owner));
+            let own = (!role::is_superuser(grantor)).then(|| owners::by_id(owners::id_of(grantor)));
+            own.into_iter().chain(managed).collect()
+        }
+    };
+    let missing = granted.iter().filter(|owner| owner.role().is_some() && !consent::accepts(worker, owner));
+    let mut missing: Vec<String> = missing.map(Owner::title).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    tell(worker, &missing);
+}
+
+/// Tells that a worker does not accept tasks of these owners, if there are any.
+pub fn tell(worker: Oid, missing: &[String]) {
+    let Some(first) = missing.first() else { return };
+    let (name, count) = (role::name(worker).unwrap_or_default(), missing.len());
+    let call = format!("wf_accept_tasks('{first}', '{name}')");
+    let mut named: Vec<String> = missing.iter().take(MOST_NAMED).map(|owner| format!("\"{owner}\"")).collect();
+    if count > MOST_NAMED {
+        named.push(format!("and {} others", count - MOST_NAMED));
+    }
+    let roles = if count == 1 { "role" } else { "roles" };
+    notice(
+        PgError::new("00000", format!("role \"{name}\" does not accept tasks of {roles} {}", named.join(", ")))
+            .detail("Claims that name no task pass over the tasks of an owner until the worker accepts them.")
+            .hint(format!("If it is to process them, that role, or one that has its rights, runs {call}.")),
+    );
+}

@@ -52,6 +52,14 @@ SELECT cardinality(started) AS started FROM wf_publish_event('Again');
 SELECT cardinality(resumed) AS resumed FROM workflow.instance_list AS i, wf_publish_event('Again', instance_id => i.instance_id) WHERE i.definition_id = 'again';
 SELECT sub_status, variables FROM workflow.instance_list WHERE definition_id = 'again';
 
+-- An event resumes all bookmarks of an instance that wait for it when it comes.
+SELECT * FROM wf_define('{"definitionId": "both", "root": {"type": "Fork", "joinMode": "WaitAll", "branches": [
+    [{"id": "a1", "type": "Event", "eventName": "Both"}, {"id": "a2", "type": "Event", "eventName": "Both"}], {"id": "b1", "type": "Event", "eventName": "Both"}]}}');
+SELECT sub_status FROM wf_run('both');
+SELECT cardinality(resumed) AS resumed FROM wf_publish_event('Both');
+SELECT cardinality(resumed) AS resumed FROM wf_publish_event('Both');
+SELECT sub_status FROM workflow.instance_list WHERE definition_id = 'both';
+
 -- The name of an event is text, exactly.
 SELECT cardinality(resumed) AS resumed FROM workflow.instance_list AS i, wf_publish_event('again', instance_id => i.instance_id) WHERE i.definition_id = 'again';
 SELECT * FROM wf_check();

@@ -65,6 +65,11 @@ SELECT count(*) FROM workflow.waiting;
 -- Complete ends the workflow with outcomes.
 SELECT pg_temp.run('[{"type": "WriteLine", "text": "before"}, {"type": "Complete", "outcomes": ["Good"]}, {"type": "WriteLine", "text": "never"}]');
 
+-- With workflow.write_line_notice the client sees what WriteLine writes, too.
+SET workflow.write_line_notice = on;
+SELECT pg_temp.run('[{"type": "WriteLine", "text": "seen by the client"}]');
+RESET workflow.write_line_notice;
+
 -- What cannot be: faults.
 SET client_min_messages = error;
 SELECT pg_temp.run('{"id": "zero", "type": "For", "start": 1, "end": 3, "step": 0, "body": {"type": "WriteLine", "text": "x"}}');

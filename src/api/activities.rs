@@ -13,7 +13,7 @@ use crate::compiled;
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::acts;
+use crate::run::history::acts;
 use crate::store::activity_types::{self, FunctionRow, NewActivityType};
 use crate::store::owners;
 

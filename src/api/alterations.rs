@@ -10,9 +10,11 @@ use crate::compiled;
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::alter::plan::{self, AlterationPlan};
-use crate::run::alter::result::AlterationResult;
-use crate::run::{Session, alter, work};
+use crate::run::Session;
+use crate::run::call::work;
+use crate::run::repair::alter;
+use crate::run::repair::alter::plan::{self, AlterationPlan};
+use crate::run::repair::alter::result::AlterationResult;
 use crate::store::instances::InstanceRow;
 
 sql_functions! {

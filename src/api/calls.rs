@@ -14,9 +14,12 @@ use crate::error;
 use crate::pg::jsonb::Document;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, json};
-use crate::run::message::{self, Message};
-use crate::run::start::StartRequest;
-use crate::run::{Session, answer, http, start, work};
+use crate::run::call::work;
+use crate::run::instances::message::{self, Message};
+use crate::run::instances::start;
+use crate::run::instances::start::StartRequest;
+use crate::run::tasks::answer;
+use crate::run::{Session, http};
 use crate::store::{route, tasks};
 
 sql_functions! {

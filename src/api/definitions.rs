@@ -11,7 +11,10 @@ use crate::compiled::Pinned;
 use crate::pg::membership::is_superuser;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc, role};
-use crate::run::{Session, acceptance, acts, publish};
+use crate::run::Session;
+use crate::run::definitions::publish;
+use crate::run::history::acts;
+use crate::run::tasks::acceptance;
 use crate::store::definitions::{self, WholeDefinition};
 use crate::store::{event_grants, invoker_grants, owners};
 

@@ -2,7 +2,9 @@
 
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, actor, guc, role};
-use crate::run::{Session, erase as erasure, work};
+use crate::run::Session;
+use crate::run::call::work;
+use crate::run::maintenance::erase as erasure;
 use crate::store::removal::Tally;
 
 sql_functions! {

@@ -8,7 +8,9 @@ use crate::api::object;
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::{Session, acts, http, paths};
+use crate::run::history::acts;
+use crate::run::http::paths;
+use crate::run::{Session, http};
 use crate::store::owners;
 
 sql_functions! {

@@ -11,8 +11,12 @@ use crate::api::{not_null, object, on_fault, result};
 use crate::compiled;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, json};
-use crate::run::start::StartRequest;
-use crate::run::{Session, cancel, delete as deletion, pause, resume, start, sweep, work};
+use crate::run::Session;
+use crate::run::call::work;
+use crate::run::instances::start::StartRequest;
+use crate::run::instances::{cancel, delete as deletion, resume, start};
+use crate::run::repair::pause;
+use crate::run::timers::sweep;
 use crate::store::instances;
 use crate::store::instances::InstanceRow;
 

@@ -5,7 +5,7 @@ use workflow_engine::alteration::InstanceFilter;
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::lists::{Order, WINDOW, Window};
+use crate::run::history::lists::{Order, WINDOW, Window};
 use crate::store::owners;
 use crate::store::selection::listed::Shown;
 

@@ -7,9 +7,10 @@ use workflow_engine::migration::{self, Problem, Timers};
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::migrate::batch::{All, MigrationResult};
-use crate::run::migrate::{self, MigrationOptions};
-use crate::run::{Session, work};
+use crate::run::Session;
+use crate::run::call::work;
+use crate::run::repair::migrate::batch::{All, MigrationResult};
+use crate::run::repair::migrate::{self, MigrationOptions};
 
 sql_functions! {
     wf_migrate(instance_id: Uuid, version: Integer, mapping: Jsonb, timers: Text, dry_run: Boolean) => migrate_one;

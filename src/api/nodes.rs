@@ -5,9 +5,11 @@ use serde_json::json;
 use crate::pg::function::Predicate;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::moving::export::{self, Selection};
-use crate::run::moving::{import, keep};
-use crate::run::{Session, acts, work};
+use crate::run::Session;
+use crate::run::call::work;
+use crate::run::history::acts;
+use crate::run::nodes::export::{self, Selection};
+use crate::run::nodes::{import, keep};
 use crate::store::partitions::{self, MOST};
 
 sql_functions! {

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use crate::api::object;
 use crate::pg::{Call, PgError, Returned, boundary, catalog, role, session};
-use crate::run::adoption::{self, Adoption};
-use crate::run::ownership::{self, ObjectKind};
-use crate::run::{Session, acts};
+use crate::run::Session;
+use crate::run::history::acts;
+use crate::run::maintenance::adoption::{self, Adoption};
+use crate::run::rights::{self, ObjectKind};
 use crate::store::owners;
 
 crate::pg::symbols::sql_functions! {
@@ -20,7 +21,7 @@ fn set_owner(call: &Call) -> Result<Returned, PgError> {
     let kind = ObjectKind::from_name(&call.required::<String>("kind")?)?;
     let id: String = call.required("id")?;
     let new = role::required(&call.required_name("role")?)?;
-    let former = ownership::set_owner(&mut Session::begin(), kind, &id, new)?;
+    let former = rights::set_owner(&mut Session::begin(), kind, &id, new)?;
     // The journal of an instance records it. Members of the role that had something else may see who took it.
     if let Some(former) = former.filter(|_| kind != ObjectKind::Instance) {
         let definition = (kind == ObjectKind::Definition).then_some(id.as_str());

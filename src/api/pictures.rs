@@ -17,7 +17,8 @@ use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role, zone};
-use crate::run::{publish, resume};
+use crate::run::definitions::publish;
+use crate::run::instances::resume;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::{definitions, history, owners, pauses};
 

@@ -13,8 +13,10 @@ use crate::error;
 use crate::pg::spi::Timestamp;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::schedule::{self, JobRequest, Settings};
-use crate::run::{Session, acts, timing};
+use crate::run::Session;
+use crate::run::history::acts;
+use crate::run::timers::schedule::{self, JobRequest, Settings};
+use crate::run::timers::timing;
 use crate::store::owners;
 
 sql_functions! {

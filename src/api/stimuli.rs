@@ -12,9 +12,12 @@ use crate::pg::args::Interval;
 use crate::pg::spi::Timestamp;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc};
-use crate::run::stimuli::{Delivery, KeepUntil, Stimulus};
-use crate::run::unheard::Sent;
-use crate::run::{Session, acts, deliver, replay, work};
+use crate::run::Session;
+use crate::run::call::work;
+use crate::run::events::stimuli::{Delivery, KeepUntil, Stimulus};
+use crate::run::events::unheard::Sent;
+use crate::run::events::{deliver, replay};
+use crate::run::history::acts;
 use crate::store::matching::{Correlation, Filter};
 use crate::store::queue;
 

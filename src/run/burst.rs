@@ -12,17 +12,25 @@ use crate::compiled::Compiled;
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind, warning};
 use crate::pg::spi::Timestamp;
-use crate::run::create::forget_deferred;
-use crate::run::host::SpiHost;
-use crate::run::notices::{tell_how_to_fire, warn_faulted};
-use crate::run::save::{BurstEnd, Consumed, RowBefore, RowState};
-use crate::run::session::{FollowUp, Publisher, RequestFault};
-use crate::run::{Session, abandoned, acts, child_report, continued, isolated, running, save};
+use crate::run::Session;
+use crate::run::burst::host::SpiHost;
+use crate::run::burst::save::{BurstEnd, Consumed, RowBefore, RowState};
+use crate::run::call::notices::{tell_how_to_fire, warn_faulted};
+use crate::run::call::session::{FollowUp, Publisher, RequestFault};
+use crate::run::call::{isolated, running};
+use crate::run::history::acts;
+use crate::run::instances::create::forget_deferred;
+use crate::run::instances::{abandoned, child_report, continued};
 use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::queue::WantedBookmark;
 use crate::store::{bookmarks, incidents, instances, matching, queue};
 use crate::{error, wake};
+
+pub mod consume;
+pub mod host;
+pub mod save;
+pub mod trim;
 
 /// Whether a fault is stored or given to the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

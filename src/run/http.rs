@@ -20,13 +20,17 @@ use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::deadline::{self, Deadline};
 use crate::pg::{PgError, interrupt, role};
+use crate::run::Session;
 use crate::run::burst::OnFault;
-use crate::run::claim::{self, Claim, Reason};
-use crate::run::{Session, paths, resume, running, start, version, work};
+use crate::run::call::{running, work};
+use crate::run::instances::claim::{self, Claim, Reason};
+use crate::run::instances::{resume, start, version};
 use crate::store::owners::Owner;
 use crate::store::routes::{self, Listener};
 use crate::store::triggers::TriggerRow;
 use crate::store::{instances, route};
+
+pub mod paths;
 
 /// How often a request looks for another bookmark when its own was used up while it waited for the instance.
 const ATTEMPTS: usize = 5;

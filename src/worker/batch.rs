@@ -8,7 +8,8 @@ use uuid::Uuid;
 use crate::pg::error::log;
 use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind, SharedState};
 use crate::pg::{PgError, catalog, process};
-use crate::run::{Session, due_bookmark, sweep};
+use crate::run::Session;
+use crate::run::timers::{due_bookmark, sweep};
 use crate::store::due::Due;
 
 /// Takes back the fires that an executor has not begun.

@@ -13,9 +13,10 @@ use crate::pg::error::log;
 use crate::pg::process;
 use crate::pg::shared::{self, Database, Executor, ExecutorState, Fire, FireKind, Process, SharedState};
 use crate::pg::{PgError, guc, session, top_level};
-use crate::run::command::{self, CommandClaim};
-use crate::run::queue_item::{MAX_ATTEMPTS, Swept};
-use crate::run::{Session, due_bookmark, sweep};
+use crate::run::Session;
+use crate::run::events::queue_item::{MAX_ATTEMPTS, Swept};
+use crate::run::timers::command::{self, CommandClaim};
+use crate::run::timers::{due_bookmark, sweep};
 use crate::store::{due, queue};
 use crate::worker::{SECOND, SLOTS_WANTED_FOR};
 

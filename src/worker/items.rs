@@ -25,7 +25,7 @@ use crate::clock;
 use crate::pg::shared::{self, FireKind, Said};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, catalog, cluster, process};
-use crate::run::missed;
+use crate::run::events::missed;
 use crate::store::due::{self, Due};
 use crate::store::identity::{self, Identity};
 use crate::store::{owners, queue};

@@ -8,7 +8,7 @@ use pgrx::pg_sys::Oid;
 use crate::pg::error::log;
 use crate::pg::shared::{self, Database, HasExtension, Process};
 use crate::pg::{PgError, catalog, guc, process};
-use crate::run::sweep;
+use crate::run::timers::sweep;
 use crate::worker::SECOND;
 use crate::worker::dispatcher::Dispatcher;
 use crate::worker::items::Items;

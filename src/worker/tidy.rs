@@ -5,7 +5,7 @@ use pgrx::pg_sys::Oid;
 use crate::pg::shared::{self, Database};
 use crate::pg::{PgError, catalog, process};
 use crate::run::Session;
-use crate::run::retention::{self, NextStep};
+use crate::run::maintenance::retention::{self, NextStep};
 use crate::store::identity::{self, Identity};
 
 /// About how many rows of each kind one step removes at the most.

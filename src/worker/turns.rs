@@ -10,7 +10,8 @@ use uuid::Uuid;
 
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, process};
-use crate::run::{Session, fire};
+use crate::run::Session;
+use crate::run::timers::fire;
 use crate::store::schedules;
 use crate::worker::SECOND;
 

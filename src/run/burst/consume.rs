@@ -1,0 +1,71 @@
+//! The burst that uses a bookmark up and begins there, whatever is resumed with it.
+
+use serde_json::Value;
+use workflow_engine::bookmark::Resumed;
+use workflow_engine::execution::{self, Delta};
+use workflow_engine::instance::{Instance, SubStatus};
+use workflow_engine::{Error, Host, Limits, Program, stimulus};
+
+use crate::compiled::Compiled;
+use crate::pg::{PgError, rows};
+use crate::run::Session;
+use crate::run::burst::save::{Consumed, RowState};
+use crate::run::burst::{self, OnFault, StoredBurst};
+use crate::run::call::running;
+use crate::run::instances::activation::reclaim_key;
+use crate::run::instances::create::START_BOOKMARK;
+use crate::run::instances::pending;
+use crate::run::tasks::opener;
+use crate::store::bookmarks::{self, Waiting};
+use crate::store::tasks::Answer;
+
+/// Uses the bookmark up with a burst that begins there, as `body` says. The caller holds the lock of the instance.
+pub fn use_up(
+    session: &mut Session,
+    waiting: &mut Waiting,
+    compiled: &Compiled,
+    answer: Answer<'_>,
+    on_fault: OnFault,
+    body: impl FnOnce(&Program, &mut Instance, &Resumed, &mut dyn Host, &Limits) -> Result<Delta, Error>,
+) -> Result<(), PgError> {
+    let starts = [START_BOOKMARK, stimulus::LIMIT].contains(&waiting.bookmark.activity_type.as_str());
+    let is_start = starts && waiting.row.instance.sub_status == SubStatus::Pending;
+    let is_taken = waiting.bookmark.auto_burn && (is_start || compiled.row.uses_sql);
+    if is_taken {
+        // A stimulus that the burst itself sends must not find the bookmark.
+        let _mark = running::Mark::set(waiting.row.instance.id);
+        let (now, may_be_held) = (session.timestamp(), waiting.is_locked);
+        rows::write(|writer| bookmarks::take(writer, &waiting.bookmark, may_be_held, now));
+    }
+    if is_start {
+        return pending::start_pending(session, waiting, compiled, on_fault);
+    }
+    // The time of a faulted instance ends it, and does not make it run again.
+    if waiting.bookmark.name != stimulus::RUN_TIMEOUT {
+        reclaim_key(&mut waiting.row, compiled)?;
+    }
+    if waiting.bookmark.name == stimulus::TIMEOUT {
+        opener::count_attempts(waiting, compiled);
+    }
+    let Waiting { resumed, row, bookmark, lease, is_locked, by_time, act, .. } = waiting;
+    let taking = Consumed { bookmark, lease, is_locked: *is_locked, answer, by_time: *by_time, is_taken };
+    let burst =
+        StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking), act: act.take() };
+    burst::run(session, burst, |program, instance, host, limits| body(program, instance, resumed, host, limits))?;
+    Ok(())
+}
+
+/// Resumes an instance at a bookmark with several inputs, one resume after the other in one burst. The caller holds the
+/// lock of the instance.
+pub fn resume_many(
+    session: &mut Session,
+    waiting: &mut Waiting,
+    compiled: &Compiled,
+    inputs: &[Option<&Value>],
+    on_fault: OnFault,
+) -> Result<(), PgError> {
+    let answer = Answer::Completed(inputs.first().copied().flatten(), None);
+    use_up(session, waiting, compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+        execution::resume_each(program, instance, resumed, inputs.iter().copied(), host, limits)
+    })
+}

@@ -1,0 +1,408 @@
+//! The engine's [`Host`], on SPI.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use workflow_engine::calendar::Zone;
+use workflow_engine::expression::{Rows, Scope, Take, shared_time};
+use workflow_engine::fault::shorten;
+use workflow_engine::host::{Function, Host, LogEntry};
+use workflow_engine::http::Request;
+use workflow_engine::instance::Instance;
+use workflow_engine::instance::compensation::{Record, Wanted};
+use workflow_engine::program::Activation;
+use workflow_engine::{Fault, NodeIx};
+
+use crate::access::{self, StartedAs, lending};
+use crate::compiled::{self, Compiled};
+use crate::pg::error::{catch, log_for_server, notice, unwind, warning};
+use crate::pg::role::RestrictedRights;
+use crate::pg::subtransaction::{Subtransaction, subtransaction};
+use crate::pg::{PgError, boundary, guc, interrupt, json, process, role, session, user_sql};
+use crate::run::http::paths::{self, Hold};
+use crate::run::instances::version;
+use crate::run::timers::timing;
+use crate::store::owners::Owner;
+use crate::store::{activity_types, bookmarks, compensations, instances, route};
+use crate::{error, functions};
+
+mod search_path;
+
+use crate::run::call::session::new_id;
+use crate::run::instances::activation::activation_key;
+use search_path::UserSearchPath;
+
+/// Characters of a message, and of attributes, that go into the server's log.
+const MAX_LOGGED: usize = 8 << 10;
+
+/// Characters of a category that go into the server's log.
+const MAX_CATEGORY: usize = 60;
+
+/// The host of one burst.
+pub struct SpiHost<'a> {
+    now: DateTime<Utc>,
+    instance: Uuid,
+    compiled: &'a Compiled,
+    step: Option<Subtransaction>,
+    /// Owner of the instance.
+    owner: Owner,
+    /// The definition that the burst last asked to start a child of, and its version.
+    child: Option<(String, Uuid)>,
+    /// The owner whose rights user SQL has, if not the caller's.
+    rights: Option<Owner>,
+    /// Whether a session asked for this burst, so that its search path can apply.
+    has_caller: bool,
+    /// The search path of user SQL, once it was computed.
+    search_path: OnceCell<UserSearchPath>,
+    /// The HTTP request that the burst serves.
+    request: Option<Rc<Request>>,
+    /// Errors of user SQL, whole; faults refer to them by position.
+    errors: Vec<PgError>,
+}
+
+impl<'a> SpiHost<'a> {
+    /// A host for one burst of an instance.
+    pub fn new(now: DateTime<Utc>, instance: Uuid, owner: &Owner, compiled: &'a Compiled) -> Self {
+        let rights = match compiled.row.definer {
+            true => Some(compiled.row.owner.clone()),
+            false => lending::is_served_restricted(owner).then(|| owner.clone()),
+        };
+        Self {
+            now,
+            instance,
+            compiled,
+            step: None,
+            owner: owner.clone(),
+            child: None,
+            rights,
+            has_caller: true,
+            search_path: OnceCell::new(),
+            request: None,
+            errors: Vec::new(),
+        }
+    }
+
+    /// A host that evaluates the triggers of a definition. A role that publishes or refreshes another role's definition
+    /// must not lend its rights to it: the SQL runs as the definition's owner, as that of an index function does.
+    pub fn indexing(now: DateTime<Utc>, compiled: &'a Compiled) -> Self {
+        let owner = &compiled.row.owner;
+        let rights = (compiled.row.definer || !owner.is_current()).then(|| owner.clone());
+        Self { rights, ..Self::new(now, Uuid::nil(), owner, compiled) }
+    }
+
+    /// Gives the burst a request. A request names a path, not a workflow, so it must not lend the caller's rights. The
+    /// SQL runs with the rights of the instance's owner, restricted as that of a definer, unless the caller is that
+    /// owner.
+    #[must_use]
+    pub fn serving(mut self, request: Rc<Request>, owner: &Owner) -> Self {
+        if self.rights.is_none() && !owner.is_current() {
+            self.rights = Some(owner.clone());
+        }
+        self.request = Some(request);
+        self
+    }
+
+    /// Notes that the burst has no caller: a worker runs it.
+    #[must_use]
+    pub fn without_caller(mut self) -> Self {
+        self.has_caller = false;
+        self
+    }
+
+    /// Undoes the step that an error left open.
+    pub fn abandon(&mut self) {
+        if let Some(step) = self.step.take() {
+            step.roll_back();
+        }
+    }
+
+    /// The error behind a fault, with all that PostgreSQL knew about it.
+    pub fn original(&self, fault: &Fault) -> PgError {
+        fault
+            .original
+            .and_then(|position| self.errors.get(usize::try_from(position).ok()?).cloned())
+            .unwrap_or_else(|| error::fault(fault))
+    }
+
+    /// Runs user SQL with the rights that the definition asks for. If it fails, the open step undoes it; outside a step
+    /// it has a subtransaction of its own.
+    fn user<R>(&mut self, body: impl FnOnce() -> R) -> Result<R, Fault> {
+        let rights = self.rights.clone();
+        let lacks_caller = !self.has_caller || rights.is_some();
+        let search_path = self.search_path.get_or_init(|| UserSearchPath::of(self.compiled, lacks_caller)).clone();
+        session::note_user_sql();
+        let with_rights = || match &rights {
+            None if process::is_engine() => {
+                unwind(PgError::new("42501", "cannot run user SQL with the rights of a worker"))
+            }
+            None => boundary::around(|| search_path.during(body)),
+            Some(owner) => {
+                let role = owner.role().unwrap_or_else(|| {
+                    unwind(
+                        PgError::new(
+                            "42704",
+                            format!("role \"{}\", the owner of the definition, does not exist", owner.name),
+                        )
+                        .hint("Its SQL runs with the owner's rights."),
+                    )
+                });
+                RestrictedRights::during(role, &search_path.restricted(), body)
+            }
+        };
+        let outcome = if self.step.is_some() { catch(with_rights) } else { subtransaction(with_rights) };
+        outcome.map_err(|caught| {
+            let hint = search_path.hint(&caught, rights.as_ref());
+            let fault = self.fault(caught);
+            Fault { hint, ..fault }
+        })
+    }
+
+    /// The version of a definition that an instance runs which this one starts.
+    fn startable(&mut self, definition_id: &str, input: &Map<String, Value>, how: StartedAs) -> Result<Uuid, Fault> {
+        let version = match &self.child {
+            Some((id, version)) if id == definition_id => *version,
+            _ => {
+                let version =
+                    version::for_started(definition_id, &self.owner, how).map_err(|error| self.fault(error))?;
+                self.child = Some((definition_id.to_owned(), version));
+                version
+            }
+        };
+        let compiled = compiled::of_version(version).map_err(|error| self.fault(error))?;
+        let parent = &self.compiled.row;
+        access::child::require_named(parent, &compiled.row, how)
+            .and_then(|()| access::require_trusted(&self.owner, parent, &compiled, how))
+            .map_err(|error| self.fault(error))?;
+        Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, json::copy_members(input))?;
+        Ok(version)
+    }
+
+    /// Whether the owner of this instance may read another instance, so that a fault may name that.
+    fn owner_may_read(&self, instance: Uuid) -> bool {
+        self.owner.role().is_some_and(|role| access::instance::may_see(role, instance).unwrap_or(false))
+    }
+
+    fn fault(&mut self, caught: PgError) -> Fault {
+        if caught.is_never_an_incident() {
+            unwind(caught);
+        }
+        let fault = error::as_fault(&caught, self.errors.len() as u64);
+        self.errors.push(caught);
+        fault
+    }
+}
+
+impl Host for SpiHost<'_> {
+    fn now(&self) -> DateTime<Utc> {
+        self.now
+    }
+
+    fn new_id(&mut self) -> Uuid {
+        new_id(self.now)
+    }
+
+    fn random(&mut self) -> u64 {
+        Uuid::new_v4().as_u64_pair().1
+    }
+
+    fn check_role(&mut self, name: &str) -> Result<(), Fault> {
+        role::required(name).map(drop).map_err(|error| Fault::new(&error.sqlstate, error.message))
+    }
+
+    fn has_bookmark(&mut self, id: Uuid) -> bool {
+        bookmarks::is_of_another(id, self.instance)
+    }
+
+    fn check_interrupts(&mut self) {
+        interrupt::check();
+        if shared_time::is_short() {
+            unwind(PgError::new("54000", "scripts of other owners in this call exceeded workflow.javascript_timeout"));
+        }
+    }
+
+    fn begin_step(&mut self) {
+        debug_assert!(self.step.is_none(), "steps do not nest");
+        self.step = Some(Subtransaction::begin());
+    }
+
+    fn end_step(&mut self, keep: bool) {
+        match (self.step.take(), keep) {
+            (Some(step), true) => step.release(),
+            (Some(step), false) => step.roll_back(),
+            (None, _) => {}
+        }
+    }
+
+    fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault> {
+        let outcome = self.user(|| user_sql::run(statement, parameters))?;
+        Ok(Rows { rows: outcome.rows, count: outcome.count })
+    }
+
+    fn sql_inferred(&mut self, statement: &str, parameters: &[Value], take: Take) -> Result<Rows, Fault> {
+        let outcome = self.user(|| user_sql::run_inferred(statement, parameters, take))?;
+        Ok(Rows { rows: outcome.rows, count: outcome.count })
+    }
+
+    fn sql_value(&mut self, expression: &str, scope: &dyn Scope) -> Result<Value, Fault> {
+        self.user(|| {
+            user_sql::value(expression, |name| {
+                let value = match name {
+                    "input" => scope.inputs(),
+                    "variables" => variables(scope),
+                    "outputs" => scope.outputs(),
+                    "result" => scope.last_result().unwrap_or_default(),
+                    "instance" => scope.instance(),
+                    "correlation_id" => scope.correlation_id().map_or(Value::Null, Value::String),
+                    _ => Value::Null,
+                };
+                // The values are copied, which can take long.
+                interrupt::check();
+                value
+            })
+        })
+    }
+
+    fn call(&mut self, function: Function<'_>, context: &Value) -> Result<Value, Fault> {
+        match function {
+            Function::Handler(type_name) => {
+                let found = registered(type_name)?;
+                self.user(|| functions::handle(type_name, &found, context))
+            }
+            Function::Callback(callback) => self.user(|| functions::call_back(callback, context)),
+        }
+    }
+
+    fn payloads(&mut self, type_name: &str, context: &Value) -> Result<Vec<Value>, Fault> {
+        let found = registered(type_name)?;
+        match found.payloads {
+            Some(function) => self.user(|| functions::payloads(type_name, &function, &found.owner, context)),
+            None => Ok(vec![Value::Null]),
+        }
+    }
+
+    fn check_key(&mut self, correlation_id: Option<&str>) -> Result<(), Fault> {
+        route::require_in_burst(correlation_id).map_err(|error| self.fault(error))
+    }
+
+    fn correlate(&mut self, correlation_id: Option<&str>) -> Result<(), Fault> {
+        let program = &self.compiled.program;
+        if !matches!(program.options.activation, Activation::Correlated | Activation::CorrelatedSingleton) {
+            return Ok(());
+        }
+        let key = activation_key(self.compiled, correlation_id);
+        let instance = self.instance;
+        let outcome = subtransaction(|| instances::set_key(instance, key.as_deref(), correlation_id));
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(caught) if caught.sqlstate == "23505" => {
+                let holder = key.as_deref().and_then(instances::holder);
+                Err(taken(correlation_id, holder.filter(|holder| self.owner_may_read(*holder))))
+            }
+            Err(caught) => Err(self.fault(caught)),
+        }
+    }
+
+    fn child_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        self.startable(definition_id, input, StartedAs::Child)
+    }
+
+    fn continuation_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        self.startable(definition_id, input, StartedAs::Successor)
+    }
+
+    fn has_children(&mut self) -> bool {
+        instances::has_running_children(self.instance)
+    }
+
+    fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
+        timing::zone(name)
+    }
+
+    fn request(&self) -> Option<Rc<Request>> {
+        self.request.clone()
+    }
+
+    fn claim_endpoint(&mut self, payload: &Value) -> Result<(), Fault> {
+        paths::claim(&self.compiled.row.owner, Some(payload), Hold::Look).map_err(|error| self.fault(error))
+    }
+
+    fn store_record(&mut self, record: &Record) {
+        compensations::insert(&self.compiled.program, &self.instance, record, self.now.into());
+    }
+
+    fn move_records(&mut self, from: u32, to: u32) -> u64 {
+        compensations::give(&self.instance, from, to)
+    }
+
+    fn find_record(&mut self, wanted: Wanted) -> Option<Record> {
+        let found = compensations::find(&self.compiled.program, &self.instance, wanted);
+        found.unwrap_or_else(|failed| unwind(error::records(failed, self.instance)))
+    }
+
+    fn remove_record(&mut self, number: u32) {
+        compensations::delete(&self.instance, number);
+    }
+
+    fn list_records(&mut self, at_most: usize) -> (Vec<NodeIx>, u64) {
+        let found = compensations::list(&self.compiled.program, &self.instance, at_most);
+        found.unwrap_or_else(|failed| unwind(error::records(failed, self.instance)))
+    }
+
+    fn remove_records(&mut self) {
+        compensations::delete_all(&self.instance);
+    }
+
+    fn write_line(&mut self, text: &str) {
+        if guc::write_line_notice() && access::instance::may_read(role::current(), &self.owner, self.compiled) {
+            notice(PgError::new("00000", text));
+        }
+    }
+
+    fn warn(&mut self, message: &str) {
+        let id = self.instance;
+        if access::instance::may_read(role::current(), &self.owner, self.compiled) {
+            warning(PgError::new("01000", format!("workflow instance {id}: {message}")));
+        }
+    }
+
+    fn log(&mut self, entry: &LogEntry) {
+        if !guc::log_min_level().admits(entry.level) {
+            return;
+        }
+        let (category, text) = (shorten(&entry.category, MAX_CATEGORY), shorten(&entry.message, MAX_LOGGED));
+        let message = format!("workflow log: {} ({category}): {text}", entry.level.name());
+        let mut detail = format!("Definition \"{}\", instance {}", self.compiled.row.definition_id, self.instance);
+        if !entry.attributes.is_null() {
+            detail = format!("{detail}, attributes {}", shorten(&json::text(&entry.attributes), MAX_LOGGED));
+        }
+        log_for_server(PgError::new("00000", message).detail(format!("{detail}.")));
+    }
+}
+
+fn variables(scope: &dyn Scope) -> Value {
+    let named = scope.variable_names().into_iter().map(|name| {
+        interrupt::check();
+        let value = scope.variable(&name).unwrap_or_default();
+        (name, value)
+    });
+    Value::Object(named.collect())
+}
+
+fn registered(type_name: &str) -> Result<activity_types::ActivityType, Fault> {
+    activity_types::find(type_name).ok_or_else(|| {
+        Fault::new("42704", format!("activity type \"{type_name}\" does not exist"))
+            .hint("Register it with wf_register_activity.")
+    })
+}
+
+fn taken(correlation_id: Option<&str>, holder: Option<Uuid>) -> Fault {
+    let id = correlation_id.unwrap_or_default();
+    let fault = Fault::new("23505", format!("correlation id \"{id}\" is taken by another running instance"));
+    match holder {
+        Some(holder) => fault.detail(format!("Running workflow instance: {holder}.")),
+        None => fault,
+    }
+}

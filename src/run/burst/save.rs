@@ -1,0 +1,337 @@
+//! Writing what a burst changed into the tables.
+
+use uuid::Uuid;
+use workflow_engine::Bookmark;
+use workflow_engine::execution::{Delta, NewTask, activity_instance_id};
+use workflow_engine::instance::compensation::Ending;
+use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
+use workflow_engine::journal::{Act, ActKind};
+use workflow_engine::stimulus;
+
+use crate::clock;
+use crate::compiled::Compiled;
+use crate::pg::error::unwind;
+use crate::pg::rows::{self, Writer};
+use crate::pg::spi::Timestamp;
+use crate::pg::{guc, memory};
+use crate::run::Session;
+use crate::run::burst::trim;
+use crate::run::instances::activation::activation_key;
+use crate::run::instances::admission;
+use crate::run::tasks::limits;
+use crate::store::assignments::Assignment;
+use crate::store::instances::InstanceRow;
+use crate::store::leases::Lease;
+use crate::store::tasks::Answer;
+use crate::store::{bookmarks, due, identity, incidents, instances, journal, pauses, queue, schedules, tasks};
+
+/// Whether the instance's row exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowState {
+    /// Not yet: it is inserted when the burst has ended.
+    New {
+        /// Whether its id or activation key may be taken.
+        may_be_taken: bool,
+    },
+    /// Locked by this transaction.
+    Stored,
+}
+
+/// How a burst ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum BurstEnd {
+    /// What it changed is in the tables. What it set off is still to be done, as follow-ups of the call.
+    Saved,
+    /// Not saved: the id or activation key of a new instance is taken. Nothing is left of the instance.
+    Taken,
+    /// Not saved: the burst turned away the request that it served. The caller undoes what the burst did.
+    TurnedAway,
+}
+
+/// A bookmark that is being used up.
+#[derive(Clone, Copy)]
+pub struct Consumed<'a> {
+    /// The bookmark as it was read under the lock of its instance.
+    pub bookmark: &'a Bookmark,
+    /// How workers stand to its task, if it has one.
+    pub lease: &'a Lease,
+    /// Whether its row is locked.
+    pub is_locked: bool,
+    /// How its task ends then.
+    pub answer: Answer<'a>,
+    /// Whether it is resumed because it was due.
+    pub by_time: bool,
+    /// Whether its row is gone already. Otherwise the save takes the row if it has `auto_burn`, and leaves any other.
+    pub is_taken: bool,
+}
+
+/// The stored row before the burst.
+pub struct RowBefore {
+    /// The key by which it excluded other instances; `None`: it excluded none.
+    pub activation_key: Option<String>,
+    /// Bookmarks that are stored for it.
+    pub bookmarks: u32,
+    /// Whether it ever had an incident.
+    pub faulted: bool,
+    /// Executions that were faulted, if it ever had an incident.
+    pub faults: Vec<Uuid>,
+    /// Whether the instance was faulted, so that none of its bookmarks was fired.
+    pub was_held: bool,
+}
+
+impl RowBefore {
+    /// What is to be remembered of a row.
+    pub fn of(row: &InstanceRow) -> Self {
+        let instance = &row.instance;
+        let faulted = instance.incident_count > 0;
+        Self {
+            activation_key: row.activation_key.clone(),
+            bookmarks: instance.state.bookmarks(),
+            faulted,
+            faults: if faulted { faulted_executions(instance) } else { Vec::new() },
+            was_held: instance.sub_status == SubStatus::Faulted,
+        }
+    }
+}
+
+/// Saves what a burst changed and says whether anything is in the queue. `None`: nothing was saved.
+pub fn save(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    state: RowState,
+    before: &RowBefore,
+    delta: &Delta,
+    resumed: Option<Consumed<'_>>,
+    mut act: Option<&mut Act>,
+) -> Option<bool> {
+    memory::room_to_save();
+    if let Some(act) = act.as_deref_mut() {
+        name_subject(act, delta, resumed);
+    }
+    let act = act.as_deref();
+    let seq = journal::take_rows(&mut row.instance, act, delta.events.len());
+    row.activation_key = match row.instance.sub_status {
+        // What is about to end keeps the key that it has. One that was faulted may have lost it to another instance.
+        SubStatus::Suspended if row.instance.state.ending() != Ending::None => before.activation_key.clone(),
+        SubStatus::Pending | SubStatus::Executing | SubStatus::Suspended => {
+            activation_key(compiled, row.instance.correlation_id.as_deref())
+        }
+        SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => None,
+    };
+    trim::trim(session, &row.instance.id, &mut row.instance.state, &compiled.program.options.journal, seq);
+    let resumed = clear(session, row, before, delta, resumed);
+    let now = session.timestamp();
+    if state == (RowState::New { may_be_taken: true }) && !instances::insert_unless_taken(row, now) {
+        return None;
+    }
+    let opened: Vec<Lease> = delta.tasks.iter().map(unclaimed).collect();
+    let has_queue = rows::write(|writer| {
+        write_instance(writer, row, state, before, delta, now);
+        write_bookmarks(writer, row, delta, &opened, now);
+        write_resumed(writer, row, delta, resumed, now);
+        let has_queue = queue::has_any(writer);
+        write_tasks(writer, row, delta, resumed, act, now);
+        journal::append(writer, &row.instance.id, seq, act, &delta.events, now);
+        has_queue
+    });
+    limits::note_opened(&delta.tasks, compiled.row.owner.id);
+    clear_due(row, delta, resumed);
+    pauses::hold_if_paused(&row.instance, row.paused_at, row.instance.has_ended(), now);
+    if !delta.tasks.is_empty() {
+        // A copy of this database must not give out the same tasks.
+        identity::claim();
+    }
+    if guc::notify_tasks() && !delta.tasks.is_empty() {
+        tasks::announce();
+    }
+    save_incidents(session, row, before, delta);
+    admission::note_end(&row.instance, compiled);
+    if let Some(schedule) = row.schedule_id
+        && row.instance.sub_status.status() == Status::Finished
+    {
+        schedules::ended(schedule, session.timestamp());
+    }
+    Some(has_queue)
+}
+
+/// Removes what the burst ended. This comes before new rows are written, because an execution that ran again may have
+/// new bookmarks. The resumed bookmark is taken first then.
+fn clear<'a>(
+    session: &Session,
+    row: &InstanceRow,
+    before: &RowBefore,
+    delta: &Delta,
+    mut resumed: Option<Consumed<'a>>,
+) -> Option<Consumed<'a>> {
+    let instance = &row.instance;
+    if let Some(taking) = resumed.filter(|taking| taking.bookmark.name == stimulus::LEASE) {
+        tasks::fail_of(&taking.bookmark.activity_instance_id, &instance.id, session.timestamp());
+    }
+    let own = resumed.map(|taking| taking.bookmark.id);
+    let burned: Vec<Uuid> = delta.burned.iter().copied().filter(|id| Some(*id) != own).collect();
+    // If the only stored bookmark is the one that the resume uses up, there is nothing to clear.
+    let others = before.bookmarks > u32::from(resumed.is_some_and(|taking| taking.bookmark.auto_burn));
+    let all = delta.clear_all && others;
+    let correlates = delta.changed.correlation_id && others;
+    if !all && !correlates && burned.is_empty() && delta.cleared.is_empty() {
+        return resumed;
+    }
+    if let Some(taking) = &mut resumed
+        && taking.bookmark.auto_burn
+        && !taking.is_taken
+        && !delta.keep_resumed
+    {
+        rows::write(|writer| bookmarks::take(writer, taking.bookmark, taking.is_locked, session.timestamp()));
+        taking.is_taken = true;
+    }
+    limits::note_ends_of(instance.id);
+    if !burned.is_empty() {
+        bookmarks::delete(&burned);
+    }
+    if all {
+        bookmarks::delete_all(instance.id);
+    } else if !delta.cleared.is_empty() {
+        bookmarks::delete_of_activities(instance.id, &delta.cleared);
+    }
+    if correlates {
+        bookmarks::correlate(instance.id, instance.correlation_id.as_deref());
+        tasks::correlate(instance.id, instance.correlation_id.as_deref());
+    }
+    tasks::close_orphans(instance.id, own, session.timestamp());
+    resumed
+}
+
+/// Writes the instance, unless it has been inserted already.
+fn write_instance(
+    writer: &mut Writer,
+    row: &InstanceRow,
+    state: RowState,
+    before: &RowBefore,
+    delta: &Delta,
+    now: Timestamp,
+) {
+    match state {
+        RowState::New { may_be_taken: true } => {}
+        RowState::New { may_be_taken: false } => instances::insert(writer, row, now),
+        RowState::Stored => {
+            // A schedule shows how long its runs took, so the end of a run is read from the clock.
+            let ended = if row.schedule_id.is_some() { clock::now().into() } else { now };
+            instances::update(writer, row, &delta.changed, before.activation_key.as_deref(), ended);
+        }
+    }
+}
+
+/// Writes the new bookmarks of the instance. `opened` has the leases of its new tasks.
+fn write_bookmarks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, opened: &[Lease], now: Timestamp) {
+    // Both are in the order in which they were made.
+    let mut tasks = delta.tasks.iter().zip(opened).peekable();
+    let other = Lease::default();
+    for bookmark in &delta.created {
+        let task = tasks.next_if(|(task, _)| task.bookmark_id == bookmark.id);
+        bookmarks::insert(writer, bookmark, task.map_or(&other, |(_, lease)| lease), &row.instance, now);
+    }
+    debug_assert!(tasks.next().is_none(), "each task has a bookmark");
+}
+
+/// A task that workers may claim at once.
+fn unclaimed(task: &NewTask) -> Lease {
+    // A role may have been dropped since the activity asked for it.
+    let assignment = task.for_people.as_ref().map(|given| Assignment::of(given).unwrap_or_else(|error| unwind(error)));
+    Lease {
+        priority: task.priority,
+        attempt: i32::try_from(task.attempts).unwrap_or(i32::MAX),
+        assignment: assignment.flatten(),
+        ..Lease::default()
+    }
+}
+
+/// Uses the resumed bookmark up, or inserts it again if its activity faulted.
+fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>, now: Timestamp) {
+    let Some(Consumed { bookmark, lease, is_locked, is_taken, .. }) = resumed else { return };
+    match (delta.keep_resumed, is_taken) {
+        (false, false) if bookmark.auto_burn => bookmarks::take(writer, bookmark, is_locked, now),
+        (true, true) if is_locked => {
+            bookmarks::insert(writer, bookmark, lease, &row.instance, now);
+        }
+        // A worker may have claimed the task since it was read, and given it back: an older token must not count again.
+        (true, true) => {
+            let given_back = Lease { token: None, until: None, worker: None, ..lease.clone() };
+            bookmarks::insert(writer, bookmark, &given_back, &row.instance, now);
+        }
+        _ => {}
+    }
+}
+
+/// Clears the due time of a bookmark that time resumed and that stays: it has fired, and waits for a call from now on.
+/// A bookmark of a faulted instance stays due, in case the instance is retried.
+fn clear_due(row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) {
+    let Some(Consumed { bookmark, by_time: true, .. }) = resumed else { return };
+    let stays = delta.keep_resumed || !bookmark.auto_burn;
+    if stays && row.instance.sub_status != SubStatus::Faulted {
+        due::clear(bookmark.id);
+    }
+}
+
+/// Names the resumed bookmark in an act whose row has no event that names it.
+fn name_subject(act: &mut Act, delta: &Delta, resumed: Option<Consumed<'_>>) {
+    let bookmark = resumed.filter(|_| act.kind != ActKind::Start).map(|taking| taking.bookmark.id);
+    if bookmark.is_some() && delta.events.iter().all(|event| event.bookmark_id != bookmark) {
+        act.subject = bookmark;
+    }
+}
+
+/// Closes the resumed task and opens the new ones.
+fn write_tasks(
+    writer: &mut Writer,
+    row: &InstanceRow,
+    delta: &Delta,
+    resumed: Option<Consumed<'_>>,
+    act: Option<&Act>,
+    now: Timestamp,
+) {
+    if let Some(taking) = resumed.filter(|taking| bookmarks::is_task(taking.bookmark) && !delta.keep_resumed) {
+        let by = act.map(|act| &act.by);
+        tasks::close(writer, &taking.bookmark.id, taking.lease, taking.answer, by, now);
+        limits::note_end(bookmarks::task_name(taking.bookmark), taking.lease);
+    }
+    let instance = &row.instance;
+    for task in &delta.tasks {
+        tasks::insert(writer, task, &instance.id, instance.correlation_id.as_deref(), now);
+    }
+}
+
+fn save_incidents(session: &mut Session, row: &InstanceRow, before: &RowBefore, delta: &Delta) {
+    let now = session.timestamp();
+    if before.faulted {
+        // An execution that was retried and faulted again has a new incident; the old one is resolved.
+        let again: Vec<Uuid> = delta.incidents.iter().map(|incident| incident.activity_instance_id).collect();
+        let mut still = faulted_executions(&row.instance);
+        still.retain(|execution| !again.contains(execution));
+        if is_ended_by_fault(&row.instance) {
+            // The incident that ended the run stays open: nothing runs that activity again.
+            let gone: Vec<Uuid> = before.faults.iter().copied().filter(|fault| !still.contains(fault)).collect();
+            incidents::resolve_of(row.instance.id, &gone, now);
+        } else {
+            incidents::resolve(row.instance.id, &still, now);
+        }
+    }
+    for incident in &delta.incidents {
+        let id = session.new_id();
+        incidents::insert(id, row.instance.id, incident, now);
+    }
+}
+
+/// Whether a fault has ended the run, and what it had done is or was compensated.
+fn is_ended_by_fault(instance: &Instance) -> bool {
+    instance.has_failed() || instance.state.ending() == Ending::Faulted
+}
+
+/// Faulted executions of an instance.
+fn faulted_executions(instance: &Instance) -> Vec<Uuid> {
+    let contexts = instance.state.contexts.iter();
+    contexts
+        .filter(|(_, context)| context.status == ActivityStatus::Faulted)
+        .map(|(sequence, _)| activity_instance_id(instance.id, *sequence))
+        .collect()
+}

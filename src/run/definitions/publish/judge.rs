@@ -1,0 +1,293 @@
+//! Judging a document before it is stored. Nothing is stored, and no SQL of the document is run.
+
+use std::rc::Rc;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use workflow_engine::calendar::Zone;
+use workflow_engine::definition::{
+    self, ActivityTypes, Judged, PersonText, Problem, ProblemKind, SqlText, WorkflowReference,
+};
+use workflow_engine::execution::ForPeople;
+use workflow_engine::expression::{Rows, Scope, Take};
+use workflow_engine::host::{Function, Host};
+use workflow_engine::program::SearchPath;
+use workflow_engine::{Fault, Program, trigger};
+
+use super::storing::refuse_long;
+use crate::access;
+use crate::compiled::{self, Registered};
+use crate::pg::error::warning;
+use crate::pg::membership::is_superuser;
+use crate::pg::{PgError, guc, interrupt, json, parse, role, session, user_sql};
+use crate::run::Session;
+use crate::run::call::session::new_id;
+use crate::run::definitions::built_in;
+use crate::run::definitions::link::Linker;
+use crate::run::timers::timing;
+use crate::store::activity_types;
+use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
+use crate::store::links::Link;
+
+/// Everything that `define` would refuse or warn of, as far as it depends on the document alone. The owner of the id,
+/// and what other definitions have taken, are not checked.
+pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgError> {
+    if let Err(error) = refuse_large(document) {
+        return Ok(vec![problem(ProblemKind::TooLarge, "", error)]);
+    }
+    let identity = definition::identity(document).ok();
+    let mut found = Vec::new();
+    if let Some(Err(error)) = identity.as_ref().map(|identity| refuse_reserved(&identity.definition_id)) {
+        found.push(problem(ProblemKind::Invalid, "/definitionId", error));
+    }
+    let latest = identity.as_ref().and_then(|identity| definitions::latest(&identity.definition_id));
+    if let (None, Some(identity)) = (&latest, &identity)
+        && let Err(error) = refuse_long(&identity.definition_id)
+    {
+        found.push(problem(ProblemKind::TooLarge, "/definitionId", error));
+    }
+    let linker = Linker::new(latest.as_ref().map(|latest| latest.owner.clone()));
+    let mut judged = judge(document, &linker, false, latest.as_ref())?;
+    linker.into_links()?;
+    if is_stored(document, latest.as_ref())? {
+        found.append(&mut doubts(&mut judged));
+    } else {
+        found.extend(found_in(session, judged).1);
+    }
+    Ok(found)
+}
+
+/// Judges a document. Content that a version of the definition had before is read by the rules of then, if those of now
+/// refuse it: it must stay possible to return to that version.
+pub fn judge(
+    document: &Value,
+    types: &dyn ActivityTypes,
+    allow_unknown: bool,
+    latest: Option<&DefinitionRow>,
+) -> Result<Judged, PgError> {
+    let judged = compiled::judge(document, types, allow_unknown);
+    let (Err(_), Some(latest)) = (&judged.program, latest) else { return Ok(judged) };
+    for row in definitions::all(&latest.definition_id) {
+        if !row.is_draft && definition::same_content(&definitions::whole(row.id)?.document, document) {
+            return Ok(compiled::judge_stored(document, types));
+        }
+    }
+    Ok(judged)
+}
+
+/// Refuses a document with the id of a built-in definition (42710).
+pub fn refuse_reserved(definition_id: &str) -> Result<(), PgError> {
+    let Some(built_in) = built_in::find(definition_id) else { return Ok(()) };
+    Err(PgError::new("42710", format!("workflow definition \"{definition_id}\" is built in")).detail(built_in.purpose))
+}
+
+/// Refuses a document of more bytes than `workflow.max_definition_size` allows (54000).
+pub fn refuse_large(document: &Value) -> Result<(), PgError> {
+    let (size, limit) = (json::text(document).len(), guc::max_definition_size());
+    if size <= limit {
+        return Ok(());
+    }
+    Err(PgError::new("54000", "workflow definition is too large")
+        .detail(format!("It has {size} bytes; the limit is {limit}."))
+        .hint("Raise workflow.max_definition_size."))
+}
+
+/// Whether an activity type that was unknown is a workflow by now, so that the same content means something else.
+pub fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> bool {
+    let linker = Linker::new(Some(latest.owner.clone()));
+    let settled = |reference: &WorkflowReference| links.iter().any(|link| link.reference == *reference);
+    let found = definition::references(document, &Registered).into_iter();
+    found
+        .filter(|(_, reference)| !settled(reference))
+        .any(|(_, reference)| matches!(linker.workflow(&reference), Ok(Some(_))))
+}
+
+/// The program of a document that was judged, if it compiles, and all problems.
+pub fn found_in(session: &Session, mut judged: Judged) -> (Option<Program>, Vec<Problem>) {
+    let doubts = doubts(&mut judged);
+    let Judged { program, triggers, .. } = judged;
+    let (program, mut found) = match program {
+        Ok(program) => {
+            let found = unindexable(session, &program, triggers);
+            (Some(program), found)
+        }
+        Err(problems) => (None, problems),
+    };
+    found.extend(doubts);
+    (program, found)
+}
+
+/// What an error says, as a problem of a document.
+pub fn problem(kind: ProblemKind, path: &str, error: PgError) -> Problem {
+    let detail = error.detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+    Problem { path: path.to_owned(), message: format!("{}{detail}", error.message), kind, near: None }
+}
+
+/// Whether the caller's own latest version has the same content. `define` returns that version then, and judges
+/// nothing.
+fn is_stored(document: &Value, latest: Option<&DefinitionRow>) -> Result<bool, PgError> {
+    let is_own = |latest: &&DefinitionRow| !latest.is_draft && access::is_member(role::current(), &latest.owner);
+    let Some(latest) = latest.filter(is_own) else {
+        return Ok(false);
+    };
+    let WholeDefinition { links, document: stored, .. } = definitions::whole(latest.id)?;
+    Ok(definition::same_content(&stored, document) && !finds_more(document, latest, &links))
+}
+
+/// Triggers whose payload cannot be computed. A trigger that needs SQL or a function of a registered type is not
+/// checked.
+fn unindexable(session: &Session, program: &Program, triggers: Vec<(workflow_engine::NodeIx, String)>) -> Vec<Problem> {
+    let failed = triggers.into_iter().filter_map(|(ix, path)| {
+        let mut host = Dry { now: session.now, was_asked: false };
+        let fault = trigger::check(program, ix, &mut host, &session.limits).err().filter(|_| !host.was_asked)?;
+        let message = format!("trigger \"{}\" cannot be indexed: {}", program.node(ix).id, fault.message);
+        Some(Problem { path, message, kind: ProblemKind::Invalid, near: None })
+    });
+    failed.collect()
+}
+
+/// What does not keep a document from being stored: the warnings of the reader, and what this server says of the SQL
+/// and the people in it.
+pub fn doubts(judged: &mut Judged) -> Vec<Problem> {
+    let mut found = std::mem::take(&mut judged.warnings);
+    // With a path of its own, the SQL finds tables that this session does not see.
+    let has_own_path = matches!(&judged.program, Ok(program) if program.options.search_path != SearchPath::Unset);
+    // A function such as wf_validate sets a path for itself.
+    let sees_tables = !has_own_path && session::search_path_names() != ["pg_catalog", "pg_temp"];
+    found.extend(judged.sql.iter().filter_map(|sql| doubt_of_sql(sql, sees_tables)));
+    found.extend(judged.people.iter().filter_map(doubt_of_person));
+    found
+}
+
+/// Warns of problems that do not keep a definition from being stored.
+pub fn warn(found: &[Problem]) {
+    if !found.is_empty() {
+        warning(crate::error::doubtful(found));
+    }
+}
+
+/// Warns of activity types that were unknown when the definition was last stored, and that belong to another role now.
+/// Types of a superuser cause no warning, because every role may use them.
+pub fn warn_of_others(row: &DefinitionRow, was_unknown: &[String], links: &[Link]) -> Result<(), PgError> {
+    for name in was_unknown {
+        let link = links.iter().find(|link| link.reference.type_name == *name);
+        let owner = match link {
+            Some(link) => Some(definitions::by_id(link.uses)?.owner),
+            None => activity_types::find(name).map(|known| known.owner),
+        };
+        if let Some(owner) = owner.filter(|owner| owner.id != row.owner.id && !owner.role().is_some_and(is_superuser)) {
+            let title = owner.title();
+            warning(
+                PgError::new("01000", format!("activity type \"{name}\" now belongs to role \"{title}\""))
+                    .detail(format!(
+                        "It was unknown when workflow definition \"{}\" was last stored.",
+                        row.definition_id
+                    ))
+                    .hint("If the definition means another activity type, name that type."),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// SQL that this server's parser refuses, or that names a table which does not exist. It is only a warning, because the
+/// SQL may be meant for another server, and the table may be made later.
+fn doubt_of_sql(SqlText { path, text, is_statement }: &SqlText, sees_tables: bool) -> Option<Problem> {
+    let statement = if *is_statement { text.clone() } else { user_sql::query_of(text) };
+    let message = match parse::count(&statement) {
+        Ok(1) if sees_tables => match user_sql::analyze(&statement) {
+            Err(error) if matches!(error.sqlstate.as_str(), "42P01" | "3F000") => format!("SQL: {}", error.message),
+            _ => return None,
+        },
+        Ok(1) => return None,
+        Ok(0) => "SQL has no statement".to_owned(),
+        Ok(_) => "SQL has more than one statement".to_owned(),
+        Err(error) => format!("SQL does not parse: {}", error.message),
+    };
+    Some(Problem::warning(path.clone(), message))
+}
+
+/// A role that does not exist yet, or a label that is probably meant as a role.
+fn doubt_of_person(PersonText { path, text }: &PersonText) -> Option<Problem> {
+    let message = match text.strip_prefix(ForPeople::ROLE) {
+        // That "role:" names no role is an error of the engine.
+        Some(name) if !name.is_empty() && role::by_name(name).is_none() => format!("role \"{name}\" does not exist"),
+        Some(_) => return None,
+        None if role::by_name(text).is_some() => {
+            format!("\"{text}\" is a label of the application, not a role: write \"role:{text}\" for the role")
+        }
+        None => return None,
+    };
+    Some(Problem::warning(path.clone(), message))
+}
+
+/// A host for expressions that have no effects: it runs no SQL.
+struct Dry {
+    now: DateTime<Utc>,
+    /// Whether an expression needed something that this host refuses.
+    was_asked: bool,
+}
+
+impl Dry {
+    fn refuse<T>(&mut self) -> Result<T, Fault> {
+        self.was_asked = true;
+        Err(Fault::new("0A000", "no SQL is run here"))
+    }
+}
+
+impl Host for Dry {
+    fn now(&self) -> DateTime<Utc> {
+        self.now
+    }
+
+    fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
+        timing::zone(name)
+    }
+
+    fn new_id(&mut self) -> Uuid {
+        new_id(self.now)
+    }
+
+    fn has_bookmark(&mut self, _id: Uuid) -> bool {
+        false
+    }
+
+    fn check_interrupts(&mut self) {
+        interrupt::check();
+    }
+
+    fn begin_step(&mut self) {}
+
+    fn end_step(&mut self, _keep: bool) {}
+
+    fn sql(&mut self, _statement: &str, _parameters: &[Value]) -> Result<Rows, Fault> {
+        self.refuse()
+    }
+
+    fn sql_inferred(&mut self, _statement: &str, _parameters: &[Value], _take: Take) -> Result<Rows, Fault> {
+        self.refuse()
+    }
+
+    fn sql_value(&mut self, _expression: &str, _scope: &dyn Scope) -> Result<Value, Fault> {
+        self.refuse()
+    }
+
+    fn call(&mut self, _function: Function<'_>, _context: &Value) -> Result<Value, Fault> {
+        self.refuse()
+    }
+
+    fn payloads(&mut self, _type_name: &str, _context: &Value) -> Result<Vec<Value>, Fault> {
+        self.refuse()
+    }
+
+    fn correlate(&mut self, _correlation_id: Option<&str>) -> Result<(), Fault> {
+        self.refuse()
+    }
+
+    fn child_version(&mut self, _definition_id: &str, _input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        self.refuse()
+    }
+
+    fn write_line(&mut self, _text: &str) {}
+}

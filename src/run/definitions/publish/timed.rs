@@ -1,0 +1,68 @@
+//! The triggers of a definition that time starts, when it is published.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+use workflow_engine::calendar::{Schedule, When};
+use workflow_engine::trigger::Trigger;
+
+use crate::pg::error::notice;
+use crate::pg::{PgError, zone};
+use crate::run::Session;
+use crate::run::timers::timing::{self, NextFire};
+use crate::store::definitions::DefinitionRow;
+use crate::store::schedules::{self, Timed};
+use crate::store::triggers;
+
+/// Adds a trigger, and when it fires first.
+pub fn insert(session: &Session, id: Uuid, row: &DefinitionRow, trigger: &Trigger) -> Result<(), PgError> {
+    let now = session.timestamp();
+    let Some(schedule) = &trigger.schedule else {
+        triggers::insert(id, row, trigger, None, now);
+        return Ok(());
+    };
+    // Without a zone of its own, a schedule keeps the zone of the publishing session, whichever session fires it.
+    let time_zone = schedule.time_zone.clone().or_else(|| Some(zone::session_name()));
+    let schedule = Schedule { time_zone, ..schedule.clone() };
+    let next = timing::first(&schedule, session.now)?;
+    let stored = timing::encode(&schedule, None);
+    triggers::insert(id, row, trigger, Some((&stored, next.next_fire_at, next.scheduled_at)), now);
+    if let When::At(at) = schedule.when
+        && next.scheduled_at.is_none()
+    {
+        tell_past(trigger, at);
+    }
+    Ok(())
+}
+
+fn tell_past(trigger: &Trigger, at: DateTime<Utc>) {
+    notice(
+        PgError::new("00000", format!("trigger \"{}\" never fires: its time is past", trigger.activity_id))
+            .detail(format!("It is {}.", at.format("%Y-%m-%d %H:%M:%S%.f+00"))),
+    );
+}
+
+/// Updates the schedule of a trigger that has not changed otherwise. A due time stays, unless the instants of the
+/// schedule change. The instants of a timer count from its first publication.
+pub fn keep(session: &Session, stored: &[Timed], id: Uuid, trigger: &Trigger) -> Result<(), PgError> {
+    let known = stored.iter().find(|timed| timed.trigger.id == id);
+    let (Some(known), Some(wanted)) = (known, &trigger.schedule) else { return Ok(()) };
+    let before = timing::decode(&known.schedule)?;
+    let mut wanted = wanted.clone();
+    wanted.time_zone = wanted.time_zone.or_else(|| before.time_zone.clone());
+    let wanted = wanted.anchored_as(&before);
+    if wanted == before {
+        return Ok(());
+    }
+    let stored = timing::encode(&wanted, None);
+    if (&wanted.when, &wanted.time_zone) == (&before.when, &before.time_zone) {
+        schedules::set(id, &stored, known.next_fire_at, known.scheduled_at);
+        return Ok(());
+    }
+    let next = match wanted.when {
+        // A fixed instant fires only once.
+        When::At(_) if known.has_fired => NextFire::default(),
+        _ => timing::first(&wanted, session.now)?,
+    };
+    schedules::set(id, &stored, next.next_fire_at, next.scheduled_at);
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! Events and other stimuli: delivering them, keeping them for later, and replaying dead letters.
+
+pub mod deliver;
+pub mod missed;
+pub mod queue_item;
+pub mod queued;
+pub mod replay;
+pub mod stimuli;
+pub mod unheard;

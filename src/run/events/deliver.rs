@@ -1,0 +1,409 @@
+//! Delivering stimuli: what they start, what they resume, and what is kept for later.
+
+use std::collections::{BTreeSet, HashSet, VecDeque};
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::execution::Published;
+use workflow_engine::instance::EVERYONE;
+use workflow_engine::journal::ActKind;
+use workflow_engine::stimulus;
+
+use crate::access::exclusion;
+use crate::access::hearing::{Hearing, Verdict};
+use crate::compiled;
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, json};
+use crate::run::Session;
+use crate::run::burst::OnFault;
+use crate::run::call::isolated::{self, Isolated};
+use crate::run::call::notices::tell_how_to_fire;
+use crate::run::call::running;
+use crate::run::call::session::Publisher;
+use crate::run::events::queue_item;
+use crate::run::events::stimuli::{Delivery, KeepUntil, Stimulus};
+use crate::run::history::acts;
+use crate::run::instances::claim::{Claim, Reason};
+use crate::run::instances::{claim, continued, resume};
+use crate::run::tasks::opener;
+use crate::store::matching::{self, Correlation, Filter, StoredBookmark};
+use crate::store::queue::{self, Item};
+use crate::store::{activity_types, bookmarks, instances, route};
+
+mod triggers;
+
+/// What happened at one bookmark.
+enum BookmarkDelivery {
+    Resumed,
+    /// This session cannot resume it now.
+    Busy,
+    /// A worker holds the task: the stimulus waits for the end of the lease, and is dropped if the task is answered.
+    Leased,
+    /// The instance is paused: the stimulus is kept for it.
+    Paused,
+    /// The burst failed in another owner's instance; this queue item waits for the next attempt.
+    Failed(Uuid),
+    /// The bookmark is gone.
+    Consumed,
+    /// The sender's side has not admitted the instance's owner.
+    Withheld,
+    /// The sender may not resume the instance, or the instance is gone.
+    NotPermitted,
+}
+
+/// Checks that the correlation id of a stimulus, or that of the instance which it names, belongs to this node. A
+/// stimulus for everybody passes if it names no instance and no bookmark.
+///
+/// # Errors
+/// 40001 if it belongs to another node, 22004 if it is not known.
+pub fn require_route(correlation_id: Option<&str>, filter: &Filter) -> Result<(), PgError> {
+    match correlation_id {
+        Some(key) if key != EVERYONE => route::require(Some(key)),
+        Some(_) if !filter.names_target() => Ok(()),
+        _ if !route::is_on() => Ok(()),
+        _ => route::require_target(filter.instance_id.or_else(|| bookmarks::instance_of(filter.bookmark_id?))),
+    }
+}
+
+/// Resumes the bookmarks that match now, or keeps the stimulus.
+pub fn enqueue(session: &mut Session, mut stimulus: Stimulus, keep: KeepUntil) -> Result<Delivery, PgError> {
+    let found = find(&mut stimulus);
+    let keep = keep.filter(|_| may_be_kept(&stimulus, &found));
+    let mut delivery = Delivery::default();
+    resume_matches(session, &stimulus, found, keep.is_none(), &mut delivery)?;
+    keep_unless_delivered(session, stimulus, keep, &mut delivery);
+    Ok(delivery)
+}
+
+/// Starts the triggers that match and resumes the bookmarks that match. Keeps the stimulus only if it did neither.
+pub fn send(
+    session: &mut Session,
+    name: &str,
+    mut stimulus: Stimulus,
+    keep: KeepUntil,
+    may_start: bool,
+) -> Result<Delivery, PgError> {
+    // Find bookmarks before starting triggers: the stimulus must not also resume an instance that it starts.
+    let found = find(&mut stimulus);
+    send_to(session, name, stimulus, found, None, keep, may_start)
+}
+
+/// As [`send`], to the bookmarks that were found. `publisher` is the instance whose burst sends it.
+fn send_to(
+    session: &mut Session,
+    name: &str,
+    stimulus: Stimulus,
+    found: Vec<StoredBookmark>,
+    publisher: Option<Uuid>,
+    keep: KeepUntil,
+    may_start: bool,
+) -> Result<Delivery, PgError> {
+    let keep = keep.filter(|_| may_be_kept(&stimulus, &found));
+    let mut delivery = Delivery::default();
+    if may_start {
+        triggers::start_all(session, name, &stimulus, publisher, &mut delivery)?;
+    }
+    resume_matches(session, &stimulus, found, keep.is_none(), &mut delivery)?;
+    keep_unless_delivered(session, stimulus, keep, &mut delivery);
+    Ok(delivery)
+}
+
+/// The bookmarks that match. A stimulus for an instance that has gone on as another one is for its successor.
+fn find(stimulus: &mut Stimulus) -> Vec<StoredBookmark> {
+    let found = matching::find(&stimulus.filter);
+    if found.is_empty()
+        && let Some(next) = continued::target(&stimulus.filter)
+    {
+        stimulus.filter.instance_id = Some(next);
+        return matching::find(&stimulus.filter);
+    }
+    found
+}
+
+/// Whether the queue may keep a stimulus. Under the name of a request to cancel, and for a bookmark that waits for a
+/// child, it has what the engine puts there with the rights of the instance's owner.
+fn may_be_kept(stimulus: &Stimulus, found: &[StoredBookmark]) -> bool {
+    let filter = &stimulus.filter;
+    let is_for_report =
+        filter.bookmark_id.is_some() && found.iter().any(|stored| stimulus::is_of_child(&stored.bookmark.name));
+    filter.name.as_deref() != Some(stimulus::CANCEL) && !is_for_report
+}
+
+fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
+    delivery.is_unheard = !delivery.has_reached() && delivery.queued.is_none() && delivery.busy.is_empty();
+    // A stimulus that reached an instance, or that is not kept, goes to the busy bookmarks as queue items. A stimulus
+    // that reached no instance is kept as a whole, so that it is not bound to a bookmark that another session is using
+    // up.
+    if keep.is_none() || delivery.has_reached() || delivery.queued.is_some() {
+        enqueue_for_busy(session, &stimulus, delivery);
+        return;
+    }
+    let Some(until) = keep else { return };
+    let item = Item { expires_at: until, ..item(session, stimulus.filter.clone(), &stimulus) };
+    queue::insert(&item, session.timestamp());
+    delivery.queued = Some(item.id);
+    tell_how_to_fire();
+}
+
+/// A stimulus as a queue item that never expires.
+fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
+    Item {
+        id: session.new_id(),
+        filter,
+        stimulus: stimulus.payload.as_ref().map(json::copy),
+        input: stimulus.input.as_ref().map(json::copy),
+        sender: stimulus.sender.clone(),
+        sent_by: stimulus.sent_by.clone(),
+        attempts: 0,
+        expires_at: Timestamp::INFINITY,
+        deferred_for: None,
+    }
+}
+
+/// Resumes the found bookmarks, in order of instance. A fault in one is stored and does not stop the others.
+pub fn resume_matches(
+    session: &mut Session,
+    stimulus: &Stimulus,
+    found: Vec<StoredBookmark>,
+    is_momentary: bool,
+    delivery: &mut Delivery,
+) -> Result<(), PgError> {
+    let (inside, outside): (Vec<StoredBookmark>, Vec<StoredBookmark>) =
+        found.into_iter().partition(|stored| running::contains(stored.instance_id));
+    let mut hearing = Hearing::of_kept(
+        &stimulus.sender,
+        stimulus.filter.names_target(),
+        stimulus.filter.bookmark_id.filter(|_| stimulus.was_kept),
+    );
+    if running::any() {
+        let inside = heard(&mut hearing, &inside, delivery)?;
+        defer(session, stimulus, &inside, is_momentary, delivery);
+    }
+    let mut outside = VecDeque::from(outside);
+    let (mut handled, mut paused) = (HashSet::new(), HashSet::new());
+    while let Some(stored) = outside.pop_front() {
+        handled.insert(stored.bookmark.id);
+        match resume_match(session, &mut hearing, stimulus, &stored)? {
+            BookmarkDelivery::Resumed => delivery.resumed.push(stored.instance_id),
+            BookmarkDelivery::Busy => delivery.busy.push(stored),
+            BookmarkDelivery::Leased => {
+                delivery.queued = Some(enqueue_for(session, stimulus, &stored));
+                tell_how_to_fire();
+            }
+            BookmarkDelivery::Paused if paused.insert(stored.instance_id) => {
+                delivery.queued = Some(keep_for(session, stimulus, stored.instance_id));
+            }
+            BookmarkDelivery::Failed(id) => delivery.queued = Some(id),
+            BookmarkDelivery::Withheld => delivery.withheld += 1,
+            // Another session has used up the bookmark since it was found, and the instance may wait at another
+            // matching bookmark by now, or go on as another one. An instance that this delivery has resumed itself is
+            // not looked at again.
+            BookmarkDelivery::Consumed if !delivery.resumed.contains(&stored.instance_id) => {
+                let instance = continued::latest(stored.instance_id).unwrap_or(stored.instance_id);
+                let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
+                let mut next = matching::find(&filter);
+                next.retain(|next| !handled.contains(&next.bookmark.id));
+                outside.retain(|known| known.instance_id != stored.instance_id);
+                next.into_iter().rev().for_each(|next| outside.push_front(next));
+            }
+            BookmarkDelivery::Consumed | BookmarkDelivery::Paused | BookmarkDelivery::NotPermitted => {}
+        }
+    }
+    Ok(())
+}
+
+/// The instances of these bookmarks that hear the stimulus.
+fn heard(
+    hearing: &mut Hearing<'_>,
+    found: &[StoredBookmark],
+    delivery: &mut Delivery,
+) -> Result<HashSet<Uuid>, PgError> {
+    let mut instances = HashSet::new();
+    for stored in found {
+        let Some((version, owner)) = instances::owner(stored.instance_id) else { continue };
+        match hearing.resumes_at(&stored.bookmark, stored.instance_id, version, &owner)? {
+            Verdict::Heard => _ = instances.insert(stored.instance_id),
+            Verdict::Withheld => delivery.withheld += 1,
+            Verdict::Denied => {}
+        }
+    }
+    Ok(instances)
+}
+
+/// Resumes one bookmark. A failure in another owner's instance must not undo the sender's own work: that burst runs in
+/// a subtransaction, and if it fails, the stimulus waits in the queue for the next attempt.
+fn resume_match(
+    session: &mut Session,
+    hearing: &mut Hearing<'_>,
+    stimulus: &Stimulus,
+    stored: &StoredBookmark,
+) -> Result<BookmarkDelivery, PgError> {
+    let Some((version, owner)) = instances::owner(stored.instance_id) else {
+        return Ok(BookmarkDelivery::NotPermitted);
+    };
+    // Check before locking: a sender that may not resume the instance must not make other sessions wait for it.
+    match hearing.resumes_at(&stored.bookmark, stored.instance_id, version, &owner)? {
+        Verdict::Heard => {}
+        Verdict::Withheld => return Ok(BookmarkDelivery::Withheld),
+        Verdict::Denied => return Ok(BookmarkDelivery::NotPermitted),
+    }
+    // What is for everybody passes over instances that are here by mistake; a key is asked for before.
+    if stimulus.filter.correlation == Correlation::Any
+        && route::require_instance(stored.instance_id, stored.correlation_id.as_deref()).is_err()
+    {
+        return Ok(BookmarkDelivery::NotPermitted);
+    }
+    // What is kept has no caller to tell: it is refused when it is delivered.
+    if !stimulus.was_kept && bookmarks::is_task(&stored.bookmark) {
+        require_answer(stimulus, stored, version)?;
+    }
+    match isolated::unless_own(session, &owner, |session| resume_bookmark(session, stimulus, stored))? {
+        Isolated::Done(attempt) => Ok(attempt),
+        Isolated::Short => {
+            tell_how_to_fire();
+            Ok(BookmarkDelivery::Busy)
+        }
+        Isolated::Failed(error) => {
+            let id = enqueue_for(session, stimulus, stored);
+            queue_item::note_first_failure(session, id, &error);
+            Ok(BookmarkDelivery::Failed(id))
+        }
+    }
+}
+
+/// Refuses a sender who may not answer this task (42501).
+fn require_answer(stimulus: &Stimulus, stored: &StoredBookmark, version: Uuid) -> Result<(), PgError> {
+    let compiled = compiled::of_version(version)?;
+    let sent_by = stimulus.sent_by.as_ref();
+    if let Some(by) = sent_by {
+        acts::require_actor(by, &compiled)?;
+    }
+    if compiled.program.excludes_people
+        && let Some(row) = instances::get(stored.instance_id)
+    {
+        exclusion::require_sender(&row, &compiled, &stored.bookmark, &stimulus.sender, sent_by)?;
+    }
+    Ok(())
+}
+
+/// Defers a stimulus for instances whose bursts run further up in this session, until those bursts end. A stimulus that
+/// is not kept is deferred even if no bookmark matches: it may be meant for one that such a burst is about to create.
+fn defer(
+    session: &mut Session,
+    stimulus: &Stimulus,
+    inside: &HashSet<Uuid>,
+    is_momentary: bool,
+    delivery: &mut Delivery,
+) {
+    let mut instances: BTreeSet<Uuid> = inside.iter().copied().collect();
+    if is_momentary {
+        match stimulus.filter.instance_id {
+            Some(wanted) => instances.extend(running::contains(wanted).then_some(wanted)),
+            None => instances.extend(running::bursts()),
+        }
+    }
+    for instance in instances {
+        let item = item(session, stimulus.filter.clone(), stimulus);
+        queue::defer(&item, session.timestamp(), instance);
+        running::note_deferral();
+        if inside.contains(&instance) {
+            delivery.resumed.push(instance);
+        }
+    }
+}
+
+fn resume_bookmark(
+    session: &mut Session,
+    stimulus: &Stimulus,
+    stored: &StoredBookmark,
+) -> Result<BookmarkDelivery, PgError> {
+    let id = stored.bookmark.id;
+    if claim::is_leased(&stored.bookmark) {
+        return Ok(BookmarkDelivery::Leased);
+    }
+    let has_waited = std::mem::replace(&mut session.has_waited, true);
+    match if has_waited { claim::try_claim(id)? } else { claim::claim(id)? } {
+        Claim::Ready(mut waiting, compiled) => {
+            if bookmarks::is_task(&waiting.bookmark) {
+                let (row, bookmark) = (&waiting.row, &waiting.bookmark);
+                exclusion::require_sender(row, &compiled, bookmark, &stimulus.sender, stimulus.sent_by.as_ref())?;
+                opener::judge(&compiled.program, &waiting, stimulus.input.as_ref())?;
+            }
+            waiting.act = stimulus.sent_by.clone().map(|by| Session::act_of(ActKind::Send, by));
+            resume::resume_at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
+            Ok(BookmarkDelivery::Resumed)
+        }
+        Claim::Busy(Reason::Paused) => Ok(BookmarkDelivery::Paused),
+        Claim::Busy(Reason::Leased) => Ok(BookmarkDelivery::Leased),
+        Claim::Busy(reason) => {
+            reason.tell();
+            Ok(BookmarkDelivery::Busy)
+        }
+        Claim::Gone => Ok(BookmarkDelivery::Consumed),
+    }
+}
+
+/// Queues a stimulus for the matching bookmarks that this session could not resume now.
+pub fn enqueue_for_busy(session: &mut Session, stimulus: &Stimulus, delivery: &mut Delivery) {
+    for stored in std::mem::take(&mut delivery.busy) {
+        delivery.queued = Some(enqueue_for(session, stimulus, &stored));
+    }
+}
+
+/// Queues a stimulus for one bookmark, until a session may and can deliver it.
+fn enqueue_for(session: &mut Session, stimulus: &Stimulus, stored: &StoredBookmark) -> Uuid {
+    let filter =
+        Filter { bookmark_id: Some(stored.bookmark.id), instance_id: Some(stored.instance_id), ..Filter::default() };
+    let item = item(session, filter, stimulus);
+    queue::insert(&item, session.timestamp());
+    item.id
+}
+
+/// Keeps a stimulus for a paused instance as long as the pause lasts. It names no bookmark: one that is delivered
+/// before it may use the bookmark up, and lead to another one that it meets.
+fn keep_for(session: &mut Session, stimulus: &Stimulus, instance: Uuid) -> Uuid {
+    let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
+    let item = item(session, filter, stimulus);
+    queue::insert(&item, session.timestamp());
+    item.id
+}
+
+/// Delivers a stimulus that a burst published, with the rights of the publisher's owner.
+pub fn published(session: &mut Session, published: Published, publisher: Publisher) -> Result<(), PgError> {
+    let name = resolve_name(&published.name);
+    let instance_id = published.local.then_some(publisher.instance);
+    let stimulus = Stimulus {
+        filter: filter_of(
+            &name,
+            published.payload.as_ref(),
+            Correlation::of_filter(published.correlation_id),
+            instance_id,
+        ),
+        payload: published.payload,
+        input: published.input,
+        sender: publisher.owner,
+        sent_by: None,
+        was_kept: false,
+    };
+    // A local one is for this run, and not for the one that may have begun in its place.
+    let found = matching::find(&stimulus.filter);
+    send_to(session, &name, stimulus, found, Some(publisher.instance), None, !published.local)?;
+    Ok(())
+}
+
+/// Full stimulus name: as a type resolves in a definition.
+pub fn resolve_name(name: &str) -> String {
+    stimulus::resolve_name(name, &|name| activity_types::find(name).is_some())
+}
+
+/// The filter of a stimulus by name and payload (in normal form).
+pub fn filter_of(name: &str, payload: Option<&Value>, correlation: Correlation, instance_id: Option<Uuid>) -> Filter {
+    Filter {
+        hashes: payload.map(|payload| stimulus::hash(name, Some(payload), None)).into_iter().collect(),
+        task: stimulus::task_of(name, payload),
+        name: Some(name.to_owned()),
+        correlation,
+        instance_id,
+        ..Filter::default()
+    }
+}

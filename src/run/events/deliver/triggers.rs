@@ -1,0 +1,78 @@
+//! The triggers that a stimulus matches.
+
+use uuid::Uuid;
+use workflow_engine::journal::Identity;
+
+use crate::access::hearing::{Hearing, Verdict};
+use crate::access::person;
+use crate::compiled;
+use crate::pg::PgError;
+use crate::pg::error::{notice, warning};
+use crate::run::Session;
+use crate::run::call::isolated::{self, Isolated};
+use crate::run::events::stimuli::{Delivery, Stimulus};
+use crate::run::instances::start::{self, RunIn};
+use crate::run::instances::version;
+use crate::store::{instances, route};
+
+/// Starts the triggers that match. A failure of another owner's workflow is a WARNING, and does not stop the others.
+pub(super) fn start_all(
+    session: &mut Session,
+    name: &str,
+    stimulus: &Stimulus,
+    publisher: Option<Uuid>,
+    delivery: &mut Delivery,
+) -> Result<(), PgError> {
+    let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
+    let correlation_id = stimulus.filter.correlation.id();
+    let input = stimulus.input.as_ref();
+    let found = version::of_triggers(name, stimulus.filter.hashes.first());
+    // A stimulus without a correlation id reaches every node, and would start the triggers once on each.
+    if correlation_id.is_none() && !found.is_empty() && route::is_on() {
+        notice(
+            PgError::new("00000", "a stimulus without a correlation id starts no workflow")
+                .detail("The correlation id decides the node, as workflow.route_check is set."),
+        );
+        return Ok(());
+    }
+    if found.is_empty() {
+        return Ok(());
+    }
+    let by = sent_by(stimulus, publisher);
+    for trigger in found {
+        let compiled = compiled::of_version(trigger.definition_version_id)?;
+        match hearing.starts(&compiled.row) {
+            Verdict::Heard => {}
+            Verdict::Withheld => {
+                delivery.withheld += 1;
+                continue;
+            }
+            Verdict::Denied => continue,
+        }
+        let start = |session: &mut Session, run_in| {
+            isolated::unless_own(session, &compiled.row.owner, |session| {
+                start::start_by_trigger(session, &trigger, input, correlation_id, run_in, &by)
+            })
+        };
+        let started = match start(session, RunIn::ThisSession)? {
+            Isolated::Short => start(session, RunIn::OwnersSession)?,
+            other => other,
+        };
+        match started {
+            Isolated::Done(id) => delivery.started.extend(id),
+            Isolated::Short => {}
+            Isolated::Failed(error) => warning(PgError {
+                message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),
+                ..*error
+            }),
+        }
+    }
+    Ok(())
+}
+
+/// Who is the starter of what a stimulus starts: its sender, or the starter of the instance that published it.
+fn sent_by(stimulus: &Stimulus, publisher: Option<Uuid>) -> Identity {
+    let of_publisher = || publisher.and_then(instances::get).map(|row| person::starter_of(&row));
+    let by = stimulus.sent_by.clone().or_else(of_publisher);
+    by.unwrap_or_else(|| Identity { role: stimulus.sender.id.unsigned_abs(), ..Identity::default() })
+}

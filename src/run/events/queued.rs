@@ -1,0 +1,211 @@
+//! Delivering kept stimuli: when a bookmark appears that matches, and in the sweep.
+
+use workflow_engine::journal::ActKind;
+
+use crate::access::hearing::{Hearing, Verdict};
+use crate::access::lending;
+use crate::compiled;
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, json};
+use crate::run::Session;
+use crate::run::burst::OnFault;
+use crate::run::burst::consume;
+use crate::run::call::running;
+use crate::run::events::deliver;
+use crate::run::events::queue_item::{Swept, is_wanted_here, note_failure};
+use crate::run::events::stimuli::{Delivery, Stimulus};
+use crate::run::instances::claim::{Claim, Reason};
+use crate::run::instances::{cancel_abandoned, claim, continued};
+use crate::run::repair::{kept_act, queued_act};
+use crate::store::matching::{self, Filter, StoredBookmark};
+use crate::store::queue::{self, Item};
+use crate::store::{bookmarks, instances, route};
+
+/// Reports of children that one burst takes in.
+const MAX_REPORTS: i64 = 1000;
+
+/// Delivers an item that was taken from the queue. An item that matches nothing any more goes back. An item whose
+/// delivery fails goes back with one more attempt, or to the dead letters. Returns whether it reached anything.
+pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError> {
+    let stimulus = stimulus_of(&item);
+    let attempt = session.isolated(|session| {
+        let instance_id = item.deferred_for.or(stimulus.filter.instance_id);
+        let found = matching::find(&Filter { instance_id, ..stimulus.filter.clone() });
+        let mut delivery = Delivery::default();
+        deliver::resume_matches(session, &stimulus, found, false, &mut delivery)?;
+        Ok(delivery)
+    });
+    match attempt {
+        Ok(mut delivery) => {
+            let is_delivered = delivery.has_reached();
+            if is_delivered || delivery.queued.is_some() || item.deferred_for.is_some() {
+                deliver::enqueue_for_busy(session, &stimulus, &mut delivery);
+            } else {
+                queue::insert(&item, session.timestamp());
+            }
+            Ok(is_delivered)
+        }
+        Err(error) if error.aborts_transaction() || item.deferred_for.is_some() => Err(error),
+        Err(error) => {
+            queue::insert(&item, session.timestamp());
+            note_failure(session, &item, &error);
+            Ok(false)
+        }
+    }
+}
+
+/// A kept item as a stimulus.
+pub fn stimulus_of(item: &Item) -> Stimulus {
+    Stimulus {
+        filter: item.filter.clone(),
+        payload: item.stimulus.as_ref().map(json::copy),
+        input: item.input.as_ref().map(json::copy),
+        sender: item.sender.clone(),
+        sent_by: item.sent_by.clone(),
+        was_kept: true,
+    }
+}
+
+/// Delivers an item that is still in the queue, if a bookmark matches it and its sender may resume that.
+pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgError> {
+    if cancel_abandoned::is_request(item) {
+        return cancel_abandoned::cancel_queued(session, item);
+    }
+    if let Some(instance) = kept_act::instance_of(item) {
+        return queued_act::carry_out(session, item, instance);
+    }
+    let stimulus = stimulus_of(item);
+    let found = matching::find(&stimulus.filter);
+    if found.is_empty()
+        && let Some(next) = continued::target(&item.filter)
+    {
+        let is_redirected = queue::redirect(item, next);
+        return match queue::get(item.id, session.timestamp()).filter(|_| is_redirected) {
+            Some(item) => deliver_queued(session, &item),
+            None => Ok(Swept::Held),
+        };
+    }
+    if is_stale(item) {
+        queue::take(item.id);
+        return Ok(Swept::Stays);
+    }
+    // An item stays as it is if this session can resume none of its bookmarks now. So they are claimed before the item
+    // is taken out of the queue: instances are locked before items. The delivery claims each of them again. Taking the
+    // item fires row triggers on the queue, and a delivery runs bursts: either may have changed the instances since.
+    let (mut can_any, mut is_held, mut elsewhere) = (false, false, None);
+    for stored in &found {
+        match can_run(stored, item)? {
+            Can::Run => can_any = true,
+            Can::Wait => is_held = true,
+            Can::Elsewhere(owner) => elsewhere = elsewhere.or(Some(owner)),
+            Can::Not => {}
+        }
+    }
+    if !can_any {
+        return Ok(match elsewhere {
+            Some(owner) => Swept::Elsewhere(owner),
+            None if is_held => Swept::Held,
+            None => Swept::Stays,
+        });
+    }
+    if let [stored] = found.as_slice()
+        && item.filter.bookmark_id.is_some()
+        && !stored.bookmark.auto_burn
+    {
+        return deliver_all(session, item, stored);
+    }
+    if !queue::take(item.id) {
+        return Ok(Swept::Held);
+    }
+    let mut delivery = Delivery::default();
+    deliver::resume_matches(session, &stimulus, found, false, &mut delivery)?;
+    if delivery.has_reached() || delivery.queued.is_some() {
+        deliver::enqueue_for_busy(session, &stimulus, &mut delivery);
+    } else {
+        queue::insert(item, session.timestamp());
+    }
+    Ok(match delivery.resumed.len() {
+        0 => Swept::Stays,
+        resumed => Swept::Resumed(resumed as u64),
+    })
+}
+
+/// Delivers an item of the queue together with all others that its sender left for the same bookmark, if a resume does
+/// not use that up: one burst takes them all. The caller holds the lock of the instance and has checked that it may run
+/// it.
+fn deliver_all(session: &mut Session, item: &Item, stored: &StoredBookmark) -> Result<Swept, PgError> {
+    let now = session.timestamp();
+    let items = queue::take_all_of(item, now, MAX_REPORTS);
+    let put_back = || items.iter().for_each(|item| queue::insert(item, now));
+    let Claim::Ready(mut waiting, compiled) = claim::try_claim(stored.bookmark.id)? else {
+        put_back();
+        return Ok(Swept::Held);
+    };
+    if items.is_empty() {
+        return Ok(Swept::Held);
+    }
+    let row = &waiting.row;
+    let verdict =
+        hearing_of(item).resumes_at(&stored.bookmark, row.instance.id, row.definition_version_id, &row.owner)?;
+    if verdict != Verdict::Heard {
+        put_back();
+        return Ok(Swept::Stays);
+    }
+    let inputs: Vec<_> = items.iter().map(|item| item.input.as_ref()).collect();
+    waiting.act = item.sent_by.clone().map(|by| Session::act_of(ActKind::Send, by));
+    consume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
+    Ok(Swept::Resumed(inputs.len() as u64))
+}
+
+fn hearing_of(item: &Item) -> Hearing<'_> {
+    Hearing::of_kept(&item.sender, item.filter.names_target(), item.filter.bookmark_id)
+}
+
+/// Whether this session can resume a bookmark.
+enum Can {
+    /// Right now: it holds the instance's lock.
+    Run,
+    /// Another session holds the instance's lock.
+    Wait,
+    /// Only a session of this owner can.
+    Elsewhere(i32),
+    /// No, for as long as its rights, its instance's state and this session's bursts stay as they are.
+    Not,
+}
+
+fn can_run(stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
+    let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
+    // Check before locking, as in a delivery.
+    let verdict = hearing_of(item).resumes_at(&stored.bookmark, stored.instance_id, version, &owner)?;
+    if verdict != Verdict::Heard || !is_wanted_here(&item.sender, version, &owner)? {
+        return Ok(Can::Not);
+    }
+    if !route::admits_instance(stored.instance_id, stored.correlation_id.as_deref()) {
+        return Ok(Can::Wait);
+    }
+    let runs_here = lending::runs_here(&owner, &*compiled::of_version(version)?);
+    if running::contains(stored.instance_id) {
+        return Ok(Can::Not);
+    }
+    if !runs_here {
+        // This session must not lock an instance that it may not resume.
+        let is_possible = owner.role().is_some() && !instances::is_faulted(stored.instance_id);
+        return Ok(if is_possible { Can::Elsewhere(owner.id) } else { Can::Not });
+    }
+    if claim::is_leased(&stored.bookmark) {
+        return Ok(Can::Wait);
+    }
+    Ok(match claim::try_claim(stored.bookmark.id)? {
+        Claim::Ready(..) => Can::Run,
+        Claim::Busy(Reason::Locked | Reason::Leased) | Claim::Gone => Can::Wait,
+        // The delivery keeps it for the instance, unless it is for that already.
+        Claim::Busy(Reason::Paused) if item.filter.instance_id.is_none() => Can::Run,
+        Claim::Busy(Reason::Paused | Reason::Faulted | Reason::OwnersSession) => Can::Not,
+    })
+}
+
+/// Whether an item was queued for a bookmark that is gone: the session that held its instance has used it up.
+fn is_stale(item: &Item) -> bool {
+    let is_bound = item.filter.instance_id.is_some() && item.expires_at == Timestamp::INFINITY;
+    is_bound && item.filter.bookmark_id.is_some_and(|bookmark| !bookmarks::exists(bookmark))
+}

@@ -1,0 +1,4 @@
+//! History: lists of instances, and who did what.
+
+pub mod acts;
+pub mod lists;

@@ -1,0 +1,172 @@
+//! Child workflows: starting those that a burst asked for, and reporting to the parent how they stand.
+//!
+//! A child belongs to its parent's owner. A session that ends a child holds the child's lock, and takes the parent's
+//! lock only if that is free; otherwise the report waits in the queue for the parent's bookmark. A cancel waits for
+//! locks in the other direction, from parent to child, so the two cannot deadlock. In a pass, where many children of
+//! one parent may end, their reports go to the queue, and the delivery of one takes all reports for the same bookmark
+//! into one burst.
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::child::{self, Begin, NewChild};
+
+use crate::access::lending;
+use crate::compiled::{self, Compiled};
+use crate::error;
+use crate::pg::{PgError, json};
+use crate::run::Session;
+use crate::run::burst::OnFault;
+use crate::run::burst::consume;
+use crate::run::burst::save::BurstEnd;
+use crate::run::call::isolated::{self, Isolated};
+use crate::run::call::notices::tell_how_to_fire;
+use crate::run::call::running;
+use crate::run::call::session::{ChildReport, FollowUp, Publisher};
+use crate::run::events::queue_item;
+use crate::run::instances::activation::{key_of, refused};
+use crate::run::instances::claim::Claim;
+use crate::run::instances::{abandoned, child_report, claim, create, start};
+use crate::store::instances::{InstanceRow, Parent};
+
+/// Starts a child of an instance whose burst is over.
+pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Result<(), PgError> {
+    if abandoned::is_given_up(session, child.bookmark_id) {
+        return Ok(());
+    }
+    let compiled = compiled::of_version(child.version_id)?;
+    let (id, bookmark_id, begin) = (child.id, child.bookmark_id, child.begin);
+    let runs_now = begin != Begin::Later && lending::runs_here(&parent.owner, &compiled);
+    let is_own = parent.owner.is_current();
+    let (row, ended) = match (runs_now, is_own || isolated::is_worker()) {
+        (false, _) => create_new(session, &compiled, child, &parent)?,
+        (true, true) => run_new(session, &compiled, child, &parent)?,
+        (true, false) => {
+            let copy = child.copy().map_err(|fault| error::fault(&fault))?;
+            match isolated::unless_own(session, &parent.owner, |session| run_new(session, &compiled, copy, &parent))? {
+                Isolated::Done(ran) => ran,
+                // A session of the owner runs the child instead, and reports what is wrong with it.
+                Isolated::Short | Isolated::Failed(_) => create_new(session, &compiled, child, &parent)?,
+            }
+        }
+    };
+    let report = match ended {
+        // A child serves no request, so its burst turns none away.
+        BurstEnd::Taken | BurstEnd::TurnedAway => {
+            child::refusal(id, &refused(&row.definition_id, &key_of(&row, &compiled))?.message)
+        }
+        BurstEnd::Saved if begin == Begin::Now => child_report::of(&row)?,
+        BurstEnd::Saved => return Ok(()),
+    };
+    if let Some(bookmark) = bookmark_id {
+        let report = ChildReport { parent: parent.instance, bookmark, report, owner: parent.owner };
+        session.follow_ups.push_back(FollowUp::Report(Box::new(report)));
+    }
+    Ok(())
+}
+
+fn new_row(compiled: &Compiled, child: NewChild, parent: &Publisher) -> Result<InstanceRow, PgError> {
+    let NewChild { id, input, correlation_id, bookmark_id, begin, .. } = child;
+    let hears_of_end = bookmark_id.filter(|_| begin != Begin::Now);
+    let of = Parent { instance: parent.instance, bookmark: hears_of_end };
+    create::new_row(id, compiled, parent.owner.clone(), correlation_id, None, input, Some(of), parent.starter.clone())
+}
+
+/// Starts a child in this session.
+fn run_new(
+    session: &mut Session,
+    compiled: &Compiled,
+    child: NewChild,
+    parent: &Publisher,
+) -> Result<(InstanceRow, BurstEnd), PgError> {
+    let mut row = new_row(compiled, child, parent)?;
+    let depth = session.inline.get(&parent.instance).map_or(1, |depth| depth + 1);
+    refuse_depth(session, depth)?;
+    session.inline.insert(row.instance.id, depth);
+    let ended = start::run(session, &mut row, compiled, start::Beginning::default())?;
+    Ok((row, ended))
+}
+
+/// Creates a child that a session of its owner starts later.
+fn create_new(
+    session: &mut Session,
+    compiled: &Compiled,
+    child: NewChild,
+    parent: &Publisher,
+) -> Result<(InstanceRow, BurstEnd), PgError> {
+    let mut row = new_row(compiled, child, parent)?;
+    session.inline.remove(&row.instance.id);
+    let ended = create::create_pending(session, &mut row, compiled, &create::StartPoint::ROOT, None, None, session.now);
+    tell_how_to_fire();
+    Ok((row, ended))
+}
+
+/// Refuses a child that is nested too deeply (54001). Workflows that start themselves without end are stopped long
+/// before the limit of bursts, because each of them stays open as long as all below it.
+fn refuse_depth(session: &Session, depth: u32) -> Result<(), PgError> {
+    let limit = session.limits.max_nesting;
+    if depth <= limit {
+        return Ok(());
+    }
+    Err(PgError::new("54001", "child workflows are nested too deeply")
+        .detail(format!("The limit is {limit} levels."))
+        .hint("Workflows that start each other in a circle do not end. Raise workflow.max_nesting if these do."))
+}
+
+/// Resumes a parent with all reports of this call for one bookmark. Other follow-ups come first, so that one burst
+/// takes them all.
+pub fn tell(session: &mut Session, first: ChildReport) -> Result<(), PgError> {
+    if session.follow_ups.iter().any(|next| !matches!(next, FollowUp::Report(_))) {
+        session.follow_ups.push_back(FollowUp::Report(Box::new(first)));
+        return Ok(());
+    }
+    let mut reports = vec![first];
+    let (parent, bookmark, owner) = (reports[0].parent, reports[0].bookmark, reports[0].owner.clone());
+    for next in std::mem::take(&mut session.follow_ups) {
+        match next {
+            FollowUp::Report(report) if report.bookmark == bookmark => reports.push(*report),
+            other => session.follow_ups.push_back(other),
+        }
+    }
+    if running::contains(parent) {
+        reports.iter().for_each(|report| child_report::defer(session, report));
+        return Ok(());
+    }
+    let inputs: Vec<Value> = reports.iter().map(|report| json::copy(&report.report)).collect();
+    match isolated::unless_own(session, &owner, |session| resume_with(session, bookmark, &inputs))? {
+        Isolated::Done(Told::Resumed | Told::Gone) => {}
+        Isolated::Done(Told::Busy) | Isolated::Short => {
+            for report in &reports {
+                child_report::enqueue(session, report);
+            }
+        }
+        Isolated::Failed(error) => {
+            for report in &reports {
+                let id = child_report::enqueue(session, report);
+                queue_item::note_first_failure(session, id, &error);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What became of reports.
+enum Told {
+    Resumed,
+    Busy,
+    Gone,
+}
+
+fn resume_with(session: &mut Session, bookmark: Uuid, reports: &[Value]) -> Result<Told, PgError> {
+    session.has_waited = true;
+    let (mut waiting, compiled) = match claim::try_claim(bookmark)? {
+        Claim::Ready(waiting, compiled) => (waiting, compiled),
+        Claim::Busy(reason) => {
+            reason.tell();
+            return Ok(Told::Busy);
+        }
+        Claim::Gone => return Ok(Told::Gone),
+    };
+    let inputs: Vec<Option<&Value>> = reports.iter().map(Some).collect();
+    consume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
+    Ok(Told::Resumed)
+}

@@ -1,0 +1,148 @@
+//! Claiming a bookmark: locking its instance, and asking whether the instance can run in this session now.
+
+use std::rc::Rc;
+
+use uuid::Uuid;
+use workflow_engine::Bookmark;
+use workflow_engine::instance::{Context, SubStatus};
+use workflow_engine::stimulus;
+
+use crate::access::lending;
+use crate::clock;
+use crate::compiled::{self, Compiled};
+use crate::pg::PgError;
+use crate::pg::error::unwind;
+use crate::pg::subtransaction::kept_if;
+use crate::run::call::notices::tell_how_to_fire;
+use crate::store::bookmarks::{self, Waiting};
+use crate::store::instances::InstanceRow;
+use crate::store::leases;
+
+/// The outcome of a claim.
+pub enum Claim {
+    /// The instance is locked, the bookmark is there, and the instance can run here.
+    Ready(Box<Waiting>, Rc<Compiled>),
+    /// This session cannot resume it now.
+    Busy(Reason),
+    /// It was used up, or its instance was deleted.
+    Gone,
+}
+
+/// Why this session cannot resume a bookmark now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Another session holds the instance.
+    Locked,
+    /// The instance is paused.
+    Paused,
+    /// The instance is faulted: its bookmarks wait for a retry.
+    Faulted,
+    /// A worker holds the task.
+    Leased,
+    /// Its SQL runs in a session of its owner only.
+    OwnersSession,
+}
+
+impl Reason {
+    /// Tells the caller how the instance goes on, if only a worker or a later call can run it.
+    pub fn tell(self) {
+        if self == Self::OwnersSession {
+            tell_how_to_fire();
+        }
+    }
+}
+
+/// Whether a worker holds the task of a bookmark now, read without a lock: a stimulus for it must not keep the worker
+/// from answering until the sender's transaction ends.
+pub fn is_leased(bookmark: &Bookmark) -> bool {
+    let now = clock::now().into();
+    bookmarks::is_task(bookmark) && leases::read(bookmark.id).is_some_and(|held| held.lease.runs(now))
+}
+
+/// Claims a bookmark, if no other session holds its instance.
+pub fn try_claim(bookmark: Uuid) -> Result<Claim, PgError> {
+    Ok(lock_few_tasks(in_owners_session(claimed(bookmark, bookmarks::try_lock(bookmark))?)))
+}
+
+/// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever
+/// session.
+pub fn try_claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
+    Ok(lock_few_tasks(claimed(bookmark, bookmarks::try_lock(bookmark))?))
+}
+
+/// Locks the open tasks of a claimed instance as [`try_lock_few_tasks`] does. The instance is left alone if another
+/// session holds one.
+fn lock_few_tasks(claim: Claim) -> Claim {
+    match claim {
+        Claim::Ready(waiting, compiled) if !try_lock_few_tasks(&waiting.row, &compiled) => Claim::Busy(Reason::Locked),
+        claim => claim,
+    }
+}
+
+/// The most open tasks of an instance that a call locks before it removes any.
+const MANY: usize = 100;
+
+/// Locks the open tasks of an instance before the call removes any, if there are at most [`MANY`], so that the call
+/// waits for none. `false`: another session holds one of them, and none is locked.
+///
+/// A claim or a heartbeat holds the row of a task without the instance, and its transaction may wait for a lock of this
+/// call. With more open tasks it locks none and returns `true`: the burst may wait for a claim or a heartbeat, and
+/// PostgreSQL ends a deadlock with 40P01.
+pub fn try_lock_few_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
+    !has_few_tasks(row, compiled) || try_lock_tasks(row.instance.id)
+}
+
+/// Whether an instance of this version has open tasks, and so few that a call locks them before it removes any.
+pub fn has_few_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
+    let contexts = row.instance.state.contexts.values();
+    let opens = |context: &Context| compiled.program.node(context.node).activity.descriptor().opens_tasks;
+    let waits = |context: &&Context| context.bookmarks > 0 && opens(context);
+    (1..=MANY).contains(&contexts.filter(waits).count())
+}
+
+/// Locks the open tasks of an instance. `false`: another session holds one of them, and none is locked.
+pub fn try_lock_tasks(instance: Uuid) -> bool {
+    // Locks of tasks that are not removed now would keep their workers from answering until the transaction ends.
+    kept_if(|| leases::lock_all_of(instance), |has_locked| *has_locked).unwrap_or_else(|error| unwind(error))
+}
+
+/// Claims a bookmark; waits for a session that holds its instance.
+pub fn claim(bookmark: Uuid) -> Result<Claim, PgError> {
+    claim_to_serve(bookmark).map(in_owners_session)
+}
+
+/// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever
+/// session.
+pub fn claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
+    // A claim of a task by a worker does not lock the instance.
+    let is_there = |waiting: &mut Waiting| !bookmarks::is_task(&waiting.bookmark) || bookmarks::lock_lease(waiting);
+    let locked = bookmarks::lock(bookmark).and_then(|mut waiting| is_there(&mut waiting).then_some(waiting));
+    claimed(bookmark, locked)
+}
+
+fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
+    let Some(waiting) = locked else {
+        return Ok(if bookmarks::exists(bookmark) { Claim::Busy(Reason::Locked) } else { Claim::Gone });
+    };
+    if waiting.row.paused_at.is_some() {
+        return Ok(Claim::Busy(Reason::Paused));
+    }
+    if waiting.row.instance.sub_status == SubStatus::Faulted && waiting.bookmark.name != stimulus::RUN_TIMEOUT {
+        return Ok(Claim::Busy(Reason::Faulted));
+    }
+    if waiting.lease.runs(clock::now().into()) {
+        return Ok(Claim::Busy(Reason::Leased));
+    }
+    let compiled = compiled::of_instance(&waiting.row)?;
+    Ok(Claim::Ready(Box::new(waiting), compiled))
+}
+
+/// Leaves an instance whose SQL has the rights of its owner to the owner's sessions.
+fn in_owners_session(claim: Claim) -> Claim {
+    match claim {
+        Claim::Ready(waiting, compiled) if !lending::runs_here(&waiting.row.owner, &compiled) => {
+            Claim::Busy(Reason::OwnersSession)
+        }
+        claim => claim,
+    }
+}

@@ -1,0 +1,184 @@
+//! Resuming an instance at a bookmark, and retrying it after a fault.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::instance::SubStatus;
+use workflow_engine::journal::{ActKind, Identity};
+use workflow_engine::{execution, stimulus};
+
+use crate::access::{self, Operation, exclusion, lending, people};
+use crate::compiled::{self, Compiled};
+use crate::error;
+use crate::pg::PgError;
+use crate::run::Session;
+use crate::run::burst::consume;
+use crate::run::burst::save::RowState;
+use crate::run::burst::{self, OnFault, StoredBurst};
+use crate::run::call::{notices, running};
+use crate::run::history::acts;
+use crate::run::instances::activation::reclaim_key;
+use crate::run::instances::gone::{self, Missing};
+use crate::run::repair::{kept_act, paused};
+use crate::run::tasks::{kept_answer, opener};
+use crate::store::bookmarks::{self, Waiting};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::tasks::Answer;
+use crate::wake;
+
+/// Resumes a bookmark that the caller named. `None`: it does not exist, and `missing_ok` accepts that.
+pub fn resume_by_id(
+    session: &mut Session,
+    bookmark: Uuid,
+    input: Option<&Value>,
+    missing_ok: bool,
+    on_fault: OnFault,
+) -> Result<Option<InstanceRow>, PgError> {
+    let may_resume = |waiting: &Waiting, compiled: &Compiled| {
+        let assignment = waiting.lease.assignment.as_deref();
+        people::require_answer(&waiting.row, compiled, bookmark, assignment)?;
+        exclusion::require(&waiting.row, compiled, &waiting.bookmark, assignment)
+    };
+    let Some((mut waiting, compiled)) = lock_named(session, bookmark, may_resume)? else {
+        return if missing_ok { Ok(None) } else { Err(gone::error(Missing::Bookmark(bookmark))?) };
+    };
+    paused::refuse(&waiting.row, &compiled)?;
+    refuse_leased(session, &waiting, GIVE_TOKEN)?;
+    let is_task = bookmarks::is_task(&waiting.bookmark);
+    let kind = if is_task { ActKind::Complete } else { ActKind::Resume };
+    waiting.act = Some(acts::of_call(session, kind, &compiled)?);
+    if is_task {
+        opener::judge(&compiled.program, &waiting, input)?;
+        if kept_answer::must_wait(&waiting, &compiled, true) {
+            kept_answer::keep(session, &mut waiting, Answer::Completed(input, None), None);
+            notices::tell_left_to_owner(&waiting.row);
+            return Ok(Some(waiting.row));
+        }
+    } else if !lending::act_runs_here(&waiting.row, &compiled) {
+        kept_act::keep_resume(session, &waiting, input)?;
+        return Ok(Some(waiting.row));
+    }
+    resume_at(session, &mut waiting, &compiled, input, on_fault)?;
+    Ok(Some(waiting.row))
+}
+
+/// Locks the instance of a bookmark that the caller named, and asks `require` for the rights. `None`: it does not
+/// exist.
+pub fn lock_named(
+    session: &mut Session,
+    bookmark: Uuid,
+    require: impl FnOnce(&Waiting, &Compiled) -> Result<(), PgError>,
+) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
+    session.has_waited = true;
+    let Some(waiting) = bookmarks::lock(bookmark) else { return Ok(None) };
+    running::refuse(waiting.row.instance.id)?;
+    let compiled = compiled::of_instance(&waiting.row)?;
+    require(&waiting, &compiled)?;
+    access::require_own_command(&waiting.row, &compiled)?;
+    Ok(Some((waiting, compiled)))
+}
+
+/// The hint for who would answer a task that a worker holds.
+pub const GIVE_TOKEN: &str = "Give the token of the claim to wf_complete_task, or wait until the lease ends.";
+
+/// Refuses a call without a token while a worker holds the task (55000).
+pub fn refuse_leased(session: &Session, waiting: &Waiting, hint: &str) -> Result<(), PgError> {
+    let lease = &waiting.lease;
+    let Some(until) = lease.until.filter(|_| lease.runs(waiting.row.clock(session.timestamp()))) else {
+        return Ok(());
+    };
+    let who = lease.worker.as_ref().map_or_else(|| "A worker".to_owned(), |worker| format!("Worker \"{worker}\""));
+    Err(PgError::new("55000", format!("task {} is claimed", waiting.bookmark.id))
+        .detail(format!("{who} holds it until {}.", gone::instant(until.into())))
+        .hint(hint))
+}
+
+/// Uses the bookmark up and runs the instance on. The caller holds the lock of the instance.
+pub fn resume_at(
+    session: &mut Session,
+    waiting: &mut Waiting,
+    compiled: &Compiled,
+    input: Option<&Value>,
+    on_fault: OnFault,
+) -> Result<(), PgError> {
+    if waiting.bookmark.name == stimulus::ANSWER {
+        return kept_answer::go_on(session, waiting, compiled, on_fault);
+    }
+    consume::resume_many(session, waiting, compiled, &[input], on_fault)
+}
+
+/// Runs the faulted activities of an instance again.
+pub fn retry(
+    session: &mut Session,
+    instance_id: Uuid,
+    activity_ids: Option<&[String]>,
+    on_fault: OnFault,
+) -> Result<InstanceRow, PgError> {
+    running::refuse(instance_id)?;
+    session.has_waited = true;
+    let mut row = instances::lock(instance_id).ok_or_else(|| unknown(instance_id))?;
+    let compiled = compiled::of_instance(&row)?;
+    access::instance::require(Operation::Resume, &row, &compiled)?;
+    access::require_own_command(&row, &compiled)?;
+    paused::refuse(&row, &compiled)?;
+    refuse_retry(&row, &compiled)?;
+    let by = Some(acts::of_call(session, ActKind::Retry, &compiled)?.by);
+    if !lending::act_runs_here(&row, &compiled) {
+        kept_act::keep_retry(session, &row, activity_ids)?;
+        return Ok(row);
+    }
+    retry_locked(session, &mut row, &compiled, activity_ids, by, on_fault)?;
+    Ok(row)
+}
+
+/// Refuses a retry of an instance that has nothing to retry (55000).
+fn refuse_retry(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    let (instance, id) = (&row.instance, row.instance.id);
+    if !has_faults(row) {
+        return Err(PgError::new("55000", format!("workflow instance {id} is not faulted"))
+            .detail(format!("It is {}.", instance.sub_status.name())));
+    }
+    match instance.has_failed() {
+        true => Err(error::burst(execution::cannot_retry(&compiled.program), id)),
+        false => Ok(()),
+    }
+}
+
+/// Whether an instance that has not ended has faulted activities.
+pub fn has_faults(row: &InstanceRow) -> bool {
+    match row.instance.sub_status {
+        SubStatus::Faulted => true,
+        SubStatus::Finished | SubStatus::Cancelled => false,
+        _ => row.instance.incident_count > 0,
+    }
+}
+
+/// Runs the faulted activities of a locked instance again, on behalf of `by`.
+///
+/// # Errors
+/// 55000 if it has none.
+pub fn retry_locked(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    activity_ids: Option<&[String]>,
+    by: Option<Identity>,
+    on_fault: OnFault,
+) -> Result<(), PgError> {
+    refuse_retry(row, compiled)?;
+    reclaim_key(row, compiled)?;
+    let act = by.map(|by| Session::act_of(ActKind::Retry, by));
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: None, act };
+    burst::run(session, burst, |program, instance, host, limits| {
+        execution::retry(program, instance, activity_ids, host, limits)
+    })?;
+    // The tasks of a faulted instance could not be claimed.
+    wake::note_any_task();
+    Ok(())
+}
+
+/// There is no such instance (42704).
+pub fn unknown(instance_id: Uuid) -> PgError {
+    PgError::new("42704", format!("workflow instance {instance_id} does not exist"))
+}

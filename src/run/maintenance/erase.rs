@@ -1,0 +1,223 @@
+//! Erasing a case, which is what has a correlation id, or a person, who is an actor.
+//!
+//! Each call does a part: it erases so many instances at the most, and what belongs to none. It is repeated until
+//! nothing is left that it may erase.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+use pgrx::pg_sys::Oid;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::access::instance::{self, Subject};
+use crate::access::{self, Operation, person};
+use crate::compiled;
+use crate::error;
+use crate::pg::error::notice;
+use crate::pg::rows::Wait;
+use crate::pg::{PgError, guc, interrupt, role};
+use crate::run::Session;
+use crate::run::call::running;
+use crate::run::instances::claim;
+use crate::run::instances::delete::{self, Deletion, Removal};
+use crate::store::audit::{self, NewAct};
+use crate::store::erasure::{self, Replacement};
+use crate::store::instances;
+use crate::store::removal::Tally;
+use crate::store::{owners, removal, route};
+
+/// Instances that are searched for an actor together.
+const PAGE: i64 = 100;
+
+/// The ids in `workflow.owners` of the roles whose rights the caller has.
+fn owners_of_caller() -> Vec<i32> {
+    let who = role::current();
+    owners::ids().into_iter().filter(|id| access::is_member(who, &owners::by_id(*id))).collect()
+}
+
+/// Erases the instances with a correlation id that the caller may delete, at most about so many, and then what else is
+/// for it.
+///
+/// Instances that other sessions hold, and those with work to compensate unless `force` is given, are left out: neither
+/// keeps the rest of the case from being erased.
+///
+/// # Errors
+/// 55006 if the burst of one of them is running.
+pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> Result<Tally, PgError> {
+    route::require(Some(key))?;
+    let who = role::current();
+    let (mut all, mut is_last, mut busy, mut unfinished) = (Deletion::default(), true, 0, 0);
+    for id in erasure::instances(key) {
+        interrupt::check();
+        // It may have gone with its parent.
+        let Some(row) = instances::get(id) else { continue };
+        let compiled = compiled::of_version(row.definition_version_id)?;
+        let subject = Subject::of(&row, &compiled);
+        if !instance::permits(who, Operation::Delete, subject) {
+            all.tally.add_kept("instances", u64::from(instance::permits(who, Operation::SeeOutcome, subject)));
+            continue;
+        }
+        if all.instances.len() >= max {
+            is_last = false;
+            break;
+        }
+        match delete_if_free(session, id, force)? {
+            None => busy += 1,
+            Some(Removal::Gone) => {}
+            Some(Removal::HasWork(_)) => unfinished += 1,
+            Some(Removal::Done(deletion)) => all.add(deletion),
+        }
+    }
+    all.tally.add_kept("instances", unfinished);
+    let owners = owners_of_caller();
+    if is_last {
+        let mut keys = removal::unused_keys(&all.keys);
+        keys.retain(|other| other != key);
+        keys.push(key.to_owned());
+        all.remove_keyed(&keys);
+        all.tally.add_done("triggers", erasure::remove_schedules(key, &owners));
+    }
+    all.tally.add_done("audit_log", erasure::empty_audit(&owners, key, &all.instances));
+    record("erase case", &all.tally, None)?;
+    tell_left_out(busy, BUSY, "Run wf_erase again.");
+    tell_left_out(
+        unfinished,
+        "What an instance with work to compensate has done would stay, and nothing would tell of it.",
+        "Cancel it with wf_cancel, and run wf_erase again when it has ended. With force => true its work stays as it is.",
+    );
+    Ok(all.tally)
+}
+
+/// Deletes an instance with its children, unless another session holds one of them (`None`). Nothing is changed unless
+/// it is deleted.
+fn delete_if_free(session: &mut Session, id: Uuid, force: bool) -> Result<Option<Removal>, PgError> {
+    running::refuse(id)?;
+    session.isolated_if(
+        |session| if lock_tree_if_free(id) { delete::delete_tree(session, id, force).map(Some) } else { Ok(None) },
+        |removal| matches!(removal, Some(Removal::Done(_))),
+    )
+}
+
+thread_local! {
+    /// The pseudonym that this session has made last. It holds for one role, as a session may act for many.
+    static MADE: RefCell<Option<Made>> = const { RefCell::new(None) };
+}
+
+/// A pseudonym that was made for an actor when a role erased it.
+struct Made {
+    role: Oid,
+    actor: String,
+    pseudonym: String,
+}
+
+/// The pseudonym that the session makes for an actor: a name from which nothing follows, the same in each call.
+fn made_pseudonym(role: Oid, actor: &str) -> String {
+    MADE.with_borrow_mut(|made| match made {
+        Some(made) if made.role == role && made.actor == actor => made.pseudonym.clone(),
+        _ => {
+            let pseudonym = format!("{}{}", guc::PSEUDONYM, Uuid::new_v4().simple());
+            *made = Some(Made { role, actor: actor.to_owned(), pseudonym: pseudonym.clone() });
+            pseudonym
+        }
+    })
+}
+
+/// Replaces an actor by a pseudonym in the rows that the caller may erase, in so many instances at the most and then in
+/// what belongs to none.
+///
+/// # Errors
+/// XX001 if a row of a journal cannot be decoded.
+pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, max: usize) -> Result<Tally, PgError> {
+    // It takes only locks that are free.
+    session.has_waited = true;
+    let who = role::current();
+    let pseudonym = pseudonym.map_or_else(|| made_pseudonym(who, actor), str::to_owned);
+    let replacement = Replacement::new(actor, &pseudonym);
+    let (owners, reads_all) = (owners_of_caller(), role::reads_all_data(who));
+    let (mut tally, mut changed, mut busy) = (Tally::default(), 0, 0);
+    // Each call starts from the beginning, so it finds what an earlier one has passed over or undone.
+    let mut after = Uuid::nil();
+    let is_last = loop {
+        let page = replacement.find(after, &owners, reads_all, PAGE);
+        let Some(last) = page.last() else { break true };
+        after = last.id;
+        for found in page {
+            interrupt::check();
+            if !found.is_managed {
+                tally.add_kept("instances", 1);
+                continue;
+            }
+            if !lock_if_free(found.id) {
+                busy += 1;
+                continue;
+            }
+            let replaced = replacement.in_instance(found.id).map_err(|failed| error::burst(failed, found.id))?;
+            tally.add_kept("instances", u64::from(found.keeps_data));
+            changed += usize::from(replaced.tables().next().is_some());
+            tally.add(&replaced);
+        }
+        if changed >= max {
+            break false;
+        }
+    };
+    if is_last {
+        tally.add(&replacement.in_other_rows(&owners, i64::try_from(max).unwrap_or(i64::MAX)));
+    }
+    record("erase actor", &tally, Some(&replacement))?;
+    tell_left_out(busy, BUSY, "Run wf_erase again.");
+    Ok(tally)
+}
+
+/// Locks an instance and its open tasks, unless another session holds one of them. A worker that holds a task may wait
+/// for the instance.
+fn lock_if_free(id: Uuid) -> bool {
+    !running::contains(id) && instances::lock_with(id, Wait::Skip).is_some() && claim::try_lock_tasks(id)
+}
+
+/// Locks an instance, those below it, and their open tasks, unless another session holds one of them.
+fn lock_tree_if_free(id: Uuid) -> bool {
+    let (mut rest, mut seen) = (vec![id], HashSet::new());
+    while let Some(next) = rest.pop() {
+        if !seen.insert(next) {
+            continue;
+        }
+        if !lock_if_free(next) {
+            return false;
+        }
+        rest.extend(instances::children(next));
+    }
+    true
+}
+
+/// Records an erasure in the audit, without what it has erased.
+fn record(kind: &str, tally: &Tally, replacement: Option<&Replacement>) -> Result<(), PgError> {
+    let rows: Map<String, Value> = tally
+        .tables()
+        .filter(|(_, rows)| rows.done > 0)
+        .map(|(table, rows)| (table.to_owned(), json!(rows.done)))
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut by = person::current()?;
+    let mut detail = json!({ "rows": rows });
+    if let Some(replacement) = replacement {
+        detail["pseudonym"] = json!(replacement.pseudonym());
+        // A person who erases himself is not named by that.
+        by.actor = by.actor.map(|actor| replacement.name_for(actor));
+    }
+    audit::add(&by, &NewAct { kind, owner: Some(owners::current_id()), detail: Some(&detail), ..NewAct::default() });
+    Ok(())
+}
+
+/// Why an instance is left out that nothing else keeps from being erased.
+const BUSY: &str =
+    "An instance is left out while another session holds it or one of its tasks, and where another node has it.";
+
+fn tell_left_out(count: u64, why: &str, hint: &str) {
+    if count > 0 {
+        let what = if count == 1 { "instance was" } else { "instances were" };
+        notice(PgError::new("00000", format!("{count} workflow {what} left out")).detail(why).hint(hint));
+    }
+}

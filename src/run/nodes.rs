@@ -1,0 +1,92 @@
+//! Moving instances to another node: exporting them, taking them in, and keeping those of this node.
+//!
+//! A tree of instances moves as a whole: an instance that no other one has started, with all below it. Its key is that
+//! of the root; a child without a correlation id goes with its parent.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use crate::pg::function::Predicate;
+use crate::pg::{PgError, interrupt, session, user_sql};
+use crate::run::call::running;
+use crate::store::moving::{self, Keyed};
+use crate::store::route::OF_NODE;
+
+pub mod export;
+pub mod import;
+pub mod keep;
+
+/// Correlation ids that are looked at together by a search.
+const PAGE: i64 = 10_000;
+
+/// Definitions whose instances do not move.
+fn of_node() -> Vec<String> {
+    OF_NODE.map(str::to_owned).to_vec()
+}
+
+/// Refuses to move instances where or when the call could miss some.
+fn begin(what: &str) -> Result<(), PgError> {
+    session::require_read_committed(what)?;
+    if running::any() {
+        return Err(PgError::new("55000", format!("cannot {what} while a workflow of this session runs")));
+    }
+    Ok(())
+}
+
+/// Correlation ids of this node, so many at a time.
+fn each_page(
+    size: i64,
+    mut after: String,
+    mut body: impl FnMut(Vec<String>) -> Result<bool, PgError>,
+) -> Result<Option<String>, PgError> {
+    loop {
+        interrupt::check();
+        let mut page = moving::keys(&after, size, &of_node());
+        let last = page.last().cloned();
+        if after.is_empty() {
+            // The empty one is after none.
+            page.insert(0, String::new());
+        }
+        let goes_on = body(page)?;
+        match last {
+            None => return Ok(None),
+            Some(last) if !goes_on => return Ok(Some(last)),
+            Some(last) => after = last,
+        }
+    }
+}
+
+/// The correlation ids for which a function says yes.
+fn admitted(predicate: &Predicate) -> Result<Vec<String>, PgError> {
+    let mut found = Vec::new();
+    each_page(PAGE, String::new(), |page| {
+        found.extend(page.into_iter().filter(|key| user_sql::admits(predicate, key)));
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Locks the trees below the roots that `find` finds, and returns them. What grows meanwhile is looked up again: a tree
+/// whose instances are locked grows no more.
+fn lock_trees(mut find: impl FnMut() -> Vec<Uuid>) -> Vec<Vec<Uuid>> {
+    let mut locked = BTreeSet::new();
+    loop {
+        let found = moving::trees(&find());
+        let fresh: BTreeSet<Uuid> = found.iter().map(|(_, id)| *id).filter(|id| !locked.contains(id)).collect();
+        if fresh.is_empty() {
+            return found.chunk_by(|(one, _), (other, _)| one == other).map(ids).collect();
+        }
+        moving::lock(&fresh.iter().copied().collect::<Vec<_>>());
+        locked.extend(fresh);
+    }
+}
+
+/// The roots among these instances.
+fn roots(instances: &[Keyed]) -> Vec<Uuid> {
+    instances.iter().filter(|instance| instance.is_root).map(|instance| instance.id).collect()
+}
+
+fn ids(tree: &[(Uuid, Uuid)]) -> Vec<Uuid> {
+    tree.iter().map(|(_, id)| *id).collect()
+}

@@ -1,0 +1,81 @@
+//! Plans that move instances to another version of their definition.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
+
+use workflow_engine::alteration::TargetVersion;
+
+use super::result::{AlterationOutcome, AlterationResult};
+use crate::compiled;
+use crate::pg::PgError;
+use crate::run::Session;
+use crate::run::call::work;
+use crate::run::repair::migrate::MigrationOptions;
+use crate::run::repair::migrate::batch::{self, Batch};
+use crate::store::selection::SelectedInstance;
+
+/// The instances that a plan moves, in a batch for each definition.
+pub struct Moves {
+    wanted: Rc<MigrationOptions>,
+    batches: HashMap<String, Batch>,
+}
+
+impl Moves {
+    /// Begins to move instances to a version, for a reason that the journal keeps.
+    pub fn new(target: &TargetVersion, dry_run: bool, reason: Option<String>) -> Self {
+        let TargetVersion { version, mapping, timers } = target;
+        let wanted = MigrationOptions {
+            version: *version,
+            mapping: mapping.clone(),
+            timers: *timers,
+            dry_run,
+            reason,
+            by: None,
+        };
+        Self { wanted: Rc::new(wanted), batches: HashMap::new() }
+    }
+
+    /// Moves an instance. `None`: it is gone.
+    ///
+    /// # Errors
+    /// Those that end a transaction. Anything else is a problem of the instance.
+    pub fn move_one(
+        &mut self,
+        session: &mut Session,
+        selected: &SelectedInstance,
+    ) -> Result<Option<AlterationResult>, PgError> {
+        let instance = selected.id;
+        let moved = work::call(session, |session| self.batch(session, selected)?.migrate_one(session, instance));
+        match moved {
+            Ok(moved) => Ok(moved.map(result)),
+            Err(error) if error.aborts_transaction() => Err(error),
+            Err(error) => {
+                let (outcome, problems) = (AlterationOutcome::Refused, vec![error.told()]);
+                Ok(Some(AlterationResult { instance, outcome, problems }))
+            }
+        }
+    }
+
+    fn batch(&mut self, session: &mut Session, selected: &SelectedInstance) -> Result<&mut Batch, PgError> {
+        let definition = compiled::of_version(selected.version)?;
+        Ok(match self.batches.entry(definition.row.definition_id.clone()) {
+            Entry::Occupied(batch) => batch.into_mut(),
+            Entry::Vacant(new) => {
+                let batch = Batch::new(session, new.key(), Rc::clone(&self.wanted))?;
+                new.insert(batch)
+            }
+        })
+    }
+}
+
+fn result(moved: batch::MigrationResult) -> AlterationResult {
+    let outcome = match moved.outcome {
+        // An instance that is in the version already is as the plan wants it.
+        batch::MigrationOutcome::Migrated | batch::MigrationOutcome::Unchanged => AlterationOutcome::Altered,
+        batch::MigrationOutcome::Refused | batch::MigrationOutcome::Ended => AlterationOutcome::Refused,
+        batch::MigrationOutcome::Busy => AlterationOutcome::Busy,
+    };
+    let problems = moved.problems.iter().map(ToString::to_string).collect();
+    AlterationResult { instance: moved.instance, outcome, problems }
+}

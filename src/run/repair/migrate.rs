@@ -1,0 +1,301 @@
+//! Moving running instances to another version of their definition.
+//!
+//! A migration holds the lock of the instance, as every call that changes it does: a resume, a fire or an answer comes
+//! before it, in the old version, or after it, in the new one. It takes no other lock, but for those of the rows that
+//! name the instance's activities. A claim or a heartbeat may hold the row of a task without the instance; a migration
+//! of many passes such an instance over, and that of one waits for it, because the instance is the first lock of its
+//! call.
+//!
+//! The caller has the rights of the definition's owner. Without those of the instance's owner it may not bring SQL,
+//! children or events into an instance that acts with the rights of that role.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use serde_json::json;
+use uuid::Uuid;
+use workflow_engine::execution;
+use workflow_engine::instance::SubStatus;
+use workflow_engine::instance::compensation::Record;
+use workflow_engine::journal::{ActKind, Event, EventKind, Identity};
+use workflow_engine::migration::{Mapping, Migration, Moved, Problem, Severity, Timers, Waits, is_refused};
+use workflow_engine::stimulus::{RETRY, START_TIMEOUT};
+
+use crate::access::{self, Operation, instance, lending};
+use crate::compiled::{self, Compiled};
+use crate::error;
+use crate::pg::{PgError, interrupt, role, rows};
+use crate::run::Session;
+use crate::run::burst::save::RowState;
+use crate::run::burst::{self, OnFault, StoredBurst};
+use crate::run::call::running;
+use crate::run::history::acts;
+use crate::run::instances::activation::activation_key;
+use crate::run::instances::{resume, version};
+use crate::store::definitions::DefinitionRow;
+use crate::store::instances::{self, InstanceRow};
+use crate::store::{compensations, journal, migration, route};
+use crate::wake;
+
+pub mod batch;
+pub mod publication;
+
+/// What an operator asks for.
+#[derive(Debug)]
+pub struct MigrationOptions {
+    /// Number of the new version; the published one if not given.
+    pub version: Option<i32>,
+    /// Activities that have other ids there.
+    pub mapping: Mapping,
+    /// What becomes of timers.
+    pub timers: Timers,
+    /// Tell what stands against it, and change nothing.
+    pub dry_run: bool,
+    /// Why, for the journal.
+    pub reason: Option<String>,
+    /// Who has asked for it, if it was not this call.
+    pub by: Option<Identity>,
+}
+
+/// Moves an instance to another version, and returns what the operator should know.
+///
+/// # Errors
+/// 22023 if something stands against it, with all of it as the detail; 55000 if the instance has ended; 42501 if the
+/// caller may not move it.
+pub fn migrate(session: &mut Session, id: Uuid, wanted: &MigrationOptions) -> Result<Vec<Problem>, PgError> {
+    running::refuse(id)?;
+    session.has_waited = true;
+    let row = if wanted.dry_run { instances::get(id) } else { instances::lock(id) };
+    let row = row.ok_or_else(|| resume::unknown(id))?;
+    let old = compiled::of_instance(&row)?;
+    // Who may not see the instance learns nothing of its definition.
+    instance::require(Operation::Migrate, &row, &old)?;
+    if wanted.dry_run
+        && let Some(elsewhere) = route::refusal(id)?
+    {
+        return Err(elsewhere);
+    }
+    let (target, _) = version::find(session, &row.definition_id, wanted.version)?;
+    let new = compiled::of_version(target.id)?;
+    may_move(&row, &new)?;
+    if row.instance.has_ended() {
+        return Err(ended(id));
+    }
+    if row.definition_version_id == target.id {
+        return Ok(Vec::new());
+    }
+    let change = VersionChange::new(old, new, wanted);
+    let (prepared, problems) = change.prepare(row)?;
+    if wanted.dry_run {
+        return Ok(problems);
+    }
+    if is_refused(&problems) {
+        return Err(change.refusal(id, &problems));
+    }
+    change.go(session, prepared)?;
+    Ok(problems)
+}
+
+/// The change from one version of a definition to another, for all instances that it moves.
+struct VersionChange {
+    old: Rc<Compiled>,
+    new: Rc<Compiled>,
+    migration: Migration,
+    reason: Option<String>,
+    by: Option<Identity>,
+}
+
+/// An instance that is in the new version in memory, and in the old one in the tables.
+struct Prepared {
+    row: InstanceRow,
+    moved: Moved,
+    records: Vec<Record>,
+    /// Executions that the mapping cancels.
+    cancelled: Vec<u32>,
+}
+
+impl VersionChange {
+    fn new(old: Rc<Compiled>, new: Rc<Compiled>, wanted: &MigrationOptions) -> Self {
+        let programs = (old.program.clone(), new.program.clone());
+        let check = &mut interrupt::check;
+        let migration = Migration::new(programs.0, programs.1, new.row.version, &wanted.mapping, wanted.timers, check);
+        Self { old, new, migration, reason: wanted.reason.clone(), by: wanted.by.clone() }
+    }
+
+    /// Moves an instance in memory, and says what stands against it.
+    fn prepare(&self, mut row: InstanceRow) -> Result<(Prepared, Vec<Problem>), PgError> {
+        let id = row.instance.id;
+        let records = match self.migration.needs_records() {
+            true => compensations::all(&self.old.program, &id).map_err(|failed| error::burst(failed, id))?,
+            false => Vec::new(),
+        };
+        let mut records = records;
+        let cancelled = self.migration.cancelled(&row.instance);
+        let waits = Waits {
+            retries: match Migration::may_wait_for_retry(&row.instance) {
+                true => migration::waiting(&id, RETRY).into_keys().collect(),
+                false => BTreeSet::new(),
+            },
+            claims: match self.migration.may_wait_for_claim(&row.instance) {
+                true => migration::waiting(&id, START_TIMEOUT),
+                false => BTreeMap::new(),
+            },
+        };
+        let (mut moved, mut problems) =
+            self.migration.migrate(&mut row.instance, &mut records, &waits, &mut interrupt::check);
+        interrupt::check();
+        if row.instance.sub_status == SubStatus::Pending
+            && let Some(trigger) = migration::trigger_of_start(&id)
+        {
+            self.migration.migrate_start(&trigger, &mut moved, &mut problems);
+        }
+        self.judge_key(&row, &mut problems);
+        let runs = !cancelled.is_empty() || !moved.after.is_empty();
+        let runs_here = || [&self.old, &self.new].iter().all(|compiled| lending::act_runs_here(&row, compiled));
+        if runs && !runs_here() {
+            let message = "the instance would have to run now, and its SQL runs in a session of its owner only";
+            problems.push(Problem::error("", message));
+        }
+        problems.sort_by_key(|problem| problem.severity);
+        Ok((Prepared { row, moved, records, cancelled }, problems))
+    }
+
+    /// The activation key of an instance in the new version. A faulted instance has none until it runs again.
+    fn key(&self, row: &InstanceRow) -> Option<String> {
+        let is_running = row.instance.sub_status != SubStatus::Faulted;
+        activation_key(&self.new, row.instance.correlation_id.as_deref()).filter(|_| is_running)
+    }
+
+    /// Refuses an instance if another instance has the activation key that it would have in the new version.
+    fn judge_key(&self, row: &InstanceRow, problems: &mut Vec<Problem>) {
+        let Some(key) = self.key(row).filter(|key| row.activation_key.as_ref() != Some(key)) else { return };
+        if instances::holder(&key).is_some_and(|holder| holder != row.instance.id) {
+            let version = self.new.row.version;
+            let message =
+                format!("the activation strategy of version {version} allows one instance, and another one runs");
+            problems.push(Problem::error("", message));
+        }
+    }
+
+    /// Stores what was prepared, and lets the instance go on where that is needed.
+    fn go(&self, session: &mut Session, prepared: Prepared) -> Result<(), PgError> {
+        let prepared = match prepared.cancelled.is_empty() {
+            true => prepared,
+            false => self.cancel(session, prepared)?,
+        };
+        let Prepared { mut row, moved, records, .. } = prepared;
+        self.save(session, &mut row, &moved, &records)?;
+        if moved.after.is_empty() {
+            return Ok(());
+        }
+        let burst = stored(&mut row, &self.new);
+        burst::run(session, burst, |program, instance, host, limits| {
+            execution::continue_migrated(program, instance, &moved.after, host, limits)
+        })?;
+        Ok(())
+    }
+
+    /// Cancels what the mapping gives up, in the old version, and prepares the instance once more.
+    fn cancel(&self, session: &mut Session, prepared: Prepared) -> Result<Prepared, PgError> {
+        let Prepared { row, moved, cancelled, .. } = prepared;
+        let id = row.instance.id;
+        let mut row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
+        let burst = stored(&mut row, &self.old);
+        burst::run(session, burst, |program, instance, host, limits| {
+            execution::cancel_executions(program, instance, &cancelled, host, limits)
+        })?;
+        let row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
+        let (mut again, problems) = self.prepare(row)?;
+        if is_refused(&problems) {
+            return Err(self.refusal(id, &problems));
+        }
+        again.moved.after.add_cancelled(moved.after);
+        Ok(again)
+    }
+
+    fn save(&self, session: &Session, row: &mut InstanceRow, moved: &Moved, records: &[Record]) -> Result<(), PgError> {
+        let before = row.activation_key.take();
+        row.activation_key = self.key(row);
+        row.definition_version_id = self.new.row.id;
+        let event = self.event();
+        let act = match &self.by {
+            Some(by) => Some(Session::act_of(ActKind::Migrate, by.clone())),
+            None => session.has_caller().then(|| session.act(ActKind::Migrate)).transpose()?,
+        };
+        if let Some(act) = &act {
+            acts::require_actor(&act.by, &self.new)?;
+        }
+        let seq = journal::take_rows(&mut row.instance, act.as_ref(), 1);
+        let now = session.timestamp();
+        rows::write(|writer| {
+            migration::save(writer, row, moved.variables_changed, before.as_deref(), now);
+            journal::append(writer, &row.instance.id, seq, act.as_ref(), &[event], now);
+        });
+        let (id, program) = (row.instance.id, self.migration.target());
+        if !moved.renamed.is_empty() {
+            migration::rename(id, program, &moved.renamed, row.instance.incident_count > 0);
+        }
+        for record in records {
+            interrupt::check();
+            compensations::replace(program, &id, record);
+        }
+        if runs_as(&self.old.row) != runs_as(&self.new.row) {
+            // Due work may have to run in a session of another role now.
+            wake::note_all();
+        }
+        Ok(())
+    }
+
+    fn event(&self) -> Event {
+        let (from, to) = (self.old.row.version, self.new.row.version);
+        let mut data = json!({ "by": role::name(role::current()), "from": from, "to": to });
+        if let Some(reason) = &self.reason {
+            data["reason"] = json!(reason);
+        }
+        Event::of_workflow(EventKind::Migrated, Some(data))
+    }
+
+    /// Why an instance is not moved (22023).
+    fn refusal(&self, id: Uuid, problems: &[Problem]) -> PgError {
+        let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+        let lines: Vec<String> = errors
+            .map(|problem| match problem.path.as_str() {
+                "" => problem.message.clone(),
+                path => format!("{path}: {}", problem.message),
+            })
+            .collect();
+        let version = self.new.row.version;
+        PgError::new("22023", format!("workflow instance {id} cannot go on in version {version} of its definition"))
+            .detail(lines.join("\n"))
+            .hint("With mapping an activity goes over to one with another id, or what is open there is cancelled (null). With dry_run => true the problems are rows.")
+    }
+}
+
+fn stored<'a>(row: &'a mut InstanceRow, compiled: &'a Compiled) -> StoredBurst<'a> {
+    StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None, act: None }
+}
+
+/// What decides in whose session an instance of a version may run.
+fn runs_as(row: &DefinitionRow) -> (bool, bool) {
+    (row.uses_sql, row.definer)
+}
+
+fn ended(id: Uuid) -> PgError {
+    PgError::new("55000", format!("workflow instance {id} has ended"))
+        .detail("Only an instance that can go on is moved to another version.")
+}
+
+/// Refuses the current role unless it may move the instance to this version (42501).
+fn may_move(row: &InstanceRow, new: &Compiled) -> Result<(), PgError> {
+    instance::require(Operation::Migrate, row, new)?;
+    let acts_as_owner = lending::has_invoker_sql(new) || new.program.acts_for_owner();
+    if !acts_as_owner || access::is_member(role::current(), &row.owner) || lending::is_lent(&row.owner, new) {
+        return Ok(());
+    }
+    let id = row.instance.id;
+    Err(PgError::new("42501", format!("must be owner of workflow instance {id}")).detail(format!(
+        "SQL, children and events of version {} would have the rights of role \"{}\".",
+        new.row.version,
+        row.owner.title()
+    )))
+}

@@ -1,0 +1,153 @@
+//! Letting an instance stand still, and go on.
+//!
+//! A pause takes the lock of the instance, so it comes before or after a burst, never into one. A session that wants to
+//! resume the instance takes that lock as well and finds it paused: a stimulus is kept for it, an answer with a valid
+//! token closes the task and waits, a call by name is refused. Claims and heartbeats lock the rows of tasks without the
+//! instance. So the pause may wait for one, as a cancel may; a claim that comes later finds the row held.
+//!
+//! The end of a pause delivers what was kept, where SQL of users may run in this session. Otherwise the instance stays
+//! paused until a session of its owner fires a bookmark that the call makes due. So nothing overtakes what was kept.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use workflow_engine::journal::{ActKind, Event, EventKind};
+
+use crate::access::{self, Operation, lending};
+use crate::compiled::{self, Compiled};
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, interrupt, role, rows};
+use crate::run::Session;
+use crate::run::call::notices::tell_how_to_fire;
+use crate::run::call::running;
+use crate::run::history::acts;
+use crate::run::instances::resume;
+use crate::run::timers::due_bookmark::{end_pause, is_ending};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::owners;
+use crate::store::{journal, pauses, queue};
+use crate::wake;
+
+/// Pauses an instance, and then those below it if they are asked for. `false`: all of them were paused before, or have
+/// ended.
+///
+/// Locks are taken level by level, siblings in order of id, as a cancel takes them.
+///
+/// # Errors
+/// 42704 if it does not exist; 42501 without the right to alter it or one of the children.
+pub fn pause(
+    session: &mut Session,
+    instance_id: Uuid,
+    reason: Option<&str>,
+    with_children: bool,
+) -> Result<bool, PgError> {
+    let named = pause_if_there(session, instance_id, reason, None)?;
+    let mut is_any = named.ok_or_else(|| resume::unknown(instance_id))?;
+    let mut below = VecDeque::new();
+    if with_children {
+        below.extend(instances::children(instance_id));
+    }
+    while let Some(child) = below.pop_front() {
+        interrupt::check();
+        is_any |= pause_if_there(session, child, reason, Some(&instance_id))?.unwrap_or_default();
+        below.extend(instances::children(child));
+    }
+    Ok(is_any)
+}
+
+/// Pauses one instance. `None`: it does not exist.
+fn pause_if_there(
+    session: &mut Session,
+    instance_id: Uuid,
+    reason: Option<&str>,
+    with: Option<&Uuid>,
+) -> Result<Option<bool>, PgError> {
+    let Some((mut row, compiled)) = lock(session, instance_id)? else { return Ok(None) };
+    if row.instance.has_ended() {
+        return Ok(Some(false));
+    }
+    let by = owners::reference_to(session.caller);
+    match row.paused_at {
+        None => pauses::begin(instance_id, by, reason, with, session.timestamp()),
+        Some(_) if is_ending(instance_id) => pauses::keep(instance_id, by, reason),
+        Some(_) => return Ok(Some(false)),
+    }
+    // If it was its turn to begin, it is another one's now.
+    wake::note_calls(true);
+    note(session, &mut row, &compiled, ActKind::Pause, reason)?;
+    Ok(Some(true))
+}
+
+/// Locks an instance that the current role may alter.
+fn lock(session: &mut Session, instance_id: Uuid) -> Result<Option<(InstanceRow, Rc<Compiled>)>, PgError> {
+    running::refuse(instance_id)?;
+    session.has_waited = true;
+    let Some(row) = instances::lock(instance_id) else { return Ok(None) };
+    let compiled = compiled::of_instance(&row)?;
+    access::instance::require(Operation::Alter, &row, &compiled)?;
+    Ok(Some((row, compiled)))
+}
+
+/// Records a pause or its end in the journal.
+fn note(
+    session: &Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    act: ActKind,
+    reason: Option<&str>,
+) -> Result<(), PgError> {
+    let kind = if act == ActKind::Pause { EventKind::Paused } else { EventKind::Unpaused };
+    let act = acts::of_call(session, act, compiled)?;
+    let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
+    data.extend(reason.map(|reason| ("reason".to_owned(), Value::from(reason))));
+    let event = Event::of_workflow(kind, Some(Value::Object(data)));
+    let instance = &mut row.instance;
+    let seq = journal::take_rows(instance, Some(&act), 1);
+    instances::save_state(instance);
+    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], session.timestamp()));
+    Ok(())
+}
+
+/// Ends the pause of an instance and of those that were paused with it. The locks of these come after that of the
+/// instance, in order of id over all levels.
+///
+/// # Errors
+/// 42704 if it does not exist, 55000 if it is not paused; 42501 without the right to alter it or one of the others.
+pub fn unpause(session: &mut Session, instance_id: Uuid) -> Result<InstanceRow, PgError> {
+    let (row, _) = lock(session, instance_id)?.ok_or_else(|| resume::unknown(instance_id))?;
+    if row.paused_at.is_none() {
+        return Err(PgError::new("55000", format!("workflow instance {instance_id} is not paused")));
+    }
+    let children = pauses::paused_with(instance_id);
+    // All locks come first: what one of them goes on with may reach another.
+    for child in &children {
+        lock(session, *child)?;
+    }
+    for id in [instance_id].into_iter().chain(children) {
+        interrupt::check();
+        end(session, id)?;
+    }
+    instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))
+}
+
+/// Ends the pause of one instance that is locked, or hands that to a session of its owner.
+fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
+    // What went on before may have changed or ended it.
+    let Some((mut row, compiled)) = lock(session, instance_id)?.filter(|(row, _)| row.paused_at.is_some()) else {
+        return Ok(());
+    };
+    note(session, &mut row, &compiled, ActKind::Unpause, None)?;
+    if lending::runs_here(&row.owner, &compiled) || !has_kept(instance_id) {
+        return end_pause(session, row, &compiled);
+    }
+    pauses::hand_to_owner(instance_id, session.timestamp());
+    tell_how_to_fire();
+    Ok(())
+}
+
+/// Whether answers or stimuli were kept for an instance.
+fn has_kept(instance_id: Uuid) -> bool {
+    !pauses::answers(instance_id).is_empty() || !queue::kept_for(instance_id, Timestamp::MINUS_INFINITY).is_empty()
+}

@@ -1,0 +1,12 @@
+//! Tasks: claims and leases of workers, limits, answers, and the people whom a task is for.
+
+pub mod acceptance;
+pub mod answer;
+pub mod answers;
+pub mod assign;
+pub mod front;
+pub mod kept_answer;
+pub mod lease;
+pub mod limits;
+pub mod opener;
+pub mod wait;

@@ -1,0 +1,309 @@
+//! The answers of workers: a task is done, or it failed.
+//!
+//! A token counts as long as no other worker has claimed the task, also after its lease has ended. The row of the
+//! task's bookmark is locked before the token is compared, because a claim does not lock the instance.
+
+use std::rc::Rc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::activity::short_name;
+use workflow_engine::execution::sequence_of;
+use workflow_engine::fault::{Fault, TASK_FAILED};
+use workflow_engine::journal::{Act, ActKind, Event, EventKind};
+use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
+use workflow_engine::{Program, execution, stimulus};
+
+use crate::access::{exclusion, people};
+use crate::compiled::{self, Compiled};
+use crate::pg::args::Interval;
+use crate::pg::{PgError, guc, rows};
+use crate::run::Session;
+use crate::run::burst::OnFault;
+use crate::run::burst::consume;
+use crate::run::call::{isolated, notices};
+use crate::run::history::acts;
+use crate::run::instances::gone::{self, Missing};
+use crate::run::instances::resume;
+use crate::run::repair::{alter, paused};
+use crate::run::tasks::opener::judge;
+use crate::run::tasks::{kept_answer, limits};
+use crate::store::bookmarks::{self, Waiting};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::journal;
+use crate::store::leases::{self, Lease};
+use crate::store::pauses;
+use crate::store::tasks::{self, Answer, EndedTask};
+use crate::wake;
+
+/// What a worker says of an attempt that failed.
+#[derive(Debug)]
+pub struct AttemptFailure {
+    /// What went wrong: `last_error` of the task, or the message of the fault after the last attempt.
+    pub message: String,
+    /// Detail of that fault; `None`: it has none. Nothing keeps the detail of an attempt that is followed by another.
+    pub detail: Option<String>,
+    /// What a policy or a catch names it by.
+    pub code: Option<String>,
+    /// Microseconds until the next attempt, instead of the policy's delay.
+    pub retry_in: Option<i64>,
+    /// Whether another attempt makes sense.
+    pub retry: bool,
+}
+
+/// What became of a task whose attempt failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskAfterFailure {
+    /// It will be tried again.
+    Open,
+    /// Its activity has faulted.
+    Failed,
+}
+
+impl TaskAfterFailure {
+    /// Its name in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "Open",
+            Self::Failed => "Failed",
+        }
+    }
+}
+
+/// Completes a task. The same answer with the same token a second time changes nothing.
+pub fn complete(
+    session: &mut Session,
+    task: Uuid,
+    token: Option<Uuid>,
+    result: Option<&Value>,
+    on_fault: OnFault,
+) -> Result<InstanceRow, PgError> {
+    let Some((mut waiting, compiled)) = lock_task(session, task)? else {
+        return completed_before(task, token, result);
+    };
+    match token {
+        None => {
+            paused::refuse(&waiting.row, &compiled)?;
+            resume::refuse_leased(session, &waiting, resume::GIVE_TOKEN)?;
+        }
+        Some(token) if !holds(&mut waiting, token) => return Err(not_held(&waiting)),
+        Some(_) => {}
+    }
+    if let Some(fault) = judge(&compiled.program, &waiting, result)?
+        && token.is_some()
+        && give_back(session, &compiled.program, &waiting, &fault, None)
+    {
+        return Ok(waiting.row);
+    }
+    waiting.act = Some(acts::of_call(session, ActKind::Complete, &compiled)?);
+    let answer = Answer::Completed(result, token.as_ref());
+    if kept_answer::must_wait(&waiting, &compiled, token.is_none()) {
+        kept_answer::keep(session, &mut waiting, answer, None);
+        if token.is_none() {
+            notices::tell_left_to_owner(&waiting.row);
+        }
+        return Ok(waiting.row);
+    }
+    consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+        execution::resume(program, instance, resumed, result, host, limits)
+    })?;
+    Ok(waiting.row)
+}
+
+/// Completes a task in place of the people whom it is for. The journal has who did it, and why.
+pub fn complete_for_people(
+    session: &mut Session,
+    task: Uuid,
+    reason: String,
+    result: Option<&Value>,
+    on_fault: OnFault,
+) -> Result<InstanceRow, PgError> {
+    let may_override = |waiting: &Waiting, compiled: &Compiled| {
+        people::require_override(&waiting.row, compiled, task, waiting.lease.assignment.as_deref())?;
+        exclusion::require(&waiting.row, compiled, &waiting.bookmark, None)
+    };
+    let found = resume::lock_named(session, task, may_override)?;
+    let found = found.filter(|(waiting, _)| waiting.bookmark.name != stimulus::ANSWER);
+    let Some((mut waiting, compiled)) = found else { return Err(gone::error(Missing::Task(task))?) };
+    paused::refuse(&waiting.row, &compiled)?;
+    resume::refuse_leased(
+        session,
+        &waiting,
+        "It can be completed when the lease ends, or when the worker gives it back.",
+    )?;
+    judge(&compiled.program, &waiting, result)?;
+    note_override(session, &mut waiting, &compiled, reason)?;
+    waiting.act = Some(Act { is_recorded: true, ..session.act(ActKind::Complete)? });
+    let answer = Answer::Completed(result, None);
+    if kept_answer::must_wait(&waiting, &compiled, true) {
+        kept_answer::keep(session, &mut waiting, answer, None);
+        notices::tell_left_to_owner(&waiting.row);
+        return Ok(waiting.row);
+    }
+    consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+        execution::resume(program, instance, resumed, result, host, limits)
+    })?;
+    Ok(waiting.row)
+}
+
+fn note_override(session: &Session, waiting: &mut Waiting, compiled: &Compiled, reason: String) -> Result<(), PgError> {
+    let act = acts::of_call(session, ActKind::Override, compiled)?;
+    let data = alter::author(Some(reason)).data("OverrideTask");
+    let (instance, bookmark) = (&mut waiting.row.instance, &waiting.bookmark);
+    let (activity, kind) = (bookmark.activity_id.clone(), short_name(&bookmark.activity_type).to_owned());
+    let event = Event {
+        execution: sequence_of(instance.id, bookmark.activity_instance_id),
+        bookmark_id: Some(bookmark.id),
+        ..Event::of_activity(EventKind::Altered, activity, kind, Some(Value::Object(data)))
+    };
+    let seq = journal::take_rows(instance, Some(&act), 1);
+    instances::save_state(instance);
+    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], session.timestamp()));
+    Ok(())
+}
+
+/// Ends an attempt with a failure: the task is tried again, or its activity faults.
+pub fn fail(
+    session: &mut Session,
+    task: Uuid,
+    token: Uuid,
+    failure: &AttemptFailure,
+    on_fault: OnFault,
+) -> Result<(TaskAfterFailure, Option<InstanceRow>), PgError> {
+    let Some((mut waiting, compiled)) = lock_task(session, task)? else {
+        return failed_before(task, token).map(|row| (TaskAfterFailure::Failed, Some(row)));
+    };
+    if !holds(&mut waiting, token) {
+        return Err(not_held(&waiting));
+    }
+    let fault = Fault {
+        detail: failure.detail.clone(),
+        code: failure.code.clone(),
+        ..Fault::new(TASK_FAILED, failure.message.clone())
+    };
+    if failure.retry && give_back(session, &compiled.program, &waiting, &fault, failure.retry_in) {
+        return Ok((TaskAfterFailure::Open, None));
+    }
+    waiting.act = Some(acts::of_call(session, ActKind::Fail, &compiled)?);
+    let answer = Answer::Failed(&token);
+    if kept_answer::must_wait(&waiting, &compiled, false) {
+        kept_answer::keep(session, &mut waiting, answer, Some(&fault));
+        return Ok((TaskAfterFailure::Failed, Some(waiting.row)));
+    }
+    let attempts = u32::try_from(waiting.lease.attempt).unwrap_or_default();
+    consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+        execution::fail(program, instance, resumed, attempts, fault, host, limits)
+    })?;
+    Ok((TaskAfterFailure::Failed, Some(waiting.row)))
+}
+
+/// Locks the instance of a task that the caller named, and asks for the rights to work on the task. `None`: it is not
+/// open.
+fn lock_task(session: &mut Session, task: Uuid) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
+    let may_work = |waiting: &Waiting, compiled: &Compiled| {
+        let assignment = waiting.lease.assignment.as_deref();
+        people::require_work(&waiting.row, compiled, task, assignment)?;
+        exclusion::require(&waiting.row, compiled, &waiting.bookmark, assignment)
+    };
+    let found = resume::lock_named(session, task, may_work)?;
+    Ok(found.filter(|(waiting, _)| waiting.bookmark.name != stimulus::ANSWER))
+}
+
+/// Gives a task whose attempt failed to the next worker, if its retry policy allows another attempt.
+fn give_back(session: &Session, program: &Program, waiting: &Waiting, fault: &Fault, retry_in: Option<i64>) -> bool {
+    let policy = execution::retry_policy(program, &waiting.row.instance, waiting.bookmark.activity_instance_id);
+    let next = policy.and_then(|policy| claimable_again_at(session, &policy, waiting, fault, retry_in));
+    let Some(at) = next else { return false };
+    let available_at = (at > session.now).then(|| at.into());
+    let last_error = Some(fault.message.clone());
+    let Lease { attempt, lane, .. } = &waiting.lease;
+    let lease = Lease { attempt: *attempt, available_at, last_error, lane: lane.clone(), ..Lease::default() };
+    rows::write(|writer| leases::set(writer, &waiting.bookmark.id, &lease));
+    pauses::hold_if_paused(&waiting.row.instance, waiting.row.paused_at, false, session.timestamp());
+    limits::note_end(bookmarks::task_name(&waiting.bookmark), &waiting.lease);
+    match (bookmarks::task_name(&waiting.bookmark), available_at) {
+        (Some(name), Some(at)) => wake::note_task_at(name, at),
+        (Some(name), None) => wake::note_task(name),
+        (None, _) => {}
+    }
+    true
+}
+
+/// When the task can be claimed again. `None`: this was its last attempt.
+fn claimable_again_at(
+    session: &Session,
+    policy: &RetryPolicy,
+    waiting: &Waiting,
+    fault: &Fault,
+    retry_in: Option<i64>,
+) -> Option<DateTime<Utc>> {
+    let retries = isolated::read_setting(&waiting.row.owner, guc::retries);
+    if !retries || !policy.covers(fault) {
+        return None;
+    }
+    let failed = u32::try_from(waiting.lease.attempt).unwrap_or_default();
+    let began = execution::first_attempt(&waiting.row.instance, waiting.bookmark.activity_instance_id);
+    let since = began.unwrap_or_else(|| waiting.made_at.into());
+    let random = Uuid::new_v4().as_u64_pair().1;
+    let policy = match retry_in {
+        Some(delay) => &RetryPolicy { delay: TimeDelta::microseconds(delay), ..policy.without_backoff() },
+        None => policy,
+    };
+    policy.next_attempt_at(failed, since, session.now, random)
+}
+
+/// Locks the row of the task and asks whether a token is the present one.
+fn holds(waiting: &mut Waiting, token: Uuid) -> bool {
+    bookmarks::lock_lease(waiting) && waiting.lease.token == Some(token)
+}
+
+fn not_held(waiting: &Waiting) -> PgError {
+    let error = PgError::new("55000", format!("task {} is not held with this token", waiting.bookmark.id));
+    match waiting.lease.token {
+        Some(_) => error.detail("Another worker has claimed it since, or the token is that of another task."),
+        None => error.detail("The task was given back, or an attempt failed, or the token is that of another task."),
+    }
+}
+
+/// The answer to a completion whose task is not open any more: the same again, if the same worker gave it.
+fn completed_before(task: Uuid, token: Option<Uuid>, result: Option<&Value>) -> Result<InstanceRow, PgError> {
+    let ended = tasks::ended(task, token.as_ref(), result).filter(|ended| ended.by_token && !ended.has_failed);
+    let Some(ended) = ended else { return Err(gone::error(Missing::Task(task))?) };
+    let row = readable(&ended, task)?;
+    if ended.same_result {
+        return Ok(row);
+    }
+    Err(PgError::new("55000", format!("task {task} was already completed with another result")))
+}
+
+fn failed_before(task: Uuid, token: Uuid) -> Result<InstanceRow, PgError> {
+    match tasks::ended(task, Some(&token), None).filter(|ended| ended.by_token && ended.has_failed) {
+        Some(ended) => readable(&ended, task),
+        None => Err(gone::error(Missing::Task(task))?),
+    }
+}
+
+fn readable(ended: &EndedTask, task: Uuid) -> Result<InstanceRow, PgError> {
+    let Some(row) = instances::get(ended.instance) else { return Err(gone::error(Missing::Task(task))?) };
+    people::require_work(&row, &*compiled::of_instance(&row)?, task, ended.assignment.as_deref())?;
+    Ok(row)
+}
+
+/// A delay before the next attempt, in microseconds. `None`: it is negative, or longer than any policy waits.
+pub fn delay(given: &Interval) -> Option<i64> {
+    let longest = LONGEST.num_microseconds().map_or(i128::MAX, i128::from);
+    i64::try_from(given.as_micros()).ok().filter(|micros| (0..=longest).contains(&i128::from(*micros)))
+}
+
+/// Refuses a code that would be read as a SQLSTATE or as a class of these (22023).
+pub fn check_code(code: Option<&str>) -> Result<(), PgError> {
+    match code.map(|code| (code, Cause::read(code))) {
+        Some((code, Cause::SqlState(_) | Cause::Class(_))) => {
+            Err(PgError::new("22023", format!("code \"{code}\" looks like a SQLSTATE"))
+                .hint("Use lower-case letters, such as \"card_declined\"."))
+        }
+        Some((code, _)) if code.trim().is_empty() => Err(PgError::new("22023", "argument \"code\" must not be empty")),
+        _ => Ok(()),
+    }
+}

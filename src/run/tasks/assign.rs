@@ -1,0 +1,111 @@
+//! Giving a task to a person, and taking it back.
+//!
+//! The locks are those of an answer: the row of the instance, then the row of the task's bookmark, in which the
+//! assignee is stored. So an answer sees the assignee that it will have when the answer commits, and a claim, which
+//! locks the second row only if it is free, either comes first, or reads the new assignee.
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use workflow_engine::activity::short_name;
+use workflow_engine::execution::{ForPeople, sequence_of};
+use workflow_engine::journal::{Act, ActKind, Event, EventKind};
+
+use crate::access::exclusion::Exclusion;
+use crate::access::people::{self, Assigner};
+use crate::access::person::Person;
+use crate::compiled::{self, Compiled};
+use crate::error;
+use crate::pg::{PgError, role, rows};
+use crate::run::Session;
+use crate::run::call::running;
+use crate::run::history::acts;
+use crate::run::instances::gone::{self, Missing};
+use crate::run::instances::resume;
+use crate::store::assignments::{self, Assignment, Entry};
+use crate::store::bookmarks::{self, Waiting};
+use crate::store::{instances, journal};
+use crate::wake;
+
+/// Assigns an open task, or takes it from the assignee. `false`: nothing changes.
+pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<bool, PgError> {
+    let to = to.map(|to| ForPeople::entry(to, "assignee").map_err(|fault| error::fault(&fault))).transpose()?;
+    session.has_waited = true;
+    let Some(mut waiting) = bookmarks::lock(task) else { return Err(gone::error(Missing::Task(task))?) };
+    if !bookmarks::is_task(&waiting.bookmark) {
+        return Err(PgError::new("42704", format!("task {task} does not exist")));
+    }
+    running::refuse(waiting.row.instance.id)?;
+    let compiled = compiled::of_instance(&waiting.row)?;
+    let is_own = require_assign(&waiting, &compiled, to.as_deref())? == Assigner::Candidate;
+    let act = acts::of_call(session, ActKind::Assign, &compiled)?;
+    // A claim does not lock the instance.
+    bookmarks::lock_lease(&mut waiting);
+    let hint = "It can be assigned when the lease ends, or when the worker gives it back.";
+    resume::refuse_leased(session, &waiting, hint)?;
+    let to = to.as_deref().map(assignments::stored).transpose()?;
+    if let Some(to) = &to {
+        refuse_excluded(&waiting, &compiled, &act, &Entry::read(to), is_own)?;
+    }
+    let before = waiting.lease.assignment.take().unwrap_or_default();
+    if before.assignee == to {
+        return Ok(false);
+    }
+    if is_own && let (Some(taken), Some(_)) = (before.assignee(), &to) {
+        return Err(PgError::new("55000", format!("task {task} is assigned to {}", taken.title()))
+            .hint("Its owner, or a role with the privilege \"alter\", can assign it to another person."));
+    }
+    assignments::assign(&task, to.as_deref());
+    let after = Assignment { assignee: to, ..Assignment::default() };
+    note(session, &mut waiting, &act, before.assignee(), after.assignee());
+    Ok(true)
+}
+
+/// Refuses the current role unless it may assign the task so (42501).
+fn require_assign(waiting: &Waiting, compiled: &Compiled, to: Option<&str>) -> Result<Assigner, PgError> {
+    let assigner = people::assigner(&waiting.row, compiled, waiting.lease.assignment.as_deref(), to);
+    let task = waiting.bookmark.id;
+    assigner.ok_or_else(|| {
+        PgError::new("42501", format!("permission denied to assign task {task}"))
+            .detail("Its owners and roles with the privilege \"alter\" may assign it; a candidate may take it.")
+            .hint("The owner of its definition can grant the privilege with wf_grant.")
+    })
+}
+
+/// Refuses a person whom the task excludes, as the one who assigns it and as the assignee (42501).
+fn refuse_excluded(
+    waiting: &Waiting,
+    compiled: &Compiled,
+    act: &Act,
+    to: &Entry<'_>,
+    is_own: bool,
+) -> Result<(), PgError> {
+    let bookmark = &waiting.bookmark;
+    let Some(exclusion) = Exclusion::of(&waiting.row, compiled, bookmark.id, &bookmark.node_id)? else { return Ok(()) };
+    let who = Person::from(&act.by);
+    match is_own {
+        true => exclusion.require_answer(&who, waiting.lease.assignment.as_deref())?,
+        false => exclusion.require(&who)?,
+    }
+    exclusion.require_assignee(to)
+}
+
+/// Records the change in the journal, and lets workers that wait look again.
+fn note(session: &Session, waiting: &mut Waiting, act: &Act, from: Option<Entry<'_>>, to: Option<Entry<'_>>) {
+    let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
+    for (name, entry) in [("from", from), ("to", to)] {
+        data.extend(entry.map(|entry| (name.to_owned(), Value::String(entry.title()))));
+    }
+    let (instance, bookmark) = (&mut waiting.row.instance, &waiting.bookmark);
+    let (activity, kind) = (bookmark.activity_id.clone(), short_name(&bookmark.activity_type).to_owned());
+    let event = Event {
+        execution: sequence_of(instance.id, bookmark.activity_instance_id),
+        bookmark_id: Some(bookmark.id),
+        ..Event::of_activity(EventKind::Assigned, activity, kind, Some(Value::Object(data)))
+    };
+    let seq = journal::take_rows(instance, Some(act), 1);
+    instances::save_state(instance);
+    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(act), &[event], session.timestamp()));
+    if let Some(name) = bookmarks::task_name(bookmark) {
+        wake::note_task(name);
+    }
+}

@@ -1,0 +1,344 @@
+//! Workers outside: claiming tasks, prolonging leases and giving tasks back.
+//!
+//! A claim locks rows only if they are free, and passes over tasks whose limits another session is changing
+//! (`wf_limit_tasks`), so that a new limit counts every lease. For the last attempt of a task the lock of its instance comes first: the lease then
+//! has a bookmark, which the state of the instance counts. So it does for the first one of a task that has to be
+//! claimed in time.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::execution;
+
+use crate::access::{consent, people};
+use crate::pg::error::warning;
+use crate::pg::rows::{self, Wait};
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, guc, interrupt, role, session};
+use crate::run::Session;
+use crate::run::call::running;
+use crate::run::tasks::front;
+use crate::run::tasks::limits::{First, Search};
+use crate::run::timers::moved_clock;
+use crate::store::identity::{self, Identity};
+use crate::store::leases::{self, ClaimableTask, Claimant, Claimed, Held, Lease};
+use crate::store::{bookmarks, instances, limits, pauses, route};
+use crate::{compiled, wake};
+
+pub mod attempt;
+mod locked;
+pub mod named;
+mod take;
+mod withheld;
+
+use take::{ClaimedAttempt, Terms, take};
+
+/// What a worker asks for.
+#[derive(Debug)]
+pub struct ClaimRequest {
+    /// Names of tasks; `None`: all.
+    pub names: Option<Vec<String>>,
+    /// Name of the worker.
+    pub worker: Option<String>,
+    /// Number of tasks at most.
+    pub max: usize,
+    /// Length of the lease in microseconds.
+    pub lease: i64,
+}
+
+/// A task that a worker holds from now on.
+#[derive(Debug)]
+pub struct NewLease {
+    /// What the worker is told of the task.
+    pub task: Claimed,
+    /// What proves the claim.
+    pub token: Uuid,
+    /// Number of this attempt.
+    pub attempt: i32,
+    /// Number of attempts that the retry policy allows, if the activity has one.
+    pub max_attempts: Option<u32>,
+    /// Until when the worker holds it.
+    pub until: Timestamp,
+}
+
+/// Names at most whose first tasks are read before it is known which of them the role may claim.
+const FEW_NAMES: usize = 16;
+/// How often a claim of tasks of any name asks for other names, because the tasks of those it asked for do not come
+/// first.
+const MOST_ROUNDS: usize = 5;
+
+/// Refuses a claim where and when none is possible.
+fn begin() -> Result<(), PgError> {
+    refuse_unless_firing()?;
+    session::require_read_committed("claim tasks")?;
+    instances::announce_lock();
+    Ok(())
+}
+
+/// Claims tasks.
+pub fn claim(session: &mut Session, request: &ClaimRequest) -> Result<Vec<NewLease>, PgError> {
+    begin()?;
+    let mut claim = TaskClaim::new(request.worker.as_deref(), request.max, request.lease, session.timestamp());
+    // Limits that are changed during a search are found when a task is taken; then another search begins.
+    while claim.search(session, request)? && claim.given.len() < request.max {
+        interrupt::check();
+    }
+    front::note_passed(claim.passed);
+    if claim.given.is_empty() {
+        withheld::tell(request.names.as_deref());
+    }
+    Ok(claim.end())
+}
+
+/// What a claim has found so far.
+struct TaskClaim<'a> {
+    worker: Option<&'a str>,
+    max: usize,
+    until: Timestamp,
+    given: HashMap<Uuid, ClaimedAttempt>,
+    order: Vec<Uuid>,
+    unreadable: HashSet<Uuid>,
+    /// Leases that are stored at the end, by one command.
+    later: Vec<(Uuid, Lease)>,
+    /// Tasks that could not be claimed, most of them because other workers hold them.
+    passed: usize,
+    /// Whether limits have changed since the search began.
+    is_outdated: bool,
+}
+
+impl<'a> TaskClaim<'a> {
+    /// `lease` is its length in microseconds.
+    fn new(worker: Option<&'a str>, max: usize, lease: i64, now: Timestamp) -> Self {
+        Self {
+            worker,
+            max,
+            until: Timestamp(now.0.saturating_add(lease)),
+            given: HashMap::new(),
+            order: Vec::new(),
+            unreadable: HashSet::new(),
+            later: Vec::new(),
+            passed: 0,
+            is_outdated: false,
+        }
+    }
+
+    fn note(&mut self, task: Uuid, taken: ClaimedAttempt) {
+        self.order.push(task);
+        self.given.insert(task, taken);
+    }
+
+    /// Takes the first tasks of few names, from their fronts on: of the given ones, or of those whose first tasks come
+    /// first. Says whether there are no others.
+    fn take_first(
+        &mut self,
+        session: &mut Session,
+        wanted: Option<&[String]>,
+        now: Timestamp,
+        claimant: &Rc<Claimant>,
+    ) -> Result<bool, PgError> {
+        let page = front::page_for(self.max);
+        let names = match wanted {
+            Some(names) => Some(names.to_vec()).filter(|names| names.len() <= FEW_NAMES),
+            None => front::names(page).filter(|_| !limits::has_any()),
+        };
+        let Some(mut names) = names else { return Ok(false) };
+        for _ in 0..MOST_ROUNDS {
+            let has_released = front::release_due(&names, || leases::release_due(&names, now, claimant));
+            let mut search = Search::new(names.clone(), now, claimant);
+            if wanted.is_some()
+                && let Some(is_all) = self.take_locked(session, &mut search)?
+            {
+                return Ok(is_all && has_released);
+            }
+            let Some(First { found, is_full, is_whole, is_ours }) = search.first(page) else { break };
+            if wanted.is_some() {
+                if is_full || is_whole {
+                    self.take_all(session, &mut search, unlocked(&found))?;
+                }
+                if is_ours && self.passed > 0 {
+                    search.note_locks(true);
+                }
+                return Ok(is_whole && !is_full && has_released);
+            }
+            // The names are the right ones if they are still those whose tasks come first.
+            front::move_heads(&names, &found, is_full, |_| true);
+            let first = front::names(page).unwrap_or_default();
+            if first == names {
+                self.take_all(session, &mut search, unlocked(&found))?;
+                front::move_heads(&names, &found, is_full, |claimable| !self.given.contains_key(&claimable.task));
+                break;
+            }
+            names = first;
+        }
+        Ok(false)
+    }
+
+    /// Searches for tasks, and takes what it finds. Returns whether limits have changed meanwhile.
+    fn search(&mut self, session: &mut Session, request: &ClaimRequest) -> Result<bool, PgError> {
+        let (now, claimant) = (session.timestamp(), consent::claimant(role::current()));
+        self.is_outdated = false;
+        let has_seen_all = self.take_first(session, request.names.as_deref(), now, &claimant)?;
+        if has_seen_all || self.given.len() == request.max {
+            return Ok(self.is_outdated);
+        }
+        let names = request.names.clone().unwrap_or_else(leases::names);
+        leases::release_due(&names, now, &claimant);
+        if request.names.is_none() && !limits::has_any() {
+            front::note_names(&names);
+        }
+        let mut search = Search::new(names, now, &claimant);
+        let (mut page, mut most) = (front::page_for(request.max), front::of_lane_for(request.max));
+        loop {
+            let skips_lanes = search.skips_lanes();
+            let (found, is_all) = search.page(page, most);
+            self.take_all(session, &mut search, unlocked(&found))?;
+            if is_all || self.given.len() == request.max || self.is_outdated {
+                return Ok(self.is_outdated);
+            }
+            // The first page without the tasks of lanes that are held is as good as the first one.
+            if skips_lanes == search.skips_lanes() {
+                (page, most) = (page.saturating_mul(4), most.saturating_mul(4));
+            }
+        }
+    }
+
+    /// Takes tasks until there are enough.
+    fn take_all<'c>(
+        &mut self,
+        session: &mut Session,
+        search: &mut Search,
+        found: impl Iterator<Item = (&'c ClaimableTask, Option<Held>)>,
+    ) -> Result<(), PgError> {
+        for (claimable, locked) in found {
+            if self.given.len() == self.max {
+                break;
+            }
+            if self.unreadable.contains(&claimable.version) || self.given.contains_key(&claimable.task) {
+                continue;
+            }
+            let terms = Terms { until: self.until, worker: self.worker, named: None, act: None };
+            match take(session, search, claimable, locked, &terms, &mut self.later) {
+                Ok(None) => {
+                    self.passed += 1;
+                    self.is_outdated |= search.is_outdated();
+                }
+                Ok(Some(taken)) => self.note(claimable.task, taken),
+                Err(error) if error.aborts_transaction() => return Err(error),
+                // A definition that cannot be read keeps no other task from being claimed, and is warned of once.
+                Err(error) => {
+                    self.unreadable.insert(claimable.version);
+                    let message = format!("task {} cannot be claimed: {}", claimable.task, error.message);
+                    warning(PgError { message, ..error });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores the leases that were left for later.
+    fn store(&mut self) {
+        let later = std::mem::take(&mut self.later);
+        rows::write(|writer| later.iter().for_each(|(task, lease)| leases::set(writer, task, lease)));
+    }
+
+    fn end(mut self) -> Vec<NewLease> {
+        self.store();
+        let mut claimed: HashMap<Uuid, Claimed> =
+            leases::claimed(&self.order).into_iter().map(|claimed| (claimed.task, claimed)).collect();
+        let given = self.order.iter().filter_map(|id| {
+            let (token, attempt, max_attempts) = self.given.remove(id)?;
+            Some(NewLease { task: claimed.remove(id)?, token, attempt, max_attempts, until: self.until })
+        });
+        let given: Vec<NewLease> = given.collect();
+        // With none given nothing is said: waiting sessions need not look again.
+        wake::note_claimed_tasks(given.len());
+        given.iter().for_each(|given| wake::note_task_at(&given.task.name, self.until));
+        given
+    }
+}
+
+/// Tasks whose rows the search has not locked.
+fn unlocked(found: &[ClaimableTask]) -> impl Iterator<Item = (&ClaimableTask, Option<Held>)> {
+    found.iter().map(|claimable| (claimable, None))
+}
+
+/// Refuses to give out work of a database that is a copy, or that is to fire nothing (55000).
+pub fn refuse_unless_firing() -> Result<(), PgError> {
+    let refused = PgError::new("55000", "no task can be claimed in this database");
+    if !guc::enabled() {
+        return Err(refused
+            .detail("The setting workflow.enabled is off.")
+            .hint("Switch it on in the configuration of the server."));
+    }
+    if guc::restoring() {
+        return Err(refused
+            .detail("The setting workflow.restoring is on: the database is being filled from a dump.")
+            .hint("Reset it when the data is complete."));
+    }
+    moved_clock::refuse("claim tasks")?;
+    if identity::read() == Identity::Foreign {
+        return Err(refused
+            .detail("It is a copy, and the original gives out the same tasks.")
+            .hint("If this database is to give them out from now on, run wf_adopt_database()."));
+    }
+    Ok(())
+}
+
+/// Prolongs the lease of a task, and notes the progress. `None`: the worker does not hold the task any more.
+pub fn extend(
+    session: &Session,
+    task: Uuid,
+    token: Uuid,
+    lease: i64,
+    progress: Option<&Value>,
+) -> Result<Option<Timestamp>, PgError> {
+    let is_held = |held: &Held| held.lease.token == Some(token) && !held.lease.has_lost_slot();
+    instances::announce_lock();
+    let Some(seen) = leases::read(task).filter(is_held) else { return Ok(None) };
+    require_work(&seen)?;
+    route::require_instance(seen.instance, None)?;
+    // The bookmark of a last lease moves as well, and what ends the activity locks the instance before it.
+    if seen.lease.is_last() {
+        instances::lock(seen.instance);
+    }
+    let Some(held) = leases::lock(task, Wait::Block).filter(is_held) else { return Ok(None) };
+    let until = Timestamp(session.timestamp().0.saturating_add(lease));
+    if held.lease.is_last() {
+        leases::move_end(&held.instance, &held.execution, until, session.timestamp());
+    }
+    leases::extend(&held, until, progress, session.timestamp());
+    Ok(Some(until))
+}
+
+fn require_work(held: &Held) -> Result<(), PgError> {
+    let Some(row) = instances::get(held.instance) else { return Ok(()) };
+    people::require_work(&row, &*compiled::of_instance(&row)?, held.task, held.lease.assignment.as_deref())
+}
+
+/// Gives a task back, as if it had not been claimed. `false`: the worker does not hold it any more.
+pub fn release(session: &mut Session, task: Uuid, token: Uuid) -> Result<bool, PgError> {
+    session.has_waited = true;
+    let Some(mut waiting) = bookmarks::lock(task) else { return Ok(false) };
+    running::refuse(waiting.row.instance.id)?;
+    let assignment = waiting.lease.assignment.as_deref();
+    people::require_work(&waiting.row, &*compiled::of_instance(&waiting.row)?, task, assignment)?;
+    if !bookmarks::lock_lease(&mut waiting) || waiting.lease.token != Some(token) {
+        return Ok(false);
+    }
+    if waiting.lease.is_last() {
+        let (instance, execution) = (&mut waiting.row.instance, waiting.bookmark.activity_instance_id);
+        leases::remove_end(&instance.id, &execution);
+        execution::drop_lease(instance, execution);
+        instances::save_state(instance);
+    }
+    let attempt = waiting.lease.attempt.saturating_sub(1);
+    let lease = Lease { attempt, lane: waiting.lease.lane, ..Lease::default() };
+    rows::write(|writer| leases::set(writer, &task, &lease));
+    pauses::hold_if_paused(&waiting.row.instance, waiting.row.paused_at, false, session.timestamp());
+    if let Some(name) = bookmarks::task_name(&waiting.bookmark) {
+        wake::note_task(name);
+    }
+    Ok(true)
+}

@@ -1,0 +1,65 @@
+//! Tells a worker without tasks of those that it could claim if it accepted tasks of their owner.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use pgrx::pg_sys::Oid;
+
+use super::FEW_NAMES;
+use crate::access::instance::Subject;
+use crate::access::{consent, people, work};
+use crate::compiled;
+use crate::pg::role;
+use crate::run::tasks::acceptance;
+use crate::store::leases::{self, ClaimableTask, Front};
+use crate::store::owners;
+
+/// How often claims of a session look for such tasks.
+const INTERVAL: Duration = Duration::from_secs(60);
+/// Tasks that they read.
+const FEW_TASKS: usize = 8;
+
+thread_local! {
+    /// When claims of a role looked last.
+    static LOOKED: RefCell<HashMap<Oid, Instant>> = RefCell::default();
+    /// The workers and owners of which the session was told.
+    static TOLD: RefCell<HashSet<(Oid, Oid)>> = RefCell::default();
+}
+
+/// Looks among the first tasks of these names for one that the current role may claim, and whose owner it does not
+/// accept, and tells of it once in a session. It reads few tasks, and looks once a minute.
+pub fn tell(names: Option<&[String]>) {
+    let worker = role::current();
+    let is_due = |at: &Instant| at.elapsed() >= INTERVAL;
+    if !LOOKED.with_borrow(|looked| looked.get(&worker).is_none_or(is_due)) {
+        return;
+    }
+    LOOKED.with_borrow_mut(|looked| looked.insert(worker, Instant::now()));
+    let mut names = names.map_or_else(leases::names, <[String]>::to_vec);
+    names.truncate(FEW_NAMES);
+    let found = leases::first(&names, &vec![Front::ALL; names.len()], FEW_TASKS);
+    let Some(owner) = found.iter().find_map(|(claimable, owner)| withheld(worker, claimable, *owner)) else { return };
+    if TOLD.with_borrow_mut(|told| told.insert((worker, owner))) {
+        acceptance::tell(worker, &[role::name(owner).unwrap_or_default()]);
+    }
+}
+
+/// The owner of the definition of a task that is withheld only because the worker does not accept the owner's tasks.
+fn withheld(worker: Oid, claimable: &ClaimableTask, owner: i32) -> Option<Oid> {
+    let compiled = compiled::of_version(claimable.version).ok()?;
+    if consent::accepts(worker, &compiled.row.owner) {
+        return None;
+    }
+    let may_claim = match claimable.is_assigned {
+        true => {
+            let assignment = leases::read(claimable.task).and_then(|held| held.lease.assignment);
+            assignment.is_some_and(|assignment| people::is_claimed_by(worker, &assignment))
+        }
+        false => {
+            let subject = Subject { owner: &owners::by_id(owner), is_child: true, compiled: &compiled };
+            work::may_work(worker, subject, || Some(claimable.name.clone()))
+        }
+    };
+    compiled.row.owner.role().filter(|_| may_claim)
+}

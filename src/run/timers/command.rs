@@ -1,0 +1,77 @@
+//! Commands that may not run inside a transaction block.
+//!
+//! Such a command cannot run in the transaction of the burst that asks for it. So the executor claims the command's
+//! bookmark in a transaction that commits, runs the command at the top level of the owner's session, and then resumes
+//! the bookmark with the outcome. A claim without an outcome means that the server or the worker went down in between.
+//! How far the command came is unknown, so it is run again only if its schedule allows that.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::compiled;
+use crate::pg::PgError;
+use crate::run::Session;
+use crate::run::burst::OnFault;
+use crate::run::call::work;
+use crate::run::instances::resume;
+use crate::store::bookmarks;
+use crate::store::due;
+
+/// Claims of one run, even if it may be run again: a command that crashes the server each time must not do so for ever.
+const MAX_CLAIMS: u64 = 3;
+
+/// What a claim found.
+pub enum CommandClaim {
+    /// The command is to be run.
+    Run(String),
+    /// It was claimed before and never came to an end.
+    Interrupted,
+    /// Another session holds the bookmark, or it is gone, or its instance is paused.
+    Gone,
+}
+
+/// Claims a command. The claim is in force once this transaction has committed.
+pub fn claim(session: &Session, bookmark: Uuid) -> CommandClaim {
+    let Some(waiting) = bookmarks::try_lock(bookmark) else { return CommandClaim::Gone };
+    if waiting.row.paused_at.is_some() {
+        return CommandClaim::Gone;
+    }
+    let payload = waiting.resumed.payload.unwrap_or_default();
+    let may_retry = payload.get("retry").and_then(Value::as_bool).unwrap_or(false);
+    let claims = waiting.resumed.metadata.as_ref().and_then(|metadata| metadata.get("claims")?.as_u64()).unwrap_or(0);
+    let allowed = if may_retry { MAX_CLAIMS } else { 1 };
+    if claims >= allowed {
+        return CommandClaim::Interrupted;
+    }
+    due::mark(bookmark, &json!({ "startedAt": session.now, "claims": claims + 1 }));
+    CommandClaim::Run(payload.get("statement").and_then(Value::as_str).unwrap_or_default().to_owned())
+}
+
+/// Resumes the bookmark of a command with its outcome. `false`: the bookmark is gone, because a session cancelled the
+/// run.
+///
+/// # Errors
+/// Whatever the rest of the workflow raises.
+pub fn finish(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgError>) -> Result<bool, PgError> {
+    let Some(mut waiting) = bookmarks::lock(bookmark) else { return Ok(false) };
+    let compiled = compiled::of_instance(&waiting.row)?;
+    let input = match outcome {
+        Ok(rows) => json!({ "rows": rows }),
+        Err(error) => json!({ "error": {
+            "sqlstate": error.sqlstate,
+            "message": error.message,
+            "detail": error.detail,
+            "hint": error.hint,
+            "context": error.context,
+        } }),
+    };
+    work::call(session, |session| resume::resume_at(session, &mut waiting, &compiled, Some(&input), OnFault::Store))?;
+    Ok(true)
+}
+
+/// The error with which an interrupted command fails.
+pub fn interrupted() -> PgError {
+    PgError::new("57P02", "interrupted")
+        .detail("The server or the worker went down while the command ran.")
+        .hint("Schedules with retry => true run such a command again, three times at the most.")
+}

@@ -1,0 +1,146 @@
+//! Firing a bookmark that is due, and ending a pause.
+//!
+//! The end of a pause fires the answers that were kept for the instance. A call that may not do so makes a bookmark of
+//! the instance due, and the session that fires it ends the pause. So each of the two leads to the other, and both are
+//! here.
+
+use uuid::Uuid;
+use workflow_engine::execution;
+use workflow_engine::program::Retry;
+
+use crate::access::lending;
+use crate::compiled::{self, Compiled};
+use crate::pg::error::warning;
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, guc};
+use crate::run::Session;
+use crate::run::burst::{self, OnFault};
+use crate::run::call::notices::tell_how_to_fire;
+use crate::run::call::work;
+use crate::run::events::queue_item::MAX_ATTEMPTS;
+use crate::run::events::queued;
+use crate::run::instances::claim::{self, Claim, Reason};
+use crate::run::instances::resume;
+use crate::store::instances::InstanceRow;
+use crate::store::queue::{self, Item};
+use crate::store::{bookmarks, due, pauses};
+use crate::wake;
+
+/// How far a bookmark's due time is moved after its first failed attempt, in microseconds; ten times as far after
+/// the second.
+const BACKOFF: i64 = 1_000_000;
+
+/// Fires one bookmark, if it is free.
+pub fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+    match fire_isolated(session, bookmark) {
+        Ok(fired) => Ok(fired),
+        Err(error) if error.aborts_transaction() => Err(error),
+        Err(error) => {
+            note_failure(session, bookmark, &error, true);
+            Ok(false)
+        }
+    }
+}
+
+/// Fires a bookmark in a subtransaction. `false`: its instance is locked or faulted, or it is gone or not due any more.
+pub fn fire_isolated(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+    session.isolated(|session| fire_here(session, bookmark))
+}
+
+/// Fires a bookmark in the open transaction. `false`: its instance is locked or faulted, or it is gone or not due any
+/// more.
+pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+    let (mut waiting, compiled) = match claim::try_claim(bookmark)? {
+        Claim::Ready(waiting, compiled) => (waiting, compiled),
+        Claim::Busy(Reason::OwnersSession) => {
+            return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
+        }
+        Claim::Busy(Reason::Paused) => return end_by_fire(session, bookmark),
+        Claim::Busy(Reason::Locked | Reason::Faulted | Reason::Leased) | Claim::Gone => return Ok(false),
+    };
+    // Another session may have postponed the bookmark, or given it up, since this one read it.
+    if waiting.bookmark.due_at.is_none_or(|at| Timestamp::from(at) > session.timestamp()) {
+        return Ok(false);
+    }
+    waiting.by_time = true;
+    work::call(session, |session| resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store))?;
+    Ok(true)
+}
+
+/// Notes that a bookmark could not be fired. It stays due at a later time; after the third attempt it becomes a dead
+/// letter. `false`: another session holds the bookmark, or it is gone.
+pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, counts: bool) -> bool {
+    let attempts = if counts { due::count_attempt(bookmark) } else { due::attempts(bookmark) };
+    let Some(attempts) = attempts else { return false };
+    // If it was its turn to begin, it is another one's now.
+    wake::note_calls(true);
+    let now = session.timestamp();
+    let message = format!("bookmark {bookmark} could not be fired: {}", error.message);
+    if attempts >= MAX_ATTEMPTS {
+        let letter = session.new_id();
+        due::make_dead_letter(bookmark, letter, now, &error.message);
+        warning(
+            PgError { message, ..error.clone() }
+                .hint(format!("It was given up after {attempts} attempts. wf_replay('{letter}') tries it again.")),
+        );
+    } else {
+        let wait = BACKOFF * 10_i64.pow(attempts.clamp(1, MAX_ATTEMPTS).unsigned_abs() - 1);
+        due::postpone(bookmark, Timestamp(now.0.saturating_add(wait)));
+        warning(PgError { message, ..error.clone() });
+    }
+    true
+}
+
+/// Whether a call has ended the pause of an instance, and left the rest to a session of its owner.
+pub fn is_ending(instance_id: Uuid) -> bool {
+    pauses::of(instance_id).is_some_and(|pause| pause.is_ending)
+}
+
+/// Ends the pause of an instance, if a call has left that to this session, which fires the bookmark that the call has
+/// made due. `false`: it stays paused.
+fn end_by_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+    let Some(waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
+    if !is_ending(waiting.row.instance.id) {
+        return Ok(false);
+    }
+    let compiled = compiled::of_instance(&waiting.row)?;
+    if !lending::runs_here(&waiting.row.owner, &compiled) {
+        return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
+    }
+    end_pause(session, waiting.row, &compiled)?;
+    Ok(true)
+}
+
+/// Lets a locked instance go on, and delivers what was kept for it: first the answers, then the stimuli. What is due
+/// fires after that, as always.
+pub fn end_pause(session: &mut Session, mut row: InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    let (id, now) = (row.instance.id, session.timestamp());
+    if let Some(since) = row.paused_at {
+        execution::move_clocks(&mut row.instance, now.0.saturating_sub(since.0).max(0));
+    }
+    let timed = compiled.program.nodes.iter().filter(|node| node.retry.as_ref().is_some_and(Retry::is_timed));
+    let timed: Vec<String> = timed.map(|node| node.node_id.to_string()).collect();
+    if pauses::let_go(&row.instance, &timed, now) {
+        tell_how_to_fire();
+    }
+    queue::name_acts_of(id);
+    for answer in pauses::answers(id) {
+        fire(session, answer)?;
+    }
+    for item in queue::kept_for(id, now) {
+        deliver(session, item)?;
+    }
+    work::call(session, |session| burst::meet_all(session, id))
+}
+
+/// Delivers a stimulus that was kept for an instance. One that meets nothing any more is kept as long as others are.
+fn deliver(session: &mut Session, mut item: Item) -> Result<(), PgError> {
+    if !queue::take(item.id) {
+        return Ok(());
+    }
+    if item.filter.bookmark_id.is_none() {
+        let until = Timestamp(session.timestamp().0.saturating_add(guc::queue_ttl()));
+        item.expires_at = item.expires_at.min(until);
+    }
+    work::call(session, |session| queued::deliver_taken(session, item).map(drop))
+}

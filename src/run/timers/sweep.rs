@@ -1,0 +1,140 @@
+//! The sweep: fires what is due, and delivers queue items to bookmarks that a concurrent transaction wrote, if neither
+//! transaction saw the other's row. It is idempotent. Every fire has a subtransaction of its own, so that a failure
+//! does not stop the other fires.
+
+use std::collections::HashSet;
+
+use uuid::Uuid;
+
+use crate::access::{self, lending};
+use crate::compiled;
+use crate::pg::error::warning;
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, guc, role};
+use crate::run::Session;
+use crate::run::call::{running, work};
+use crate::run::events::queue_item::{self, Swept};
+use crate::run::events::queued;
+use crate::run::instances::admission;
+use crate::run::maintenance::retention;
+use crate::run::timers::{due_bookmark, fire, moved_clock};
+use crate::store::bookmarks::DueBookmark;
+use crate::store::identity::{self, Identity};
+use crate::store::{bookmarks, due, queue};
+
+/// Expired items that one sweep moves to the dead letters.
+const MAX_EXPIRED: i64 = 1000;
+
+/// Fires what is due for the current role, at most `max` fires. Returns the number of fires.
+pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
+    if !guc::enabled() || guc::restoring() {
+        return Ok(0);
+    }
+    moved_clock::refuse("fire what is due")?;
+    if identity::read() == Identity::Foreign {
+        warn_foreign();
+        return Ok(0);
+    }
+    fire::due_triggers(session, max)?;
+    let mut fired = 0;
+    // What begins may end at once and make room for the next one.
+    while fired < max && (admission::call_next(session.timestamp())? > 0 || fired == 0) {
+        let before = fired;
+        fired += fire_due(session, max - fired)?;
+        if fired == before {
+            break;
+        }
+    }
+    fired += sweep_queue(session, max.saturating_sub(fired))?;
+    for id in queue::expired(session.timestamp(), MAX_EXPIRED) {
+        queue::make_dead_letter(id, "Expired", session.timestamp());
+    }
+    retention::now_and_then(session, MAX_EXPIRED.unsigned_abs());
+    Ok(fired)
+}
+
+/// Warns that nothing is fired in this database, because it is a copy.
+pub fn warn_foreign() {
+    warning(
+        PgError::new("01000", "this database is a copy, and its timers belong to the original")
+            .detail("Workers and wf_run_due fire nothing in a copy, so that no timer fires twice.")
+            .hint("If this database is to fire them from now on, run wf_adopt_database()."),
+    );
+}
+
+fn fire_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
+    let mut fired = 0;
+    let mut after = (Timestamp(i64::MIN), Uuid::nil());
+    while fired < max {
+        let page = bookmarks::due(session.timestamp(), after);
+        let Some(last) = page.last() else { break };
+        after = (last.due_at, last.bookmark);
+        for due in page {
+            if fired == max {
+                break;
+            }
+            // Check before locking: a role must not lock an instance that it may not fire.
+            if is_mine(&due)? {
+                fired += u64::from(due_bookmark::fire(session, due.bookmark)?);
+            }
+        }
+    }
+    Ok(fired)
+}
+
+fn is_mine(due: &DueBookmark) -> Result<bool, PgError> {
+    if running::contains(due.instance) || !access::is_member(role::current(), &due.owner) {
+        return Ok(false);
+    }
+    Ok(lending::runs_here(&due.owner, &*compiled::of_version(due.definition_version)?))
+}
+
+/// Notes that a stimulus in the queue could not be delivered. A later sweep tries it again; after the third attempt it
+/// becomes a dead letter. `false`: another session holds the item, or it is gone.
+pub fn note_undelivered(session: &Session, item: Uuid, error: &PgError, counts: bool) -> bool {
+    if !counts {
+        due::forget_delivery(item);
+    }
+    let Some(item) = queue::get(item, session.timestamp()).filter(|item| queue::lock(item.id)) else { return false };
+    queue_item::note_failure(session, &item, error);
+    true
+}
+
+fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
+    let mut fired = 0;
+    let mut after = Uuid::nil();
+    while fired < max {
+        let page = queue::page(after, session.timestamp());
+        let Some(last) = page.last() else { break };
+        after = last.id;
+        // Whatever others keep, and nothing waits for, costs an index probe each.
+        let ids: Vec<Uuid> = page.iter().map(|item| item.id).collect();
+        let waited_for: HashSet<Uuid> =
+            due::items(&ids).into_iter().filter(|item| item.may_match).map(|item| item.due.id).collect();
+        for item in page.into_iter().filter(|item| waited_for.contains(&item.id)) {
+            if fired >= max {
+                break;
+            }
+            if let Swept::Resumed(resumed) = sweep_item(session, &item)? {
+                fired += resumed;
+            }
+        }
+    }
+    Ok(fired)
+}
+
+/// Delivers a kept stimulus to the matching bookmarks that this session can resume.
+pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<Swept, PgError> {
+    let attempt = session.isolated(|session| work::call(session, |session| queued::deliver_queued(session, item)));
+    match attempt {
+        Ok(swept) => Ok(swept),
+        Err(error) if error.aborts_transaction() => Err(error),
+        Err(error) => {
+            if !queue::lock(item.id) {
+                return Ok(Swept::Held);
+            }
+            queue_item::note_failure(session, item, &error);
+            Ok(Swept::Held)
+        }
+    }
+}

@@ -9,8 +9,8 @@ use crate::compiled::Compiled;
 use crate::pg::{PgError, role};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::instances::InstanceRow;
-use crate::store::owners::Owner;
-use crate::store::schedules::COMMANDS;
+use crate::store::rights::owners::Owner;
+use crate::store::timers::schedules::COMMANDS;
 
 pub mod calls;
 pub mod child;

@@ -9,8 +9,9 @@ use crate::compiled;
 use crate::pg::settings::FaultHandling;
 use crate::pg::{Call, PgError, Returned, guc};
 use crate::run::burst::OnFault;
+use crate::store::events::matching;
 use crate::store::instances::InstanceRow;
-use crate::store::{incidents, matching};
+use crate::store::repair::incidents;
 
 mod activities;
 mod alterations;

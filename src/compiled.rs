@@ -21,11 +21,11 @@ use workflow_engine::definition::{
 use crate::error;
 use crate::pg::error::warning;
 use crate::pg::{PgError, catalog, guc, interrupt, memory, role};
-use crate::store::activity_types;
+use crate::store::definitions::activity_types;
+use crate::store::definitions::links::Link;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 use crate::store::instances::InstanceRow;
-use crate::store::links::Link;
-use crate::store::owners::Owner;
+use crate::store::rights::owners::Owner;
 
 /// How many compiled definitions a backend keeps. With more, or when the backend holds a quarter of the memory that one
 /// call may add, it forgets all.

@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::access;
 use crate::pg::error::unwind;
 use crate::pg::{PgError, function, role, user_sql};
-use crate::store::activity_types::{ActivityType, Function};
-use crate::store::bookmarks::{join_callback, split_callback};
-use crate::store::owners::{self, Owner};
+use crate::store::definitions::activity_types::{ActivityType, Function};
+use crate::store::instances::bookmarks::{join_callback, split_callback};
+use crate::store::rights::owners::{self, Owner};
 
 /// Calls the handler of an activity type.
 pub fn handle(type_name: &str, registered: &ActivityType, context: &Value) -> Value {

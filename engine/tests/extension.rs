@@ -3,7 +3,7 @@
 
 use std::fs;
 
-#[path = "../../src/store/links/json.rs"]
+#[path = "../../src/store/definitions/links/json.rs"]
 mod links_json;
 #[path = "../../src/pg/user_sql/inferred/guess/message.rs"]
 mod parameter_message;

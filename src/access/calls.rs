@@ -7,8 +7,8 @@ use super::person::Person;
 use super::{Operation, instance, lending, people};
 use crate::compiled::Compiled;
 use crate::pg::{PgError, role};
-use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::InstanceRow;
+use crate::store::instances::bookmarks::{self, Waiting};
 
 /// Functions that change an instance, and what each of them does with it.
 const OF_INSTANCE: [(&str, Operation); 10] = [

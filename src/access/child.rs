@@ -9,8 +9,8 @@ use crate::access::StartedAs;
 use crate::pg::PgError;
 use crate::pg::membership::belongs_to;
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::event_grants;
-use crate::store::owners::Owner;
+use crate::store::rights::event_grants;
+use crate::store::rights::owners::Owner;
 
 /// Refuses a child that the parent's side has not consented to (42501): it belongs to another owner than the parent,
 /// and than the definition that the parent's version named, and `wf_grant_events` has not admitted its owner.

@@ -21,9 +21,10 @@ use pgrx::pg_sys::Oid;
 
 use crate::pg::membership::{belongs_to, database_owner, put_into};
 use crate::pg::role::has_rights_of;
-use crate::store::leases::Claimant;
-use crate::store::owners::Owner;
-use crate::store::{accepted_owners, owners};
+use crate::store::rights::owners;
+use crate::store::rights::owners::Owner;
+use crate::store::tasks::accepted_owners;
+use crate::store::tasks::leases::Claimant;
 
 /// The side of a worker.
 struct Worker {

@@ -13,10 +13,12 @@ use super::people;
 use super::person::{self, Person};
 use crate::compiled::Compiled;
 use crate::pg::PgError;
-use crate::store::assignments::{Assignment, Entry};
+use crate::store::history::audit;
 use crate::store::instances::InstanceRow;
-use crate::store::owners::Owner;
-use crate::store::{audit, bookmarks, tasks};
+use crate::store::instances::bookmarks;
+use crate::store::rights::owners::Owner;
+use crate::store::tasks;
+use crate::store::tasks::assignments::{Assignment, Entry};
 
 /// The people whom a task excludes.
 pub struct Exclusion {

@@ -30,9 +30,9 @@ use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::membership::{belongs_to, database_owner, is_superuser, was_put_into};
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::event_grants;
 use crate::store::instances;
-use crate::store::owners::Owner;
+use crate::store::rights::event_grants;
+use crate::store::rights::owners::Owner;
 
 /// Whether a definition or an instance hears a stimulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! Who may do what with an instance. Every call and every list that names one asks here, or says the same in SQL
-//! (`sql/views.sql`, `store/leases.rs`). The table is in `docs/security.md`.
+//! (`sql/views.sql`, `store/tasks/leases.rs`). The table is in `docs/security.md`.
 //!
 //! Three kinds of roles come into question:
 //!
@@ -21,8 +21,8 @@ use crate::compiled::{self, Compiled};
 use crate::pg::{PgError, role};
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::owners::Owner;
-use crate::store::schedules::COMMANDS;
+use crate::store::rights::owners::Owner;
+use crate::store::timers::schedules::COMMANDS;
 
 /// What a call does with an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

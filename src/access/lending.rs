@@ -17,8 +17,8 @@ use crate::compiled::Compiled;
 use crate::pg::membership::is_superuser;
 use crate::pg::{PgError, process, role};
 use crate::store::instances::InstanceRow;
-use crate::store::invoker_grants;
-use crate::store::owners::{self, Owner};
+use crate::store::rights::invoker_grants;
+use crate::store::rights::owners::{self, Owner};
 
 /// Whether SQL of this version has the rights of the caller rather than those of the definition's owner.
 pub fn has_invoker_sql(compiled: &Compiled) -> bool {

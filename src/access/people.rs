@@ -13,10 +13,11 @@ use super::instance::{self, Subject};
 use super::{Operation, denied, is_member, work};
 use crate::compiled::{self, Compiled};
 use crate::pg::{PgError, role};
-use crate::store::assignments::{Assignment, Entry};
 use crate::store::instances::InstanceRow;
-use crate::store::owners::Owner;
-use crate::store::{bookmarks, leases};
+use crate::store::instances::bookmarks;
+use crate::store::rights::owners::Owner;
+use crate::store::tasks::assignments::{Assignment, Entry};
+use crate::store::tasks::leases;
 
 /// Whether a role may act for an assignee or candidate; `may_resume`: whether it may resume the instance.
 pub fn acts_for(who: Oid, entry: &Entry<'_>, may_resume: bool) -> bool {

@@ -5,8 +5,9 @@ use uuid::Uuid;
 use workflow_engine::journal::Identity;
 
 use crate::pg::{PgError, actor, guc, role, session};
+use crate::store::history::audit;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::{audit, owners};
+use crate::store::rights::owners;
 
 /// Who acts in this call.
 ///

@@ -7,8 +7,8 @@ use uuid::Uuid;
 use crate::access::{self, Privilege, instance};
 use crate::pg::role;
 use crate::store::definitions;
-use crate::store::owners;
-use crate::store::selection::listed::{self, Listed, Version};
+use crate::store::repair::selection::listed::{self, Listed, Version};
+use crate::store::rights::owners;
 
 /// What the current role may read.
 #[derive(Debug)]

@@ -12,8 +12,9 @@ use crate::compiled::Compiled;
 use crate::pg::{PgError, role};
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::InstanceRow;
-use crate::store::owners::Owner;
-use crate::store::{task_grants, tasks};
+use crate::store::rights::owners::Owner;
+use crate::store::tasks;
+use crate::store::tasks::task_grants;
 
 /// Whether a role may work on a task of an instance. `name` gives the task's, if it is there.
 pub fn may_work(who: Oid, subject: Subject<'_>, name: impl FnOnce() -> Option<String>) -> bool {

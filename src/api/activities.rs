@@ -14,8 +14,8 @@ use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::history::acts;
-use crate::store::activity_types::{self, FunctionRow, NewActivityType};
-use crate::store::owners;
+use crate::store::definitions::activity_types::{self, FunctionRow, NewActivityType};
+use crate::store::rights::owners;
 
 sql_functions! {
     wf_activities_json() => activities;

@@ -20,7 +20,8 @@ use crate::run::instances::start;
 use crate::run::instances::start::StartRequest;
 use crate::run::tasks::answer;
 use crate::run::{Session, http};
-use crate::store::{route, tasks};
+use crate::store::nodes::route;
+use crate::store::tasks;
 
 sql_functions! {
     wf_call(key: Text, message: Text, kind: Text, name: Text, body: Jsonb) => call;

@@ -16,7 +16,7 @@ use crate::run::definitions::publish;
 use crate::run::history::acts;
 use crate::run::tasks::acceptance;
 use crate::store::definitions::{self, WholeDefinition};
-use crate::store::{event_grants, invoker_grants, owners};
+use crate::store::rights::{event_grants, invoker_grants, owners};
 
 sql_functions! {
     wf_define(definition: Jsonb, publish: Boolean, allow_unknown: Boolean) => define;

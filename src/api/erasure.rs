@@ -5,7 +5,7 @@ use crate::pg::{Call, PgError, Returned, actor, guc, role};
 use crate::run::Session;
 use crate::run::call::work;
 use crate::run::maintenance::erase as erasure;
-use crate::store::removal::Tally;
+use crate::store::maintenance::removal::Tally;
 
 sql_functions! {
     wf_erase(correlation_id: Text, actor: Text, pseudonym: Text, force: Boolean, max: Integer) => erase;
@@ -70,7 +70,7 @@ fn checked<'a>(pseudonym: &'a str, erased: &str) -> Result<&'a str, PgError> {
 
 fn rows(tally: &Tally) -> Returned {
     let number = |count: u64| Returned::BigInt(count.cast_signed());
-    let row = |(table, rows): (&str, crate::store::removal::Rows)| {
+    let row = |(table, rows): (&str, crate::store::maintenance::removal::Rows)| {
         vec![Returned::Text(table.to_owned()), number(rows.done), number(rows.kept)]
     };
     Returned::Rows(tally.tables().map(row).collect())

@@ -11,7 +11,7 @@ use crate::pg::{Call, PgError, Returned, role};
 use crate::run::history::acts;
 use crate::run::http::paths;
 use crate::run::{Session, http};
-use crate::store::owners;
+use crate::store::rights::owners;
 
 sql_functions! {
     wf_http_request(method: Text, path: Text, headers: Jsonb, query: Jsonb, body: Bytea) => request;

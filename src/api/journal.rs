@@ -17,7 +17,7 @@ use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, interrupt, json, memory, role};
-use crate::store::history;
+use crate::store::history::explained;
 
 sql_functions! {
     wf_events(instance: Uuid, events: Bytea) => events;
@@ -115,14 +115,14 @@ fn executions(call: &Call) -> Result<Returned, PgError> {
     let (row, compiled) = readable(call, "instance_id")?;
     let id = row.instance.id;
     let mut records = ExecutionRecords::new(&compiled.program);
-    history::journal(id, |at, _, events| records.burst(at, events)).map_err(|error| error::journal(error, id))?;
+    explained::journal(id, |at, _, events| records.burst(at, events)).map_err(|error| error::journal(error, id))?;
     let records = records.end();
     let mut context = RecordContext {
         id,
         compiled: &compiled,
         state: &row.instance.state,
-        waiting: history::waiting_executions(id).into_iter().collect(),
-        faults: history::faults(id).into_iter().collect(),
+        waiting: explained::waiting_executions(id).into_iter().collect(),
+        faults: explained::faults(id).into_iter().collect(),
         last: records.iter().enumerate().filter_map(|(at, record)| Some((record.node?, at))).collect(),
         parents: records.iter().filter_map(|record| Some((record.number, record.parent?))).collect(),
     };

@@ -6,8 +6,8 @@ use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::history::lists::{Order, WINDOW, Window};
-use crate::store::owners;
-use crate::store::selection::listed::Shown;
+use crate::store::repair::selection::listed::Shown;
+use crate::store::rights::owners;
 
 sql_functions! {
     wf_instance_page(filter: Jsonb, order_by: Text, descending: Boolean, page: Integer, page_size: Integer) => page;

@@ -10,7 +10,7 @@ use crate::run::call::work;
 use crate::run::history::acts;
 use crate::run::nodes::export::{self, Selection};
 use crate::run::nodes::{import, keep};
-use crate::store::partitions::{self, MOST};
+use crate::store::nodes::partitions::{self, MOST};
 
 sql_functions! {
     wf_partition(key: Text, count: Integer) => partition;

@@ -8,7 +8,7 @@ use crate::run::Session;
 use crate::run::history::acts;
 use crate::run::maintenance::adoption::{self, Adoption};
 use crate::run::rights::{self, ObjectKind};
-use crate::store::owners;
+use crate::store::rights::owners;
 
 crate::pg::symbols::sql_functions! {
     wf_set_owner(kind: Text, id: Text, role: Name) => set_owner;

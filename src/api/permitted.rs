@@ -8,7 +8,8 @@ use crate::access::{calls, person};
 use crate::compiled;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::store::{bookmarks, instances};
+use crate::store::instances;
+use crate::store::instances::bookmarks;
 
 sql_functions! {
     wf_instance_calls(instance_id: Uuid) => of_instance;

@@ -19,8 +19,11 @@ use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role, zone};
 use crate::run::definitions::publish;
 use crate::run::instances::resume;
+use crate::store::definitions;
+use crate::store::history::explained;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::{definitions, history, owners, pauses};
+use crate::store::repair::pauses;
+use crate::store::rights::owners;
 
 sql_functions! {
     wf_diagram(definition_id: Text, version: Integer) => diagram;
@@ -54,12 +57,12 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
     let (row, compiled) = readable(call, "instance")?;
     let instance = &row.instance;
     let mut progress = Progress::new(&compiled.program);
-    let read = history::journal(instance.id, |_, _, events| events.iter().for_each(|event| progress.event(event)));
+    let read = explained::journal(instance.id, |_, _, events| events.iter().for_each(|event| progress.event(event)));
     read.map_err(|error| error::journal(error, instance.id))?;
     progress.open(&instance.state);
     let (looks, zone) = (looks(&compiled)?, zone::session());
     let story = Explanation::new(&compiled.program, &looks, instance, &*zone);
-    for (node, remark) in story.remarks(&history::open_bookmarks(instance.id)) {
+    for (node, remark) in story.remarks(&explained::open_bookmarks(instance.id)) {
         progress.remark(node, &remark);
     }
     if row.paused_at.is_some() {
@@ -68,7 +71,7 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
     if instance.has_failed() {
         progress.failed();
     }
-    let records = history::open_records(instance.id);
+    let records = explained::open_records(instance.id);
     let completed = records.iter().filter(|open| !open.interrupted).map(|open| open.node_id.as_str());
     progress.compensable(&compiled.program, completed);
     let about =
@@ -95,7 +98,7 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
     row.continued_from.into_iter().for_each(|before| story.continues(before));
     let id = row.instance.id;
     let starter = row.starter.actor.clone();
-    history::journal(id, |at, act, events| story.burst(at, act.map(|act| caused(act, starter.as_deref())), events))
+    explained::journal(id, |at, act, events| story.burst(at, act.map(|act| caused(act, starter.as_deref())), events))
         .map_err(|error| error::journal(error, id))?;
     if let Some(pause) = row.paused_at.and_then(|_| pauses::of(id)) {
         story.paused(Pause {
@@ -105,9 +108,9 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
             is_ending: pause.is_ending,
         });
     }
-    story.records(&history::open_records(id));
-    let waiting = history::open_bookmarks(id);
-    let mut lines = story.end(&waiting, &history::open_incidents(id));
+    story.records(&explained::open_records(id));
+    let waiting = explained::open_bookmarks(id);
+    let mut lines = story.end(&waiting, &explained::open_incidents(id));
     lines.extend(not_accepted(&compiled, &waiting));
     Ok(Returned::Json(Value::from(lines)))
 }

@@ -17,7 +17,7 @@ use crate::run::Session;
 use crate::run::history::acts;
 use crate::run::timers::schedule::{self, JobRequest, Settings};
 use crate::run::timers::timing;
-use crate::store::owners;
+use crate::store::rights::owners;
 
 sql_functions! {
     wf_schedule(name: Text, schedule: Text, command: Text, timezone: Text, misfire: Text, misfire_cap: Integer, overlap: Text, jitter: Interval, active: Boolean, top_level: Boolean, retry: Boolean) => put_command;

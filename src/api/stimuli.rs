@@ -18,8 +18,8 @@ use crate::run::events::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::run::events::unheard::Sent;
 use crate::run::events::{deliver, replay};
 use crate::run::history::acts;
-use crate::store::matching::{Correlation, Filter};
-use crate::store::queue;
+use crate::store::events::matching::{Correlation, Filter};
+use crate::store::events::queue;
 
 sql_functions! {
     wf_enqueue_bookmark(name: Text, stimulus: Jsonb, instance_id: Uuid, correlation_id: Text, activity_instance_id: Uuid, bookmark_id: Uuid, activity_type: Text, activity_id: Text, hash: Bytea, input: Jsonb, keep_for: Interval) => enqueue;

@@ -18,8 +18,8 @@ use crate::run::tasks::answers::{self, AnswerResult};
 use crate::run::tasks::lease::{self, ClaimRequest, NewLease};
 use crate::run::tasks::limits::{self, Setting};
 use crate::run::tasks::{assign, wait};
-use crate::store::assignments::{Assignment, Entry};
-use crate::store::owners;
+use crate::store::rights::owners;
+use crate::store::tasks::assignments::{Assignment, Entry};
 
 sql_functions! {
     wf_claim_tasks(names: Texts, worker: Text, max: Integer, lease: Interval) => claim;

@@ -13,8 +13,8 @@ use crate::run::definitions::publish;
 use crate::run::history::acts;
 use crate::run::tasks::acceptance;
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::owners::{self, Owner};
-use crate::store::{accepted_owners, task_grants};
+use crate::store::rights::owners::{self, Owner};
+use crate::store::tasks::{accepted_owners, task_grants};
 
 sql_functions! {
     wf_grant_worker(role: Text, names: Texts, definition_id: Text) => grant;

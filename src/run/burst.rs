@@ -21,10 +21,13 @@ use crate::run::call::{isolated, running};
 use crate::run::history::acts;
 use crate::run::instances::create::forget_deferred;
 use crate::run::instances::{abandoned, child_report, continued};
+use crate::store::events::queue::WantedBookmark;
+use crate::store::events::{matching, queue};
+use crate::store::instances;
 use crate::store::instances::InstanceRow;
-use crate::store::owners::Owner;
-use crate::store::queue::WantedBookmark;
-use crate::store::{bookmarks, incidents, instances, matching, queue};
+use crate::store::instances::bookmarks;
+use crate::store::repair::incidents;
+use crate::store::rights::owners::Owner;
 use crate::{error, wake};
 
 pub mod consume;

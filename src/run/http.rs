@@ -25,10 +25,11 @@ use crate::run::burst::OnFault;
 use crate::run::call::{running, work};
 use crate::run::instances::claim::{self, Claim, Reason};
 use crate::run::instances::{resume, start, version};
-use crate::store::owners::Owner;
-use crate::store::routes::{self, Listener};
-use crate::store::triggers::TriggerRow;
-use crate::store::{instances, route};
+use crate::store::definitions::triggers::TriggerRow;
+use crate::store::http::routes::{self, Listener};
+use crate::store::instances;
+use crate::store::nodes::route;
+use crate::store::rights::owners::Owner;
 
 pub mod paths;
 

@@ -10,8 +10,8 @@ use uuid::Uuid;
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, interrupt, session, user_sql};
 use crate::run::call::running;
-use crate::store::moving::{self, Keyed};
-use crate::store::route::OF_NODE;
+use crate::store::nodes::moving::{self, Keyed};
+use crate::store::nodes::route::OF_NODE;
 
 pub mod export;
 pub mod import;

@@ -23,9 +23,11 @@ use crate::run::http::paths;
 use crate::run::instances::resume;
 use crate::run::tasks::limits;
 use crate::run::timers::schedule;
+use crate::store::definitions;
+use crate::store::definitions::{activity_types, links};
+use crate::store::history::journal;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::owners::{self, Owner};
-use crate::store::{activity_types, definitions, journal, links};
+use crate::store::rights::owners::{self, Owner};
 use crate::wake;
 
 /// What a call of `wf_set_owner` names.

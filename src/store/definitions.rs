@@ -6,15 +6,20 @@ use uuid::Uuid;
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, ColumnRef, Row, Statement, Timestamp, Type, joined, read};
 use crate::pg::{PgError, catalog, object_lock};
-use crate::store::links::{self, Link};
-use crate::store::owners::{self, Owner};
+use crate::store::definitions::links::Link;
+use crate::store::rights::owners::{self, Owner};
 use crate::store::tables::DEFINITIONS;
-use crate::store::task_grants;
+use crate::store::tasks::task_grants;
 use pgrx::pg_sys::Oid;
 
+pub mod activity_types;
 mod drafts;
 mod grants;
 mod ids;
+pub mod links;
+pub mod schemas;
+pub mod triggers;
+pub mod uses;
 mod versions;
 
 pub use drafts::{LastSave, hold_draft, last_save, lock_draft};

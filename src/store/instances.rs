@@ -13,11 +13,14 @@ use crate::pg::error::unwind;
 use crate::pg::memory;
 use crate::pg::rows::{self, Columns, Holder, Wait, Writer};
 use crate::pg::spi::{Arg, Change, Row, Statement, Timestamp, Type, changed, read, written};
-use crate::store::owners::{self, Owner};
-use crate::store::route;
+use crate::store::nodes::route;
+use crate::store::rights::owners::{self, Owner};
 use crate::store::tables::INSTANCES;
 use crate::wake;
 
+pub mod admissions;
+pub mod bookmarks;
+pub mod messages;
 mod relatives;
 
 pub use relatives::{
@@ -43,7 +46,7 @@ pub struct InstanceRow {
     pub parent: Option<Parent>,
     /// The instance that ended with `ContinueAs` and goes on as this one.
     pub continued_from: Option<Uuid>,
-    /// Since when it is paused: see [`pauses`](crate::store::pauses).
+    /// Since when it is paused: see [`pauses`](crate::store::repair::pauses).
     pub paused_at: Option<Timestamp>,
     /// Who started it.
     pub starter: Starter,

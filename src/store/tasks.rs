@@ -7,9 +7,15 @@ use workflow_engine::journal::Identity;
 
 use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Change, Statement, Timestamp, Type, changed, written};
-use crate::store::assignments::Assignment;
-use crate::store::leases::Lease;
 use crate::store::tables::TASKS;
+use crate::store::tasks::assignments::Assignment;
+use crate::store::tasks::leases::Lease;
+
+pub mod accepted_owners;
+pub mod assignments;
+pub mod leases;
+pub mod limits;
+pub mod task_grants;
 
 written! {
     struct New<'a> of TASKS {

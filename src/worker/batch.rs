@@ -10,7 +10,7 @@ use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind, SharedSta
 use crate::pg::{PgError, catalog, process};
 use crate::run::Session;
 use crate::run::timers::{due_bookmark, sweep};
-use crate::store::due::Due;
+use crate::store::timers::due::Due;
 
 /// Takes back the fires that an executor has not begun.
 pub fn cut(slot: &mut Executor, back: &mut Vec<(u32, Fire)>) {

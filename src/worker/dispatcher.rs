@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::pg::process::{self, Background};
 use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind};
 use crate::pg::{guc, role};
-use crate::store::due::Due;
+use crate::store::timers::due::Due;
 use crate::worker::batch::{cut, has_items, note_death, note_missing_role, reclaim, retire_idle};
 use crate::worker::lanes::{LaneKey, LaneQueue, Lanes};
 use crate::worker::shares::LongOwners;

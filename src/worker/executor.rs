@@ -17,7 +17,8 @@ use crate::run::Session;
 use crate::run::events::queue_item::{MAX_ATTEMPTS, Swept};
 use crate::run::timers::command::{self, CommandClaim};
 use crate::run::timers::{due_bookmark, sweep};
-use crate::store::{due, queue};
+use crate::store::events::queue;
+use crate::store::timers::due;
 use crate::worker::{SECOND, SLOTS_WANTED_FOR};
 
 /// How long an idle executor stays while slots are wanted: its scheduler may be about to give it another batch.

@@ -6,7 +6,7 @@ use crate::pg::shared::{self, Database};
 use crate::pg::{PgError, catalog, process};
 use crate::run::Session;
 use crate::run::maintenance::retention::{self, NextStep};
-use crate::store::identity::{self, Identity};
+use crate::store::maintenance::identity::{self, Identity};
 
 /// About how many rows of each kind one step removes at the most.
 const REMOVED: u64 = 100;

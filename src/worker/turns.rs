@@ -12,7 +12,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, process};
 use crate::run::Session;
 use crate::run::timers::fire;
-use crate::store::schedules;
+use crate::store::timers::schedules;
 use crate::worker::SECOND;
 
 /// How many due triggers are read at once.

@@ -16,7 +16,7 @@ use crate::run::instances::activation::reclaim_key;
 use crate::run::instances::create::START_BOOKMARK;
 use crate::run::instances::pending;
 use crate::run::tasks::opener;
-use crate::store::bookmarks::{self, Waiting};
+use crate::store::instances::bookmarks::{self, Waiting};
 use crate::store::tasks::Answer;
 
 /// Uses the bookmark up with a burst that begins there, as `body` says. The caller holds the lock of the instance.

@@ -25,8 +25,12 @@ use crate::pg::{PgError, boundary, guc, interrupt, json, process, role, session,
 use crate::run::http::paths::{self, Hold};
 use crate::run::instances::version;
 use crate::run::timers::timing;
-use crate::store::owners::Owner;
-use crate::store::{activity_types, bookmarks, compensations, instances, route};
+use crate::store::definitions::activity_types;
+use crate::store::instances;
+use crate::store::instances::bookmarks;
+use crate::store::nodes::route;
+use crate::store::repair::compensations;
+use crate::store::rights::owners::Owner;
 use crate::{error, functions};
 
 mod search_path;

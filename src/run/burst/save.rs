@@ -19,11 +19,17 @@ use crate::run::burst::trim;
 use crate::run::instances::activation::activation_key;
 use crate::run::instances::admission;
 use crate::run::tasks::limits;
-use crate::store::assignments::Assignment;
+use crate::store::events::queue;
+use crate::store::history::journal;
 use crate::store::instances::InstanceRow;
-use crate::store::leases::Lease;
+use crate::store::instances::bookmarks;
+use crate::store::maintenance::identity;
+use crate::store::repair::{incidents, pauses};
 use crate::store::tasks::Answer;
-use crate::store::{bookmarks, due, identity, incidents, instances, journal, pauses, queue, schedules, tasks};
+use crate::store::tasks::assignments::Assignment;
+use crate::store::tasks::leases::Lease;
+use crate::store::timers::{due, schedules};
+use crate::store::{instances, tasks};
 
 /// Whether the instance's row exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

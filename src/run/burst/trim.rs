@@ -9,7 +9,7 @@ use workflow_engine::instance::State;
 use workflow_engine::program::{Journaling, Keep};
 
 use crate::run::Session;
-use crate::store::journal;
+use crate::store::history::journal;
 
 /// Rows from one trim to the next.
 const STEP: u32 = 20;

@@ -9,7 +9,7 @@ use crate::compiled::Compiled;
 use crate::pg::server_settings::SettingsLevel;
 use crate::pg::{PgError, guc, interrupt, process};
 use crate::run::Session;
-use crate::store::owners::Owner;
+use crate::store::rights::owners::Owner;
 
 /// The outcome of a burst.
 pub enum Isolated<R> {

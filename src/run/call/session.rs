@@ -21,9 +21,9 @@ use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::kept_if;
 use crate::pg::{PgError, guc, interrupt, process, role, session, shared};
 use crate::run::call::running;
+use crate::store::events::queue::Item;
 use crate::store::instances::Starter;
-use crate::store::owners;
-use crate::store::queue::Item;
+use crate::store::rights::owners;
 
 thread_local! {
     static LAST_ID: Cell<(u64, u32)> = const { Cell::new((0, 0)) };

@@ -9,8 +9,8 @@ use crate::error;
 use crate::pg::{PgError, catalog};
 use crate::run::Session;
 use crate::store::definitions::{self, DefinitionRow, NewDefinition};
-use crate::store::owners;
-use crate::store::schedules::COMMANDS;
+use crate::store::rights::owners;
+use crate::store::timers::schedules::COMMANDS;
 
 /// A built-in definition.
 #[derive(Debug)]

@@ -15,11 +15,11 @@ use workflow_engine::definition::{ActivityTypes, CustomType, ProblemKind, Refusa
 use crate::access::{self, Privilege};
 use crate::compiled::{self, Registered};
 use crate::pg::{PgError, role};
+use crate::store::definitions::links::Link;
+use crate::store::definitions::uses;
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::links::Link;
-use crate::store::owners::Owner;
-use crate::store::schedules::COMMANDS;
-use crate::store::uses;
+use crate::store::rights::owners::Owner;
+use crate::store::timers::schedules::COMMANDS;
 
 /// The activity types for a definition that is being stored. It records the workflows that were found.
 pub struct Linker {

@@ -11,9 +11,10 @@ use crate::run::Session;
 use crate::run::definitions::link::Linker;
 use crate::run::history::acts;
 use crate::run::repair::migrate;
+use crate::store::definitions::triggers::Indexed;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
-use crate::store::triggers::Indexed;
-use crate::store::{links, owners, uses};
+use crate::store::definitions::{links, uses};
+use crate::store::rights::owners;
 
 mod consumers;
 pub mod draft;

@@ -26,9 +26,12 @@ use crate::run::history::acts;
 use crate::run::instances::claim::{Claim, Reason};
 use crate::run::instances::{claim, continued, resume};
 use crate::run::tasks::opener;
-use crate::store::matching::{self, Correlation, Filter, StoredBookmark};
-use crate::store::queue::{self, Item};
-use crate::store::{activity_types, bookmarks, instances, route};
+use crate::store::definitions::activity_types;
+use crate::store::events::matching::{self, Correlation, Filter, StoredBookmark};
+use crate::store::events::queue::{self, Item};
+use crate::store::instances;
+use crate::store::instances::bookmarks;
+use crate::store::nodes::route;
 
 mod triggers;
 

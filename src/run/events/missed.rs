@@ -5,8 +5,9 @@ use uuid::Uuid;
 use crate::access::hearing::{Hearing, Verdict};
 use crate::pg::PgError;
 use crate::pg::spi::Timestamp;
-use crate::store::queue::{self, WantedBookmark};
-use crate::store::{instances, matching};
+use crate::store::events::matching;
+use crate::store::events::queue::{self, WantedBookmark};
+use crate::store::instances;
 
 /// For each bookmark of an instance, the next candidate: the oldest queue item after `after` that matches the bookmark
 /// and that its instance may receive. `shapes` are the shapes that are in the queue.

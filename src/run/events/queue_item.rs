@@ -9,8 +9,8 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, role};
 use crate::run::Session;
 use crate::run::call::isolated;
-use crate::store::owners::{self, Owner};
-use crate::store::queue::{self, Item};
+use crate::store::events::queue::{self, Item};
+use crate::store::rights::owners::{self, Owner};
 
 /// Attempts to fire a bookmark or to deliver a kept stimulus, before it becomes a dead letter.
 pub const MAX_ATTEMPTS: i32 = 3;

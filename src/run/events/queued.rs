@@ -17,9 +17,11 @@ use crate::run::events::stimuli::{Delivery, Stimulus};
 use crate::run::instances::claim::{Claim, Reason};
 use crate::run::instances::{cancel_abandoned, claim, continued};
 use crate::run::repair::{kept_act, queued_act};
-use crate::store::matching::{self, Filter, StoredBookmark};
-use crate::store::queue::{self, Item};
-use crate::store::{bookmarks, instances, route};
+use crate::store::events::matching::{self, Filter, StoredBookmark};
+use crate::store::events::queue::{self, Item};
+use crate::store::instances;
+use crate::store::instances::bookmarks;
+use crate::store::nodes::route;
 
 /// Reports of children that one burst takes in.
 const MAX_REPORTS: i64 = 1000;

@@ -11,8 +11,9 @@ use crate::pg::{PgError, guc};
 use crate::run::Session;
 use crate::run::call::notices::tell_how_to_fire;
 use crate::run::events::{deliver, queued};
-use crate::store::dead_letters::{self, Letter};
-use crate::store::{bookmarks, instances};
+use crate::store::events::dead_letters::{self, Letter};
+use crate::store::instances;
+use crate::store::instances::bookmarks;
 
 /// Replays a dead letter: a stimulus is delivered, or waits in the queue once more; a bookmark is due at once.
 /// Returns whether it was delivered, and the id of the role that sent it.

@@ -5,8 +5,8 @@ use uuid::Uuid;
 use workflow_engine::journal::Identity;
 
 use crate::pg::spi::Timestamp;
-use crate::store::matching::{Filter, StoredBookmark};
-use crate::store::owners::Owner;
+use crate::store::events::matching::{Filter, StoredBookmark};
+use crate::store::rights::owners::Owner;
 
 /// A stimulus on its way.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use crate::pg::error::notice;
 use crate::pg::{PgError, process, role, session};
 use crate::run::call::running;
 use crate::run::events::stimuli::{Delivery, KeepUntil, Stimulus};
-use crate::store::matching::Correlation;
-use crate::store::unheard;
+use crate::store::events::matching::Correlation;
+use crate::store::events::unheard;
 
 /// What a call sent.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use crate::access::person;
 use crate::compiled::Compiled;
 use crate::pg::{PgError, guc};
 use crate::run::Session;
-use crate::store::audit::{self, NewAct};
+use crate::store::history::audit::{self, NewAct};
 use crate::store::instances::InstanceRow;
-use crate::store::owners;
+use crate::store::rights::owners;
 
 /// A start. The row of the instance has its actor.
 pub fn of_start(by: &Identity) -> Act {

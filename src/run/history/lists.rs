@@ -17,7 +17,7 @@ use uuid::Uuid;
 use workflow_engine::alteration::{InstanceFilter, Moment};
 
 use crate::access::sight::Sight;
-use crate::store::selection::listed::{self, Listed, Shown};
+use crate::store::repair::selection::listed::{self, Listed, Shown};
 use found::FoundInstances;
 pub use found::WINDOW;
 use walk::Walk;

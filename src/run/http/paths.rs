@@ -13,8 +13,9 @@ use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::membership::is_superuser;
 use crate::store::definitions::DefinitionRow;
-use crate::store::owners::Owner;
-use crate::store::{paths, triggers};
+use crate::store::definitions::triggers;
+use crate::store::http::paths;
+use crate::store::rights::owners::Owner;
 
 /// First segments that a role other than a superuser can claim by itself.
 const MAX_SEGMENTS: i64 = 1000;

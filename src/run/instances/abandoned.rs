@@ -6,7 +6,9 @@ use workflow_engine::execution::Delta;
 
 use crate::run::Session;
 use crate::run::burst::save::Consumed;
-use crate::store::{bookmarks, instances, matching};
+use crate::store::events::matching;
+use crate::store::instances;
+use crate::store::instances::bookmarks;
 
 /// The children that a burst has given up. Its bookmarks are still stored.
 pub fn children(session: &mut Session, parent: Uuid, delta: &Delta, resumed: Option<Consumed<'_>>) -> Vec<Uuid> {

@@ -16,10 +16,10 @@ use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, rows};
 use crate::run::Session;
-use crate::store::admissions::{self, Place};
-use crate::store::bookmarks;
 use crate::store::instances::InstanceRow;
-use crate::store::leases::Lease;
+use crate::store::instances::admissions::{self, Place};
+use crate::store::instances::bookmarks;
+use crate::store::tasks::leases::Lease;
 use crate::wake;
 
 /// The longest value of a key that is stored as it is: it is a part of the key of an index.

@@ -19,10 +19,10 @@ use crate::run::call::running;
 use crate::run::call::session::FollowUp;
 use crate::run::events::queue_item::{self, Swept};
 use crate::run::instances::{cancel, claim, continued};
+use crate::store::events::matching::Filter;
+use crate::store::events::queue::{self, Item};
 use crate::store::instances;
-use crate::store::matching::Filter;
-use crate::store::owners::Owner;
-use crate::store::queue::{self, Item};
+use crate::store::rights::owners::Owner;
 
 /// Why such an instance is cancelled.
 const REASON: &str = "its parent does not wait for it any more";

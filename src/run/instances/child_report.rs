@@ -11,9 +11,9 @@ use crate::pg::{PgError, json};
 use crate::run::Session;
 use crate::run::call::running;
 use crate::run::call::session::{ChildReport, FollowUp};
+use crate::store::events::matching::Filter;
+use crate::store::events::queue::{self, Item};
 use crate::store::instances::{self, InstanceRow, Parent};
-use crate::store::matching::Filter;
-use crate::store::queue::{self, Item};
 
 /// Reports to the parent if a burst has ended this instance and the parent waits for that. A child that faulted is
 /// detached from its parent, so that a later retry of it reports nothing more.

@@ -14,9 +14,9 @@ use crate::pg::PgError;
 use crate::pg::error::unwind;
 use crate::pg::subtransaction::kept_if;
 use crate::run::call::notices::tell_how_to_fire;
-use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::InstanceRow;
-use crate::store::leases;
+use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::tasks::leases;
 
 /// The outcome of a claim.
 pub enum Claim {

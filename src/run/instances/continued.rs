@@ -23,11 +23,11 @@ use crate::run::call::session::FollowUp;
 use crate::run::instances::activation::{key_of, refused};
 use crate::run::instances::create::{StartPoint, create_pending, new_row};
 use crate::run::instances::{admission, version};
-use crate::store::audit;
 use crate::store::definitions;
+use crate::store::events::matching::Filter;
+use crate::store::events::queue;
+use crate::store::history::audit;
 use crate::store::instances::{self, InstanceRow, Parent};
-use crate::store::matching::Filter;
-use crate::store::queue;
 
 /// Stores the instance that goes on in place of one that its burst has ended and saved.
 ///

@@ -17,11 +17,13 @@ use crate::run::Session;
 use crate::run::burst::save::BurstEnd;
 use crate::run::call::running;
 use crate::run::instances::activation::activation_key;
+use crate::store::definitions::triggers::TriggerRow;
+use crate::store::events::queue;
+use crate::store::instances::bookmarks;
 use crate::store::instances::{self, InstanceRow, Parent, Starter};
-use crate::store::leases::Lease;
-use crate::store::owners::Owner;
-use crate::store::triggers::TriggerRow;
-use crate::store::{bookmarks, queue, route};
+use crate::store::nodes::route;
+use crate::store::rights::owners::Owner;
+use crate::store::tasks::leases::Lease;
 
 /// Name of the bookmark of an instance that was created and waits for its owner's session to start it.
 pub const START_BOOKMARK: &str = "Workflow.Start";

@@ -15,8 +15,9 @@ use crate::run::call::running;
 use crate::run::history::acts;
 use crate::run::instances::cancel::cancel_tree;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::removal::{self, Tally};
-use crate::store::{incidents, owners};
+use crate::store::maintenance::removal::{self, Tally};
+use crate::store::repair::incidents;
+use crate::store::rights::owners;
 
 /// What a deletion did.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::access::{Operation, instance};
 use crate::compiled;
 use crate::pg::PgError;
-use crate::store::journal::{self, End, How};
+use crate::store::history::journal::{self, End, How};
 use crate::store::{instances, tasks};
 
 /// What a call names and does not find, in the words of the call. A task's id is its bookmark's.

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::pg::jsonb::Document;
 use crate::pg::{PgError, guc, session};
 use crate::run::Session;
-use crate::store::messages::{Answered, Name};
+use crate::store::instances::messages::{Answered, Name};
 
 /// A call that a client may send again.
 #[derive(Debug)]

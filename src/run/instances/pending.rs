@@ -13,9 +13,9 @@ use crate::run::call::notices::tell_how_to_fire;
 use crate::run::history::acts;
 use crate::run::instances::admission::{self, Start};
 use crate::run::instances::create::{StartPoint, create_pending, new_row};
-use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::Starter;
-use crate::store::owners::Owner;
+use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::rights::owners::Owner;
 use crate::store::tasks::Answer;
 use crate::wake;
 

@@ -22,7 +22,7 @@ use crate::run::instances::activation::reclaim_key;
 use crate::run::instances::gone::{self, Missing};
 use crate::run::repair::{kept_act, paused};
 use crate::run::tasks::{kept_answer, opener};
-use crate::store::bookmarks::{self, Waiting};
+use crate::store::instances::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::tasks::Answer;
 use crate::wake;

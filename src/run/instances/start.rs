@@ -24,10 +24,10 @@ use crate::run::instances::activation::{key_of, refused};
 use crate::run::instances::admission::Start;
 use crate::run::instances::create::{StartPoint, create_pending, forget_deferred, insert, new_row};
 use crate::run::instances::{admission, version};
+use crate::store::definitions::triggers::TriggerRow;
 use crate::store::instances::{self, InstanceRow, Starter};
-use crate::store::owners;
-use crate::store::route;
-use crate::store::triggers::TriggerRow;
+use crate::store::nodes::route;
+use crate::store::rights::owners;
 
 mod refusal;
 

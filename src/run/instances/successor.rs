@@ -12,7 +12,8 @@ use crate::run::call::notices::tell_how_to_fire;
 use crate::run::instances::claim::{self, Claim};
 use crate::run::instances::create::START_BOOKMARK;
 use crate::run::instances::resume;
-use crate::store::{instances, matching};
+use crate::store::events::matching;
+use crate::store::instances;
 
 /// Begins an instance that goes on in place of another one, if this session may run it.
 pub fn begin(session: &mut Session, id: Uuid) -> Result<(), PgError> {

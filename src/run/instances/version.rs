@@ -7,9 +7,9 @@ use crate::access::{self, Privilege, StartedAs};
 use crate::pg::session::sees_old_rows;
 use crate::pg::{PgError, cluster, role};
 use crate::run::Session;
+use crate::store::definitions::triggers::{self, TriggerRow};
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::owners;
-use crate::store::triggers::{self, TriggerRow};
+use crate::store::rights::owners;
 
 /// The version to start, and the caller's id among the owners, if the caller has one.
 pub fn find(

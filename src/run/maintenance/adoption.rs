@@ -11,9 +11,10 @@ use workflow_engine::calendar::{Misfire, Schedule};
 use crate::pg::{PgError, role, stored_role};
 use crate::run::Session;
 use crate::run::timers::timing::{self, NextFire};
-use crate::store::adoption::{self, StoredOwner};
-use crate::store::schedules::{self, FireOutcome, Timed};
-use crate::store::{identity, leases};
+use crate::store::maintenance::adoption::{self, StoredOwner};
+use crate::store::maintenance::identity;
+use crate::store::tasks::leases;
+use crate::store::timers::schedules::{self, FireOutcome, Timed};
 use crate::wake;
 
 /// What a call of `wf_adopt_database` asks for.

@@ -21,11 +21,13 @@ use crate::run::Session;
 use crate::run::call::running;
 use crate::run::instances::claim;
 use crate::run::instances::delete::{self, Deletion, Removal};
-use crate::store::audit::{self, NewAct};
-use crate::store::erasure::{self, Replacement};
+use crate::store::history::audit::{self, NewAct};
 use crate::store::instances;
-use crate::store::removal::Tally;
-use crate::store::{owners, removal, route};
+use crate::store::maintenance::erasure::{self, Replacement};
+use crate::store::maintenance::removal;
+use crate::store::maintenance::removal::Tally;
+use crate::store::nodes::route;
+use crate::store::rights::owners;
 
 /// Instances that are searched for an actor together.
 const PAGE: i64 = 100;

@@ -15,8 +15,11 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{catalog, guc, process, role, shared};
 use crate::rounds::{Keep, PAUSE, Rounds};
 use crate::run::Session;
-use crate::store::retention::{PAGE, RetentionRow};
-use crate::store::{audit, messages, owners, retention as store};
+use crate::store::history::audit;
+use crate::store::instances::messages;
+use crate::store::maintenance::retention as store;
+use crate::store::maintenance::retention::{PAGE, RetentionRow};
+use crate::store::rights::owners;
 
 /// Whose instances are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,10 @@ use super::{admitted, begin, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, interrupt};
 use crate::run::call::running::{self, Mark};
-use crate::store::moving::{self, Contents, MovedRows, References};
-use crate::store::{owners, partitions, queue};
+use crate::store::events::queue;
+use crate::store::nodes::moving::{self, Contents, MovedRows, References};
+use crate::store::nodes::partitions;
+use crate::store::rights::owners;
 use crate::wake;
 
 /// Bytes of the rows of a piece at most, unless one tree has more.

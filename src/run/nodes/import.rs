@@ -16,7 +16,12 @@ use crate::run::call::running::{self, Mark};
 use crate::run::call::session::FollowUp;
 use crate::run::http::paths::{self, Hold};
 use crate::run::instances::admission;
-use crate::store::{identity, instances, leases, limits, moving, owners, queue, route};
+use crate::store::events::queue;
+use crate::store::instances;
+use crate::store::maintenance::identity;
+use crate::store::nodes::{moving, route};
+use crate::store::rights::owners;
+use crate::store::tasks::{leases, limits};
 use crate::wake;
 
 /// Instances that are read together at most.

@@ -9,8 +9,10 @@ use uuid::Uuid;
 use super::{begin, each_page, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, rows, user_sql};
-use crate::store::moving::{self, MovedRows};
-use crate::store::{audit, owners, route};
+use crate::store::history::audit;
+use crate::store::nodes::moving::{self, MovedRows};
+use crate::store::nodes::route;
+use crate::store::rights::owners;
 use crate::wake;
 
 /// Correlation ids whose instances are locked and removed together.

@@ -13,10 +13,10 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
 use crate::run::Session;
 use crate::run::call::notices::tell_left_to_owner;
-use crate::store::bookmarks::Waiting;
+use crate::store::events::matching::Filter;
+use crate::store::events::queue::{self, Item};
 use crate::store::instances::InstanceRow;
-use crate::store::matching::Filter;
-use crate::store::queue::{self, Item};
+use crate::store::instances::bookmarks::Waiting;
 
 /// The member of the input of an item that says which activities to retry; `null`: all.
 const RETRY: &str = "retry";

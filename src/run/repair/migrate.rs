@@ -33,8 +33,10 @@ use crate::run::history::acts;
 use crate::run::instances::activation::activation_key;
 use crate::run::instances::{resume, version};
 use crate::store::definitions::DefinitionRow;
+use crate::store::history::journal;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::{compensations, journal, migration, route};
+use crate::store::nodes::route;
+use crate::store::repair::{compensations, migration};
 use crate::wake;
 
 pub mod batch;

@@ -25,9 +25,11 @@ use crate::run::call::running;
 use crate::run::history::acts;
 use crate::run::instances::resume;
 use crate::run::timers::due_bookmark::{end_pause, is_ending};
+use crate::store::events::queue;
+use crate::store::history::journal;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::owners;
-use crate::store::{journal, pauses, queue};
+use crate::store::repair::pauses;
+use crate::store::rights::owners;
 use crate::wake;
 
 /// Pauses an instance, and then those below it if they are asked for. `false`: all of them were paused before, or have

@@ -8,7 +8,7 @@ use crate::pg::PgError;
 use crate::pg::error::notice;
 use crate::run::instances::gone;
 use crate::store::instances::InstanceRow;
-use crate::store::pauses;
+use crate::store::repair::pauses;
 
 /// Refuses a call that would resume an instance while it is paused (55000). Who may not read the instance is not told
 /// why.

@@ -15,10 +15,10 @@ use crate::run::events::queue_item::{Swept, is_wanted_here};
 use crate::run::instances::{claim, resume};
 use crate::run::repair::alteration;
 use crate::run::repair::kept_act::{self, Act};
+use crate::store::events::queue::{self, Item};
 use crate::store::instances::{self, InstanceRow};
-use crate::store::owners::Owner;
-use crate::store::queue::{self, Item};
-use crate::store::schedules::COMMANDS;
+use crate::store::rights::owners::Owner;
+use crate::store::timers::schedules::COMMANDS;
 
 /// Does what an item of the queue asks for, if its instance is free and may run in this session.
 ///

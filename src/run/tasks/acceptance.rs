@@ -5,8 +5,10 @@ use pgrx::pg_sys::Oid;
 use crate::access::{consent, is_member};
 use crate::pg::error::notice;
 use crate::pg::{PgError, role};
-use crate::store::owners::Owner;
-use crate::store::{accepted_owners, definitions, owners};
+use crate::store::definitions;
+use crate::store::rights::owners;
+use crate::store::rights::owners::Owner;
+use crate::store::tasks::accepted_owners;
 
 /// Owners that a NOTICE names at most.
 const MOST_NAMED: usize = 5;

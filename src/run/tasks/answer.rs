@@ -29,11 +29,11 @@ use crate::run::instances::resume;
 use crate::run::repair::{alter, paused};
 use crate::run::tasks::opener::judge;
 use crate::run::tasks::{kept_answer, limits};
-use crate::store::bookmarks::{self, Waiting};
+use crate::store::history::journal;
+use crate::store::instances::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
-use crate::store::journal;
-use crate::store::leases::{self, Lease};
-use crate::store::pauses;
+use crate::store::repair::pauses;
+use crate::store::tasks::leases::{self, Lease};
 use crate::store::tasks::{self, Answer, EndedTask};
 use crate::wake;
 

@@ -13,7 +13,7 @@ use crate::run::burst::OnFault;
 use crate::run::call::work;
 use crate::run::tasks::answer::{self, AttemptFailure};
 use crate::store::instances::InstanceRow;
-use crate::store::leases;
+use crate::store::tasks::leases;
 
 /// What a worker says of one task.
 struct WorkerAnswer {

@@ -21,9 +21,10 @@ use crate::run::call::running;
 use crate::run::history::acts;
 use crate::run::instances::gone::{self, Missing};
 use crate::run::instances::resume;
-use crate::store::assignments::{self, Assignment, Entry};
-use crate::store::bookmarks::{self, Waiting};
-use crate::store::{instances, journal};
+use crate::store::history::journal;
+use crate::store::instances;
+use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::tasks::assignments::{self, Assignment, Entry};
 use crate::wake;
 
 /// Assigns an open task, or takes it from the assignee. `false`: nothing changes.

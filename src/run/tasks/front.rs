@@ -29,7 +29,7 @@ use pgrx::pg_sys::Oid;
 
 use crate::pg::process;
 use crate::pg::spi::Timestamp;
-use crate::store::leases::{self, ClaimableTask, Front, Held};
+use crate::store::tasks::leases::{self, ClaimableTask, Front, Held};
 
 /// For how long a front counts.
 const VALID: Duration = Duration::from_secs(1);

@@ -21,11 +21,11 @@ use crate::run::burst::consume;
 use crate::run::call::notices::tell_how_to_fire;
 use crate::run::call::running;
 use crate::run::tasks::limits;
-use crate::store::bookmarks::{self, Waiting};
+use crate::store::history::journal;
 use crate::store::instances;
-use crate::store::journal;
-use crate::store::leases::{self, Lease};
-use crate::store::pauses;
+use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::repair::pauses;
+use crate::store::tasks::leases::{self, Lease};
 use crate::store::tasks::{self, Answer};
 
 /// The member of the payload that holds the id of the task.

@@ -22,9 +22,13 @@ use crate::run::call::running;
 use crate::run::tasks::front;
 use crate::run::tasks::limits::{First, Search};
 use crate::run::timers::moved_clock;
-use crate::store::identity::{self, Identity};
-use crate::store::leases::{self, ClaimableTask, Claimant, Claimed, Held, Lease};
-use crate::store::{bookmarks, instances, limits, pauses, route};
+use crate::store::instances;
+use crate::store::instances::bookmarks;
+use crate::store::maintenance::identity::{self, Identity};
+use crate::store::nodes::route;
+use crate::store::repair::pauses;
+use crate::store::tasks::leases::{self, ClaimableTask, Claimant, Claimed, Held, Lease};
+use crate::store::tasks::limits;
 use crate::{compiled, wake};
 
 pub mod attempt;

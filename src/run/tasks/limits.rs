@@ -15,9 +15,9 @@ use crate::access::work;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, session};
 use crate::run::tasks::front;
-use crate::store::leases::{self, ClaimableTask, Claimant, Held, Lease};
-use crate::store::limits::{self, Limit, LockedSlot, Need, SlotAvailability};
-use crate::store::owners;
+use crate::store::rights::owners;
+use crate::store::tasks::leases::{self, ClaimableTask, Claimant, Held, Lease};
+use crate::store::tasks::limits::{self, Limit, LockedSlot, Need, SlotAvailability};
 use crate::{clock, compiled, wake};
 
 /// The limits that a caller sets.

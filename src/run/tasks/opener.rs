@@ -8,8 +8,8 @@ use workflow_engine::{Program, execution};
 
 use crate::compiled::Compiled;
 use crate::pg::{PgError, json};
-use crate::store::bookmarks::Waiting;
-use crate::store::leases;
+use crate::store::instances::bookmarks::Waiting;
+use crate::store::tasks::leases;
 
 /// The activity that opened a task.
 pub fn opener<'a>(program: &'a Program, node_id: &str) -> Option<&'a Node> {

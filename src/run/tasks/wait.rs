@@ -15,7 +15,7 @@ use crate::run::tasks::lease::attempt::{attempt_of_claim, is_excluded};
 use crate::run::tasks::limits::Search;
 use crate::run::timers::moved_clock;
 use crate::store::instances;
-use crate::store::leases::{self, ClaimableTask};
+use crate::store::tasks::leases::{self, ClaimableTask};
 use crate::{clock, wake};
 
 /// Tasks that the first page of a look reads.

@@ -14,8 +14,8 @@ use crate::run::Session;
 use crate::run::burst::OnFault;
 use crate::run::call::work;
 use crate::run::instances::resume;
-use crate::store::bookmarks;
-use crate::store::due;
+use crate::store::instances::bookmarks;
+use crate::store::timers::due;
 
 /// Claims of one run, even if it may be run again: a command that crashes the server each time must not do so for ever.
 const MAX_CLAIMS: u64 = 3;

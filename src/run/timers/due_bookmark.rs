@@ -21,9 +21,11 @@ use crate::run::events::queue_item::MAX_ATTEMPTS;
 use crate::run::events::queued;
 use crate::run::instances::claim::{self, Claim, Reason};
 use crate::run::instances::resume;
+use crate::store::events::queue::{self, Item};
 use crate::store::instances::InstanceRow;
-use crate::store::queue::{self, Item};
-use crate::store::{bookmarks, due, pauses};
+use crate::store::instances::bookmarks;
+use crate::store::repair::pauses;
+use crate::store::timers::due;
 use crate::wake;
 
 /// How far a bookmark's due time is moved after its first failed attempt, in microseconds; ten times as far after

@@ -16,8 +16,8 @@ use crate::pg::{PgError, guc, process, role};
 use crate::run::Session;
 use crate::run::timers::scheduled::{self, ScheduledWorkflow};
 use crate::run::timers::timing::{self, NextFire};
-use crate::store::route;
-use crate::store::schedules::{self, FireOutcome, Timed};
+use crate::store::nodes::route;
+use crate::store::timers::schedules::{self, FireOutcome, Timed};
 
 /// How far the due time of a trigger is moved if its schedule cannot be computed, in microseconds. Its row or its time
 /// zone has to be repaired first, and each attempt until then writes a warning and the row.

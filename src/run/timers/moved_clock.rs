@@ -1,7 +1,7 @@
 //! The clock that tests move. Where real work waits, a moved clock would fire schedules and end leases for good.
 
 use crate::pg::{PgError, guc};
-use crate::store::testing;
+use crate::store::maintenance::testing;
 
 /// Refuses to act by `workflow.now` (55000), except in a database that is marked for tests.
 pub fn refuse(act: &str) -> Result<(), PgError> {

@@ -20,10 +20,10 @@ use crate::run::history::acts;
 use crate::run::instances::cancel;
 use crate::run::timers::scheduled::{self, ScheduledWorkflow};
 use crate::store::definitions;
-use crate::store::named_schedules::{self, FixedColumns, ScheduleColumns};
-use crate::store::owners;
-use crate::store::route;
-use crate::store::schedules::Timed;
+use crate::store::nodes::route;
+use crate::store::rights::owners;
+use crate::store::timers::named_schedules::{self, FixedColumns, ScheduleColumns};
+use crate::store::timers::schedules::Timed;
 
 mod job;
 mod settings;

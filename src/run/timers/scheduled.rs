@@ -16,8 +16,8 @@ use crate::run::instances::start::{self, Scheduled};
 use crate::run::instances::version;
 use crate::run::timers::timing;
 use crate::store::definitions;
-use crate::store::owners::Owner;
-use crate::store::schedules::{self, COMMANDS, Timed};
+use crate::store::rights::owners::Owner;
+use crate::store::timers::schedules::{self, COMMANDS, Timed};
 
 /// Input that every run of a schedule has: the instant that it is for.
 const SCHEDULED_AT: &str = "ScheduledAt";

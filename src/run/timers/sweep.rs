@@ -18,9 +18,11 @@ use crate::run::events::queued;
 use crate::run::instances::admission;
 use crate::run::maintenance::retention;
 use crate::run::timers::{due_bookmark, fire, moved_clock};
-use crate::store::bookmarks::DueBookmark;
-use crate::store::identity::{self, Identity};
-use crate::store::{bookmarks, due, queue};
+use crate::store::events::queue;
+use crate::store::instances::bookmarks;
+use crate::store::instances::bookmarks::DueBookmark;
+use crate::store::maintenance::identity::{self, Identity};
+use crate::store::timers::due;
 
 /// Expired items that one sweep moves to the dead letters.
 const MAX_EXPIRED: i64 = 1000;

@@ -12,7 +12,7 @@ use workflow_engine::spelling::nearest;
 use crate::error;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, args, zone};
-use crate::store::zones;
+use crate::store::timers::zones;
 
 /// Member of the stored form that keeps the text that a user gave.
 const TEXT: &str = "text";

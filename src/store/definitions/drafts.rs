@@ -7,7 +7,7 @@
 use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
-use crate::store::owners::{self, Owner};
+use crate::store::rights::owners::{self, Owner};
 
 static HOLD: Statement =
     Statement::new("SELECT 1 FROM workflow.definitions d WHERE d.id = $1 FOR SHARE OF d", &[Type::Uuid]);

@@ -2,7 +2,7 @@
 
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type};
-use crate::store::owners::{self, Owner};
+use crate::store::rights::owners::{self, Owner};
 use crate::store::tables::GRANTS;
 use crate::wake;
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Type};
-use crate::store::owners::{self, Owner};
+use crate::store::rights::owners::{self, Owner};
 
 static OWNER: Statement =
     Statement::new("SELECT owner FROM workflow.definition_ids WHERE definition_id = $1", &[Type::Text]);

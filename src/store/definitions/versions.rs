@@ -6,7 +6,7 @@ use workflow_engine::program::Numbering;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type, written};
 use crate::store::definitions::ids;
-use crate::store::links::{self, Link};
+use crate::store::definitions::links::{self, Link};
 use crate::store::tables::DEFINITIONS;
 
 /// A version to be stored.

@@ -8,7 +8,7 @@ use workflow_engine::program::SearchPath;
 use crate::compiled::Compiled;
 use crate::pg::{PgError, role, session};
 use crate::store::definitions;
-use crate::store::owners::Owner;
+use crate::store::rights::owners::Owner;
 
 /// Only PostgreSQL's built-in objects. The temporary schema comes last in every path, because its objects belong to the
 /// session that runs the SQL.

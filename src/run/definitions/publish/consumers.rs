@@ -19,9 +19,9 @@ use crate::pg::error::{notice, warning};
 use crate::pg::{PgError, role};
 use crate::run::Session;
 use crate::run::definitions::link::{self, Linker};
+use crate::store::definitions::links::{self, Link};
+use crate::store::definitions::uses;
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::links::{self, Link};
-use crate::store::uses;
 
 /// A definition that may get a new version.
 struct Consumer {

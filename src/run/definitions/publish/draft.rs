@@ -19,9 +19,9 @@ use crate::error;
 use crate::pg::{PgError, session as pg_session};
 use crate::run::Session;
 use crate::run::definitions::link::Linker;
+use crate::store::definitions::links::Link;
 use crate::store::definitions::{self, DefinitionRow, LastSave, Saved, WholeDefinition};
-use crate::store::links::Link;
-use crate::store::owners::{self, Owner};
+use crate::store::rights::owners::{self, Owner};
 
 /// A draft that was saved.
 #[derive(Debug)]

@@ -8,9 +8,9 @@ use crate::pg::PgError;
 use crate::run::Session;
 use crate::run::burst::host::SpiHost;
 use crate::run::repair::migrate;
+use crate::store::definitions::triggers::{self, Indexed};
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::schedules;
-use crate::store::triggers::{self, Indexed};
+use crate::store::timers::schedules;
 
 /// Publishes a version, and no new version of a consumer. The caller holds the locks.
 pub fn publish_alone(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {

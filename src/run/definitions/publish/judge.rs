@@ -26,9 +26,9 @@ use crate::run::call::session::new_id;
 use crate::run::definitions::built_in;
 use crate::run::definitions::link::Linker;
 use crate::run::timers::timing;
-use crate::store::activity_types;
+use crate::store::definitions::activity_types;
+use crate::store::definitions::links::Link;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
-use crate::store::links::Link;
 
 /// Everything that `define` would refuse or warn of, as far as it depends on the document alone. The owner of the id,
 /// and what other definitions have taken, are not checked.

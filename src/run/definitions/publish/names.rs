@@ -6,8 +6,8 @@ use workflow_engine::program::{SearchPath, Security};
 
 use crate::pg::error::{notice, warning};
 use crate::pg::{PgError, session};
+use crate::store::definitions::schemas;
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::schemas;
 
 /// The schemas to store, as a list for `search_path`. `None`: the definition names its schemas itself, or needs none.
 ///

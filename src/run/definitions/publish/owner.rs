@@ -6,7 +6,7 @@ use crate::access;
 use crate::pg::error::notice;
 use crate::pg::{PgError, role};
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::owners::Owner;
+use crate::store::rights::owners::Owner;
 
 /// The owner of a definition that the current role is going to store; `None`: it is new. Other roles are refused
 /// (42501).

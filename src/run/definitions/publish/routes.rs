@@ -13,7 +13,7 @@ use crate::pg::subtransaction::subtransaction;
 use crate::run::Session;
 use crate::run::http::paths::{self, Hold};
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::routes;
+use crate::store::http::routes;
 
 /// Adds a trigger. A unique index decides between two concurrent publishes; the second one waits for the first.
 pub fn insert(session: &mut Session, id: Uuid, row: &DefinitionRow, trigger: &Trigger) -> Result<(), PgError> {

@@ -12,8 +12,8 @@ use crate::error;
 use crate::pg::PgError;
 use crate::run::Session;
 use crate::run::timers::timing;
+use crate::store::definitions::links::Link;
 use crate::store::definitions::{self, DefinitionRow, NewDefinition, Saved};
-use crate::store::links::Link;
 
 /// A version that is to be stored.
 pub struct New<'a> {

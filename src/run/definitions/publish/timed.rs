@@ -10,8 +10,8 @@ use crate::pg::{PgError, zone};
 use crate::run::Session;
 use crate::run::timers::timing::{self, NextFire};
 use crate::store::definitions::DefinitionRow;
-use crate::store::schedules::{self, Timed};
-use crate::store::triggers;
+use crate::store::definitions::triggers;
+use crate::store::timers::schedules::{self, Timed};
 
 /// Adds a trigger, and when it fires first.
 pub fn insert(session: &Session, id: Uuid, row: &DefinitionRow, trigger: &Trigger) -> Result<(), PgError> {

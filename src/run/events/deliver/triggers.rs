@@ -13,7 +13,8 @@ use crate::run::call::isolated::{self, Isolated};
 use crate::run::events::stimuli::{Delivery, Stimulus};
 use crate::run::instances::start::{self, RunIn};
 use crate::run::instances::version;
-use crate::store::{instances, route};
+use crate::store::instances;
+use crate::store::nodes::route;
 
 /// Starts the triggers that match. A failure of another owner's workflow is a WARNING, and does not stop the others.
 pub(super) fn start_all(

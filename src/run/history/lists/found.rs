@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 use crate::access::sight::Sight;
-use crate::store::selection::listed::Listed;
+use crate::store::repair::selection::listed::Listed;
 
 /// The most instances that are ordered and counted.
 pub const WINDOW: usize = 10_000;

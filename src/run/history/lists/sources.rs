@@ -7,7 +7,7 @@ use workflow_engine::alteration::{InstanceFilter, Moment, Relation};
 use super::found::{FoundInstances, WINDOW};
 use super::walk::{BUDGET, Walk};
 use crate::clock;
-use crate::store::selection::listed::{self, Scan, Traces};
+use crate::store::repair::selection::listed::{self, Scan, Traces};
 
 /// Looks at the instances that the filter names by id or correlation id. Returns whether these are all, or nothing if
 /// it names none.

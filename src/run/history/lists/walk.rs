@@ -10,7 +10,7 @@ use workflow_engine::alteration::InstanceFilter;
 use super::found::{FoundInstances, WINDOW};
 use crate::access::sight::Sight;
 use crate::pg::interrupt;
-use crate::store::selection::listed::{self, Scan, Version};
+use crate::store::repair::selection::listed::{self, Scan, Version};
 
 /// How many instances one walk looks at.
 pub const BUDGET: usize = 30_000;

@@ -11,9 +11,9 @@ use crate::pg::{PgError, role, rows};
 use crate::run::Session;
 use crate::run::instances::activation::key_of;
 use crate::store::definitions::DefinitionRow;
+use crate::store::definitions::triggers::TriggerRow;
+use crate::store::history::journal;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::journal;
-use crate::store::triggers::TriggerRow;
 
 /// The instance that a second start with a known id returns. If it runs another definition, the start fails (23505).
 pub(super) fn same_definition(existing: InstanceRow, definition: &DefinitionRow) -> Result<InstanceRow, PgError> {

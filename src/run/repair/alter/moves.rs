@@ -13,7 +13,7 @@ use crate::run::Session;
 use crate::run::call::work;
 use crate::run::repair::migrate::MigrationOptions;
 use crate::run::repair::migrate::batch::{self, Batch};
-use crate::store::selection::SelectedInstance;
+use crate::store::repair::selection::SelectedInstance;
 
 /// The instances that a plan moves, in a batch for each definition.
 pub struct Moves {

@@ -24,8 +24,8 @@ use crate::run::history::acts;
 use crate::run::instances::{claim, resume};
 use crate::run::repair::alteration;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::route;
-use crate::store::selection::{self, SelectedInstance};
+use crate::store::nodes::route;
+use crate::store::repair::selection::{self, SelectedInstance};
 
 /// What is altered, where, and how.
 pub struct AlterationPlan {

@@ -18,8 +18,10 @@ use crate::run::call::running;
 use crate::run::instances::claim;
 use crate::run::instances::version;
 use crate::run::repair::migrate::{MigrationOptions, Prepared, VersionChange, ended, may_move};
+use crate::store::definitions;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::{definitions, migration, route};
+use crate::store::nodes::route;
+use crate::store::repair::migration;
 
 /// Which instances are moved.
 #[derive(Debug)]

@@ -23,7 +23,8 @@ use crate::run::instances::{cancel, pending};
 use crate::run::repair::migrate::MigrationOptions;
 use crate::run::repair::migrate::batch::{All, MigrationOutcome, MigrationResult, migrate_all};
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::{instances, migration};
+use crate::store::instances;
+use crate::store::repair::migration;
 
 /// Why a migration is cancelled.
 const REASON: &str = "its definition has been published again, or retracted";

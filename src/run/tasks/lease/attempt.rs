@@ -14,7 +14,7 @@ use crate::pg::{PgError, guc};
 use crate::run::call::isolated;
 use crate::run::tasks::opener::opener;
 use crate::store::instances;
-use crate::store::leases::{self, ClaimableTask};
+use crate::store::tasks::leases::{self, ClaimableTask};
 
 /// The attempt that a claim of a task would begin.
 pub struct NextAttempt {

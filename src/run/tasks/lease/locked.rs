@@ -10,7 +10,7 @@ use crate::run::Session;
 use crate::run::tasks::front;
 use crate::run::tasks::limits::Search;
 use crate::run::tasks::opener::opener;
-use crate::store::leases::ClaimableTask;
+use crate::store::tasks::leases::ClaimableTask;
 
 impl TaskClaim<'_> {
     /// Takes the first tasks of a single name without limits, and says whether there are no others. `None`: nothing was

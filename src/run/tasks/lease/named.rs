@@ -22,8 +22,8 @@ use crate::run::instances::gone::{self, Missing};
 use crate::run::repair::paused;
 use crate::run::tasks::limits::Search;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::leases::{self, ClaimableTask, Held};
-use crate::store::route;
+use crate::store::nodes::route;
+use crate::store::tasks::leases::{self, ClaimableTask, Held};
 use crate::{clock, compiled};
 
 /// Claims a task. One that cannot be claimed now is refused with the reason (55000). The call waits for a session that

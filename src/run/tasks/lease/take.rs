@@ -13,11 +13,13 @@ use crate::pg::{PgError, role};
 use crate::run::Session;
 use crate::run::call::running;
 use crate::run::tasks::limits::Search;
-use crate::store::assignments::Assignment;
+use crate::store::history::journal;
+use crate::store::instances::bookmarks;
 use crate::store::instances::{self, InstanceRow};
-use crate::store::journal;
-use crate::store::leases::{self, ClaimableTask, Held, Lease};
-use crate::store::{bookmarks, limits, route};
+use crate::store::nodes::route;
+use crate::store::tasks::assignments::Assignment;
+use crate::store::tasks::leases::{self, ClaimableTask, Held, Lease};
+use crate::store::tasks::limits;
 
 /// Token, attempt and number of attempts of a task that was claimed.
 pub type ClaimedAttempt = (Uuid, i32, Option<u32>);

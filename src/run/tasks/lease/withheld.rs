@@ -12,8 +12,8 @@ use crate::access::{consent, people, work};
 use crate::compiled;
 use crate::pg::role;
 use crate::run::tasks::acceptance;
-use crate::store::leases::{self, ClaimableTask, Front};
-use crate::store::owners;
+use crate::store::rights::owners;
+use crate::store::tasks::leases::{self, ClaimableTask, Front};
 
 /// How often claims of a session look for such tasks.
 const INTERVAL: Duration = Duration::from_secs(60);

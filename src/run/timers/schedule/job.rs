@@ -12,7 +12,7 @@ use crate::run::Session;
 use crate::run::definitions::built_in;
 use crate::run::instances::version;
 use crate::store::definitions;
-use crate::store::schedules::{COMMANDS, Timed};
+use crate::store::timers::schedules::{COMMANDS, Timed};
 
 /// Members of the input of the definition that runs commands.
 const STATEMENT: &str = "statement";

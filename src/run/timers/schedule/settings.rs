@@ -6,7 +6,7 @@ use workflow_engine::calendar::{Interval, MISFIRE_CAP_MAX, Misfire, Overlap, Sch
 use crate::pg::{PgError, zone};
 use crate::run::Session;
 use crate::run::timers::timing::{self, NextFire};
-use crate::store::schedules::Timed;
+use crate::store::timers::schedules::Timed;
 
 /// Settings. One that is not given stays as it is, or has its default in a new schedule.
 #[derive(Debug, Default)]

@@ -1,0 +1,178 @@
+//! The trigger index.
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::trigger::Trigger;
+
+use crate::pg::guc;
+use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type, read, written};
+use crate::store::definitions::DefinitionRow;
+use crate::store::instances::bookmarks::{hash_key, hash_of};
+use crate::store::maintenance::identity;
+use crate::store::tables::TRIGGERS;
+
+/// A trigger of a published definition, or a named schedule, as a start reads it.
+#[derive(Debug)]
+pub struct TriggerRow {
+    /// Key in `workflow.triggers`, which stays when a new version has the same trigger.
+    pub id: Uuid,
+    /// Id of the version that it starts; of a named schedule, the one that it found published last.
+    pub definition_version_id: Uuid,
+    /// Id within the definition of the activity that starts it; empty for a named schedule.
+    pub activity_id: String,
+    /// Path of that activity; empty for a named schedule.
+    pub node_id: String,
+    /// Name of the stimulus that starts it, by default the activity type.
+    pub name: String,
+    /// SHA-256 of name and payload, under which a stimulus finds it.
+    pub hash: [u8; 32],
+    /// What a stimulus is compared by beside the name; `None`: nothing.
+    pub payload: Option<Value>,
+}
+
+read! {
+    struct Stored of TRIGGERS {
+        id: Uuid,
+        definition_version_id: Uuid,
+        activity_id: String,
+        node_id: String,
+        name: String,
+        hash: Vec<u8>,
+        payload: Option<Value>,
+    }
+}
+
+fn read(row: &mut Row<'_>) -> TriggerRow {
+    let Stored { id, definition_version_id, activity_id, node_id, name, hash, payload } = Stored::read(row);
+    TriggerRow { id, definition_version_id, activity_id, node_id, name, hash: hash_of(&hash), payload }
+}
+
+// A named schedule belongs to its owner, not to the definition: no stimulus starts it, and publishing leaves it alone.
+static BY_HASH: Statement = Statement::reading(
+    Stored::COLUMNS,
+    "SELECT {t} FROM workflow.triggers t WHERE t.hash_key = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id",
+    &[Type::BigInt],
+);
+static BY_NAME: Statement = Statement::reading(
+    Stored::COLUMNS,
+    "SELECT {t} FROM workflow.triggers t WHERE t.name = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id",
+    &[Type::Text],
+);
+static BY_DEFINITION: Statement = Statement::reading(
+    Stored::COLUMNS,
+    "SELECT {t} FROM workflow.triggers t WHERE t.definition_id = $1 AND t.schedule_name IS NULL ORDER BY t.id",
+    &[Type::Text],
+);
+
+/// Triggers that a stimulus starts. Without a hash, all triggers of that name.
+pub fn matching(name: &str, hash: Option<&[u8; 32]>) -> Vec<TriggerRow> {
+    match hash {
+        Some(hash) => {
+            let mut found = BY_HASH.rows(&[Arg::BigInt(hash_key(hash))], read);
+            found.retain(|trigger| trigger.hash == *hash);
+            found
+        }
+        None => BY_NAME.rows(&[Arg::Text(name)], read),
+    }
+}
+
+/// Triggers of a definition.
+pub fn of_definition(definition_id: &str) -> Vec<TriggerRow> {
+    BY_DEFINITION.rows(&[Arg::Text(definition_id)], read)
+}
+
+written! {
+    struct New<'a> of TRIGGERS {
+        id: &'a Uuid,
+        definition_id: &'a str,
+        definition_version_id: &'a Uuid,
+        version: i32,
+        activity_id: &'a str,
+        node_id: &'a str,
+        activity_type: &'a str,
+        name: &'a str,
+        hash: &'a [u8],
+        hash_key: i64,
+        payload: Option<&'a Value>,
+        created_at: Timestamp,
+        schedule: Option<&'a Value>,
+        next_fire_at: Option<Timestamp>,
+        scheduled_at: Option<Timestamp>,
+    }
+}
+static INSERT: Statement = Statement::insert(&TRIGGERS, New::COLUMNS, "", &[]);
+static KEEP: Statement = Statement::new(
+    "UPDATE workflow.triggers SET definition_version_id = $2, version = $3, activity_id = $4 WHERE id = $1",
+    &[Type::Uuid, Type::Uuid, Type::Integer, Type::Text],
+);
+static DELETE: Statement = Statement::new("DELETE FROM workflow.triggers WHERE id = $1", &[Type::Uuid]);
+static DELETE_ALL: Statement =
+    Statement::new("DELETE FROM workflow.triggers WHERE definition_id = $1 AND schedule_name IS NULL", &[Type::Text]);
+
+/// Counts of changes in the trigger index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Indexed {
+    /// Triggers that the published version has and the index did not.
+    pub added: i32,
+    /// Triggers that the index had and the published version has not.
+    pub removed: i32,
+    /// Triggers that stayed and kept their ids.
+    pub unchanged: i32,
+}
+
+/// When time fires a trigger: its schedule, the time of the next fire, and the instant for which that fire is.
+pub type Timing<'a> = Option<(&'a Value, Option<Timestamp>, Option<Timestamp>)>;
+
+/// Adds a trigger of a definition version.
+pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, timing: Timing<'_>, now: Timestamp) {
+    identity::note_due(timing.and_then(|(_, next, _)| next));
+    let new = New {
+        id: &id,
+        definition_id: &definition.definition_id,
+        definition_version_id: &definition.id,
+        version: definition.version,
+        activity_id: &trigger.activity_id,
+        node_id: &trigger.node_id,
+        activity_type: &trigger.activity_type,
+        name: &trigger.name,
+        hash: &trigger.hash,
+        hash_key: hash_key(&trigger.hash),
+        payload: trigger.payload.as_ref(),
+        created_at: now,
+        schedule: timing.map(|(schedule, ..)| schedule),
+        next_fire_at: timing.and_then(|(_, next, _)| next),
+        scheduled_at: timing.and_then(|(.., scheduled)| scheduled),
+    };
+    INSERT.run(&new.values());
+}
+
+/// Makes an unchanged trigger start the new version; it keeps its id.
+pub fn keep(id: Uuid, definition: &DefinitionRow, activity_id: &str) {
+    KEEP.run(&[Arg::Uuid(&id), Arg::Uuid(&definition.id), Arg::Integer(definition.version), Arg::Text(activity_id)]);
+}
+
+/// Removes a trigger.
+pub fn delete(id: Uuid) {
+    DELETE.run(&[Arg::Uuid(&id)]);
+}
+
+/// Removes all triggers of a definition and returns their number.
+pub fn delete_all(definition_id: &str) -> u64 {
+    DELETE_ALL.run(&[Arg::Text(definition_id)])
+}
+
+static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_triggers', '')", &[]);
+
+/// Announces on channel `workflow_triggers` that the index of a definition changed or was confirmed, if
+/// `workflow.notify_triggers` is on. It does not say which definition: any role can listen.
+pub fn announce(indexed: Indexed) {
+    let Indexed { added, removed, unchanged } = indexed;
+    if guc::notify_triggers() && added + removed + unchanged > 0 {
+        NOTIFY.run(&[]);
+    }
+}
+
+/// Announces triggers that were removed without a new version.
+pub fn announce_removed(removed: i32) {
+    announce(Indexed { removed, ..Indexed::default() });
+}

@@ -1,0 +1,7 @@
+//! Repair: incidents, pauses, records of compensation, migrations, and the instances that a plan selects.
+
+pub mod compensations;
+pub mod incidents;
+pub mod migration;
+pub mod pauses;
+pub mod selection;

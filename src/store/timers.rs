@@ -1,0 +1,6 @@
+//! Timers: what is due, and schedules.
+
+pub mod due;
+pub mod named_schedules;
+pub mod schedules;
+pub mod zones;

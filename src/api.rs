@@ -13,26 +13,18 @@ use crate::store::events::matching;
 use crate::store::instances::InstanceRow;
 use crate::store::repair::incidents;
 
-mod activities;
-mod alterations;
-mod audit;
-mod calls;
 mod definitions;
-mod erasure;
+mod events;
+mod history;
 mod http;
 mod instances;
-mod journal;
-mod lists;
-mod migration;
+mod maintenance;
 mod nodes;
-mod owners;
 mod permitted;
-mod pictures;
-mod schedules;
-mod stimuli;
+mod repair;
+mod rights;
 mod tasks;
-mod worker_grants;
-mod workers;
+mod timers;
 
 /// What `workflow.on_fault` says.
 fn usual_on_fault() -> OnFault {

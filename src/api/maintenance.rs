@@ -1,0 +1,172 @@
+//! `wf_erase`, and the background workers: starting them, showing what they do, and the version.
+
+use crate::pg::shared::{Database, Executor, ExecutorState};
+use crate::pg::spi::Timestamp;
+use crate::pg::symbols::sql_functions;
+use crate::pg::{Call, PgError, Returned, actor, cluster, guc, process, role, schema_number, shared};
+use crate::run::Session;
+use crate::run::call::work;
+use crate::run::maintenance::erase as erasure;
+use crate::store::maintenance::removal::Tally;
+use crate::worker;
+use chrono::{DateTime, Utc};
+use pgrx::pg_sys::Oid;
+use serde_json::{Value, json};
+
+sql_functions! {
+    wf_erase(correlation_id: Text, actor: Text, pseudonym: Text, force: Boolean, max: Integer) => erase;
+}
+
+fn erase(call: &Call) -> Result<Returned, PgError> {
+    let (case, actor): (Option<String>, Option<String>) = (call.arg("correlation_id"), call.arg("actor"));
+    let pseudonym: Option<String> = call.arg("pseudonym");
+    let force: bool = call.required("force")?;
+    let max: i32 = call.required("max")?;
+    if max < 1 {
+        return Err(PgError::new("22023", format!("argument \"max\" must be at least 1, not {max}")));
+    }
+    let max = usize::try_from(max).unwrap_or(usize::MAX);
+    let tally = match (case.as_deref(), actor.as_deref()) {
+        (Some(case), None) if pseudonym.is_none() => {
+            let case = named("correlation_id", case)?;
+            work::call(&mut Session::begin(), |session| erasure::erase_case(session, case, force, max))?
+        }
+        (None, Some(actor)) if !force => {
+            let actor = named("actor", actor)?;
+            guc::check_no_role(actor)
+                .map_err(|reason| PgError::new("22023", "invalid value for argument \"actor\"").detail(reason))?;
+            let pseudonym = pseudonym.as_deref().map(|pseudonym| checked(pseudonym, actor)).transpose()?;
+            work::call(&mut Session::begin(), |session| erasure::erase_actor(session, actor, pseudonym, max))?
+        }
+        (Some(_), None) => return Err(PgError::new("22023", "argument \"pseudonym\" is for an actor")),
+        (None, Some(_)) => return Err(PgError::new("22023", "argument \"force\" is for a correlation id")),
+        _ => {
+            return Err(PgError::new("22023", "exactly one of \"correlation_id\" and \"actor\" must be given")
+                .hint("wf_erase(correlation_id => …) erases a case, wf_erase(actor => …) a person."));
+        }
+    };
+    Ok(rows(&tally))
+}
+
+fn named<'a>(argument: &str, text: &'a str) -> Result<&'a str, PgError> {
+    match text.trim().is_empty() {
+        true => Err(PgError::new("22023", format!("argument \"{argument}\" must not be empty"))),
+        false => Ok(text),
+    }
+}
+
+/// A pseudonym that can stand for an actor. The choice says whose acts they are, as the setting does.
+fn checked<'a>(pseudonym: &'a str, erased: &str) -> Result<&'a str, PgError> {
+    let pseudonym = named("pseudonym", pseudonym)?;
+    let invalid = |reason: String| PgError::new("22023", "invalid value for argument \"pseudonym\"").detail(reason);
+    guc::check_name(pseudonym).map_err(invalid)?;
+    if !guc::is_pseudonym(pseudonym) {
+        return Err(invalid(format!("A pseudonym begins with \"{}\", so it is no name of an actor.", guc::PSEUDONYM)));
+    }
+    if pseudonym == erased {
+        return Err(PgError::new("22023", "argument \"pseudonym\" must not be the actor"));
+    }
+    match actor::may_be_set_by(role::current()) {
+        true => Ok(pseudonym),
+        false => Err(PgError::new("42501", "permission denied to choose a pseudonym")
+            .detail("It needs the right to set workflow.actor.")
+            .hint("Without the argument \"pseudonym\" one is made.")),
+    }
+}
+
+fn rows(tally: &Tally) -> Returned {
+    let number = |count: u64| Returned::BigInt(count.cast_signed());
+    let row = |(table, rows): (&str, crate::store::maintenance::removal::Rows)| {
+        vec![Returned::Text(table.to_owned()), number(rows.done), number(rows.kept)]
+    };
+    Returned::Rows(tally.tables().map(row).collect())
+}
+
+crate::pg::symbols::sql_functions! {
+    wf_worker_start() => worker_start;
+    wf_worker_status() => worker_status;
+}
+
+crate::pg::symbols::plain_functions! {
+    wf_version => version;
+}
+
+/// Also answers if library and database do not fit.
+fn version(_call: &Call) -> Result<Returned, PgError> {
+    let number = |number: u32| Returned::Integer(i32::try_from(number).unwrap_or(i32::MAX));
+    Ok(Returned::Row(vec![
+        Returned::Text(env!("CARGO_PKG_VERSION").into()),
+        number(schema_number::of_library()),
+        Returned::of(schema_number::of_database(), number),
+        Returned::Text(cluster::compiled_for().into()),
+    ]))
+}
+
+fn worker_start(_call: &Call) -> Result<Returned, PgError> {
+    role::require_superuser("start the workers of workflow")?;
+    Ok(Returned::Boolean(worker::start_launcher()?))
+}
+
+/// The shared state as a JSON array; instants are seconds since 1970. The view makes columns of it. What concerns other
+/// databases only members of `pg_monitor` see: every role can call this function.
+fn worker_status(_call: &Call) -> Result<Returned, PgError> {
+    if !shared::ensure() {
+        return Ok(Returned::Json(Value::Array(Vec::new())));
+    }
+    let sees_all = role::monitors(role::current());
+    let sees = |database: Oid| sees_all || database == process::database();
+    let rows = shared::with(|state| {
+        let mut rows = Vec::new();
+        if sees_all && process::is_alive(state.launcher.pid) {
+            rows.push(json!({ "worker": "launcher", "pid": state.launcher.pid, "state": "running" }));
+        }
+        rows.extend(state.databases.iter().filter(|slot| slot.is_served() && sees(slot.oid)).map(scheduler));
+        let executors = state.executors.iter().filter(|slot| slot.process.is_some() && sees(slot.database));
+        rows.extend(executors.map(executor));
+        rows
+    });
+    Ok(Returned::Json(Value::Array(rows)))
+}
+
+fn scheduler(slot: &Database) -> Value {
+    let state = match (slot.is_foreign, slot.scheduler.is_some()) {
+        (true, _) => "foreign",
+        (false, true) => "running",
+        (false, false) => "asleep",
+    };
+    json!({
+        "worker": "scheduler",
+        "database": slot.oid.to_u32(),
+        "pid": slot.scheduler.is_some().then_some(slot.scheduler.pid),
+        "state": state,
+        "fired": slot.fired,
+        "failed": slot.failed,
+        "oldest_due": instant(slot.oldest_due),
+        "next_due": instant(slot.next_due),
+        "p50": slot.lateness.of(0.5).map(seconds),
+        "p99": slot.lateness.of(0.99).map(seconds),
+        "since": instant(slot.since),
+    })
+}
+
+fn executor(slot: &Executor) -> Value {
+    json!({
+        "worker": "executor",
+        "database": slot.database.to_u32(),
+        "pid": slot.process.pid,
+        "role": (slot.role != Oid::INVALID).then_some(slot.role.to_u32()),
+        "state": if slot.state == ExecutorState::Busy { "firing" } else { "idle" },
+        "fired": slot.fired,
+        "failed": slot.failed,
+    })
+}
+
+/// Seconds since 1970.
+fn instant(at: i64) -> Option<f64> {
+    let at: DateTime<Utc> = Timestamp(at).into();
+    (at > DateTime::UNIX_EPOCH && at < DateTime::<Utc>::MAX_UTC).then(|| seconds(at.timestamp_micros()))
+}
+
+fn seconds(microseconds: i64) -> f64 {
+    microseconds as f64 / 1e6
+}

@@ -35,7 +35,7 @@ struct Packed<'s> {
     contexts: &'s BTreeMap<u32, Context>,
     next_context: u32,
     next_journal: u32,
-    outputs: BTreeMap<NodeIx, &'s Outputs>,
+    outputs: &'s BTreeMap<NodeIx, &'s Outputs>,
     last_result: Option<(NodeIx, u32)>,
     trigger: Option<NodeIx>,
     trigger_used: bool,
@@ -135,6 +135,9 @@ struct Simple<'s> {
 
 /// The state as the formats before 7 have it, if they can say what each execution may read.
 fn simple(state: &State) -> Option<Simple<'_>> {
+    if is_without_outputs(state) {
+        return Some(Simple { outputs: BTreeMap::new(), last_result: None });
+    }
     let first = state.contexts.values().next().and_then(|context| context.last_result.as_ref());
     let is_first = |result: &LastResult| first.is_some_and(|first| Arc::ptr_eq(&first.value, &result.value));
     let is_simple = state.contexts.values().all(|context| {
@@ -170,6 +173,18 @@ fn simple(state: &State) -> Option<Simple<'_>> {
         })?),
     };
     Some(Simple { outputs, last_result })
+}
+
+/// Whether no execution has an output or a result, so that there is nothing to tell apart. Most states are so.
+fn is_without_outputs(state: &State) -> bool {
+    let has_none = |context: &Context| {
+        let has_kept = matches!(&context.memory, Memory::Flow(scope) if !scope.kept().is_empty());
+        context.outputs.is_empty() && context.last_result.is_none() && context.ended_inside.is_none() && !has_kept
+    };
+    state.outputs.is_empty()
+        && state.armed_spans.is_empty()
+        && state.outputs_shared_below == 0
+        && state.contexts.values().all(has_none)
 }
 
 /// Whether one execution of an activity is open, below the root.
@@ -240,12 +255,19 @@ fn scoped(state: &State) -> Scoped<'_> {
 
 /// Serializing strings, numbers and sequences of known length to a vector, or counting them, cannot fail.
 fn pack<T: Extend<u8>>(state: &State, attempts: &[(u32, &Attempts)], simple: Option<&Simple<'_>>, to: T) -> T {
-    let of_root = || state.outputs.iter().map(|(node, outputs)| (*node, outputs)).collect();
+    let of_root;
+    let outputs = match simple {
+        Some(simple) => &simple.outputs,
+        None => {
+            of_root = state.outputs.iter().map(|(node, outputs)| (*node, outputs)).collect();
+            &of_root
+        }
+    };
     let packed = Packed {
         contexts: &state.contexts,
         next_context: state.next_context,
         next_journal: state.next_journal,
-        outputs: simple.map_or_else(of_root, |simple| simple.outputs.clone()),
+        outputs,
         last_result: simple.and_then(|simple| simple.last_result),
         trigger: state.trigger,
         trigger_used: state.trigger_used,
@@ -306,7 +328,7 @@ impl Unpacked {
             trigger_used: self.trigger_used,
             ..State::default()
         };
-        if !is_simple {
+        if !is_simple || last.is_none() && state.outputs.is_empty() {
             return state;
         }
         state.contexts.values_mut().for_each(|context| context.last_result = last.clone());
@@ -579,7 +601,7 @@ mod tests {
             contexts: &state.contexts,
             next_context: 0,
             next_journal: 0,
-            outputs: state.outputs.iter().map(|(node, outputs)| (*node, outputs)).collect(),
+            outputs: &state.outputs.iter().map(|(node, outputs)| (*node, outputs)).collect(),
             last_result: None,
             trigger: None,
             trigger_used: false,

@@ -1,7 +1,16 @@
 //! `wf_define` and the other functions for definitions and their grants, the catalogue of activities, and registering custom ones.
 
-use crate::access::Privilege;
-use crate::compiled::Pinned;
+use pgrx::pg_sys::Oid;
+use serde_json::{Value, json};
+use uuid::Uuid;
+use workflow_engine::activities::catalogue::{self, ACTIVITIES};
+use workflow_engine::activity::{Descriptor, FlowRole, short_name};
+use workflow_engine::definition::{self, Problem, ProblemKind};
+use workflow_engine::picture;
+use workflow_engine::value::indexed::{MAX_TYPE, check_indexed};
+
+use crate::access::{self, Privilege};
+use crate::compiled::{self, Pinned};
 use crate::pg::membership::is_superuser;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc, role};
@@ -9,20 +18,10 @@ use crate::run::Session;
 use crate::run::definitions::publish;
 use crate::run::history::acts;
 use crate::run::tasks::acceptance;
-use crate::store::definitions;
-use crate::store::definitions::activity_types::{FunctionRow, NewActivityType};
-use crate::store::definitions::{WholeDefinition, activity_types};
+use crate::store::definitions::activity_types::{self, FunctionRow, NewActivityType};
+use crate::store::definitions::{self, WholeDefinition};
 use crate::store::rights::{event_grants, invoker_grants, owners};
-use crate::{access, clock, compiled, error};
-use pgrx::pg_sys::Oid;
-use serde_json::{Value, json};
-use uuid::Uuid;
-use workflow_engine::activities::catalogue;
-use workflow_engine::activities::catalogue::ACTIVITIES;
-use workflow_engine::activity::{Descriptor, FlowRole, short_name};
-use workflow_engine::definition::{Problem, ProblemKind};
-use workflow_engine::value::indexed::{MAX_TYPE, check_indexed};
-use workflow_engine::{definition, picture};
+use crate::{clock, error};
 
 sql_functions! {
     wf_define(definition: Jsonb, publish: Boolean, allow_unknown: Boolean) => define;

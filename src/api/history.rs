@@ -1,25 +1,13 @@
 //! `wf_explain`, `wf_diagram`, `wf_svg`, the lists of instances, and the journal and its acts for the views.
 
-use crate::access::{Operation, Privilege, consent, instance};
-use crate::compiled::Compiled;
-use crate::pg::symbols::sql_functions;
-use crate::pg::{Call, PgError, Returned, interrupt, json, memory, role, zone};
-use crate::run::definitions::publish;
-use crate::run::history::lists::{Order, WINDOW, Window};
-use crate::run::instances::resume;
-use crate::store::history::explained;
-use crate::store::instances::InstanceRow;
-use crate::store::repair::pauses;
-use crate::store::repair::selection::listed::Shown;
-use crate::store::rights::owners;
-use crate::store::{definitions, instances};
-use crate::{access, compiled, error};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
 use chrono::DateTime;
 use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::rc::Rc;
 use uuid::Uuid;
+use workflow_engine::NodeIx;
 use workflow_engine::activities::catalogue;
 use workflow_engine::alteration::InstanceFilter;
 use workflow_engine::definition::Appearance;
@@ -27,9 +15,23 @@ use workflow_engine::execution::{ForPeople, activity_instance_id};
 use workflow_engine::execution_records::{ExecutionRecord, ExecutionRecords, ExecutionStatus};
 use workflow_engine::explain::{Caused, Explanation, OpenBookmark, Pause};
 use workflow_engine::instance::State;
-use workflow_engine::journal::{Act, ActKind, Event, EventKind};
+use workflow_engine::journal::{self, Act, ActKind, Event, EventKind};
 use workflow_engine::picture::{Caption, Picture, Progress};
-use workflow_engine::{NodeIx, journal};
+
+use crate::access::{self, Operation, Privilege, consent, instance};
+use crate::compiled::{self, Compiled};
+use crate::error;
+use crate::pg::symbols::sql_functions;
+use crate::pg::{Call, PgError, Returned, interrupt, json, memory, role, zone};
+use crate::run::definitions::publish;
+use crate::run::history::lists::{Order, WINDOW, Window};
+use crate::run::instances::resume;
+use crate::store::definitions;
+use crate::store::history::explained;
+use crate::store::instances::{self, InstanceRow};
+use crate::store::repair::pauses;
+use crate::store::repair::selection::listed::Shown;
+use crate::store::rights::owners;
 
 sql_functions! {
     wf_events(instance: Uuid, events: Bytea) => events;

@@ -1,32 +1,33 @@
 //! `wf_start`, `wf_resume` and the other functions for instances, and `wf_call`.
 
-use crate::access::Operation;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+use workflow_engine::NodeIx;
+use workflow_engine::http::content::too_large;
+use workflow_engine::http::{Request as HttpRequest, texts};
+use workflow_engine::instance::outputs::Outputs;
+use workflow_engine::instance::{self, Instance};
+use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
+use workflow_engine::value::kind_of;
+
+use crate::access::{self, Operation};
 use crate::api::events::{DELIVERY, event_for, stimulus_for};
 use crate::api::{RESULT, not_null, object, on_fault, result, usual_on_fault};
 use crate::pg::jsonb::Document;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, json};
 use crate::run::call::work;
-use crate::run::instances::message::Message;
-use crate::run::instances::start::StartRequest;
-use crate::run::instances::{cancel, delete as deletion, message, resume, start};
+use crate::run::instances::message::{self, Message};
+use crate::run::instances::start::{self, StartRequest};
+use crate::run::instances::{cancel, delete as deletion, resume};
 use crate::run::repair::pause;
 use crate::run::tasks::answer;
 use crate::run::timers::sweep;
 use crate::run::{Session, http};
-use crate::store::instances::InstanceRow;
+use crate::store::instances::{self, InstanceRow};
 use crate::store::nodes::route;
-use crate::store::{instances, tasks};
-use crate::{access, compiled, error};
-use serde_json::{Map, Value, json};
-use uuid::Uuid;
-use workflow_engine::http::content::too_large;
-use workflow_engine::http::{Request as HttpRequest, texts};
-use workflow_engine::instance::Instance;
-use workflow_engine::instance::outputs::Outputs;
-use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
-use workflow_engine::value::kind_of;
-use workflow_engine::{NodeIx, instance};
+use crate::store::tasks;
+use crate::{compiled, error};
 
 sql_functions! {
     wf_start(definition: Text, input: Jsonb, correlation_id: Text, name: Text, instance_id: Uuid, version: Integer, trigger_activity_id: Text, on_fault: Text) => start_instance;

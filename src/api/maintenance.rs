@@ -1,17 +1,18 @@
 //! `wf_erase`, and the background workers: starting them, showing what they do, and the version.
 
-use crate::pg::shared::{Database, Executor, ExecutorState};
+use chrono::{DateTime, Utc};
+use pgrx::pg_sys::Oid;
+use serde_json::{Value, json};
+
+use crate::pg::shared::{self, Database, Executor, ExecutorState};
 use crate::pg::spi::Timestamp;
 use crate::pg::symbols::sql_functions;
-use crate::pg::{Call, PgError, Returned, actor, cluster, guc, process, role, schema_number, shared};
+use crate::pg::{Call, PgError, Returned, actor, cluster, guc, process, role, schema_number};
 use crate::run::Session;
 use crate::run::call::work;
 use crate::run::maintenance::erase as erasure;
 use crate::store::maintenance::removal::Tally;
 use crate::worker;
-use chrono::{DateTime, Utc};
-use pgrx::pg_sys::Oid;
-use serde_json::{Value, json};
 
 sql_functions! {
     wf_erase(correlation_id: Text, actor: Text, pseudonym: Text, force: Boolean, max: Integer) => erase;

@@ -1,24 +1,23 @@
 //! `wf_set_variable` and the other functions that alter instances by hand, `wf_migrate` and `wf_migrate_all`.
 
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::alteration::{Alteration, Changes, InstanceFilter, Target};
+use workflow_engine::migration::{self, Problem, Timers};
+
 use crate::access::{Operation, instance};
 use crate::api::{result, usual_on_fault};
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::Session;
 use crate::run::call::work;
-use crate::run::repair::alter::plan;
-use crate::run::repair::alter::plan::AlterationPlan;
+use crate::run::repair::alter::plan::{self, AlterationPlan};
 use crate::run::repair::alter::result::AlterationResult;
-use crate::run::repair::migrate::MigrationOptions;
+use crate::run::repair::alter::{self};
 use crate::run::repair::migrate::batch::{All, MigrationResult};
-use crate::run::repair::{alter, migrate};
+use crate::run::repair::migrate::{self, MigrationOptions};
 use crate::store::instances::InstanceRow;
 use crate::{compiled, error};
-use serde_json::Value;
-use uuid::Uuid;
-use workflow_engine::alteration::{Alteration, Changes, InstanceFilter, Target};
-use workflow_engine::migration;
-use workflow_engine::migration::{Problem, Timers};
 
 sql_functions! {
     wf_set_variable(instance_id: Uuid, name: Text, value: Jsonb, activity_instance_id: Uuid, reason: Text) => set_variable;

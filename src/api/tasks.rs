@@ -1,7 +1,13 @@
 //! `wf_claim_tasks`, `wf_complete_task` and the other functions for tasks, and the grants of workers.
 
-use crate::access::{consent, people as rights};
+use pgrx::pg_sys::Oid;
+use serde_json::{Value, json};
+use uuid::Uuid;
+use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
+
+use crate::access::{self, consent, people as rights};
 use crate::api::{not_null, on_fault, result};
+use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::Session;
@@ -9,22 +15,15 @@ use crate::run::burst::OnFault;
 use crate::run::call::work;
 use crate::run::definitions::publish;
 use crate::run::history::acts;
-use crate::run::tasks::answer::{AttemptFailure, TaskAfterFailure};
-use crate::run::tasks::answers::AnswerResult;
-use crate::run::tasks::lease::{ClaimRequest, NewLease};
-use crate::run::tasks::limits::Setting;
-use crate::run::tasks::{acceptance, answer, answers, assign, lease, limits, wait};
-use crate::store::definitions;
-use crate::store::definitions::DefinitionRow;
-use crate::store::rights::owners;
-use crate::store::rights::owners::Owner;
+use crate::run::tasks::answer::{self, AttemptFailure, TaskAfterFailure};
+use crate::run::tasks::answers::{self, AnswerResult};
+use crate::run::tasks::lease::{self, ClaimRequest, NewLease};
+use crate::run::tasks::limits::{self, Setting};
+use crate::run::tasks::{acceptance, assign, wait};
+use crate::store::definitions::{self, DefinitionRow};
+use crate::store::rights::owners::{self, Owner};
 use crate::store::tasks::assignments::{Assignment, Entry};
 use crate::store::tasks::{accepted_owners, task_grants};
-use crate::{access, error};
-use pgrx::pg_sys::Oid;
-use serde_json::{Value, json};
-use uuid::Uuid;
-use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
 sql_functions! {
     wf_claim_tasks(names: Texts, worker: Text, max: Integer, lease: Interval) => claim;

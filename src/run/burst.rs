@@ -20,7 +20,7 @@ use crate::run::call::session::{FollowUp, Publisher, RequestFault};
 use crate::run::call::{isolated, running};
 use crate::run::history::acts;
 use crate::run::instances::create::forget_deferred;
-use crate::run::instances::{abandoned, child_report, continued};
+use crate::run::instances::{abandoned, children, continued};
 use crate::store::events::queue::WantedBookmark;
 use crate::store::events::{matching, queue};
 use crate::store::instances;
@@ -216,7 +216,7 @@ fn collect_work(
         let deferred = queue::take_deferred(instance.id);
         session.follow_ups.extend(deferred.into_iter().map(|item| FollowUp::Item(Box::new(item))));
     }
-    child_report::note_end(session, row)?;
+    children::note_end(session, row)?;
     let publisher = Publisher { instance: instance.id, owner: row.owner.clone(), starter: row.starter.clone() };
     let new = delta.children.into_iter();
     session.follow_ups.extend(new.map(|child| FollowUp::Child(Box::new(child), publisher.clone())));

@@ -1,8 +1,6 @@
 //! Events and other stimuli: delivering them, keeping them for later, and replaying dead letters.
 
 pub mod deliver;
-pub mod missed;
-pub mod queue_item;
 pub mod queued;
 pub mod replay;
 pub mod stimuli;

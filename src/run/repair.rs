@@ -1,9 +1,6 @@
 //! Repair: pausing, altering and migrating instances, and acts that wait for a session of the owner.
 
 pub mod alter;
-pub mod alteration;
 pub mod kept_act;
 pub mod migrate;
 pub mod pause;
-pub mod paused;
-pub mod queued_act;

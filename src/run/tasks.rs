@@ -8,5 +8,4 @@ pub mod front;
 pub mod kept_answer;
 pub mod lease;
 pub mod limits;
-pub mod opener;
 pub mod wait;

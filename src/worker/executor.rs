@@ -14,7 +14,7 @@ use crate::pg::process;
 use crate::pg::shared::{self, Database, Executor, ExecutorState, Fire, FireKind, Process, SharedState};
 use crate::pg::{PgError, guc, session, top_level};
 use crate::run::Session;
-use crate::run::events::queue_item::{MAX_ATTEMPTS, Swept};
+use crate::run::events::queued::{MAX_ATTEMPTS, Swept};
 use crate::run::timers::command::{self, CommandClaim};
 use crate::run::timers::{due_bookmark, sweep};
 use crate::store::events::queue;

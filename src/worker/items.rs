@@ -25,7 +25,7 @@ use crate::clock;
 use crate::pg::shared::{self, FireKind, Said};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, catalog, cluster, process};
-use crate::run::events::missed;
+use crate::run::events::queued;
 use crate::store::events::queue;
 use crate::store::maintenance::identity::{self, Identity};
 use crate::store::rights::owners;
@@ -266,7 +266,7 @@ impl Items {
             if shapes.is_empty() {
                 continue;
             }
-            for id in missed::of_instance(instance, after, &shapes, now)? {
+            for id in queued::of_instance(instance, after, &shapes, now)? {
                 self.wanted_by.entry(id).or_default().insert(instance);
                 self.fresh.entry(id).or_insert(None);
             }

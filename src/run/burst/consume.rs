@@ -13,9 +13,9 @@ use crate::run::burst::save::{Consumed, RowState};
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::call::running;
 use crate::run::instances::activation::reclaim_key;
+use crate::run::instances::create;
 use crate::run::instances::create::START_BOOKMARK;
-use crate::run::instances::pending;
-use crate::run::tasks::opener;
+use crate::run::tasks::answer;
 use crate::store::instances::bookmarks::{self, Waiting};
 use crate::store::tasks::Answer;
 
@@ -38,14 +38,14 @@ pub fn use_up(
         rows::write(|writer| bookmarks::take(writer, &waiting.bookmark, may_be_held, now));
     }
     if is_start {
-        return pending::start_pending(session, waiting, compiled, on_fault);
+        return create::start_pending(session, waiting, compiled, on_fault);
     }
     // The time of a faulted instance ends it, and does not make it run again.
     if waiting.bookmark.name != stimulus::RUN_TIMEOUT {
         reclaim_key(&mut waiting.row, compiled)?;
     }
     if waiting.bookmark.name == stimulus::TIMEOUT {
-        opener::count_attempts(waiting, compiled);
+        answer::count_attempts(waiting, compiled);
     }
     let Waiting { resumed, row, bookmark, lease, is_locked, by_time, act, .. } = waiting;
     let taking = Consumed { bookmark, lease, is_locked: *is_locked, answer, by_time: *by_time, is_taken };

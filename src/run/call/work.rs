@@ -4,7 +4,7 @@ use crate::pg::{PgError, interrupt};
 use crate::run::Session;
 use crate::run::call::session::FollowUp;
 use crate::run::events::{deliver, queued};
-use crate::run::instances::{cancel_abandoned, children, successor};
+use crate::run::instances::{abandoned, children, continued};
 use crate::store::instances::{self, InstanceRow};
 
 /// Runs one call, or one fire of many: `body`, and then the follow-ups of its bursts.
@@ -34,8 +34,8 @@ fn follow_up(session: &mut Session, next: FollowUp) -> Result<(), PgError> {
         FollowUp::Item(item) => queued::deliver_taken(session, *item).map(drop),
         FollowUp::Published(published, publisher) => deliver::published(session, *published, publisher),
         FollowUp::Child(child, parent) => children::start(session, *child, parent),
-        FollowUp::Continue(id) => successor::begin(session, id),
+        FollowUp::Continue(id) => continued::begin(session, id),
         FollowUp::Report(report) => children::tell(session, *report),
-        FollowUp::Cancel(child, owner) => cancel_abandoned::cancel(session, child, &owner),
+        FollowUp::Cancel(child, owner) => abandoned::cancel(session, child, &owner),
     }
 }

@@ -20,12 +20,12 @@ use crate::run::call::isolated::{self, Isolated};
 use crate::run::call::notices::tell_how_to_fire;
 use crate::run::call::running;
 use crate::run::call::session::Publisher;
-use crate::run::events::queue_item;
+use crate::run::events::queued;
 use crate::run::events::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::run::history::acts;
 use crate::run::instances::claim::{Claim, Reason};
 use crate::run::instances::{claim, continued, resume};
-use crate::run::tasks::opener;
+use crate::run::tasks::answer;
 use crate::store::definitions::activity_types;
 use crate::store::events::matching::{self, Correlation, Filter, StoredBookmark};
 use crate::store::events::queue::{self, Item};
@@ -268,7 +268,7 @@ fn resume_match(
         }
         Isolated::Failed(error) => {
             let id = enqueue_for(session, stimulus, stored);
-            queue_item::note_first_failure(session, id, &error);
+            queued::note_first_failure(session, id, &error);
             Ok(BookmarkDelivery::Failed(id))
         }
     }
@@ -330,7 +330,7 @@ fn resume_bookmark(
             if bookmarks::is_task(&waiting.bookmark) {
                 let (row, bookmark) = (&waiting.row, &waiting.bookmark);
                 exclusion::require_sender(row, &compiled, bookmark, &stimulus.sender, stimulus.sent_by.as_ref())?;
-                opener::judge(&compiled.program, &waiting, stimulus.input.as_ref())?;
+                answer::judge(&compiled.program, &waiting, stimulus.input.as_ref())?;
             }
             waiting.act = stimulus.sent_by.clone().map(|by| Session::act_of(ActKind::Send, by));
             resume::resume_at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;

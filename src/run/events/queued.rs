@@ -1,27 +1,27 @@
-//! Delivering kept stimuli: when a bookmark appears that matches, and in the sweep.
+//! Stimuli and other work in the queue: delivering them when a bookmark appears that matches, and in the sweep; which
+//! session delivers an item, and how failures count.
 
+use uuid::Uuid;
 use workflow_engine::journal::ActKind;
 
 use crate::access::hearing::{Hearing, Verdict};
-use crate::access::lending;
+use crate::access::{self, lending};
 use crate::compiled;
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, json};
+use crate::pg::{PgError, json, role};
 use crate::run::Session;
-use crate::run::burst::OnFault;
-use crate::run::burst::consume;
-use crate::run::call::running;
+use crate::run::burst::{OnFault, consume};
+use crate::run::call::{isolated, running};
 use crate::run::events::deliver;
-use crate::run::events::queue_item::{Swept, is_wanted_here, note_failure};
 use crate::run::events::stimuli::{Delivery, Stimulus};
-use crate::run::instances::claim::{Claim, Reason};
-use crate::run::instances::{cancel_abandoned, claim, continued};
-use crate::run::repair::{kept_act, queued_act};
+use crate::run::instances::claim::{self, Claim, Reason};
+use crate::run::instances::{abandoned, continued};
+use crate::run::repair::kept_act;
 use crate::store::events::matching::{self, Filter, StoredBookmark};
-use crate::store::events::queue::{self, Item};
-use crate::store::instances;
-use crate::store::instances::bookmarks;
+use crate::store::events::queue::{self, Item, WantedBookmark};
+use crate::store::instances::{self, bookmarks};
 use crate::store::nodes::route;
+use crate::store::rights::owners::{self, Owner};
 
 /// Reports of children that one burst takes in.
 const MAX_REPORTS: i64 = 1000;
@@ -70,11 +70,11 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
 
 /// Delivers an item that is still in the queue, if a bookmark matches it and its sender may resume that.
 pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgError> {
-    if cancel_abandoned::is_request(item) {
-        return cancel_abandoned::cancel_queued(session, item);
+    if abandoned::is_request(item) {
+        return abandoned::cancel_queued(session, item);
     }
     if let Some(instance) = kept_act::instance_of(item) {
-        return queued_act::carry_out(session, item, instance);
+        return kept_act::carry_out(session, item, instance);
     }
     let stimulus = stimulus_of(item);
     let found = matching::find(&stimulus.filter);
@@ -210,4 +210,75 @@ fn can_run(stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
 fn is_stale(item: &Item) -> bool {
     let is_bound = item.filter.instance_id.is_some() && item.expires_at == Timestamp::INFINITY;
     is_bound && item.filter.bookmark_id.is_some_and(|bookmark| !bookmarks::exists(bookmark))
+}
+
+/// Attempts to fire a bookmark or to deliver a kept stimulus, before it becomes a dead letter.
+pub const MAX_ATTEMPTS: i32 = 3;
+
+/// Wait after a failed delivery, in microseconds, for each attempt so far. What passes by itself, such as a lock that
+/// another session holds, mostly has passed by then, and no sweep runs a burst at once that has just failed.
+const REDELIVER_AFTER: i64 = 10_000_000;
+
+/// The outcome of a sweep for an item of the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swept {
+    /// It resumed this many instances.
+    Resumed(u64),
+    /// No instance that may be resumed waits for it, so it stays as it is.
+    Stays,
+    /// Another session holds the item, or an instance that waits for it, and may roll back. Or the delivery failed, and
+    /// the next attempt is due later. A sweep must look at the item again.
+    Held,
+    /// An instance that waits for it has SQL that only a session of this owner may run.
+    Elsewhere(i32),
+}
+
+/// Whether this session delivers a queued stimulus to an instance of an owner. A worker always does. Another session
+/// does so for its own stimuli, for owners whose rights the current role has, and for instances that a stimulus of the
+/// current role would reach.
+pub fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
+    if isolated::is_worker() || sender.is_current() || access::is_member(role::current(), owner) {
+        return Ok(true);
+    }
+    let Some(id) = owners::known_id_of(role::current()) else { return Ok(false) };
+    Ok(Hearing::of(&owners::by_id(id), false).resumes(version, owner)? == Verdict::Heard)
+}
+
+/// Notes that the first delivery of an item failed.
+pub fn note_first_failure(session: &Session, item: Uuid, error: &PgError) {
+    queue::failed(item, &error.message, Timestamp(session.timestamp().0.saturating_add(REDELIVER_AFTER)));
+}
+
+/// Notes a failed delivery of an item that is in the queue.
+pub fn note_failure(session: &Session, item: &Item, error: &PgError) {
+    let now = session.timestamp();
+    let attempts = item.attempts + 1;
+    queue::failed(item.id, &error.message, Timestamp(now.0.saturating_add(REDELIVER_AFTER * i64::from(attempts))));
+    if attempts >= MAX_ATTEMPTS {
+        queue::make_dead_letter(item.id, "Failed", now);
+    }
+}
+
+/// For each bookmark of an instance, the next candidate: the oldest queue item after `after` that matches the bookmark
+/// and that its instance may receive. `shapes` are the shapes that are in the queue.
+///
+/// Another bookmark may take the candidate. So the caller asks again, with that item as `after`, once the item needs no
+/// further attempt.
+pub fn of_instance(instance: Uuid, after: Uuid, shapes: &[i32], now: Timestamp) -> Result<Vec<Uuid>, PgError> {
+    let mut missed = Vec::new();
+    // A burst that ends the fault takes them from the queue itself.
+    if instances::is_faulted(instance) {
+        return Ok(missed);
+    }
+    for stored in matching::of_instance(instance) {
+        let Some((version, owner)) = instances::owner(instance) else { continue };
+        let correlation_id = stored.correlation_id.as_deref();
+        let wanted = WantedBookmark { bookmark: &stored.bookmark, instance, correlation_id };
+        let item = queue::oldest_for(wanted, shapes, now, after, &[], |sender, names_target| {
+            Ok(Hearing::of(sender, names_target).resumes_at(&stored.bookmark, instance, version, &owner)?
+                == Verdict::Heard)
+        })?;
+        missed.extend(item.map(|item| item.id));
+    }
+    Ok(missed)
 }

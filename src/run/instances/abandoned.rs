@@ -1,14 +1,31 @@
 //! Child workflows for which nothing waits any more: a timeout, another attempt or a catch has ended the wait. The
-//! burst that gives them up finds them here, and the call cancels them afterwards (`cancel_abandoned.rs`).
+//! burst that gives them up finds them here, and the call cancels them afterwards ([`cancel`]).
+//!
+//! A session that ends the wait holds the lock of the parent. It takes the lock of a child only if that is free;
+//! otherwise an item of the queue asks for the cancel. So it never waits for a session that holds the child and wants
+//! to report to the parent. What the child reports meanwhile finds no bookmark, and is dropped.
 
 use uuid::Uuid;
 use workflow_engine::execution::Delta;
+use workflow_engine::stimulus;
 
+use crate::access::Operation;
+use crate::access::instance::{self, Subject};
+use crate::compiled;
+use crate::pg::PgError;
+use crate::pg::rows::Wait;
+use crate::pg::spi::Timestamp;
 use crate::run::Session;
 use crate::run::burst::save::Consumed;
-use crate::store::events::matching;
-use crate::store::instances;
-use crate::store::instances::bookmarks;
+use crate::run::call::notices::tell_how_to_fire;
+use crate::run::call::running;
+use crate::run::call::session::FollowUp;
+use crate::run::events::queued::{self, Swept};
+use crate::run::instances::{cancel, claim, continued};
+use crate::store::events::matching::{self, Filter};
+use crate::store::events::queue::{self, Item};
+use crate::store::instances::{self, bookmarks};
+use crate::store::rights::owners::Owner;
 
 /// The children that a burst has given up. Its bookmarks are still stored.
 pub fn children(session: &mut Session, parent: Uuid, delta: &Delta, resumed: Option<Consumed<'_>>) -> Vec<Uuid> {
@@ -29,4 +46,108 @@ pub fn children(session: &mut Session, parent: Uuid, delta: &Delta, resumed: Opt
 pub fn is_given_up(session: &Session, bookmark: Option<Uuid>) -> bool {
     // A burst that gave it up may have been rolled back.
     bookmark.is_some_and(|id| session.abandoned.contains(&id) && !bookmarks::exists(id))
+}
+
+/// Why such an instance is cancelled.
+const REASON: &str = "its parent does not wait for it any more";
+
+/// Cancels a child with the rights of its parent's owner, or leaves that to the queue.
+pub fn cancel(session: &mut Session, child: Uuid, owner: &Owner) -> Result<(), PgError> {
+    let error = match session.isolated(|session| cancel_if_free(session, child, owner, || true)) {
+        Ok(CancelAttempt::Busy) => None,
+        Ok(CancelAttempt::Done | CancelAttempt::Over | CancelAttempt::Denied) => return Ok(()),
+        Err(error) if error.aborts_transaction() => return Err(error),
+        Err(error) => Some(error),
+    };
+    let item = Item {
+        sent_by: None,
+        id: session.new_id(),
+        filter: Filter { instance_id: Some(child), name: Some(stimulus::CANCEL.to_owned()), ..Filter::default() },
+        stimulus: None,
+        input: None,
+        sender: owner.clone(),
+        attempts: 0,
+        expires_at: Timestamp::INFINITY,
+        deferred_for: None,
+    };
+    queue::insert(&item, session.timestamp());
+    if let Some(error) = error {
+        queued::note_first_failure(session, item.id, &error);
+    }
+    tell_how_to_fire();
+    Ok(())
+}
+
+/// Whether an item of the queue asks to cancel an instance. Its sender cancels with it what it may cancel by a call.
+pub fn is_request(item: &Item) -> bool {
+    item.filter.instance_id.is_some() && item.filter.name.as_deref() == Some(stimulus::CANCEL)
+}
+
+/// Does what an item of the queue asks for, if the instance is free now.
+pub fn cancel_queued(session: &mut Session, item: &Item) -> Result<Swept, PgError> {
+    let child = item.filter.instance_id.unwrap_or_default();
+    let Some((version, owner)) = instances::owner(child) else {
+        queue::take(item.id);
+        return Ok(Swept::Stays);
+    };
+    if !queued::is_wanted_here(&item.sender, version, &owner)? {
+        return Ok(Swept::Stays);
+    }
+    let outcome = cancel_if_free(session, child, &item.sender, || queue::take(item.id))?;
+    Ok(match outcome {
+        CancelAttempt::Done => Swept::Resumed(1),
+        CancelAttempt::Busy => Swept::Held,
+        CancelAttempt::Over | CancelAttempt::Denied => {
+            queue::take(item.id);
+            Swept::Stays
+        }
+    })
+}
+
+/// The outcome of a cancel.
+enum CancelAttempt {
+    Done,
+    /// Another session holds the instance, or one of its tasks; or its burst runs further up in this session.
+    Busy,
+    /// It has ended, or is gone.
+    Over,
+    /// The sender may not cancel it.
+    Denied,
+}
+
+/// Cancels an instance whose lock is free. `take` takes what asked for it, under that lock; `false`: another session
+/// has.
+fn cancel_if_free(
+    session: &mut Session,
+    id: Uuid,
+    sender: &Owner,
+    take: impl FnOnce() -> bool,
+) -> Result<CancelAttempt, PgError> {
+    if running::contains(id) {
+        return Ok(CancelAttempt::Busy);
+    }
+    session.has_waited = true;
+    let Some(mut row) = instances::lock_with(id, Wait::Skip) else {
+        return Ok(if instances::owner(id).is_some() { CancelAttempt::Busy } else { CancelAttempt::Over });
+    };
+    let compiled = compiled::of_instance(&row)?;
+    let may_resume = |who| instance::permits(who, Operation::Resume, Subject::of(&row, &compiled));
+    if row.owner.id != sender.id && !sender.role().is_some_and(may_resume) {
+        return Ok(CancelAttempt::Denied);
+    }
+    if cancel::has_ended(&row, false) {
+        return match continued::latest(id) {
+            Some(next) => cancel_if_free(session, next, sender, take),
+            None => Ok(CancelAttempt::Over),
+        };
+    }
+    if !claim::try_lock_few_tasks(&row, &compiled) || !take() {
+        return Ok(CancelAttempt::Busy);
+    }
+    // No activity waits for its report.
+    row.parent = row.parent.map(|parent| instances::Parent { bookmark: None, ..parent });
+    cancel::end(session, &mut row, &compiled, Some(REASON), false, None)?;
+    let below = instances::children(id).into_iter();
+    session.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
+    Ok(CancelAttempt::Done)
 }

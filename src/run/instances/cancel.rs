@@ -16,7 +16,7 @@ use crate::run::burst::save::RowState;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::call::running;
 use crate::run::instances::{continued, resume};
-use crate::run::repair::paused;
+use crate::run::repair::pause;
 use crate::store::instances::{self, InstanceRow};
 
 /// Cancels an instance and then those below it. One that has work to compensate is left to its handlers, unless it is
@@ -107,7 +107,7 @@ fn cancel_if_there(
     }
     let act = Some(session.act(ActKind::Cancel)?);
     end(session, &mut row, &compiled, reason, force, act)?;
-    paused::tell_if_paused(&row);
+    pause::tell_if_paused(&row);
     Ok(Some(CancelEffect::Now))
 }
 

@@ -9,24 +9,27 @@
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::child::{self, Begin, NewChild};
+use workflow_engine::instance::{Status, SubStatus};
 
 use crate::access::lending;
 use crate::compiled::{self, Compiled};
 use crate::error;
+use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
 use crate::run::Session;
-use crate::run::burst::OnFault;
-use crate::run::burst::consume;
 use crate::run::burst::save::BurstEnd;
+use crate::run::burst::{OnFault, consume};
 use crate::run::call::isolated::{self, Isolated};
 use crate::run::call::notices::tell_how_to_fire;
 use crate::run::call::running;
 use crate::run::call::session::{ChildReport, FollowUp, Publisher};
-use crate::run::events::queue_item;
+use crate::run::events::queued;
 use crate::run::instances::activation::{key_of, refused};
-use crate::run::instances::claim::Claim;
-use crate::run::instances::{abandoned, child_report, claim, create, start};
-use crate::store::instances::{InstanceRow, Parent};
+use crate::run::instances::claim::{self, Claim};
+use crate::run::instances::{abandoned, create, start};
+use crate::store::events::matching::Filter;
+use crate::store::events::queue::{self, Item};
+use crate::store::instances::{self, InstanceRow, Parent};
 
 /// Starts a child of an instance whose burst is over.
 pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Result<(), PgError> {
@@ -54,7 +57,7 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
         BurstEnd::Taken | BurstEnd::TurnedAway => {
             child::refusal(id, &refused(&row.definition_id, &key_of(&row, &compiled))?.message)
         }
-        BurstEnd::Saved if begin == Begin::Now => child_report::of(&row)?,
+        BurstEnd::Saved if begin == Begin::Now => of(&row)?,
         BurstEnd::Saved => return Ok(()),
     };
     if let Some(bookmark) = bookmark_id {
@@ -128,7 +131,7 @@ pub fn tell(session: &mut Session, first: ChildReport) -> Result<(), PgError> {
         }
     }
     if running::contains(parent) {
-        reports.iter().for_each(|report| child_report::defer(session, report));
+        reports.iter().for_each(|report| defer(session, report));
         return Ok(());
     }
     let inputs: Vec<Value> = reports.iter().map(|report| json::copy(&report.report)).collect();
@@ -136,13 +139,13 @@ pub fn tell(session: &mut Session, first: ChildReport) -> Result<(), PgError> {
         Isolated::Done(Told::Resumed | Told::Gone) => {}
         Isolated::Done(Told::Busy) | Isolated::Short => {
             for report in &reports {
-                child_report::enqueue(session, report);
+                enqueue(session, report);
             }
         }
         Isolated::Failed(error) => {
             for report in &reports {
-                let id = child_report::enqueue(session, report);
-                queue_item::note_first_failure(session, id, &error);
+                let id = enqueue(session, report);
+                queued::note_first_failure(session, id, &error);
             }
         }
     }
@@ -169,4 +172,58 @@ fn resume_with(session: &mut Session, bookmark: Uuid, reports: &[Value]) -> Resu
     let inputs: Vec<Option<&Value>> = reports.iter().map(Some).collect();
     consume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
     Ok(Told::Resumed)
+}
+
+/// Reports to the parent if a burst has ended this instance and the parent waits for that. A child that faulted is
+/// detached from its parent, so that a later retry of it reports nothing more.
+pub fn note_end(session: &mut Session, row: &InstanceRow) -> Result<(), PgError> {
+    let instance = &row.instance;
+    let Some(Parent { instance: parent, bookmark: Some(bookmark) }) = row.parent else { return Ok(()) };
+    if instance.sub_status.status() != Status::Finished {
+        return Ok(());
+    }
+    if instance.sub_status == SubStatus::Faulted {
+        instances::forget_parent(instance.id);
+    }
+    let report = ChildReport { parent, bookmark, report: of(row)?, owner: row.owner.clone() };
+    if session.is_pass && !session.inline.contains_key(&instance.id) {
+        enqueue(session, &report);
+    } else {
+        session.follow_ups.push_back(FollowUp::Report(Box::new(report)));
+    }
+    Ok(())
+}
+
+/// The status and output of an instance, as its parent's activity reads them.
+pub fn of(row: &InstanceRow) -> Result<Value, PgError> {
+    let instance = &row.instance;
+    child::report(instance.id, instance.sub_status, &instance.output).map_err(|fault| error::fault(&fault))
+}
+
+/// Puts a report for the parent's bookmark into the queue. Returns the id of the item.
+pub fn enqueue(session: &mut Session, report: &ChildReport) -> Uuid {
+    let item = item(session, report);
+    queue::insert(&item, session.timestamp());
+    item.id
+}
+
+/// Defers a report to a parent whose burst runs further up in this session, until that burst has ended.
+pub fn defer(session: &mut Session, report: &ChildReport) {
+    let item = item(session, report);
+    queue::defer(&item, session.timestamp(), report.parent);
+    running::note_deferral();
+}
+
+fn item(session: &mut Session, report: &ChildReport) -> Item {
+    Item {
+        sent_by: None,
+        id: session.new_id(),
+        filter: Filter { bookmark_id: Some(report.bookmark), instance_id: Some(report.parent), ..Filter::default() },
+        stimulus: None,
+        input: Some(json::copy(&report.report)),
+        sender: report.owner.clone(),
+        attempts: 0,
+        expires_at: Timestamp::INFINITY,
+        deferred_for: None,
+    }
 }

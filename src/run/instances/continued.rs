@@ -13,18 +13,22 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::instance::continuation::Continuation;
 
-use crate::access::{self, StartedAs};
+use crate::access::{self, StartedAs, lending};
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::notice;
 use crate::run::Session;
+use crate::run::burst::OnFault;
 use crate::run::burst::save::BurstEnd;
+use crate::run::call::isolated::{self, Isolated};
+use crate::run::call::notices::tell_how_to_fire;
 use crate::run::call::session::FollowUp;
 use crate::run::instances::activation::{key_of, refused};
-use crate::run::instances::create::{StartPoint, create_pending, new_row};
-use crate::run::instances::{admission, version};
+use crate::run::instances::claim::{self, Claim};
+use crate::run::instances::create::{START_BOOKMARK, StartPoint, create_pending, new_row};
+use crate::run::instances::{admission, resume, version};
 use crate::store::definitions;
-use crate::store::events::matching::Filter;
+use crate::store::events::matching::{self, Filter};
 use crate::store::events::queue;
 use crate::store::history::audit;
 use crate::store::instances::{self, InstanceRow, Parent};
@@ -103,4 +107,34 @@ pub fn tell(id: Uuid) {
                 .hint(format!("To cancel its successor, run wf_cancel('{next}').")),
         );
     }
+}
+
+/// Begins an instance that goes on in place of another one, if this session may run it.
+pub fn begin(session: &mut Session, id: Uuid) -> Result<(), PgError> {
+    let waits = matching::of_instance(id);
+    let Some(start) = waits.iter().find(|stored| stored.bookmark.name == START_BOOKMARK) else { return Ok(()) };
+    let Some((version, owner)) = instances::owner(id) else { return Ok(()) };
+    let compiled = compiled::of_version(version)?;
+    let bookmark = start.bookmark.id;
+    if !lending::runs_here(&owner, &compiled) {
+        tell_how_to_fire();
+    } else if isolated::is_worker() {
+        run(session, bookmark)?;
+    } else if !matches!(isolated::unless_own(session, &owner, |session| run(session, bookmark))?, Isolated::Done(())) {
+        // A session of the owner begins it, and reports what is wrong with it.
+        tell_how_to_fire();
+    }
+    Ok(())
+}
+
+fn run(session: &mut Session, bookmark: Uuid) -> Result<(), PgError> {
+    session.has_waited = true;
+    match claim::try_claim(bookmark)? {
+        Claim::Ready(mut waiting, compiled) => {
+            resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store)?;
+        }
+        Claim::Busy(reason) => reason.tell(),
+        Claim::Gone => {}
+    }
+    Ok(())
 }

@@ -20,8 +20,8 @@ use crate::run::call::{notices, running};
 use crate::run::history::acts;
 use crate::run::instances::activation::reclaim_key;
 use crate::run::instances::gone::{self, Missing};
-use crate::run::repair::{kept_act, paused};
-use crate::run::tasks::{kept_answer, opener};
+use crate::run::repair::{kept_act, pause};
+use crate::run::tasks::{answer, kept_answer};
 use crate::store::instances::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::tasks::Answer;
@@ -43,13 +43,13 @@ pub fn resume_by_id(
     let Some((mut waiting, compiled)) = lock_named(session, bookmark, may_resume)? else {
         return if missing_ok { Ok(None) } else { Err(gone::error(Missing::Bookmark(bookmark))?) };
     };
-    paused::refuse(&waiting.row, &compiled)?;
+    pause::refuse(&waiting.row, &compiled)?;
     refuse_leased(session, &waiting, GIVE_TOKEN)?;
     let is_task = bookmarks::is_task(&waiting.bookmark);
     let kind = if is_task { ActKind::Complete } else { ActKind::Resume };
     waiting.act = Some(acts::of_call(session, kind, &compiled)?);
     if is_task {
-        opener::judge(&compiled.program, &waiting, input)?;
+        answer::judge(&compiled.program, &waiting, input)?;
         if kept_answer::must_wait(&waiting, &compiled, true) {
             kept_answer::keep(session, &mut waiting, Answer::Completed(input, None), None);
             notices::tell_left_to_owner(&waiting.row);
@@ -121,7 +121,7 @@ pub fn retry(
     let compiled = compiled::of_instance(&row)?;
     access::instance::require(Operation::Resume, &row, &compiled)?;
     access::require_own_command(&row, &compiled)?;
-    paused::refuse(&row, &compiled)?;
+    pause::refuse(&row, &compiled)?;
     refuse_retry(&row, &compiled)?;
     let by = Some(acts::of_call(session, ActKind::Retry, &compiled)?.by);
     if !lending::act_runs_here(&row, &compiled) {

@@ -1,26 +1,35 @@
 //! Altering an instance by hand.
 //!
 //! The locks are those of a retry: the row of the instance, before anything else of the call.
-
-mod moves;
-pub mod plan;
-pub mod result;
+//!
+//! All alterations are computed before anything of them is written (`execution::alter`).
 
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::alteration::{Alteration, Author};
-use workflow_engine::journal::ActKind;
+use workflow_engine::instance::SubStatus;
+use workflow_engine::journal::{ActKind, EventKind, Identity};
+use workflow_engine::{Error, execution};
 
 use crate::access::{self, Operation, lending};
-use crate::compiled;
-use crate::pg::{PgError, role};
+use crate::compiled::{self, Compiled};
+use crate::pg::{PgError, json, role};
 use crate::run::Session;
-use crate::run::burst::OnFault;
+use crate::run::burst::host::SpiHost;
+use crate::run::burst::save::RowState;
+use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::call::running;
+use crate::run::call::session::FollowUp;
 use crate::run::history::acts;
-use crate::run::instances::resume;
-use crate::run::repair::alteration;
+use crate::run::instances::activation::reclaim_key;
+use crate::run::instances::{cancel, resume};
+use crate::run::repair::kept_act;
 use crate::store::instances::{self, InstanceRow};
+use crate::{error, wake};
+
+mod moves;
+pub mod plan;
+pub mod result;
 
 /// Who alters what in this call.
 pub fn author(reason: Option<String>) -> Author {
@@ -47,11 +56,106 @@ pub fn alter_named(
     lending::require_steering(&row, &compiled)?;
     let author = author(reason);
     let by = Some(acts::of_call(session, ActKind::Alter, &compiled)?.by);
-    if alteration::must_wait([&change], &row, &compiled) {
-        alteration::keep(session, &mut row, &compiled, &[change], &author, &mut Vec::new())?;
+    if must_wait([&change], &row, &compiled) {
+        keep(session, &mut row, &compiled, &[change], &author, &mut Vec::new())?;
         return Ok((row, None));
     }
     let problems = &mut Vec::new();
-    let former = alteration::apply(session, &mut row, &compiled, &[change], &author, by, on_fault, problems)?;
+    let former = apply(session, &mut row, &compiled, &[change], &author, by, on_fault, problems)?;
     Ok((row, former))
+}
+
+/// Whether alterations must wait for a session of the instance's owner, because activities would run.
+pub fn must_wait<'a>(
+    alterations: impl IntoIterator<Item = &'a Alteration>,
+    row: &InstanceRow,
+    compiled: &Compiled,
+) -> bool {
+    // A cancel leaves handlers due.
+    let runs = alterations.into_iter().any(|one| one.runs_activities() && *one != Alteration::Cancel);
+    runs && !lending::act_runs_here(row, compiled)
+}
+
+/// Keeps alterations for a session of the instance's owner. Says in `problems` why they could not be made now.
+pub fn keep(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    alterations: &[Alteration],
+    author: &Author,
+    problems: &mut Vec<String>,
+) -> Result<(), PgError> {
+    try_out(session, row, compiled, alterations, problems)?;
+    kept_act::keep_alterations(session, row, alterations, author)
+}
+
+/// Says whether alterations can be made, and makes none.
+pub fn try_out(
+    session: &Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    alterations: &[Alteration],
+    problems: &mut Vec<String>,
+) -> Result<(), PgError> {
+    let id = row.instance.id;
+    let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
+    let instance = &mut row.instance;
+    let tried = execution::try_alterations(&compiled.program, instance, alterations, &mut host, &session.limits);
+    tried.map_err(|failed| {
+        problems.extend(why(&failed));
+        error::burst(failed, id)
+    })
+}
+
+/// Whether the instance is cancelled.
+pub fn cancels(alterations: &[Alteration]) -> bool {
+    alterations.contains(&Alteration::Cancel)
+}
+
+/// Cancels what an instance that was cancelled had started.
+pub fn cancel_below(session: &mut Session, row: &InstanceRow) {
+    let below = instances::children_not_awaited(row.instance.id).into_iter();
+    session.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
+}
+
+/// Alters a locked instance and runs it on. Returns the former value of the first variable that was set. Says in
+/// `problems` why alterations cannot be made.
+pub fn apply(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    alterations: &[Alteration],
+    author: &Author,
+    by: Option<Identity>,
+    on_fault: OnFault,
+    problems: &mut Vec<String>,
+) -> Result<Option<Value>, PgError> {
+    let (cancels, runs) = (cancels(alterations), alterations.iter().any(Alteration::runs_activities));
+    let before = row.instance.sub_status;
+    if runs && !cancels {
+        reclaim_key(row, compiled)?;
+    }
+    let mut former = None;
+    let act = by.map(|by| Session::act_of(ActKind::Alter, by));
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: None, act };
+    burst::run(session, burst, |program, instance, host, limits| {
+        let altered = execution::alter(program, instance, alterations, author, host, limits);
+        let delta = altered.inspect_err(|failed| problems.extend(why(failed)))?;
+        let altered = delta.events.iter().filter(|event| event.kind == EventKind::Altered);
+        former = altered.filter_map(|event| event.data.as_ref()?.0.get("from").map(json::copy)).next();
+        Ok(delta)
+    })?;
+    if cancels {
+        cancel::note_cancelled(session, row, before);
+    } else if runs && before == SubStatus::Faulted {
+        // The tasks of a faulted instance could not be claimed.
+        wake::note_any_task();
+    }
+    Ok(former)
+}
+
+/// Why alterations cannot be made.
+fn why(failed: &Error) -> Vec<String> {
+    let Error::NotAltered(problems) = failed else { return Vec::new() };
+    problems.iter().map(|fault| error::fault(fault).told()).collect()
 }

@@ -13,17 +13,19 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
+use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{ActKind, Event, EventKind};
 
-use crate::access::{self, Operation, lending};
+use crate::access::{self, Operation, instance, lending};
 use crate::compiled::{self, Compiled};
+use crate::pg::error::notice;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, role, rows};
 use crate::run::Session;
 use crate::run::call::notices::tell_how_to_fire;
 use crate::run::call::running;
 use crate::run::history::acts;
-use crate::run::instances::resume;
+use crate::run::instances::{gone, resume};
 use crate::run::timers::due_bookmark::{end_pause, is_ending};
 use crate::store::events::queue;
 use crate::store::history::journal;
@@ -152,4 +154,32 @@ fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
 /// Whether answers or stimuli were kept for an instance.
 fn has_kept(instance_id: Uuid) -> bool {
     !pauses::answers(instance_id).is_empty() || !queue::kept_for(instance_id, Timestamp::MINUS_INFINITY).is_empty()
+}
+
+/// Refuses a call that would resume an instance while it is paused (55000). Who may not read the instance is not told
+/// why.
+pub fn refuse(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    if row.paused_at.is_none() {
+        return Ok(());
+    }
+    let id = row.instance.id;
+    let refused = PgError::new("55000", format!("workflow instance {id} is paused"))
+        .hint(format!("SELECT * FROM wf_unpause('{id}') lets it go on."));
+    let Some(pause) = pauses::of(id).filter(|_| instance::allows(Operation::Read, row, compiled)) else {
+        return Err(refused);
+    };
+    let (by, since) = (pause.by.title(), gone::instant(pause.since.into()));
+    let reason = pause.reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    Err(refused.detail(format!("Role \"{by}\" paused it at {since}{reason}.")))
+}
+
+/// Tells a caller who has cancelled a paused instance that its handlers wait for the end of the pause.
+pub fn tell_if_paused(row: &InstanceRow) {
+    let id = row.instance.id;
+    if row.paused_at.is_some() && row.instance.sub_status != SubStatus::Cancelled {
+        let message = format!("workflow instance {id} is paused, and is cancelled when the pause has ended");
+        notice(PgError::new("00000", message).hint(format!(
+            "SELECT * FROM wf_unpause('{id}') lets its handlers run; wf_cancel with force => true drops them."
+        )));
+    }
 }

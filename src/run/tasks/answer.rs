@@ -9,25 +9,25 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::activity::short_name;
-use workflow_engine::execution::sequence_of;
+use workflow_engine::execution::{self, sequence_of};
 use workflow_engine::fault::{Fault, TASK_FAILED};
 use workflow_engine::journal::{Act, ActKind, Event, EventKind};
+use workflow_engine::program::Node;
 use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
-use workflow_engine::{Program, execution, stimulus};
+use workflow_engine::schema::Schema;
+use workflow_engine::{Program, stimulus};
 
 use crate::access::{exclusion, people};
 use crate::compiled::{self, Compiled};
 use crate::pg::args::Interval;
-use crate::pg::{PgError, guc, rows};
+use crate::pg::{PgError, guc, json, rows};
 use crate::run::Session;
-use crate::run::burst::OnFault;
-use crate::run::burst::consume;
+use crate::run::burst::{OnFault, consume};
 use crate::run::call::{isolated, notices};
 use crate::run::history::acts;
 use crate::run::instances::gone::{self, Missing};
 use crate::run::instances::resume;
-use crate::run::repair::{alter, paused};
-use crate::run::tasks::opener::judge;
+use crate::run::repair::{alter, pause};
 use crate::run::tasks::{kept_answer, limits};
 use crate::store::history::journal;
 use crate::store::instances::bookmarks::{self, Waiting};
@@ -84,7 +84,7 @@ pub fn complete(
     };
     match token {
         None => {
-            paused::refuse(&waiting.row, &compiled)?;
+            pause::refuse(&waiting.row, &compiled)?;
             resume::refuse_leased(session, &waiting, resume::GIVE_TOKEN)?;
         }
         Some(token) if !holds(&mut waiting, token) => return Err(not_held(&waiting)),
@@ -126,7 +126,7 @@ pub fn complete_for_people(
     let found = resume::lock_named(session, task, may_override)?;
     let found = found.filter(|(waiting, _)| waiting.bookmark.name != stimulus::ANSWER);
     let Some((mut waiting, compiled)) = found else { return Err(gone::error(Missing::Task(task))?) };
-    paused::refuse(&waiting.row, &compiled)?;
+    pause::refuse(&waiting.row, &compiled)?;
     resume::refuse_leased(
         session,
         &waiting,
@@ -305,5 +305,41 @@ pub fn check_code(code: Option<&str>) -> Result<(), PgError> {
         }
         Some((code, _)) if code.trim().is_empty() => Err(PgError::new("22023", "argument \"code\" must not be empty")),
         _ => Ok(()),
+    }
+}
+
+/// The activity that opened a task.
+pub fn opener<'a>(program: &'a Program, node_id: &str) -> Option<&'a Node> {
+    program.nodes.iter().find(|node| node.node_id == node_id)
+}
+
+/// Compares an answer with the schema that the task has for it, and asks the activity that opened the task what the
+/// answer means: the fault of an attempt that failed, if it is that.
+///
+/// # Errors
+/// 22023 if it is no answer to such a task.
+pub fn judge(program: &Program, waiting: &Waiting, answer: Option<&Value>) -> Result<Option<Fault>, PgError> {
+    let refused = |fault: Fault| PgError {
+        detail: fault.detail,
+        hint: fault.hint,
+        ..PgError::new(&fault.sqlstate, fault.message)
+    };
+    if let Some(schema) = waiting.lease.assignment.as_ref().and_then(|given| given.result_schema.as_ref()) {
+        let what = format!("result of task {}", waiting.bookmark.id);
+        Schema::new(json::copy(schema)).accept(answer.unwrap_or(&Value::Null), &what, "").map_err(refused)?;
+    }
+    let Some(node) = opener(program, &waiting.bookmark.node_id) else { return Ok(None) };
+    node.activity.judge(answer).map_err(refused)
+}
+
+/// Counts the attempts of workers as those of an activity whose time is over.
+pub fn count_attempts(waiting: &mut Waiting, compiled: &Compiled) {
+    let opens = |node: &Node| node.activity.descriptor().opens_tasks;
+    if !opener(&compiled.program, &waiting.bookmark.node_id).is_some_and(opens) {
+        return;
+    }
+    let (instance, execution) = (&mut waiting.row.instance, waiting.bookmark.activity_instance_id);
+    if let Some(attempts) = leases::attempts(&instance.id, &execution) {
+        execution::count_attempts(instance, execution, attempts.unsigned_abs());
     }
 }

@@ -13,8 +13,8 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role};
 use crate::run::Session;
 use crate::run::call::{running, work};
-use crate::run::events::queue_item::{self, Swept};
 use crate::run::events::queued;
+use crate::run::events::queued::Swept;
 use crate::run::instances::admission;
 use crate::run::maintenance::retention;
 use crate::run::timers::{due_bookmark, fire, moved_clock};
@@ -98,7 +98,7 @@ pub fn note_undelivered(session: &Session, item: Uuid, error: &PgError, counts: 
         due::forget_delivery(item);
     }
     let Some(item) = queue::get(item, session.timestamp()).filter(|item| queue::lock(item.id)) else { return false };
-    queue_item::note_failure(session, &item, error);
+    queued::note_failure(session, &item, error);
     true
 }
 
@@ -135,7 +135,7 @@ pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<Swept, Pg
             if !queue::lock(item.id) {
                 return Ok(Swept::Held);
             }
-            queue_item::note_failure(session, item, &error);
+            queued::note_failure(session, item, &error);
             Ok(Swept::Held)
         }
     }

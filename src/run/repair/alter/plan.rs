@@ -22,7 +22,7 @@ use crate::run::burst::OnFault;
 use crate::run::call::{running, work};
 use crate::run::history::acts;
 use crate::run::instances::{claim, resume};
-use crate::run::repair::alteration;
+use crate::run::repair::alter;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::nodes::route;
 use crate::store::repair::selection::{self, SelectedInstance};
@@ -193,8 +193,8 @@ fn try_out(
     let mut row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
     let compiled = compiled::of_instance(&row)?;
     require(alterations, &row, &compiled)?;
-    alteration::try_out(session, &mut row, &compiled, alterations, problems)?;
-    Ok(match alteration::must_wait(alterations, &row, &compiled) {
+    alter::try_out(session, &mut row, &compiled, alterations, problems)?;
+    Ok(match alter::must_wait(alterations, &row, &compiled) {
         true => AlterationOutcome::Kept,
         false => AlterationOutcome::Altered,
     })
@@ -218,8 +218,8 @@ fn alter(
     let compiled = compiled::of_instance(&row)?;
     require(alterations, &row, &compiled)?;
     let by = acts::of_call(session, ActKind::Alter, &compiled)?.by;
-    if alteration::must_wait(alterations, &row, &compiled) {
-        alteration::keep(session, &mut row, &compiled, alterations, &plan.author, problems)?;
+    if alter::must_wait(alterations, &row, &compiled) {
+        alter::keep(session, &mut row, &compiled, alterations, &plan.author, problems)?;
         return Ok(AlterationOutcome::Kept);
     }
     let runs = alterations.iter().any(Alteration::runs_activities);
@@ -229,9 +229,9 @@ fn alter(
     let mut apply = |session: &mut Session| {
         work::call(session, |session| {
             let by = Some(by.clone());
-            alteration::apply(session, &mut row, &compiled, alterations, &plan.author, by, OnFault::Store, problems)?;
-            if alteration::cancels(alterations) {
-                alteration::cancel_below(session, &row);
+            alter::apply(session, &mut row, &compiled, alterations, &plan.author, by, OnFault::Store, problems)?;
+            if alter::cancels(alterations) {
+                alter::cancel_below(session, &row);
             }
             Ok(())
         })

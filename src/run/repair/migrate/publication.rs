@@ -19,7 +19,7 @@ use crate::pg::{PgError, cluster};
 use crate::run::Session;
 use crate::run::call::{running, work};
 use crate::run::definitions::built_in;
-use crate::run::instances::{cancel, pending};
+use crate::run::instances::{cancel, create};
 use crate::run::repair::migrate::MigrationOptions;
 use crate::run::repair::migrate::batch::{All, MigrationOutcome, MigrationResult, migrate_all};
 use crate::store::definitions::{self, DefinitionRow};
@@ -46,7 +46,7 @@ pub fn begin(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> 
         ("definitionId".to_owned(), json!(row.definition_id)),
         ("version".to_owned(), json!(row.version)),
     ]);
-    pending::create_due(session, &compiled, row.owner.clone(), row.definition_id.clone(), input)
+    create::create_due(session, &compiled, row.owner.clone(), row.definition_id.clone(), input)
 }
 
 /// Ends the migrations to versions of a definition that were published before. One that another session holds ends by

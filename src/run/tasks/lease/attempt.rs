@@ -12,7 +12,7 @@ use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc};
 use crate::run::call::isolated;
-use crate::run::tasks::opener::opener;
+use crate::run::tasks::answer::opener;
 use crate::store::instances;
 use crate::store::tasks::leases::{self, ClaimableTask};
 

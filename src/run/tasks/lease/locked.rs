@@ -7,9 +7,9 @@ use super::TaskClaim;
 use crate::compiled;
 use crate::pg::PgError;
 use crate::run::Session;
+use crate::run::tasks::answer::opener;
 use crate::run::tasks::front;
 use crate::run::tasks::limits::Search;
-use crate::run::tasks::opener::opener;
 use crate::store::tasks::leases::ClaimableTask;
 
 impl TaskClaim<'_> {

@@ -19,7 +19,7 @@ use crate::run::Session;
 use crate::run::call::running;
 use crate::run::history::acts;
 use crate::run::instances::gone::{self, Missing};
-use crate::run::repair::paused;
+use crate::run::repair::pause;
 use crate::run::tasks::limits::Search;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::nodes::route;
@@ -42,7 +42,7 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
     }
     running::refuse(claimable.instance)?;
     route::require_instance(claimable.instance, None)?;
-    paused::refuse(&row, &compiled)?;
+    pause::refuse(&row, &compiled)?;
     refuse_unless_due(session, &row, &held)?;
     let mut search = Search::new(vec![claimable.name.clone()], now, &consent::claimant(role::current()));
     if search.assign_lanes(slice::from_ref(&claimable)) {

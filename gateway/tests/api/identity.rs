@@ -85,24 +85,6 @@ fn nobody_acts_as_the_gateway_itself() {
     assert_eq!(answer.errors(401), ["log in first"]);
 }
 
-/// From PostgreSQL 16 on a membership can be without the right to act as the role.
-#[test]
-fn a_member_may_act_as_a_role_that_it_can_set() {
-    let world = World::new();
-    let version: i32 = world.value("SHOW server_version_num").unwrap().parse().unwrap();
-    let role = format!("{}_board", world.database);
-    let option = if version >= 160_000 { "WITH SET FALSE" } else { "" };
-    world.sql(&format!("CREATE ROLE {role}; GRANT {role} TO workflow_gateway; GRANT {role} TO ada {option}"));
-    let form = "role=ada&password=lovelace";
-    let cookie =
-        world.send("POST", "/login", &[FROM_OUR_PAGE, FORM], form).headers["set-cookie"].to_str().unwrap().to_owned();
-    let cookie = ("Cookie", cookie.split(';').next().unwrap());
-    let chosen = world.send("POST", "/role", &[FROM_OUR_PAGE, FORM, cookie], &format!("role={role}"));
-    let page = world.send("GET", "/incidents", &[cookie], "").text;
-    world.sql(&format!("REVOKE {role} FROM ada, workflow_gateway; DROP ROLE {role}"));
-    assert_eq!((chosen.status, page.contains(&role)), if version >= 160_000 { (401, false) } else { (303, true) });
-}
-
 #[test]
 fn a_key_ends_with_its_day_or_with_the_file() {
     let world = World::new();

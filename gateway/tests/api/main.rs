@@ -19,6 +19,7 @@ mod identity;
 mod instances;
 mod instances_actions;
 mod instances_journal;
+mod memberships;
 mod pages_inbox;
 mod pages_instance;
 mod passwords;

@@ -14,9 +14,10 @@ use super::incidents::can_retry;
 use super::policy;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
-use crate::parameters;
+
 use crate::routing::Routes;
 use crate::studio;
+use crate::{is_mine, parameters};
 
 const DEFINITIONS: &str = "/definitions";
 const INSTANCES: &str = "/instances";
@@ -41,17 +42,16 @@ async fn instances(State(app): State<App>, visitor: Visitor) -> Result<Response,
     page(&app, &visitor, INSTANCES, "Instances", CustomElement::new("elsa-workflow-instance-list")).await
 }
 
+/// $1: the definition. Whose it is, is said to others.
+const DEFINITION: &str = concat!(
+    "SELECT coalesce(d.name, d.definition_id) AS title, CASE WHEN NOT ",
+    is_mine!("d.owner"),
+    " THEN d.owner END AS owner, d.security OPERATOR(pg_catalog.=) 'definer' AS is_definer \
+     FROM workflow.definition_list d WHERE d.definition_id OPERATOR(pg_catalog.=) $1 AND d.is_latest"
+);
+
 async fn definition(State(app): State<App>, visitor: Visitor, Path(id): Path<String>) -> Result<Response, PageFailure> {
-    let rows = app
-        .database
-        .read(
-            &visitor.caller,
-            "SELECT coalesce(name, definition_id) AS title, owner, \
-               security OPERATOR(pg_catalog.=) 'definer' AS is_definer FROM workflow.definition_list \
-             WHERE definition_id OPERATOR(pg_catalog.=) $1 AND is_latest",
-            parameters![id.as_str()],
-        )
-        .await?;
+    let rows = app.database.read(&visitor.caller, DEFINITION, parameters![id.as_str()]).await?;
     let title = only_title(&rows, "definition", &id)?;
     let mut element = CustomElement::new("elsa-workflow-definition-editor").of("definition-id", id);
     element.owner = rows.first().and_then(|row| row.get("owner"));
@@ -83,8 +83,9 @@ const INSTANCE: &str = concat!(
     can_retry!("i.instance_id", "true"),
     " AS can_retry, i.variables IS NOT NULL AS is_readable, \
         (SELECT d.owner FROM workflow.definition_list d \
-          WHERE d.version_id OPERATOR(pg_catalog.=) i.definition_version_id) AS owner FROM workflow.instance_list i \
-        WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
+          WHERE d.version_id OPERATOR(pg_catalog.=) i.definition_version_id AND NOT ",
+    is_mine!("d.owner"),
+    ") AS owner FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
 );
 
 #[derive(Deserialize)]
@@ -115,7 +116,7 @@ struct CustomElement {
     name: &'static str,
     of: Option<(&'static str, String)>,
     instance: Option<InstanceLinks>,
-    /// Whose workflow it shows.
+    /// Whose workflow it shows, if it is another role's.
     owner: Option<String>,
     /// Whether its SQL has the owner's rights, and not those of whoever starts it.
     is_definer: bool,

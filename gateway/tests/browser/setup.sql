@@ -16,6 +16,13 @@ SELECT wf_define('{"id": "greeting", "name": "Greeting", "root": {"type": "Elsa.
     "connections": [{"source": "hello", "target": "ask"}, {"source": "ask", "target": "bye"}]}}');
 SELECT wf_grant('greeting', 'ben', '{start,read}');
 
+-- What ben may start, and not read.
+SELECT wf_define('{"id": "petition", "name": "Petition", "root": [{"type": "RunTask", "id": "ask", "taskName": "Decide"}]}');
+SELECT wf_grant('petition', 'ben', '{start}');
+SET ROLE ben;
+SELECT wf_start('petition', correlation_id => 'petition-1');
+SET ROLE ada;
+
 -- Edited by two at once.
 SELECT wf_define('{"id": "shared", "name": "Shared", "root": [{"type": "WriteLine", "id": "one", "text": "one"}]}');
 

@@ -18,7 +18,7 @@ use crate::{is_mine, matches_versions, parameters};
 /// $6: the order; $7 and $8: page, or NULL. No document is read.
 const LIST: &str = concat!(
     "WITH found AS MATERIALIZED (\
-       SELECT d.version_id, d.definition_id, d.name, d.description, d.version, d.created_at, d.is_latest, \
+       SELECT d.version_id, d.definition_id, d.name, d.description, d.owner, d.version, d.created_at, d.is_latest, \
               d.is_published, ",
     is_mine!("d.owner"),
     " AS is_mine FROM workflow.definition_list d WHERE ",
@@ -29,10 +29,10 @@ const LIST: &str = concat!(
            OR pg_catalog.strpos(pg_catalog.lower(pg_catalog.concat_ws(pg_catalog.chr(10), d.name, d.description, \
              d.definition_id)), pg_catalog.lower($5)) OPERATOR(pg_catalog.>) 0) \
       UNION ALL \
-      SELECT d.version_id, d.definition_id, d.name, d.description, d.version, d.created_at, false, false, false \
+      SELECT d.version_id, d.definition_id, d.name, d.description, NULL, d.version, d.created_at, false, false, false \
       FROM workflow.deleted_definitions d WHERE $1 OPERATOR(pg_catalog.=) 'Any' \
         AND d.version_id OPERATOR(pg_catalog.=) ANY ($4)) \
-     SELECT t.total, f.version_id::pg_catalog.text, f.definition_id, f.name, f.description, f.version, f.created_at, \
+     SELECT t.total, f.version_id::pg_catalog.text, f.definition_id, f.name, f.owner, f.description, f.version, f.created_at, \
        f.is_latest, \
             f.is_published, f.is_mine, \
             EXISTS (SELECT FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_proc p \
@@ -56,7 +56,7 @@ const LIST: &str = concat!(
 /// versions: it has requested them. Studio leaves out instances of versions that it does not get.
 const REQUESTED: &str = "\
     SELECT i.definition_version_id::pg_catalog.text AS version_id, i.definition_id, i.definition_id AS name, \
-      NULL::pg_catalog.text AS description, i.version, NULL::pg_catalog.timestamptz AS created_at, false AS is_latest, \
+      NULL::pg_catalog.text AS owner, NULL::pg_catalog.text AS description, i.version, NULL::pg_catalog.timestamptz AS created_at, false AS is_latest, \
       false AS is_published, false AS is_mine \
     FROM pg_catalog.unnest($1) v (id) CROSS JOIN LATERAL workflow.instance_page(pg_catalog.jsonb_build_object(\
       'definitionVersionIds', pg_catalog.jsonb_build_array(v.id)), page_size => 1) i";
@@ -105,7 +105,7 @@ impl Summary {
         Ok(Some(Self {
             id,
             name: row.try_get("name")?,
-            description: row.try_get("description")?,
+            description: description(row, is_mine)?,
             version: row.try_get("version")?,
             created_at: row.try_get("created_at")?,
             is_latest: row.try_get("is_latest")?,
@@ -116,6 +116,15 @@ impl Summary {
             definition_id,
         }))
     }
+}
+
+/// Studio's list offers to run what is in it, and has no column that says whose it is.
+fn description(row: &Row, is_mine: bool) -> Result<Option<String>, tokio_postgres::Error> {
+    let (owner, description): (Option<String>, Option<String>) = (row.try_get("owner")?, row.try_get("description")?);
+    Ok(match owner.filter(|_| !is_mine) {
+        None => description,
+        Some(owner) => Some(format!("Of {owner}. {}", description.unwrap_or_default()).trim_end().to_owned()),
+    })
 }
 
 /// What Elsa's list is ordered by: the name of a column, with `-` where the highest comes first.

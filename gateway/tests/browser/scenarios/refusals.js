@@ -34,4 +34,24 @@ async function studio_says_what_is_refused(page) {
   if (await page.locator("#blazor-error-ui").isVisible()) throw new Error("Studio has met an error");
 }
 
-module.exports = { studio_says_what_is_refused };
+/** Who has started a workflow of another role sees the instance in the list, and what he may not do with it. */
+async function requester_sees_and_cancels_his_instances(page) {
+  await enter(page, "ben");
+  await page.goto("/definitions");
+  await studio.rows(page, "Greeting").getByText("Of ada.").waitFor();
+  await studio.open(page, "greeting");
+  await page.getByText("A workflow of ada").waitFor();
+  await page.goto("/instances");
+  const row = studio.rows(page, "petition-1");
+  await row.getByText("petition", { exact: true }).waitFor();
+  page.allowed.push(/answer: 403/, /status of 403/);
+  await studio.pick(page, row.locator("button").last(), "Delete");
+  await studio.confirm(page);
+  await page.locator("#messages").getByText("must be owner of the definition").waitFor();
+  await page.locator("#messages").getByRole("button").click();
+  await studio.pick(page, row.locator("button").last(), "Cancel");
+  await studio.confirm(page);
+  await row.getByText("Cancelled").waitFor();
+}
+
+module.exports = { studio_says_what_is_refused, requester_sees_and_cancels_his_instances };

@@ -226,12 +226,14 @@ CREATE TABLE workflow.invoker_grants (
 COMMENT ON TABLE workflow.invoker_grants IS 'which roles (workflow.owners) lend their rights to the definitions of which others';
 
 CREATE TABLE workflow.accepted_owners (
-    worker integer NOT NULL,
-    owner  integer NOT NULL,
+    worker      integer NOT NULL,
+    owner       integer NOT NULL,
+    for_members boolean NOT NULL,
     CONSTRAINT accepted_owners_pkey PRIMARY KEY (worker, owner)
 );
 
 COMMENT ON TABLE workflow.accepted_owners IS 'which roles (workflow.owners) claim tasks of definitions of which others';
+COMMENT ON COLUMN workflow.accepted_owners.for_members IS 'whether it counts for the members of the worker: a superuser accepted. A member itself must not decide for the others';
 
 -- Which tasks roles that only work may claim and answer. The columns that are NULL mean all.
 CREATE TABLE workflow.task_grants (

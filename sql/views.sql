@@ -387,7 +387,7 @@ COMMENT ON FUNCTION workflow._accepts_tasks(oid, oid) IS 'whether a role accepts
 
 CREATE VIEW workflow.accepted_owner_list WITH (security_barrier) AS
 SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS worker,
-       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, a.for_members
 FROM workflow.accepted_owners a
 JOIN workflow.owners w ON w.id OPERATOR(pg_catalog.=) a.worker
 JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) a.owner
@@ -395,6 +395,7 @@ WHERE a.worker OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_ow
    OR a.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
 
 COMMENT ON VIEW workflow.accepted_owner_list IS 'what wf_accept_tasks accepted, as far as it concerns the current role: which worker accepts tasks of which owner';
+COMMENT ON COLUMN workflow.accepted_owner_list.for_members IS 'whether it counts for the members of the worker, too: a superuser accepted';
 
 CREATE VIEW workflow.worker_grants WITH (security_barrier) AS
 SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS role, g.definition_id, g.name,

@@ -456,12 +456,14 @@ COMMENT ON TABLE workflow.invoker_grants IS 'which roles (workflow.owners) lend 
 SELECT pg_catalog.pg_extension_config_dump('workflow.invoker_grants', '');
 
 CREATE TABLE workflow.accepted_owners (
-    worker integer NOT NULL,
-    owner  integer NOT NULL,
+    worker      integer NOT NULL,
+    owner       integer NOT NULL,
+    for_members boolean NOT NULL,
     CONSTRAINT accepted_owners_pkey PRIMARY KEY (worker, owner)
 );
 
 COMMENT ON TABLE workflow.accepted_owners IS 'which roles (workflow.owners) claim tasks of definitions of which others';
+COMMENT ON COLUMN workflow.accepted_owners.for_members IS 'whether it counts for the members of the worker: a superuser accepted. A member itself must not decide for the others';
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.accepted_owners', '');
 
@@ -664,7 +666,7 @@ COMMENT ON FUNCTION workflow._accepts_tasks(oid, oid) IS 'whether a role accepts
 
 CREATE VIEW workflow.accepted_owner_list WITH (security_barrier) AS
 SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS worker,
-       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, a.for_members
 FROM workflow.accepted_owners a
 JOIN workflow.owners w ON w.id OPERATOR(pg_catalog.=) a.worker
 JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) a.owner
@@ -672,6 +674,7 @@ WHERE a.worker OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_ow
    OR a.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
 
 COMMENT ON VIEW workflow.accepted_owner_list IS 'what wf_accept_tasks accepted, as far as it concerns the current role: which worker accepts tasks of which owner';
+COMMENT ON COLUMN workflow.accepted_owner_list.for_members IS 'whether it counts for the members of the worker, too: a superuser accepted';
 
 CREATE VIEW workflow.worker_grants WITH (security_barrier) AS
 SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS role, g.definition_id, g.name,

@@ -9,7 +9,8 @@
 //! - the owner of the database, and members of that role;
 //! - roles that superusers made the worker a member of;
 //! - owners whom `wf_accept_tasks` names, or a grant that a role with the worker's rights made, and their members. What
-//!   was accepted for a group counts for the roles that superusers put into the group.
+//!   a superuser accepted for a group counts for the roles that superusers put into the group. A member that accepts for
+//!   the group does not decide for the others.
 //!
 //! A claim of a task by its id needs no consent: the worker chose the task.
 
@@ -53,8 +54,8 @@ impl Worker {
     /// The owners that were accepted by name.
     fn listed(&self) -> &[Owner] {
         self.listed.get_or_init(|| {
-            let workers: Vec<i32> = self.put_into.iter().filter_map(|role| owners::known_id_of(*role)).collect();
-            accepted_owners::of(&workers)
+            let groups: Vec<i32> = self.put_into.iter().filter_map(|role| owners::known_id_of(*role)).collect();
+            accepted_owners::of(owners::known_id_of(self.role), &groups)
         })
     }
 }

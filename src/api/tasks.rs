@@ -322,13 +322,14 @@ fn revoke(call: &Call) -> Result<Returned, PgError> {
 
 fn accept(call: &Call) -> Result<Returned, PgError> {
     let (worker, owner) = acceptance_arguments(call)?;
-    let is_new = accepted_owners::add(worker, owner);
-    acts::record_of(worker, "accept tasks", None, &json!({ "role": owners::by_id(owner).title() }))?;
+    let is_new = acceptance::accept(worker, owner);
+    acts::record_of(owners::id_of(worker), "accept tasks", None, &json!({ "role": owners::by_id(owner).title() }))?;
     Ok(Returned::Boolean(is_new))
 }
 
 fn refuse(call: &Call) -> Result<Returned, PgError> {
     let (worker, owner) = acceptance_arguments(call)?;
+    let worker = owners::id_of(worker);
     let was_there = accepted_owners::remove(worker, owner);
     if was_there {
         acts::record_of(worker, "refuse tasks", None, &json!({ "role": owners::by_id(owner).title() }))?;
@@ -336,8 +337,8 @@ fn refuse(call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Boolean(was_there))
 }
 
-/// The ids of worker and owner.
-fn acceptance_arguments(call: &Call) -> Result<(i32, i32), PgError> {
+/// The worker, and the id of the owner.
+fn acceptance_arguments(call: &Call) -> Result<(Oid, i32), PgError> {
     let owner = role::required(&call.required_name("owner")?)?;
     let worker = match call.name("worker") {
         Some(name) => role::required(&name)?,
@@ -348,7 +349,7 @@ fn acceptance_arguments(call: &Call) -> Result<(i32, i32), PgError> {
         return Err(PgError::new("42501", format!("permission denied to accept or refuse tasks for role \"{name}\""))
             .detail(format!("Only roles with the rights of role \"{name}\" may do that.")));
     }
-    Ok((owners::id_of(worker), owners::id_of(owner)))
+    Ok((worker, owners::id_of(owner)))
 }
 
 /// Whether a role accepts the tasks of another one, for the views. Only roles that may see a grant between the two are

@@ -17,8 +17,13 @@ const MOST_NAMED: usize = 5;
 /// the worker's rights: then both sides agree.
 pub fn by_grant(worker: Oid, owner: &Owner) {
     if role::has_rights_of(role::current(), worker) && !consent::accepts(worker, owner) {
-        accepted_owners::add(owners::id_of(worker), owner.id);
+        accept(worker, owner.id);
     }
+}
+
+/// Accepts tasks of an owner for a worker. Returns `false` if they were accepted before.
+pub fn accept(worker: Oid, owner: i32) -> bool {
+    accepted_owners::add(owners::id_of(worker), owner, role::is_superuser(role::current()))
 }
 
 /// Tells a role that has granted tasks to a worker of which owners the worker does not accept tasks yet: of the owner of

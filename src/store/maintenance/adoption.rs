@@ -138,8 +138,8 @@ static MOVE: [Statement; 22] = [
         &[Type::Integer, Type::Integer],
     ),
     Statement::new(
-        "INSERT INTO workflow.accepted_owners (worker, owner) \
-         SELECT CASE a.worker WHEN $1 THEN $2 ELSE a.worker END, CASE a.owner WHEN $1 THEN $2 ELSE a.owner END \
+        "INSERT INTO workflow.accepted_owners (worker, owner, for_members) \
+         SELECT CASE a.worker WHEN $1 THEN $2 ELSE a.worker END, CASE a.owner WHEN $1 THEN $2 ELSE a.owner END, a.for_members \
          FROM workflow.accepted_owners a WHERE $1 IN (a.worker, a.owner) ON CONFLICT DO NOTHING",
         &[Type::Integer, Type::Integer],
     ),

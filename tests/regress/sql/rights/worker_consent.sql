@@ -30,13 +30,13 @@ SELECT wf_start('shared') IS NOT NULL AS started;
 SELECT wf_accept_tasks('regress_wc_eve') AS for_a_group_that_she_made;
 RESET ROLE;
 SELECT * FROM wf_explain(:'trap') AS line WHERE line LIKE 'Role%';
-SELECT * FROM workflow.worker_grants;
+SELECT * FROM workflow.worker_grants ORDER BY 2;
 \connect - regress_wc_cashier
 SELECT count(*) FROM wf_claim_tasks('{Charge card}', max => 10);
 -- It is told once.
 SELECT count(*) FROM wf_claim_tasks(max => 10);
 CALL wf_wait_tasks('{Charge card}', '0');
-SELECT role, definition_id, name, in_force, accepted FROM workflow.worker_grants;
+SELECT role, definition_id, name, in_force, accepted FROM workflow.worker_grants ORDER BY 2;
 -- A task that names the cashier is no other.
 \connect - regress_wc_eve
 SELECT wf_define('{"definitionId": "named", "root": [
@@ -76,7 +76,7 @@ SELECT wf_start('payment') AS payment \gset
 SELECT wf_grant_worker('regress_wc_cashier', '{Charge card}');
 \connect - regress_wc_cashier
 SELECT wf_accept_tasks('regress_wc_app'), wf_accept_tasks('regress_wc_app') AS again;
-SELECT * FROM workflow.accepted_owner_list;
+SELECT * FROM workflow.accepted_owner_list ORDER BY 1, 2;
 CALL wf_wait_tasks('{Charge card}', '0');
 BEGIN;
 SELECT definition_id, payload FROM wf_claim_tasks('{Charge card}', max => 10);
@@ -100,17 +100,23 @@ ROLLBACK;
 SELECT wf_refuse_tasks('regress_wc_app'), wf_refuse_tasks('regress_wc_app') AS again;
 SELECT count(*) FROM wf_claim_tasks(max => 10);
 
--- What a superuser puts a role into: what was accepted for a group counts for its members.
+-- What a member accepts for a group is for no other member. What a superuser accepts is for those whom superusers put into the group.
 \connect - postgres
-GRANT regress_wc_cashiers TO regress_wc_cashier;
-SELECT wf_accept_tasks('regress_wc_app', 'regress_wc_cashiers');
+GRANT regress_wc_cashiers TO regress_wc_cashier, regress_wc_eve;
+\connect - regress_wc_eve
+SELECT wf_accept_tasks('regress_wc_eve', 'regress_wc_cashiers'), wf_accept_tasks('regress_wc_app', 'regress_wc_cashiers');
+\connect - regress_wc_cashier
+SELECT count(*) FROM wf_claim_tasks(max => 10);
+\connect - postgres
+SELECT wf_accept_tasks('regress_wc_app', 'regress_wc_cashiers'), wf_accept_tasks('regress_wc_app', 'regress_wc_cashiers') AS again;
+SELECT * FROM workflow.accepted_owner_list WHERE worker = 'regress_wc_cashiers' ORDER BY 2;
 \connect - regress_wc_cashier
 BEGIN;
 SELECT definition_id FROM wf_claim_tasks(max => 10) ORDER BY 1;
 ROLLBACK;
 \connect - postgres
 SELECT wf_refuse_tasks('regress_wc_app', 'regress_wc_cashiers');
-REVOKE regress_wc_cashiers FROM regress_wc_cashier;
+REVOKE regress_wc_cashiers FROM regress_wc_cashier, regress_wc_eve;
 -- A membership in the owner is one of these, too.
 GRANT regress_wc_app TO regress_wc_cashier;
 \connect - regress_wc_cashier
@@ -127,7 +133,7 @@ SELECT count(*) FROM wf_claim_tasks(max => 10);
 \connect - postgres
 BEGIN;
 SELECT wf_grant_worker('regress_wc_cashier', '{Charge card}', 'payment');
-SELECT * FROM workflow.accepted_owner_list;
+SELECT * FROM workflow.accepted_owner_list ORDER BY 1, 2;
 SET LOCAL ROLE regress_wc_cashier;
 SELECT definition_id FROM wf_claim_tasks('{Charge card}', max => 10) ORDER BY 1;
 ROLLBACK;

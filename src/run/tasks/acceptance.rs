@@ -16,7 +16,12 @@ const MOST_NAMED: usize = 5;
 /// Accepts the owner of a definition of which the current role grants something to a worker, if the current role has
 /// the worker's rights: then both sides agree.
 pub fn by_grant(worker: Oid, owner: &Owner) {
-    if role::has_rights_of(role::current(), worker) && !consent::accepts(worker, owner) {
+    if !role::has_rights_of(role::current(), worker) {
+        return;
+    }
+    // What a member accepted for its group counts for the other members once a superuser grants.
+    let is_listed = || accepted_owners::of(owners::known_id_of(worker), &[]).iter().any(|known| known.id == owner.id);
+    if !consent::accepts(worker, owner) || is_listed() {
         accept(worker, owner.id);
     }
 }

@@ -47,11 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Runs one burst and returns its time in nanoseconds.
 fn run(program: &workflow_engine::Program, iterations: u32) -> Result<f64, Box<dyn Error>> {
     let mut host = Alone { rounds: iterations, ..Alone::default() };
-    let mut instance =
-        Instance::new(Uuid::nil(), program, 1, None, None, Map::new()).map_err(|fault| fault.to_string())?;
+    let mut instance = Instance::new(Uuid::nil(), program, 1, None, None, Map::new())?;
     let begin = Instant::now();
-    let delta = start(program, &mut instance, None, None, &mut host, &Limits::default())
-        .map_err(|error| format!("{error:?}"))?;
+    let delta = start(program, &mut instance, None, None, &mut host, &Limits::default())?;
     let elapsed = begin.elapsed().as_nanos() as f64;
     assert_eq!(instance.sub_status, SubStatus::Finished, "{:?}", delta.incidents);
     Ok(elapsed)

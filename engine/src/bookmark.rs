@@ -102,3 +102,12 @@ pub struct Resumed {
     /// Whether a resume without callback completes the activity.
     pub auto_complete: bool,
 }
+
+impl From<Bookmark> for Resumed {
+    /// A bookmark as the burst made it, for a host that keeps its bookmarks in memory.
+    fn from(bookmark: Bookmark) -> Self {
+        let Bookmark { id, name, activity_instance_id, payload, metadata, callback, auto_burn, auto_complete, .. } =
+            bookmark;
+        Self { id, name, activity_instance_id, payload, metadata, callback, auto_burn, auto_complete }
+    }
+}

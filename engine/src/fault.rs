@@ -102,6 +102,31 @@ pub enum Error {
     LostActivity(String),
 }
 
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManySteps { limit, activity_id } => {
+                write!(f, "more than {limit} steps in one burst, the next one at \"{activity_id}\"")
+            }
+            Self::CorruptState(reason) => write!(f, "the stored state cannot be read: {reason}"),
+            Self::UnknownTrigger(activity) => write!(f, "activity \"{activity}\" is not a trigger of the definition"),
+            Self::NotFaulted(activity) => write!(f, "activity \"{activity}\" is not faulted"),
+            Self::NothingFaulted => f.write_str("nothing is faulted"),
+            Self::IsEnding { .. } => f.write_str("the instance is being ended"),
+            Self::HasFailed { .. } => f.write_str("a fault has ended the run for good"),
+            Self::NotAltered(faults) => {
+                let faults: Vec<String> = faults.iter().map(Fault::to_string).collect();
+                write!(f, "not altered: {}", faults.join("; "))
+            }
+            Self::LostActivity(activity) => write!(f, "activity \"{activity}\" is not open"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl std::error::Error for Fault {}
+
 /// Cuts a text for use in a message: one line, no control characters, at most `max` characters.
 pub fn shorten(text: &str, max: usize) -> String {
     let mut short: String = text.chars().take(max).map(|c| if c.is_control() { ' ' } else { c }).collect();

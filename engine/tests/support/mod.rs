@@ -440,17 +440,7 @@ impl World {
     }
 
     fn resumed(&self, index: usize) -> Resumed {
-        let bookmark = &self.bookmarks[index];
-        Resumed {
-            id: bookmark.id,
-            name: bookmark.name.clone(),
-            activity_instance_id: bookmark.activity_instance_id,
-            payload: bookmark.payload.clone(),
-            metadata: bookmark.metadata.clone(),
-            callback: bookmark.callback.clone(),
-            auto_burn: bookmark.auto_burn,
-            auto_complete: bookmark.auto_complete,
-        }
+        self.bookmarks[index].clone().into()
     }
 
     /// Fails the task of a bookmark after this number of attempts, as its worker does.

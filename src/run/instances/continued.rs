@@ -2,7 +2,7 @@
 //!
 //! The burst that ends an instance stores the one that goes on, under the lock of the first. So both are seen at once,
 //! and the activation key, the parent's wait and the admission have one holder at any time. The new instance is stored
-//! as one that is due; the call begins it as a follow-up (`successor.rs`), and if it may not, a session of the owner
+//! as one that is due; the call begins it as a follow-up ([`begin`]), and if it may not, a session of the owner
 //! does.
 //!
 //! A session that meets the first instance when it has ended goes on to [`latest`]: a stimulus that names it, and what

@@ -1,7 +1,7 @@
 //! Acts of a call on an instance whose SQL does not run in the session of the call.
 //!
 //! A resume by id, a retry and an alteration lend no rights. Where SQL of users could follow that has the rights of the
-//! instance's owner, the act is an item of the queue, which a session of that owner carries out (`queued_act.rs`). What
+//! instance's owner, the act is an item of the queue, which a session of that owner carries out ([`carry_out`]). What
 //! it cannot carry out becomes a dead letter of the caller.
 
 use serde_json::{Value, json};

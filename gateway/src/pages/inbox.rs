@@ -220,7 +220,9 @@ async fn show(State(app): State<App>, visitor: Visitor, Query(asked): Query<Aske
 pub fn notice(done: &str) -> Option<&'static str> {
     Some(match done {
         "completed" => "The task is completed.",
-        "faulted" => "The task is completed. The workflow has faulted after it: Incidents says why.",
+        "faulted" => {
+            "The task is completed. The workflow has faulted after it: who may read the workflow finds the reason under Incidents."
+        }
         "taken" => "The task is assigned to you.",
         "given-back" => "The task is no longer assigned.",
         "failed" => "The task has failed: its activity has faulted.",

@@ -1,4 +1,4 @@
-//! The SQL-callable functions: decode, call, encode. They are declared in `sql/api.sql`.
+//! The SQL-callable functions: decode, call, encode. They are declared in `sql/functions`.
 
 use serde_json::{Map, Value, json};
 use workflow_engine::Bookmark;

@@ -23,10 +23,13 @@ fn names_in_sql_are_names_in_code() {
 /// The scripts that make this version, or update to it. Those of earlier releases, in a folder of their own, stay as
 /// they are.
 fn scripts() -> Vec<String> {
-    let folder = fs::read_dir(Path::new(sources::REPOSITORY).join("sql")).expect("the scripts of the extension");
-    let paths = folder.map(|entry| entry.expect("an entry").path());
-    let scripts = paths.filter(|path| path.extension().is_some_and(|extension| extension == "sql"));
-    scripts.map(|path| fs::read_to_string(path).expect("a script")).collect()
+    let read = |folder: &str| {
+        let folder = fs::read_dir(Path::new(sources::REPOSITORY).join(folder)).expect("the scripts of the extension");
+        let paths: Vec<_> = folder.map(|entry| entry.expect("an entry").path()).collect();
+        paths.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "sql"))
+    };
+    let paths = ["sql", "sql/tables", "sql/functions", "sql/views"].into_iter().flat_map(read);
+    paths.map(|path| fs::read_to_string(path).expect("a script")).collect()
 }
 
 fn code(crate_sources: &str) -> Vec<String> {

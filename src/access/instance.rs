@@ -1,5 +1,5 @@
 //! Who may do what with an instance. Every call and every list that names one asks here, or says the same in SQL
-//! (`sql/views.sql`, `store/tasks/leases.rs`). The table is in `docs/security.md`.
+//! (`sql/views`, `store/tasks/leases.rs`). The table is in `docs/security.md`.
 //!
 //! Three kinds of roles come into question:
 //!

@@ -1,4 +1,4 @@
-//! Arguments of SQL-callable functions, read by the names that `sql/api.sql` declares.
+//! Arguments of SQL-callable functions, read by the names that `sql/functions` declares.
 
 use std::any::TypeId;
 use std::ffi::CStr;
@@ -133,7 +133,7 @@ impl Call {
 
     /// Argument `i` of a function of the type `workflow.stored_role`, whose arguments have no names.
     pub fn at<T: Column>(&self, i: usize) -> Option<T> {
-        // SAFETY: the declaration in sql/schema.sql has the matching type.
+        // SAFETY: the declaration in sql/tables has the matching type.
         let value = self.datum(i).map(|datum| unsafe { T::accept(datum, &mut Tally::new()) })?;
         Some(value.unwrap_or_else(|error| unwind(error)))
     }

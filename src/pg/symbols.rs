@@ -1,6 +1,6 @@
 //! The C symbols of SQL-callable functions, and the frames that PostgreSQL calls by them.
 //!
-//! The functions are declared in `sql/api.sql`, where defaults, names and comments are readable; the macro
+//! The functions are declared in `sql/functions`, where defaults, names and comments are readable; the macro
 //! [`sql_functions!`] makes the symbols that it names.
 
 use pgrx::pg_sys;

@@ -1,4 +1,4 @@
-//! The tables of `sql/schema.sql` with the columns that the library uses. `null` marks a column that may be NULL.
+//! The tables of `sql/tables` with the columns that the library uses. `null` marks a column that may be NULL.
 //!
 //! Of a row that moves to another node an export packs these columns and no others: a column that is not here would be
 //! NULL there.

@@ -1,0 +1,58 @@
+CREATE TABLE workflow.execution_log (
+    instance_id uuid        NOT NULL,
+    seq         integer     NOT NULL,
+    created_at  timestamptz NOT NULL,
+    events      bytea       NOT NULL,
+    CONSTRAINT execution_log_pkey PRIMARY KEY (instance_id, seq)
+);
+
+COMMENT ON TABLE workflow.execution_log IS 'what happened, one row per burst, packed; workflow.journal shows it in words';
+
+-- The packed events of a burst that has hundreds of them are worth compressing. pglz takes longer for that than the burst
+-- itself; a server may have been built without lz4.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE s.name OPERATOR(pg_catalog.=) 'default_toast_compression'
+               AND 'lz4' OPERATOR(pg_catalog.=) ANY (s.enumvals)) THEN
+        ALTER TABLE workflow.execution_log ALTER COLUMN events SET COMPRESSION lz4;
+    END IF;
+END $$;
+
+-- Append-only, so a few pages of BRIN answer "what happened at that instant": whether an unknown bookmark
+-- was used up is looked up by the time inside its id.
+CREATE INDEX execution_log_created_at_idx ON workflow.execution_log USING brin (created_at) WITH (pages_per_range = 16);
+
+-- Acts whose rows of the journal were removed, and acts that were done to no instance. No sequence numbers them, because
+-- logical replication leaves sequences behind.
+CREATE TABLE workflow.audit_log (
+    id             uuid        DEFAULT pg_catalog.gen_random_uuid() CONSTRAINT audit_log_pkey PRIMARY KEY,
+    at             timestamptz NOT NULL,
+    kind           text        NOT NULL,
+    definition_id  text,
+    instance_id    uuid,
+    correlation_id text,
+    activity       text,
+    task           text,
+    bookmark_id    uuid,
+    owner          integer,
+    role           integer,
+    login          integer,
+    actor          text,
+    detail         jsonb
+);
+
+COMMENT ON TABLE workflow.audit_log IS 'acts whose rows of the journal were removed, and acts that were done to no instance; workflow.audit shows all acts';
+COMMENT ON COLUMN workflow.audit_log.at IS 'by the clock of the server, whatever workflow.now said';
+COMMENT ON COLUMN workflow.audit_log.bookmark_id IS 'a task has the id of its bookmark';
+COMMENT ON COLUMN workflow.audit_log.owner IS 'id in workflow.owners: of the owner of the instance, unless that is a child, or of the object';
+COMMENT ON COLUMN workflow.audit_log.role IS 'the same: the role whose rights were in force';
+COMMENT ON COLUMN workflow.audit_log.login IS 'the same: the role of the session, if it is another one';
+COMMENT ON COLUMN workflow.audit_log.actor IS 'the person for whom that role acted';
+
+-- Which acts are older than workflow.audit_retention?
+CREATE INDEX audit_log_at_idx ON workflow.audit_log (at);
+-- What was done to an instance that is gone, and for a correlation id?
+CREATE INDEX audit_log_instance_id_idx ON workflow.audit_log (instance_id) WHERE instance_id IS NOT NULL;
+CREATE INDEX audit_log_correlation_id_idx ON workflow.audit_log (correlation_id) WHERE correlation_id IS NOT NULL;
+SELECT pg_catalog.pg_extension_config_dump('workflow.execution_log', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.audit_log', '');

@@ -1,0 +1,10 @@
+-- Owners of HTTP paths, by first segment. A role whose workflow is published, or waits, at a free segment takes it:
+-- the primary key decides between two transactions that take it at once.
+CREATE TABLE workflow.paths (
+    segment text COLLATE "C" CONSTRAINT paths_pkey PRIMARY KEY,
+    owner   integer NOT NULL
+);
+
+COMMENT ON TABLE workflow.paths IS 'whose definitions may have endpoints below the first segment of an HTTP path';
+COMMENT ON COLUMN workflow.paths.segment IS 'in lower case; empty means the root, * means the paths that begin with a parameter';
+SELECT pg_catalog.pg_extension_config_dump('workflow.paths', '');

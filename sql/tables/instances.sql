@@ -1,0 +1,196 @@
+-- A burst writes only the columns that changed, and none of them is indexed unless the definition has an
+-- activation strategy: the update is HOT. The columns that change are the last ones: of a heap-only update the WAL
+-- has the bytes from the first to the last that differ.
+CREATE TABLE workflow.instances (
+    id                    uuid        CONSTRAINT instances_pkey PRIMARY KEY,
+    definition_version_id uuid        NOT NULL,
+    created_at            timestamptz NOT NULL,
+    owner                 integer     NOT NULL,
+    version               integer     NOT NULL,
+    definition_id         text        NOT NULL,
+    parent_instance_id    uuid,
+    parent_bookmark_id    uuid,
+    schedule_id           uuid,
+    correlation_id        text,
+    name                  text,
+    activation_key        text,
+    input                 jsonb       NOT NULL,
+    status                text        NOT NULL,
+    sub_status            text        NOT NULL,
+    incident_count        integer     NOT NULL DEFAULT 0,
+    updated_at            timestamptz NOT NULL,
+    finished_at           timestamptz,
+    state                 bytea       NOT NULL,
+    variables             jsonb       NOT NULL,
+    output                jsonb,
+    cancelling_at         timestamptz,
+    continued_from        uuid,
+    paused_at             timestamptz,
+    started_by            integer,
+    started_actor         text
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE workflow.instances IS 'workflow instances, one row per run of a definition';
+COMMENT ON COLUMN workflow.instances.status IS 'Running or Finished; follows from sub_status';
+COMMENT ON COLUMN workflow.instances.sub_status IS 'Pending, Executing, Suspended, Finished, Faulted or Cancelled; a faulted instance can go on';
+COMMENT ON COLUMN workflow.instances.definition_version_id IS 'the definition version that this instance is pinned to';
+COMMENT ON COLUMN workflow.instances.variables IS 'variables of the workflow, by name';
+COMMENT ON COLUMN workflow.instances.state IS 'the engine''s own state; workflow.instance_state(id) shows it';
+COMMENT ON COLUMN workflow.instances.parent_instance_id IS 'the instance that started this one as its child';
+COMMENT ON COLUMN workflow.instances.parent_bookmark_id IS 'the bookmark of the parent that is resumed when this instance ends';
+COMMENT ON COLUMN workflow.instances.schedule_id IS 'the trigger that time fired to start it';
+COMMENT ON COLUMN workflow.instances.activation_key IS 'key by which this instance excludes others while it runs, from its activation strategy';
+COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
+COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
+COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; workflow.pauses says by whom and why';
+COMMENT ON COLUMN workflow.instances.started_by IS 'id in workflow.owners of the role that started it, if that is not the owner';
+COMMENT ON COLUMN workflow.instances.started_actor IS 'the actor who started it';
+COMMENT ON COLUMN workflow.instances.finished_at IS 'when it ended for good: it finished, was cancelled, or faulted so that no retry can continue it; NULL: it can continue';
+
+-- "All instances of order 42": a stimulus with a correlation id and no payload, and people.
+CREATE INDEX instances_correlation_id_idx ON workflow.instances (correlation_id) WHERE correlation_id IS NOT NULL;
+-- wf_delete_definition: does anything run on this version? Lists: the newest instances that a role may read, by version and owner.
+CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definition_version_id, owner, id);
+-- wf_cancel reaches the children.
+CREATE INDEX instances_parent_instance_id_idx ON workflow.instances (parent_instance_id) WHERE parent_instance_id IS NOT NULL;
+-- What goes on in place of an instance? One at most.
+CREATE UNIQUE INDEX instances_continued_from_idx ON workflow.instances (continued_from) WHERE continued_from IS NOT NULL;
+-- The runs of a schedule, newest first: ids are in the order of time.
+CREATE INDEX instances_schedule_id_idx ON workflow.instances (schedule_id, id) WHERE schedule_id IS NOT NULL;
+-- The runs of commands, which retention looks for.
+CREATE INDEX instances_command_idx ON workflow.instances (schedule_id, id) WHERE definition_id OPERATOR(pg_catalog.=) 'Workflow.ScheduledCommand';
+-- Activation strategies, on every start path and under any concurrency.
+CREATE UNIQUE INDEX instances_activation_key_idx ON workflow.instances (activation_key) WHERE activation_key IS NOT NULL;
+
+CREATE TABLE workflow.bookmarks (
+    id                   uuid        CONSTRAINT bookmarks_pkey PRIMARY KEY,
+    instance_id          uuid        NOT NULL,
+    activity_instance_id uuid        NOT NULL,
+    hash_key             bigint,
+    created_at           timestamptz NOT NULL,
+    due_at               timestamptz,
+    auto_burn            boolean     NOT NULL DEFAULT true,
+    auto_complete        boolean     NOT NULL DEFAULT true,
+    hash                 bytea,
+    activity_id          text        NOT NULL,
+    node_id              text        NOT NULL,
+    activity_type        text        NOT NULL,
+    name                 text        NOT NULL,
+    correlation_id       text,
+    callback             text,
+    callback_owner       integer,
+    payload              jsonb,
+    metadata             jsonb,
+    attempts             integer,
+    priority             integer,
+    claims               integer,
+    available_at         timestamptz,
+    lease_until          timestamptz,
+    token                uuid,
+    worker               text,
+    progress             jsonb,
+    last_error           text,
+    assignee             text,
+    candidates           jsonb,
+    result_schema        jsonb,
+    lane                 text        COLLATE "C",
+    paused_at            timestamptz,
+    due_when_paused      timestamptz
+);
+
+COMMENT ON TABLE workflow.bookmarks IS 'where instances wait, and nothing else says so; a row is deleted when it is used up';
+COMMENT ON COLUMN workflow.bookmarks.activity_instance_id IS 'the execution of the activity that waits';
+COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is met by its id, and for what no stimulus meets';
+COMMENT ON COLUMN workflow.bookmarks.hash_key IS 'first eight bytes of the hash; the index key';
+COMMENT ON COLUMN workflow.bookmarks.payload IS 'payload of the stimulus; of a task without its id, which is the bookmark''s';
+COMMENT ON COLUMN workflow.bookmarks.callback IS 'function that a resume calls; without it the activity''s own handler runs';
+COMMENT ON COLUMN workflow.bookmarks.callback_owner IS 'owner of that function when the bookmark was made; a function of this name that another role owns is not called';
+COMMENT ON COLUMN workflow.bookmarks.auto_burn IS 'whether a resume uses the bookmark up';
+COMMENT ON COLUMN workflow.bookmarks.auto_complete IS 'whether a resume without callback completes the activity';
+COMMENT ON COLUMN workflow.bookmarks.due_at IS 'when it is due';
+COMMENT ON COLUMN workflow.bookmarks.attempts IS 'how often firing it failed without an outcome; the third failure makes a dead letter';
+COMMENT ON COLUMN workflow.bookmarks.priority IS 'of a task: workers claim a higher one first; NULL is 0';
+COMMENT ON COLUMN workflow.bookmarks.claims IS 'of a task: number of its attempts, which the claims of workers count';
+COMMENT ON COLUMN workflow.bookmarks.available_at IS 'of a task: NULL if it can be claimed, -infinity if it can be claimed within the limits of its lane, else the earliest instant at which it could be; infinity: a worker makes the last attempt';
+COMMENT ON COLUMN workflow.bookmarks.lease_until IS 'of a task: until when a worker holds it; a heartbeat moves it; NULL beside a token: another task has its slot';
+COMMENT ON COLUMN workflow.bookmarks.token IS 'of a task: what the worker that claimed it last proves it with';
+COMMENT ON COLUMN workflow.bookmarks.worker IS 'of a task: name of the worker that claimed it last';
+COMMENT ON COLUMN workflow.bookmarks.progress IS 'of a task: what a worker noted with its heartbeats';
+COMMENT ON COLUMN workflow.bookmarks.last_error IS 'of a task: why its last attempt failed that a worker reported';
+COMMENT ON COLUMN workflow.bookmarks.assignee IS 'of a task: who is to do it, a label or role: with an id of workflow.owners';
+COMMENT ON COLUMN workflow.bookmarks.candidates IS 'of a task: who may do it, a list of such texts';
+COMMENT ON COLUMN workflow.bookmarks.result_schema IS 'of a task: JSON Schema that its answer must match';
+COMMENT ON COLUMN workflow.bookmarks.lane IS 'of a task of a name with limits: id of the limit, with a key also the value of the key; tasks of a lane need the same slots. Of an instance that waits for its turn: definition and value of the key';
+COMMENT ON COLUMN workflow.bookmarks.paused_at IS 'of a paused instance: since when its clock stands still; then it is in no index of what is due or can be claimed';
+COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: its due_at, of a task its available_at (-infinity: it can be claimed), which it gets back when the pause ends';
+
+-- Which bookmarks does a stimulus match? Name and payload, with or without correlation id.
+CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id) WHERE hash_key IS NOT NULL;
+-- The bookmarks of an instance: to clear them, and for stimuli to one instance.
+CREATE INDEX bookmarks_instance_id_idx ON workflow.bookmarks (instance_id);
+-- Stimuli without a payload: by type, by name, by activity. Tasks are met by id.
+CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (activity_type, name, activity_id)
+    WHERE activity_type OPERATOR(pg_catalog.<>) 'Elsa.RunTask';
+-- What is due?
+CREATE INDEX bookmarks_due_at_idx ON workflow.bookmarks (due_at) WHERE due_at IS NOT NULL;
+
+-- Which endpoints may an HTTP request mean? By shape, literals and template of their paths, and by method.
+CREATE INDEX bookmarks_route_idx ON workflow.bookmarks ((payload OPERATOR(pg_catalog.->>) 'Route') COLLATE "C")
+    WHERE activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint';
+
+-- The inbox of workers: the open tasks of a name, those first that can be claimed, in the order in which they are. A task is
+-- open while its bookmark exists.
+CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks
+    ((payload OPERATOR(pg_catalog.->>) 'TaskName'), available_at NULLS FIRST, (COALESCE(priority, 0)) DESC, created_at)
+    WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask';
+-- The open tasks that have an assignee.
+CREATE INDEX bookmarks_assignee_idx ON workflow.bookmarks (assignee) WHERE assignee IS NOT NULL;
+
+-- Which tasks of a limited name are left when some keys are full? By lane, each in the order of the inbox.
+CREATE INDEX bookmarks_lane_idx ON workflow.bookmarks
+    ((payload OPERATOR(pg_catalog.->>) 'TaskName'), lane, available_at, (COALESCE(priority, 0)) DESC, created_at)
+    WHERE lane IS NOT NULL;
+
+-- Which instances of definitions with maxConcurrency have begun: one row for each that may run at the same time. A row says
+-- which instance took it; it is free when that instance has ended. Rows are made when they are needed first.
+CREATE TABLE workflow.admissions (
+    id            uuid    CONSTRAINT admissions_pkey PRIMARY KEY,
+    definition_id text    NOT NULL,
+    place         text    COLLATE "C" NOT NULL,
+    n             integer NOT NULL,
+    instance_id   uuid
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE workflow.admissions IS 'the instances that options.maxConcurrency allows, and who took them';
+COMMENT ON COLUMN workflow.admissions.place IS 'the value of the key behind a mark; empty without a key';
+COMMENT ON COLUMN workflow.admissions.instance_id IS 'the instance that took it last; it is free when that has ended';
+
+-- Which admissions has a place?
+CREATE UNIQUE INDEX admissions_definition_id_place_n_idx ON workflow.admissions (definition_id, place, n);
+-- Is the parent of a child admitted?
+CREATE INDEX admissions_instance_id_idx ON workflow.admissions (instance_id) WHERE instance_id IS NOT NULL;
+
+-- What wf_call was asked and what it answered, so that a client may send a call again.
+CREATE TABLE workflow.messages (
+    owner     integer     NOT NULL,
+    key       text        NOT NULL,
+    message   text        NOT NULL,
+    content   bytea       NOT NULL,
+    answer    jsonb       NOT NULL,
+    called_at timestamptz NOT NULL,
+    CONSTRAINT messages_pkey PRIMARY KEY (key, owner, message)
+);
+
+COMMENT ON TABLE workflow.messages IS 'calls of wf_call that were answered, for workflow.message_retention';
+COMMENT ON COLUMN workflow.messages.owner IS 'the role that called';
+COMMENT ON COLUMN workflow.messages.content IS 'SHA-256 of kind, name and body: the same message with another content is an error';
+
+-- What is old enough to be forgotten?
+CREATE INDEX messages_called_at_idx ON workflow.messages (called_at);
+
+-- Rows of both tables live for seconds: vacuum the tables early, by count rather than by share.
+ALTER TABLE workflow.bookmarks SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+SELECT pg_catalog.pg_extension_config_dump('workflow.instances', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.bookmarks', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.admissions', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.messages', '');

@@ -1,0 +1,114 @@
+CREATE TABLE workflow.accepted_owners (
+    worker      integer NOT NULL,
+    owner       integer NOT NULL,
+    for_members boolean NOT NULL,
+    CONSTRAINT accepted_owners_pkey PRIMARY KEY (worker, owner)
+);
+
+COMMENT ON TABLE workflow.accepted_owners IS 'which roles (workflow.owners) claim tasks of definitions of which others';
+COMMENT ON COLUMN workflow.accepted_owners.for_members IS 'whether it counts for the members of the worker: a superuser accepted. A member itself must not decide for the others';
+
+-- Which tasks roles that only work may claim and answer. The columns that are NULL mean all.
+CREATE TABLE workflow.task_grants (
+    id            uuid    CONSTRAINT task_grants_pkey PRIMARY KEY,
+    role          integer NOT NULL,
+    grantor       integer NOT NULL,
+    definition_id text,
+    name          text
+);
+
+COMMENT ON TABLE workflow.task_grants IS 'tasks that roles may claim and answer by wf_grant_worker, without any other right';
+COMMENT ON COLUMN workflow.task_grants.grantor IS 'the role (workflow.owners) that granted it; the grant counts for the definitions that this role may manage now';
+COMMENT ON COLUMN workflow.task_grants.definition_id IS 'the definition whose tasks they are; NULL: of each that the grantor may manage';
+COMMENT ON COLUMN workflow.task_grants.name IS 'name of the tasks; NULL: of any name';
+
+-- May a role work on this task? Four probes: with and without definition and name.
+CREATE UNIQUE INDEX task_grants_definition_id_name_idx ON workflow.task_grants (definition_id, name, role, grantor) NULLS NOT DISTINCT;
+-- A claim: which tasks may this role have?
+CREATE INDEX task_grants_role_idx ON workflow.task_grants (role);
+
+CREATE TABLE workflow.tasks (
+    id             uuid        CONSTRAINT tasks_pkey PRIMARY KEY,
+    instance_id    uuid        NOT NULL,
+    created_at     timestamptz NOT NULL,
+    activity_id    text        NOT NULL,
+    name           text        NOT NULL,
+    correlation_id text,
+    payload        jsonb,
+    status         text        NOT NULL,
+    completed_at   timestamptz,
+    result         jsonb,
+    token          uuid,
+    deadline       timestamptz,
+    form           jsonb,
+    assignee       text,
+    candidates     jsonb,
+    completed_by   integer,
+    completed_actor text
+) WITH (fillfactor = 80);
+
+COMMENT ON TABLE workflow.tasks IS 'work for people and programs outside; a task''s id is its bookmark''s id';
+
+COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled';
+COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a worker completed or gave up: the token with which it did';
+COMMENT ON COLUMN workflow.tasks.deadline IS 'until when people are to do it; nothing happens then';
+COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';
+COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up: who was to do it; of an open one the bookmark says so';
+COMMENT ON COLUMN workflow.tasks.candidates IS 'the same: who might do it';
+COMMENT ON COLUMN workflow.tasks.completed_by IS 'of a task that was completed or given up: id in workflow.owners of the role that did it; NULL: the engine, or a version before 0.3.0';
+COMMENT ON COLUMN workflow.tasks.completed_actor IS 'the same: the actor';
+
+-- Not by status or completed_at: no index covers what a completion changes, so that it is HOT.
+CREATE INDEX tasks_instance_id_idx ON workflow.tasks (instance_id);
+
+-- How many tasks of a name workers may hold, and begin in a period: one row without a key and one with a key for each
+-- owner and name. It counts the tasks of the owner's definitions. A claim shares the lock of the owner and
+-- the name until its transaction ends, and a change waits for it: so a limit counts every lease.
+CREATE TABLE workflow.limits (
+    id          integer GENERATED ALWAYS AS IDENTITY CONSTRAINT limits_pkey PRIMARY KEY,
+    owner       integer NOT NULL,
+    name        text    NOT NULL,
+    key         text,
+    concurrency integer,
+    rate        integer,
+    per         bigint  NOT NULL
+);
+
+COMMENT ON TABLE workflow.limits IS 'limits of tasks by name, and by a member of their payload';
+COMMENT ON COLUMN workflow.limits.key IS 'the member of the payload, each value of which has the limit for itself; NULL: all tasks of the name together';
+COMMENT ON COLUMN workflow.limits.concurrency IS 'leases at the same time';
+COMMENT ON COLUMN workflow.limits.rate IS 'claims in each period; NULL like concurrency: a limit that was removed while tasks were locked that still have its lane';
+COMMENT ON COLUMN workflow.limits.per IS 'the period, in microseconds';
+
+-- A claim: which limits have tasks of this name?
+CREATE UNIQUE INDEX limits_name_owner_idx ON workflow.limits (name, owner, (key IS NULL));
+
+-- What a claim takes, one row for each run that a limit permits. A row says who took it, not whether it is free: that
+-- follows from the lease, however it ends, and from the time. Rows are made when they are needed first.
+CREATE TABLE workflow.slots (
+    id       uuid        CONSTRAINT slots_pkey PRIMARY KEY,
+    limit_id integer     NOT NULL,
+    place    text        COLLATE "C" NOT NULL,
+    n        integer     NOT NULL,
+    taken_at timestamptz,
+    task     uuid,
+    token    uuid
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE workflow.slots IS 'the runs that limits permit, and who took them';
+COMMENT ON COLUMN workflow.slots.n IS 'number in its place; beyond the limit: it was taken before the limit was lowered';
+COMMENT ON COLUMN workflow.slots.place IS 'begins with c for leases at the same time, with r for claims in a period; then the value of the key';
+COMMENT ON COLUMN workflow.slots.taken_at IS 'of a claim in a period: when it was taken last; it is free when the period has passed';
+COMMENT ON COLUMN workflow.slots.task IS 'of a lease: the task that holds it';
+COMMENT ON COLUMN workflow.slots.token IS 'the token of that lease; the slot is free when the lease does not run';
+
+-- Which slots has a place?
+CREATE UNIQUE INDEX slots_limit_id_place_n_idx ON workflow.slots (limit_id, place, n);
+-- Which slot of a period is free first? The column is NULL in the others, so that taking them is HOT.
+CREATE INDEX slots_taken_at_idx ON workflow.slots (limit_id, place, taken_at) WHERE taken_at IS NOT NULL;
+SELECT pg_catalog.pg_extension_config_dump('workflow.accepted_owners', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.task_grants', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.tasks', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.limits', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.limits_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.slots', '');

@@ -1,0 +1,303 @@
+-- Rules that foreign keys would enforce, and more. No rows: all is well. The body is text, so that it is parsed under the
+-- search path that the function sets, not under the installer's.
+CREATE FUNCTION workflow._check()
+RETURNS TABLE (problem text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'bookmark without instance', b.id::text
+    FROM workflow.bookmarks b
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = b.instance_id)
+    UNION ALL
+    SELECT 'bookmark of an ended instance', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+    WHERE i.sub_status IN ('Finished', 'Cancelled')
+    UNION ALL
+    SELECT 'bookmark with another correlation id than its instance', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+    WHERE b.correlation_id IS DISTINCT FROM i.correlation_id
+    UNION ALL
+    SELECT 'instance that waits for nothing', i.id::text
+    FROM workflow.instances i
+    WHERE i.sub_status = 'Suspended' AND i.incident_count = 0
+      AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id)
+    UNION ALL
+    SELECT 'instance that was left executing', i.id::text
+    FROM workflow.instances i
+    WHERE i.sub_status = 'Executing'
+    UNION ALL
+    SELECT 'pending instance without a bookmark to start it', i.id::text
+    FROM workflow.instances i
+    WHERE i.sub_status = 'Pending' AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id)
+    UNION ALL
+    SELECT 'record to compensate without instance', c.instance_id::text
+    FROM workflow.compensations c
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = c.instance_id)
+    UNION ALL
+    SELECT 'record to compensate of an ended instance', c.instance_id::text
+    FROM workflow.compensations c JOIN workflow.instances i ON i.id = c.instance_id
+    WHERE i.sub_status IN ('Finished', 'Cancelled')
+    UNION ALL
+    SELECT 'incident without instance', c.id::text
+    FROM workflow.incidents c
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = c.instance_id)
+    UNION ALL
+    SELECT 'unknown status', i.id::text
+    FROM workflow.instances i
+    WHERE i.sub_status NOT IN ('Pending', 'Executing', 'Suspended', 'Finished', 'Faulted', 'Cancelled')
+    UNION ALL
+    SELECT 'unknown task status', t.id::text
+    FROM workflow.tasks t
+    WHERE t.status NOT IN ('Open', 'Completed', 'Failed', 'Cancelled')
+    UNION ALL
+    SELECT 'hash of a wrong length', b.id::text
+    FROM workflow.bookmarks b
+    WHERE octet_length(b.hash) <> 32
+    UNION ALL
+    SELECT 'bookmark without hash that a stimulus is to meet', b.id::text
+    FROM workflow.bookmarks b
+    WHERE (b.hash IS NULL OR b.hash_key IS NULL)
+      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.StartTimeout', 'Workflow.RunTimeout', 'Workflow.Lease', 'Workflow.Answer', 'Workflow.Compensation', 'Workflow.Limit')
+    UNION ALL
+    SELECT 'last lease of a task without the bookmark of its end', b.id::text
+    FROM workflow.bookmarks b
+    WHERE COALESCE(b.due_when_paused, b.available_at) = 'infinity' AND b.name = 'Elsa.RunTask'
+      AND NOT EXISTS (SELECT FROM workflow.bookmarks e WHERE e.instance_id = b.instance_id AND e.name = 'Workflow.Lease'
+                        AND e.activity_instance_id = b.activity_instance_id)
+    UNION ALL
+    SELECT 'end of a lease without its task', e.id::text
+    FROM workflow.bookmarks e
+    WHERE e.name = 'Workflow.Lease'
+      AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = e.instance_id AND COALESCE(b.due_when_paused, b.available_at) = 'infinity'
+                        AND b.activity_instance_id = e.activity_instance_id)
+    UNION ALL
+    SELECT 'kept answer of a task that is not answered', b.id::text
+    FROM workflow.bookmarks b
+    WHERE b.name = 'Workflow.Answer'
+      AND NOT EXISTS (SELECT FROM workflow.tasks t WHERE t.id::text = b.payload ->> 'Task' AND t.instance_id = b.instance_id
+                        AND t.status IN ('Completed', 'Failed'))
+    UNION ALL
+    SELECT 'task is assigned to an unknown role', b.id::text
+    FROM workflow.bookmarks b
+    WHERE EXISTS (SELECT FROM (SELECT b.assignee UNION ALL
+                               SELECT c #>> '{}' FROM jsonb_path_query(b.candidates, 'lax $[*]') AS c) AS e (entry)
+                  WHERE e.entry LIKE 'role:%' AND NOT EXISTS (SELECT FROM workflow.owners o WHERE 'role:' || o.id = e.entry))
+    UNION ALL
+    SELECT 'status and sub-status disagree', i.id::text
+    FROM workflow.instances i
+    WHERE (i.status = 'Running') <> (i.sub_status IN ('Pending', 'Executing', 'Suspended'))
+    UNION ALL
+    SELECT 'finished_at and sub-status disagree', i.id::text
+    FROM workflow.instances i
+    WHERE CASE WHEN i.sub_status = 'Faulted' THEN i.finished_at IS NOT NULL AND EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id)
+               ELSE (i.finished_at IS NOT NULL) <> (i.sub_status IN ('Finished', 'Cancelled')) END
+    UNION ALL
+    SELECT 'ended instance holds an activation key', i.id::text
+    FROM workflow.instances i
+    WHERE i.activation_key IS NOT NULL AND i.status = 'Finished'
+    UNION ALL
+    SELECT 'instance without definition', i.id::text
+    FROM workflow.instances i
+    WHERE NOT EXISTS (SELECT FROM workflow.definitions d WHERE d.id = i.definition_version_id)
+    UNION ALL
+    SELECT 'definition version uses a version that does not exist', d.id::text
+    FROM workflow.definitions d CROSS JOIN LATERAL jsonb_to_recordset(d.links) AS l (uses uuid)
+    WHERE NOT EXISTS (SELECT FROM workflow.definitions u WHERE u.id = l.uses)
+    UNION ALL
+    SELECT 'instance without journal', i.id::text
+    FROM workflow.instances i
+    WHERE i.sub_status <> 'Pending' AND NOT EXISTS (SELECT FROM workflow.execution_log l WHERE l.instance_id = i.id)
+      -- options.journal may say that there is none. Names of members count in any letter case.
+      AND NOT EXISTS (SELECT FROM workflow.definitions d
+                      WHERE d.id = i.definition_version_id AND lower(d.document::text)::jsonb #> '{options,journal}' IS NOT NULL)
+    UNION ALL
+    SELECT 'open task without bookmark', t.id::text
+    FROM workflow.tasks t
+    WHERE t.status = 'Open' AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.id = t.id)
+    UNION ALL
+    SELECT 'bookmark whose task is closed', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id = b.id
+    WHERE t.status <> 'Open'
+    UNION ALL
+    SELECT 'slot without limit', s.id::text
+    FROM workflow.slots s
+    WHERE NOT EXISTS (SELECT FROM workflow.limits l WHERE l.id = s.limit_id)
+    UNION ALL
+    SELECT 'more slots of a period than the limit permits', s.id::text
+    FROM workflow.slots s JOIN workflow.limits l ON l.id = s.limit_id
+    WHERE substr(s.place, 1, 1) = 'r' AND s.n > COALESCE(l.rate, 0) AND s.taken_at < now() - l.per * INTERVAL '1 microsecond'
+    UNION ALL
+    SELECT 'lease without a slot of its limit', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id = b.id
+         JOIN workflow.instances i ON i.id = b.instance_id
+         JOIN workflow.definitions d ON d.id = i.definition_version_id
+         JOIN workflow.limits l ON l.owner = d.owner AND l.name = t.name
+    WHERE b.token IS NOT NULL AND b.lease_until IS NOT NULL AND l.concurrency IS NOT NULL
+      AND (l.key IS NULL OR t.payload ->> l.key IS NOT NULL)
+      AND (SELECT count(*) FROM workflow.slots s WHERE s.limit_id = l.id AND s.task = b.id AND s.token = b.token) <> 1
+    UNION ALL
+    SELECT 'owner of a limit is unknown', l.id::text
+    FROM workflow.limits l
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = l.owner)
+    UNION ALL
+    SELECT 'lane of a task whose name has no limit', b.id::text
+    FROM workflow.bookmarks b
+    WHERE b.lane IS NOT NULL AND b.name <> 'Workflow.Limit'
+      AND NOT EXISTS (SELECT FROM workflow.limits l WHERE l.name = b.payload ->> 'TaskName')
+    UNION ALL
+    SELECT 'lane and available_at of a task disagree', b.id::text
+    FROM workflow.bookmarks b
+    WHERE CASE WHEN b.lane IS NULL THEN b.available_at = '-infinity' ELSE b.available_at IS NULL END
+    UNION ALL
+    SELECT 'trigger of a version that is not published', t.id::text
+    FROM workflow.triggers t
+    WHERE t.schedule_name IS NULL
+      AND NOT EXISTS (SELECT FROM workflow.definitions d WHERE d.id = t.definition_version_id AND d.is_published)
+    UNION ALL
+    SELECT 'trigger is due without a schedule', t.id::text
+    FROM workflow.triggers t
+    WHERE t.schedule IS NULL AND (t.next_fire_at IS NOT NULL OR t.scheduled_at IS NOT NULL)
+    UNION ALL
+    SELECT 'paused schedule is due', t.id::text
+    FROM workflow.triggers t
+    WHERE t.next_fire_at IS NOT NULL AND NOT t.active
+    UNION ALL
+    SELECT 'trigger has a scheduled instant and is never due', t.id::text
+    FROM workflow.triggers t
+    WHERE t.scheduled_at IS NOT NULL AND t.next_fire_at IS NULL
+    UNION ALL
+    SELECT 'fires wait without the overlap policy "queue"', t.id::text
+    FROM workflow.triggers t
+    WHERE t.queued <> 0 AND (t.schedule ->> 'overlap' IS DISTINCT FROM 'queue' OR t.queued < 0)
+    UNION ALL
+    SELECT 'fires wait without a running instance or a due time', t.id::text
+    FROM workflow.triggers t
+    WHERE t.queued > 0 AND t.active AND t.next_fire_at IS NULL
+      AND NOT EXISTS (SELECT FROM workflow.instances i WHERE i.schedule_id = t.id AND i.status = 'Running')
+    UNION ALL
+    SELECT 'owner of a schedule is unknown', t.id::text
+    FROM workflow.triggers t
+    WHERE t.owner IS NOT NULL AND NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = t.owner)
+    UNION ALL
+    SELECT 'waits for a child workflow that will not report', b.id::text
+    FROM workflow.bookmarks b
+    WHERE b.activity_type IN ('Elsa.ExecuteWorkflow', 'Elsa.DispatchWorkflow', 'Elsa.BulkDispatchWorkflows')
+      AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.RunTimeout')
+      AND NOT EXISTS (SELECT FROM workflow.instances c
+                      WHERE c.parent_instance_id = b.instance_id AND c.parent_bookmark_id = b.id AND c.status = 'Running')
+      AND NOT EXISTS (SELECT FROM workflow.bookmark_queue q WHERE q.bookmark_id = b.id)
+    UNION ALL
+    SELECT 'deferred stimulus outlived its transaction', q.id::text
+    FROM workflow.bookmark_queue q
+    WHERE q.deferred_for IS NOT NULL
+    UNION ALL
+    SELECT 'paused instance without its pause', i.id::text
+    FROM workflow.instances i
+    WHERE i.paused_at IS NOT NULL AND NOT EXISTS (SELECT FROM workflow.pauses p WHERE p.instance_id = i.id AND p.paused_at = i.paused_at)
+    UNION ALL
+    SELECT 'pause of an instance that is not paused', p.instance_id::text
+    FROM workflow.pauses p
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = p.instance_id AND i.paused_at IS NOT NULL AND i.finished_at IS NULL)
+    UNION ALL
+    SELECT 'role of a pause is unknown', p.instance_id::text
+    FROM workflow.pauses p
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = p.paused_by)
+    UNION ALL
+    SELECT 'bookmark stands still in an instance that is not paused', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+    WHERE b.paused_at IS NOT NULL AND i.paused_at IS NULL
+    UNION ALL
+    SELECT 'task of a paused instance can be claimed', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+    WHERE i.paused_at IS NOT NULL AND b.name = 'Elsa.RunTask' AND (b.paused_at IS NULL OR b.available_at IS DISTINCT FROM 'infinity')
+    UNION ALL
+    SELECT 'role of a save is unknown', d.id::text
+    FROM workflow.definitions d
+    WHERE d.saved_by IS NOT NULL AND NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = d.saved_by)
+    UNION ALL
+    SELECT 'published version is a draft', d.id::text
+    FROM workflow.definitions d
+    WHERE d.is_published AND (d.is_draft OR d.numbering IS NULL)
+    UNION ALL
+    SELECT 'version belongs to another role than its id', d.id::text
+    FROM workflow.definitions d
+    WHERE d.definition_id NOT IN ('Workflow.ScheduledCommand', 'Workflow.MigrateInstances')
+      AND NOT EXISTS (SELECT FROM workflow.definition_ids n WHERE n.definition_id = d.definition_id AND n.owner = d.owner)
+    UNION ALL
+    SELECT 'owner of a definition id is unknown', n.definition_id
+    FROM workflow.definition_ids n
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = n.owner)
+    UNION ALL
+    SELECT 'owner of a path is unknown', p.segment
+    FROM workflow.paths p
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = p.owner)
+    UNION ALL
+    SELECT 'role of a task grant is unknown', g.id::text
+    FROM workflow.task_grants g
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.role) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.grantor)
+    UNION ALL
+    SELECT 'worker or owner of accepted tasks is unknown', a.worker::text || ' ' || a.owner
+    FROM workflow.accepted_owners a
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = a.worker) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = a.owner)
+    UNION ALL
+    SELECT 'tasks that a worker is granted and does not accept', format('worker %s, owner %s', g.worker::regrole, g.owner::regrole)
+    FROM (SELECT DISTINCT workflow._role_of(w.role_oid, w.name) AS worker, workflow._role_of(o.role_oid, o.name) AS owner
+          FROM workflow.task_grants t LEFT JOIN workflow.definition_ids n ON n.definition_id = t.definition_id
+               JOIN workflow.owners w ON w.id = t.role JOIN workflow.owners o ON o.id = COALESCE(n.owner, t.grantor)) g
+    WHERE NOT workflow._accepts_tasks(g.worker, g.owner)
+    UNION ALL
+    SELECT 'owner is unknown', i.id::text
+    FROM workflow.instances i
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = i.owner);
+$$;
+
+COMMENT ON FUNCTION workflow._check() IS 'rows that break a rule, for wf_check';
+
+CREATE FUNCTION wf_check()
+RETURNS TABLE (problem text, detail text)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT c.problem, c.detail FROM workflow._check() c
+    UNION ALL
+    SELECT r.problem, r.detail FROM workflow._check_rights() r;
+END;
+
+COMMENT ON FUNCTION wf_check() IS 'rows that break a rule, and rights that roles other than the owner should not have; no rows: all is well';
+
+CREATE VIEW workflow.workers WITH (security_barrier) AS
+SELECT d.datname AS database, w.worker, w.pid, r.rolname AS role, w.state, w.fired, w.failed,
+       pg_catalog.to_timestamp(w.oldest_due) AS oldest_due,
+       pg_catalog.to_timestamp(w.next_due) AS next_due,
+       pg_catalog.make_interval(secs => w.p50) AS lateness_p50,
+       pg_catalog.make_interval(secs => w.p99) AS lateness_p99,
+       pg_catalog.to_timestamp(w.since) AS since
+FROM pg_catalog.jsonb_to_recordset(workflow._worker_status()) AS w (worker text, database oid, pid integer, role oid, state text,
+         fired bigint, failed bigint, oldest_due double precision, next_due double precision, p50 double precision, p99 double precision,
+         since double precision)
+LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) w.database
+LEFT JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) w.role
+WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() OR pg_catalog.pg_has_role('pg_monitor', 'USAGE');
+
+COMMENT ON VIEW workflow.workers IS 'what the workers do: of this database, and for pg_monitor of all';
+COMMENT ON COLUMN workflow.workers.fired IS 'fires since the server started (scheduler), or by this process (executor)';
+COMMENT ON COLUMN workflow.workers.oldest_due IS 'since when something is due that no worker fires yet';
+COMMENT ON COLUMN workflow.workers.lateness_p99 IS '99th percentile of how late fires began, to about a fifth';
+
+-- Not for PUBLIC: a role without the privilege gets an error, not a zero that looks like health.
+CREATE VIEW workflow.health WITH (security_barrier) AS
+SELECT i.count AS open_incidents, i.latest AS latest_incident, l.count AS dead_letters, l.latest AS latest_dead_letter,
+       s.count AS failed_schedules, d.oldest AS oldest_due
+FROM (SELECT pg_catalog.count(*) AS count, pg_catalog.max(n.created_at) AS latest
+      FROM workflow.incidents n WHERE n.resolved_at IS NULL) i
+CROSS JOIN (SELECT pg_catalog.count(*) AS count, pg_catalog.max(q.dead_at) AS latest
+            FROM workflow.dead_letters q WHERE q.replayed_at IS NULL) l
+CROSS JOIN (SELECT pg_catalog.count(*) AS count
+            FROM workflow.triggers t LEFT JOIN workflow.instances r ON r.id OPERATOR(pg_catalog.=) t.last_instance_id
+            WHERE t.schedule IS NOT NULL AND (t.attempts OPERATOR(pg_catalog.>) 0 OR r.sub_status OPERATOR(pg_catalog.=) 'Faulted')) s
+CROSS JOIN (SELECT LEAST((SELECT pg_catalog.min(b.due_at) FROM workflow.bookmarks b),
+                         (SELECT pg_catalog.min(t.next_fire_at) FROM workflow.triggers t)) AS due) f
+CROSS JOIN LATERAL (SELECT CASE WHEN f.due OPERATOR(pg_catalog.<=) pg_catalog.now() THEN f.due END AS oldest) d;
+
+COMMENT ON VIEW workflow.health IS 'what waits for an administrator, counted over all owners; for pg_monitor';
+COMMENT ON COLUMN workflow.health.dead_letters IS 'dead letters that are not replayed';
+COMMENT ON COLUMN workflow.health.failed_schedules IS 'schedules whose last run failed or whose last fire did';
+COMMENT ON COLUMN workflow.health.oldest_due IS 'since when something is due that no worker has fired; NULL if nothing is';

@@ -1,0 +1,124 @@
+CREATE FUNCTION workflow._person(task uuid, entry text)
+RETURNS text LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_person';
+
+COMMENT ON FUNCTION workflow._person(uuid, text) IS 'an assignee or candidate of a task as users write it: a role by its present name; NULL for a role that may not know it';
+
+CREATE FUNCTION workflow._people(task uuid, entries jsonb)
+RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_people';
+
+COMMENT ON FUNCTION workflow._people(uuid, jsonb) IS 'the same for a list';
+
+CREATE FUNCTION workflow._is_excluded(task uuid, version uuid)
+RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_is_excluded';
+
+COMMENT ON FUNCTION workflow._is_excluded(uuid, uuid) IS 'whether an open task of an instance of a version excludes the caller, for the views';
+
+-- What the views of open tasks have in common. No role but the owner may read it, so it needs no security barrier. Without one,
+-- each view that reads it is planned with an order of its own.
+CREATE VIEW workflow._open_tasks AS
+SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
+       b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at,
+       COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt,
+       CASE WHEN COALESCE(b.due_when_paused, b.available_at) OPERATOR(pg_catalog.<>) '-infinity' THEN COALESCE(b.due_when_paused, b.available_at) END AS available_at, b.lease_until, b.worker, b.progress,
+       b.last_error,
+       workflow._person(b.id, b.assignee) AS assignee, workflow._people(b.id, b.candidates) AS candidates,
+       t.deadline, t.form, b.result_schema, i.paused_at,
+       (SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name)
+        FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
+        WHERE d.id OPERATOR(pg_catalog.=) i.definition_version_id) AS definition_owner,
+       workflow._is_excluded(b.id, i.definition_version_id) AS excluded,
+       b.available_at AS stored_available_at
+FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
+     JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
+WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
+  AND (i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+       OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
+       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m));
+
+COMMENT ON VIEW workflow._open_tasks IS 'for the views of open tasks';
+
+-- PostgreSQL plans a security barrier without knowing in which order its rows are wanted. So each order that an index has is a
+-- view of its own, and a query that sets no order reads as many rows as it returns. Ids are in the order of time.
+CREATE VIEW workflow.open_tasks WITH (security_barrier) AS
+SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
+       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
+FROM workflow._open_tasks ORDER BY task_id;
+
+-- The order of bookmarks_inbox_idx, which has it for each name.
+CREATE VIEW workflow.open_tasks_by_priority WITH (security_barrier) AS
+SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
+       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
+FROM workflow._open_tasks ORDER BY stored_available_at NULLS FIRST, priority DESC, created_at;
+
+COMMENT ON VIEW workflow.open_tasks IS 'tasks that are not completed yet';
+COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, the present one included';
+COMMENT ON COLUMN workflow.open_tasks.available_at IS 'NULL if a worker can claim it now, else the earliest instant; infinity: a worker makes the last attempt';
+COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a worker holds it';
+COMMENT ON COLUMN workflow.open_tasks.paused_at IS 'since when its instance is paused: no worker can claim it, and available_at and lease_until stand still';
+COMMENT ON COLUMN workflow.open_tasks.assignee IS 'who is to do it: role: and the name of a role, or a name that the application knows';
+COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same form';
+COMMENT ON COLUMN workflow.open_tasks.deadline IS 'until when people are to do it; nothing happens then';
+COMMENT ON COLUMN workflow.open_tasks.form IS 'JSON Schema of a form for the answer';
+COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the answer must match';
+COMMENT ON COLUMN workflow.open_tasks.definition_owner IS 'whose workflow it is: the owner of the definition';
+COMMENT ON COLUMN workflow.open_tasks.excluded IS 'whether "not" of the task excludes the caller';
+
+COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, those first that no worker has claimed, by priority and age';
+
+CREATE VIEW workflow.task_limits WITH (security_barrier) AS
+SELECT l.name, l.key, l.concurrency, l.rate, CASE WHEN l.rate IS NOT NULL THEN pg_catalog.make_interval(secs => l.per OPERATOR(pg_catalog./) 1000000.0::double precision) END AS per,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
+FROM workflow.limits l JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) l.owner
+WHERE (l.concurrency IS NOT NULL OR l.rate IS NOT NULL)
+  AND l.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
+
+COMMENT ON VIEW workflow.task_limits IS 'limits that wf_limit_tasks set';
+COMMENT ON COLUMN workflow.task_limits.key IS 'member of the payload, each value of which has the limit for itself';
+COMMENT ON COLUMN workflow.task_limits.owner IS 'the role whose definitions it counts';
+
+CREATE FUNCTION workflow._accepts_tasks(worker oid, owner oid)
+RETURNS boolean LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_accepts_tasks';
+
+COMMENT ON FUNCTION workflow._accepts_tasks(oid, oid) IS 'whether a role accepts tasks of definitions of an owner, for workflow.worker_grants';
+
+CREATE VIEW workflow.accepted_owner_list WITH (security_barrier) AS
+SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS worker,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, a.for_members
+FROM workflow.accepted_owners a
+JOIN workflow.owners w ON w.id OPERATOR(pg_catalog.=) a.worker
+JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) a.owner
+WHERE a.worker OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR a.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
+
+COMMENT ON VIEW workflow.accepted_owner_list IS 'what wf_accept_tasks accepted, as far as it concerns the current role: which worker accepts tasks of which owner';
+COMMENT ON COLUMN workflow.accepted_owner_list.for_members IS 'whether it counts for the members of the worker, too: a superuser accepted';
+
+CREATE VIEW workflow.worker_grants WITH (security_barrier) AS
+SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS role, g.definition_id, g.name,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(a.role_oid, a.name))::text, a.name) AS grantor,
+       workflow._role_of(a.role_oid, a.name) IS NOT NULL
+       AND (g.definition_id IS NULL
+            OR EXISTS (SELECT FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
+                       WHERE d.definition_id OPERATOR(pg_catalog.=) g.definition_id AND d.is_latest
+                         AND CASE WHEN workflow._role_of(o.role_oid, o.name) IS NULL
+                                  THEN (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) workflow._role_of(a.role_oid, a.name))
+                                  ELSE pg_catalog.pg_has_role(workflow._role_of(a.role_oid, a.name), workflow._role_of(o.role_oid, o.name), 'USAGE') END)) AS in_force,
+       COALESCE(workflow._accepts_tasks(
+           workflow._role_of(w.role_oid, w.name),
+           CASE WHEN g.definition_id IS NULL THEN workflow._role_of(a.role_oid, a.name)
+                ELSE (SELECT workflow._role_of(o.role_oid, o.name) FROM workflow.definition_ids n JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) n.owner
+                      WHERE n.definition_id OPERATOR(pg_catalog.=) g.definition_id) END), false) AS accepted
+FROM workflow.task_grants g
+JOIN workflow.owners w ON w.id OPERATOR(pg_catalog.=) g.role
+JOIN workflow.owners a ON a.id OPERATOR(pg_catalog.=) g.grantor
+WHERE g.role OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR g.grantor OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR g.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.definitions d
+                                                        WHERE d.is_latest AND d.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))))
+   OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
+
+COMMENT ON VIEW workflow.worker_grants IS 'grants of wf_grant_worker that concern the current role: which role may work on which tasks';
+COMMENT ON COLUMN workflow.worker_grants.definition_id IS 'NULL: of each definition that the grantor may manage';
+COMMENT ON COLUMN workflow.worker_grants.name IS 'NULL: tasks of any name';
+COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it counts: the grantor exists, and may manage the definition if there is one';
+COMMENT ON COLUMN workflow.worker_grants.accepted IS 'whether the role accepts tasks of the owner of the definition, or without a definition of the grantor; if not, only wf_claim_task claims them';

@@ -39,6 +39,13 @@ pub fn name(role: Oid) -> Option<String> {
     }
 }
 
+/// Whether a role exists.
+pub fn exists(role: Oid) -> bool {
+    let (cache, null) = (pg_sys::SysCacheIdentifier::AUTHOID as i32, pg_sys::Datum::null());
+    // SAFETY: looks in the catalog for an oid.
+    unsafe { pg_sys::SearchSysCacheExists(cache, role.into(), null, null, null) }
+}
+
 /// The rights of the extension's owner, in force until they are given back.
 pub struct OwnerRights {
     user: Oid,

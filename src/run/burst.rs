@@ -1,7 +1,8 @@
 //! Running one burst, and saving all that it leaves behind.
 
 use uuid::Uuid;
-use workflow_engine::execution::Delta;
+use workflow_engine::child::NewChild;
+use workflow_engine::execution::{Delta, Published};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal::{Act, ActKind, EventKind};
 use workflow_engine::{Bookmark, Error, Host, Limits, Program};
@@ -217,8 +218,24 @@ fn collect_work(
         session.follow_ups.extend(deferred.into_iter().map(|item| FollowUp::Item(Box::new(item))));
     }
     children::note_end(session, row)?;
-    let publisher = Publisher { instance: instance.id, owner: row.owner.clone(), starter: row.starter.clone() };
-    let new = delta.children.into_iter();
+    if !delta.children.is_empty() || !delta.stimuli.is_empty() {
+        collect_published(session, row, compiled, delta.children, delta.stimuli);
+    }
+    let all_new = row.instance.state.bookmarks() as usize == delta.created.len();
+    row.open = all_new.then_some(delta.created);
+    Ok(())
+}
+
+/// Collects the children and the stimuli that the burst has published.
+fn collect_published(
+    session: &mut Session,
+    row: &InstanceRow,
+    compiled: &Compiled,
+    children: Vec<NewChild>,
+    stimuli: Vec<Published>,
+) {
+    let publisher = Publisher { instance: row.instance.id, owner: row.owner.clone(), starter: row.starter.clone() };
+    let new = children.into_iter();
     session.follow_ups.extend(new.map(|child| FollowUp::Child(Box::new(child), publisher.clone())));
     // A `definer` publishes with the rights of the owner of the definition, as if its SQL had called wf_publish_event:
     // a role that starts it lends it no rights. What the event starts has the starter of this instance all the same.
@@ -228,14 +245,11 @@ fn collect_work(
     };
     // An event that an instance sends to itself comes from its definition: the starter needs no right to resume it.
     let to_itself = Publisher { owner: compiled.row.owner.clone(), ..publisher.clone() };
-    let stimuli = delta.stimuli.into_iter().map(|stimulus| {
+    let stimuli = stimuli.into_iter().map(|stimulus| {
         let publisher = if stimulus.local { &to_itself } else { &publisher };
         FollowUp::Published(Box::new(stimulus), publisher.clone())
     });
     session.follow_ups.extend(stimuli);
-    let all_new = row.instance.state.bookmarks() as usize == delta.created.len();
-    row.open = all_new.then_some(delta.created);
-    Ok(())
 }
 
 /// Whether an act needs an actor where the definition requires one. A start has been asked for it. An event is sent to

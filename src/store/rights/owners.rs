@@ -26,7 +26,7 @@ impl Owner {
     /// cluster, from whose dump the row was restored, is identified by its name, unless the name is ambiguous.
     pub fn role(&self) -> Option<Oid> {
         match self.oid {
-            Some(oid) => role::name(oid).is_some().then_some(oid),
+            Some(oid) => role::exists(oid).then_some(oid),
             None => by_name(&self.name),
         }
     }

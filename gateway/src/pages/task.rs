@@ -67,6 +67,11 @@ impl Task {
         self.calls.iter().any(|permitted| permitted == call)
     }
 
+    /// Whether the visitor answers in place of the people whom it is for, and says why.
+    fn is_overridden(&self) -> bool {
+        !self.permits("wf_complete_task") && self.permits("wf_override_task")
+    }
+
     fn form(&self, as_json: bool) -> Form {
         Form::new(self.schema.as_ref().filter(|_| !as_json), self.of_answer.as_ref())
     }
@@ -170,7 +175,7 @@ async fn page(
     let typed = view.typed.unwrap_or(&nothing);
     let response = html(&Page {
         frame: Frame::new(app, visitor, "/inbox", task.open.name.as_str()).await?,
-        complete_sql: change::complete(task, answer).shown(),
+        complete_sql: change::answer(task, typed, answer).shown(),
         take_sql: change::take(task, role).shown(),
         give_back_sql: change::give_back(task).shown(),
         fail_sql: change::fail(task, typed, role).shown(),
@@ -216,7 +221,7 @@ async fn change(
             if form.has_problems() {
                 Ok(None)
             } else {
-                change::completed(&app, &visitor, &task, answer).await.map(Some)
+                change::completed(&app, &visitor, &task, &typed, answer).await.map(Some)
             }
         }
         TAKE => change::taken(&app, &visitor, &task).await.map(Some),

@@ -390,7 +390,7 @@ fn a_task_is_offered_to_those_who_may_answer_it() {
     assert!(page.contains("Travel of clerks") && buttons(&page) == ["complete", "take", "fail"], "{page}");
     let page = ben.page(&address);
     assert!(page.contains("it excludes you") && buttons(&page).is_empty(), "{page}");
-    let refused = ben.post(&address, &[("do", "complete"), ("as", "json"), ("answer", "1")]);
+    let refused = ben.post(&address, &[("do", "complete"), ("as", "json"), ("result", "1")]);
     assert!(refused.status == 403 && refused.text.contains("excludes"), "{refused:?}");
 
     // A role that may read the workflow sees the task, and may not answer it.
@@ -403,4 +403,29 @@ fn a_task_is_offered_to_those_who_may_answer_it() {
     let page = ben.page(&format!("/inbox/{pack}"));
     assert!(page.contains("ben may see this task, and not answer it.") && buttons(&page).is_empty(), "{page}");
     assert_eq!(buttons(&ada.page(&format!("/inbox/{pack}"))), ["complete", "take", "fail"]);
+}
+
+/// An operator who is none of the people whom a task is for says why he answers it.
+#[test]
+fn an_operator_answers_in_place_of_others_and_says_why() {
+    let world = World::new();
+    world.sql(
+        r#"SET ROLE ada; SELECT wf_define('{"definitionId": "sick", "root": {"id": "sign", "type": "RunTask", "taskName": "Sign", "candidates": ["role:ben"],
+            "form": {"type": "object", "properties": {"in-their-place": {"type": "string", "title": "Stamp"}}}}}');
+        SELECT wf_start('sick')"#,
+    );
+    let address = format!("/inbox/{}", task(&world, "Sign"));
+    let ada = Browser::ada(&world);
+    let page = ada.page(&address);
+    assert!(page.contains("Why ada answers in place of") && !page.contains("value=\"fail\""), "{page}");
+    assert!(!Browser::ben(&world).page(&address).contains("in place of"));
+    let refused = ada.post(&address, &[("do", "complete"), ("as", "json"), ("result", "true")]);
+    assert!(refused.status == 400 && refused.text.contains("a reason is required"), "{refused:?}");
+    let typed = [("as", "json"), ("result", "true"), ("in-their-place", "ben is ill")];
+    let preview = ada.post(&address, &[&[("do", "preview")], &typed[..]].concat());
+    assert!(sql(&preview.text, "SQL of “Complete”").contains(", 'ben is ill', 'true'::jsonb"), "{preview:?}");
+    let done = ada.post(&address, &[&[("do", "complete")], &typed[..]].concat());
+    assert_eq!(location(&done), "/inbox?done=completed");
+    let reason = "SELECT detail ->> 'reason' FROM workflow.audit WHERE detail ? 'reason'";
+    assert_eq!(world.value(reason).as_deref(), Some("ben is ill"));
 }

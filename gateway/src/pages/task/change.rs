@@ -7,10 +7,24 @@ use crate::pages::frame::Visitor;
 use crate::pages::statement::Statement;
 use crate::pages::typed::Typed;
 
-pub fn complete(task: &Task, answer: Option<String>) -> Statement {
+/// The field for the reason of an operator. No field of a form has this name.
+const WHY: &str = "in-their-place";
+
+fn complete(task: &Task, answer: Option<String>) -> Statement {
     Statement::new(
         "SELECT sub_status FROM @wf.wf_complete_task($1::pg_catalog.uuid, $2::pg_catalog.jsonb, on_fault => 'store')",
         vec![Some(task.open.id.to_string()), answer],
+    )
+}
+
+/// The answer of one of the people whom the task is for, or of an operator in their place.
+pub fn answer(task: &Task, typed: &Typed, answer: Option<String>) -> Statement {
+    if !task.is_overridden() {
+        return complete(task, answer);
+    }
+    Statement::new(
+        "SELECT sub_status FROM @wf.wf_override_task($1::pg_catalog.uuid, $2, $3::pg_catalog.jsonb, on_fault => 'store')",
+        vec![Some(task.open.id.to_string()), Some(typed.given(WHY).unwrap_or_default()), answer],
     )
 }
 
@@ -41,8 +55,17 @@ pub fn fail(task: &Task, typed: &Typed, role: &str) -> Statement {
     )
 }
 
-pub async fn completed(app: &Gateway, by: &Visitor, task: &Task, answer: Option<String>) -> Result<String, Failure> {
-    let rows = complete(task, answer).run(&app.database, &by.caller).await?;
+pub async fn completed(
+    app: &Gateway,
+    by: &Visitor,
+    task: &Task,
+    typed: &Typed,
+    given: Option<String>,
+) -> Result<String, Failure> {
+    if task.is_overridden() && typed.given(WHY).is_none() {
+        return Err(Failure::bad_request("a reason is required"));
+    }
+    let rows = answer(task, typed, given).run(&app.database, &by.caller).await?;
     let has_faulted = rows.first().and_then(|row| row.get::<_, Option<&str>>("sub_status")) == Some("Faulted");
     Ok(format!("/inbox?done={}", if has_faulted { "faulted" } else { "completed" }))
 }

@@ -187,10 +187,11 @@ remap_paths() {
 # cargo_gateway COMMAND OPTION...: alone, so that its crates turn on no features in those of the extension, and in a folder of its
 # own, since other flags than those of cargo-pgrx would make cargo build what both use again and again.
 GATEWAY_DIR=$REPO/target/gateway
-GATEWAY_PROGRAM=$GATEWAY_DIR/$PROFILE/workflow-gateway
+GATEWAY_PROFILE=${WORKFLOW_GATEWAY_PROFILE:-$PROFILE}
+GATEWAY_PROGRAM=$GATEWAY_DIR/$GATEWAY_PROFILE/workflow-gateway
 cargo_gateway() {
     remap_paths
-    CARGO_TARGET_DIR=$GATEWAY_DIR cargo "$1" --profile "$PROFILE" --locked -p workflow-gateway "${@:2}"
+    CARGO_TARGET_DIR=$GATEWAY_DIR cargo "$1" --profile "$GATEWAY_PROFILE" --locked -p workflow-gateway "${@:2}"
 }
 
 # add_flags VARIABLE OPTION VALUE...: to an environment variable that does not have them yet.

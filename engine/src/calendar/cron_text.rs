@@ -3,8 +3,14 @@
 //! The parser reads what Vixie cron, pg_cron, Quartz and Cronos read: five fields or six with seconds first; numbers,
 //! names, ranges (that may wrap: `FRI-MON`), steps, lists; Sunday as 0 or 7; `?` for `*`; `L`, `L-3`, `LW`, `15W`
 //! and `$` as days of the month; `5L` and `MON#2` as days of the week; names such as `@hourly`.
+//!
+//! Numbers, names, ranges and steps are read by the crate `cron`, an element of a list at a time. What it refuses, such
+//! as ranges that wrap, is read here, and so are the positions of mistakes.
 
 use std::fmt;
+use std::str::FromStr;
+
+use cron::{Schedule, TimeUnitSpec};
 
 use super::Cron;
 use super::cron_days::Days;
@@ -75,6 +81,9 @@ const DAY_OF_MONTH: CronField = CronField { name: "day of month", first: 1, last
 const MONTH: CronField = CronField { name: "month", first: 1, last: 12, names: &MONTHS };
 const DAY_OF_WEEK: CronField = CronField { name: "day of week", first: 0, last: 6, names: &WEEKDAYS };
 
+/// The fields of an expression, as the crate `cron` has them, too.
+const FIELDS: [&CronField; 6] = [&SECOND, &MINUTE, &HOUR, &DAY_OF_MONTH, &MONTH, &DAY_OF_WEEK];
+
 impl Cron {
     /// Reads five fields, six with seconds first, or a name such as `@hourly`.
     ///
@@ -127,8 +136,7 @@ impl Cron {
     /// The step.
     pub fn refuse_long_steps(text: &str) -> Result<(), CronError> {
         let pieces = split(text);
-        let fields = [&SECOND, &MINUTE, &HOUR, &DAY_OF_MONTH, &MONTH, &DAY_OF_WEEK];
-        for (field, piece) in fields.iter().skip(6_usize.saturating_sub(pieces.len())).zip(&pieces) {
+        for (field, piece) in FIELDS.iter().skip(6_usize.saturating_sub(pieces.len())).zip(&pieces) {
             each(*piece, |part| match part.split('/') {
                 Some((_, step)) => {
                     let size = field.last - field.first + 1;
@@ -271,6 +279,39 @@ fn day_of_week(part: Piece<'_>, days: &mut Days) -> Result<(), CronError> {
 /// Reads `*`, `n`, `n-m`, each with or without `/step`. `n/step` extends to the end of the field, and a range
 /// whose end lies before its beginning wraps around the end of the field.
 fn range(field: &CronField, part: Piece<'_>) -> Result<u64, CronError> {
+    by_crate(field, part.text).map_or_else(|| own_range(field, part), Ok)
+}
+
+/// The members of an element, if the crate `cron` reads it in an expression whose other fields are `*`. It counts the
+/// days of the week from 1, and knows more names than are allowed here.
+fn by_crate(field: &CronField, element: &str) -> Option<u64> {
+    let shift = u32::from(field.name == DAY_OF_WEEK.name);
+    let word = |word: &str| match word {
+        "*" | "?" => Some("*".to_owned()),
+        _ if field.names.iter().any(|name| name.eq_ignore_ascii_case(word)) => Some(word.to_owned()),
+        _ => Some(word.parse::<u8>().ok().filter(|_| !word.starts_with('+'))?.checked_add(shift as u8)?.to_string()),
+    };
+    let (base, step) = element.split_once('/').map_or((element, None), |(base, step)| (base, Some(step)));
+    let mut spelled = base.split('-').map(word).collect::<Option<Vec<_>>>()?.join("-");
+    if let Some(step) = step {
+        spelled = format!("{spelled}/{}", step.parse::<u8>().ok().filter(|_| !step.starts_with('+'))?);
+    }
+    let place = FIELDS.iter().position(|other| other.name == field.name)?;
+    let expression = [["* "; 5].concat().split_at(2 * place).0, &spelled, &" *".repeat(5 - place)].concat();
+    let read = Schedule::from_str(&expression).ok()?;
+    let members = match place {
+        0 => read.seconds().iter(),
+        1 => read.minutes().iter(),
+        2 => read.hours().iter(),
+        3 => read.days_of_month().iter(),
+        4 => read.months().iter(),
+        _ => read.days_of_week().iter(),
+    };
+    Some(members.fold(0, |set, member| set | 1 << (member - shift)))
+}
+
+/// The same, whatever the crate reads.
+fn own_range(field: &CronField, part: Piece<'_>) -> Result<u64, CronError> {
     if part.text.is_empty() {
         return Err(part.error(field, "is missing between commas"));
     }
@@ -325,4 +366,33 @@ fn number(field: &CronField, piece: Piece<'_>, first: u32, last: u32) -> Result<
     }
     let number = piece.text.parse::<u32>().ok().filter(|number| (first..=last).contains(number));
     number.ok_or_else(|| piece.error(field, format!("is not between {first} and {last}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every element of up to two values and a step, of each field.
+    #[test]
+    fn reads_what_the_crate_reads_as_the_crate_does() {
+        let mut by_both = 0;
+        for field in FIELDS {
+            let values: Vec<String> = (field.first..=field.last + 1)
+                .map(|value| value.to_string())
+                .chain(field.names.iter().map(|name| (*name).to_owned()))
+                .collect();
+            let pairs = values.iter().flat_map(|first| values.iter().map(move |last| format!("{first}-{last}")));
+            for base in values.iter().cloned().chain(pairs).chain(["*".to_owned(), "?".to_owned()]) {
+                for step in ["", "/0", "/1", "/2", "/5", "/7", "/31", "/60", "/90"] {
+                    let text = format!("{base}{step}");
+                    let own = own_range(field, Piece { text: &text, at: 0 });
+                    if let Some(read) = by_crate(field, &text) {
+                        assert_eq!(own, Ok(read), "{text} in {}", field.name);
+                        by_both += 1;
+                    }
+                }
+            }
+        }
+        assert!(by_both > 10_000, "{by_both}");
+    }
 }

@@ -14,7 +14,7 @@ pub mod json;
 pub mod schemas;
 pub mod time;
 
-#[path = "../../engine/tests/support/mod.rs"]
+#[path = "../../crates/engine/tests/support/mod.rs"]
 pub mod support;
 
 use support::{Library, World};

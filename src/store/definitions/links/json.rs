@@ -1,4 +1,4 @@
-//! Links as a column of JSON. Nothing of PostgreSQL is here, so `engine/tests/extension.rs` runs the tests.
+//! Links as a column of JSON. Nothing of PostgreSQL is here, so `crates/engine/tests/extension.rs` runs the tests.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! Error messages of PostgreSQL about parameters. Nothing of PostgreSQL is here, so `engine/tests/extension.rs` runs the
+//! Error messages of PostgreSQL about parameters. Nothing of PostgreSQL is here, so `crates/engine/tests/extension.rs` runs the
 //! tests.
 
 /// The number of the parameter that a message names (`$2`), in any language of messages.

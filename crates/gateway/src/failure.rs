@@ -180,7 +180,7 @@ mod tests {
 
     /// What the table of docs/gateway.md says of a code: `22xxx` stands for all that begin with 22.
     fn documented(code: &str) -> Option<u16> {
-        let page = include_str!("../../docs/gateway.md");
+        let page = include_str!("../../../docs/gateway.md");
         let rows = page.lines().filter_map(|line| {
             let mut cells = line.trim_matches('|').split('|').map(str::trim);
             Some((cells.next()?, cells.next()?.parse::<u16>().ok()?))

@@ -191,7 +191,7 @@ fn leave_approval() -> Value {
 }
 
 fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 /// Compares a picture of the documentation with the one drawn now; with WORKFLOW_WRITE_PICTURES set, writes it.

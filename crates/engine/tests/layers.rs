@@ -10,7 +10,7 @@ mod sources;
 
 #[test]
 fn engine() {
-    assert_layered("engine", "engine/src");
+    assert_layered("engine", "crates/engine/src");
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn extension() {
 
 #[test]
 fn gateway() {
-    assert_layered("gateway", "gateway/src");
+    assert_layered("gateway", "crates/gateway/src");
 }
 
 /// A floor of a module, and the ring of modules that it belongs to: one of its own, unless ` + ` joins it with others.

@@ -3,9 +3,9 @@
 
 use std::fs;
 
-#[path = "../../src/store/definitions/links/json.rs"]
+#[path = "../../../src/store/definitions/links/json.rs"]
 mod links_json;
-#[path = "../../src/pg/user_sql/inferred/guess/message.rs"]
+#[path = "../../../src/pg/user_sql/inferred/guess/message.rs"]
 mod parameter_message;
 mod sources;
 
@@ -16,7 +16,7 @@ fn no_unit_test_is_left_out() {
         .into_iter()
         .filter(|(file, path)| {
             let has_tests = fs::read_to_string(path).is_ok_and(|code| code.contains("#[cfg(test)]"));
-            has_tests && !here.contains(&format!("\"../../src/{file}.rs\""))
+            has_tests && !here.contains(&format!("\"../../../src/{file}.rs\""))
         })
         .map(|(file, _)| file)
         .collect::<Vec<_>>();

@@ -1,5 +1,5 @@
 -- What the scenarios find. All of it is ada's; ben may read and start the greeting, and not change it.
--- The roles are those of gateway/tests/api/support.rs, which may have made them.
+-- The roles are those of crates/gateway/tests/api/support.rs, which may have made them.
 SELECT format('CREATE ROLE %I %s', name, attributes)
   FROM (VALUES ('workflow_gateway', $$LOGIN NOINHERIT PASSWORD 'gateway'$$), ('ada', $$LOGIN PASSWORD 'lovelace'$$),
                ('ben', $$LOGIN PASSWORD 'franklin'$$), ('clerks', '')) AS wanted (name, attributes)

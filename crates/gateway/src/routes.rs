@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_table_of_rights_has_every_route() {
-        let page = include_str!("../../docs/security.md");
+        let page = include_str!("../../../docs/security.md");
         let routes = routes();
         let is_missing = |route: &&String| !page.contains(&format!("`{route}`"));
         let missing: Vec<&String> = routes.listed().iter().filter(is_missing).collect();

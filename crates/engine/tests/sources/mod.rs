@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The files of a crate but those of tests, each with its path below `sources` without the extension.
 pub fn files(sources: &str) -> Vec<(String, PathBuf)> {

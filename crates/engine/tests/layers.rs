@@ -1,4 +1,4 @@
-//! The floors of the crates, as ARCHITECTURE.md shows them: a module imports only modules of lower floors.
+//! The floors of the crates, as docs/internals/layers.md shows them: a module imports only modules of lower floors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -51,7 +51,7 @@ fn assert_layered(name: &str, sources: &str) {
 
 /// The floors in the fenced block `layers NAME`; the first line is the highest floor.
 fn floors(name: &str) -> Floors {
-    let page = fs::read_to_string(Path::new(REPOSITORY).join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let page = fs::read_to_string(Path::new(REPOSITORY).join("docs/internals/layers.md")).expect("the page of layers");
     let fence = format!("```layers {name}\n");
     let block = page.split_once(&fence).and_then(|(_, rest)| rest.split_once("```")).expect("a block of layers").0;
     let mut floors = Floors::new();

@@ -27,8 +27,8 @@ finished() { is "Finished|done" "SELECT sub_status, name FROM workflow.instances
 # kinds: what a bookmark can be named. The built-in stimuli are in a list of the engine; activities that wait have a frozen sample.
 kinds() {
     {
-        grep -vE 'Workflow\.(Cancel|Act)"' "$tree/engine/src/stimulus/built_in.rs" | grep -oE '"((Elsa|Workflow)\.[A-Za-z]+|BackgroundActivity)"'
-        sed -n 's/^"bookmarks": //p' "$tree"/engine/tests/frozen/*.json | grep -oE '"(name|TaskName)":"(Elsa|Workflow)\.[A-Za-z]+"' | sed 's/.*://'
+        grep -vE 'Workflow\.(Cancel|Act)"' "$tree/crates/engine/src/stimulus/built_in.rs" | grep -oE '"((Elsa|Workflow)\.[A-Za-z]+|BackgroundActivity)"'
+        sed -n 's/^"bookmarks": //p' "$tree"/crates/engine/tests/frozen/*.json | grep -oE '"(name|TaskName)":"(Elsa|Workflow)\.[A-Za-z]+"' | sed 's/.*://'
     } | tr -d '"' | LC_ALL=C sort -u
 }
 
@@ -43,7 +43,7 @@ dump_waiting() {
     LC_ALL=C comm -23 "$WORKFLOW_TMP/kinds" "$WORKFLOW_TMP/waits" >"$WORKFLOW_TMP/missing"
     [ ! -s "$WORKFLOW_TMP/missing" ] || fail "nothing in waiting.sql waits for: $(cat "$WORKFLOW_TMP/missing")"
     # The formats in which a state is stored.
-    sed -n 's/^const FORMAT.* u8 = \([0-9]*\);/\1/p' "$tree/engine/src/instance/codec.rs" >"$WORKFLOW_TMP/formats"
+    sed -n 's/^const FORMAT.* u8 = \([0-9]*\);/\1/p' "$tree/crates/engine/src/instance/codec.rs" >"$WORKFLOW_TMP/formats"
     query "SELECT DISTINCT get_byte(state, 0) FROM workflow.instances ORDER BY 1" waiting | diff "$WORKFLOW_TMP/formats" - ||
         fail "nothing in waiting.sql has a state of some format"
     pg_dump -f "$waiting" waiting

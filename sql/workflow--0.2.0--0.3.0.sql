@@ -520,17 +520,17 @@ CREATE INDEX task_grants_role_idx ON workflow.task_grants (role);
 SELECT pg_catalog.pg_extension_config_dump('workflow.task_grants', '');
 
 CREATE FUNCTION workflow._person(task uuid, entry text)
-RETURNS text LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_person';
+RETURNS text LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1000 AS 'MODULE_PATHNAME', 'wf_person';
 
 COMMENT ON FUNCTION workflow._person(uuid, text) IS 'an assignee or candidate of a task as users write it: a role by its present name; NULL for a role that may not know it';
 
 CREATE FUNCTION workflow._people(task uuid, entries jsonb)
-RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_people';
+RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1000 AS 'MODULE_PATHNAME', 'wf_people';
 
 COMMENT ON FUNCTION workflow._people(uuid, jsonb) IS 'the same for a list';
 
 CREATE FUNCTION workflow._is_excluded(task uuid, version uuid)
-RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_is_excluded';
+RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1000 AS 'MODULE_PATHNAME', 'wf_is_excluded';
 
 COMMENT ON FUNCTION workflow._is_excluded(uuid, uuid) IS 'whether an open task of an instance of a version excludes the caller, for the views';
 

@@ -6,6 +6,7 @@
 use pgrx::pg_sys::{InvalidOid, Oid};
 
 use crate::compiled::Compiled;
+use crate::pg::session::literal;
 use crate::pg::{PgError, role};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::instances::InstanceRow;
@@ -80,9 +81,9 @@ pub fn require(privilege: Privilege, definition: &DefinitionRow) -> Result<(), P
         return Ok(());
     }
     Err(denied(&format!("workflow definition \"{}\"", definition.definition_id)).hint(format!(
-        "Its owner can run wf_grant('{}', '{}', '{{{}}}').",
-        definition.definition_id,
-        role::name(role::current()).unwrap_or_default(),
+        "Its owner can run wf_grant({}, {}, '{{{}}}').",
+        literal(&definition.definition_id),
+        literal(&role::name(role::current()).unwrap_or_default()),
         privilege.name()
     )))
 }

@@ -8,6 +8,7 @@
 use crate::access::StartedAs;
 use crate::pg::PgError;
 use crate::pg::membership::belongs_to;
+use crate::pg::session::literal;
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::rights::event_grants;
 use crate::store::rights::owners::Owner;
@@ -36,8 +37,8 @@ pub fn require_named(parent: &DefinitionRow, child: &DefinitionRow, how: Started
             parent.version
         ))
         .hint(format!(
-            "Define \"{parent_id}\" again with \"{id}\" as a text in its document, or let its owner run wf_grant_events('{}').",
-            child_owner.title()
+            "Define \"{parent_id}\" again with \"{id}\" as a text in its document, or let its owner run wf_grant_events({}).",
+            literal(&child_owner.title())
         )))
 }
 

@@ -18,6 +18,7 @@ use workflow_engine::activities::migrate_instances::MIGRATE_INSTANCES;
 
 use super::{Privilege, denied, is_member, may};
 use crate::compiled::{self, Compiled};
+use crate::pg::session::literal;
 use crate::pg::{PgError, role};
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
@@ -142,7 +143,11 @@ fn hint(error: PgError, who: Oid, privilege: Privilege, definition: &DefinitionR
         return error.hint(format!("The owner of its definition can grant the privilege \"{name}\" with wf_grant."));
     }
     let who = role::name(who).unwrap_or_default();
-    error.hint(format!("The owner of the definition can run wf_grant('{id}', '{who}', '{{{name}}}')."))
+    error.hint(format!(
+        "The owner of the definition can run wf_grant({}, {}, '{{{name}}}').",
+        literal(id),
+        literal(&who)
+    ))
 }
 
 /// The current role is no member of the owner of the instance's definition (42501).

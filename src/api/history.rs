@@ -21,6 +21,7 @@ use workflow_engine::picture::{Caption, Picture, Progress};
 use crate::access::{self, Operation, Privilege, consent, instance};
 use crate::compiled::{self, Compiled};
 use crate::error;
+use crate::pg::session::literal;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, interrupt, json, memory, role, zone};
 use crate::run::definitions::publish;
@@ -386,7 +387,9 @@ fn not_accepted(compiled: &Compiled, waiting: &[OpenBookmark]) -> BTreeSet<Strin
     let line = |name: &String, worker: Oid| {
         let (worker, owner) = (role::name(worker).unwrap_or_default(), definition.owner.title());
         format!(
-            "Role \"{worker}\" has a grant for task \"{name}\", but does not accept tasks of role \"{owner}\": wf_accept_tasks('{owner}', '{worker}')."
+            "Role \"{worker}\" has a grant for task \"{name}\", but does not accept tasks of role \"{owner}\": wf_accept_tasks({}, {}).",
+            literal(&owner),
+            literal(&worker)
         )
     };
     let lines = names.into_iter().flat_map(|name| {

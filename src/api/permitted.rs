@@ -47,7 +47,7 @@ fn is_excluded(call: &Call) -> Result<Returned, PgError> {
     let excludes_people =
         call.once(version, || compiled::of_version(version).is_ok_and(|compiled| compiled.program.excludes_people));
     let waiting = if excludes_people { bookmarks::get(task) } else { None };
-    let exclusion = waiting.and_then(|waiting| {
+    let exclusion = waiting.filter(|waiting| waiting.row.definition_version_id == version).and_then(|waiting| {
         let compiled = compiled::of_version(waiting.row.definition_version_id).ok()?;
         Exclusion::of_bookmark(&waiting.row, &compiled, &waiting.bookmark).ok().flatten()
     });

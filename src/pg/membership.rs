@@ -6,7 +6,7 @@ use pgrx::FromDatum;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use crate::pg::role::has_rights_of;
-use crate::pg::version::AUTH_MEMBERS_ROLEID;
+use crate::pg::version::{AUTH_MEMBERS_INHERIT, AUTH_MEMBERS_ROLEID};
 
 /// Whether a role is a superuser.
 pub fn is_superuser(role: Oid) -> bool {
@@ -29,7 +29,8 @@ pub fn was_put_into(member: Oid, role: Oid) -> bool {
     belongs_to(member, role) && put_into(member).contains(&role)
 }
 
-/// The role itself, and the roles of which superusers made it a member, whether or not it inherits their rights.
+/// The role itself, and the roles of which superusers made it a member that inherits. A membership without that does
+/// not count: a role that creates another one gets it by the bootstrap superuser, and may let itself inherit.
 pub fn put_into(member: Oid) -> HashSet<Oid> {
     let (mut known, mut pending) = (HashSet::from([member]), vec![member]);
     while let Some(next) = pending.pop() {
@@ -42,7 +43,7 @@ pub fn put_into(member: Oid) -> HashSet<Oid> {
     known
 }
 
-/// The roles of which a role is a direct member, each with the grantor of the membership.
+/// The roles of which a role is a direct member that inherits, each with the grantor of the membership.
 fn groups_of(member: Oid) -> Vec<(Oid, Oid)> {
     let key = Datum::from(member);
     let cache = pg_sys::SysCacheIdentifier::AUTHMEMMEMROLE as i32;
@@ -51,14 +52,15 @@ fn groups_of(member: Oid) -> Vec<(Oid, Oid)> {
     unsafe {
         let list = pg_sys::SearchSysCacheList(cache, 1, key, Datum::null(), Datum::null());
         let count = usize::try_from((*list).n_members).unwrap_or_default();
-        let found = (*list).members.as_slice(count).iter().map(|&entry| {
+        let found = (*list).members.as_slice(count).iter().filter_map(|&entry| {
             let tuple = &raw mut (*entry).tuple;
-            let oid = |column| {
-                let mut is_null = false;
-                let value = pg_sys::SysCacheGetAttr(cache, tuple, column, &mut is_null);
-                Oid::from_datum(value, is_null).unwrap_or(Oid::INVALID)
-            };
-            (oid(AUTH_MEMBERS_ROLEID), oid(AUTH_MEMBERS_ROLEID + 2))
+            let mut is_null = false;
+            let mut value = |column| pg_sys::SysCacheGetAttr(cache, tuple, column, &mut is_null);
+            if AUTH_MEMBERS_INHERIT.is_some_and(|column| value(column).value() == 0) {
+                return None;
+            }
+            let mut oid = |column| Oid::from_datum(value(column), false).unwrap_or(Oid::INVALID);
+            Some((oid(AUTH_MEMBERS_ROLEID), oid(AUTH_MEMBERS_ROLEID + 2)))
         });
         let found = found.collect();
         pg_sys::ReleaseCatCacheList(list);

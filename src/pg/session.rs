@@ -81,6 +81,11 @@ pub fn quoted(name: &str) -> String {
     unsafe { CStr::from_ptr(pg_sys::quote_identifier(text.as_ptr())).to_string_lossy().into_owned() }
 }
 
+/// A text as a literal of SQL, for statements that a HINT proposes.
+pub fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 /// `statement_timeout` of the session, armed while this lives.
 pub struct StatementTimeout;
 

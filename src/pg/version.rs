@@ -243,6 +243,14 @@ pub const AUTH_MEMBERS_ROLEID: i16 = 1;
 #[cfg(not(feature = "pg15"))]
 pub const AUTH_MEMBERS_ROLEID: i16 = 2;
 
+/// The number of the column of `pg_auth_members` that says whether the member inherits. Before version 16 that is the
+/// member's own attribute.
+#[cfg(feature = "pg15")]
+pub const AUTH_MEMBERS_INHERIT: Option<i16> = None;
+/// The number of the column of `pg_auth_members` that says whether the member inherits.
+#[cfg(not(feature = "pg15"))]
+pub const AUTH_MEMBERS_INHERIT: Option<i16> = Some(6);
+
 /// The parts of a qualified name, as PostgreSQL's parser splits it.
 ///
 /// # Safety

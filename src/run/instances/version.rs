@@ -4,7 +4,7 @@ use uuid::Uuid;
 use workflow_engine::spelling::nearest;
 
 use crate::access::{self, Privilege, StartedAs};
-use crate::pg::session::sees_old_rows;
+use crate::pg::session::{literal, sees_old_rows};
 use crate::pg::{PgError, cluster, role};
 use crate::run::Session;
 use crate::store::definitions::triggers::{self, TriggerRow};
@@ -54,7 +54,7 @@ fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
             format!("version {version} of workflow definition \"{definition_id}\" does not exist"),
         ),
         (None, Some(_)) => PgError::new("55000", format!("workflow definition \"{definition_id}\" is not published"))
-            .hint(format!("Run wf_publish('{definition_id}'), or name a version.")),
+            .hint(format!("Run wf_publish({}), or name a version.", literal(definition_id))),
         (_, None) => PgError::new("42704", format!("workflow definition \"{definition_id}\" does not exist")).hint(
             match suggested(definition_id) {
                 Some(near) => format!("Did you mean \"{near}\"? Definitions are named by their id, not by their name."),
@@ -119,6 +119,7 @@ pub fn for_started(definition_id: &str, owner: &owners::Owner, how: StartedAs) -
         return Ok(row.id);
     }
     let name = owner.title();
-    Err(PgError::new("42501", format!("role \"{name}\" may not start workflow definition \"{definition_id}\""))
-        .hint(format!("{} Run wf_grant('{definition_id}', '{name}', '{{start}}').", how.keeps_owner())))
+    Err(PgError::new("42501", format!("role \"{name}\" may not start workflow definition \"{definition_id}\"")).hint(
+        format!("{} Run wf_grant({}, {}, '{{start}}').", how.keeps_owner(), literal(definition_id), literal(&name)),
+    ))
 }

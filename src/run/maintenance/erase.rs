@@ -14,7 +14,7 @@ use crate::access::instance::{self, Subject};
 use crate::access::{self, Operation, person};
 use crate::compiled;
 use crate::error;
-use crate::pg::error::notice;
+use crate::pg::error::{notice, warning};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, guc, interrupt, role};
 use crate::run::Session;
@@ -41,20 +41,27 @@ fn owners_of_caller() -> Vec<i32> {
 /// Erases the instances with a correlation id that the caller may delete, at most about so many, and then what else is
 /// for it.
 ///
-/// Instances that other sessions hold, and those with work to compensate unless `force` is given, are left out: neither
-/// keeps the rest of the case from being erased.
+/// Instances that other sessions hold, those with work to compensate unless `force` is given, and those whose deletion
+/// fails are left out: none keeps the rest of the case from being erased.
 ///
 /// # Errors
 /// 55006 if the burst of one of them is running.
 pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> Result<Tally, PgError> {
     route::require(Some(key))?;
     let who = role::current();
-    let (mut all, mut is_last, mut busy, mut unfinished) = (Deletion::default(), true, 0, 0);
+    let (mut all, mut is_last) = (Deletion::default(), true);
+    let (mut left_out, mut busy, mut unfinished) = (Vec::new(), 0, 0);
     for id in erasure::instances(key) {
         interrupt::check();
         // It may have gone with its parent.
         let Some(row) = instances::get(id) else { continue };
-        let compiled = compiled::of_version(row.definition_version_id)?;
+        let compiled = match compiled::of_version(row.definition_version_id) {
+            Ok(compiled) => compiled,
+            Err(error) => {
+                leave_out(&mut left_out, id, error)?;
+                continue;
+            }
+        };
         let subject = Subject::of(&row, &compiled);
         if !instance::permits(who, Operation::Delete, subject) {
             all.tally.add_kept("instances", u64::from(instance::permits(who, Operation::SeeOutcome, subject)));
@@ -64,14 +71,22 @@ pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> 
             is_last = false;
             break;
         }
-        match delete_if_free(session, id, force)? {
-            None => busy += 1,
-            Some(Removal::Gone) => {}
-            Some(Removal::HasWork(_)) => unfinished += 1,
-            Some(Removal::Done(deletion)) => all.add(deletion),
+        match delete_if_free(session, id, force) {
+            Ok(Some(Removal::Done(deletion))) => {
+                all.add(deletion);
+                continue;
+            }
+            Ok(Some(Removal::Gone)) => continue,
+            Ok(Some(Removal::HasWork(_))) => unfinished += 1,
+            Ok(None) => busy += 1,
+            Err(error) => {
+                leave_out(&mut left_out, id, error)?;
+                continue;
+            }
         }
+        left_out.push(id);
     }
-    all.tally.add_kept("instances", unfinished);
+    all.tally.add_kept("instances", left_out.len() as u64 - busy);
     let owners = owners_of_caller();
     if is_last {
         let mut keys = removal::unused_keys(&all.keys);
@@ -80,7 +95,7 @@ pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> 
         all.remove_keyed(&keys);
         all.tally.add_done("triggers", erasure::remove_schedules(key, &owners));
     }
-    all.tally.add_done("audit_log", erasure::empty_audit(&owners, key, &all.instances));
+    all.tally.add_done("audit_log", erasure::empty_audit(&owners, key, &all.instances, &left_out));
     record("erase case", &all.tally, None)?;
     tell_left_out(busy, BUSY, "Run wf_erase again.");
     tell_left_out(
@@ -89,6 +104,21 @@ pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> 
         "Cancel it with wf_cancel, and run wf_erase again when it has ended. With force => true its work stays as it is.",
     );
     Ok(all.tally)
+}
+
+/// Leaves out an instance whose deletion has failed, and says why.
+///
+/// # Errors
+/// The failure, if the call must not continue after it.
+fn leave_out(left_out: &mut Vec<Uuid>, id: Uuid, error: PgError) -> Result<(), PgError> {
+    if error.is_never_an_incident() && error.sqlstate != "XX001" {
+        return Err(error);
+    }
+    let why = error.detail.map_or_else(|| error.message.clone(), |detail| format!("{}. {detail}", error.message));
+    let warned = PgError::new("01000", format!("workflow instance {id} was left out")).detail(why);
+    warning(error.hint.into_iter().fold(warned, PgError::hint));
+    left_out.push(id);
+    Ok(())
 }
 
 /// Deletes an instance with its children, unless another session holds one of them (`None`). Nothing is changed unless

@@ -4,6 +4,7 @@ use pgrx::pg_sys::Oid;
 
 use crate::access::{consent, is_member};
 use crate::pg::error::notice;
+use crate::pg::session::literal;
 use crate::pg::{PgError, role};
 use crate::store::definitions;
 use crate::store::rights::owners;
@@ -54,7 +55,7 @@ pub fn tell_missing(worker: Oid, definition_owner: Option<&Owner>) {
 pub fn tell(worker: Oid, missing: &[String]) {
     let Some(first) = missing.first() else { return };
     let (name, count) = (role::name(worker).unwrap_or_default(), missing.len());
-    let call = format!("wf_accept_tasks('{first}', '{name}')");
+    let call = format!("wf_accept_tasks({}, {})", literal(first), literal(&name));
     let mut named: Vec<String> = missing.iter().take(MOST_NAMED).map(|owner| format!("\"{owner}\"")).collect();
     if count > MOST_NAMED {
         named.push(format!("and {} others", count - MOST_NAMED));

@@ -139,8 +139,9 @@ static MOVE: [Statement; 22] = [
     ),
     Statement::new(
         "INSERT INTO workflow.accepted_owners (worker, owner, for_members) \
-         SELECT CASE a.worker WHEN $1 THEN $2 ELSE a.worker END, CASE a.owner WHEN $1 THEN $2 ELSE a.owner END, a.for_members \
-         FROM workflow.accepted_owners a WHERE $1 IN (a.worker, a.owner) ON CONFLICT DO NOTHING",
+         SELECT CASE a.worker WHEN $1 THEN $2 ELSE a.worker END, CASE a.owner WHEN $1 THEN $2 ELSE a.owner END, bool_or(a.for_members) \
+         FROM workflow.accepted_owners a WHERE $1 IN (a.worker, a.owner) GROUP BY 1, 2 \
+         ON CONFLICT (worker, owner) DO UPDATE SET for_members = accepted_owners.for_members OR EXCLUDED.for_members",
         &[Type::Integer, Type::Integer],
     ),
     Statement::new(

@@ -45,16 +45,18 @@ static EMPTY_AUDIT: Statement = Statement::new(
     concat!(
         "UPDATE workflow.audit_log g SET instance_id = NULL, correlation_id = NULL, activity = NULL, task = NULL, \
              bookmark_id = NULL, login = NULL, actor = NULL, detail = NULL \
-         WHERE (g.correlation_id = $2 OR g.instance_id = ANY ($3)) AND ",
+         WHERE (g.correlation_id = $2 OR g.instance_id = ANY ($3)) \
+             AND (g.instance_id IS NULL OR g.instance_id <> ALL ($4)) AND ",
         audited!()
     ),
-    &[Type::IntegerArray, Type::Text, Type::UuidArray],
+    &[Type::IntegerArray, Type::Text, Type::UuidArray, Type::UuidArray],
 );
 
 /// Empties the rows of the audit that are about a correlation id or these instances, except for the time, the kind, the
-/// definition and the role. Returns how many.
-pub fn empty_audit(owners: &[i32], key: &str, instances: &[Uuid]) -> u64 {
-    EMPTY_AUDIT.run(&[Arg::Integers(owners), Arg::Text(key), Arg::Uuids(instances)])
+/// definition and the role. Those of the instances that are `left_out` stay: their tasks may exclude people by them.
+/// Returns how many.
+pub fn empty_audit(owners: &[i32], key: &str, instances: &[Uuid], left_out: &[Uuid]) -> u64 {
+    EMPTY_AUDIT.run(&[Arg::Integers(owners), Arg::Text(key), Arg::Uuids(instances), Arg::Uuids(left_out)])
 }
 
 /// An actor and what stands for it afterwards.

@@ -7,6 +7,7 @@ use crate::access::{self, Privilege};
 use crate::compiled;
 use crate::error;
 use crate::pg::parse::{self, CommandStatement};
+use crate::pg::session::literal;
 use crate::pg::{PgError, json, user_sql};
 use crate::run::Session;
 use crate::run::definitions::built_in;
@@ -115,7 +116,7 @@ fn workflow(definition: &str, input: Map<String, Value>, correlation_id: Option<
     let Some(row) = version::undeleted(|| Ok(definitions::published(definition)))? else {
         return Err(match definitions::latest(definition) {
             Some(_) => PgError::new("55000", format!("workflow definition \"{definition}\" is not published"))
-                .hint(format!("Run wf_publish('{definition}').")),
+                .hint(format!("Run wf_publish({}).", literal(definition))),
             None => PgError::new("42704", format!("workflow definition \"{definition}\" does not exist"))
                 .hint("The third argument is the definition's id, not its name."),
         });

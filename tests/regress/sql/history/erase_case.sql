@@ -56,6 +56,14 @@ SELECT * FROM wf_erase('trip-1');
 SELECT definition_id, status FROM workflow.instances WHERE correlation_id = 'trip-1';
 SELECT * FROM wf_erase('trip-1', force => true);
 
+-- So is one whose deletion fails: here its definition requires an actor. Its acts stay on record.
+SELECT wf_define('{"definitionId": "strict", "options": {"actor": "required"}, "root": {"type": "RunTask", "taskName": "Strict"}}') \g /dev/null
+SELECT wf_start('strict', correlation_id => 'trip-2') FROM wf_set_actor('ada') \g /dev/null
+SELECT wf_start('letter', correlation_id => 'trip-2') \g /dev/null
+SELECT * FROM wf_erase('trip-2');
+SELECT definition_id, started_actor FROM workflow.instances WHERE correlation_id = 'trip-2';
+SELECT e.* FROM wf_set_actor('ada'), wf_erase('trip-2') AS e;
+
 -- security.md#who-may-call-what: it erases what is the caller's, and leaves the rest
 CREATE ROLE regress_erase_owner;
 CREATE ROLE regress_erase_other;

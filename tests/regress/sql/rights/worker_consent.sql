@@ -173,3 +173,11 @@ SELECT wf_accept_tasks(NULL);
 -- What a role accepts is told to the two alone.
 SELECT workflow._accepts_tasks('regress_wc_cashier'::regrole, 'regress_wc_app'::regrole), workflow._accepts_tasks('regress_wc_dev'::regrole, 'regress_wc_app'::regrole),
        workflow._accepts_tasks(NULL, NULL);
+-- A name is quoted in the call that is proposed.
+\connect - postgres
+CREATE ROLE "regress_wc_o'neil";
+SELECT wf_grant_usage('regress_wc_o''neil');
+SET ROLE "regress_wc_o'neil";
+SELECT wf_define(regress_wc_charge('oneil')) \g /dev/null
+SELECT wf_grant_worker('regress_wc_cashier', '{Charge card}', 'oneil');
+RESET ROLE;

@@ -57,7 +57,7 @@ DROP ROLE regress_inner_gone;
 SET ROLE regress_inner_stranger;
 SELECT assignee, candidates FROM workflow.open_tasks;
 SELECT DISTINCT workflow._person(:'task', concat('role:', id)) AS person, workflow._people(:'task', jsonb_build_array(concat('role:', id))) AS people
-FROM ids;
+FROM ids ORDER BY person;
 SET ROLE regress_inner_reader;
 SELECT assignee, candidates FROM workflow.open_tasks;
 -- Whoever sees one task learns of the roles that it names, and of no others.

@@ -180,4 +180,5 @@ SELECT wf_grant_usage('regress_wc_o''neil');
 SET ROLE "regress_wc_o'neil";
 SELECT wf_define(regress_wc_charge('oneil')) \g /dev/null
 SELECT wf_grant_worker('regress_wc_cashier', '{Charge card}', 'oneil');
+SELECT wf_revoke_worker('regress_wc_cashier');
 RESET ROLE;

@@ -78,7 +78,7 @@ async function migrate(page) {
   await pages.told(page, "The dry run has found nothing that stands against it.");
   await pages.button(page, "Migrate").click();
   await pages.told(page, "The instance is in the other version.");
-  assert.equal(await pages.fact(page, "Workflow"), "Quote, version 2");
+  assert.equal(await pages.fact(page, "Workflow"), "Quote, version 2, of ada");
 }
 
 async function cancel(page) {

@@ -9,7 +9,7 @@ query "CREATE ROLE keeper LOGIN; ALTER DEFAULT PRIVILEGES GRANT MAINTAIN ON TABL
 query "DROP EXTENSION workflow; CREATE EXTENSION workflow"
 query "SELECT wf_define('{\"definitionId\": \"event\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Go\"}]}')" >/dev/null
 query "SELECT wf_start('event') FROM generate_series(1, 20)" >/dev/null
-# security.md#what-is-open-to-whom: no role has MAINTAIN, whatever default privileges there are
+# security.md#default-access: no role has MAINTAIN, whatever default privileges there are
 is 0 "SELECT count(*) FROM ($tables) AS t (id) WHERE has_table_privilege('keeper', id, 'MAINTAIN')"
 echo "ok: default privileges give no MAINTAIN"
 

@@ -47,7 +47,7 @@ sees "- -" dave
 sees "of_carol carol" caroline
 pg_dump -f "$WORKFLOW_TMP/dump.sql" workflow
 
-# security.md#roles-that-come-and-go: inside one cluster the oid decides
+# security.md#renamed-and-dropped-roles: inside one cluster the oid decides
 # In the cluster where the dump was made oids decide.
 query "CREATE DATABASE again" postgres
 psql -X -q -v ON_ERROR_STOP=1 -d again -f "$WORKFLOW_TMP/dump.sql" >"$WORKFLOW_TMP/again.out" 2>&1 || fail "$(tail -n 5 "$WORKFLOW_TMP/again.out")"
@@ -57,7 +57,7 @@ sees "of_carol carol" caroline again
 sees "of_erin erin" erin again
 echo "ok: a dump that is restored where it was made goes by oid"
 
-# security.md#roles-that-come-and-go: in another cluster the name of the dump decides, and an owner that was gone is no role there
+# security.md#renamed-and-dropped-roles: in another cluster the name of the dump decides, and an owner that was gone is no role there
 # In another cluster the names that the roles had when the dump was made do.
 server second
 query "CREATE ROLE other; CREATE ROLE carol LOGIN; CREATE ROLE dave LOGIN; CREATE ROLE erin LOGIN; CREATE ROLE caroline LOGIN" postgres
@@ -75,7 +75,7 @@ echo "ok: one that is restored elsewhere goes by the names of that moment; a rol
 stop_server
 export PGHOST=$first PGDATA=$PGDATA_FIRST
 
-# security.md#roles-that-come-and-go: on a logical replica the replicated name decides
+# security.md#renamed-and-dropped-roles: on a logical replica the replicated name decides
 # A logical replica has the rows, but not what the sequence gave out. The changes come in the binary form.
 PGHOST=$first query "CREATE PUBLICATION everything FOR ALL TABLES"
 export PGDATA=$PGDATA_FIRST
@@ -106,7 +106,7 @@ echo "ok: a logical replica knows its owners, and after adoption has ids for new
 stop_server
 export PGHOST=$first PGDATA=$PGDATA_FIRST
 
-# security.md#roles-that-come-and-go: after pg_upgrade the oid decides
+# security.md#renamed-and-dropped-roles: after pg_upgrade the oid decides
 # pg_upgrade keeps oids, and moves the tables as they are: what is stored there names carol.
 query "DROP PUBLICATION everything; SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots" >/dev/null
 query "DROP DATABASE again" postgres

@@ -125,7 +125,7 @@ query "DROP PUBLICATION everything"
 query "DROP DATABASE subscriber" postgres
 ok "every table can be changed under such a publication, adoption included, and the subscriber follows"
 
-# security.md#what-is-open-to-whom: an update gives no rights on tables either, whatever default privileges there are
+# security.md#default-access: an update gives no rights on tables either, whatever default privileges there are
 # An upgrade script, as there will be: it makes an object of each kind and ends as the install script does.
 extension=$(pg_config --sharedir)/extension
 version=$(query "SELECT extversion FROM pg_extension WHERE extname = 'workflow'")

@@ -143,7 +143,7 @@ go other look "1 ms" 3
 await "joe-look|12
 other-look|6" "SELECT definition_id, count(*) FROM workflow.instances WHERE definition_id IN ('joe-look', 'other-look') AND sub_status = 'Finished' GROUP BY 1 ORDER BY 1"
 
-# security.md#roles-that-come-and-go: a due bookmark of a dropped role becomes a dead letter
+# security.md#renamed-and-dropped-roles: a due bookmark of a dropped role becomes a dead letter
 # The role goes while its instances are due.
 go leaver look "2 seconds" 2
 go other look "2 seconds" 2

@@ -65,7 +65,7 @@ await "silent|mute|mute" "SELECT what, who, session FROM ran WHERE what = 'silen
 ok "an owner that may not log in is served by the engine's own session, with the owner's rights"
 is "postgres" "SELECT string_agg(rolname, ' ') FROM pg_roles WHERE rolsuper"
 
-# security.md#roles-that-only-work: grants survive a dump
+# security.md#roles-for-task-workers: grants survive a dump
 pg_dump -f "$WORKFLOW_TMP/dump.sql" "$PGDATABASE"
 query "CREATE DATABASE restored" postgres
 psql -X -q -v ON_ERROR_STOP=1 -d restored -f "$WORKFLOW_TMP/dump.sql" >"$WORKFLOW_TMP/restore.out" 2>&1 || fail "restore: $(tail -n 5 "$WORKFLOW_TMP/restore.out")"

@@ -12,7 +12,7 @@ SET ROLE regress_types_alice;
 SELECT * FROM wf_define('{"definitionId": "alice_late", "options": {"security": "definer"}, "root": [{"id": "a", "type": "LaterMail"}]}', allow_unknown => true);
 SELECT * FROM wf_define('{"definitionId": "alice_inner", "options": {"usableAsActivity": true}, "name": "alice inner", "root": [{"id": "a", "type": "LaterMail"}]}', allow_unknown => true);
 
--- security.md#functions-that-were-named-earlier: an unknown type can become only one of the definition's owner or of a superuser
+-- security.md#functions-replaced-by-another-role: an unknown type can become only one of the definition's owner or of a superuser
 -- Mallory's type of that name is not meant.
 SET ROLE regress_types_mallory;
 CREATE FUNCTION mallory_mail(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ INSERT INTO loot (how) VALUES (context -> 'instance' ->> 'definitionId'); SELECT '{}'::jsonb $$;
@@ -26,7 +26,7 @@ SELECT sub_status, incidents -> 0 ->> 'message' AS message FROM wf_run('outer');
 RESET client_min_messages;
 SELECT * FROM loot;
 
--- security.md#functions-that-were-named-earlier: stored again, the definition means the type as it is then
+-- security.md#functions-replaced-by-another-role: stored again, the definition means the type as it is then
 -- A role that stores the definition again, now that the type is known, has chosen it.
 SELECT * FROM wf_define('{"definitionId": "late", "root": [{"id": "a", "type": "LaterMail"}]}', allow_unknown => true);
 SELECT * FROM wf_define('{"definitionId": "late", "root": [{"id": "a", "type": "LaterMail"}]}', allow_unknown => true);
@@ -50,7 +50,7 @@ RESET client_min_messages;
 SELECT wf_set_owner('activity type', 'Own', 'regress_types_alice');
 SELECT sub_status FROM wf_run('own');
 
--- security.md#functions-that-were-named-earlier: names that look like built-in ones are refused
+-- security.md#functions-replaced-by-another-role: names that look like built-in ones are refused
 -- Names that a reader takes for built-in ones.
 \set VERBOSITY default
 SET ROLE regress_types_mallory;

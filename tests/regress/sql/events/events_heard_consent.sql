@@ -7,7 +7,7 @@ SELECT count(wf_grant(definition, role, '{start,resume}'))
 FROM unnest('{ear,ear2,ear3}'::text[]) AS definition, unnest('{regress_events_bob,postgres}'::name[]) AS role;
 SELECT wf_start('ear2', correlation_id => 'c1') IS NOT NULL AS waits;
 
--- security.md#who-hears-a-stimulus: owners that wf_grant_events names
+-- security.md#who-may-receive-a-stimulus: owners that wf_grant_events names
 -- Consent is the publisher's to give.
 SELECT wf_grant_events('regress_events_mallory', 'regress_events_bob');
 \echo :SQLSTATE
@@ -31,7 +31,7 @@ SELECT wf_revoke_events('regress_events_mallory', 'regress_events_bob') AS revok
 \connect - regress_events_bob
 SELECT cardinality(started) AS started, withheld FROM wf_publish_event('Salary', '{"n": 4}');
 
--- security.md#who-hears-a-stimulus: definitions on which a superuser granted the right
+-- security.md#who-may-receive-a-stimulus: definitions on which a superuser granted the right
 -- A right that a superuser granted counts for both sides, even where Mallory had granted it before. Hers again does not.
 \connect - postgres
 SELECT wf_grant('ear', 'regress_events_bob', '{start}') AS new;
@@ -42,7 +42,7 @@ SELECT wf_revoke('ear', 'regress_events_bob', '{start}'), wf_grant('ear', 'regre
 \connect - regress_events_bob
 SELECT cardinality(started) AS started, withheld FROM wf_publish_event('Salary', '{"n": 6}');
 
--- security.md#who-hears-a-stimulus: roles that have the sender's rights, and those that a superuser made it a member of
+-- security.md#who-may-receive-a-stimulus: roles that have the sender's rights, and those that a superuser made it a member of
 -- Who has the publisher's rights hears; and so does a role that a superuser made the publisher a member of.
 \connect - postgres
 GRANT regress_events_bob TO regress_events_mallory;
@@ -58,7 +58,7 @@ REVOKE regress_events_mallory FROM regress_events_bob;
 \connect - regress_events_mallory
 SELECT variables ->> 'P' AS heard FROM workflow.instance_list WHERE variables ->> 'P' IS NOT NULL ORDER BY 1;
 
--- security.md#who-hears-a-stimulus: an instance has two owners, and both are asked
+-- security.md#who-may-receive-a-stimulus: an instance has two owners, and both are asked
 SELECT * FROM wf_define('{"definitionId": "ear6", "root": [{"id": "wait", "type": "Event", "eventName": "Both"}]}');
 SELECT wf_grant('ear6', 'regress_events_alice', '{start}'), wf_grant('ear6', 'regress_events_bob', '{resume}');
 \connect - regress_events_alice

@@ -1,7 +1,7 @@
 -- A stimulus that is kept is heard later by those whom its sender has admitted, not by another that waits first.
 \i tests/regress/include/events_heard.sql
 
--- security.md#who-hears-a-stimulus: what is kept is heard by the same owners later
+-- security.md#who-may-receive-a-stimulus: what is kept is heard by the same owners later
 -- What is kept is for those whom its sender has admitted, too, and not for another that waits first.
 SELECT * FROM wf_define('{"definitionId": "thief", "variables": {"P": null}, "root": [{"id": "wait", "type": "Event", "eventName": "Wire", "result": {"var": "P"}}]}');
 SELECT wf_grant('thief', 'regress_events_bob', '{start,resume}');

@@ -15,7 +15,7 @@ CREATE VIEW heard AS
 SELECT count(*) FILTER (WHERE i.variables ->> 'P' IS NOT NULL OR i.definition_id = 'ear3') AS payloads FROM workflow.instance_list i;
 GRANT SELECT ON heard TO PUBLIC;
 
--- security.md#who-hears-a-stimulus: without the sender's consent a stimulus that names no instance is withheld, and counted
+-- security.md#who-may-receive-a-stimulus: without the sender's consent a stimulus that names no instance is withheld, and counted
 -- Bob publishes: by name, for a correlation id, without a payload, to a type, to an activity.
 \connect - regress_events_bob
 SELECT cardinality(started) AS started, cardinality(resumed) AS resumed, queued_id IS NOT NULL AS queued, withheld
@@ -29,7 +29,7 @@ SELECT cardinality(resumed) AS resumed, withheld FROM wf_enqueue_bookmark(correl
 BEGIN;
 SELECT queued_id IS NOT NULL AS kept, withheld FROM wf_enqueue_bookmark(correlation_id => 'c1');
 ROLLBACK;
--- security.md#who-hears-a-stimulus: that a role made the sender a member of itself is no consent
+-- security.md#who-may-receive-a-stimulus: that a role made the sender a member of itself is no consent
 SELECT cardinality(started) AS started, withheld FROM wf_publish_event('Bonus');
 -- An instance of his that publishes; one that a child of his publishes; a function of his that Mallory calls.
 SELECT * FROM wf_define('{"definitionId": "speaker", "root": {"type": "PublishEvent", "eventName": "Salary", "payload": {"literal": {"eur": 4711}}}}');
@@ -47,7 +47,7 @@ SELECT * FROM wf_define('{"definitionId": "ear4", "variables": {"P": null}, "roo
 SELECT sub_status FROM wf_run('ear4');
 SELECT * FROM heard;
 
--- security.md#who-hears-a-stimulus: that the sender is a superuser is no consent
+-- security.md#who-may-receive-a-stimulus: that the sender is a superuser is no consent
 -- A superuser may start and resume everything. That is no consent.
 \connect - postgres
 SELECT cardinality(started) AS started, cardinality(resumed) AS resumed, withheld FROM wf_publish_event('Salary', '{"ceo": 1}');
@@ -56,7 +56,7 @@ SELECT wf_run_due() >= 0 AS swept;
 \connect - regress_events_mallory
 SELECT * FROM heard;
 
--- security.md#who-hears-a-stimulus: what names an instance or a bookmark needs no consent
+-- security.md#who-may-receive-a-stimulus: what names an instance or a bookmark needs no consent
 -- Named, it is theirs: an instance, a bookmark.
 SELECT wf_delete_instance(instance_id) FROM workflow.instance_list WHERE definition_id = 'ear4';
 SELECT wf_start('ear2') AS one, wf_start('ear2') AS two \gset

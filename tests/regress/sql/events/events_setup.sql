@@ -7,7 +7,7 @@ SELECT wf_grant_usage(role) FROM unnest('{regress_events_deploy,regress_events_a
 CREATE TABLE orders (id text, status text);
 GRANT ALL ON orders TO PUBLIC;
 
--- security.md#who-hears-a-stimulus: definitions of the owner of the database, and of its members, hear inside the sender's transaction
+-- security.md#who-may-receive-a-stimulus: definitions of the owner of the database, and of its members, hear inside the sender's transaction
 -- 1. The deploying role owns the database and grants what is its own.
 SELECT current_database() AS db, pg_get_userbyid(datdba) AS dba FROM pg_database WHERE datname = current_database() \gset
 ALTER DATABASE :"db" OWNER TO regress_events_deploy;
@@ -50,7 +50,7 @@ SELECT wf_grant('mail', 'regress_events_app', '{start}');
 \connect - regress_events_app
 SELECT cardinality(started) AS started, withheld FROM wf_publish_event('OrderPlaced', correlation_id => 'o4');
 
--- security.md#who-hears-a-stimulus: the usual set-up: a superuser's grants, or wf_grant_events
+-- security.md#who-may-receive-a-stimulus: the usual set-up: a superuser's grants, or wf_grant_events
 -- 2. The deploying role is one of many: without more, what it grants itself is no consent of the application's …
 \connect - postgres
 REVOKE regress_events_deploy FROM regress_events_web;
@@ -78,7 +78,7 @@ SELECT wf_grant_events('regress_events_deploy');
 SELECT cardinality(started) AS started, withheld FROM wf_publish_event('OrderPlaced', correlation_id => 'o6');
 SELECT cardinality(resumed) AS resumed, withheld FROM wf_publish_event('OrderPaid', correlation_id => 'o6');
 
--- security.md#who-hears-a-stimulus: scripts of other owners share one workflow.javascript_timeout in a call; a burst that does not fit is left
+-- security.md#who-may-receive-a-stimulus: scripts of other owners share one workflow.javascript_timeout in a call; a burst that does not fit is left
 -- 3. Scripts of others share one workflow.javascript_timeout in a call. What does not fit is its owner's to run.
 \connect - regress_events_deploy
 SELECT d.definition_id FROM generate_series(1, 5) AS n, wf_define(jsonb_build_object('definitionId', 'spin' || n, 'variables', '{"V": null}'::jsonb, 'root',
@@ -102,7 +102,7 @@ SET client_min_messages = error;
 SELECT cardinality(started) AS started, cardinality(resumed) AS resumed, queued_id IS NOT NULL AS left, withheld FROM wf_publish_event('Go');
 SELECT definition_id, sub_status, incident_count FROM workflow.instance_list
 WHERE definition_id ~ '^(spin|still|wait7|zchild|zparent)' ORDER BY definition_id;
--- security.md#who-hears-a-stimulus: wf_run_due does not run them for a role whose own stimulus would not have reached them
+-- security.md#who-may-receive-a-stimulus: wf_run_due does not run them for a role whose own stimulus would not have reached them
 \connect - regress_events_web
 SET client_min_messages = error;
 SELECT wf_run_due() AS ran;

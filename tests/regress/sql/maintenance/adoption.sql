@@ -17,7 +17,7 @@ SET ROLE regress_adopt_ben;
 SELECT sub_status FROM wf_run('later', correlation_id => 'b1');
 RESET ROLE;
 
--- security.md#roles-that-come-and-go: in another cluster the name decides
+-- security.md#renamed-and-dropped-roles: in another cluster the name decides
 -- As a dump of another cluster leaves it: the oids mean nothing here, the names do.
 UPDATE workflow.owners SET role = ('1:42:' || name)::workflow.stored_role;
 UPDATE workflow.identity SET database = 0;
@@ -29,7 +29,7 @@ SET ROLE regress_adopt_ann;
 SELECT correlation_id FROM workflow.instance_list WHERE owner = current_user ORDER BY 1;
 RESET ROLE;
 
--- security.md#roles-that-come-and-go: an owner without a name, or with one that another owner has, is no role until wf_adopt_database says so
+-- security.md#renamed-and-dropped-roles: an owner without a name, or with one that another owner has, is no role until wf_adopt_database says so
 -- A name that two rows have is no role's, as is one of a role that has a row of its own.
 INSERT INTO workflow.owners (role) VALUES ('2:43:regress_adopt_ann');
 SET ROLE regress_adopt_ann;
@@ -52,7 +52,7 @@ SELECT * FROM wf_adopt_database(owners => '{"regress_adopt_ann": "regress_adopt_
 SELECT * FROM wf_adopt_database(owners => '{"regress_adopt_nobody": "regress_adopt_ann"}');
 \set VERBOSITY terse
 
--- security.md#roles-that-come-and-go: wf_adopt_database(owners => …) gives all at once, also by the name of an owner of this cluster
+-- security.md#renamed-and-dropped-roles: wf_adopt_database(owners => …) gives all at once, also by the name of an owner of this cluster
 -- Two owners for one role: it has what both had. Overdue timers of instances wait for a call that resumes them, schedules go on
 -- at their next instant, what is over is over.
 SELECT * FROM wf_adopt_database(overdue => 'skip', owners => '{"regress_adopt_ben": "regress_adopt_ann"}');
@@ -93,7 +93,7 @@ SELECT max(id) = (SELECT last_value FROM workflow.owners_id_seq) FROM workflow.o
 SELECT count(*) FROM workflow.owners WHERE name = 'regress_adopt_new';
 SELECT wf_grant_usage('public');
 SELECT wf_revoke_usage('public');
--- security.md#what-is-open-to-whom: wf_grant_usage does not give what is the administrator's
+-- security.md#default-access: wf_grant_usage does not give what is the administrator's
 SET ROLE regress_adopt_new;
 SELECT wf_adopt_database();
 RESET ROLE;

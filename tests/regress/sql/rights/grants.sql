@@ -3,7 +3,7 @@ CREATE ROLE regress_grants_owner LOGIN;
 CREATE ROLE regress_grants_clerk LOGIN;
 CREATE ROLE regress_grants_other LOGIN;
 
--- security.md#what-is-open-to-whom: EXECUTE is revoked from PUBLIC
+-- security.md#default-access: EXECUTE is revoked from PUBLIC
 -- Nothing may be called before a superuser says so, but what only reads its argument or the catalogue.
 \connect - regress_grants_clerk
 SELECT wf_start('leave');
@@ -18,7 +18,7 @@ SELECT wf_grant_usage('regress_grants_clerk');
 SELECT wf_grant_usage('regress_grants_other');
 SELECT wf_grant_usage('regress_grants_nobody');
 \echo :SQLSTATE
--- security.md#what-is-open-to-whom: wf_grant_usage gives the rest, but what is the administrator's
+-- security.md#default-access: wf_grant_usage gives the rest, but what is the administrator's
 SELECT name FROM workflow._objects()
 WHERE kind = 'function' AND name !~ '^_' AND NOT has_function_privilege('regress_grants_clerk', id, 'EXECUTE') ORDER BY 1;
 
@@ -91,14 +91,14 @@ REVOKE regress_grants_owner FROM regress_grants_other;
 \connect - regress_grants_other
 SELECT count(*) AS visible FROM workflow.instance_list;
 
--- security.md#roles-that-come-and-go: a renamed role keeps what it has
+-- security.md#renamed-and-dropped-roles: a renamed role keeps what it has
 -- A renamed role keeps what it has.
 \connect - postgres
 ALTER ROLE regress_grants_owner RENAME TO regress_grants_renamed;
 \connect - regress_grants_renamed
 SELECT correlation_id, owner FROM workflow.instance_list ORDER BY correlation_id;
 
--- security.md#roles-that-come-and-go: a new role with the name of a dropped one gets nothing
+-- security.md#renamed-and-dropped-roles: a new role with the name of a dropped one gets nothing
 -- A dropped role owns nothing, and a new one of its name neither.
 \connect - postgres
 DROP OWNED BY regress_grants_renamed;

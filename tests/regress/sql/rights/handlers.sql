@@ -1,6 +1,6 @@
 -- Handlers, payload functions and callbacks are names. A name that has become another role's is not called: Alice's schema is
 -- dropped, and Mallory, who may create schemas, makes it anew.
--- security.md#functions-that-were-named-earlier: functions that became another role's are not called, 42501
+-- security.md#functions-replaced-by-another-role: functions that became another role's are not called, 42501
 \set VERBOSITY terse
 CREATE ROLE regress_handlers_alice;
 CREATE ROLE regress_handlers_bob;
@@ -64,7 +64,7 @@ SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate, incidents -> 0 ->>
 RESET client_min_messages;
 SELECT * FROM loot;
 
--- security.md#functions-that-were-named-earlier: the present owner may have the rights of who registered the type
+-- security.md#functions-replaced-by-another-role: the present owner may have the rights of who registered the type
 -- A function of a role that has the registrant's rights is called: a superuser's, or a member's.
 ALTER SCHEMA tools OWNER TO regress_handlers_alice;
 DROP FUNCTION tools.mail(anyelement), tools.sent(jsonb);
@@ -79,7 +79,7 @@ SET client_min_messages = error;
 SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate FROM wf_run('mail');
 RESET client_min_messages;
 
--- security.md#roles-that-come-and-go: after REASSIGN OWNED functions are called again when their new owner has the type
+-- security.md#renamed-and-dropped-roles: after REASSIGN OWNED functions are called again when their new owner has the type
 -- REASSIGN OWNED gives functions away: who gets them registers the type again, or gets the type as well.
 REASSIGN OWNED BY regress_handlers_alice TO regress_handlers_bob;
 SELECT wf_set_owner('activity type', 'Tools.Mail', 'regress_handlers_bob');

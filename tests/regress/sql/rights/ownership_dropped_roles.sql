@@ -5,7 +5,7 @@ RESET ROLE;
 -- A superuser owns something, too.
 SELECT wf_define('{"definitionId": "the superuser''s", "root": []}') IS NOT NULL AS defined;
 
--- security.md#roles-that-come-and-go: REASSIGN OWNED, DROP OWNED and DROP ROLE do what the table says
+-- security.md#renamed-and-dropped-roles: REASSIGN OWNED, DROP OWNED and DROP ROLE do what the table says
 -- Superusers give anything to any role, also what was a role's that is gone. DROP ROLE takes no notice of what a role owns
 -- here, REASSIGN OWNED and DROP OWNED neither.
 CREATE ROLE regress_own_leaver;

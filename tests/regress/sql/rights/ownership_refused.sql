@@ -19,7 +19,7 @@ SELECT wf_set_owner('activity type', 'Other', 'regress_own_team');
 SELECT wf_set_owner('definition', 'Workflow.ScheduledCommand', 'regress_own_team');
 SELECT wf_set_owner('definition', 'ours', 'regress_own_ann');
 
--- security.md#roles-that-come-and-go: a role that gives something away must be able to SET ROLE to the new owner
+-- security.md#renamed-and-dropped-roles: a role that gives something away must be able to SET ROLE to the new owner
 -- She owns it, but cannot be them: her definer definition would run with their rights.
 \set VERBOSITY default
 SELECT wf_set_owner('definition', 'ours', 'regress_own_boss');

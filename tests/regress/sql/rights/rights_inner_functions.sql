@@ -7,7 +7,7 @@ CREATE ROLE regress_inner_candidate;
 CREATE ROLE regress_inner_gone;
 SELECT wf_grant_usage('regress_inner_owner');
 
--- security.md#what-is-open-to-whom: all of them. Each one that is written in C, or runs with the rights of its owner, is asked below, or reads only its argument and the catalogue.
+-- security.md#default-access: all of them. Each one that is written in C, or runs with the rights of its owner, is asked below, or reads only its argument and the catalogue.
 SELECT p.oid::regprocedure AS function, l.lanname AS language, p.prosecdef AS definer
 FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
 WHERE p.pronamespace = 'workflow'::regnamespace AND has_function_privilege('regress_inner_stranger', p.oid, 'EXECUTE')

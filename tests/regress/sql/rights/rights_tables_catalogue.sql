@@ -2,7 +2,7 @@
 -- (docs/security.md: "What is open to whom")
 \i tests/regress/include/rights_tables.sql
 
--- security.md#what-is-open-to-whom: every table has row-level security without a policy for writing, no view can be written through
+-- security.md#default-access: every table has row-level security without a policy for writing, no view can be written through
 -- Of all tables and views of ours, those of later versions too.
 SELECT c.relname AS "tables without row-level security" FROM pg_class AS c
 WHERE relnamespace = 'workflow'::regnamespace AND relkind IN ('r', 'p') AND NOT (relrowsecurity AND NOT relforcerowsecurity AND (
@@ -17,7 +17,7 @@ SELECT g.kind, g.name AS "grants of nothing" FROM workflow._intended_grants() AS
 WHERE g.name <> '*' AND NOT EXISTS (SELECT FROM workflow._objects() AS o WHERE (o.kind, o.name) = (g.kind, g.name));
 SELECT proname AS "of the owner alone, yet given" FROM pg_proc WHERE proname IN (SELECT name FROM workflow._intended_grants() WHERE grantee IS NULL)
 AND has_function_privilege('regress_tables_plain', oid, 'EXECUTE');
--- security.md#what-is-open-to-whom: the functions that PUBLIC may call
+-- security.md#default-access: the functions that PUBLIC may call
 SELECT o.name AS "open to all" FROM workflow._objects() AS o, aclexplode(o.held) AS h
 WHERE o.kind = 'function' AND h.grantee = 0 AND o.name !~ '^_' ORDER BY 1;
 

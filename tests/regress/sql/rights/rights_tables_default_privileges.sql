@@ -12,7 +12,7 @@ ALTER TABLE orders ADD CONSTRAINT orders_instance_fkey FOREIGN KEY (instance) RE
 \connect - postgres
 REVOKE REFERENCES ON workflow.instances FROM regress_tables_plain;
 
--- security.md#what-is-open-to-whom: no role but the owner has a right on a table, whatever default privileges there are
+-- security.md#default-access: no role but the owner has a right on a table, whatever default privileges there are
 -- Default privileges that were there before the extension.
 DROP FUNCTION stamp;
 DROP EXTENSION workflow CASCADE;

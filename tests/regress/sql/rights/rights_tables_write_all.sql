@@ -4,7 +4,7 @@
 
 CREATE ROLE regress_tables_writer LOGIN IN ROLE pg_write_all_data;
 
--- security.md#what-is-open-to-whom: a right to write, by membership or by GRANT, reaches no row, and neither does COPY FROM
+-- security.md#default-access: a right to write, by membership or by GRANT, reaches no row, and neither does COPY FROM
 -- A member of pg_write_all_data has INSERT, UPDATE and DELETE on every table there is: on ours he reaches no row. He
 -- can move the sequence, which gives no role a right, and may LOCK what he likes, as in every table of the database.
 \connect - regress_tables_writer

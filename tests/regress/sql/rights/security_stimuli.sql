@@ -7,7 +7,7 @@ SELECT wf_start('alice', '{"secret": "ahem"}', correlation_id => 'a1', instance_
 SELECT bookmark_id AS bookmark FROM workflow.waiting \gset
 \connect - regress_security_mallory
 
--- security.md#who-hears-a-stimulus: a stimulus reaches only what its sender may start or resume, now and later
+-- security.md#who-may-receive-a-stimulus: a stimulus reaches only what its sender may start or resume, now and later
 -- Stimuli: she may send them, but they reach only what she may resume, now and later.
 SELECT * FROM wf_publish_event('Go');
 SELECT * FROM wf_enqueue_bookmark(correlation_id => 'a1', keep_for => '0');
@@ -28,7 +28,7 @@ SELECT activity FROM workflow.waiting ORDER BY correlation_id;
 SELECT wf_grant_events('regress_security_mallory');
 \connect - regress_security_mallory
 
--- security.md#who-hears-a-stimulus: the sender of what an instance publishes is its owner, whose call made it run says nothing
+-- security.md#who-may-receive-a-stimulus: the sender of what an instance publishes is its owner, whose call made it run says nothing
 -- An event that Mallory's workflow publishes is hers, even where the superuser's event made it run.
 SELECT * FROM wf_define('{"definitionId": "relay", "root": [{"id": "wait", "type": "Event", "eventName": "Relay"}, {"type": "PublishEvent", "eventName": "Go"}]}');
 SELECT * FROM wf_define('{"definitionId": "relay2", "root": [{"id": "start", "type": "Event", "eventName": "Relay", "canStartWorkflow": true}, {"type": "PublishEvent", "eventName": "Go"}]}');

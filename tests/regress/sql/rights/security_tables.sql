@@ -1,7 +1,7 @@
 -- Mallory at the tables themselves, at settings, and at wf_validate: she gets nothing, changes nothing, and runs nothing.
 \i tests/regress/include/security.sql
 
--- security.md#what-is-open-to-whom: no right on a table, and workflow.now is a superuser's to set
+-- security.md#default-access: no right on a table, and workflow.now is a superuser's to set
 -- The tables themselves.
 \connect - regress_security_mallory
 \set VERBOSITY terse
@@ -14,7 +14,7 @@ UPDATE workflow.bookmarks SET callback = 'x';
 CREATE FUNCTION workflow.mine() RETURNS int LANGUAGE sql AS 'SELECT 1';
 SET workflow.now = '2000-01-01';
 SET workflow.max_steps = 100000000;
--- security.md#what-is-open-to-whom: SQL in a document that wf_validate is given is parsed and never run
+-- security.md#default-access: SQL in a document that wf_validate is given is parsed and never run
 SELECT * FROM wf_validate('{"definitionId": "x", "root": [
     {"type": "Sql", "statement": "INSERT INTO loot (how) VALUES (''validated'')"}, {"type": "WriteLine", "text": {"sql": "SELEC 1"}}]}', 'warning');
 SELECT * FROM loot;

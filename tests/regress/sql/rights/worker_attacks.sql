@@ -24,7 +24,7 @@ SELECT wf_grant_worker('regress_wx_robot', '{Charge}');
 SELECT wf_grant_worker('regress_wx_other', '{Charge}', 'wait');
 SELECT wf_start('pay') AS pay \gset
 
--- security.md#roles-that-only-work: no variables, no instances, no journal
+-- security.md#roles-for-task-workers: no variables, no instances, no journal
 \connect - regress_wx_robot
 SELECT (SELECT count(*) FROM workflow.instance_list) + (SELECT count(*) FROM workflow.open_tasks) + (SELECT count(*) FROM workflow.waiting)
      + (SELECT count(*) FROM workflow.open_bookmarks) + (SELECT count(*) FROM workflow.journal) + (SELECT count(*) FROM workflow.open_incidents)
@@ -33,7 +33,7 @@ SELECT workflow.instance_state(:'pay');
 \echo :SQLSTATE
 SELECT variables FROM workflow.instances;
 \echo :SQLSTATE
--- security.md#roles-that-only-work: no other call
+-- security.md#roles-for-task-workers: no other call
 SELECT wf_start('pay');
 \echo :SQLSTATE
 SELECT wf_resume(:'pay');
@@ -98,7 +98,7 @@ SELECT task_id AS ship FROM workflow.open_tasks WHERE instance_id = :'pay' \gset
 \connect - postgres
 SELECT what, who, session, jsonb_pretty(value) AS value FROM regress_wx_ran;
 
--- security.md#roles-that-only-work: no task of another name or definition, in whatever way
+-- security.md#roles-for-task-workers: no task of another name or definition, in whatever way
 \connect - regress_wx_robot
 SELECT count(*) FROM wf_claim_tasks('{Ship}', max => 10);
 SELECT wf_complete_task(:'ship', '"mine"');
@@ -143,7 +143,7 @@ SELECT wf_complete_task(:'delay');
 \echo :SQLSTATE
 SELECT wf_fail_task(:'event', gen_random_uuid(), 'no');
 \echo :SQLSTATE
--- security.md#roles-that-only-work: a worker hears how the instance stands, not what went wrong
+-- security.md#roles-for-task-workers: a worker hears how the instance stands, not what went wrong
 \connect - regress_wx_ann
 SELECT count(*) FROM workflow.waiting AS w, wf_resume(w.bookmark_id) AS r WHERE w.instance = :'wait' AND w.activity <> 'charge';
 \connect - regress_wx_other

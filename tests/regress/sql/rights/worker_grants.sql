@@ -25,12 +25,12 @@ SELECT wf_start('leave', '{"days": 4}', 'clerk 1') IS NOT NULL AS started;
 SELECT wf_define('{"definitionId": "loan", "root": [{"id": "approve", "type": "RunTask", "taskName": "Approve"}, {"id": "pay", "type": "RunTask", "taskName": "Pay out"}]}');
 SELECT wf_start('loan', correlation_id => 'ben 1') IS NOT NULL AS started;
 
--- security.md#roles-that-only-work: a role without a grant can call nothing
+-- security.md#roles-for-task-workers: a role without a grant can call nothing
 \connect - regress_wg_robot
 SELECT * FROM wf_claim_tasks();
 \echo :SQLSTATE
 
--- security.md#roles-that-only-work: a grant gives tasks of definitions that the grantor may manage, and of no others
+-- security.md#roles-for-task-workers: a grant gives tasks of definitions that the grantor may manage, and of no others
 \connect - regress_wg_ann
 SELECT wf_grant_worker('regress_wg_robot', '{Approve}', 'loan');
 \echo :SQLSTATE
@@ -38,7 +38,7 @@ SELECT wf_grant_worker('regress_wg_robot', '{Approve}', 'leave');
 -- Again: it is no new one.
 SELECT wf_grant_worker('regress_wg_robot', '{Approve}', 'leave');
 SELECT * FROM workflow.worker_grants ORDER BY 1, 2, 3;
--- security.md#roles-that-only-work: nothing but the calls of a worker
+-- security.md#roles-for-task-workers: nothing but the calls of a worker
 \connect - postgres
 SELECT name FROM workflow._objects() WHERE kind = 'function' AND has_function_privilege('regress_wg_robot', id, 'EXECUTE')
 EXCEPT SELECT name FROM workflow._intended_grants() WHERE kind = 'function' AND grantee = 'public' ORDER BY 1;
@@ -78,7 +78,7 @@ BEGIN;
 SELECT correlation_id, name FROM wf_claim_tasks('{Book}', max => 10) ORDER BY 1;
 ROLLBACK;
 
--- security.md#roles-that-only-work: it counts while the grantor may manage the definition
+-- security.md#roles-for-task-workers: it counts while the grantor may manage the definition
 \connect - postgres
 REVOKE regress_wg_team FROM regress_wg_ann;
 \connect - regress_wg_robot
@@ -196,7 +196,7 @@ SELECT * FROM workflow.task_grants;
 SELECT workflow._give_worker_calls('regress_wg_robot'::regrole);
 \echo :SQLSTATE
 
--- security.md#roles-that-come-and-go: wf_adopt_database gives what a role has to another one, its grants included
+-- security.md#renamed-and-dropped-roles: wf_adopt_database gives what a role has to another one, its grants included
 SELECT wf_define('{"definitionId": "ann''s", "root": [{"id": "book", "type": "RunTask", "taskName": "Book"}]}');
 SELECT wf_grant_worker('regress_wg_robot', '{Book}', 'ann''s');
 \connect - regress_wg_ben

@@ -34,7 +34,7 @@ SELECT wf_start('loan', correlation_id => 'ben 1') AS ben1 \gset
 RESET ROLE;
 SET workflow.now = '2026-03-01 09:10:00+00';
 
--- security.md#what-is-open-to-whom: EXECUTE is revoked from PUBLIC
+-- security.md#default-access: EXECUTE is revoked from PUBLIC
 -- Without wf_grant_usage a role cannot call the functions.
 SET ROLE regress_leases_stranger;
 SELECT * FROM wf_claim_tasks();

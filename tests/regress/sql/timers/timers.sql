@@ -95,7 +95,7 @@ SET workflow.now = '2030-02-01 08:00:00+00';
 SELECT wf_run_due();
 SELECT count(*) FROM workflow.schedule_runs WHERE definition_id = 'monthly';
 
--- security.md#roles-that-come-and-go: a schedule of a dropped role says so in last_error
+-- security.md#renamed-and-dropped-roles: a schedule of a dropped role says so in last_error
 -- A trigger that fails stops nothing else, and the next instant is the next chance: here, by an owner who is gone.
 CREATE ROLE regress_timers_gone LOGIN;
 SELECT wf_grant_usage('regress_timers_gone');

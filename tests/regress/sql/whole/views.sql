@@ -45,7 +45,7 @@ SELECT (SELECT count(*) FROM workflow.waiting) AS waiting, (SELECT count(*) FROM
        (SELECT count(*) FROM workflow.open_incidents) AS incidents, (SELECT count(*) FROM workflow.journal) AS journal,
        (SELECT count(*) FROM workflow.instance_list) AS instances, (SELECT count(*) FROM workflow.definition_list) AS definitions;
 
--- security.md#what-is-open-to-whom: views are security barriers
+-- security.md#default-access: views are security barriers
 -- Not even through a function that is cheaper than the view's own condition.
 CREATE FUNCTION pg_temp.peek(anyelement) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 AS $$ BEGIN RAISE NOTICE 'seen: %', $1; RETURN true; END $$;
 SELECT * FROM workflow.instance_list WHERE pg_temp.peek(correlation_id);

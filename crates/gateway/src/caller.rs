@@ -1,4 +1,4 @@
-//! Who a request is from.
+//! The authenticated caller of a request.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -7,48 +7,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 
-/// Who a request is from.
+/// The authenticated caller of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The role that logged in.
+    /// The role that authenticated.
     pub login: String,
     /// The role that the request runs as: the login role, or a role that it is a member of.
     pub role: String,
-    /// The name that the audit has beside the role: the role that logged in, or the note of the API key.
+    /// The actor recorded in the audit beside the role: the login role, or the note of the API key.
     pub actor: String,
-    /// The session that a cookie names; none of a request with an API key.
+    /// The session from the cookie; `None` for a request with an API key.
     pub session: Option<Session>,
 }
 
-/// What a cookie says of a session.
+/// The contents of a session cookie.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// Another role of the same name is another role.
+    /// OID of the login role. It detects a role that was dropped and created again under the same name.
     pub login_oid: u32,
     pub role_oid: u32,
-    /// Counted from the log-in. Acting as another role does not prolong it.
+    /// Counted from the log-in. Switching to another role does not extend the session.
     pub ends: DateTime<Utc>,
     pub proof: Proof,
 }
 
-/// What was shown at the log-in. A session ends when that would not be taken any more.
+/// What the caller proved at the log-in. The session ends as soon as this proof would no longer be accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Proof {
-    /// A password, by the salt that the database keeps it with: a new one has another salt.
+    /// A password, identified by the salt of its stored SCRAM verifier: a new password has another salt.
     Password(String),
-    /// An API key, by its digest.
+    /// An API key, identified by its digest.
     Key(String),
 }
 
 impl Caller {
-    /// Whether a browser says so by itself, as with cookies: then another site can make it send requests.
+    /// Whether browsers attach the credentials by themselves, as they do with cookies. Such requests can be forged by
+    /// other sites (CSRF).
     pub fn is_ambient(&self) -> bool {
         self.session.is_some()
     }
 }
 
-/// Handlers take the caller as an argument; `guard` has put it there.
+/// Handlers take the caller as an extractor; the `guard` middleware has inserted it.
 impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = Failure;
 

@@ -1,4 +1,4 @@
-//! What the gateway is told: flags, over the environment, over a file.
+//! The gateway's options. Flags override the environment, which overrides the configuration file.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -190,7 +190,7 @@ pub enum LogFormat {
 }
 
 impl Options {
-    /// Reads command line, environment and file. Ends the process on `--help`, and on what makes no sense.
+    /// Reads command line, environment and file. Ends the process after `--help`, and on invalid options.
     pub fn read() -> Self {
         let command = Self::command();
         let file = config_file(&command);
@@ -204,10 +204,10 @@ impl Options {
 }
 
 impl Serving {
-    /// The origin that browsers see.
+    /// The origin that browsers see, such as `https://workflows.example.com`.
     pub fn origin(&self) -> String {
         match &self.public_url {
-            // As browsers write it.
+            // In the normalized form that browsers send.
             Some(url) => {
                 let origin = url.trim_end_matches('/').to_ascii_lowercase();
                 let port = if origin.starts_with("https:") { ":443" } else { ":80" };
@@ -221,12 +221,12 @@ impl Serving {
         Duration::from_secs(self.request_seconds.into())
     }
 
-    /// Whether a browser reaches the gateway by https.
+    /// Whether browsers reach the gateway over https.
     pub fn is_secure(&self) -> bool {
         self.origin().starts_with("https://")
     }
 
-    /// What options together make no sense, or are not safe.
+    /// Describes a combination of options that is contradictory or unsafe.
     pub fn problem(&self) -> Option<String> {
         let host = self.public_url.as_deref().map(|url| url.parse::<axum::http::Uri>());
         match host {
@@ -247,13 +247,14 @@ impl Serving {
     }
 }
 
-/// The file of options that the command line or the environment names, found before clap reads either.
+/// Finds the configuration file in the arguments or the environment, before clap parses either.
 fn config_file(command: &Command) -> Option<PathBuf> {
     let lenient = command.clone().ignore_errors(true).disable_help_flag(true).disable_version_flag(true);
     lenient.get_matches().get_one::<PathBuf>("config").cloned()
 }
 
-/// Makes what a file says the defaults of the flags, so that clap checks them and lets the others win.
+/// Turns the values of a file into the defaults of the flags, so that clap validates them and the other sources
+/// override them.
 fn with_file(mut command: Command, path: &std::path::Path) -> Result<Command, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let table: toml::Table = text.parse().map_err(|error| format!("{}: {error}", path.display()))?;
@@ -267,7 +268,7 @@ fn with_file(mut command: Command, path: &std::path::Path) -> Result<Command, St
             toml::Value::Integer(_) | toml::Value::Boolean(_) => value.to_string(),
             _ => return Err(format!("{}: {name} must be a text, an integer, or true or false", path.display())),
         };
-        // clap keeps defaults for as long as the process lives.
+        // clap keeps defaults for the lifetime of the process.
         let text: &'static str = text.leak();
         command = command.mut_arg(id, |arg| arg.default_value(text));
     }

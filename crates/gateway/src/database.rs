@@ -1,8 +1,8 @@
-//! The database: a pool of connections of the gateway's own role, on which each request runs as its user's role.
+//! The database: a pool of connections of the gateway's own role. Each request runs as its user's role.
 //!
-//! A request is one statement in one transaction, sent in one flight: BEGIN, the role, the search path, the
-//! statement, COMMIT, and what cleans the session. No statement is prepared under a name: SQL of a user could put
-//! another one in its place for the next role.
+//! A request is one statement in one transaction, pipelined with everything around it: BEGIN, SET ROLE, the search
+//! path, the statement, COMMIT, and the commands that clean the session. We never use named prepared statements: SQL of
+//! a user could replace one before the next role uses it.
 
 mod backends;
 mod connecting;
@@ -32,23 +32,23 @@ pub use connecting::Unfit;
 use connecting::{check, connection, tls_client};
 use hosts::CONNECT_TIME;
 
-/// How often a transaction that others were in the way of is tried.
+/// Attempts for a transaction that fails because of concurrent transactions.
 const TRIES: u32 = 3;
-/// How long a request waits for a connection.
+/// How long a request waits for a connection from the pool.
 const POOL_WAIT: Duration = Duration::from_secs(5);
-/// How long a statement that was cancelled may take to stop.
+/// How long a cancelled statement may take to stop.
 const STOP_TIME: Duration = Duration::from_secs(1);
 
-/// READ COMMITTED whatever the database's default is: what claims and saves is for that level. A message of its own,
-/// which cannot fail: after one that the server could not read, the statement would run as the gateway's own role.
+/// READ COMMITTED whatever the database's default is, because claims and saves rely on it. BEGIN is a message of its
+/// own that cannot fail to parse: if it could, the statement after it would run as the gateway's own role.
 ///
-/// The path is empty, so that nothing of ours is looked up in a schema that a role has made.
+/// The search path is empty, so that none of our names resolves to an object in a schema of some role.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = ''";
-/// What writes may run SQL of users, which has the path of the session, as after SET ROLE. The statement itself
-/// qualifies each name and operator (scripts/checks/check-gateway-sql).
+/// Writes may run SQL of users, which expects the session's search path, as after SET ROLE. Our statement itself
+/// qualifies every name and operator (scripts/checks/check-gateway-sql).
 const USE_SESSION_PATH: &str = "SET LOCAL search_path TO DEFAULT";
-/// An expression in SQL: whether a role may act as another one. From PostgreSQL 16 on a member may be granted that or
-/// not (`WITH SET FALSE`); before, each member may.
+/// An SQL expression: whether one role may act as another. Since PostgreSQL 16 a membership can exclude SET ROLE (`WITH
+/// SET FALSE`); before, every member may.
 #[macro_export]
 macro_rules! may_act_as {
     ($member:literal, $role:literal) => {
@@ -63,11 +63,11 @@ macro_rules! may_act_as {
     };
 }
 
-/// $1 is who logged in, $2 the role that he acts as: until the transaction ends, and no SQL in it can leave it; $3
-/// and $4 are their oids, where a cookie says them. $5 is the actor, which the audit has where the gateway's own role may
-/// give one. Who may not act as it any more gets an error, and so does who
-/// would act as the gateway itself. Also tells the process, and whether the database has an extension that keeps
-/// something in a session that no command takes away, such as the connections of dblink.
+/// Sets the role until the end of the transaction; SQL inside the transaction cannot leave it. $1 is the login role, $2
+/// the role to act as, $3 and $4 are their OIDs where the cookie has them. $5 is the actor for the audit, which applies
+/// only if the gateway's own role may set it. Fails if the login role may no longer act as $2, or if $2 is the
+/// gateway's own role. Also returns the backend's process id, and whether the database has an extension that keeps
+/// state which no command resets, such as the connections of dblink.
 const BECOME: &str = concat!(
     "SELECT @wf.wf_set_role(CASE WHEN ",
     may_act_as!("$1::pg_catalog.name", "$2::pg_catalog.name"),
@@ -82,14 +82,14 @@ const BECOME: &str = concat!(
       EXISTS (SELECT FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) ANY \
         ('{dblink,plproxy,plperlu,plpython3u,pltclu,orafce,pg_variables}'::pg_catalog.name[]))"
 );
-/// Takes away what a request can leave in its session, before another role gets it.
+/// Resets everything that a request can leave in its session, before another role gets it.
 const CLEAN: &str = "RESET ALL; RESET SESSION AUTHORIZATION; DEALLOCATE ALL; CLOSE ALL; UNLISTEN *; \
      SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD SEQUENCES; DISCARD TEMP";
 
-/// A parameter of a statement, with its type: statements are not described before they run.
+/// A parameter of a statement with its type; statements are not described before they run.
 pub type Parameter = (Box<dyn ToSql + Sync + Send>, Type);
 
-/// A value that can be a parameter.
+/// A value that can be bound as a parameter.
 pub trait IntoParameter {
     fn into_parameter(self) -> Parameter;
 }
@@ -126,7 +126,7 @@ macro_rules! parameters {
     ($($value:expr),* $(,)?) => { vec![$($crate::database::IntoParameter::into_parameter($value)),*] };
 }
 
-/// Whether a statement may be sent again when its connection was lost.
+/// Whether a statement may be sent again after its connection was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Reads,
@@ -137,15 +137,15 @@ enum Effect {
 #[derive(Clone)]
 pub struct Database {
     pool: Pool,
-    /// One connection for `/readyz`, which does not wait for those of requests.
+    /// One connection for `/readyz`, so that it does not queue behind requests.
     watching: Pool,
-    /// One connection to end the backends of others.
+    /// One connection for terminating other backends.
     ending: Pool,
-    /// The connections that one user's requests may have.
+    /// Limits the connections that one user's requests may use at a time.
     users: Arc<Shares>,
     tls: MakeRustlsConnect,
     config: Config,
-    /// Schema of the extension's functions, quoted; known since the first connection.
+    /// Schema of the extension's functions, quoted. Set by the first connection.
     schema: Arc<OnceLock<String>>,
     time: Duration,
 }
@@ -171,12 +171,12 @@ impl Database {
         })
     }
 
-    /// The hosts, ports and TLS of the database, for who connects by himself.
+    /// Hosts, ports and TLS of the database, for code that opens its own connections.
     pub fn connection(&self) -> (&Config, &MakeRustlsConnect) {
         (&self.config, &self.tls)
     }
 
-    /// Whether the database answers and fits.
+    /// Whether the database answers and is compatible with this gateway.
     pub async fn ready(&self) -> Result<(), Failure> {
         let mut tries = 0;
         loop {
@@ -196,7 +196,7 @@ impl Database {
         }
     }
 
-    /// Connects once, to find out before the first request whether the database fits.
+    /// Connects once at start-up, to learn before the first request whether the database is compatible.
     pub async fn first_check(&self) -> Result<(), Unfit> {
         let first = async {
             let connected = hosts::connect(&self.config, &self.tls).await;
@@ -211,14 +211,13 @@ impl Database {
         self.run(Some(caller), sql, values, Effect::Reads).await
     }
 
-    /// Runs a statement that writes, as the caller's role. It is never sent twice unless the database has said that it
-    /// was undone.
+    /// Runs a statement that writes, as the caller's role. It is sent again only if the database reported a rollback.
     pub async fn write(&self, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<Vec<Row>, Failure> {
         self.run(Some(caller), sql, values, Effect::Writes).await
     }
 
-    /// The same of a statement that compares with what the caller has read: 40001 says that this has changed, which no
-    /// further try mends.
+    /// Like `write`, for a statement that compares with what the caller has read: here 40001 means that the data has
+    /// changed, so retrying is pointless.
     pub async fn write_unless_changed(
         &self,
         caller: &Caller,
@@ -228,12 +227,12 @@ impl Database {
         self.run(Some(caller), sql, values, Effect::WritesUnlessChanged).await
     }
 
-    /// Reads as the gateway's own role, which sees the catalogue and nothing of workflows.
+    /// Reads as the gateway's own role, which sees the catalogue and no workflows.
     pub async fn catalogue(&self, sql: &'static str, values: Vec<Parameter>) -> Result<Vec<Row>, Failure> {
         self.run(None, sql, values, Effect::Reads).await
     }
 
-    /// The only column of the only row of a statement that reads: JSON as text.
+    /// The single column of the single row of a read: JSON as text.
     pub async fn read_json(
         &self,
         caller: &Caller,
@@ -243,7 +242,8 @@ impl Database {
         only_text(&self.read(caller, sql, values).await?)
     }
 
-    /// A task of its own finishes the transaction and cleans the session, also when the client has gone.
+    /// Runs the transaction in a spawned task, so that it finishes and cleans the session even if the client
+    /// disconnects.
     async fn run(
         &self,
         caller: Option<&Caller>,
@@ -260,7 +260,7 @@ impl Database {
         receiver.await.unwrap_or_else(|_| Err(Failure::internal("a transaction ended without an answer")))
     }
 
-    /// The turn of a user among the connections.
+    /// Waits until the user may use another connection.
     async fn turn(&self, caller: Option<&Caller>) -> Result<Option<OwnedSemaphorePermit>, Failure> {
         let Some(caller) = caller else { return Ok(None) };
         match tokio::time::timeout(POOL_WAIT, self.users.of(&caller.login).acquire_owned()).await {
@@ -296,7 +296,7 @@ impl Database {
                 Ok(()) => return,
                 Err(ended) if tries < TRIES && ended.is_to_be_tried_again(statement.effect) => {
                     if ended.is_of_connection() {
-                        // What ended this one may have ended the idle ones, too: the next try makes one of its own.
+                        // The cause may have ended the idle connections as well, so the next try opens a new one.
                         self.pool.retain(|_, _| false);
                     }
                 }
@@ -306,9 +306,9 @@ impl Database {
         answer.map(|answer| answer.send(Err(failure)));
     }
 
-    /// All commands are sent before the first answer is there: each time that the server, or the gateway, has to be
-    /// woken costs more than a command. After an error PostgreSQL ignores those up to the COMMIT, and makes that a
-    /// ROLLBACK. Also tells what has become of the session.
+    /// Sends all commands before the first reply arrives, because each extra round trip costs more than a command.
+    /// After an error PostgreSQL ignores the commands up to COMMIT, which then acts as ROLLBACK. Also returns the state
+    /// of the session.
     async fn attempt(
         &self,
         client: &Client,
@@ -333,11 +333,11 @@ impl Database {
                 client.batch_execute("COMMIT"),
             );
             let rows = outcome(begun, became, path, rows, committed)?;
-            // A COMMIT that was cancelled while it waited for a standby looks like any other.
+            // A COMMIT that was cancelled while waiting for a synchronous standby looks like a normal one.
             if is_late.load(Ordering::Relaxed) {
                 return Err(TransactionError::Late);
             }
-            // The client need not wait for the cleaning.
+            // Answer first; the client does not wait for the clean-up.
             answer.take().map(|answer| answer.send(Ok(rows)));
             Ok(())
         };
@@ -364,7 +364,7 @@ impl Database {
     }
 }
 
-/// What a request runs.
+/// What one request runs.
 struct Statement<'a> {
     sql: &'static str,
     values: &'a [Parameter],
@@ -373,13 +373,13 @@ struct Statement<'a> {
 }
 
 impl Statement<'_> {
-    /// The rows, as far as the request may hold them.
+    /// Collects the rows, within the memory that the request may hold.
     async fn rows(&self, client: &Client, sql: &str) -> Result<Vec<Row>, TransactionError> {
         let values = self.values.iter().map(|(value, sql_type)| (&**value as &(dyn ToSql + Sync), sql_type.clone()));
         let mut stream = pin!(client.query_typed_raw(sql, values).await?);
         let mut rows = Vec::new();
         while let Some(row) = stream.try_next().await? {
-            // The answer is made from them, so that they are there twice.
+            // Counted twice: the rows and the answer built from them exist at the same time.
             let held = self.hold.map_or(Ok(()), |hold| hold.grow(2 * row.raw_size_bytes()));
             held.map_err(TransactionError::TooLarge)?;
             rows.push(row);
@@ -388,7 +388,7 @@ impl Statement<'_> {
     }
 }
 
-/// Where the outcome of a transaction goes.
+/// Receives the outcome of a transaction.
 type AnswerSender = oneshot::Sender<Result<Vec<Row>, Failure>>;
 
 fn outcome(
@@ -404,19 +404,19 @@ fn outcome(
     let rows = rows?;
     match committed {
         Ok(()) => Ok(rows),
-        // The server ended its session, and not for what it wanted to commit.
+        // The server ended its session before the COMMIT was confirmed.
         Err(error) if is_fatal(&error) => Err(TransactionError::InCommit),
         Err(error) => Err(error.into()),
     }
 }
 
-/// How a transaction ended that did not commit.
+/// How a transaction ended without a confirmed commit.
 enum TransactionError {
     Late,
     /// The server ended the session before it answered the COMMIT.
     InCommit,
     Refused(Failure),
-    /// What it gives is more than the request may hold. It may have committed all the same.
+    /// The result exceeds the memory limit of the request. The transaction may have committed.
     TooLarge(Failure),
     Error(tokio_postgres::Error),
 }
@@ -430,7 +430,7 @@ impl TransactionError {
         }
     }
 
-    /// Whether the server ended the session, or the connection is lost.
+    /// Whether the server ended the session or the connection was lost.
     fn is_of_connection(&self) -> bool {
         match self {
             Self::InCommit => true,
@@ -443,7 +443,7 @@ impl TransactionError {
         let late = "the request took too long and was cancelled";
         match self {
             Self::Late if effect == Effect::Reads => Failure::unavailable(late),
-            // Its COMMIT may have been under way.
+            // The COMMIT may have been in progress.
             Self::Late => Failure::unknown(late),
             Self::InCommit => Failure::unknown("the connection to the database was lost"),
             Self::Refused(failure) => failure,
@@ -460,7 +460,7 @@ impl From<tokio_postgres::Error> for TransactionError {
     }
 }
 
-/// The process of the session, and whether it keeps what no command takes away.
+/// Returns the backend's process id, and whether the session keeps state that no command resets.
 async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Result<(i32, bool), TransactionError> {
     let Some(caller) = caller else { return Ok((0, false)) };
     let session = caller.session.as_ref();
@@ -473,7 +473,7 @@ async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Res
         (&caller.actor, Type::TEXT),
     ];
     match client.query_typed(sql, &values).await {
-        // A role that was dropped, or who may not act as it any more.
+        // The role was dropped, or the login role may no longer act as it.
         Err(error) if error.code().is_some_and(|code| !is_connection(code)) => {
             tracing::info!(login = caller.login, role = caller.role, cause = said(&error), "refused a role");
             Err(TransactionError::Refused(Failure::unauthenticated()))
@@ -493,19 +493,19 @@ fn is_connection(code: &SqlState) -> bool {
     ["08", "57", "53"].contains(&&code.code()[..2])
 }
 
-/// Whether the server ended the session with the error.
+/// Whether the error ended the session.
 fn is_fatal(error: &tokio_postgres::Error) -> bool {
     let severity = error.as_db_error().and_then(DbError::parsed_severity);
     matches!(severity, Some(Severity::Fatal | Severity::Panic))
 }
 
-/// A deadlock, a failed serialization: undone by the database, to be tried again.
+/// A deadlock or serialization failure: rolled back by the database, and worth a retry.
 fn is_transient(error: &tokio_postgres::Error, effect: Effect) -> bool {
     let is_change = effect == Effect::WritesUnlessChanged && error.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE);
     !is_change && error.code().is_some_and(|code| code.code().starts_with("40"))
 }
 
-/// The text of the only column of the only row; none for NULL and without a row.
+/// The text in the single column of the single row; `None` for NULL and for no row.
 pub fn only_text(rows: &[Row]) -> Result<Option<String>, Failure> {
     match rows.first() {
         Some(row) => row.try_get(0).map_err(Failure::internal),
@@ -513,7 +513,7 @@ pub fn only_text(rows: &[Row]) -> Result<Option<String>, Failure> {
     }
 }
 
-/// An error with what PostgreSQL or the system says of it.
+/// An error with the message of PostgreSQL or the operating system.
 fn said(error: &tokio_postgres::Error) -> String {
     match (error.as_db_error(), std::error::Error::source(error)) {
         (Some(database), _) => database.message().to_owned(),

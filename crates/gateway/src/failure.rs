@@ -1,4 +1,4 @@
-//! What goes wrong, and what a client is told: the status, and Elsa's form of an error.
+//! Failures and how clients see them: the HTTP status, and Elsa's error format.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use serde_json::json;
 use tokio_postgres::error::{DbError, SqlState};
 use uuid::Uuid;
 
-/// A request that fails.
+/// A failed request.
 #[derive(Debug)]
 pub struct Failure {
     pub status: StatusCode,
-    /// SQLSTATE, where the database refused it.
+    /// SQLSTATE, if the database reported the error.
     pub code: Option<String>,
     pub message: String,
     pub detail: Option<String>,
     pub hint: Option<String>,
-    /// When it can be tried again, where that is known.
+    /// When to retry, if known.
     pub retry_after: Option<Duration>,
 }
 
-/// When to try again where the database is away.
+/// The retry delay while the database is unavailable.
 const SOON: Duration = Duration::from_secs(2);
 
 impl Failure {
@@ -35,12 +35,12 @@ impl Failure {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// What Elsa answers for an id that is not there.
+    /// Elsa's answer for an unknown id.
     pub fn not_found(what: &str, id: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, format!("there is no {what} {id}"))
     }
 
-    /// The request has no caller, or the caller's role is gone.
+    /// The request is not authenticated, or the caller's role no longer exists.
     pub fn unauthenticated() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "log in first")
     }
@@ -49,12 +49,12 @@ impl Failure {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
-    /// A request of which the gateway does not know whether it took effect.
+    /// The gateway does not know whether the request took effect.
     pub fn unknown(message: impl Into<String>) -> Self {
         Self::unavailable(message).hint("Whether the request took effect is not known: look before you repeat it.")
     }
 
-    /// A failure of ours: the client gets an id, the log the cause.
+    /// An internal failure: the client gets an id, the log the cause.
     pub fn internal(cause: impl std::fmt::Display) -> Self {
         let id = Uuid::now_v7();
         tracing::error!(%id, %cause, "internal error");
@@ -73,7 +73,7 @@ impl Failure {
         self
     }
 
-    /// The headers that go with the status, whatever the form of the answer.
+    /// The headers that accompany the status, in any response format.
     pub fn headers(&self) -> Option<[(HeaderName, HeaderValue); 1]> {
         let wait = self.retry_after.or((self.status == StatusCode::SERVICE_UNAVAILABLE).then_some(SOON))?;
         let seconds = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
@@ -87,8 +87,8 @@ impl Failure {
     fn of_database(error: &DbError) -> Self {
         let code = error.code().code();
         let Some(status) = status_of(code) else {
-            // Its detail is values of rows as often as not, and so is what SQL of a user raises (class P0). The log of
-            // the database has both.
+            // The detail often contains values of rows, and so does the message of an error that a user's SQL raises
+            // (class P0). The database's own log has both.
             let message = if code.starts_with("P0") { "raised by SQL" } else { error.message() };
             return Self::internal(format_args!("{code}: {message}"));
         };
@@ -103,7 +103,7 @@ impl Failure {
     }
 }
 
-/// The status of an answer for a SQLSTATE, or none where it is nothing that a client could know or mend.
+/// The HTTP status for a SQLSTATE; `None` for errors that a client can neither understand nor fix.
 pub fn status_of(code: &str) -> Option<StatusCode> {
     Some(match code {
         "42501" => StatusCode::FORBIDDEN,
@@ -148,7 +148,7 @@ impl From<deadpool_postgres::PoolError> for Failure {
     }
 }
 
-/// An error with all that it comes from and does not say itself.
+/// An error with its chain of sources, without repetitions.
 fn whole(error: &dyn std::error::Error) -> String {
     let text = error.to_string();
     match error.source().map(whole) {
@@ -158,7 +158,7 @@ fn whole(error: &dyn std::error::Error) -> String {
 }
 
 impl IntoResponse for Failure {
-    /// Elsa's form, with what PostgreSQL says beside.
+    /// Elsa's format, plus PostgreSQL's fields.
     fn into_response(self) -> Response {
         let lines = self.detail.iter().flat_map(|detail| detail.lines()).chain(self.hint.as_deref());
         let texts: Vec<&str> = std::iter::once(self.message.as_str()).chain(lines).collect();
@@ -178,7 +178,7 @@ impl IntoResponse for Failure {
 mod tests {
     use super::*;
 
-    /// What the table of docs/gateway.md says of a code: `22xxx` stands for all that begin with 22.
+    /// The entry for a code in the table of docs/gateway.md; `22xxx` covers all codes that begin with 22.
     fn documented(code: &str) -> Option<u16> {
         let page = include_str!("../../../docs/gateway.md");
         let rows = page.lines().filter_map(|line| {

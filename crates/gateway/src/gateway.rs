@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State shared by all requests.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::identity::logins::Logins;
 use crate::identity::sessions::Sessions;
 use crate::memory::Memory;
 
-/// Kilobytes that requests without a caller may hold together, and those of one address.
+/// Memory for unauthenticated requests in kilobytes, in total and per address.
 const MEMORY_OF_STRANGERS: usize = 4 * 1024;
 const MEMORY_OF_ADDRESS: usize = 512;
 
-/// Open WebSockets of clients.
+/// Maximum number of open WebSockets.
 pub const MAX_SOCKETS: u32 = 2048;
 
 pub type App = Arc<Gateway>;
@@ -28,18 +28,19 @@ pub struct Gateway {
     pub keys: ApiKeys,
     pub logins: Logins,
     pub sessions: Sessions,
-    /// What requests of users hold.
+    /// Memory held by authenticated requests.
     pub memory: Memory,
-    /// The same of requests without a caller, who cannot take the room of those with one.
+    /// Memory held by unauthenticated requests. It is separate, so that they cannot exhaust that of authenticated
+    /// users.
     pub memory_of_strangers: Memory,
     /// WebSockets that may still be opened. The listener does not count them.
     pub sockets: Arc<Semaphore>,
-    /// Becomes true when the process is told to stop.
+    /// Becomes true when the process is asked to stop.
     pub stopping: watch::Sender<bool>,
 }
 
 impl Gateway {
-    /// Reads the files that the options name. Does not connect.
+    /// Reads the files that the options name. Does not connect to the database.
     pub fn new(options: Serving) -> Result<App, String> {
         let cookies = Cookies::new(options.cookie_keys.as_deref(), options.is_secure(), options.session_hours)?;
         Ok(Arc::new(Self {

@@ -1,4 +1,4 @@
-//! What stands before every handler: known hosts, bounded bodies, who it is, and no requests of other sites.
+//! Middleware before every handler: host check, body limits, authentication, and protection against CSRF.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -22,18 +22,19 @@ use crate::gateway::{App, Gateway};
 use crate::identity::logins::network;
 use crate::memory::{self, Hold};
 
-/// How long the body of a request may take to arrive at most; less where a whole request gets less.
+/// Time limit for receiving a request body; lower if the limit for a whole request is.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// Bytes that the body of a request without a caller may have: a log-in, a report of a browser.
+/// Maximum body size of an unauthenticated request in bytes: enough for a log-in and a browser's report.
 const MOST_OF_STRANGERS: usize = 64 * 1024;
 
-/// Where nothing is done without a caller.
+/// Paths that require authentication.
 const API: &str = "/elsa/";
-/// Where WebSockets begin.
+/// Paths of WebSockets.
 const HUBS: &str = "/elsa/hubs/";
 
-/// Refuses a `Host` that is not ours: a page of another name that resolves to this address could read our answers.
+/// Rejects an unknown `Host`: a page of another name that resolves to this address could read our answers (DNS
+/// rebinding).
 pub async fn known_host(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
     let host = text(request.headers(), HOST.as_str()).or(request.uri().authority().map(|a| a.as_str()));
     match host {
@@ -54,8 +55,8 @@ fn is_known_host(app: &Gateway, host: &str) -> bool {
     port == listen.port().to_string() && (is_local || name.trim_matches(['[', ']']) == listen.ip().to_string())
 }
 
-/// Finds out who it is: from the key in `Authorization`, or else from the cookie.
-/// A key that is not known is refused. Without either a request goes on only to pages, before its body is read.
+/// Authenticates by the key in `Authorization`, or else by the cookie. An unknown key is rejected. A request with
+/// neither is passed on only to pages, before its body is read.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response, Failure> {
     let caller = caller(&app, request.headers(), request.uri()).await?;
     if caller.as_ref().is_none_or(Caller::is_ambient) && !is_ours(&app, &request) {
@@ -70,7 +71,8 @@ pub async fn authenticate(State(app): State<App>, mut request: Request, next: Ne
     Ok(next.run(request).await)
 }
 
-/// The address that a request is from. A proxy that is declared adds it at the end of what the client may have sent.
+/// The client's address. A trusted proxy appends it to whatever X-Forwarded-For the client sent, so only the last entry
+/// counts.
 pub fn address(app: &Gateway, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
     let forwarded = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| app.options.behind_proxy);
     let last = forwarded.and_then(|list| list.to_str().ok()?.rsplit(',').next()).map(str::trim);
@@ -79,7 +81,7 @@ pub fn address(app: &Gateway, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
     last.and_then(address).unwrap_or(peer)
 }
 
-/// Who a request is from, by its key or else by its cookie.
+/// The caller, from the API key or else the cookie.
 pub async fn caller(app: &Gateway, headers: &HeaderMap, uri: &Uri) -> Result<Option<Caller>, Failure> {
     match headers.get(AUTHORIZATION) {
         Some(value) => caller_of_key(app, value).ok_or_else(unknown_key).map(Some),
@@ -104,7 +106,7 @@ async fn caller_of_cookie(app: &Gateway, headers: &HeaderMap) -> Result<Option<C
     Ok(Some(caller))
 }
 
-/// The key that SignalR's clients send in the query, because a page cannot set a header of a WebSocket.
+/// The key that SignalR's clients send in the query string, because a page cannot set headers of a WebSocket.
 fn key_of_socket(uri: &Uri) -> Option<String> {
     let Query(pairs): Query<Vec<(String, String)>> =
         uri.path().starts_with(HUBS).then(|| Query::try_from_uri(uri).ok()).flatten()?;
@@ -117,13 +119,13 @@ fn caller_of_key(app: &Gateway, value: &HeaderValue) -> Option<Caller> {
     if is_ours { app.keys.caller(key.trim()) } else { None }
 }
 
-/// The answer to a key that stands for nobody, or does not any more.
+/// The answer to an API key that is unknown or no longer valid.
 pub fn unknown_key() -> Failure {
     Failure::new(StatusCode::UNAUTHORIZED, "the API key is not known, or has expired")
 }
 
-/// Whether a request that changes something, or opens a WebSocket, comes from a page of ours. Browsers say so by
-/// themselves, and do not let pages say otherwise.
+/// Whether a request that changes something, or opens a WebSocket, comes from one of our pages. Browsers send this
+/// information themselves, and pages cannot forge it.
 fn is_ours(app: &Gateway, request: &Request) -> bool {
     let headers = request.headers();
     let is_safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
@@ -140,8 +142,8 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// Reads the body whole, within the bounds of one and of what its user may hold, before a handler begins. What the
-/// request holds is given back when its answer is taken and its transaction has ended.
+/// Reads the whole body before a handler starts, within the limits for a body and for its user's memory. The memory is
+/// released once the answer has been received and the transaction has ended.
 pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
     let (most, hold) = match request.extensions().get::<Caller>() {
         Some(caller) => (usize::from(app.options.max_body) * 1024 * 1024, app.memory.hold(&caller.login)),
@@ -163,7 +165,7 @@ pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) 
     Ok(until_taken(response, hold))
 }
 
-/// Holds the memory of an answer until its last byte is in the buffers of the connection.
+/// Holds the memory of an answer until its last byte is in the connection's buffers.
 fn until_taken(response: Response, hold: Arc<Hold>) -> Response {
     let size = response.body().size_hint().exact();
     if size == Some(0) {
@@ -190,15 +192,15 @@ impl AsRef<[u8]> for HeldBytes {
     }
 }
 
-/// Whose a request is that has no caller.
+/// The memory account of a request without a caller.
 fn network_of(app: &Gateway, request: &Request) -> String {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     network(address(app, peer, request.headers())).to_string()
 }
 
-/// A client that announces a body and does not send it holds nothing. What there is no room for is read all the same,
-/// and thrown away: a client that sends would not see an answer.
+/// Reads a body. Memory is charged for bytes received, not announced. An oversized body is read to its end and
+/// discarded, because a client that is still sending would not read the answer.
 async fn received(mut body: Body, most: usize, hold: &Hold) -> Result<Bytes, Failure> {
     let (mut bytes, mut length, mut refused) = (BytesMut::new(), 0, None);
     while let Some(frame) = body.frame().await {
@@ -227,7 +229,7 @@ fn too_large(most: usize) -> Failure {
     Failure::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body of a request has at most {most} bytes"))
 }
 
-/// Headers that every answer has.
+/// Headers of every response.
 pub async fn secure_headers(State(app): State<App>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -241,7 +243,7 @@ pub async fn secure_headers(State(app): State<App>, request: Request, next: Next
     response
 }
 
-/// What a handler that panicked answers.
+/// The response to a panic in a handler.
 pub fn panicked(cause: Box<dyn std::any::Any + Send>) -> Response {
     let text = cause.downcast_ref::<String>().map(String::as_str).or_else(|| cause.downcast_ref::<&str>().copied());
     Failure::internal(text.unwrap_or("a handler panicked")).into_response()

@@ -1,4 +1,4 @@
-//! How a caller is known: by a session's cookie, a role's password, an API key.
+//! Authentication: by session cookie, a role's password, or API key.
 
 pub mod cookies;
 pub mod keys;

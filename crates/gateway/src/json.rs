@@ -1,4 +1,4 @@
-//! JSON in and out. It travels as text: numbers keep their digits, however deep a document is.
+//! JSON input and output. JSON is passed on as text, so numbers keep their digits at any depth.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -11,10 +11,10 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::failure::Failure;
 
-/// Arrays and objects inside one another that a request may have. The database takes 500 in a definition.
+/// Maximum nesting of arrays and objects in a request. The database accepts 500 in a definition.
 const MAX_DEPTH: usize = 1000;
 
-/// An answer of JSON that is there as text.
+/// A JSON response that exists as text.
 pub struct JsonText(pub String);
 
 impl IntoResponse for JsonText {
@@ -23,7 +23,7 @@ impl IntoResponse for JsonText {
     }
 }
 
-/// The body of a request, as a value of that shape. A missing body is `null`.
+/// The request body, deserialized. A missing body is `null`.
 pub struct Body<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
@@ -37,19 +37,19 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// Reads the body of a request. Nothing at all is `null`.
+/// Deserializes a request body. An empty body is `null`.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     let bytes = if bytes.trim_ascii().is_empty() { b"null" } else { bytes };
     read(bytes).map_err(|error| Failure::bad_request(format!("the body is not the JSON that is expected: {error}")))
 }
 
-/// Reads JSON of bounded depth; the error says what is wrong with it.
+/// Parses JSON of limited depth; the error describes the problem.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     if depth(bytes) > MAX_DEPTH {
         return Err(format!("JSON may be nested {MAX_DEPTH} deep"));
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    // `depth` has bounded it.
+    // `depth` has already limited it.
     reader.disable_recursion_limit();
     let value = T::deserialize(&mut reader).map_err(|error| error.to_string())?;
     reader.end().map_err(|error| error.to_string())?;
@@ -61,7 +61,7 @@ pub fn raw<T: Serialize + ?Sized>(value: &T) -> Result<Box<RawValue>, Failure> {
     to_raw_value(value).map_err(Failure::internal)
 }
 
-/// How deep arrays and objects are inside one another.
+/// Maximum nesting of arrays and objects in the text.
 fn depth(bytes: &[u8]) -> usize {
     let (mut depth, mut most, mut in_text, mut is_escaped) = (0_usize, 0, false, false);
     for byte in bytes {
@@ -80,12 +80,12 @@ fn depth(bytes: &[u8]) -> usize {
     most
 }
 
-/// `null` where a member is missing, or the value is no object.
+/// A member of an object; `null` if it is missing or the value is no object.
 pub fn member<'a>(value: &'a Value, name: &str) -> &'a Value {
     value.get(name).unwrap_or(&Value::Null)
 }
 
-/// The text of a member; empty where it is missing, or no text.
+/// The text of a member; empty if it is missing or no text.
 pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     member(value, name).as_str().unwrap_or_default()
 }

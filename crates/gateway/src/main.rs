@@ -1,6 +1,6 @@
 //! `workflow-gateway`: Elsa's API, Elsa Studio and an inbox in front of a database with the extension `workflow`.
 //!
-//! It keeps nothing: each request is a transaction as the database role of its user.
+//! It stores nothing: each request is a transaction under its user's database role.
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod caller;
@@ -77,12 +77,13 @@ fn serve(options: Serving) -> Result<(), String> {
         first_check(&app).await?;
         server::serve(&app, routes::router(&app)).await.map_err(|error| format!("cannot serve: {error}"))
     });
-    // What is still running has had its time.
+    // Requests that are still running have used up their grace period.
     runtime.shutdown_timeout(Duration::from_secs(1));
     served
 }
 
-/// Ends the start where the database does not fit. One that is away may come: until then `/readyz` says so.
+/// Stops the start-up if the database is incompatible. An unreachable database may come back: `/readyz` reports it
+/// until then.
 async fn first_check(app: &Gateway) -> Result<(), String> {
     match app.database.first_check().await {
         Ok(()) => Ok(()),
@@ -106,8 +107,8 @@ fn start_log(options: &Serving) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether what is said can be told whatever `--log` asks for. Below a warning, other crates say statements with their
-/// parameters, notices of workflows, and frames of WebSockets.
+/// Whether an event may be logged regardless of `--log`. Below the level of a warning, other crates log statements with
+/// their parameters, notices of workflows, and WebSocket frames.
 fn keeps_secrets(metadata: &tracing::Metadata) -> bool {
     let is_ours = |target: &str| target.starts_with("workflow_gateway") || target.starts_with("tower_http");
     *metadata.level() <= tracing::Level::WARN || is_ours(metadata.target())

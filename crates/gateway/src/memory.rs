@@ -1,8 +1,8 @@
-//! What requests hold in memory: their bodies, what these decode to, and their answers. It is bounded for all requests
-//! together and for those of one user, in the bytes that are there, not in those that a client announces.
+//! Accounting for the memory of requests: their bodies, the decoded bodies, and their answers. It is limited in total
+//! and per user, counted in actual bytes, not in those that a client announces.
 //!
-//! A hold lives as long as what uses the memory: the request, its transaction, which continues when the client has
-//! gone, and the answer until the client has taken it.
+//! A hold lasts as long as anything uses the memory: the request, its transaction, which continues if the client
+//! disconnects, and the answer until the client has received it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,14 +12,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::failure::Failure;
 use crate::shares::Shares;
 
-/// What a value of JSON takes beside its text.
+/// Overhead of a decoded JSON value in bytes, in addition to its text.
 const VALUE_BYTES: usize = 100;
 
 tokio::task_local! {
     static CURRENT: Arc<Hold>;
 }
 
-/// Memory that users share, each up to a part of it.
+/// A memory budget shared by users, with a limit for each.
 pub struct Memory {
     all: Arc<Semaphore>,
     of_one: usize,
@@ -27,23 +27,23 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// In kilobytes.
+    /// Limits in kilobytes.
     pub fn new(all: usize, of_one: usize) -> Self {
         Self { all: Arc::new(Semaphore::new(all)), of_one, users: Shares::new(of_one) }
     }
 
-    /// What a request of a user holds: nothing yet.
+    /// An empty hold for a request of a user.
     pub fn hold(&self, user: &str) -> Arc<Hold> {
         let (all, own) = (Arc::clone(&self.all), self.users.of(user));
         Arc::new(Hold { all, own, most: self.of_one, held: Mutex::default() })
     }
 }
 
-/// What one request holds.
+/// The memory accounted to one request.
 pub struct Hold {
     all: Arc<Semaphore>,
     own: Arc<Semaphore>,
-    /// Kilobytes that there are for the user.
+    /// The user's limit in kilobytes.
     most: usize,
     held: Mutex<Held>,
 }
@@ -56,7 +56,7 @@ struct Held {
 }
 
 impl Hold {
-    /// Holds more, or refuses to.
+    /// Accounts more memory, or fails.
     pub fn grow(&self, bytes: usize) -> Result<(), Failure> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.bytes = held.bytes.saturating_add(bytes);
@@ -82,18 +82,18 @@ impl Hold {
         Ok(())
     }
 
-    /// Gives all back.
+    /// Releases everything.
     pub fn release(&self) {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Held::default();
     }
 
-    /// Runs a request, so that what it calls finds its hold.
+    /// Runs a request with this hold as the current one.
     pub async fn during<F: Future>(self: Arc<Self>, request: F) -> F::Output {
         CURRENT.scope(self, request).await
     }
 }
 
-/// Keeps one permit of each semaphore.
+/// Merges permits into one per semaphore.
 fn merge(kept: &mut Vec<OwnedSemaphorePermit>, more: [OwnedSemaphorePermit; 2]) {
     if kept.is_empty() {
         kept.extend(more);
@@ -102,12 +102,12 @@ fn merge(kept: &mut Vec<OwnedSemaphorePermit>, more: [OwnedSemaphorePermit; 2]) 
     }
 }
 
-/// The hold of the request that runs; none outside of one.
+/// The hold of the running request; `None` outside a request.
 pub fn current() -> Option<Arc<Hold>> {
     CURRENT.try_with(Arc::clone).ok()
 }
 
-/// About how much more than its text a JSON document takes when it is decoded: many small values take much more.
+/// Estimates the additional memory of a decoded JSON document beyond its text; many small values need most.
 pub fn decoded(text: &[u8]) -> usize {
     let (mut values, mut is_escaped, mut in_text) = (0_usize, false, false);
     for byte in text {

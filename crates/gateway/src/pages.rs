@@ -1,4 +1,4 @@
-//! Pages for people.
+//! HTML pages.
 
 mod frame;
 mod inbox;

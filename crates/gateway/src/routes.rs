@@ -1,4 +1,4 @@
-//! All routes, and what stands before them.
+//! All routes and middleware.
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -13,7 +13,7 @@ use crate::gateway::App;
 use crate::routing::Routes;
 use crate::{elsa, guard, pages, studio};
 
-/// What asks who it is, and what is for who watches the process.
+/// The routes that need authentication, and the routes for monitoring.
 pub fn routes() -> Routes {
     served().merge(watched())
 }
@@ -27,7 +27,7 @@ fn watched() -> Routes {
     Routes::new().get("/healthz", async || "ok").get("/readyz", ready)
 }
 
-/// The whole gateway. Requests pass the layers from the last to the first.
+/// The complete router. Requests pass the layers from the last to the first.
 pub fn router(app: &App) -> Router {
     served()
         .into_router()
@@ -35,7 +35,7 @@ pub fn router(app: &App) -> Router {
         .layer(from_fn_with_state(app.clone(), guard::bounded_body))
         .layer(from_fn_with_state(app.clone(), guard::authenticate))
         .layer(from_fn_with_state(app.clone(), guard::known_host))
-        // What watches the process need not know its name.
+        // Monitoring need not use the gateway's host name.
         .merge(watched().into_router())
         .layer(from_fn_with_state(app.clone(), guard::secure_headers))
         .layer(CatchPanicLayer::custom(guard::panicked))
@@ -48,12 +48,12 @@ pub fn router(app: &App) -> Router {
         .with_state(app.clone())
 }
 
-/// What the log says of a request: without the query, in which clients of the hub send their key.
+/// The log entry of a request: without the query string, in which SignalR clients send their key.
 fn named(request: &Request) -> Span {
     tracing::debug_span!("request", method = %request.method(), path = request.uri().path())
 }
 
-/// Whether new requests should come here: the database answers, and the process is not stopping.
+/// Readiness: the database answers, and the process is not stopping.
 async fn ready(State(app): State<App>) -> Result<&'static str, Failure> {
     if app.is_stopping() {
         return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, "stopping"));

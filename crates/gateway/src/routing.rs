@@ -1,4 +1,4 @@
-//! Routes that can be listed: a router cannot be asked what it has, and tests try every route.
+//! Routes that can be listed, which axum's router does not offer: tests try every route.
 
 use axum::Router;
 use axum::handler::Handler;
@@ -6,7 +6,7 @@ use axum::routing::{MethodRouter, delete, get, post};
 
 use crate::gateway::App;
 
-/// A router, and its routes as `METHOD /path`.
+/// A router with its routes as `METHOD /path`.
 #[derive(Default)]
 pub struct Routes {
     router: Router<App>,
@@ -42,7 +42,7 @@ impl Routes {
         self
     }
 
-    /// The routes of another one below a path.
+    /// Adds the routes of another one below a path.
     pub fn nest(mut self, below: &str, other: Self) -> Self {
         let moved = other.listed.iter().filter_map(|route| route.split_once(' '));
         self.listed.extend(moved.map(|(method, path)| format!("{method} {below}{path}")));
@@ -50,7 +50,7 @@ impl Routes {
         self
     }
 
-    /// Changes the router in a way that adds no route.
+    /// Applies a change that adds no route.
     pub fn map(mut self, change: impl FnOnce(Router<App>) -> Router<App>) -> Self {
         self.router = change(self.router);
         self

@@ -1,4 +1,4 @@
-//! The listener: TLS, bounds on connections and headers, and a graceful end.
+//! The listener: TLS, limits on connections and headers, and a graceful shutdown.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,14 +21,14 @@ use tower_service::Service;
 use crate::config::Serving;
 use crate::gateway::{App, MAX_SOCKETS};
 
-/// How long a client may take for the headers of a request.
+/// Time limit for the headers of a request.
 const HEADER_TIME: Duration = Duration::from_secs(10);
-/// How long open WebSockets have to say goodbye.
+/// How long open WebSockets may take to close.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// Bytes that the headers of a request may have.
+/// Maximum size of request headers in bytes.
 const HEADER_BYTES: usize = 64 * 1024;
 
-/// Serves until the process is told to stop, and all requests have their answers.
+/// Serves until the process is asked to stop and all requests have been answered.
 pub async fn serve(app: &App, router: Router) -> io::Result<()> {
     let options = &app.options;
     let handle = Handle::new();
@@ -49,12 +49,12 @@ pub async fn serve(app: &App, router: Router) -> io::Result<()> {
                 .await?
         }
     }
-    // WebSockets are not the listener's any more: they end by themselves when they are told.
+    // The listener does not track WebSockets; they end by themselves when asked to.
     let _ = tokio::time::timeout(FAREWELL, app.sockets.acquire_many(MAX_SOCKETS)).await;
     Ok(())
 }
 
-/// Bounds what clients may send before a handler sees it.
+/// Limits what clients may send before a handler sees it.
 fn patient<A>(mut server: Server<SocketAddr, A>) -> Server<SocketAddr, A> {
     server.http_builder().http1().header_read_timeout(HEADER_TIME).max_buf_size(HEADER_BYTES);
     server.first_request_timeout(HEADER_TIME)
@@ -68,7 +68,7 @@ fn announce(handle: Handle<SocketAddr>, origin: String) {
     });
 }
 
-/// After SIGTERM or SIGINT: not ready, no new connections, running requests finish.
+/// On SIGTERM or SIGINT: stop being ready, accept no connections, let running requests finish.
 fn stop_on_signal(app: App, handle: Handle<SocketAddr>) -> io::Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::spawn(async move {
@@ -88,7 +88,7 @@ async fn tls(options: &Serving) -> io::Result<Option<RustlsConfig>> {
                 io::Error::other(format!("{files} are no certificate and its key: {error}"))
             })?;
             let mut http1 = (*config.get_inner()).clone();
-            // It would offer HTTP/2, which nothing here speaks.
+            // The default would offer HTTP/2, which this server does not speak.
             http1.alpn_protocols = vec![b"http/1.1".to_vec()];
             Ok(Some(RustlsConfig::from_config(Arc::new(http1))))
         }
@@ -96,11 +96,11 @@ async fn tls(options: &Serving) -> io::Result<Option<RustlsConfig>> {
     }
 }
 
-/// Closes connections over the bound at once, and those whose client takes nothing of an answer.
+/// Closes excess connections at once, and connections whose client does not read the answer.
 #[derive(Clone)]
 struct BoundedAcceptor {
     free: Arc<Semaphore>,
-    /// How long a client may take nothing.
+    /// How long a client may read nothing.
     patience: Duration,
 }
 
@@ -120,7 +120,7 @@ impl<S> Accept<TcpStream, S> for BoundedAcceptor {
     }
 }
 
-/// The service of a connection, which counts as long as it lives.
+/// A connection's service, counted while it lives.
 #[derive(Clone)]
 struct CountedService<S> {
     service: S,
@@ -141,8 +141,9 @@ impl<S: Service<R>, R> Service<R> for CountedService<S> {
     }
 }
 
-/// Ends connections that begin as HTTP/2 does, which no bound above is for. The server's own `http1_only` would leave
-/// out upgrades, and with them WebSockets; where it serves these it speaks both, whatever its builder was told.
+/// Closes connections that start with HTTP/2, to which the limits above do not apply. The server's own `http1_only`
+/// would disable upgrades and thus WebSockets; with upgrades enabled it accepts both versions, whatever its builder was
+/// told.
 #[derive(Clone)]
 struct Http1Acceptor<A>(A);
 
@@ -164,12 +165,12 @@ where
     }
 }
 
-/// The first bytes of HTTP/2, and of no request of HTTP/1.
+/// The first bytes of an HTTP/2 connection; no HTTP/1 request starts like this.
 const HTTP2: &[u8] = b"PRI * HTTP/2";
 
 struct Http1Stream<S> {
     stream: S,
-    /// How many bytes of [`HTTP2`] have come; none once something else has.
+    /// How many bytes of [`HTTP2`] have matched; `None` once they differ.
     begun: Option<usize>,
 }
 

@@ -1,14 +1,14 @@
-//! Parts of something that are counted for each user.
+//! Per-user limits.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Semaphore;
 
-/// Users that are remembered before those are forgotten that have taken nothing.
+/// Users that are kept before idle ones are evicted.
 const MANY: usize = 1000;
 
-/// A semaphore for each user, as long as one of its permits is taken.
+/// A semaphore per user, kept while one of its permits is in use.
 pub struct Shares {
     of_one: usize,
     users: Mutex<HashMap<String, Weak<Semaphore>>>,

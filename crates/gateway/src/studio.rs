@@ -1,4 +1,4 @@
-//! Elsa Studio: a package of npm that is fetched into a folder, and served from there as it is.
+//! Elsa Studio: an npm package that is fetched into a folder and served unchanged.
 
 pub mod fetch;
 mod unpack;
@@ -17,26 +17,26 @@ use crate::gateway::App;
 use crate::json::JsonText;
 use crate::routing::Routes;
 
-/// A file without which nothing of Studio runs.
+/// A file that Studio cannot run without.
 const BOOT: &str = "_framework/blazor.webassembly.js";
 
-/// What Studio asks for, relative to `<base href="/">`. None of it is secret: a visitor needs no session for it.
+/// Studio's files, relative to `<base href="/">`. They are public: no session is needed.
 pub fn routes() -> Routes {
     Routes::new()
         .get("/_framework/{*path}", file)
         .get("/_content/{*path}", file)
         .get("/Elsa.Studio.Host.CustomElements.styles.css", file)
         .get("/appsettings.json", file)
-        // Blazor asks for it, and its absence would stand in the browser's console as an error.
+        // Blazor requests it, and a 404 would appear in the browser's console.
         .get("/appsettings.Production.json", async || JsonText("{}".into()))
 }
 
-/// Whether the folder has Studio.
+/// Whether the folder contains Studio.
 pub async fn is_there(folder: &Path) -> bool {
     tokio::fs::try_exists(folder.join(BOOT)).await.unwrap_or(false)
 }
 
-/// Names that hold a hash of the content never change it; for any other a browser asks whether its copy is still good.
+/// Files with a content hash in their name are cached for ever; for others the browser revalidates its copy.
 async fn file(State(app): State<App>, request: Request) -> Response {
     let is_fingerprinted = is_fingerprinted(request.uri().path());
     let mut folder = ServeDir::new(&app.options.studio).precompressed_br().append_index_html_on_directories(false);
@@ -51,7 +51,7 @@ async fn file(State(app): State<App>, request: Request) -> Response {
     response
 }
 
-/// Whether the name of a file is `NAME.HASH.EXTENSION`, with the ten letters and digits of .NET's builds.
+/// Whether a file name is `NAME.HASH.EXTENSION`, with the ten letters and digits of .NET's builds.
 fn is_fingerprinted(path: &str) -> bool {
     let mut parts = path.rsplit('/').next().unwrap_or_default().rsplit('.').skip(1);
     let (hash, name) = (parts.next(), parts.next());

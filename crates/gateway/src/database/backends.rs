@@ -1,4 +1,5 @@
-//! What becomes of a session after a request: used again, dropped, or ended on the server, which may still be busy.
+//! What happens to a session after a request: it is reused, dropped, or terminated on the server if it may still be
+//! busy.
 
 use std::time::Duration;
 
@@ -8,21 +9,21 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::hosts::CONNECT_TIME;
 
-/// How often a backend that does not end is told to.
+/// Interval between attempts to terminate a backend that does not end.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The state of a session when its request has got its answer.
+/// The state of a session once its request has been answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionState {
     Clean,
-    /// Something of the request may be left in it.
+    /// State of the request may remain in it.
     Used,
-    /// The backend with this process id did not stop when it was cancelled.
+    /// The backend with this process id did not stop when its statement was cancelled.
     Busy(i32),
 }
 
-/// Ends the backend of a session. Until it is gone the connection counts as taken: a pool that let go of it earlier
-/// would open another one, and SQL that ignores being cancelled would take as many as the role may have.
+/// Terminates the backend of a session. Its connection stays taken until the backend is gone: otherwise the pool would
+/// open a replacement, and SQL that ignores cancellation could use up all connections of the role.
 pub async fn end(client: Object, pid: i32, enders: &Pool) {
     tracing::warn!(pid, "terminating a backend that keeps running after it was cancelled");
     while !client.is_closed() {

@@ -1,4 +1,4 @@
-//! Connecting: where to, by which TLS, and whether what answers is what the gateway is made for.
+//! Connecting: address, TLS, and the check that server and extension are compatible with this gateway.
 
 use std::fmt;
 use std::path::Path;
@@ -13,10 +13,10 @@ use super::hosts::{CONNECT_TIME, Hosts};
 use super::{POOL_WAIT, said};
 use crate::config::Serving;
 
-/// Versions of the extension that this gateway fits: those of its own number but for the last place.
+/// Compatible versions of the extension: same major and minor number.
 const EXTENSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), ".");
 
-/// Who may create functions in the schema of the extension, besides its owner and superusers.
+/// Roles that may create functions in the schema of the extension, besides its owner and superusers.
 const CREATORS: &str = "SELECT pg_catalog.string_agg(COALESCE(pg_catalog.quote_ident(r.rolname), 'PUBLIC'), ', ' \
        ORDER BY r.rolname NULLS FIRST) \
      FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
@@ -28,14 +28,14 @@ const CREATORS: &str = "SELECT pg_catalog.string_agg(COALESCE(pg_catalog.quote_i
 /// Why the gateway does not serve a database.
 #[derive(Debug)]
 pub enum Unfit {
-    /// It may come back.
+    /// A temporary condition.
     Unreachable(String),
-    /// Nothing changes that but who runs it.
+    /// Only an administrator can change this.
     Refused(String),
 }
 
 impl Unfit {
-    /// It was asked something, and says nothing.
+    /// The server accepted a query and does not answer.
     pub fn silent() -> Self {
         Self::Unreachable("it does not answer".into())
     }
@@ -50,7 +50,7 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// Asks a new connection whether database and role are what the gateway is made for. Gives the extension's schema.
+/// Checks on a new connection that database and role are compatible. Returns the extension's schema.
 pub async fn check(client: &Client) -> Result<String, Unfit> {
     tokio::time::timeout(CONNECT_TIME, fits(client)).await.unwrap_or_else(|_| Err(Unfit::silent()))
 }
@@ -64,7 +64,7 @@ async fn fits(client: &Client) -> Result<String, Unfit> {
             None => Ok(None),
         }
     };
-    // As in each request: what is asked here is looked up in no schema that a role has made.
+    // As in each request, so that none of our names resolves to an object in a schema of some role.
     client.batch_execute("SET search_path = ''").await.map_err(unreachable)?;
     if let Some(role) = text(
         "SELECT rolname::pg_catalog.text FROM pg_catalog.pg_roles \
@@ -99,7 +99,7 @@ async fn fits(client: &Client) -> Result<String, Unfit> {
     )
     .await?;
     let schema = schema.ok_or_else(|| Unfit::Refused("the extension workflow has no schema".into()))?;
-    // A function of the same name with parameters that fit better would be called in the place of ours.
+    // Such a role could create an overload that matches our arguments better and is called instead of our function.
     if let Some(roles) = text(CREATORS).await? {
         let problem = format!("{roles} may create functions in {schema}, the schema of the extension");
         if roles.split(", ").any(|role| role == "PUBLIC") {
@@ -115,7 +115,7 @@ async fn fits(client: &Client) -> Result<String, Unfit> {
     Ok(schema)
 }
 
-/// Connections of the gateway's role, each of which has been checked.
+/// A pool of connections of the gateway's role. Each is checked when it is opened.
 pub fn pool(
     config: &Config,
     tls: &MakeRustlsConnect,
@@ -130,7 +130,7 @@ pub fn pool(
     let known = Arc::clone(schema);
     let pool = Pool::builder(manager)
         .max_size(size)
-        // The last one that was used has its catalogue and plans in the caches of a processor.
+        // The most recently used backend has its catalogue and plan caches in the CPU cache.
         .queue_mode(QueueMode::Lifo)
         .runtime(Runtime::Tokio1)
         .timeouts(Timeouts { wait: Some(POOL_WAIT), create: Some(CONNECT_TIME), recycle: None })
@@ -138,7 +138,7 @@ pub fn pool(
             let known = Arc::clone(&known);
             Box::pin(async move {
                 let found = check(client).await.map_err(|problem| HookError::message(problem.to_string()))?;
-                // A database that was created again may have it elsewhere; then the gateway has to be restarted as well.
+                // A recreated database may have the extension in another schema; the gateway must then be restarted.
                 if *known.get_or_init(|| found.clone()) != found {
                     return Err(HookError::message(format!("the extension has moved to schema {found}")));
                 }
@@ -165,16 +165,16 @@ pub fn connection(options: &Serving) -> Result<Config, String> {
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(5));
     }
-    // A host that fails without a word is noticed within half a minute.
+    // A host that fails silently is detected within half a minute.
     config.keepalives_idle(Duration::from_secs(10)).keepalives_interval(Duration::from_secs(5)).keepalives_retries(3);
     config.tcp_user_timeout(Duration::from_secs(30));
     Ok(config)
 }
 
-/// What is wrong with a connection string. It does not say what is in it.
+/// The error for an invalid connection string. It does not quote the string, which may contain a password.
 fn unreadable(error: tokio_postgres::Error) -> String {
     let cause = said(&error);
-    // libpq has more of them, for what happens here always: the certificate must be trusted, and for this host.
+    // libpq has more modes (verify-ca, verify-full); here the certificate and the host name are always verified.
     let modes = if cause.contains("sslmode") { ": sslmode is disable, prefer or require" } else { "" };
     format!("--database makes no sense: {cause}{modes}")
 }

@@ -1,5 +1,5 @@
-//! Connecting to one of several hosts. The library bounds how long a host takes for the TCP connection, and not how
-//! long it is silent after that, as a host whose disk hangs: it would keep the gateway from the next host for ever.
+//! Connecting to one of several hosts. The library has a timeout for the TCP connection only. A host that accepts and
+//! then stays silent, for example because its disk hangs, would keep the gateway from ever trying the next one.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use tokio_postgres::config::{Host, LoadBalanceHosts};
 use tokio_postgres::{Client, Config, Error};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// How long all hosts together may take.
+/// Time limit for all hosts together.
 pub const CONNECT_TIME: Duration = Duration::from_secs(15);
 
 /// Connects the pool.
@@ -30,8 +30,8 @@ impl Connect for Hosts {
     }
 }
 
-/// Connects to the first host that answers and is what `target_session_attrs` asks for. The task carries what the
-/// client sends. The last host may take for ever: the caller bounds all of it by `CONNECT_TIME`.
+/// Connects to the first host that answers and satisfies `target_session_attrs`. The returned task drives the
+/// connection. The last host has no time limit of its own: the caller bounds the whole attempt by `CONNECT_TIME`.
 pub async fn connect(config: &Config, tls: &MakeRustlsConnect) -> Result<(Client, JoinHandle<()>), Error> {
     let mut hosts: Vec<Config> = (0..count(config)).map(|index| only(config, index)).collect();
     if config.get_load_balance_hosts() == LoadBalanceHosts::Random {
@@ -48,17 +48,17 @@ pub async fn connect(config: &Config, tls: &MakeRustlsConnect) -> Result<(Client
     Ok((client, carried(connection)))
 }
 
-/// Each request that waits for an answer gets the connection's error.
+/// Spawns the task that drives the connection. Each pending request gets the connection's error.
 fn carried(connection: impl Future<Output = Result<(), Error>> + Send + 'static) -> JoinHandle<()> {
     tokio::spawn(async move { drop(connection.await) })
 }
 
-/// How many hosts a connection string names.
+/// The number of hosts in a connection string.
 pub fn count(config: &Config) -> usize {
     config.get_hosts().len().max(config.get_hostaddrs().len())
 }
 
-/// How long one host may take of the time for all: one that is silent leaves time for the last.
+/// One host's part of the total time, so that a silent host leaves time for the others.
 pub fn share(config: &Config, all: Duration) -> Duration {
     let share = all / u32::try_from(count(config).max(1)).unwrap_or(u32::MAX);
     config.get_connect_timeout().map_or(share, |time| share.min(*time))
@@ -69,7 +69,7 @@ pub fn port(config: &Config, index: usize) -> u16 {
     config.get_ports().get(index).or(config.get_ports().first()).copied().unwrap_or(5432)
 }
 
-/// The same connection with one of its hosts.
+/// The same configuration with a single host.
 fn only(config: &Config, index: usize) -> Config {
     let mut one = Config::new();
     match config.get_hosts().get(index) {

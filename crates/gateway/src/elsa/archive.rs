@@ -1,4 +1,4 @@
-//! Files that a browser stores, and several of them as one.
+//! File downloads, and zip archives of several files.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write as _};
@@ -10,7 +10,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use crate::failure::Failure;
 
-/// A file that a browser stores under a name.
+/// A response that a browser saves as a file.
 pub fn attachment(name: &str, content_type: &'static str, content: Vec<u8>) -> Response {
     let headers =
         [(CONTENT_TYPE, content_type.to_owned()), (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))];
@@ -20,7 +20,7 @@ pub fn attachment(name: &str, content_type: &'static str, content: Vec<u8>) -> R
 /// A zip file in memory.
 pub struct Archive {
     writer: ZipWriter<Cursor<Vec<u8>>>,
-    /// How often a name was given.
+    /// How often each name was added.
     names: BTreeMap<String, u32>,
 }
 
@@ -33,7 +33,7 @@ impl Archive {
         self.names.is_empty()
     }
 
-    /// Adds a file of JSON. One whose name is there already gets a number.
+    /// Adds a JSON file. A name that is already taken gets a number.
     pub fn add(&mut self, name: &str, content: &[u8]) -> Result<(), Failure> {
         let times = self.names.entry(name.to_owned()).or_default();
         *times += 1;

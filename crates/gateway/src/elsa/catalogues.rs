@@ -1,4 +1,4 @@
-//! Catalogues that do not change, and calls whose answer is always the same.
+//! Static catalogues, and routes with a constant answer.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -16,15 +16,15 @@ use crate::json::{JsonText, member};
 use crate::parameters;
 use crate::routing::Routes;
 
-/// The answers by path below `/descriptors`.
+/// Answers by path below `/descriptors`.
 static CATALOGUES: LazyLock<HashMap<&str, &RawValue>> =
     LazyLock::new(|| serde_json::from_str(include_str!("catalogues.json")).expect("a test reads it"));
 
-/// What a script can call in every workflow.
+/// The helper functions that scripts can call in every workflow.
 const HELPERS: &str = include_str!("javascript.d.ts");
-/// The version of Elsa whose API this is.
+/// The version of Elsa whose API this implements.
 const ELSA: &str = r#"{"packageVersion": "3.8.2"}"#;
-/// The hub of live updates.
+/// Announces the hub for live updates.
 const FEATURES: &str = r#"{"items": [{"name": "RealTimeWorkflowUpdates", "namespace": "Elsa", "fullName": "Elsa.RealTimeWorkflowUpdates",
     "displayName": "Real-time workflow updates", "description": "Tells who looks at an instance that it has changed"}], "count": 1}"#;
 const NOTHING: &str = r#"{"items": [], "count": 0, "totalCount": 0}"#;
@@ -42,13 +42,13 @@ pub fn routes() -> Routes {
         .post("/scripting/javascript/type-definitions/{id}", type_definitions)
 }
 
-/// A single activity cannot be tried: it would have effects.
+/// Running a single activity as a test is not supported: it would have real effects.
 async fn no_test() -> Failure {
     Failure::bad_request("activities cannot be tested alone").hint("Run the draft: what it does is in its journal.")
 }
 
-/// What an editor of scripts offers: the helpers, and a getter and a setter for each variable and input of the latest
-/// version of a definition.
+/// TypeScript declarations for the script editor: the helpers, and a getter and a setter for each variable and input of
+/// the latest version of a definition.
 async fn type_definitions(
     State(app): State<App>,
     caller: Caller,
@@ -76,7 +76,7 @@ async fn type_definitions(
     Ok(([(CONTENT_TYPE, "text/plain; charset=utf-8")], text))
 }
 
-/// Names with their first letter in upper case, each once, of those that can be a part of a name in JavaScript.
+/// The names that are valid in a JavaScript identifier, capitalized and without duplicates.
 fn accessors(names: &Value) -> Vec<String> {
     let texts = names.as_array().into_iter().flatten().filter_map(Value::as_str);
     let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
@@ -86,7 +86,7 @@ fn accessors(names: &Value) -> Vec<String> {
     names
 }
 
-/// With the first letter in upper case: `taskName` is `TaskName`.
+/// Capitalizes the first letter: `taskName` becomes `TaskName`.
 pub fn pascal_case(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

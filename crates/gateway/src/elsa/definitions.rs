@@ -1,4 +1,4 @@
-//! Elsa's calls on definitions.
+//! Elsa's routes for definitions.
 
 pub mod activities;
 mod bulk;
@@ -53,7 +53,7 @@ async fn import_files(_: Caller) -> Failure {
         .hint("workflow-definitions/import takes the definition of one file.")
 }
 
-/// A new id as Elsa makes them: 16 hexadecimal digits.
+/// A new id in Elsa's format: 16 hexadecimal digits.
 fn new_id() -> String {
     format!("{:016x}", rand::random::<u64>())
 }

@@ -1,8 +1,8 @@
-//! Descriptors of activities: `wf_activities()` in Elsa's form.
+//! Activity descriptors: `wf_activities()` in Elsa's format.
 //!
-//! Studio asks for all of them at every load and after every save. They are kept by role, as long as
-//! `wf_activities_digest()` is the same. An activity without a descriptor would leave its whole canvas empty: types and
-//! versions that stand in definitions and are in no list get a hidden one.
+//! Studio requests all of them at every load and after every save, so they are cached per role for as long as
+//! `wf_activities_digest()` stays the same. One activity without a descriptor would leave its whole canvas empty, so
+//! types and versions that occur in definitions but not in the list get a hidden descriptor.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,15 +20,15 @@ use crate::json::{JsonText, member, text};
 use crate::parameters;
 use crate::routing::Routes;
 
-/// Roles whose descriptors are kept.
+/// Roles whose descriptors are cached.
 const MAX_ROLES: usize = 64;
-/// How far before the last look a definition may have been stored by a transaction that has committed since.
+/// How long before the previous scan a definition may have been stored by a transaction that has committed only since.
 const OVERLAP: TimeDelta = TimeDelta::minutes(10);
 
 const DIGEST: &str = "SELECT pg_catalog.encode(@wf.wf_activities_digest(), 'hex')";
 const LIST: &str = "SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(a) ORDER BY a.type, a.version)::pg_catalog.text \
         FROM @wf.wf_activities() a";
-/// Whatever has a type and an id, in definitions stored since $1.
+/// All type and version pairs of activities in definitions stored since $1.
 const FOUND: &str = "SELECT DISTINCT a.value OPERATOR(pg_catalog.->>) 'type' AS type, \
     COALESCE(a.value OPERATOR(pg_catalog.->>) 'version', '1') AS version \
      FROM workflow.definition_list d \
@@ -37,13 +37,13 @@ const FOUND: &str = "SELECT DISTINCT a.value OPERATOR(pg_catalog.->>) 'type' AS 
      WHERE d.saved_at OPERATOR(pg_catalog.>=) COALESCE($1, '-infinity'::pg_catalog.text)::pg_catalog.timestamptz \
        AND pg_catalog.jsonb_typeof(a.value OPERATOR(pg_catalog.->) 'type') OPERATOR(pg_catalog.=) 'string'";
 
-/// What every activity has: the name, how it is edited, the language if that is code, and what it is.
+/// The common properties of all activities: name, editor, language if the value is code, description.
 const OF_ALL: [(&str, &str, &str, &str); 2] = [
     ("retry", "code-editor", "json", "Retry policy, such as {\"maxAttempts\": 3, \"delay\": \"10 seconds\"}."),
     ("timeout", "singleline", "", "How long an attempt may take, waiting included, such as 30 minutes."),
 ];
 
-/// The descriptors of each role that asked lately.
+/// The descriptors of each role that requested them recently.
 #[derive(Default)]
 struct DescriptorCache {
     cached: Mutex<HashMap<String, CachedDescriptors>>,
@@ -52,13 +52,13 @@ struct DescriptorCache {
 #[derive(Clone)]
 struct CachedDescriptors {
     digest: String,
-    /// Descriptors of what is in the list, by type and version.
+    /// Descriptors of the listed types, by type and version.
     listed: HashMap<TypeVersion, Value>,
-    /// What stands in definitions.
+    /// Types and versions that occur in definitions.
     found: BTreeSet<TypeVersion>,
-    /// Definitions stored before this have been looked through.
+    /// Definitions stored before this have been scanned.
     looked_at: DateTime<Utc>,
-    /// All of these in Elsa's form, as they are sent. Empty until they are put together.
+    /// All of these in Elsa's format, ready to be sent. Empty until assembled.
     text: String,
 }
 
@@ -133,8 +133,8 @@ fn answer(cached: &CachedDescriptors) -> String {
     json!({"count": items.len(), "items": items}).to_string()
 }
 
-/// One for a type or version that is not in the list: it is drawn, and not offered. None for what Studio could not ask
-/// for, since versions are integers.
+/// A hidden descriptor for a type or version that is not in the list: Studio draws such an activity but does not offer
+/// it. `None` if the version is no integer, since Studio cannot request it.
 fn hidden((type_name, version): &TypeVersion) -> Option<Value> {
     let version: i32 = version.parse().ok()?;
     let listed = json!({
@@ -145,7 +145,7 @@ fn hidden((type_name, version): &TypeVersion) -> Option<Value> {
     Some(descriptor(&listed))
 }
 
-/// An activity type of `wf_activities()` as Elsa describes it.
+/// An activity type of `wf_activities()` in Elsa's format.
 fn descriptor(listed: &Value) -> Value {
     let type_name = text(listed, "type");
     let (namespace, name) = type_name.rsplit_once('.').unwrap_or(("", type_name));
@@ -177,7 +177,8 @@ fn descriptor(listed: &Value) -> Value {
     })
 }
 
-/// What tells Studio that an activity is a workflow, and what a new activity of that type gets.
+/// The custom properties by which Studio recognizes an activity that runs a workflow, and the properties of a new
+/// activity of that type.
 fn workflow_properties(listed: &Value) -> (Map<String, Value>, Map<String, Value>) {
     let flags = member(listed, "flags");
     let Some(definition) = flags.get("definitionId") else { return Default::default() };
@@ -211,7 +212,7 @@ fn output(output: &Value) -> Value {
     })
 }
 
-/// The inputs, and the properties of all activities, unless the type has an input of that name.
+/// The inputs, followed by the common properties whose name the type does not use for an input.
 fn inputs(listed: &Value) -> Vec<Value> {
     let own = member(listed, "inputs").as_array().map(Vec::as_slice).unwrap_or_default();
     let order = own.len();
@@ -249,12 +250,12 @@ fn input(input: &Value) -> Value {
     })
 }
 
-/// Whether a constant for an input with this hint is JSON, not plain text.
+/// Whether a constant for an input with this UI hint is JSON rather than plain text.
 fn is_structured(hint: &str) -> bool {
     matches!(hint, "checklist" | "json-editor" | "multitext" | "dynamic-outcomes" | "http-status-codes" | "dictionary")
 }
 
-/// What a hint wants to know beside its name.
+/// The parameters of a UI hint.
 fn ui_specifications(hint: &str, input: &Value) -> Value {
     let options = member(input, "options").as_array().map(Vec::as_slice).unwrap_or_default();
     match hint {
@@ -267,7 +268,7 @@ fn ui_specifications(hint: &str, input: &Value) -> Value {
             let items: Vec<Value> = options.iter().map(|value| json!({"text": value, "value": value})).collect();
             json!({"dropdown": {"selectList": {"items": items, "isFlagsEnum": false}}})
         }
-        // Studio 3.8 fails at a height: it reads numbers there, and Elsa writes names.
+        // Studio 3.8 fails if a height is given: it expects a number there, and Elsa writes names.
         "code-editor" | "json-editor" => {
             let language = Some(text(input, "language")).filter(|language| !language.is_empty()).unwrap_or("json");
             json!({"code-editor": {"language": language, "singleLineMode": false}})
@@ -276,7 +277,7 @@ fn ui_specifications(hint: &str, input: &Value) -> Value {
     }
 }
 
-/// `TaskName` is "Task name".
+/// Splits a name into words: `TaskName` becomes "Task name".
 fn in_words(name: &str) -> String {
     let mut words = String::new();
     let letters: Vec<char> = name.chars().collect();

@@ -1,4 +1,4 @@
-//! What each execution of an activity did, for the viewer of an instance.
+//! The executions of activities, for Studio's instance viewer.
 
 use axum::extract::{Path, State};
 use serde::Deserialize;
@@ -23,7 +23,8 @@ pub fn routes() -> Routes {
         .get("/resilience/retries/{id}", async || JsonText(r#"{"items": [], "totalCount": 0}"#.into()))
 }
 
-/// All executions `e` of the instance `$1` in order, with the version of the workflow where one is an activity.
+/// All executions `e` of the instance `$1` in order, each with the used workflow's version if the activity runs a
+/// workflow.
 macro_rules! executions {
     () => {
         "WITH RECURSIVE e AS MATERIALIZED (\
@@ -57,7 +58,7 @@ macro_rules! execution {
     };
 }
 
-/// An object of values by name, with the names in upper case as designers have them.
+/// A JSON object of values by name, with the names capitalized as designers have them.
 macro_rules! named {
     ($values:literal) => {
         concat!(
@@ -70,7 +71,7 @@ macro_rules! named {
 }
 pub(super) use named;
 
-/// The record of the execution `e`. Studio asks for one without any state again every second.
+/// The record of the execution `e`. Studio requests a record without any state again every second.
 macro_rules! record {
     () => {
         concat!(
@@ -97,7 +98,7 @@ macro_rules! record {
     };
 }
 
-/// How often each activity began and ended, by node.
+/// How often each activity started and ended, by node.
 macro_rules! stats {
     ($executions:literal) => {
         concat!(
@@ -147,7 +148,7 @@ async fn report(
     told(&app, &caller, id, REPORT, parameters![instance_id(id)?, request.activity_node_ids]).await
 }
 
-/// The instance and the node that a query names.
+/// The instance and the node in a query string.
 fn place(query: &Parameters) -> Result<(&str, Uuid, Option<String>), Failure> {
     let id = query
         .text("WorkflowInstanceId")
@@ -155,7 +156,7 @@ fn place(query: &Parameters) -> Result<(&str, Uuid, Option<String>), Failure> {
     Ok((id, instance_id(id)?, query.text("ActivityNodeId").map(str::to_owned)))
 }
 
-/// The list of `$what` of the executions of a node, or of all.
+/// The list of `$what` for the executions of one node, or of all.
 macro_rules! listed {
     ($what:expr) => {
         concat!(
@@ -182,7 +183,7 @@ async fn records(State(app): State<App>, caller: Caller, query: Parameters) -> R
     told(&app, &caller, text, RECORDS, parameters![id, node]).await
 }
 
-/// The instance and the execution that an id of a record names.
+/// The instance and the execution in a record id.
 fn parts(id: &str) -> Result<(Uuid, Uuid), Failure> {
     let parts =
         id.split_once('.').and_then(|(instance, execution)| Some((instance.parse().ok()?, execution.parse().ok()?)));
@@ -208,7 +209,7 @@ async fn record(State(app): State<App>, caller: Caller, query: Parameters) -> Re
     found.map(JsonText).ok_or_else(|| no_execution(id))
 }
 
-/// The executions around one, from the outermost to itself. Executions of a parent workflow are none of this instance.
+/// The executions around one, from the outermost to itself. Executions in a parent instance are not included.
 const CALL_STACK: &str = concat!(
     executions!(),
     ", around AS (\

@@ -1,7 +1,7 @@
-//! The hub of live updates: SignalR over a WebSocket, as Studio's viewer of an instance speaks it.
+//! The hub for live updates: SignalR over a WebSocket, as Studio's instance viewer uses it.
 //!
-//! A connection says which instances it observes; `watch` looks whether they have changed. Nothing is kept but open
-//! connections: with another gateway behind the same name a client connects anew and observes again.
+//! A connection states which instances it observes; `watch` checks whether they have changed. The only state is the
+//! open connections: a client that reconnects to another gateway observes its instances again.
 
 mod protocol;
 mod watch;
@@ -30,19 +30,19 @@ use crate::routing::Routes;
 use protocol::{Received, Update};
 use watch::Hub;
 
-/// Instances that a connection may observe. Studio observes one on each.
+/// Instances that one connection may observe. Studio observes one per connection.
 const MOST_OBSERVED: usize = 8;
-/// Bytes of a message of a client.
+/// Maximum size of a client's message, in bytes.
 const MESSAGE_BYTES: usize = 8 * 1024;
-/// Bytes that a connection keeps to read into: most messages of clients are short.
+/// Size of a connection's read buffer, in bytes: most client messages are short.
 const READ_BYTES: usize = 1024;
-/// Updates that wait for a slow reader, before it loses the connection.
+/// Updates queued for a slow reader before its connection is closed.
 const QUEUE: usize = 8;
-/// How often the client is told that the connection is alive. It gives up after 30 seconds without a word.
+/// Interval of keep-alive messages. The client gives up after 30 seconds without one.
 const PING: Duration = Duration::from_secs(15);
-/// How long a client may say nothing. Clients, too, say every 15 seconds that they are alive.
+/// How long a client may be silent. Clients send a keep-alive every 15 seconds as well.
 const SILENCE: Duration = Duration::from_secs(120);
-/// How long a client may take to read a message, and to begin.
+/// How long a client may take to read a message, and to finish the handshake.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub fn routes() -> Routes {
@@ -54,7 +54,7 @@ pub fn routes() -> Routes {
         })
 }
 
-/// Tells a client how to connect. A client that is told that there is no hub polls.
+/// Tells a client how to connect. A client without a hub polls instead.
 async fn negotiate(State(app): State<App>, caller: Caller, headers: HeaderMap) -> Result<Json<Value>, Failure> {
     // A page cannot send the header with a WebSocket.
     let is_page_with_key = !caller.is_ambient() && headers.contains_key(ORIGIN) && has_api_key(&headers);
@@ -104,12 +104,12 @@ fn connect(
         .on_upgrade(|socket| connection.run(socket)))
 }
 
-/// One client that observes instances.
+/// One client and the instances that it observes.
 struct Connection {
     hub: Arc<Hub>,
     app: App,
     caller: Caller,
-    /// What the client showed for itself, to see from time to time whether it still counts.
+    /// The client's credentials, rechecked from time to time.
     credentials: HeaderMap,
     uri: Uri,
     id: Uuid,
@@ -119,11 +119,11 @@ struct Connection {
     _room: OwnedSemaphorePermit,
 }
 
-/// Why a connection ends.
+/// Why a connection is closed.
 enum CloseReason {
-    /// The client has gone, or says nothing that makes sense.
+    /// The client disconnected or violated the protocol.
     Gone,
-    /// The client is told: with another gateway, or later, it may go on.
+    /// The client is told the reason and may reconnect, later or to another gateway.
     Told(&'static str),
 }
 
@@ -185,7 +185,7 @@ impl Connection {
         }
     }
 
-    /// Whether the key still counts, or the session still lasts.
+    /// Whether the API key or the session is still valid.
     async fn is_still_caller(&self) -> bool {
         let caller = guard::caller(&self.app, &self.credentials, &self.uri).await;
         caller.is_ok_and(|caller| caller.as_ref() == Some(&self.caller))
@@ -216,7 +216,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Begins to observe an instance; of one that the caller cannot read nothing is ever told.
+    /// Starts observing an instance. A caller that cannot read the instance gets no updates.
     fn observe(&mut self, instance: Option<&str>) -> Option<&'static str> {
         let Some(id) = instance.and_then(|id| id.parse().ok()) else {
             return Some("there is no such workflow instance");

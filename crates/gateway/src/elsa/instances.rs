@@ -1,4 +1,4 @@
-//! Instances: one at a time, and what else is there of them.
+//! Single instances, and the parts of SQL that several routes share.
 
 mod actions;
 mod alterations;
@@ -31,7 +31,7 @@ pub fn routes() -> Routes {
         .merge(signals::routes())
 }
 
-/// The id of an instance. What is no uuid is the id of none.
+/// Parses an instance id. Text that is no UUID is an unknown instance.
 pub fn instance_id(text: &str) -> Result<Uuid, Failure> {
     text.parse().map_err(|_| no_instance(text))
 }
@@ -40,7 +40,7 @@ fn no_instance(id: &str) -> Failure {
     Failure::not_found("workflow instance", id)
 }
 
-/// What a statement tells of an instance as JSON; without a row the caller sees no such instance.
+/// The JSON that a statement returns for an instance; no row means that the caller cannot see it.
 pub async fn told(
     app: &App,
     caller: &Caller,
@@ -51,8 +51,8 @@ pub async fn told(
     app.database.read_json(caller, sql, values).await?.map(JsonText).ok_or_else(|| no_instance(id))
 }
 
-/// The sub-status of the instance `i` by a name that Elsa knows: one that is cancelled and whose handlers still wait is
-/// suspended for it.
+/// The sub-status of the instance `i` as Elsa names it. A cancelled instance whose compensation handlers still wait is
+/// shown as suspended.
 macro_rules! sub_status {
     () => {
         "CASE WHEN i.sub_status OPERATOR(pg_catalog.=) 'Cancelling' THEN 'Suspended' ELSE i.sub_status END"
@@ -74,7 +74,7 @@ macro_rules! summary {
 }
 use {sub_status, summary};
 
-/// The fault `f`, with the columns of an incident, as Elsa shows an exception.
+/// The fault `f`, with the columns of an incident, as an exception in Elsa's format.
 macro_rules! exception {
     () => {
         "pg_catalog.jsonb_build_object('type', COALESCE(f.code, f.sqlstate), 'message', f.message, \
@@ -87,8 +87,8 @@ macro_rules! exception {
 }
 pub(super) use exception;
 
-/// The id by which clients ask for the execution `$execution` of the instance `$instance`. The execution's own does not
-/// lead to its instance.
+/// The id by which clients request the execution `$execution` of the instance `$instance`. It includes the instance,
+/// because the instance cannot be found by the execution's id alone.
 macro_rules! execution_id {
     ($instance:literal, $execution:literal) => {
         concat!(
@@ -138,7 +138,7 @@ async fn instance(State(app): State<App>, caller: Caller, Path(id): Path<String>
     told(&app, &caller, &id, INSTANCE, parameters![instance_id(&id)?]).await
 }
 
-/// The same as a file, to be kept: nothing takes it back.
+/// The same as a file for download; it cannot be imported again.
 async fn export(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Response, Failure> {
     export_one(&app, &caller, instance_id(&id)?).await
 }
@@ -157,7 +157,7 @@ fn file_name(id: Uuid) -> String {
     format!("workflow-instance-{id}.json")
 }
 
-/// What happens without a burst, such as a pause, has its time in the journal alone.
+/// Changes outside a burst, such as a pause, have their time in the journal only.
 const EXECUTION_STATE: &str = concat!(
     "SELECT pg_catalog.jsonb_build_object('status', i.status, 'subStatus', ",
     sub_status!(),
@@ -171,7 +171,7 @@ async fn execution_state(State(app): State<App>, caller: Caller, Path(id): Path<
     told(&app, &caller, &id, EXECUTION_STATE, parameters![instance_id(&id)?]).await
 }
 
-/// Studio knows a variable by the id that the document gives it; one without such an id by its name.
+/// Studio identifies a variable by its id in the document, or by its name if it has no id.
 const VARIABLES: &str = "\
     SELECT pg_catalog.jsonb_build_object('count', pg_catalog.count(v.name), 'items', COALESCE(pg_catalog.jsonb_agg(\
                pg_catalog.jsonb_build_object('id', COALESCE(d.id, v.name), 'name', v.name, 'value', v.value) \

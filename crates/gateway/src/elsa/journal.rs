@@ -1,4 +1,4 @@
-//! The journal of an instance, by the names that Elsa has for events.
+//! The journal of an instance, with Elsa's event names.
 
 use axum::extract::{Path, State};
 use serde::Deserialize;
@@ -20,7 +20,7 @@ pub fn routes() -> Routes {
         .get("/workflow-instances/{id}/journal/{activity}", of_activity)
 }
 
-/// Which events of the journal: those that satisfy every member that is there.
+/// A filter for events: every given member must match.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct JournalFilter {
@@ -59,7 +59,7 @@ async fn all(
     page(&app, &caller, &id, &query, JournalFilter::default()).await
 }
 
-/// The last event of an activity is what elsa-server gives; its earlier ones are of no less use.
+/// elsa-server returns only the last event of an activity; earlier ones are just as useful.
 async fn of_activity(
     State(app): State<App>,
     caller: Caller,
@@ -90,8 +90,8 @@ async fn page(
     told(app, caller, id, JOURNAL, values).await
 }
 
-/// The source of an event is who caused it. Events of no activity are the workflow's own. The journal has no name of an activity, no full type and nothing
-/// around it: that is known of its execution.
+/// The source of an event is its actor. Events without an activity belong to the workflow itself. The journal stores
+/// neither the activity's name nor its full type nor its parent: they come from its execution.
 const JOURNAL: &str = concat!(
     "WITH executions AS MATERIALIZED (\
          SELECT x.* FROM workflow.instance_list i CROSS JOIN LATERAL workflow.activity_executions(i.instance_id) x \

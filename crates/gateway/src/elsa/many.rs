@@ -1,4 +1,4 @@
-//! Requests for many. Each one is a transaction of its own, so that one that fails undoes no other.
+//! Requests for many items. Each item is a transaction of its own, so a failure does not undo the others.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ pub const DEFINITIONS: usize = 1000;
 /// Instances that one request may name.
 pub const INSTANCES: usize = 10_000;
 
-/// Each id once, in the order of the request.
+/// Removes duplicate ids and keeps their order.
 ///
 /// # Errors
-/// 400 where there are too many.
+/// 400 if there are more than `most`.
 pub fn bounded<T: Clone + Ord>(ids: Vec<T>, most: usize) -> Result<Vec<T>, Failure> {
     if ids.len() > most {
         return Err(Failure::bad_request(format!("a request may have {most} ids, not {}", ids.len())));
@@ -21,7 +21,7 @@ pub fn bounded<T: Clone + Ord>(ids: Vec<T>, most: usize) -> Result<Vec<T>, Failu
     Ok(ids.into_iter().filter(|id| seen.insert(id.clone())).collect())
 }
 
-/// What became of many: the first failure is the answer if nothing was done.
+/// The outcome for many items: the first failure, if nothing was done.
 pub fn unless_all_failed<T>(outcome: T, is_any_done: bool, first: Option<Failure>) -> Result<T, Failure> {
     match first {
         Some(failure) if !is_any_done => Err(failure),

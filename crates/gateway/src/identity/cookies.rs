@@ -1,4 +1,4 @@
-//! Sessions: a sealed cookie, and nothing in memory. Gateways that have the same keys take each other's.
+//! Sessions: a sealed cookie, and no state in memory. Gateways with the same keys accept each other's cookies.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::caller::{Caller, Session};
 /// Bytes of a key: 32 to sign, 32 to encrypt.
 const KEY_BYTES: usize = 64;
 
-/// What a cookie holds.
+/// The content of a cookie.
 #[derive(Serialize, Deserialize)]
 struct SealedSession {
     login: String,
@@ -25,16 +25,16 @@ struct SealedSession {
     session: Session,
 }
 
-/// Seals and opens the cookies of sessions.
+/// Seals and opens session cookies.
 pub struct Cookies {
-    /// The first seals, all open. Never empty.
+    /// The first key seals, all keys open. Never empty.
     keys: Vec<Key>,
     is_secure: bool,
     lasts: TimeDelta,
 }
 
 impl Cookies {
-    /// With the keys of a file, or without one with a key that ends with the process.
+    /// Uses the keys of a file; without a file, a random key that ends with the process.
     pub fn new(file: Option<&Path>, is_secure: bool, hours: u16) -> Result<Self, String> {
         let keys = match file {
             Some(path) => read_keys(path)?,
@@ -43,7 +43,7 @@ impl Cookies {
         Ok(Self { keys, is_secure, lasts: TimeDelta::hours(hours.into()) })
     }
 
-    /// The caller that a cookie of the request names, if it is sealed with one of the keys and has not ended.
+    /// The caller in the request's cookie, if it was sealed with one of the keys and has not expired.
     pub fn open(&self, headers: &HeaderMap) -> Option<Caller> {
         let opened = |key: &Key| PrivateCookieJar::from_headers(headers, key.clone()).get(self.name());
         let cookie = self.keys.iter().find_map(opened)?;
@@ -53,19 +53,19 @@ impl Cookies {
         (session.ends > Utc::now()).then_some(Caller { login, role, actor, session: Some(session) })
     }
 
-    /// When a session ends that begins now.
+    /// The expiry of a session that begins now.
     pub fn end_of_session(&self) -> DateTime<Utc> {
         Utc::now() + self.lasts
     }
 
-    /// The header values that begin a session, or continue one as another role.
+    /// The cookie that starts a session, or continues one as another role.
     pub fn seal(&self, login: &str, role: &str, session: Session) -> PrivateCookieJar {
         let content = SealedSession { login: login.into(), role: role.into(), session };
         let text = serde_json::to_string(&content).unwrap_or_default();
         PrivateCookieJar::new(self.keys[0].clone()).add(self.cookie(text))
     }
 
-    /// The header values that end a session.
+    /// The cookie that ends a session.
     pub fn end(&self) -> PrivateCookieJar {
         let mut cookie = self.cookie(String::new());
         cookie.make_removal();
@@ -81,7 +81,7 @@ impl Cookies {
             .build()
     }
 
-    /// A browser takes a cookie of the prefix `__Host-` only over https, and from this host alone.
+    /// With the prefix `__Host-`, browsers accept the cookie only over https and only from this host.
     fn name(&self) -> &'static str {
         if self.is_secure { "__Host-workflow" } else { "workflow" }
     }
@@ -93,7 +93,7 @@ fn random_key() -> [u8; KEY_BYTES] {
     key
 }
 
-/// A new line for a file of keys.
+/// A new line for the key file.
 pub fn new_key_line() -> String {
     STANDARD.encode(random_key())
 }

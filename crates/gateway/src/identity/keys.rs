@@ -1,4 +1,4 @@
-//! API keys: 32 random bytes each, of which a file keeps the SHA-256, the role, the end and a note.
+//! API keys: 32 random bytes each. The file stores their SHA-256 with role, expiry and note.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,10 +17,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::caller::Caller;
 
-/// The longest note, in bytes: the database takes no longer name of an actor.
+/// Maximum length of a note in bytes: the database's limit for the name of an actor.
 const LONGEST_NOTE: usize = 200;
 
-/// A key as the file has it, below its SHA-256 in hexadecimal digits: `[key.0123…]`.
+/// A key's entry in the file, under its SHA-256 in hexadecimal: `[key.0123…]`.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ApiKeyEntry {
@@ -36,13 +36,13 @@ impl ApiKeyEntry {
         self.expires.is_some_and(|end| end <= Utc::now())
     }
 
-    /// What the audit calls who sends the key. Without a note that can be a name, it is the role.
+    /// The actor that the audit records for the key: its note, or the role if the note cannot be a name.
     fn actor(self) -> String {
         if self.note.trim().is_empty() || !is_name(&self.note) { self.role } else { self.note.trim().to_owned() }
     }
 }
 
-/// Whether the database accepts a note as the name of an actor: `role:` is for roles, `erased-` for pseudonyms.
+/// Whether the database accepts the note as an actor: `role:` is reserved for roles, `erased-` for pseudonyms.
 fn is_name(note: &str) -> bool {
     let is_reserved = ["role:", "erased-"].iter().any(|prefix| note.trim().starts_with(prefix));
     note.len() <= LONGEST_NOTE && !is_reserved && !note.chars().any(char::is_control)
@@ -55,13 +55,13 @@ struct KeyFile {
     key: HashMap<String, ApiKeyEntry>,
 }
 
-/// The keys of a file, read again when it changes.
+/// The keys of a file, reloaded when it changes.
 pub struct ApiKeys {
     path: Option<PathBuf>,
     read: Mutex<Option<(Stamp, HashMap<String, ApiKeyEntry>)>>,
 }
 
-/// What differs between two states of a file.
+/// Modification time and size, by which a changed file is detected.
 type Stamp = (SystemTime, u64);
 
 impl ApiKeys {
@@ -73,19 +73,19 @@ impl ApiKeys {
         Ok(keys)
     }
 
-    /// The caller that a key stands for, if the file has it and it has not expired.
+    /// The caller that a key authenticates, if the key exists and has not expired.
     pub fn caller(&self, key: &str) -> Option<Caller> {
         let entry = self.live(&digest(key))?;
         let role = entry.role.clone();
         Some(Caller { login: role.clone(), role, actor: entry.actor(), session: None })
     }
 
-    /// The role that the key with a digest stands for.
+    /// The role of the key with a digest.
     pub fn role(&self, digest: &str) -> Option<String> {
         self.live(digest).map(|entry| entry.role)
     }
 
-    /// The actor for whom the key with a digest stands.
+    /// The actor of the key with a digest.
     pub fn actor(&self, digest: &str) -> Option<String> {
         self.live(digest).map(ApiKeyEntry::actor)
     }
@@ -94,7 +94,7 @@ impl ApiKeys {
         self.entry(digest).filter(|entry| !entry.has_expired())
     }
 
-    /// Keys are found by their digest: how long that takes tells nothing of a key.
+    /// Looks a key up by its digest, so that the time of the comparison reveals nothing about the key.
     fn entry(&self, digest: &str) -> Option<ApiKeyEntry> {
         let path = self.path.as_deref()?;
         let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,7 +102,7 @@ impl ApiKeys {
         if kept.as_ref().is_none_or(|(of, _)| *of != stamp) {
             match read(path) {
                 Ok(file) => *kept = Some((stamp, file.key)),
-                // Those that were read before go on, as long as the file cannot be read.
+                // While the file cannot be read, the keys that were loaded before stay valid.
                 Err(cause) => tracing::warn!(cause, "cannot read the API keys anew"),
             }
         }
@@ -110,7 +110,7 @@ impl ApiKeys {
     }
 }
 
-/// Adds a key for a role to the file, and gives the key.
+/// Adds a key for a role to the file, and returns the key.
 pub fn add(path: &Path, role: &str, days: Option<u32>, note: &str) -> Result<String, String> {
     if !is_name(note) {
         return Err(format!(
@@ -128,7 +128,7 @@ pub fn add(path: &Path, role: &str, days: Option<u32>, note: &str) -> Result<Str
     Ok(key)
 }
 
-/// In one step, so that a gateway never reads half a file.
+/// Replaces the file atomically, so that a gateway never reads half of it.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
@@ -145,7 +145,7 @@ fn read(path: &Path) -> Result<KeyFile, String> {
     toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The name of a key in the file.
+/// The identifier of a key in the file.
 pub fn digest(key: &str) -> String {
     Sha256::digest(key.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -165,7 +165,7 @@ mod tests {
         let second = add(&path, "ben", Some(1), "for a day").unwrap();
         assert_eq!(keys.caller(&second).unwrap().role, "ben");
         assert_eq!(keys.caller(&first).unwrap().role, "ada");
-        // The audit names who sends it by the note.
+        // The audit records the note as the actor.
         assert_eq!(keys.caller(&first).unwrap().actor, "ada");
         assert_eq!(keys.caller(&second).unwrap().actor, "for a day");
         add(&path, "ben", None, "two\nlines").unwrap_err();

@@ -1,4 +1,4 @@
-//! How many log-ins are tried: some in a minute for an address and for a role, and some at once.
+//! Rate limits for log-ins: per minute for an address and for a role, and concurrently.
 
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
@@ -13,13 +13,13 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use super::password::MAX_NAME;
 use crate::failure::Failure;
 
-/// Log-ins of one address or one role in a minute.
+/// Log-ins per minute for one address or one role.
 const A_MINUTE: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
-/// Addresses or roles that are remembered before those are forgotten that may log in as if they never had.
+/// Maximum number of rate limiter keys before idle ones are evicted.
 const MANY: usize = 10_000;
-/// Passwords that are tried at the same time: each has a connection to the database of its own.
+/// Passwords verified concurrently: each needs a database connection of its own.
 const AT_ONCE: usize = 16;
-/// How long a log-in waits for its turn.
+/// How long a log-in waits for one of these slots.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct Logins {
@@ -38,17 +38,17 @@ impl Logins {
         }
     }
 
-    /// Counts a log-in, or refuses it where there were too many. An API key is of no role.
+    /// Counts a log-in, or rejects it above the limit. Logging in with an API key counts for no role.
     pub fn admit(&self, address: IpAddr, role: &str) -> Result<(), Failure> {
         check(&self.by_address, &network(address))?;
-        // What is longer is no role, and nothing to remember.
+        // A longer text cannot be a role, and is not worth remembering.
         if role.is_empty() || role.len() > MAX_NAME {
             return Ok(());
         }
         check(&self.by_role, &role.to_owned())
     }
 
-    /// Waits until few enough passwords are being tried. The turn lasts as long as what it returns.
+    /// Waits for a slot to verify a password. The slot is held until the returned permit is dropped.
     pub async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
         match tokio::time::timeout(PATIENCE, self.turns.acquire()).await {
             Ok(turn) => turn.map_err(Failure::internal),
@@ -57,8 +57,8 @@ impl Logins {
     }
 }
 
-/// A host has a network of 64 bits to choose its IPv6 addresses from. A listener on `[::]` sees IPv4 addresses as
-/// `::ffff:a.b.c.d`.
+/// Groups addresses by network: a host can choose its IPv6 addresses within 64 bits. A listener on `[::]` sees IPv4
+/// addresses as `::ffff:a.b.c.d`.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         address @ IpAddr::V4(_) => address,

@@ -1,7 +1,8 @@
-//! A password is tried at the database, by a connection that logs in and says nothing more.
+//! Verifies a password by logging in to the database on a connection that is used for nothing else.
 //!
-//! It counts only if the server asked for SCRAM, and took the answer. Where it lets every client in (`trust`), or asks
-//! for what proves nothing here (`peer`, `cert`) or is read on the way (MD5, clear text), no password is right.
+//! A password counts as verified only if the server asked for SCRAM and accepted the proof. If the server uses `trust`,
+//! methods that prove nothing here (`peer`, `cert`), or methods that expose the password (MD5, clear text), every
+//! password is rejected.
 
 use std::io;
 use std::path::PathBuf;
@@ -22,25 +23,25 @@ use crate::database::{Database, hosts};
 use crate::failure::Failure;
 use crate::{may_act_as, parameters};
 
-/// Every log-in takes as long as this, so that its time does not tell why it failed.
+/// Every log-in takes at least this long, so that its duration does not reveal why it failed.
 const LEAST_TIME: Duration = Duration::from_millis(400);
 const MOST_TIME: Duration = Duration::from_secs(10);
 const MAX_MESSAGE: usize = 65_536;
-/// Bytes that the name of a role has at most. PostgreSQL takes the beginning of a longer one for the name.
+/// Maximum length of a role name in bytes. PostgreSQL truncates longer names.
 pub const MAX_NAME: usize = 63;
 
-/// What the server made of a password.
+/// The result of verifying a password.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PasswordVerdict {
-    /// With the salt that the server keeps it with.
+    /// Accepted; with the salt of the stored SCRAM verifier.
     Right(String),
-    /// Wrong, or a role that may not log in here: a client is not told which.
+    /// Wrong, or the role may not log in here: clients are not told which.
     Wrong,
-    /// The server did not ask for SCRAM, or refuses all that come from here.
+    /// The server did not ask for SCRAM, or rejects all connections from this host.
     NotAsked,
 }
 
-/// Tries a role and its password. Takes the same time for each of them.
+/// Verifies a role's password. Takes at least `LEAST_TIME`, whatever the verdict.
 pub async fn verify(database: &Database, role: &str, password: &str) -> Result<PasswordVerdict, Failure> {
     let begun = Instant::now();
     let verdict = tokio::time::timeout(MOST_TIME, judge(database, role, password)).await;
@@ -56,12 +57,12 @@ async fn judge(database: &Database, role: &str, password: &str) -> Result<Passwo
         tracing::warn!(cause = %error, "cannot try a password");
         Failure::unavailable("the database cannot be reached")
     })?;
-    // Asked in any case, so that a role that may not log in costs the same work.
+    // Checked in any case, so that a role that may not log in takes equally long.
     let may = may_log_in(database, role).await?;
     Ok(if may { verdict } else { verdict.or_wrong() })
 }
 
-/// What is no name of a role could not even be asked for.
+/// Whether the text can be a role name at all.
 fn is_name(role: &str) -> bool {
     !role.is_empty() && role.len() <= MAX_NAME && !role.contains('\0')
 }
@@ -72,8 +73,8 @@ impl PasswordVerdict {
     }
 }
 
-/// The salt that the server says for a role, before it knows a password. It has one for each name, also where there
-/// is no such role; none where it does not ask for SCRAM.
+/// The salt that the server sends for a role before it knows a password. The server has one for every name, existing or
+/// not; `None` if it does not ask for SCRAM.
 pub async fn salt(database: &Database, role: &str) -> Result<Option<String>, Failure> {
     if !is_name(role) {
         return Ok(None);
@@ -90,7 +91,7 @@ pub async fn salt(database: &Database, role: &str) -> Result<Option<String>, Fai
     }
 }
 
-/// Whether the gateway may act as the role, and the role is no superuser, and not the gateway's own.
+/// Whether the gateway may act as the role, and the role is neither a superuser nor the gateway's own.
 async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
     const SQL: &str = concat!(
         "SELECT rolcanlogin AND NOT rolsuper AND rolname OPERATOR(pg_catalog.<>) session_user AND ",
@@ -101,8 +102,8 @@ async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
     Ok(rows.first().is_some_and(|row| row.get("may_log_in")))
 }
 
-/// Each in turn, as the connections of requests do, until one has a verdict. Without a password only the salt is asked
-/// for.
+/// Tries each host in turn, as the connections of requests do, until one gives a verdict. Without a password, only the
+/// salt is requested.
 async fn try_hosts(database: &Database, role: &str, password: Option<&str>) -> io::Result<PasswordVerdict> {
     let (config, _) = database.connection();
     let time = hosts::share(config, MOST_TIME);
@@ -117,7 +118,7 @@ async fn try_hosts(database: &Database, role: &str, password: Option<&str>) -> i
     Err(last)
 }
 
-/// An address says where it is, and the name of the host who it must be.
+/// With a `hostaddr`, that is where to connect, and `host` is the name to verify.
 async fn try_host(
     database: &Database,
     index: usize,
@@ -178,7 +179,7 @@ async fn try_tcp(
     }
 }
 
-/// The log-in of PostgreSQL's protocol, up to the first "ready for query".
+/// The log-in of PostgreSQL's protocol, up to the first ReadyForQuery.
 async fn log_in(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     database: &Database,
@@ -217,7 +218,7 @@ async fn log_in(
     loop {
         match session.receive().await? {
             Message::ReadyForQuery(_) => break,
-            // A role without LOGIN or without CONNECT.
+            // The role lacks LOGIN or CONNECT.
             Message::ErrorResponse(error) => return refused(&error, PasswordVerdict::Wrong),
             _ => {}
         }
@@ -231,13 +232,13 @@ async fn log_in(
     Ok(PasswordVerdict::Right(salt))
 }
 
-/// The salt in the first message of a server: `r=NONCE,s=SALT,i=ITERATIONS`.
+/// The salt in the server's first SCRAM message: `r=NONCE,s=SALT,i=ITERATIONS`.
 fn salt_of(message: &[u8]) -> String {
     let text = String::from_utf8_lossy(message);
     text.split(',').find_map(|part| part.strip_prefix("s=")).unwrap_or_default().to_owned()
 }
 
-/// What it means that the server says something else than the next word of SCRAM.
+/// Interprets a message that is not the next step of SCRAM.
 fn instead(message: &Message) -> io::Result<PasswordVerdict> {
     match message {
         Message::ErrorResponse(error) => refused(error, PasswordVerdict::Wrong),
@@ -245,8 +246,7 @@ fn instead(message: &Message) -> io::Result<PasswordVerdict> {
     }
 }
 
-/// The verdict of a server that ends the log-in, but for one that starts, stops or has no room: that says nothing of a
-/// password.
+/// The verdict for an error that ends the log-in. A server that is starting, stopping or out of connections gives none.
 fn refused(error: &ErrorResponseBody, verdict: PasswordVerdict) -> io::Result<PasswordVerdict> {
     let code = error.fields().filter(|field| Ok(field.type_() == b'C')).next()?;
     let code = code.map_or_else(Default::default, |field| String::from_utf8_lossy(field.value_bytes()).into_owned());

@@ -1,4 +1,4 @@
-//! Whether a session still counts: it ends with the password or the API key that it began with.
+//! Session validity: a session ends when the password or API key that started it is changed or removed.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,14 +13,14 @@ use crate::caller::{Caller, Proof};
 use crate::database::Database;
 use crate::failure::Failure;
 
-/// How long the salt of a role is taken for the one that the database has.
+/// How long a role's salt is cached.
 const FRESH: Duration = Duration::from_secs(10);
-/// Roles that are remembered.
+/// Roles whose salt is cached.
 const MANY: usize = 10_000;
-/// Salts that are asked for at the same time: each takes a connection to the database of its own.
+/// Salts requested concurrently: each needs a database connection of its own.
 const AT_ONCE: usize = 4;
 
-/// The salts that the database keeps the passwords of roles with, since when.
+/// The salts of the stored passwords by role, each with the time it was read.
 pub struct Sessions {
     salts: Mutex<HashMap<String, (Instant, Option<String>)>>,
     turns: Semaphore,
@@ -31,7 +31,7 @@ impl Sessions {
         Self { salts: Mutex::default(), turns: Semaphore::new(AT_ONCE) }
     }
 
-    /// Whether what the caller showed at the log-in would still be taken.
+    /// Whether the caller's proof at the log-in would still be accepted.
     pub async fn counts(&self, database: &Database, keys: &ApiKeys, caller: &Caller) -> Result<bool, Failure> {
         Ok(match caller.session.as_ref().map(|session| &session.proof) {
             None => true,
@@ -40,13 +40,13 @@ impl Sessions {
         })
     }
 
-    /// The salt of a role, as of some seconds ago.
+    /// The salt of a role, at most some seconds old.
     async fn salt(&self, database: &Database, role: &str) -> Result<Option<String>, Failure> {
         if let Some(salt) = self.remembered(role) {
             return Ok(salt);
         }
         let _turn = self.turns.acquire().await.map_err(Failure::internal)?;
-        // Another request of the role may have asked meanwhile.
+        // Another request of the role may have fetched it in the meantime.
         if let Some(salt) = self.remembered(role) {
             return Ok(salt);
         }

@@ -1,4 +1,4 @@
-//! What all pages have around them: the way to the others, who is logged in, and the role that he acts as.
+//! The layout common to all pages: navigation, the logged-in user, and the role that the user acts as.
 
 use axum::extract::FromRequestParts;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -19,15 +19,15 @@ pub fn routes() -> Routes {
         .get("/static/workflow.css", async || asset("text/css", include_str!("../../static/workflow.css")))
 }
 
-/// A file of ours that pages ask for.
+/// A static file used by pages.
 pub fn asset(kind: &'static str, text: &'static str) -> impl IntoResponse {
     ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "no-cache")], text)
 }
 
-/// The frame of a page, for templates that extend `frame.html`.
+/// The data of `frame.html`, which page templates extend.
 pub struct Frame {
     pub title: String,
-    /// Path of the entry of the menu that the page belongs to.
+    /// Path of the menu entry of this page.
     pub here: &'static str,
     /// Path and query of this page.
     pub path: String,
@@ -48,7 +48,7 @@ const ROLES: &str = concat!(
 );
 
 impl Frame {
-    /// Asks the database which roles the visitor can act as.
+    /// Reads from the database which roles the visitor can act as.
     pub async fn new(
         app: &Gateway,
         visitor: &Visitor,
@@ -67,7 +67,7 @@ impl Frame {
     }
 }
 
-/// Who looks at a page. Without a caller the answer is the way to the log-in, and from there back.
+/// The user of a page. An unauthenticated request is redirected to the log-in, which leads back afterwards.
 pub struct Visitor {
     pub caller: Caller,
     pub path: String,
@@ -90,12 +90,12 @@ fn to_login(path: &str) -> Redirect {
     Redirect::to(&format!("/login?next={next}"))
 }
 
-/// A template as the answer to a browser.
+/// Renders a template as a response.
 pub fn html(template: &impl askama::Template) -> Result<Response, PageFailure> {
     Ok(Html(template.render().map_err(Failure::internal)?).into_response())
 }
 
-/// A failure as a page for people.
+/// A failure shown as an HTML page.
 pub struct PageFailure(pub Failure);
 
 impl From<Failure> for PageFailure {
@@ -122,7 +122,7 @@ impl IntoResponse for PageFailure {
     }
 }
 
-/// Where nothing is.
+/// The page for an unknown path.
 pub async fn unknown_page(uri: Uri) -> PageFailure {
     Failure::not_found("page", uri.path()).into()
 }

@@ -1,4 +1,4 @@
-//! The inbox: tasks that wait for people.
+//! The inbox: open tasks for people.
 
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -15,9 +15,9 @@ pub fn routes() -> Routes {
     Routes::new().get("/inbox", show)
 }
 
-/// Tasks of a page.
+/// Tasks per page.
 const PAGE: usize = 50;
-/// Tasks that a list is made of: the oldest ones.
+/// Maximum length of a list; it contains the oldest tasks.
 const MOST: u32 = 10_000;
 
 /// An instant as text.
@@ -28,7 +28,7 @@ macro_rules! utc {
     };
 }
 
-/// The name of the definition of a row, or its id: a role that has a task need not see its definition.
+/// The name of a row's definition, or its id: a role with a task need not be able to read the definition.
 macro_rules! definition_name {
     ($row:literal) => {
         concat!(
@@ -62,9 +62,10 @@ macro_rules! task_columns {
 }
 pub(super) use task_columns;
 
-/// Tasks that satisfy a condition and do not exclude the visitor, in an order. $1: how many to pass over; $2: how many to give at most.
+/// Tasks that satisfy a condition and do not exclude the visitor, in an order. $1: offset; $2: limit.
 ///
-/// Each role of mine is looked up once, and the view is read in its own order, that of age, no further than it must be.
+/// Each of the visitor's roles is looked up once, and the view is read in its own order (by age), no further than
+/// necessary.
 macro_rules! tasks {
     ($condition:expr, $order:expr) => {
         concat!(
@@ -110,7 +111,7 @@ macro_rules! by_deadline {
     };
 }
 
-/// What the address asks for. Anything else than the words that it knows is as if it were not there.
+/// The query string. Unknown values are ignored.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Asked {
@@ -146,12 +147,12 @@ impl Asked {
     }
 }
 
-/// What the list and the page of a task show.
+/// A task as the list and the task page show it.
 pub struct OpenTask {
     pub id: Uuid,
     pub name: String,
     pub definition: String,
-    /// Whose workflow it is.
+    /// The owner of the workflow.
     pub definition_owner: Option<String>,
     /// Whether the task excludes the visitor.
     pub is_excluded: bool,
@@ -162,7 +163,7 @@ pub struct OpenTask {
     pub deadline: Option<String>,
     pub is_late: bool,
     pub priority: i32,
-    /// The worker that holds it; without a name empty.
+    /// The task worker that holds the claim; empty if it gave no name.
     pub worker: Option<String>,
     pub is_paused: bool,
 }
@@ -216,7 +217,7 @@ async fn show(State(app): State<App>, visitor: Visitor, Query(asked): Query<Aske
     })
 }
 
-/// What has just been done, by the word for it in the address.
+/// The message for a completed action, by its keyword in the address.
 pub fn notice(done: &str) -> Option<&'static str> {
     Some(match done {
         "completed" => "The task is completed.",

@@ -15,14 +15,14 @@ pub fn routes() -> Routes {
     Routes::new().get("/incidents", show)
 }
 
-/// Incidents of a page.
+/// Incidents per page.
 const PAGE: i64 = 50;
-/// Pages that a list has at most.
+/// Maximum number of pages of a list.
 const MOST_PAGES: i64 = 200;
 
-/// Whether the role may call `wf_retry`, and that runs faulted activities `e` of an instance again: some are open, and the instance
-/// is not paused. One that a fault
-/// has ended for good, or that was compensated, has none. Only a role that sees the variables may read the state.
+/// Whether the role may call `wf_retry` and that would run faulted activities `e` again: some are open, and the
+/// instance is not paused. An instance that ended with the fault or was compensated has none. Only a role that can see
+/// the variables may read the state.
 macro_rules! can_retry {
     ($instance:literal, $which:literal) => {
         concat!(
@@ -40,7 +40,7 @@ macro_rules! can_retry {
 }
 pub(super) use can_retry;
 
-/// Incidents `i` by a condition, with the columns that [`Incident`] reads, the newest first.
+/// Incidents `i` that satisfy a condition, newest first, with the columns of [`Incident`].
 macro_rules! incidents {
     ($condition:literal, $bounds:literal) => {
         concat!(
@@ -64,15 +64,15 @@ macro_rules! incidents {
 }
 pub(super) use incidents;
 
-/// $1: how many to pass over; $2: how many to give at most.
+/// $1: offset; $2: limit.
 const INCIDENTS: &str = incidents!("true", "OFFSET $1 LIMIT $2");
 
-/// A fault. What PostgreSQL says of it may be of any length.
+/// A fault. PostgreSQL's messages in it may have any length.
 pub struct Incident {
     pub id: String,
     pub instance: String,
     pub definition: String,
-    /// Empty for a role that has only requested the instance.
+    /// Empty for a role that only requested the instance.
     pub activity: String,
     pub activity_type: Option<String>,
     pub at: Option<String>,

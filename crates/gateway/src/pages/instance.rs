@@ -1,4 +1,4 @@
-//! One instance: its picture and story, what it waits for, and what can be done with it.
+//! One instance: its diagram and history, what it waits for, and the available actions.
 
 mod action;
 mod statements;
@@ -26,8 +26,8 @@ pub fn routes() -> Routes {
         .post("/instances/{id}/{action}", action::perform)
 }
 
-/// $1: the instance. Lists have 100 rows at most. A role that has only requested the instance does not see the variables, and is
-/// refused the story.
+/// $1: the instance. Lists have at most 100 rows. A role that only requested the instance sees neither variables nor
+/// history.
 const INSTANCE: &str = concat!(
     "SELECT ",
     definition_name!("i"),
@@ -60,7 +60,7 @@ const INSTANCE: &str = concat!(
      FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
 );
 
-/// $1: the instance. People know a task by its own name.
+/// $1: the instance. Tasks appear by their own name.
 const WAITING: &str = concat!(
     "SELECT w.bookmark_id::pg_catalog.text, w.activity, \
      coalesce((SELECT t.name FROM workflow.open_tasks t WHERE t.task_id OPERATOR(pg_catalog.=) w.bookmark_id), \
@@ -76,7 +76,7 @@ const WAITING: &str = concat!(
      FROM workflow.waiting w WHERE w.instance OPERATOR(pg_catalog.=) $1 ORDER BY w.bookmark_id LIMIT 100"
 );
 
-/// $1: the instance. A role that has only requested it sees who answered its tasks.
+/// $1: the instance. A role that only requested it sees who answered its tasks.
 const ACTS: &str = concat!(
     "SELECT ",
     utc!("a.at"),
@@ -91,7 +91,7 @@ const INCIDENTS: &str = incidents!("i.instance_id OPERATOR(pg_catalog.=) $1", "L
 struct Instance {
     id: Uuid,
     definition: String,
-    /// Whose workflow it is, if the role may read it.
+    /// The owner of the workflow, if the role may read it.
     definition_owner: Option<String>,
     version: i32,
     name: Option<String>,
@@ -110,13 +110,13 @@ struct Instance {
     continued_from: Option<String>,
     input: Option<String>,
     output: Option<String>,
-    /// Names and values as JSON.
+    /// Names with values as JSON.
     variables: Vec<(String, String)>,
     children: Vec<String>,
     has_other_versions: bool,
-    /// The functions that the role may call for it.
+    /// The functions that the role may call for the instance.
     calls: Vec<String>,
-    /// None for a role that has only requested it.
+    /// `None` for a role that only requested the instance.
     story: Option<Vec<String>>,
 }
 
@@ -163,7 +163,7 @@ impl Instance {
         self.calls.iter().any(|permitted| permitted == call)
     }
 
-    /// Whether it has come to an end from which nothing leads back.
+    /// Whether the instance has ended for good.
     fn has_ended(&self) -> bool {
         self.status == "Finished" && self.sub_status != "Faulted"
     }
@@ -177,7 +177,7 @@ fn unknown(id: &str) -> Failure {
     Failure::not_found("instance", id).hint("It was deleted, or the role that you act as may not read it.")
 }
 
-/// A place where the instance waits.
+/// A bookmark of the instance.
 struct Waiting {
     bookmark: String,
     activity: String,
@@ -204,7 +204,7 @@ impl From<&Row> for Waiting {
     }
 }
 
-/// What somebody did with the instance.
+/// An entry of the audit.
 struct Act {
     at: Option<String>,
     kind: String,
@@ -273,7 +273,7 @@ impl Page {
         !self.instance.has_ended() && self.instance.permits("wf_set_variable")
     }
 
-    /// What can be done with it now, by this role: the name in the address, and what the link says.
+    /// The actions available to this role now: the keyword in the address, and the link text.
     fn actions(&self) -> Vec<(&'static str, &'static str)> {
         let instance = &self.instance;
         let is_open = !instance.has_ended();
@@ -302,7 +302,7 @@ impl Instance {
     }
 }
 
-/// What a picture may do when a browser opens it by itself: texts of users are in it.
+/// The content security policy of a diagram opened on its own: it contains texts of users.
 const PICTURE_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 
 async fn picture(State(app): State<App>, visitor: Visitor, Path(id): Path<String>) -> Result<Response, PageFailure> {

@@ -1,4 +1,4 @@
-//! Logging in and out, and choosing the role to act as.
+//! Logging in and out, and switching roles.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -21,7 +21,7 @@ pub fn routes() -> Routes {
     Routes::new().get("/login", show).post("/login", log_in).post("/logout", log_out).post("/role", act_as)
 }
 
-/// Where to go afterwards: a path of ours.
+/// The path to return to afterwards.
 #[derive(Deserialize)]
 struct RedirectTarget {
     #[serde(default)]
@@ -29,7 +29,7 @@ struct RedirectTarget {
 }
 
 impl RedirectTarget {
-    /// Browsers leave out tabs and ends of lines wherever they are, and take a backslash for a slash.
+    /// Only a local path is accepted. Browsers ignore tabs and line ends anywhere, and treat a backslash as a slash.
     fn path(&self) -> &str {
         let is_plain = self.next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
         if is_plain && self.next.starts_with('/') && !self.next.starts_with("//") { &self.next } else { "/" }
@@ -55,7 +55,7 @@ async fn show(Query(next): Query<RedirectTarget>) -> Response {
     page(next.path(), None)
 }
 
-/// A role and its password, or an API key.
+/// A role with its password, or an API key.
 #[derive(Deserialize)]
 struct Credentials {
     #[serde(default)]
@@ -107,7 +107,7 @@ async fn begin(app: &Gateway, role: &str, proof: Proof) -> Result<PrivateCookieJ
     Ok(app.cookies.seal(role, role, session))
 }
 
-/// 0, which is no role's, where there is no such role.
+/// The OID of a role; 0, which no role has, if it does not exist.
 async fn oid(app: &Gateway, role: &str) -> Result<u32, Failure> {
     const SQL: &str = "SELECT oid FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1";
     let rows = app.database.catalogue(SQL, parameters![role]).await?;
@@ -125,12 +125,12 @@ struct ChosenRole {
     next: RedirectTarget,
 }
 
-/// Goes on as another role that the one that logged in is a member of.
+/// Continues the session as another role of which the login role is a member.
 async fn act_as(State(app): State<App>, caller: Caller, Form(wanted): Form<ChosenRole>) -> Result<Response, Failure> {
     if wanted.role.len() > MAX_NAME {
         return Err(Failure::unauthenticated());
     }
-    // An API key stands for one role.
+    // An API key is for one role only.
     let session = caller.session.clone().ok_or_else(Failure::unauthenticated)?;
     let session = Session { role_oid: oid(&app, &wanted.role).await?, ..session };
     let acting = Caller { role: wanted.role, session: Some(session.clone()), ..caller };

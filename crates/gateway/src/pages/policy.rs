@@ -1,4 +1,4 @@
-//! What pages may load and run, and what browsers report when one tries more.
+//! Content security policies, and the violation reports of browsers.
 
 use std::num::NonZeroU32;
 use std::sync::LazyLock;
@@ -12,15 +12,15 @@ use serde_json::Value;
 
 use crate::routing::Routes;
 
-/// For pages of ours: their own files, and nothing that is written into a page.
+/// For our own pages: only their own files, nothing inline.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; \
      report-uri /csp-reports",
 );
 
-/// For pages with Elsa Studio: it compiles WebAssembly, writes styles and small pictures into the page, and its editor
-/// of scripts has workers. Texts that become scripts stay out as everywhere, and so do scripts in the page but for two
-/// of Studio's own, which the hashes name: the hot keys of the editor and of the list of instances.
+/// For pages with Elsa Studio, which compiles WebAssembly, writes inline styles and data URLs, and starts web workers
+/// for its script editor. `eval` stays forbidden, and so do inline scripts except two of Studio's own, allowed by hash:
+/// the hot keys of the editor and of the instance list.
 pub const STUDIO: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' \
      'sha256-snlP1jz0gjwc5cTz9ErZcliXuCK63+Mmf68RRCeptgc=' 'sha256-vu6sQrKXQHR4Yn3FMMihA/9TxxfIXnCxKwvLrTPJ5ts='; \
@@ -28,9 +28,9 @@ pub const STUDIO: HeaderValue = HeaderValue::from_static(
      base-uri 'self'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; report-uri /csp-reports",
 );
 
-/// Reports that the log takes in a minute, from all browsers: any client can send them.
+/// Reports logged per minute, from all browsers: any client can send them.
 const REPORTS_A_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
-/// Bytes of a report, and letters of a member that the log takes.
+/// Maximum size of a report in bytes, and characters logged of a member.
 const MOST_BYTES: usize = 16 * 1024;
 const MOST_LETTERS: usize = 200;
 
@@ -41,7 +41,7 @@ pub fn routes() -> Routes {
     Routes::new().post("/csp-reports", report)
 }
 
-/// Gives every page a policy that has not brought one of its own.
+/// Adds the default policy to every page without one.
 pub async fn restrict(mut response: Response) -> Response {
     let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     if kind.is_some_and(|kind| kind.starts_with(b"text/html")) {
@@ -50,8 +50,8 @@ pub async fn restrict(mut response: Response) -> Response {
     response
 }
 
-/// Takes a browser's report into the log, and changes nothing else: that is why it needs no session. The check
-/// that a page of ours sends it is that of all requests, which browsers pass for reports as well.
+/// Logs a browser's violation report. It changes nothing else, so it needs no session. The CSRF check applies here as
+/// well; browsers' own reports pass it.
 async fn report(headers: HeaderMap, body: Bytes) -> StatusCode {
     let is_report =
         headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/csp-report"));
@@ -67,7 +67,7 @@ async fn report(headers: HeaderMap, body: Bytes) -> StatusCode {
     if REPORTS.check().is_err() {
         return StatusCode::TOO_MANY_REQUESTS;
     }
-    // Without queries, as all that the log has of addresses.
+    // Without query strings, as everywhere in the log.
     let member = |name: &str| -> String {
         let text = sent["csp-report"][name].as_str().unwrap_or_default();
         text.chars().take_while(|letter| *letter != '?').take(MOST_LETTERS).collect()

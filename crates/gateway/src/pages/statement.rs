@@ -1,4 +1,4 @@
-//! A statement that a page runs, which it shows as well.
+//! An SQL statement that a page both runs and displays.
 
 use tokio_postgres::Row;
 
@@ -6,7 +6,7 @@ use crate::caller::Caller;
 use crate::database::{Database, IntoParameter as _};
 use crate::failure::Failure;
 
-/// SQL with parameters `$1`, `$2` … that are texts, and their values.
+/// SQL with text parameters `$1`, `$2` … and their values.
 pub struct Statement {
     sql: &'static str,
     values: Vec<Option<String>>,
@@ -22,8 +22,8 @@ impl Statement {
         database.write(caller, self.sql, parameters).await
     }
 
-    /// The same for a person: with literals in the place of the parameters, and functions and types by their names
-    /// alone.
+    /// The statement for display: with literals in place of the parameters, and unqualified names of functions and
+    /// types.
     pub fn shown(&self) -> String {
         let sql = self.sql.replace("@wf.", "").replace("pg_catalog.", "");
         let mut parts = sql.split('$');
@@ -39,7 +39,7 @@ impl Statement {
     }
 }
 
-/// A literal of SQL, whatever `standard_conforming_strings` is.
+/// An SQL literal that is safe for either value of `standard_conforming_strings`.
 fn literal(text: &str) -> String {
     let quoted = text.replace('\'', "''");
     if quoted.contains('\\') { format!(" E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }

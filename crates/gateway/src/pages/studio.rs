@@ -1,4 +1,4 @@
-//! The pages that Elsa Studio's elements stand in.
+//! The pages around Elsa Studio's custom elements.
 
 use axum::extract::{Path, Query, State};
 use axum::http::header::CONTENT_SECURITY_POLICY;
@@ -42,7 +42,7 @@ async fn instances(State(app): State<App>, visitor: Visitor) -> Result<Response,
     page(&app, &visitor, INSTANCES, "Instances", CustomElement::new("elsa-workflow-instance-list")).await
 }
 
-/// $1: the definition. Whose it is, is said to others.
+/// $1: the definition. The owner is returned to other roles only.
 const DEFINITION: &str = concat!(
     "SELECT coalesce(d.name, d.definition_id) AS title, CASE WHEN NOT ",
     is_mine!("d.owner"),
@@ -75,7 +75,7 @@ async fn instance(State(app): State<App>, visitor: Visitor, Path(id): Path<Strin
     page(&app, &visitor, INSTANCES, &title, element).await
 }
 
-/// $1: the instance. A role that has only requested it does not see the variables, and is refused what Studio shows.
+/// $1: the instance. A role that only requested it does not see the variables, and Studio's calls fail for it.
 const INSTANCE: &str = concat!(
     "SELECT coalesce(i.name, ",
     definition_name!("i"),
@@ -94,31 +94,32 @@ struct LogsOf {
     workflow_instance_id: Uuid,
 }
 
-/// Where Studio leads for the log of an instance, which is a module of Elsa's server. Our page has its story.
+/// Studio links to the log of an instance, a module of Elsa's server. We redirect to our instance page, which shows the
+/// history.
 async fn logs(_: Visitor, Query(of): Query<LogsOf>) -> Redirect {
     Redirect::to(&format!("/instances/{}#story", of.workflow_instance_id))
 }
 
-/// What our pages have of the instance that Studio shows.
+/// What our pages offer for the instance that Studio shows.
 struct InstanceLinks {
     id: String,
     can_retry: bool,
 }
 
-/// Studio does not get along with an id that is not there, so the page says it.
+/// Studio fails on an unknown id, so the page reports it.
 fn only_title(rows: &[Row], what: &str, id: &str) -> Result<String, Failure> {
     let row = rows.first().ok_or_else(|| Failure::not_found(what, id))?;
     row.try_get("title").map_err(Failure::internal)
 }
 
-/// One of Studio's custom elements, and the attribute that says what it shows.
+/// One of Studio's custom elements, and the attribute that names what it shows.
 struct CustomElement {
     name: &'static str,
     of: Option<(&'static str, String)>,
     instance: Option<InstanceLinks>,
-    /// Whose workflow it shows, if it is another role's.
+    /// The owner of the workflow, if it is another role.
     owner: Option<String>,
-    /// Whether its SQL has the owner's rights, and not those of whoever starts it.
+    /// Whether its SQL runs with the owner's rights rather than those of the role that starts it.
     is_definer: bool,
 }
 
@@ -146,7 +147,7 @@ struct MissingPage {
     folder: String,
 }
 
-/// A page with Studio, or with how to get it.
+/// A page with Studio, or with instructions to install it.
 async fn page(
     app: &Gateway,
     visitor: &Visitor,

@@ -1,4 +1,4 @@
-//! One task: what it is about, the form for its answer, and who does it.
+//! One task: its subject, the form for its answer, and its assignment.
 
 mod change;
 
@@ -48,7 +48,7 @@ struct Task {
     of_answer: Option<Value>,
     /// Whether the role may read the instance.
     shows_instance: bool,
-    /// The functions that the visitor may call for it.
+    /// The functions that the visitor may call for the task.
     calls: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl Task {
         self.calls.iter().any(|permitted| permitted == call)
     }
 
-    /// Whether the visitor answers in place of the people whom it is for, and says why.
+    /// Whether the visitor is an operator who answers in place of the task's people and must give a reason.
     fn is_overridden(&self) -> bool {
         !self.permits("wf_complete_task") && self.permits("wf_override_task")
     }
@@ -96,7 +96,7 @@ impl From<&Row> for Task {
     }
 }
 
-/// The page of a task, as it is first and after something has gone wrong.
+/// The task page, initially and after an error.
 #[derive(askama::Template)]
 #[template(path = "task.html")]
 struct Page<'a> {
@@ -109,10 +109,10 @@ struct Page<'a> {
     take_sql: String,
     give_back_sql: String,
     fail_sql: String,
-    /// The change that the failure is about, or whose SQL was asked for.
+    /// The action that failed, or whose SQL was requested.
     about: &'a str,
     failure: Option<Failure>,
-    /// Why the answer does not match its schema, where no field says it.
+    /// Why the answer does not match its schema, for errors that belong to no field.
     reasons: Vec<String>,
     notice: Option<&'static str>,
 }
@@ -127,7 +127,7 @@ impl Page<'_> {
 #[serde(default)]
 struct Asked {
     done: String,
-    /// `json` for the answer in one text area.
+    /// `json` if the answer is in one text area.
     r#as: String,
 }
 
@@ -143,7 +143,7 @@ async fn show(
     page(&app, &visitor, &task, task.form(as_json), view).await
 }
 
-/// What a page shows besides the task and its form.
+/// The page's content besides the task and its form.
 #[derive(Default)]
 struct View<'a> {
     as_json: bool,
@@ -191,14 +191,15 @@ async fn page(
     Ok((status, response).into_response())
 }
 
-/// Names of what can be done, as the buttons send them.
+/// The action names that the buttons send.
 const COMPLETE: &str = "complete";
 const PREVIEW: &str = "preview";
 const TAKE: &str = "take";
 const GIVE_BACK: &str = "give-back";
 const FAIL: &str = "fail";
 
-/// Does what a button says. The address is that of the page: who has to log in first comes back to it.
+/// Performs the action of a button. The address is that of the page, so that a user who has to log in first returns to
+/// it.
 async fn change(
     State(app): State<App>,
     visitor: Visitor,
@@ -239,7 +240,7 @@ async fn change(
     page(&app, &visitor, &task, form, View { as_json, typed: Some(&typed), about: what, failure, notice: None }).await
 }
 
-/// The task has gone while the user wrote the answer.
+/// The task disappeared while the user wrote the answer.
 #[derive(askama::Template)]
 #[template(path = "task_lost.html")]
 struct LostTaskPage<'a> {

@@ -1,7 +1,7 @@
-//! Forms from JSON Schema: the controls of a page, and the JSON that what is typed into them means.
+//! Forms from JSON Schema: the controls, and the conversion of their input to JSON.
 //!
-//! What has no control of its own is written as JSON. Nothing is refused here but what is no answer at all: the
-//! database compares the answer with the schema.
+//! A value without a control of its own is entered as JSON. Only input that is no JSON value at all is rejected here:
+//! the database validates the answer against the schema.
 
 mod answer;
 mod fields;
@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::typed::Typed;
 use fields::{FormSize, field};
 
-/// Name of the control of the whole answer. Those of its members follow as in a JSON Pointer: `result/address/street`.
+/// Name of the control for the whole answer. Members append their path as in a JSON Pointer: `result/address/street`.
 const ROOT: &str = "result";
 
-/// A form with what was typed into it, and what is wrong with that.
+/// A form with its input and the errors in it.
 pub struct Form {
     root: Field,
 }
@@ -31,16 +31,16 @@ pub struct Field {
     help: Option<String>,
     is_required: bool,
     kind: FieldKind,
-    /// What is in the control: a text, or those that are ticked.
+    /// The input: a text, or the ticked choices.
     given: Vec<String>,
     problems: Vec<String>,
 }
 
 enum FieldKind {
-    /// A line of text, with the type of its input.
+    /// A line of text, with its input type.
     Line(&'static str),
     Lines,
-    /// `inputmode` of the input: the digits are kept as they are typed.
+    /// `inputmode` of the input: digits are kept as typed.
     Number(&'static str),
     /// Date and time in UTC.
     Instant,
@@ -59,8 +59,8 @@ struct Choice {
 }
 
 impl Form {
-    /// The form for a schema; without one, or for one that is too large, the answer is written as JSON. What the schema of the answer
-    /// requires is required in the form as well.
+    /// The form for a schema. Without a schema, or with one that is too large, the answer is entered as JSON. Members
+    /// required by the schema of the answer are required in the form as well.
     pub fn new(schema: Option<&Value>, of_answer: Option<&Value>) -> Self {
         let whole = Value::Null;
         let schema = schema.unwrap_or(&whole);
@@ -79,7 +79,7 @@ impl Form {
         self.root.help.as_deref().filter(|_| matches!(self.root.kind, FieldKind::Group(_)))
     }
 
-    /// The fields that are at its top.
+    /// The top-level fields.
     pub fn fields(&self) -> &[Field] {
         match &self.root.kind {
             FieldKind::Group(fields) => fields,
@@ -91,23 +91,23 @@ impl Form {
         !self.root.problems.is_empty() || self.root.children().iter().any(Field::is_wrong)
     }
 
-    /// Says of no field any more what is wrong with it.
+    /// Clears the errors of all fields.
     pub fn forgive(&mut self) {
         self.root.forgive();
     }
 
-    /// Takes over what was typed.
+    /// Sets the input.
     pub fn fill(&mut self, typed: &Typed) {
         self.root.fill(typed);
     }
 
-    /// The answer as JSON, without what is wrong; none is no answer at all.
+    /// The answer as JSON, without invalid input; `None` if nothing was entered.
     pub fn answer(&mut self) -> Option<String> {
         self.root.answer().map(|value| value.to_string())
     }
 
-    /// Puts the reasons of the database, `/path: what is wrong` a line, beside the fields that they are about. Gives
-    /// those that are about no field.
+    /// Assigns the database's errors, `/path: message` per line, to their fields. Returns those that belong to no
+    /// field.
     pub fn blame(&mut self, reasons: &str) -> Vec<String> {
         let mut others = Vec::new();
         for reason in reasons.lines() {

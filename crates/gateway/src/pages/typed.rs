@@ -1,4 +1,4 @@
-//! What a user typed into a form.
+//! Form input.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use axum::extract::{Form, FromRequest, Request};
 use super::frame::PageFailure;
 use crate::failure::Failure;
 
-/// The values of a form by the names of its controls.
+/// The values of a form by control name.
 #[derive(Debug, Default)]
 pub struct Typed(BTreeMap<String, Vec<String>>);
 
 impl Typed {
-    /// All values of a control, such as those of checkboxes with one name.
+    /// All values of a control, for example of checkboxes that share a name.
     pub fn all(&self, name: &str) -> &[String] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The value of a control; empty where it is missing.
+    /// The value of a control; empty if missing.
     pub fn one(&self, name: &str) -> &str {
         self.all(name).first().map_or("", String::as_str)
     }
 
-    /// The same of one that is not empty.
+    /// The value of a control; `None` if missing or empty.
     pub fn given(&self, name: &str) -> Option<String> {
         Some(lines(self.one(name))).filter(|text| !text.trim().is_empty())
     }

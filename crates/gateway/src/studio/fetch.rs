@@ -1,4 +1,4 @@
-//! Getting the package: from a registry or a file, and only if it is the one that is known here.
+//! Fetches the package from a registry or a file, and accepts only the one known version.
 
 use std::fs;
 use std::io;
@@ -14,13 +14,13 @@ use super::{BOOT, unpack};
 
 const PACKAGE: &str = "@elsa-workflows/elsa-studio-wasm";
 const ARCHIVE: &str = "elsa-studio-wasm-3.8.2.tgz";
-/// What npm's registry calls the integrity of this version: other bytes are refused, wherever they come from.
+/// The integrity value of this version in npm's registry: other content is rejected, wherever it comes from.
 const SHA512: &str = "aoyapE8UDCEriuYekGv1CWzLqeNZDUL8nJGmxPXNcvXTkGRT8u4QWBqlRwlm02AZcPpG9PU0FZJx3zSAyQVzGg==";
-/// Bytes that the archive may have; it has 46 million.
+/// Maximum size of the archive in bytes; it has 46 million.
 const MOST_BYTES: u64 = 64 << 20;
 const MOST_TIME: Duration = Duration::from_secs(900);
 
-/// Fills the folder with Studio, in one step: who asks meanwhile gets what was there before.
+/// Fills the folder with Studio atomically: requests in the meantime get the previous files.
 pub fn fetch(folder: &Path, from: Option<&Path>, registry: &str) -> Result<(), String> {
     check_replaceable(folder)?;
     let archive = match from {
@@ -33,7 +33,7 @@ pub fn fetch(folder: &Path, from: Option<&Path>, registry: &str) -> Result<(), S
     Ok(())
 }
 
-/// A folder with something else in it stays as it is.
+/// Refuses to replace a folder that contains anything else.
 fn check_replaceable(folder: &Path) -> Result<(), String> {
     let is_empty = match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
@@ -69,7 +69,7 @@ fn download(registry: &str) -> Result<Vec<u8>, String> {
     response.body_mut().with_config().limit(MOST_BYTES).read_to_vec().map_err(failed)
 }
 
-/// Trusts the certificates that the system trusts.
+/// An HTTP agent that trusts the system's certificates.
 fn agent() -> ureq::Agent {
     use ureq::tls::{Certificate, RootCerts, TlsConfig};
     let trusted = rustls_native_certs::load_native_certs().certs;
@@ -89,7 +89,7 @@ fn not_the_package() -> String {
     format!("this is not {ARCHIVE} of {PACKAGE}: its SHA-512 is another, so nothing of it is used")
 }
 
-/// Unpacks beside the folder, and puts the result in its place.
+/// Unpacks beside the folder, then swaps the result into its place.
 fn put(folder: &Path, archive: &[u8]) -> io::Result<()> {
     let (new, old) = (beside(folder, "new"), beside(folder, "old"));
     if let Some(parent) = folder.parent() {

@@ -1,4 +1,4 @@
-//! Unpacking an archive of npm: regular files below `package/`, within bounds, and nothing outside the folder.
+//! Unpacks an npm archive: regular files below `package/`, within limits, and never outside the folder.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Read};
@@ -7,15 +7,15 @@ use std::path::{Component, Path, PathBuf};
 
 use flate2::read::GzDecoder;
 
-/// Bytes that the files may have together; those of 3.8.2 have 93 million.
+/// Maximum total size of the files in bytes; those of 3.8.2 have 93 million.
 const MOST_BYTES: u64 = 256 << 20;
-/// Files that there may be; 3.8.2 has 1040.
+/// Maximum number of files; 3.8.2 has 1040.
 const MOST_FILES: usize = 10_000;
 
-/// Writes the files of the archive into a folder that is not there yet. Any user may read them, whatever the umask.
+/// Extracts the archive into a new folder. The files are readable for every user, whatever the umask.
 pub fn unpack(archive: &[u8], folder: &Path) -> io::Result<()> {
     make_folder(folder, folder)?;
-    // Headers and padding count as well, so that a file of nothing else ends too.
+    // Headers and padding count as well, which bounds an archive of empty files.
     let bytes = GzDecoder::new(archive).take(MOST_BYTES);
     let mut tar = tar::Archive::new(bytes);
     for (number, entry) in tar.entries()?.enumerate() {
@@ -24,7 +24,7 @@ pub fn unpack(archive: &[u8], folder: &Path) -> io::Result<()> {
             return Err(refused("it has too many files"));
         }
         let path = safe_path(&entry)?;
-        // The .br beside it is smaller, and every browser takes it.
+        // The .br file beside it is smaller, and every browser accepts it.
         if path.extension().is_some_and(|extension| extension == "gz") {
             continue;
         }
@@ -40,7 +40,7 @@ pub fn unpack(archive: &[u8], folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Where an entry goes, below the folder.
+/// The path of an entry, relative to the folder.
 fn safe_path<R: Read>(entry: &tar::Entry<R>) -> io::Result<PathBuf> {
     let path = entry.path()?;
     if !entry.header().entry_type().is_file() {
@@ -76,7 +76,7 @@ mod tests {
     use flate2::write::GzEncoder;
     use tar::{Builder, EntryType, Header};
 
-    /// The name is written as it is: the crate refuses some that an archive of another program may have.
+    /// Writes the name unchecked: the crate rejects names that archives of other programs may contain.
     fn archive(name: &str, kind: EntryType, content: &[u8]) -> Vec<u8> {
         let mut header = Header::new_old();
         header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());

@@ -1,12 +1,12 @@
-//! Members of activities as Elsa Studio edits them.
+//! Converts activities between the stored form and the form that Elsa Studio edits.
 //!
-//! Studio's editor of an input writes a member of the activity, and knows none inside of `customProperties`, where
-//! `retry` and `timeout` of every activity stand. So these are members with the name of their place, such as
-//! `customProperties.retry`, while an editor has a document: no input has such a name.
+//! Studio's input editors write top-level members of an activity and cannot reach into `customProperties`, where
+//! `retry` and `timeout` of every activity are stored. While a document is being edited, they are therefore members
+//! named after their path, such as `customProperties.retry`. No input has such a name.
 //!
-//! Studio shows the JSON of an expression of type `Json`, and none of one of type `Object`, unless the input has an
-//! editor for lists. So the second is shown as the first, and says what it was; an editor that changes it leaves that
-//! out.
+//! Studio shows the JSON of an expression of type `Json`, but not of type `Object`, unless the input has a list editor.
+//! We show `Object` as `Json` with a marker of the original type; an editor that changes the expression drops the
+//! marker.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -14,33 +14,33 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::json::{self, member, raw};
 
-/// Where an activity has the properties of all activities.
+/// The member that holds the properties common to all activities.
 const HOME: &str = "customProperties";
-/// The properties, and whether the value is JSON and not text.
+/// The common properties, and whether their value is JSON rather than text.
 const PROPERTIES: [(&str, bool); 2] = [("retry", true), ("timeout", false)];
-/// Members of an activity that hold no activities.
+/// Members of an activity that contain no activities.
 const CLOSED: [&str; 3] = [HOME, "metadata", "expression"];
-/// Lists of objects that are edited as JSON: type of the activity, and member.
+/// Lists of objects that are edited as JSON: activity type and member.
 const LISTS: [(&str, &str); 1] = [("Workflow.Try", "catch")];
-/// Types of inputs whose constants have editors of their own.
+/// Input types whose constants have their own editors.
 const LISTED: [&str; 4] = ["ICollection<String>", "String[]", "ICollection<Int32>", "Int32[]"];
 
-/// Types of expressions, and the member that says which it was.
+/// Expression types, and the member that records the original one.
 const OBJECT: &str = "Object";
 const JSON: &str = "Json";
 const WAS: &str = "was";
 
-/// The member by which an editor sets a property of every activity.
+/// The member through which an editor sets a common property.
 pub fn property_member(name: &str) -> String {
     format!("{HOME}.{name}")
 }
 
-/// The root activity of a document that is opened.
+/// Converts the root activity of a stored document for an editor.
 pub fn shown(root: Box<RawValue>) -> Result<Box<RawValue>, Failure> {
     within(root, &["\"retry\"", "\"timeout\"", "\"Object\""], show)
 }
 
-/// The same of one that was read.
+/// The same for a parsed root.
 pub fn show(root: &mut Value) {
     each(root, |activity| {
         lift(activity);
@@ -48,7 +48,7 @@ pub fn show(root: &mut Value) {
     });
 }
 
-/// The root activity of a document that a client sent.
+/// Converts the root activity of a document that a client sent for storage.
 pub fn stored(root: Box<RawValue>) -> Result<Box<RawValue>, Failure> {
     within(root, &["\"customProperties.", "\"was\"", "\"catch\""], |root| {
         each(root, |activity| {
@@ -59,7 +59,7 @@ pub fn stored(root: Box<RawValue>) -> Result<Box<RawValue>, Failure> {
     })
 }
 
-/// Changes a root activity in whose text one of these occurs; most have none.
+/// Applies a change if the text of the root contains one of these strings; most contain none, and are not parsed.
 fn within(root: Box<RawValue>, concerns: &[&str], change: impl Fn(&mut Value)) -> Result<Box<RawValue>, Failure> {
     if !concerns.iter().any(|text| root.get().contains(text)) {
         return Ok(root);
@@ -69,7 +69,7 @@ fn within(root: Box<RawValue>, concerns: &[&str], change: impl Fn(&mut Value)) -
     raw(&tree)
 }
 
-/// Changes every activity.
+/// Applies a change to every activity.
 fn each(root: &mut Value, change: impl Fn(&mut Map<String, Value>)) {
     let mut work = vec![root];
     while let Some(value) = work.pop() {
@@ -87,7 +87,7 @@ fn each(root: &mut Value, change: impl Fn(&mut Map<String, Value>)) {
     }
 }
 
-/// Reads the lists that were edited as JSON.
+/// Parses the lists that were edited as JSON text.
 fn put_back_lists(activity: &mut Map<String, Value>) {
     let kind = activity.get("type").and_then(Value::as_str).unwrap_or_default();
     if let Some((_, list)) = LISTS.iter().find(|(of, _)| *of == kind)
@@ -100,7 +100,7 @@ fn put_back_lists(activity: &mut Map<String, Value>) {
     }
 }
 
-/// Makes the properties members.
+/// Moves the common properties to members of the activity.
 fn lift(activity: &mut Map<String, Value>) {
     for (name, _) in PROPERTIES {
         let home = activity.get_mut(HOME).and_then(Value::as_object_mut);
@@ -110,7 +110,7 @@ fn lift(activity: &mut Map<String, Value>) {
     }
 }
 
-/// Makes the members properties. One that was emptied is gone.
+/// Moves these members back into the properties. An emptied one is removed.
 fn put_back(activity: &mut Map<String, Value>) {
     for (name, is_json) in PROPERTIES {
         let Some(value) = activity.remove(&property_member(name)) else { continue };
@@ -133,13 +133,13 @@ fn put_back(activity: &mut Map<String, Value>) {
     }
 }
 
-/// What a user typed into an editor: a text, or a literal in Studio's wrapper.
+/// The value a user entered: plain text, or a literal in Studio's wrapper.
 fn typed(value: &Value) -> Option<String> {
     let text = value.as_str().or_else(|| member(member(value, "expression"), "value").as_str());
     text.map(str::to_owned)
 }
 
-/// Text that is not finished JSON yet stays text: a draft keeps it, and publishing says what is wrong.
+/// Incomplete JSON stays text: the draft keeps it, and publishing reports the error.
 fn read(text: &str) -> Value {
     json::read(text.as_bytes()).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
@@ -148,7 +148,7 @@ fn expression(input: &mut Value) -> Option<&mut Map<String, Value>> {
     input.get_mut("expression").and_then(Value::as_object_mut)
 }
 
-/// Shows an expression that is JSON text as such.
+/// Shows an expression whose value is JSON text as type `Json`.
 fn show_json(input: &mut Value) {
     if LISTED.contains(&json::text(input, "typeName")) {
         return;
@@ -161,7 +161,7 @@ fn show_json(input: &mut Value) {
     }
 }
 
-/// Gives an expression that was shown as JSON text its type again.
+/// Restores the type of an expression that was shown as `Json`.
 fn put_back_json(input: &mut Value) {
     let Some(expression) = expression(input) else { return };
     let is = |name: &str, text: &str| expression.get(name).is_some_and(|value| value == text);
@@ -247,7 +247,7 @@ mod tests {
         let open = document(json!({"type": "Json", "value": "{\"a\": 1}", "was": "Object"}));
         assert_eq!(through(shown, &before), open);
         assert_eq!(through(stored, &open), before);
-        // An editor that changes it writes it anew.
+        // An editor that changes the expression writes a new object.
         let changed = document(json!({"type": "Json", "value": "{\"a\": 2}"}));
         assert_eq!(through(stored, &changed), changed);
     }

@@ -1,4 +1,4 @@
-//! The same for many: calls 31 to 34.
+//! Bulk actions on definitions: delete, publish and retract.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub struct VersionIds {
     ids: Vec<String>,
 }
 
-/// One that failed. Elsa's clients do not read this.
+/// An item that failed. Elsa's clients do not read this.
 #[derive(Serialize)]
 struct FailedItem {
     id: String,
@@ -56,7 +56,7 @@ struct RetractResponse {
     failed: Vec<FailedItem>,
 }
 
-/// What became of each.
+/// The outcome for each id.
 #[derive(Default)]
 struct BulkResult {
     done: Vec<String>,
@@ -65,7 +65,7 @@ struct BulkResult {
     failed: Vec<FailedItem>,
 }
 
-/// What is done to each.
+/// The action applied to each id.
 #[derive(Clone, Copy)]
 enum BulkAction {
     Delete,
@@ -84,7 +84,7 @@ impl BulkAction {
         }
     }
 
-    /// Where all that were found fail, the first failure is the answer.
+    /// If every id that was found fails, the first failure is the answer.
     async fn each(self, app: &Gateway, caller: &Caller, ids: Vec<String>) -> Result<BulkResult, Failure> {
         let (mut result, mut first) = (BulkResult::default(), None);
         for id in bounded(ids, DEFINITIONS)? {
@@ -107,7 +107,7 @@ fn deleted(result: BulkResult) -> Result<JsonText, Failure> {
     text(&DeleteResponse { deleted: result.done.len(), failed: result.failed })
 }
 
-/// Call 31.
+/// `POST /bulk-actions/delete/workflow-definitions/by-definition-id`
 pub async fn delete(
     State(app): State<App>,
     caller: Caller,
@@ -117,7 +117,7 @@ pub async fn delete(
     deleted(result)
 }
 
-/// Call 32.
+/// `POST /bulk-actions/delete/workflow-definitions/by-id`
 pub async fn delete_versions(
     State(app): State<App>,
     caller: Caller,
@@ -127,7 +127,7 @@ pub async fn delete_versions(
     deleted(result)
 }
 
-/// Call 33.
+/// `POST /bulk-actions/publish/workflow-definitions/by-definition-ids`
 pub async fn publish(
     State(app): State<App>,
     caller: Caller,
@@ -147,7 +147,7 @@ pub async fn publish(
     })
 }
 
-/// Call 34.
+/// `POST /bulk-actions/retract/workflow-definitions/by-definition-ids`
 pub async fn retract(
     State(app): State<App>,
     caller: Caller,

@@ -1,10 +1,10 @@
-//! A definition as Elsa Studio reads and sends it.
+//! Conversion of a definition between the stored document and what Elsa Studio reads and sends.
 //!
-//! Studio's client keeps the root activity and the custom properties as they are. Of the rest of a document it reads
-//! only the members that it knows, and a save would lose the others. So these travel inside the custom properties,
-//! under [`PLACE`], and a save puts them back; what is stored never has that place. Beside them travels what the editor
-//! has read: the definition, the revision, and a session of its own. That tells a save that would overwrite somebody
-//! else's change from one that would not, and needs no memory here.
+//! Studio's client preserves the root activity and the custom properties. Of the rest of a document it keeps only the
+//! members that it knows, so saving would lose the others. We therefore carry them inside the custom properties, under
+//! [`PLACE`], and a save puts them back; a stored document never contains [`PLACE`]. The same place carries the
+//! definition, the revision that the editor has read, and an id of the editing session. A save compares them to detect
+//! that it would overwrite another user's change, so the gateway needs no state.
 
 use std::collections::BTreeMap;
 
@@ -16,27 +16,27 @@ use super::members::{self, FREE, LISTS, Members, OF_ANSWER, OF_VERSION, OPTION, 
 use crate::failure::Failure;
 use crate::json::raw;
 
-/// The custom property in which travels what Studio would lose.
+/// The custom property that carries what Studio would lose.
 const PLACE: &str = "workflow";
-/// The form of [`Travelling`]. A custom property of a user does not look like it.
+/// Format of [`Travelling`]. It tells ours from a custom property of a user.
 const FORMAT: &str = "elsa-studio/1";
-/// The version of Elsa whose form `wf_export` writes.
+/// The version of Elsa whose format `wf_export` writes.
 const TOOL_VERSION: &str = "3.6.0.0";
-/// What is shown of a draft that has no root yet, so that an editor opens.
+/// Shown for a draft that has no root yet, so that the editor opens.
 const EMPTY_ROOT: &str = r#"{"type":"Elsa.Flowchart","version":1,"id":"Flowchart1","nodeId":"Workflow1:Flowchart1","metadata":{},"customProperties":{},"activities":[],"connections":[]}"#;
 
-/// What an editor has read.
+/// The version that an editor has read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Edited {
     pub definition_id: String,
-    /// The save that it has read, as `wf_save_draft` counts them.
+    /// The revision that it has read, as `wf_save_draft` counts them.
     pub revision: i64,
-    /// By which it knows its own saves.
+    /// Identifies the editing session, so that it recognizes its own saves.
     pub session: String,
 }
 
-/// What travels under [`PLACE`].
+/// The content of [`PLACE`].
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Travelling {
@@ -53,7 +53,7 @@ struct Travelling {
     lists: BTreeMap<String, Vec<CarriedElement>>,
 }
 
-/// An input, output or variable, as it was when the document was opened.
+/// An input, output or variable as it was when the document was opened.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CarriedElement {
@@ -75,7 +75,7 @@ impl Travelling {
             && lists
     }
 
-    /// Takes it out of the custom properties, unless a user's own value stands there.
+    /// Removes it from the custom properties, unless the value there is a user's own.
     fn take(properties: &mut Members) -> Option<Self> {
         let found: Self = serde_json::from_str(properties.get(PLACE)?.get()).ok()?;
         if found.format != FORMAT || found.is_empty() {
@@ -86,9 +86,9 @@ impl Travelling {
     }
 }
 
-/// A document that is opened: what Studio's client reads of it, with the rest in its custom properties.
+/// The document for an editor: the members that Studio's client reads, with the rest inside its custom properties.
 ///
-/// `export` is what `wf_export` gives.
+/// `export` is the result of `wf_export`.
 pub fn open(export: &str, edited: Edited) -> Result<Members, Failure> {
     let (mut shown, mut travelling) = divide(export)?;
     let tool_version = travelling.document.get("toolVersion").filter(|text| is_tool_version(text));
@@ -104,7 +104,7 @@ pub fn open(export: &str, edited: Edited) -> Result<Members, Failure> {
     Ok(shown)
 }
 
-/// A document for a file: as `wf_export` gives it, and with what Studio's import would lose.
+/// The document for a file: as `wf_export` returns it, plus what Studio's import would lose.
 pub fn file(export: &str) -> Result<String, Failure> {
     let (_, travelling) = divide(export)?;
     let mut whole: Members = serde_json::from_str(export).map_err(Failure::internal)?;
@@ -115,7 +115,7 @@ pub fn file(export: &str) -> Result<String, Failure> {
     serde_json::to_string(&whole).map_err(Failure::internal)
 }
 
-/// Parts what Studio's client reads from what it would lose.
+/// Separates what Studio's client reads from what it would lose.
 fn divide(export: &str) -> Result<(Members, Travelling), Failure> {
     let mut all: Members = serde_json::from_str(export).map_err(Failure::internal)?;
     let mut travelling = Travelling { format: FORMAT.into(), ..Travelling::default() };
@@ -161,7 +161,7 @@ fn divide_options(shown: &mut Members, travelling: &mut Travelling) -> Result<()
     Ok(())
 }
 
-/// A value of a user's own in our place travels, too. What an earlier export has left there is told by the document.
+/// A user's own value under our name is carried as well. Leftovers of an earlier export are recognized by the document.
 fn divide_properties(shown: &mut Members, travelling: &mut Travelling) -> Result<(), Failure> {
     if let Some(properties) = shown.remove("customProperties") {
         let mut properties: Members = serde_json::from_str(properties.get()).map_err(Failure::internal)?;
@@ -175,7 +175,7 @@ fn divide_properties(shown: &mut Members, travelling: &mut Travelling) -> Result
     Ok(())
 }
 
-/// Puts what travels into the custom properties.
+/// Puts the carried members into the custom properties.
 fn place(document: &mut Members, travelling: &Travelling) -> Result<(), Failure> {
     let mut properties = members::object(document, "customProperties").unwrap_or_default();
     properties.insert(PLACE.into(), raw(travelling)?);
@@ -183,7 +183,7 @@ fn place(document: &mut Members, travelling: &Travelling) -> Result<(), Failure>
     Ok(())
 }
 
-/// A document that a client sent, to be stored.
+/// A document that a client sent for storage.
 #[derive(Debug)]
 pub struct SentDocument {
     document: Members,
@@ -191,7 +191,7 @@ pub struct SentDocument {
 }
 
 impl SentDocument {
-    /// Reads what an editor sends: what describes the stored version is not the client's to say.
+    /// Reads a document from an editor. The client's description of the stored version is ignored.
     pub fn by_editor(model: Members) -> Result<Self, Failure> {
         let mut model = Self::spelled(model);
         model.retain(|name, _| name == "definitionId" || !OF_VERSION.contains(&name.as_str()));
@@ -199,7 +199,7 @@ impl SentDocument {
         Self::read(model)
     }
 
-    /// Reads the content of a file. One that no gateway has written is stored as it is.
+    /// Reads the content of a file. A file that no gateway has written is stored unchanged.
     pub fn by_file(model: Members) -> Result<Self, Failure> {
         let model = Self::spelled(model);
         if model.get("root").is_none_or(|root| !root.get().starts_with(['{', '['])) {
@@ -241,29 +241,30 @@ impl SentDocument {
         Ok(Self { document, edited: travelling.edited })
     }
 
-    /// The definition that the client names.
+    /// The definition id in the document.
     pub fn definition_id(&self) -> Option<String> {
         members::text(&self.document, "definitionId").filter(|id| !id.trim().is_empty())
     }
 
-    /// The `id` of a file: names the definition where `definitionId` does not.
+    /// The `id` of a file: names the definition if there is no `definitionId`.
     pub fn id(&self) -> Option<String> {
         members::text(&self.document, "id").filter(|id| !id.trim().is_empty())
     }
 
-    /// What the client had read of this definition before it sent the document.
+    /// The version of this definition that the client had read before it sent the document.
     pub fn edited(&self, definition_id: &str) -> Option<&Edited> {
         self.edited.as_ref().filter(|edited| edited.definition_id == definition_id)
     }
 
-    /// The document as it is to be stored, under this id.
+    /// The document to store, under this id.
     pub fn into_text(mut self, definition_id: &str) -> Result<String, Failure> {
         self.document.insert("definitionId".into(), raw(definition_id)?);
         serde_json::to_string(&self.document).map_err(Failure::internal)
     }
 }
 
-/// Gives each element what belongs to it: by id, by name, or by place where it got a name that was not there.
+/// Puts the carried members back into each element, matched by id, else by name, else by position if the element there
+/// has a new name.
 fn put_back_elements(mut elements: Vec<Members>, carried: Vec<CarriedElement>, shape: &ObjectShape) -> Vec<Members> {
     let names: Vec<Option<String>> = carried.iter().map(|element| element.name.clone()).collect();
     let mut is_free = vec![true; elements.len()];
@@ -297,7 +298,7 @@ fn put_back_elements(mut elements: Vec<Members>, carried: Vec<CarriedElement>, s
     elements
 }
 
-/// Whether .NET takes it for a version: two to four numbers.
+/// Whether .NET parses it as a version: two to four numbers.
 fn is_tool_version(value: &RawValue) -> bool {
     let text = value.get().trim_matches('"');
     (2..=4).contains(&text.split('.').count()) && text.split('.').all(|number| number.parse::<u16>().is_ok())
@@ -351,7 +352,7 @@ mod tests {
             file["customProperties"]["workflow"],
             json!({"format": "elsa-studio/1", "options": {"security": "definer"}})
         );
-        // A file that SQL has stored with it is opened as if it had not.
+        // A file that SQL stored with the carried members opens as one without them.
         assert_eq!(opened(&file)["customProperties"]["a"], 1);
         assert_eq!(stored(&opened(&file))["customProperties"], export["customProperties"]);
         let own = json!({"definitionId": "x", "customProperties": {"workflow": 7}, "root": {"id": "r"}});
@@ -376,7 +377,7 @@ mod tests {
             stored(&model)["inputs"].as_array().unwrap().clone()
         };
         assert_eq!(after(&["c", "a"]), [export["inputs"][2].clone(), export["inputs"][0].clone()]);
-        // One that goes takes what it has with it: its place is another's, who had a name before.
+        // A removed element takes its carried members with it: the element now at its position had its own name before.
         assert_eq!(after(&["b", "c"]), [export["inputs"][1].clone(), export["inputs"][2].clone()]);
         assert_eq!(after(&["z", "b"]), [input("z", json!({"required": true})), export["inputs"][1].clone()]);
         assert_eq!(after(&["a", "b", "c", "d"])[3], input("d", json!({})));

@@ -1,4 +1,4 @@
-//! Running a definition: calls 44 and 45.
+//! Running a definition.
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue};
@@ -15,14 +15,14 @@ use crate::gateway::{App, Gateway};
 use crate::json::{Body, JsonText};
 use crate::{is_mine, matches_versions, parameters};
 
-/// The headers by which Studio learns what became of a run.
+/// The headers from which Studio reads the outcome of a run.
 const INSTANCE_ID: &str = "x-elsa-workflow-instance-id";
 const CANNOT_START: &str = "x-elsa-workflow-cannot-start";
 
-/// $1: definition; $2: input; $3: correlation id; $4: id of the instance; $5: trigger; $6 and $7: the versions.
+/// $1: definition; $2: input; $3: correlation id; $4: instance id; $5: trigger; $6 and $7: the versions.
 ///
-/// Members of the owner run what they ask for, a draft as well. Others run the published version, which they may not
-/// even see. Without a trigger it is the first activity that starts the workflow, in the order of the document.
+/// Members of the owner run the requested version, including a draft. Others run the published version, which they need
+/// not be able to read. Without a trigger, the first activity in document order that can start the workflow is used.
 const RUN: &str = concat!(
     "WITH chosen AS MATERIALIZED (SELECT d.version, d.version_id FROM workflow.definition_list d \
        WHERE d.definition_id OPERATOR(pg_catalog.=) $1 AND CASE WHEN ",
@@ -59,7 +59,7 @@ const RUN: &str = concat!(
                      trigger_activity_id => coalesce($5, (SELECT id FROM first)), on_fault => 'store') r"
 );
 
-/// How to run it. Elsa's clients send null for what they do not give, or nothing at all.
+/// The parameters of a run. Elsa's clients send null for missing values, or no body at all.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct RunRequest {
@@ -67,12 +67,12 @@ pub struct RunRequest {
     trigger_activity_id: Option<String>,
     version_options: Option<String>,
     input: Option<Box<RawValue>>,
-    /// Makes a repetition run nothing, and answer what the first one did.
+    /// Idempotency key: repeating the request runs nothing and returns the first answer.
     instance_id: Option<String>,
 }
 
 impl RunRequest {
-    /// The instance's id: the client's, or a new one.
+    /// The instance id: the client's, or a new one.
     fn instance(&self) -> Result<Uuid, Failure> {
         match &self.instance_id {
             None => Ok(Uuid::now_v7()),
@@ -81,13 +81,14 @@ impl RunRequest {
     }
 }
 
-/// Where an instance stands that was run, in Elsa's form.
+/// The state of an instance after a run, in Elsa's format.
 struct WorkflowState {
     id: String,
     json: String,
 }
 
-/// Call 44. A fault is an answer, not a failure: the state tells of it.
+/// `POST /workflow-definitions/{definition_id}/execute`. A faulted instance is a normal answer whose state reports the
+/// fault.
 pub async fn execute(
     State(app): State<App>,
     caller: Caller,
@@ -108,8 +109,8 @@ pub async fn execute(
     }
 }
 
-/// What a client needs to know of a run that failed. Where the gateway does not know whether it took place, it can be
-/// repeated with the id.
+/// The answer to a run that failed. If the gateway does not know whether the run took place, the answer contains the id
+/// with which the request can be repeated.
 fn refused(failure: Failure, instance: Option<Uuid>) -> Response {
     let is_known = failure.status.is_client_error();
     let id = instance.filter(|_| !is_known).map(|id| id.to_string());
@@ -133,7 +134,7 @@ struct Dispatched {
     workflow_instance_id: String,
 }
 
-/// Call 45. The instance runs until it waits or ends, as with call 44.
+/// `POST /workflow-definitions/{definition_id}/dispatch`. Runs the instance until it waits or ends, as `execute` does.
 pub async fn dispatch(
     State(app): State<App>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! Definitions as files: calls 35 and 36.
+//! Export of definitions as files.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -16,10 +16,11 @@ use crate::gateway::{App, Gateway};
 use crate::json::Body;
 use crate::parameters;
 
-/// Characters of a definition's name that its file has.
+/// Characters of a definition's name used in the file name.
 const NAME: usize = 60;
 
-/// Call 35: one definition, or an archive with those that use it.
+/// `GET /workflow-definitions/{definition_id}/export`: one definition, or an archive that includes the definitions that
+/// use it.
 pub async fn export(
     State(app): State<App>,
     caller: Caller,
@@ -50,7 +51,7 @@ pub struct ExportRequest {
     include_consuming_workflows: Option<bool>,
 }
 
-/// Call 36: an archive of versions.
+/// `POST /bulk-actions/export/workflow-definitions`: an archive of versions.
 pub async fn export_many(
     State(app): State<App>,
     caller: Caller,
@@ -79,7 +80,7 @@ pub async fn export_many(
     Ok(attachment("workflow-definitions.zip", "application/zip", archive.finish()?))
 }
 
-/// The definitions whose latest version uses this one, those that use these, and so on.
+/// The definitions whose latest version uses this one, directly or indirectly.
 async fn consumers(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<String>, Failure> {
     let rows = app
         .database
@@ -100,7 +101,7 @@ fn add(archive: &mut Archive, whole: &Whole) -> Result<(), Failure> {
     archive.add(&format!("{}.json", file_name(whole)), document::file(&whole.export)?.as_bytes())
 }
 
-/// A name for the file of a definition, without what a file system or a header minds.
+/// A file name for a definition, without characters that file systems or headers do not allow.
 fn file_name(whole: &Whole) -> String {
     let document: members::Members = serde_json::from_str(&whole.export).unwrap_or_default();
     let name = members::text(&document, "name").unwrap_or_else(|| whole.definition_id.clone());

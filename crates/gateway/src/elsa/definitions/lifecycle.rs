@@ -1,4 +1,4 @@
-//! What becomes of a definition and of its versions: calls 25, 26, 28, 29, 30 and 42.
+//! Publishing, retracting, deleting and reverting definitions.
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -16,12 +16,12 @@ use crate::gateway::{App, Gateway};
 use crate::json::JsonText;
 use crate::parameters;
 
-/// Publishes the latest version unless it is published; nothing for a definition that the caller does not see.
+/// Publishes the latest version unless it is published; returns no row for a definition that the caller cannot see.
 const PUBLISH: &str = "SELECT d.is_published, CASE WHEN NOT d.is_published THEN @wf.wf_publish(d.definition_id, \
     d.version) END \
      FROM workflow.definition_list d WHERE d.definition_id OPERATOR(pg_catalog.=) $1 AND d.is_latest";
 
-/// What became of a change to a definition.
+/// The outcome of a change to a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeResult {
     Done,
@@ -42,7 +42,7 @@ pub async fn publish_latest(app: &Gateway, caller: &Caller, id: &str) -> Result<
     })
 }
 
-/// Leaves no version of a definition published.
+/// Retracts the published version of a definition.
 pub async fn retract_all(app: &Gateway, caller: &Caller, id: &str) -> Result<ChangeResult, Failure> {
     match app.database.write(caller, "SELECT @wf.wf_retract($1)", parameters![id]).await {
         Ok(rows) if rows.first().is_some_and(|row| row.get("wf_retract")) => Ok(ChangeResult::Done),
@@ -70,7 +70,7 @@ pub async fn delete_one(app: &Gateway, caller: &Caller, id: &str) -> Result<Chan
     Ok(if rows.is_empty() { ChangeResult::NotFound } else { ChangeResult::Done })
 }
 
-/// Call 25.
+/// `POST /workflow-definitions/{definition_id}/publish`
 pub async fn publish(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
     let done = publish_latest(&app, &caller, &id).await?;
     if done == ChangeResult::NotFound {
@@ -81,13 +81,13 @@ pub async fn publish(State(app): State<App>, caller: Caller, Path(id): Path<Stri
     text(&SaveResponse::new(whole.model(None)?, done == ChangeResult::AlreadyDone, consumers))
 }
 
-/// Call 26.
+/// `POST /workflow-definitions/{definition_id}/retract`
 pub async fn retract(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
     retract_all(&app, &caller, &id).await?;
     text(&by_definition_id(&app, &caller, &id, Versions::Latest, Purpose::Show).await?.model(None)?)
 }
 
-/// Call 28.
+/// `DELETE /workflow-definitions/{definition_id}`
 pub async fn delete(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<StatusCode, Failure> {
     match delete_all(&app, &caller, &id).await? {
         ChangeResult::NotFound => Err(Failure::not_found("definition", &id)),
@@ -95,7 +95,7 @@ pub async fn delete(State(app): State<App>, caller: Caller, Path(id): Path<Strin
     }
 }
 
-/// Call 29.
+/// `DELETE /workflow-definition-versions/{version_id}`
 pub async fn delete_version(
     State(app): State<App>,
     caller: Caller,
@@ -107,7 +107,8 @@ pub async fn delete_version(
     }
 }
 
-/// Call 30: a version's content becomes the latest again. A draft that is the latest is kept as a version of its own.
+/// `POST /workflow-definitions/{definition_id}/revert/{version}`: the content of an older version becomes the latest. A
+/// draft that is the latest is kept as a version of its own.
 pub async fn revert(
     State(app): State<App>,
     caller: Caller,
@@ -142,8 +143,8 @@ struct Updated {
     affected_workflows: Vec<String>,
 }
 
-/// Call 42: definitions that use this one get a new version with what is published, if it asks for that with the option
-/// `autoUpdateConsumingWorkflows`.
+/// `POST /workflow-definitions/{definition_id}/update-references`: definitions that use this one get a new version that
+/// uses the published one, if this one has the option `autoUpdateConsumingWorkflows`.
 pub async fn update_references(
     State(app): State<App>,
     caller: Caller,
@@ -168,7 +169,7 @@ pub async fn update_references(
     text(&Updated { affected_workflows: affected.collect() })
 }
 
-/// The latest versions that use a definition, each with the number that it uses.
+/// The latest versions that use a definition, each with the version number that it uses.
 pub async fn users(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<(String, i32)>, Failure> {
     let rows = app
         .database
@@ -183,7 +184,7 @@ pub async fn users(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<(Stri
     Ok(rows.iter().map(|row| (row.get("definition_id"), row.get("used_version"))).collect())
 }
 
-/// The definitions whose latest version uses the published one of this.
+/// The definitions whose latest version uses the published version of this one.
 pub async fn updated(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<String>, Failure> {
     let rows = app
         .database

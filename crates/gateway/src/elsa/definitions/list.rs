@@ -1,4 +1,4 @@
-//! Lists of versions, and what is asked about names, numbers and uses: calls 20, 27, 41 and 43.
+//! Lists of versions, and queries for names, counts and consumers.
 
 use axum::extract::{Path, State};
 use chrono::{DateTime, Utc};
@@ -14,8 +14,8 @@ use crate::gateway::{App, Gateway};
 use crate::json::JsonText;
 use crate::{is_mine, matches_versions, parameters};
 
-/// $1 and $2: the versions; $3: ids of definitions, or NULL; $4: ids of versions, or NULL; $5: what to search, or NULL;
-/// $6: the order; $7 and $8: page, or NULL. No document is read.
+/// $1 and $2: the versions; $3: definition ids, or NULL; $4: version ids, or NULL; $5: search text, or NULL; $6: the
+/// order; $7 and $8: page, or NULL. Reads no document.
 const LIST: &str = concat!(
     "WITH found AS MATERIALIZED (\
        SELECT d.version_id, d.definition_id, d.name, d.description, d.owner, d.version, d.created_at, d.is_latest, \
@@ -52,8 +52,8 @@ const LIST: &str = concat!(
        LIMIT $7 OFFSET $8) f ON true"
 );
 
-/// $1: ids of versions that [`LIST`] does not have. Those of instances that the caller sees, though it may not read the
-/// versions: it has requested them. Studio leaves out instances of versions that it does not get.
+/// $1: version ids that [`LIST`] did not return. Returns those with an instance that the caller requested: it can see
+/// the instance without being able to read the version, and Studio hides instances whose version it does not get.
 const REQUESTED: &str = "\
     SELECT i.definition_version_id::pg_catalog.text AS version_id, i.definition_id, i.definition_id AS name, \
       NULL::pg_catalog.text AS owner, NULL::pg_catalog.text AS description, i.version, NULL::pg_catalog.timestamptz AS created_at, false AS is_latest, \
@@ -96,7 +96,7 @@ impl Page {
 }
 
 impl Summary {
-    /// From a row of [`LIST`]; none where the row has only the total.
+    /// From a row of [`LIST`]; `None` if the row has only the total.
     fn read(row: &Row) -> Result<Option<Self>, tokio_postgres::Error> {
         let Some(id) = row.try_get::<_, Option<String>>("version_id")? else { return Ok(None) };
         let definition_id: String = row.try_get("definition_id")?;
@@ -118,7 +118,8 @@ impl Summary {
     }
 }
 
-/// Studio's list offers to run what is in it, and has no column that says whose it is.
+/// Adds the owner to the description of other roles' definitions: Studio's list offers to run them and has no column
+/// for the owner.
 fn description(row: &Row, is_mine: bool) -> Result<Option<String>, tokio_postgres::Error> {
     let (owner, description): (Option<String>, Option<String>) = (row.try_get("owner")?, row.try_get("description")?);
     Ok(match owner.filter(|_| !is_mine) {
@@ -127,7 +128,7 @@ fn description(row: &Row, is_mine: bool) -> Result<Option<String>, tokio_postgre
     })
 }
 
-/// What Elsa's list is ordered by: the name of a column, with `-` where the highest comes first.
+/// The sort order of Elsa's list: a column name, with `-` for descending.
 fn order(query: &Parameters) -> Result<String, Failure> {
     let known = ["Created", "Name", "Version"];
     let by = query.text("OrderBy").unwrap_or("Created");
@@ -146,20 +147,20 @@ fn order(query: &Parameters) -> Result<String, Failure> {
     Ok(format!("{}{by}", if is_descending { "-" } else { "" }))
 }
 
-/// How many rows, and after how many. Without a size it is all of them.
+/// Page size and offset. Without a size, all rows.
 fn page(query: &Parameters) -> Result<(Option<i64>, i64), Failure> {
     let size = query.number("PageSize")?;
     let page = query.number("Page")?.unwrap_or(0);
     Ok((size, size.map_or(0, |size| page.saturating_mul(size))))
 }
 
-/// Call 20. Without a name of versions it is any version.
+/// `GET /workflow-definitions`. Without `versionOptions`, any version.
 pub async fn list(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
     let which = query.versions()?.unwrap_or(Versions::Any);
     let definition_ids: Vec<String> = query.texts("DefinitionIds").map(str::to_owned).collect();
     let asked: Vec<&str> = query.texts("Ids").collect();
     let ids: Vec<Uuid> = asked.iter().filter_map(|id| id.parse().ok()).collect();
-    // There is no definition of the system among those that roles own.
+    // No definition that a role owns is a system definition.
     let is_empty = query.boolean("IsSystem")? == Some(true);
     let (size, offset) = page(&query)?;
     let search = query.text("SearchTerm").map(str::to_owned);
@@ -190,7 +191,7 @@ fn summaries(rows: &[Row]) -> Result<Vec<Summary>, Failure> {
     rows.iter().filter_map(|row| Summary::read(row).transpose()).collect::<Result<_, _>>().map_err(Failure::internal)
 }
 
-/// Versions of instances that the caller has requested, of those that are asked for and not found.
+/// Of the version ids that were requested and not found, those with an instance that the caller requested.
 async fn requested(app: &Gateway, by: &Caller, mut ids: Vec<Uuid>, found: &[Summary]) -> Result<Vec<Summary>, Failure> {
     ids.retain(|id| found.iter().all(|summary| summary.id != id.to_string()));
     ids.sort_unstable();
@@ -201,7 +202,7 @@ async fn requested(app: &Gateway, by: &Caller, mut ids: Vec<Uuid>, found: &[Summ
     summaries(&app.database.read(by, REQUESTED, parameters![ids]).await?)
 }
 
-/// Without the link `bulk-publish` the list is for reading only.
+/// Without the link `bulk-publish` Studio shows the list read-only.
 fn list_links(may_define: bool) -> Vec<Link> {
     let link = |href: &str, rel| Link { href: href.to_owned(), rel, method: "POST" };
     if !may_define {
@@ -239,7 +240,8 @@ struct IsUnique {
     is_unique: bool,
 }
 
-/// Call 27: whether no other definition that the caller sees has the name.
+/// `GET /workflow-definitions/validation/is-name-unique`: whether no other definition visible to the caller has the
+/// name.
 pub async fn is_name_unique(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
     let name = query.text("name").ok_or_else(|| Failure::bad_request("name is missing"))?;
     let rows = app
@@ -260,7 +262,7 @@ struct Count {
     count: i64,
 }
 
-/// Call 43: how many definitions there are.
+/// `GET /workflow-definitions/query/count`
 pub async fn count(State(app): State<App>, caller: Caller) -> Result<JsonText, Failure> {
     const SQL: &str = "SELECT pg_catalog.count(*) FROM workflow.definition_list WHERE is_latest";
     let rows = app.database.read(&caller, SQL, parameters![]).await?;
@@ -273,7 +275,8 @@ struct Consumers {
     consuming_workflow_definition_ids: Vec<String>,
 }
 
-/// Call 41: the definitions whose latest or published version uses this one as an activity.
+/// `GET /workflow-definitions/{definition_id}/consumers`: the definitions whose latest or published version uses this
+/// one as an activity.
 pub async fn consumers(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
     let rows = app
         .database

@@ -1,4 +1,4 @@
-//! The members of a document that Studio's client reads, and what becomes of all others.
+//! Which members of a document Studio's client reads, and how the others are preserved.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde_json::value::RawValue;
 use crate::failure::Failure;
 use crate::json::raw;
 
-/// An object whose values are kept as text.
+/// An object whose values stay JSON text.
 pub type Members = BTreeMap<String, Box<RawValue>>;
 
-/// What the client reads of an object.
+/// Which members of an object the client reads.
 pub struct ObjectShape {
-    /// The members, and what it takes for their values.
+    /// The members, and which values it accepts for them.
     pub known: &'static [(&'static str, ValueKind)],
-    /// What `wf_export` writes where a document says nothing: these need not travel.
+    /// Values that `wf_export` fills in for missing members; they need not be carried.
     pub filled: &'static [(&'static str, &'static str)],
 }
 
@@ -29,7 +29,7 @@ pub enum ValueKind {
 }
 use ValueKind::{Any, Boolean, List, Object, Text, Texts};
 
-/// A user's own object.
+/// An object whose members belong to the user.
 pub const FREE: ObjectShape = ObjectShape { known: &[], filled: &[] };
 pub const TOP: ObjectShape = ObjectShape {
     known: &[
@@ -99,13 +99,13 @@ const OUTPUT: ObjectShape = ObjectShape {
 };
 pub const LISTS: &[(&str, ObjectShape)] = &[("variables", VARIABLE), ("inputs", INPUT), ("outputs", OUTPUT)];
 
-/// Members of the top level that `wf_export` writes itself, whatever the document has.
+/// Top-level members that `wf_export` always writes itself, whatever the document has.
 pub const OF_VERSION: &[&str] = &["definitionId", "version", "isLatest", "isPublished"];
-/// Members of the top level that an answer has from elsewhere than the document, which may have its own.
+/// Top-level members that the answer takes from elsewhere; the document may have its own of these names.
 pub const OF_ANSWER: &[&str] = &["id", "createdAt", "toolVersion", "links", "materializerName", "providerName"];
 
 impl ObjectShape {
-    /// Whether a member is as `wf_export` writes it by itself.
+    /// Whether a member has the value that `wf_export` fills in.
     pub fn fills(&self, name: &str, value: &RawValue) -> bool {
         self.filled.iter().any(|(filled, written)| *filled == name && *written == value.get())
     }
@@ -115,7 +115,7 @@ impl ObjectShape {
     }
 }
 
-/// Gives known members the letter case in which they are known.
+/// Renames known members to their canonical letter case.
 pub fn canonical(members: Members, known: &[(&'static str, ValueKind)]) -> Members {
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     let (exact, others): (Members, Members) = members.into_iter().partition(|(name, _)| names.contains(&name.as_str()));
@@ -128,8 +128,8 @@ pub fn canonical(members: Members, known: &[(&'static str, ValueKind)]) -> Membe
     all
 }
 
-/// What the client reads of an object, and what it would lose: members that it does not know, or cannot read, and
-/// those with a value that it does not tell from none.
+/// Splits an object into what the client reads and what it would lose: members that it does not know or cannot parse,
+/// and values that it does not distinguish from a missing member.
 pub fn split(members: Members, shape: &ObjectShape) -> (Members, Members) {
     let (mut shown, mut rest) = (Members::new(), Members::new());
     for (name, value) in canonical(members, shape.known) {
@@ -137,7 +137,7 @@ pub fn split(members: Members, shape: &ObjectShape) -> (Members, Members) {
         if !shape.fills(&name, &value) && (!is_read || is_default(value.get())) {
             rest.insert(name.clone(), value.clone());
         }
-        // The client has no null where it has a boolean.
+        // The client cannot parse null where it expects a boolean.
         if is_read && value.get() != "null" {
             shown.insert(name, value);
         }
@@ -145,8 +145,8 @@ pub fn split(members: Members, shape: &ObjectShape) -> (Members, Members) {
     (shown, rest)
 }
 
-/// Puts back what the client has lost: a member that has a value now keeps it. What the client writes where it has
-/// read nothing is left out.
+/// Restores the members that the client has lost; a member that has a value now keeps it. Defaults that the client
+/// wrote for members that it never received are removed.
 pub fn put_back(members: &mut Members, rest: Members, shape: &ObjectShape) {
     members.retain(|name, value| shape.kind(name).is_none() || !is_default(value.get()));
     for (name, value) in rest {
@@ -168,7 +168,7 @@ fn fits(kind: ValueKind, text: &str) -> bool {
     }
 }
 
-/// What .NET has where nothing was given.
+/// Whether this is .NET's default value for a missing member.
 fn is_default(text: &str) -> bool {
     matches!(text, "null" | "false")
 }
@@ -189,7 +189,7 @@ pub fn object(members: &Members, name: &str) -> Option<Members> {
     serde_json::from_str(members.get(name)?.get()).ok()
 }
 
-/// Writes out all options that the client knows.
+/// Adds all options that the client knows.
 pub fn fill_options(document: &mut Members) -> Result<(), Failure> {
     let mut options = object(document, "options").unwrap_or_default();
     for (name, _) in OPTION.known {

@@ -1,4 +1,4 @@
-//! Single versions, whole: calls 21, 22 and 23.
+//! Single versions with their document.
 
 use axum::extract::{Path, State};
 use chrono::{DateTime, Utc};
@@ -15,10 +15,10 @@ use crate::gateway::{App, Gateway};
 use crate::json::{JsonText, raw};
 use crate::{is_mine, matches_versions, parameters};
 
-/// Versions that one request may ask for.
+/// Versions that one request may name.
 const MANY: usize = 100;
 
-/// The columns of a version, its document last. `$from` gives rows as [`some_versions`] and [`any_versions`] do, and
+/// The columns of a version, its document last. `$from` yields rows as [`some_versions`] and [`any_versions`] do;
 /// `$arrange` says whether activities without a position get one.
 macro_rules! whole {
     ($arrange:expr, $from:expr) => {
@@ -46,7 +46,7 @@ macro_rules! some_versions {
     };
 }
 
-/// The same with those that are deleted and still have instances.
+/// The same, including deleted versions that still have instances.
 macro_rules! any_versions {
     ($condition:expr) => {
         concat!(
@@ -58,7 +58,7 @@ macro_rules! any_versions {
     };
 }
 
-/// A version as the database has it.
+/// A version as read from the database.
 pub struct Whole {
     pub version_id: String,
     pub definition_id: String,
@@ -69,20 +69,20 @@ pub struct Whole {
     revision: i64,
     /// Whether the caller has the rights of its owner.
     is_mine: bool,
-    /// What `wf_export` gives.
+    /// The result of `wf_export`.
     pub export: String,
 }
 
-/// What a version is read for.
+/// Why a version is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Studio shows it: activities without a position get one.
+    /// For display in Studio: activities without a position get one.
     Show,
-    /// It is taken as it is.
+    /// Unchanged.
     Keep,
 }
 
-/// What Elsa's clients learn from about what they may do.
+/// Elsa's clients derive the permitted actions from links.
 #[derive(Debug, Serialize)]
 pub struct Link {
     pub href: String,
@@ -108,7 +108,8 @@ impl Whole {
         read().map_err(Failure::internal)
     }
 
-    /// The model of Elsa's API. `session` is that of the editor that reads it; one that opens it gets a new one.
+    /// The version in the model of Elsa's API. `session` is the editing session that reads it; an editor that opens it
+    /// gets a new one.
     pub fn model(&self, session: Option<String>) -> Result<Members, Failure> {
         let edited = Edited {
             definition_id: self.definition_id.clone(),
@@ -134,7 +135,7 @@ impl Whole {
         Ok(model)
     }
 
-    /// Without the link `publish` an editor is for reading only.
+    /// Without the link `publish` Studio's editor is read-only.
     fn links(&self) -> Vec<Link> {
         let path = format!("/workflow-definitions/{}", self.definition_id);
         let link = |tail: &str, rel, method| Link { href: format!("{path}{tail}"), rel, method };
@@ -145,12 +146,12 @@ impl Whole {
     }
 }
 
-/// A version by its id, also a deleted one, to be shown.
+/// A version by its id, deleted ones included, for display.
 pub async fn by_version_id(app: &Gateway, caller: &Caller, id: &str) -> Result<Whole, Failure> {
     version(app, caller, id, Purpose::Show).await
 }
 
-/// A version by its id, also a deleted one.
+/// A version by its id, deleted ones included.
 pub async fn version(app: &Gateway, caller: &Caller, id: &str, purpose: Purpose) -> Result<Whole, Failure> {
     let missing = || Failure::not_found("version of a definition", id);
     let Ok(version_id) = id.parse::<Uuid>() else { return Err(missing()) };
@@ -159,7 +160,7 @@ pub async fn version(app: &Gateway, caller: &Caller, id: &str, purpose: Purpose)
     Whole::read(rows.first().ok_or_else(missing)?)
 }
 
-/// The newest version of a definition that is asked for.
+/// The newest version of a definition that the options select.
 pub async fn by_definition_id(
     app: &Gateway,
     caller: &Caller,
@@ -179,7 +180,7 @@ pub async fn by_definition_id(
     Whole::read(rows.first().ok_or_else(|| Failure::not_found("definition", id))?)
 }
 
-/// Call 21.
+/// `GET /workflow-definitions/by-definition-id/{definition_id}`
 pub async fn get(
     State(app): State<App>,
     caller: Caller,
@@ -190,12 +191,12 @@ pub async fn get(
     text(&by_definition_id(&app, &caller, &id, which, Purpose::Show).await?.model(None)?)
 }
 
-/// Call 22.
+/// `GET /workflow-definitions/by-id/{version_id}`
 pub async fn get_version(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
     text(&by_version_id(&app, &caller, &id).await?.model(None)?)
 }
 
-/// Call 23. Ids that are not there are left out.
+/// `GET /workflow-definitions/many-by-id`. Unknown ids are left out.
 pub async fn get_many(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
     let ids: Vec<&str> = query.texts("ids").collect();
     if ids.len() > MANY {
@@ -216,7 +217,7 @@ struct Many {
     count: usize,
 }
 
-/// An answer of JSON.
+/// A JSON response.
 pub fn text<T: Serialize>(value: &T) -> Result<JsonText, Failure> {
     serde_json::to_string(value).map(JsonText).map_err(Failure::internal)
 }

@@ -1,5 +1,5 @@
-//! Names of activities in what the database says of a definition: it names them by their place in the document, or by ids that Studio
-//! makes, and a person knows them by the names on the canvas.
+//! Replaces activity references in the database's error messages by the names on the canvas. The database refers to
+//! activities by their path in the document, or by ids that Studio generated; users know the names.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::gateway::Gateway;
 use crate::{json, parameters};
 
-/// The failure in a person's words. Where the document cannot be read it stays as it is.
+/// Rewrites a failure in this way. If the document cannot be read, the failure stays unchanged.
 pub async fn named(app: &Gateway, caller: &Caller, definition: &str, failure: Failure) -> Failure {
     if failure.status.is_server_error() {
         return failure;
@@ -56,7 +56,8 @@ fn collect(value: &Value, by_id: &mut HashMap<String, String>) {
     }
 }
 
-/// `/root/activities/1/path: …` names the innermost activity on its way: `HttpEndpoint1, path: …`.
+/// Replaces a path by the name of the innermost activity on it: `/root/activities/1/path: …` becomes `HttpEndpoint1,
+/// path: …`.
 fn without_pointer(document: &Value, line: &str) -> String {
     let Some((pointer, said)) = line.split_once(": ").filter(|(pointer, _)| pointer.starts_with("/root")) else {
         return line.to_owned();
@@ -86,7 +87,7 @@ fn without_pointer(document: &Value, line: &str) -> String {
     }
 }
 
-/// Quoted ids become quoted names.
+/// Replaces quoted ids by quoted names.
 fn without_ids(text: &str, by_id: &HashMap<String, String>) -> String {
     let parts = text.split('"').enumerate().map(|(at, part)| match by_id.get(part) {
         Some(name) if at % 2 == 1 => name.as_str(),

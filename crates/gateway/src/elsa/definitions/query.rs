@@ -1,11 +1,11 @@
-//! Query strings as Elsa's clients write them, and which versions of a definition they ask for.
+//! Query strings of Elsa's clients, and the version selection in them.
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 
 use crate::failure::Failure;
 
-/// The parameters of a query string. Letter case of names does not matter.
+/// The parameters of a query string. Names are case-insensitive.
 pub struct Parameters(Vec<(String, String)>);
 
 impl<S: Sync> FromRequestParts<S> for Parameters {
@@ -19,18 +19,18 @@ impl<S: Sync> FromRequestParts<S> for Parameters {
 }
 
 impl Parameters {
-    /// The first value of a name that is not empty.
+    /// The first non-empty value of a name.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.texts(name).next()
     }
 
-    /// All values of a name that are not empty.
+    /// All non-empty values of a name.
     pub fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
         let named = self.0.iter().filter(move |(known, _)| known.eq_ignore_ascii_case(name));
         named.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// A number that is not negative.
+    /// A non-negative number.
     pub fn number(&self, name: &str) -> Result<Option<i64>, Failure> {
         let Some(text) = self.text(name) else { return Ok(None) };
         match text.parse() {
@@ -49,13 +49,13 @@ impl Parameters {
         }
     }
 
-    /// The versions asked for by `versionOptions`.
+    /// The versions selected by `versionOptions`.
     pub fn versions(&self) -> Result<Option<Versions>, Failure> {
         self.text("versionOptions").map(Versions::read).transpose()
     }
 }
 
-/// Which versions of definitions are asked for.
+/// A selection of versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Versions {
     Any,
@@ -68,7 +68,7 @@ pub enum Versions {
 }
 
 impl Versions {
-    /// Reads Elsa's text, or a number.
+    /// Parses Elsa's keyword, or a version number.
     pub fn read(text: &str) -> Result<Self, Failure> {
         let known = [
             ("AllVersions", Self::Any),
@@ -88,7 +88,7 @@ impl Versions {
         })
     }
 
-    /// The text by which [`crate::matches_versions`] knows it.
+    /// The keyword that [`crate::matches_versions`] expects.
     pub fn name(self) -> &'static str {
         match self {
             Self::Any => "Any",
@@ -101,7 +101,7 @@ impl Versions {
         }
     }
 
-    /// The number asked for.
+    /// The version number, if one is selected.
     pub fn number(self) -> Option<i32> {
         match self {
             Self::Number(number) => Some(number),
@@ -110,7 +110,7 @@ impl Versions {
     }
 }
 
-/// A condition in SQL that a version `d` is asked for; the parameters are the name and the number.
+/// An SQL condition: whether a version `d` is selected. The parameters are keyword and number.
 #[macro_export]
 macro_rules! matches_versions {
     ($name:literal, $number:literal) => {
@@ -134,7 +134,7 @@ macro_rules! matches_versions {
     };
 }
 
-/// An expression in SQL: whether the request's role has the rights of a definition's owner.
+/// An SQL expression: whether the request's role has the rights of a definition's owner.
 #[macro_export]
 macro_rules! is_mine {
     ($owner:literal) => {

@@ -1,4 +1,4 @@
-//! Storing what an editor or a file holds: calls 24 and 37.
+//! Saving a definition from an editor or a file.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -14,7 +14,7 @@ use crate::gateway::{App, Gateway};
 use crate::json::{Body, JsonText};
 use crate::parameters;
 
-/// What `wf_save_draft` refuses because another editor has saved since.
+/// SQLSTATE of `wf_save_draft` if another editor has saved since.
 const CHANGED: &str = "40001";
 
 /// The body of a save.
@@ -45,12 +45,13 @@ impl SaveResponse {
 struct StoredDraft {
     version_id: String,
     version: i32,
-    /// The same content is published already, and nothing was stored.
+    /// The content is identical to the published version, and nothing was stored.
     is_published: bool,
     session: String,
 }
 
-/// Call 24. Publishing is a transaction of its own: what cannot be published is stored as a draft all the same.
+/// `POST /workflow-definitions`. Publishing is a separate transaction, so content that cannot be published is still
+/// saved as a draft.
 pub async fn save(State(app): State<App>, caller: Caller, Body(save): Body<SaveRequest>) -> Result<JsonText, Failure> {
     let sent = SentDocument::by_editor(save.model)?;
     let id = sent.definition_id().unwrap_or_else(super::new_id);
@@ -67,7 +68,7 @@ pub async fn save(State(app): State<App>, caller: Caller, Body(save): Body<SaveR
     text(&SaveResponse::new(whole.model(Some(stored.session))?, publish && stored.is_published, consumers))
 }
 
-/// Call 37. A file that names no definition makes a new one.
+/// `POST /workflow-definitions/import`. A file without a definition id creates a new definition.
 pub async fn import(State(app): State<App>, caller: Caller, Body(model): Body<Members>) -> Result<JsonText, Failure> {
     let sent = SentDocument::by_file(model)?;
     let id = sent.definition_id().or_else(|| sent.id()).unwrap_or_else(super::new_id);
@@ -75,7 +76,8 @@ pub async fn import(State(app): State<App>, caller: Caller, Body(model): Body<Me
     text(&by_version_id(&app, &caller, &stored.version_id).await?.model(Some(stored.session))?)
 }
 
-/// Stores a document as a draft. One that names the save that it was made from does not overwrite another's.
+/// Stores a document as a draft. If the document names the revision that it is based on, a newer save by others is not
+/// overwritten.
 async fn store(app: &Gateway, caller: &Caller, sent: SentDocument, id: &str) -> Result<StoredDraft, Failure> {
     let edited = sent.edited(id).cloned();
     let revision = edited.as_ref().map(|edited| edited.revision);
@@ -85,7 +87,7 @@ async fn store(app: &Gateway, caller: &Caller, sent: SentDocument, id: &str) -> 
         .database
         .write_unless_changed(
             caller,
-            // The view does not see the new draft yet, so it says whether the content was published before.
+            // The view does not see the new draft yet, so it shows whether the content was already published before.
             "SELECT s.version_id::pg_catalog.text, s.version, EXISTS (\
                SELECT FROM workflow.definition_list d WHERE d.version_id OPERATOR(pg_catalog.=) s.version_id \
                  AND d.is_published) \
@@ -107,8 +109,7 @@ async fn store(app: &Gateway, caller: &Caller, sent: SentDocument, id: &str) -> 
     })
 }
 
-/// Tells an editor who has changed the definition, and when. Where no editor has, two transactions were in each other's
-/// way.
+/// Reports to an editor who has changed the definition, and when. If no other editor has, two transactions conflicted.
 async fn changed(
     app: &Gateway,
     caller: &Caller,
@@ -137,7 +138,7 @@ async fn changed(
     Ok(Failure { status: StatusCode::BAD_REQUEST, message, ..failure })
 }
 
-/// How many other definitions use a version in their latest one.
+/// The number of other definitions whose latest version uses this one.
 pub async fn consumers(app: &Gateway, caller: &Caller, used: &Whole) -> Result<i64, Failure> {
     let rows = app
         .database

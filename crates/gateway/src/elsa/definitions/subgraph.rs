@@ -1,4 +1,4 @@
-//! Parts of a definition by the ids of their nodes, also inside of the workflows that it uses: calls 39 and 40.
+//! Parts of a definition selected by node id, including nodes inside the workflows that it uses.
 
 use axum::extract::{Path, State};
 use serde::Serialize;
@@ -14,14 +14,14 @@ use crate::gateway::{App, Gateway};
 use crate::json::{self, JsonText, member};
 use crate::parameters;
 
-/// The node that stands for the workflow itself.
+/// The node of the workflow itself.
 const WORKFLOW: &str = "Workflow1";
-/// Types of containers that are no segment of a path: Studio shows what is in them, not them.
+/// Container types that do not appear as a segment of a path: Studio shows their content instead.
 const PLAIN: [&str; 2] = ["Elsa.Workflow", "Elsa.Flowchart"];
-/// Workflows inside one another that are opened for one answer.
+/// Maximum nesting of workflows expanded for one answer.
 const MAX_INSIDE: usize = 50;
 
-/// A node as Elsa's API shows it: its activity has its children as members.
+/// A node in Elsa's format: its activity has its children as members.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ActivityNode<'a> {
@@ -49,7 +49,7 @@ struct Segments<'a> {
     path_segments: Vec<PathSegment<'a>>,
 }
 
-/// Call 39. Without a node it is the workflow.
+/// `GET /workflow-definitions/subgraph/{version_id}`. Without a node id, the whole workflow.
 pub async fn subgraph(
     State(app): State<App>,
     caller: Caller,
@@ -68,7 +68,7 @@ pub async fn subgraph(
     text(&graph.node(step))
 }
 
-/// Call 40.
+/// `GET /workflow-definitions/subgraph/segments/{version_id}`
 pub async fn segments(
     State(app): State<App>,
     caller: Caller,
@@ -98,19 +98,19 @@ pub async fn segments(
     text(&Segments { child_node: graph.node(child), container: graph.node(container), path_segments })
 }
 
-/// A step down to a node.
+/// One step on the path down to a node.
 #[derive(Debug, Clone)]
 struct PathStep {
-    /// JSON pointer to its activity.
+    /// JSON Pointer to its activity.
     pointer: String,
     /// The port of its parent.
     port: String,
 }
 
-/// A definition, with the workflows that it uses where they were opened.
+/// A definition, with the workflows that it uses where they have been expanded.
 struct WorkflowGraph {
     workflow: Value,
-    /// Which version's document begins at a pointer; later ones are further inside.
+    /// The version whose document begins at each pointer; later entries are nested deeper.
     documents: Vec<(String, String, i32)>,
 }
 
@@ -126,7 +126,7 @@ impl WorkflowGraph {
         Ok(Self { workflow, documents: vec![(String::new(), whole.definition_id, whole.version)] })
     }
 
-    /// The way to a node, which is last. Workflows on the way are opened.
+    /// The path to a node, which comes last. Workflows on the path are expanded.
     async fn path(&mut self, app: &Gateway, caller: &Caller, wanted: &str) -> Result<Vec<PathStep>, Failure> {
         loop {
             let path = self.walk(wanted);
@@ -141,7 +141,7 @@ impl WorkflowGraph {
         }
     }
 
-    /// As far down towards a node as the document goes.
+    /// Follows the path towards a node as far as the expanded document goes.
     fn walk(&self, wanted: &str) -> Vec<PathStep> {
         let mut path = Vec::new();
         let root = PathStep { pointer: String::new(), port: "Root".into() };
@@ -164,7 +164,7 @@ impl WorkflowGraph {
         ActivityNode { node_id: json::text(activity, "nodeId"), port: &step.port, activity, children: [] }
     }
 
-    /// Opens the workflow that an activity stands for. `false`: it stands for none, or is open.
+    /// Expands the workflow that an activity uses. `false`: the activity uses none, or it is already expanded.
     async fn enter(&mut self, app: &Gateway, caller: &Caller, pointer: &str) -> Result<bool, Failure> {
         let Some(activity) = self.workflow.pointer(pointer).filter(|activity| activity.get("root").is_none()) else {
             return Ok(false);
@@ -207,19 +207,19 @@ impl WorkflowGraph {
     }
 }
 
-/// Whether the way to a node leads through another, or ends there.
+/// Whether the path to the wanted node passes through this node or ends at it.
 fn is_at(node_id: &str, wanted: &str) -> bool {
     wanted.strip_prefix(node_id).is_some_and(|rest| !node_id.is_empty() && (rest.is_empty() || rest.starts_with(':')))
 }
 
-/// The activities inside of one, wherever its members have them: single, in lists, and in parts such as the cases of a
-/// Switch, which are ports by their own names.
+/// The child activities, wherever the members have them: single, in lists, and in parts such as the cases of a Switch,
+/// whose ports have names of their own.
 fn children(activity: &Value, pointer: &str) -> Vec<PathStep> {
     let mut found = Vec::new();
     let parent = json::text(activity, "nodeId");
     let mut work: Vec<(&Value, String, String)> = Vec::new();
     for (name, value) in activity.as_object().into_iter().flatten() {
-        // A port's name is that of the member, as .NET writes it.
+        // A port is named after the member, in .NET's spelling.
         work.push((value, format!("{pointer}/{}", escaped(name)), pascal_case(name)));
     }
     while let Some((value, pointer, port)) = work.pop() {
@@ -245,12 +245,12 @@ fn children(activity: &Value, pointer: &str) -> Vec<PathStep> {
     found
 }
 
-/// As a token of a JSON pointer.
+/// Escapes a name for a JSON Pointer.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Gives the activities of a document the ids that they have below another node.
+/// Prefixes the ids of a document's activities with the id of the node that contains them.
 fn move_below(root: &mut Value, node_id: &str) {
     let mut work = vec![root];
     while let Some(value) = work.pop() {

@@ -1,4 +1,4 @@
-//! SignalR's JSON protocol: records of JSON, each ended by 0x1E.
+//! SignalR's JSON protocol: JSON records, each terminated by 0x1E.
 
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use serde::Deserialize;
@@ -7,28 +7,28 @@ use uuid::Uuid;
 
 use crate::json;
 
-/// Ends each record.
+/// Record separator.
 const END: u8 = 0x1E;
 
-/// Numbers of the kinds of records.
+/// Record types.
 const INVOCATION: u64 = 1;
 const COMPLETION: u64 = 3;
 const PING: u64 = 6;
 const CLOSE: u64 = 7;
 
-/// The only method that clients call.
+/// The only method that clients invoke.
 const OBSERVE: &str = "ObserveInstanceAsync";
 
-/// What a client says.
+/// A record from a client.
 #[derive(Debug, PartialEq)]
 pub enum Received {
-    /// Tell me when this instance changes. With an invocation id the client waits for an answer.
+    /// Observe this instance. A client that sends an invocation id waits for a reply.
     Observe { instance: Option<String>, invocation: Option<String> },
-    /// A method that there is not.
+    /// An unknown method.
     Unknown { invocation: Option<String> },
-    /// That it is alive, or what needs no answer.
+    /// A keep-alive, or a record that needs no reply.
     Nothing,
-    /// It goes.
+    /// The client closes the connection.
     Close,
 }
 
@@ -42,7 +42,7 @@ struct Record {
     invocation_id: Option<String>,
 }
 
-/// The records of a message; none if it is no message of the protocol.
+/// Splits a message into records; `None` if it violates the protocol.
 pub fn read(message: &[u8]) -> Option<Vec<Received>> {
     let records = message.strip_suffix(&[END])?.split(|byte| *byte == END);
     records.map(|record| json::parse(record).ok().map(received)).collect()
@@ -61,7 +61,7 @@ fn received(record: Record) -> Received {
     }
 }
 
-/// The begin of a connection: the client names protocol and version, and gets an empty object or an error.
+/// The handshake: the client names protocol and version, and gets an empty object or an error.
 pub async fn shake_hands(socket: &mut WebSocket) -> bool {
     #[derive(Deserialize)]
     struct Handshake {
@@ -81,7 +81,7 @@ pub async fn shake_hands(socket: &mut WebSocket) -> bool {
     socket.send(message(&answer)).await.is_ok() && is_known
 }
 
-/// What observers of an instance are told when it has changed.
+/// The update sent to observers of a changed instance.
 #[derive(Clone, Debug)]
 pub struct Update {
     instance: Utf8Bytes,
@@ -96,7 +96,7 @@ impl Update {
         Self { instance: changed, activities }
     }
 
-    /// First the journal, as elsa-server does.
+    /// The journal comes first, as in elsa-server.
     pub fn into_messages(self) -> [Message; 3] {
         let journal = invocation("WorkflowExecutionLogUpdatedAsync", "{}");
         [journal, self.instance, self.activities].map(Message::Text)
@@ -115,7 +115,7 @@ pub fn ping() -> Message {
     message(&json!({"type": PING}))
 }
 
-/// The answer to a call.
+/// The reply to an invocation.
 pub fn completion(invocation: &str, problem: Option<&str>) -> Message {
     let mut record = json!({"type": COMPLETION, "invocationId": invocation});
     if let Some(problem) = problem {
@@ -124,7 +124,7 @@ pub fn completion(invocation: &str, problem: Option<&str>) -> Message {
     message(&record)
 }
 
-/// The last word: the client may connect again.
+/// The close record; the client may reconnect.
 pub fn close(why: &str) -> Message {
     message(&json!({"type": CLOSE, "error": why, "allowReconnect": true}))
 }

@@ -1,4 +1,5 @@
-//! Looks once a second whether what is observed has changed: one statement for each role, however many observe.
+//! Checks once a second whether observed instances have changed, with one statement per role, however many observers
+//! there are.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,15 +18,15 @@ use crate::failure::Failure;
 use crate::gateway::App;
 use crate::parameters;
 
-/// How often it looks.
+/// Interval between checks.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Bytes of the numbers of one instance that are sent along. Without them Studio asks when it is reloaded.
+/// Maximum size of an instance's statistics in an update, in bytes. Without them Studio shows them after a reload.
 const STATS_BYTES: usize = 64 * 1024;
 
-/// Who is looked for: login and role. The database checks for each look that the one may still act as the other.
+/// Login role and acting role. With each check the database verifies that the login role may still act as the other.
 type Who = (String, String);
 
-/// What is observed, and by which connections.
+/// The observed instances, and the connections that observe them.
 #[derive(Default)]
 pub struct Hub {
     observed: Mutex<HashMap<Who, HashMap<Uuid, Observed>>>,
@@ -34,21 +35,21 @@ pub struct Hub {
 /// An instance that a connection observes.
 #[derive(Default)]
 struct Observed {
-    /// How it was when its observers were last told; none: an observer has not been told anything yet.
+    /// The state that observers were last told about; `None`: an observer has not been told anything yet.
     stamp: Option<String>,
     observers: HashMap<Uuid, Observer>,
 }
 
-/// Where a connection hears of updates.
+/// Where a connection receives updates.
 #[derive(Clone)]
 pub struct Observer {
     pub sender: mpsc::Sender<Update>,
-    /// The connection is to end.
+    /// Asks the connection to close.
     pub end: Arc<Notify>,
 }
 
 impl Hub {
-    /// Ends what a connection observes.
+    /// Stops observing for a connection.
     pub fn leave(&self, caller: &Caller, connection: Uuid, ids: &HashSet<Uuid>) {
         let mut all = self.lock();
         let Some(group) = all.get_mut(&who(caller)) else { return };
@@ -66,7 +67,7 @@ impl Hub {
         self.observed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The instances that are observed, and how they were. If there are none, the task that looks ends.
+    /// The observed instances with their last known state. The task ends when there are none.
     fn to_look_at(&self, who: &Who) -> Option<(Vec<Uuid>, Vec<String>)> {
         let mut all = self.lock();
         let group = all.get(who)?;
@@ -77,7 +78,7 @@ impl Hub {
         Some(group.iter().map(|(id, observed)| (*id, observed.stamp.clone().unwrap_or_default())).unzip())
     }
 
-    /// Tells observers what was found. Those of an instance that was not found observe it no longer.
+    /// Sends updates to observers. An instance that was not found is no longer observed.
     fn tell(&self, who: &Who, looked_at: &[Uuid], found: HashMap<Uuid, Snapshot>) {
         let mut all = self.lock();
         let Some(group) = all.get_mut(who) else { return };
@@ -97,7 +98,7 @@ impl Hub {
         }
     }
 
-    /// Ends the connections of a caller whose key or session has ended.
+    /// Closes the connections of a caller whose key or session is no longer valid.
     fn dismiss(&self, who: &Who) {
         for observed in self.lock().remove(who).into_iter().flat_map(HashMap::into_values) {
             observed.observers.into_values().for_each(|observer| observer.end.notify_one());
@@ -109,7 +110,8 @@ fn who(caller: &Caller) -> Who {
     (caller.login.clone(), caller.role.clone())
 }
 
-/// Begins to observe an instance. What changed before is told once, too: the client may have read it earlier.
+/// Starts observing an instance. The first check always sends an update, because the client may have read the instance
+/// before an earlier change.
 pub fn observe(hub: &Arc<Hub>, app: &App, caller: &Caller, connection: Uuid, id: Uuid, observer: Observer) {
     let who = who(caller);
     let mut all = hub.lock();
@@ -122,7 +124,7 @@ pub fn observe(hub: &Arc<Hub>, app: &App, caller: &Caller, connection: Uuid, id:
     }
 }
 
-/// Looks for one role, until no connection observes anything as it.
+/// Checks for one role, until no connection of this role observes anything.
 async fn look(hub: Arc<Hub>, app: App, caller: Caller) {
     let who = who(&caller);
     let mut tick = interval(PERIOD);
@@ -134,13 +136,13 @@ async fn look(hub: Arc<Hub>, app: App, caller: Caller) {
         match rows.and_then(|rows| rows.iter().map(Snapshot::read).collect()) {
             Ok(found) => hub.tell(&who, &ids, found),
             Err(failure) if failure.status == StatusCode::UNAUTHORIZED => return hub.dismiss(&who),
-            // What has changed meanwhile is seen the next time.
+            // The next check sees these changes.
             Err(failure) => tracing::debug!(role = caller.role, cause = failure.message, "cannot look at instances"),
         }
     }
 }
 
-/// How an instance is, and what to tell if it has changed.
+/// The state of an instance, and the update to send if it has changed.
 struct Snapshot {
     stamp: String,
     update: Option<Update>,
@@ -157,7 +159,8 @@ impl Snapshot {
     }
 }
 
-/// A pause leaves `updated_at` as it is. Of many instances that have changed at once a hundred are told a time.
+/// The stamp includes `paused_at` because a pause leaves `updated_at` unchanged. At most 100 changed instances are
+/// reported per check.
 const LOOK: &str = concat!(
     "WITH looked AS MATERIALIZED (\
          SELECT i.instance_id, s.stamp, s.stamp OPERATOR(pg_catalog.<>) o.known AS is_changed \

@@ -1,4 +1,4 @@
-//! What is done to instances: cancelled, deleted, exported.
+//! Cancelling, deleting and exporting instances.
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -36,7 +36,7 @@ async fn cancel_one(app: &App, caller: &Caller, id: Uuid) -> Result<bool, Failur
     one_flag(app, caller, "SELECT @wf.wf_cancel($1) AS flag", parameters![id]).await
 }
 
-/// What a function says of an instance.
+/// The boolean result of a function called for one instance.
 pub async fn one_flag(app: &App, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<bool, Failure> {
     let rows = app.database.write(caller, sql, values).await?;
     rows.first().map_or(Ok(false), |row| row.try_get("flag").map_err(Failure::internal))
@@ -49,17 +49,17 @@ pub async fn delete(State(app): State<App>, caller: Caller, Path(id): Path<Strin
     }
 }
 
-/// One that has ended stays as it is, and is no error: another may have been faster.
+/// Cancelling an instance that has already ended succeeds: another request may have been faster.
 async fn cancel(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<StatusCode, Failure> {
     cancel_one(&app, &caller, instance_id(&id)?).await?;
     Ok(StatusCode::OK)
 }
 
-/// What became of several instances.
+/// The outcome for several instances.
 #[derive(Default)]
 pub struct Tally {
     done: usize,
-    /// The first of those that were refused, and all of them in the form of the answer.
+    /// The first failure; `failed` has all of them in the form of the answer.
     refused: Option<Failure>,
     pub failed: Vec<Value>,
 }
@@ -68,7 +68,7 @@ impl Tally {
     pub fn add(&mut self, id: Uuid, result: Result<bool, Failure>) {
         match result {
             Ok(is_done) => self.done += usize::from(is_done),
-            // What is not there needs nothing.
+            // An instance that is gone needs no action.
             Err(failure) if failure.status == StatusCode::NOT_FOUND => {}
             Err(failure) => {
                 self.failed.push(json!({"id": id, "message": failure.message}));
@@ -77,7 +77,7 @@ impl Tally {
         }
     }
 
-    /// The number of those that were done. If that is none the first refusal says why.
+    /// The number of successes. If there are none, the first failure is returned.
     pub fn end(self, name: &str) -> Result<JsonText, Failure> {
         let mut answer = json!({name: self.done});
         if !self.failed.is_empty() {
@@ -115,7 +115,7 @@ struct CancelRequest {
     version_options: Option<String>,
 }
 
-/// Those that are named, or those that run of a version, or of the versions of a definition.
+/// Cancels the named instances, or the running ones of a version, or of all versions of a definition.
 async fn cancel_many(
     State(app): State<App>,
     caller: Caller,
@@ -138,7 +138,7 @@ async fn cancel_many(
     tally.end("cancelledCount")
 }
 
-/// One is a file, several are an archive. Those that the caller does not see are left out.
+/// One instance is a file, several are an archive. Instances that the caller cannot see are left out.
 async fn export_many(State(app): State<App>, caller: Caller, Body(request): Body<Ids>) -> Result<Response, Failure> {
     let ids = bounded(request.ids, INSTANCES)?;
     if let [id] = ids.as_slice() {

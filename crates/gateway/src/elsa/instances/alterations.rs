@@ -17,7 +17,7 @@ use crate::json::{Body, JsonText};
 use crate::parameters;
 use crate::routing::Routes;
 
-/// Instances that are altered in one transaction, each in a subtransaction; `ALTER` has the number, too.
+/// Instances altered in one transaction, each in a subtransaction; `ALTER` contains the number as well.
 const BATCH: usize = 100;
 
 pub fn routes() -> Routes {
@@ -29,10 +29,10 @@ pub fn routes() -> Routes {
         .post("/alterations/workflows/retry", retry)
 }
 
-/// What became of an instance.
+/// The outcome for one instance.
 struct Altered {
     id: Uuid,
-    /// Whether it is left to a session of the owner.
+    /// Whether the change is stored and applied later by a session of the owner.
     is_kept: bool,
     problem: Option<String>,
 }
@@ -44,7 +44,7 @@ const ALTER: &str = "\
            ELSE pg_catalog.concat('another session holds workflow instance ', a.instance_id) END AS problem \
     FROM @wf.wf_alter($1::pg_catalog.jsonb, $2::pg_catalog.jsonb, max => 100, after => $3) a ORDER BY a.instance_id";
 
-/// Alters the next instances that a filter selects.
+/// Alters the next batch of instances that a filter selects.
 async fn alter(
     app: &App,
     caller: &Caller,
@@ -63,7 +63,7 @@ async fn alter(
     rows.iter().map(altered).collect::<Result<_, tokio_postgres::Error>>().map_err(Failure::internal)
 }
 
-/// A filter as text, without what the client's user left open.
+/// A filter as text, without the members that the client left empty.
 fn filter_text(mut filter: Value) -> String {
     if let Value::Object(members) = &mut filter {
         members.retain(|_, value| !super::list::is_open(value));
@@ -79,8 +79,8 @@ struct SubmitRequest {
     filter: Value,
 }
 
-/// Alters all instances that the filter selects, in pieces, before it answers. The id of the plan is for the client
-/// alone: nothing is left to ask about.
+/// Alters all instances that the filter selects, in batches, before it answers. The plan id is of use to the client
+/// only: nothing is stored under it.
 async fn submit(
     State(app): State<App>,
     caller: Caller,
@@ -104,7 +104,7 @@ async fn submit(
     }
 }
 
-/// The plan of `submit` is done when that answers, and nothing keeps it.
+/// A plan is finished when `submit` answers, and is not stored.
 async fn plan(_: Caller, Path(id): Path<String>) -> Failure {
     Failure::not_found("alteration plan", &id)
         .hint("alterations/submit answers when all is done. The audit and the journal have what was done.")
@@ -119,7 +119,7 @@ struct RunRequest {
     workflow_instance_ids: Vec<String>,
 }
 
-/// Alters instances by id, and has a result for each, in the order of the request.
+/// Alters instances by id, and returns a result for each, in the order of the request.
 async fn run(State(app): State<App>, caller: Caller, Body(request): Body<RunRequest>) -> Result<JsonText, Failure> {
     let (alterations, ids) = (request.alterations.to_string(), bounded(request.workflow_instance_ids, INSTANCES)?);
     let mut results = Vec::new();
@@ -144,15 +144,16 @@ async fn run(State(app): State<App>, caller: Caller, Body(request): Body<RunRequ
     Ok(JsonText(json!({"results": results}).to_string()))
 }
 
-/// Instances of an answer of `dry-run`, and of each statement that finds them.
+/// Maximum number of instances in an answer of `dry-run`, and for each statement that finds them.
 const FOUND: usize = 10_000;
 
-/// What a filter selects; that `Cancel` would be refused for some of them says nothing of other alterations.
+/// The instances that a filter selects, from a dry run of `Cancel`. It lists an instance even if cancelling it would
+/// fail, since other alterations may succeed.
 const SELECT: &str = "\
     SELECT a.instance_id FROM @wf.wf_alter('[{\"type\": \"Cancel\"}]'::pg_catalog.jsonb, $1::pg_catalog.jsonb, \
       dry_run => true, max => 10000, after => $2) a ORDER BY a.instance_id";
 
-/// The ids of the instances that `submit` would alter. Nothing is changed.
+/// The ids of the instances that `submit` would alter. Changes nothing.
 async fn dry_run(State(app): State<App>, caller: Caller, Body(filter): Body<Value>) -> Result<JsonText, Failure> {
     let filter = filter_text(filter);
     let find = async |after: Option<Uuid>| -> Result<Vec<Uuid>, Failure> {
@@ -189,13 +190,13 @@ async fn retry(State(app): State<App>, caller: Caller, Body(request): Body<Retry
     Ok(JsonText(json!({"results": results}).to_string()))
 }
 
-/// Returns whether the instance goes on.
+/// Returns whether the instance continues.
 async fn retry_one(app: &App, caller: &Caller, id: &str, activities: Option<Vec<String>>) -> Result<bool, Failure> {
     const RETRY: &str = "SELECT r.status OPERATOR(pg_catalog.=) 'Running' AS flag FROM @wf.wf_retry($1, $2, 'store') r";
     one_flag(app, caller, RETRY, parameters![instance_id(id)?, activities]).await
 }
 
-/// The result of an alteration as Elsa shows it; a problem is an entry of its log.
+/// The result of an alteration in Elsa's format; a problem is an entry of its log.
 fn outcome(id: &str, problem: Option<&str>, has_work: bool) -> Value {
     let now = Utc::now().to_rfc3339_opts(SecondsFormat::Micros, false);
     let entries: Vec<Value> = problem

@@ -11,12 +11,12 @@ use crate::json::{Body, JsonText};
 use crate::parameters;
 use crate::routing::Routes;
 
-/// Instances on a page that says no size, and on the largest.
+/// Default page size, and the largest.
 const LARGEST: i32 = 1000;
-/// A sub-status that only Elsa has: no instance is in it.
+/// A sub-status that exists only in Elsa; no instance has it.
 const NOBODYS: &str = "Interrupted";
 
-/// What a client may ask of an instance, by the names of Elsa.
+/// The filters that a client may use, by Elsa's names.
 const CONDITIONS: [&str; 12] = [
     "searchTerm",
     "name",
@@ -52,11 +52,11 @@ async fn list(State(app): State<App>, caller: Caller, Body(request): Body<Value>
     found.map(JsonText).ok_or_else(|| Failure::internal("a page without a row"))
 }
 
-/// A page of the instances that satisfy a filter, in an order.
+/// A page of the instances that match a filter, in an order.
 #[derive(Debug, PartialEq)]
 struct ListRequest {
     filter: Map<String, Value>,
-    /// It asks only for what no instance is.
+    /// The filter matches only the sub-status that no instance has.
     is_for_nobody: bool,
     order: String,
     is_descending: bool,
@@ -65,7 +65,8 @@ struct ListRequest {
 }
 
 impl ListRequest {
-    /// Reads what Elsa's clients send: they name what their user left open, as null, as an empty text or list.
+    /// Parses the body of Elsa's clients, which send null, an empty text or an empty list for filters that the user
+    /// left open.
     fn read(body: Value) -> Result<Self, Failure> {
         let members = match body {
             Value::Object(members) => members,
@@ -110,7 +111,7 @@ pub fn is_open(value: &Value) -> bool {
     }
 }
 
-/// Takes the sub-status that no instance has out of a condition. Returns whether it asked for nothing else.
+/// Removes the sub-status that no instance has from a condition. Returns whether the condition contained nothing else.
 fn leave_out_nobodys(filter: &mut Map<String, Value>, name: &str) -> bool {
     match filter.get_mut(name) {
         Some(Value::Array(list)) => {
@@ -132,7 +133,7 @@ fn number(name: &str, value: &Value, least: i32, most: i32) -> Result<i32, Failu
     number.ok_or_else(|| Failure::bad_request(format!("{name} must be a number from {least} to {most}, not {value}")))
 }
 
-/// A page behind the last one has no row that says how many there are.
+/// Past the last page there is no row that contains the total.
 const PAGE: &str = concat!(
     "SELECT pg_catalog.jsonb_build_object('totalCount', COALESCE(pg_catalog.max(i.total_count), \
          (SELECT c.total_count FROM workflow.instance_count($1::pg_catalog.jsonb) c)), \

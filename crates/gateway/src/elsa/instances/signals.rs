@@ -1,4 +1,4 @@
-//! What programs tell workflows: that a task is done, that something has happened.
+//! Calls by which programs continue workflows: completing a task, and sending an event.
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -24,7 +24,7 @@ struct CompletionRequest {
     result: Option<Value>,
 }
 
-/// A fault of what follows is an incident of the instance: the task is done all the same.
+/// If an activity faults afterwards, the fault becomes an incident of the instance; the task is completed all the same.
 async fn complete(
     State(app): State<App>,
     caller: Caller,
@@ -49,8 +49,8 @@ struct EventRequest {
     input: Option<Value>,
 }
 
-/// Delivers an event before it answers: to the instances that wait for it, of any correlation id if none is said. The
-/// answer has the instances that it started and resumed.
+/// Delivers an event before it answers, to the instances that wait for it; without a correlation id, to those of any.
+/// The answer lists the instances that it started and resumed.
 async fn trigger(
     State(app): State<App>,
     caller: Caller,

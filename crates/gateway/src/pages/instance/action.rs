@@ -1,4 +1,4 @@
-//! A page for each thing that can be done with an instance: what it will do, its SQL, and what went wrong.
+//! The page of an action on an instance: its effect, its SQL, and errors.
 
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -23,7 +23,7 @@ const ABOUT: &str = "SELECT pg_catalog.concat_ws(' · ', i.definition_id, i.name
            ORDER BY d.is_published DESC, d.version DESC LIMIT 20) AS versions \
      FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1";
 
-/// What stands against a migration.
+/// An obstacle to a migration.
 struct Finding {
     path: String,
     severity: String,
@@ -43,7 +43,7 @@ struct Page<'a> {
     frame: Frame,
     action: &'static Action,
     id: Uuid,
-    /// What the instance is, where the role may read it.
+    /// A summary of the instance, if the role may read it.
     about: String,
     /// Other versions of its definition.
     versions: Vec<i32>,
@@ -51,19 +51,19 @@ struct Page<'a> {
     sql: String,
     shows_sql: bool,
     failure: Option<Failure>,
-    /// What a dry run has found.
+    /// The result of a dry run.
     findings: Option<Vec<Finding>>,
 }
 
 impl Page<'_> {
-    /// Whether the button that does it is there: a migration has its dry run first.
+    /// Whether to show the button that performs the action: a migration needs a dry run first.
     fn is_ready(&self) -> bool {
         let may_migrate = || self.findings.as_ref().is_some_and(|all| all.iter().all(|one| one.severity != "error"));
         !self.action.is_migration() || may_migrate()
     }
 }
 
-/// What a page shows besides the action and what was typed.
+/// The page's content besides the action and the form input.
 #[derive(Default)]
 struct View {
     shows_sql: bool,
@@ -81,8 +81,8 @@ pub async fn show(
     page(&app, &visitor, action, id, &given.into_iter().collect(), View::default()).await
 }
 
-/// Does it, or shows its SQL for what was typed. The address is that of the page: who has to log in first comes back to
-/// it.
+/// Performs the action, or shows its SQL for the form input. The address is that of the page, so that a user who has to
+/// log in first returns to it.
 pub async fn perform(
     State(app): State<App>,
     visitor: Visitor,
@@ -112,9 +112,9 @@ fn named(name: &str) -> Result<&'static Action, Failure> {
 }
 
 enum ActionResult {
-    /// Nothing was done; a dry run has found this.
+    /// Nothing was changed; the result of a dry run.
     Preview(Option<Vec<Finding>>),
-    /// With the word for it in addresses.
+    /// Performed; with the keyword for the address.
     Done(&'static str),
 }
 
@@ -140,7 +140,7 @@ async fn run(
     Ok(ActionResult::Done(outcome(action, rows.first())))
 }
 
-/// Refuses a bookmark that waits in another instance than the page says.
+/// Rejects a bookmark of another instance.
 async fn is_of(app: &Gateway, visitor: &Visitor, id: Uuid, bookmark: &str) -> Result<(), Failure> {
     let Ok(bookmark) = bookmark.trim().parse::<Uuid>() else { return Ok(()) };
     let sql = "SELECT FROM workflow.waiting w WHERE w.bookmark_id OPERATOR(pg_catalog.=) $1 \
@@ -149,8 +149,8 @@ async fn is_of(app: &Gateway, visitor: &Visitor, id: Uuid, bookmark: &str) -> Re
     if others.is_empty() { Ok(()) } else { Err(Failure::not_found("bookmark of this instance", &bookmark.to_string())) }
 }
 
-/// The word for what has come of it: `nothing` where the database says that nothing has changed. It says so in the
-/// first column, whose name is another one in each statement.
+/// The keyword for the outcome: `nothing` if the database reports that nothing changed. The report is in the first
+/// column, whose name differs between statements.
 fn outcome(action: &'static Action, row: Option<&Row>) -> &'static str {
     let Some(row) = row else { return action.name };
     match *row.columns()[0].type_() {
@@ -160,7 +160,7 @@ fn outcome(action: &'static Action, row: Option<&Row>) -> &'static str {
     }
 }
 
-/// The status line for a word in the address.
+/// The status message for a keyword in the address.
 pub fn notice(word: &str) -> Option<&'static str> {
     match word {
         "nothing" => Some("Nothing has changed: it was so already, or the instance has ended."),

@@ -1,23 +1,23 @@
-//! What can be done with an instance: what a person is told of it, what he gives, and the SQL of it.
+//! The actions on instances: description, form inputs and SQL.
 
 use crate::pages::statement::Statement;
 use crate::pages::typed::Typed;
 
-/// Something that can be done with an instance.
+/// An action on an instance.
 pub struct Action {
-    /// Its name in addresses.
+    /// Its keyword in addresses.
     pub name: &'static str,
     pub title: &'static str,
-    /// What it will do.
+    /// What the action will do.
     pub effect: &'static str,
     pub button: &'static str,
     pub inputs: &'static [ActionInput],
-    /// The status line afterwards.
+    /// The status message afterwards.
     pub done: &'static str,
     statement: fn(&str, &Typed) -> Statement,
 }
 
-/// What a person gives for it.
+/// A form input of an action.
 pub struct ActionInput {
     pub name: &'static str,
     pub label: &'static str,
@@ -31,7 +31,7 @@ pub enum InputKind {
     Number,
     Json,
     Tick,
-    /// One of these; the first if nothing is said.
+    /// One of these; the first by default.
     Choice(&'static [(&'static str, &'static str)]),
 }
 
@@ -167,7 +167,7 @@ impl Action {
         ACTIONS.iter().find(|action| action.name == name)
     }
 
-    /// Whether its button needs a second look.
+    /// Whether the button asks for confirmation.
     pub fn is_dangerous(&self) -> bool {
         self.name == "cancel"
     }
@@ -180,14 +180,14 @@ impl Action {
         (self.statement)(instance, typed)
     }
 
-    /// The required inputs that are not there.
+    /// Required inputs that are missing.
     pub fn missing(&self, typed: &Typed) -> Vec<&'static str> {
         let missing = self.inputs.iter().filter(|input| input.is_required && typed.given(input.name).is_none());
         missing.map(|input| input.label).collect()
     }
 }
 
-/// The migration, or what it would be.
+/// The migration, or its dry run.
 pub fn migration(id: &str, typed: &Typed, dry_run: bool) -> Statement {
     Statement::new(
         "SELECT path, severity, message \

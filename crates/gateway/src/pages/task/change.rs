@@ -1,4 +1,4 @@
-//! What can be done with a task, as statements. Each gives the address to go on at.
+//! The actions on a task, as statements. Each action returns the address to continue at.
 
 use super::Task;
 use crate::failure::Failure;
@@ -7,7 +7,7 @@ use crate::pages::frame::Visitor;
 use crate::pages::statement::Statement;
 use crate::pages::typed::Typed;
 
-/// The field for the reason of an operator. No field of a form has this name.
+/// The field for an operator's reason. No form field has this name.
 const WHY: &str = "in-their-place";
 
 fn complete(task: &Task, answer: Option<String>) -> Statement {
@@ -17,7 +17,7 @@ fn complete(task: &Task, answer: Option<String>) -> Statement {
     )
 }
 
-/// The answer of one of the people whom the task is for, or of an operator in their place.
+/// An answer from one of the task's people, or from an operator in their place.
 pub fn answer(task: &Task, typed: &Typed, answer: Option<String>) -> Statement {
     if !task.is_overridden() {
         return complete(task, answer);
@@ -39,7 +39,7 @@ pub fn give_back(task: &Task) -> Statement {
     Statement::new("SELECT @wf.wf_unassign_task($1::pg_catalog.uuid)", vec![Some(task.open.id.to_string())])
 }
 
-/// A failure is reported for a claim.
+/// Reports a failure for a claimed task.
 pub fn fail(task: &Task, typed: &Typed, role: &str) -> Statement {
     let is_last = !typed.one("last").is_empty();
     Statement::new(
@@ -75,7 +75,7 @@ pub async fn taken(app: &Gateway, by: &Visitor, task: &Task) -> Result<String, F
     Ok(format!("/inbox/{}?done=taken", task.open.id))
 }
 
-/// Who is no candidate does not see the task any more: the list is where to go on.
+/// A visitor who is no candidate cannot see the task any more and is sent to the list.
 pub async fn given_back(app: &Gateway, by: &Visitor, task: &Task) -> Result<String, Failure> {
     give_back(task).run(&app.database, &by.caller).await?;
     Ok("/inbox?done=given-back".to_owned())

@@ -1,4 +1,4 @@
-//! From fields to JSON.
+//! Converts fields to JSON.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use crate::json;
 use crate::pages::typed::lines;
 
 impl Field {
-    /// The value of the field; none if nothing is in it, or what is in it is wrong: then `problems` says why.
+    /// The value of the field; `None` if it is empty or invalid: then `problems` has the reason.
     pub(super) fn answer(&mut self) -> Option<Value> {
         self.problems.clear();
         if let FieldKind::Group(_) = self.kind {
@@ -26,7 +26,7 @@ impl Field {
         }
     }
 
-    /// The object of a group. One that need not be there, and in which nothing is typed, is not there.
+    /// The object of a group. An optional group with no input is omitted.
     fn members(&mut self) -> Option<Value> {
         let mut members = Map::new();
         for child in self.children_mut() {
@@ -71,7 +71,7 @@ impl Field {
         .map(Some)
     }
 
-    /// The values of the choices that were made, in the order of the schema.
+    /// The values of the selected choices, in schema order.
     fn chosen(&self) -> Result<Vec<Value>, String> {
         let (FieldKind::Choice(choices) | FieldKind::Choices(choices)) = &self.kind else { return Ok(Vec::new()) };
         match self.given.iter().find(|given| choices.iter().all(|choice| choice.key != **given)) {
@@ -81,7 +81,7 @@ impl Field {
     }
 }
 
-/// A number with all digits that were typed.
+/// A number with all digits as typed.
 fn number(text: &str) -> Result<Value, String> {
     match json::read::<Value>(text.as_bytes()) {
         Ok(value) if value.is_number() => Ok(value),
@@ -97,7 +97,7 @@ fn yes_or_no(text: &str) -> Result<Value, String> {
     }
 }
 
-/// What `datetime-local` gives has no zone, and seconds only if they are not zero.
+/// The value of `datetime-local` has no zone, and omits seconds that are zero.
 fn instant(text: &str) -> String {
     match text.len() {
         16 => format!("{text}:00Z"),

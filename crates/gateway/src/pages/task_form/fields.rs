@@ -1,19 +1,19 @@
-//! From a schema to fields.
+//! Converts a schema to fields.
 
 use serde_json::Value;
 
 use super::{Choice, Field, FieldKind};
 
-/// Groups inside one another; what is deeper is written as JSON.
+/// Maximum nesting of groups; deeper values are entered as JSON.
 const MOST_LEVELS: usize = 5;
-/// Fields of a form; a larger one is written as JSON.
+/// Maximum number of fields; a larger form is entered as JSON.
 const MOST_FIELDS: usize = 200;
-/// Choices of one field.
+/// Maximum number of choices of one field.
 const MOST_CHOICES: usize = 200;
-/// Characters that a text may have in one line.
+/// A text limited to this many characters gets a single line.
 const LONG: u64 = 200;
 
-/// How large a form has become, and how deep it is.
+/// Size and depth of a form while it is built.
 pub struct FormSize {
     fields: usize,
     level: usize,
@@ -25,7 +25,8 @@ impl FormSize {
     }
 }
 
-/// The field for a schema; none where the form has too many. `of_answer` is what the answer has to match in its place.
+/// The field for a schema; `None` if the form has too many. `of_answer` is the schema that the answer has to match at
+/// this place.
 pub fn field(
     schema: &Value,
     of_answer: Option<&Value>,
@@ -60,20 +61,20 @@ pub fn field(
     })
 }
 
-/// The members of an object whose schema names them, and nothing that says more than a form can.
+/// The members of an object, if its schema names them and has no keywords that a form cannot express.
 fn group(schema: &Value) -> Option<&serde_json::Map<String, Value>> {
     let members = schema.get("properties")?.as_object()?;
     let is_object = schema.get("type").is_none() || single_type(schema) == Some("object");
     (is_object && is_plain(schema) && !members.is_empty()).then_some(members)
 }
 
-/// Whether nothing in a schema refers to other ones.
+/// Whether a schema contains no references.
 fn is_plain(schema: &Value) -> bool {
     ["$ref", "$dynamicRef", "allOf", "anyOf", "if", "not"].iter().all(|keyword| schema.get(keyword).is_none())
 }
 
-/// Fields of the members, in the order of the numbers that they have as `propertyOrder`; behind these, those that must be there, in the
-/// order in which the schemas say so. The members of jsonb themselves have no order.
+/// Fields of the members, ordered by `propertyOrder`, then required members in the order of the schemas' `required`.
+/// The members of jsonb themselves have no order.
 fn children(
     schema: &Value,
     of_answer: Option<&Value>,
@@ -139,7 +140,7 @@ fn string(schema: &Value) -> FieldKind {
     }
 }
 
-/// The type, where there is one besides null.
+/// The type, if there is exactly one besides null.
 fn single_type(schema: &Value) -> Option<&str> {
     match schema.get("type")? {
         Value::String(only) => Some(only),
@@ -151,7 +152,7 @@ fn single_type(schema: &Value) -> Option<&str> {
     }
 }
 
-/// The values of `enum`, `const`, or of `oneOf` with a `const` in each, if they can be told apart in a form.
+/// The values of `enum`, `const`, or of `oneOf` with a `const` in each, if a form can distinguish them.
 fn choices(schema: &Value) -> Option<Vec<Choice>> {
     let mut choices: Vec<Choice> = Vec::new();
     let mut add = |value: &Value, label: Option<&str>| {
@@ -175,7 +176,7 @@ fn choices(schema: &Value) -> Option<Vec<Choice>> {
     (are_good && !choices.is_empty()).then_some(choices)
 }
 
-/// What is in a control before the user types.
+/// The initial content of a control.
 fn initial(kind: &FieldKind, value: &Value) -> Vec<String> {
     match (kind, value) {
         (FieldKind::Group(_), _) => Vec::new(),
@@ -193,7 +194,7 @@ fn initial(kind: &FieldKind, value: &Value) -> Vec<String> {
     }
 }
 
-/// What the schema says of the field, and what a control does not say by itself.
+/// The help text: what the schema says about the field and the control does not express by itself.
 fn help(schema: &Value, kind: &FieldKind) -> Option<String> {
     let number = |name| schema.get(name).filter(|value| value.is_number()).map(Value::to_string);
     let mut said: Vec<String> = text(schema, "description").map(str::to_owned).into_iter().collect();

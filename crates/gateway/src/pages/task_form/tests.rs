@@ -6,7 +6,7 @@ fn typed(pairs: &[(&str, &str)]) -> Typed {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// The answer to a form, or what is wrong by the name of the field.
+/// The answer to a form, or the errors by field name.
 fn answer(schema: &Value, pairs: &[(&str, &str)]) -> Result<Option<Value>, Vec<String>> {
     let mut form = Form::new(Some(schema), None);
     form.fill(&typed(pairs));
@@ -65,7 +65,7 @@ fn what_is_typed_becomes_json_of_the_types_of_the_schema() {
         text,
         r#"{"a/b~c":1.10,"address":{"street":"High Street"},"alpha":"007","at":"2026-03-01T10:00:00Z","colour":"green","day":"2026-03-01","lists":[1.10,2],"note":"one\ntwo","size":2,"tags":["a","c"],"yes":false,"zeta":123456789012345678901234567890}"#
     );
-    // What was typed is in the page again.
+    // The input is shown again.
     let page = page(&form);
     for part in
         ["value=\"007\"", "value=\"false\" checked", "<option value=\"green\" selected", "one\r\ntwo</textarea>"]

@@ -1,12 +1,11 @@
 # Sourced after common.sh: private copies of PostgreSQL, and clusters that run from them.
 # shellcheck shell=bash
 
-# Sockets only, each in a directory of its own, so the port never collides with anything.
+# Clusters listen only on Unix sockets, each in a directory of its own, so ports cannot collide.
 PORT=5432
 
-# The watchdog of the tests, and the only limit of time that they have: after so many seconds a test, or a start of a server, counts as
-# hung. It is far more than any of them takes, so that none fails because the machine is slow or busy. To look into a test that waits in
-# vain, set it to less.
+# The only timeout of the tests: after this many seconds a test or a server start counts as hung. It is far more than any of them needs, so
+# that none fails because the machine is slow or busy. To debug a hanging test, lower it.
 export WORKFLOW_TEST_WATCHDOG=${WORKFLOW_TEST_WATCHDOG:-600}
 
 use_prefix() { # DIR
@@ -14,19 +13,18 @@ use_prefix() { # DIR
     PGBIN=$PREFIX/lib/postgresql/$PG_MAJOR/bin
 }
 
-# put_file FROM TO: by a new file and a rename. A server that has the old one loaded would crash if it changed in place.
+# put_file FROM TO: writes a new file and renames it. A server that has loaded the old one would crash if the file changed in place.
 # shellcheck disable=SC2016
 put_file() { as_server sh -c 'cat >"$1.new" && mv -f "$1.new" "$1"' - "$2" <"$1"; }
 
-# The copy of PostgreSQL with the extension that was built.
+# Makes the copy of PostgreSQL that has the built extension.
 make_prefix() { # DIR
     copy_server "$1"
     install_into_prefix
 }
 
-# PostgreSQL finds its own paths from where its programs
-# lie, if these are real files in the layout they were compiled for; the rest may be links. Whatever the user has
-# installed of this extension is left out.
+# PostgreSQL derives its paths from the location of its programs if these are real files in the layout they were compiled for; everything
+# else may be links. An installed version of this extension is left out.
 copy_server() { # DIR
     local lib=lib/postgresql/$PG_MAJOR share=share/postgresql/$PG_MAJOR
     use_prefix "$1"
@@ -39,7 +37,8 @@ copy_server() { # DIR
     [ "$(as_server "$PGBIN/pg_config" --pkglibdir)" = "$PREFIX/$lib/lib" ] || die "$PREFIX is not relocated"
 }
 
-# add_routers DIR: PL/Proxy into the private copy of PostgreSQL, and a program DIR/pgbouncer; if scripts/lib/fetch-routers has fetched them.
+# add_routers DIR: installs PL/Proxy into the private copy of PostgreSQL, and PgBouncer as DIR/pgbouncer, if scripts/lib/fetch-routers has
+# fetched them.
 add_routers() {
     is_of_this_release && [ -f "$CACHE_DIR/routers/.done" ] || return 0
     as_server mkdir -p "$1"
@@ -50,7 +49,7 @@ add_routers() {
     as_server chmod +x "$1/pgbouncer"
 }
 
-# scale_step STEP [ARGUMENT...]: a script of examples/scale, in the directory that scripts/user/scale has made.
+# scale_step STEP [ARGUMENT...]: runs a script of examples/scale in the directory that scripts/user/scale has created.
 scale_step() {
     use_prefix "$DEV_DIR/scale/prefix"
     as_server env PGBIN="$PGBIN" SCALE_DIR="$DEV_DIR/scale/servers" PGBOUNCER="$DEV_DIR/scale/routers/pgbouncer" "$DEV_DIR/scale/scale/$1.sh" "${@:2}"
@@ -81,7 +80,7 @@ configure() { # CLUSTER SETTING...
     printf '%s\n' "$@" | as_server tee -a "$cluster/data/postgresql.conf" >/dev/null
 }
 
-# clone_cluster FROM TO: of a stopped one; cheaper than initdb and CREATE EXTENSION again.
+# clone_cluster FROM TO: copies a stopped cluster, which is cheaper than initdb and CREATE EXTENSION.
 clone_cluster() {
     as_server mkdir -p "$2"
     as_server cp -a "$1/data" "$2/data"
@@ -98,13 +97,13 @@ stop_cluster() { # DIR [MODE]
     ! is_running "$1" || as_server "$PGBIN/pg_ctl" -D "$1/data" -m "${2:-fast}" -s -w -t "$WORKFLOW_TEST_WATCHDOG" stop
 }
 
-# Whether the gateway of `make studio` runs. Another process may have its number by now.
+# Whether the gateway of `make studio` runs. Its process id may have been reused.
 gateway_runs() { # DIR
     local pid
     pid=$(cat "$1/gateway.pid" 2>/dev/null) && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = workflow-gatewa ]
 }
 
-# A server, and the gateway in front of it if there is one.
+# Stops a server, and the gateway in front of it if there is one.
 stop_studio() { # DIR
     local pid
     if gateway_runs "$1"; then
@@ -118,7 +117,7 @@ stop_studio() { # DIR
 
 is_running() { as_server "$PGBIN/pg_ctl" -D "$1/data" status >/dev/null 2>&1; } # DIR
 
-# sql CLUSTER DATABASE COMMAND [OPTION...]: values only; any error fails.
+# sql CLUSTER DATABASE COMMAND [OPTION...]: prints values only; any error fails.
 sql() {
     local cluster=$1 database=$2 command=$3
     shift 3
@@ -128,8 +127,8 @@ sql() {
 
 connection_string() { printf 'postgresql:///%s?host=%s&port=%s&user=postgres\n' "$2" "$1" "$PORT"; } # CLUSTER DATABASE
 
-# begin_run NAME: a directory for servers that end with this script, even when it is interrupted; what a killed script
-# left behind goes first.
+# begin_run NAME: creates a directory for servers that are stopped when this script ends, even if it is interrupted. First removes leftovers
+# of a killed run.
 begin_run() {
     local old
     prepare_dev_dir

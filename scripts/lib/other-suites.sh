@@ -1,5 +1,5 @@
-# Sourced after common.sh: packages of a Debian release, fetched beside the machine's own. apt keeps lists, a cache and
-# a database of installed packages under $PG_ROOT/../apt, checks the signatures, and installs nothing.
+# Sourced after common.sh: packages of another Debian release, unpacked beside the system. apt keeps lists, a cache and its own package
+# database under $PG_ROOT/../apt, checks the signatures, and installs nothing.
 # shellcheck shell=bash
 
 suite=${SUITES[$PG_MAJOR]:-}
@@ -10,7 +10,7 @@ command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
     die "PostgreSQL $PG_MAJOR, with its development files, is neither there, nor can it be fetched: this machine has no apt-get and dpkg-deb"
 apt=${PG_ROOT%/root}/apt
 
-# Signatures are checked whatever check_valid_until is.
+# Signatures are checked regardless of check_valid_until.
 check_valid_until=true
 with_apt() {
     local get=$1
@@ -21,7 +21,7 @@ with_apt() {
         -o Acquire::Check-Valid-Until="$check_valid_until" "$@"
 }
 
-# use_suite deb|deb-src: fetches the lists, that of security updates included where the release has one.
+# use_suite deb|deb-src: fetches the package lists, including security updates if the release has them.
 use_suite() {
     local trusted='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
     mkdir -p "$apt/lists/partial" "$apt/archives/partial"
@@ -34,7 +34,7 @@ use_suite() {
     } >"$apt/sources.list"
     : >"$apt/status"
     with_apt apt-get update && return
-    # The lists of a release that is in the making expire when its mirror is not renewed.
+    # The lists of a release in development expire if its mirror is not updated.
     say "warning: trying once more, with lists of Debian $suite that may have expired"
     check_valid_until=false
     with_apt apt-get update

@@ -4,8 +4,8 @@
 # shellcheck shell=bash
 set -euo pipefail
 
-# The runner's watchdog ends a scenario that hangs, after WORKFLOW_TEST_WATCHDOG seconds (scripts/lib/cluster.sh). So nothing here counts time
-# itself, and what is waited for may come as late as it likes.
+# The runner's watchdog ends a scenario that hangs, after WORKFLOW_TEST_WATCHDOG seconds (scripts/lib/cluster.sh). So nothing here has a
+# timeout of its own, and waiting for a condition may take arbitrarily long.
 awaited=
 trap 'echo "FAILED: stopped by the watchdog${awaited:+; it waited for $awaited}"; exit 124' TERM
 
@@ -17,15 +17,15 @@ fail() {
 # query COMMAND [DATABASE]: values only, fields separated by "|".
 query() { psql -X -q -At -v ON_ERROR_STOP=1 -d "${2:-$PGDATABASE}" -c "$1"; }
 
-# is EXPECTED COMMAND: the command's values are these.
+# is EXPECTED COMMAND: fails unless the command returns these values.
 is() {
     local got
     got=$(query "$2")
     [ "$got" = "$1" ] || fail "expected '$1', got '$got' from: $2"
 }
 
-# check_storage [DATABASE]: heap and indexes of the server that is in use agree. The test runner looks at the scenario's own
-# server; one that a scenario made itself, it looks at.
+# check_storage [DATABASE]: checks with amcheck that heap and indexes agree. The test runner does this for the scenario's own server; a
+# scenario that makes another server calls it.
 check_storage() {
     local problems
     problems=$(psql -X -q -At -v ON_ERROR_STOP=1 -d "${1:-$PGDATABASE}" -f "$(dirname "${BASH_SOURCE[0]}")/../storage.sql" 2>&1) ||
@@ -33,7 +33,7 @@ check_storage() {
     [ -z "$problems" ] || fail "tests/storage.sql: $problems"
 }
 
-# As when the machine loses power, but for what the disk had not yet got.
+# Kills the server as a power loss would, except that the operating system still writes its cached pages.
 kill_server() {
     local pid
     pid=$(head -n 1 "$PGDATA/postmaster.pid")
@@ -43,14 +43,14 @@ kill_server() {
 
 stop_server() { pg_ctl -D "$PGDATA" -s -w -m "${1:-fast}" stop; }
 
-# Waits for the children of a killed server as well: while one lives, the new server refuses to start.
+# Waits until the children of a killed server are gone as well: while one lives, the new server refuses to start.
 start_server() {
     awaited="the server to start"
     until pg_ctl -D "$PGDATA" -l "$PGHOST/log" -s -w start 2>>"$WORKFLOW_TMP/start.log"; do sleep 0.1; done
     awaited=
 }
 
-# await EXPECTED COMMAND [DATABASE]: the command's values are these, sooner or later.
+# await EXPECTED COMMAND [DATABASE]: waits until the command returns these values.
 await() {
     local got
     while true; do
@@ -62,7 +62,7 @@ await() {
     awaited=
 }
 
-# eventually COMMAND...: a command of the shell succeeds, sooner or later.
+# eventually COMMAND...: waits until a shell command succeeds.
 eventually() {
     until "$@"; do
         awaited="$*"
@@ -71,30 +71,30 @@ eventually() {
     awaited=
 }
 
-# logged TEXT: how many lines of the server's log have it.
+# logged TEXT: the number of lines with this text in the server's log.
 logged() { grep -cF "$1" "$PGHOST/log" || true; }
-# has_logged NUMBER TEXT: so many have it, or more.
+# has_logged NUMBER TEXT: there are at least so many.
 has_logged() { [ "$(logged "$2")" -ge "$1" ]; }
 
 # now: the server's time.
 now() { query "SELECT clock_timestamp()"; }
 
-# await_due NUMBER [DATABASE]: so many timers are due by now, and none of them has fired.
+# await_due NUMBER [DATABASE]: waits until this number of timers is due, none of which has fired.
 await_due() { await "$1" "SELECT count(*) FROM workflow.bookmarks WHERE due_at < clock_timestamp()" "${2:-}"; }
 
-# last_due: when the last timer of this hour is due, in whole seconds since 1970.
-# is_past SECOND: no server is asked.
+# last_due: when the last timer of the coming hour is due, in whole seconds since 1970.
+# is_past SECOND: without asking a server.
 last_due() { query "SELECT ceil(extract(epoch FROM max(due_at)))::bigint FROM workflow.bookmarks WHERE due_at < now() + '1 hour'"; }
 is_past() { [ "$EPOCHSECONDS" -ge "$1" ]; }
 
-# setting "NAME = VALUE"...: for the whole server, from now on.
+# setting "NAME = VALUE"...: for the whole server, and reload.
 setting() {
     local one
     for one in "$@"; do query "ALTER SYSTEM SET $one" postgres; done
     query "SELECT pg_reload_conf()" postgres >/dev/null
 }
 
-# What workflows that wait for time do, and what they leave behind. Nothing is unique: what happens twice is to be seen.
+# Workflows that wait for a time, and a table of their effects. It has no unique constraint, so that a duplicate fire is visible.
 #   pure    waits, then runs no SQL of users        noted   waits, then writes a line
 #   held    waits, then writes a line, then goes through a gate, as long as that is closed
 # How long they wait is an input: wf_start('noted', '{"wait": "1 second"}').
@@ -124,12 +124,12 @@ SELECT wf_define('{"definitionId": "held", "root": [
 SQL
 }
 
-# start NUMBER DEFINITION SPAN [DATABASE]: instances that wait so long.
+# start NUMBER DEFINITION SPAN [DATABASE]: starts instances that wait this long.
 start() {
     query "SELECT count(wf_start('$2', '{\"wait\": \"$3\"}')) FROM generate_series(1, $1)" "${4:-}" >/dev/null
 }
 
-# holding DATABASE STATEMENT...: a transaction that has run these and stays open; sets `holder`. Its process is awaited.
+# holding DATABASE STATEMENT...: runs the statements in a transaction that stays open; sets `holder`. Waits for its process.
 holding() {
     local database=$1 command arguments=()
     shift
@@ -143,8 +143,8 @@ let_go() {
     wait "$holder" || true
 }
 
-# own_files: the server stops, and from its next start on uses files of the scenario's own, into which releases can come. Sets `files`,
-# the directory of extensions in them.
+# own_files: restarts the server on private copies of its files, so that a scenario can install releases. Sets `files`, their extension
+# directory.
 own_files() {
     local copy=$WORKFLOW_TMP/prefix
     cp -a "${PGBIN%/lib/postgresql/*}" "$copy"
@@ -154,25 +154,25 @@ own_files() {
     files=$(pg_config --sharedir)/extension
 }
 
-# objects DATABASE: what pg_upgrade would take along: every object of the extension, with its rights, now and initially. Numbers of objects and
-# transactions are not compared, and neither is the order.
+# objects DATABASE: what pg_upgrade would carry over: every object of the extension with its current and initial rights, without OIDs,
+# transaction ids and order.
 objects() {
     pg_dump --schema-only --binary-upgrade -d "$1" | grep -v -e '^--' -e '^$' -e 'binary_upgrade_set_next' -e '^\\' -e 'SET relfrozenxid' -e 'catalog.setval' |
         sed -E -e "s/'$1'/'this'/g" -e 's/[0-9]{5,}/N/g' | sort
 }
 
-# begin NAME STATEMENT: a session that has run this in a transaction, or waits for a lock there. The transaction stays open, without a
-# snapshot, until `finish NAME COMMIT` or `finish NAME ROLLBACK`.
+# begin NAME STATEMENT: a session that has run this in a transaction, or waits for a lock there. The transaction stays open without a
+# snapshot until `finish NAME COMMIT` or `finish NAME ROLLBACK`.
 declare -A sessions pipes
 begin() {
     local pipe
     mkfifo "$WORKFLOW_TMP/$1"
     PGAPPNAME=$1 psql -X -q -At -v ON_ERROR_STOP=1 -f "$WORKFLOW_TMP/$1" >>"$WORKFLOW_TMP/$1.out" 2>&1 &
     sessions[$1]=$!
-    # Opened for reading as well, it does not wait for psql.
+    # Opened for reading as well, so that opening does not wait for psql.
     exec {pipe}<>"$WORKFLOW_TMP/$1"
     pipes[$1]=$pipe
-    # Both in one message: between them the session is not idle.
+    # Both in one message, so that the session is not idle in between.
     printf 'BEGIN\\; %s;\n' "$2" >&"$pipe"
     await t "SELECT state = 'idle in transaction' OR wait_event_type = 'Lock' FROM pg_stat_activity WHERE application_name = '$1'"
 }
@@ -184,7 +184,7 @@ finish() {
     rm "$WORKFLOW_TMP/$1"
 }
 
-# woken KIND [DATABASE]: a reload wakes this worker. It looks at what there is to do, begins with all of it, and sleeps again.
+# woken KIND [DATABASE]: wakes this background worker by a reload, and waits until it has started all pending work and sleeps again.
 woken() {
     local asleep pid before
     asleep="SELECT pid FROM pg_stat_activity
@@ -200,15 +200,15 @@ woken() {
 slept() { awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$1/status"; }
 has_slept() { [ "$(slept "$1")" -gt "$2" ]; }
 
-# delivered_in_vain ITEM TIME: since then an executor has tried to deliver this stimulus, which is still there.
+# delivered_in_vain ITEM TIME: since then an executor has tried to deliver this stimulus, which is still queued.
 delivered_in_vain() {
     await t "SELECT count(*) > 0 FROM pg_stat_activity
         WHERE backend_type = 'workflow executor' AND state = 'idle' AND state_change > '$2' AND query = 'delivering stimulus $1'"
     is 1 "SELECT count(*) FROM workflow.bookmark_queue WHERE id = '$1'"
 }
 
-# fires_elsewhere SPAN: a timer of another database has fired, by workers that had to be started. What this database's workers began
-# before that, they have done by then.
+# fires_elsewhere SPAN: waits until a timer of another database has fired, by background workers that had to be started. By then the workers
+# of this database have finished whatever they began before.
 fires_elsewhere() {
     query "CREATE DATABASE elsewhere" postgres
     query "CREATE EXTENSION workflow" elsewhere

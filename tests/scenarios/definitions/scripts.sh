@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A script ends at workflow.javascript_timeout, at statement_timeout, at cancel, at terminate and at a fast shutdown, whatever it
-# spends its time in. What it may still take after that is counted in CPU time of its backend: the machine may be doing other things.
+# A script is stopped by workflow.javascript_timeout, statement_timeout, cancel, terminate and a fast shutdown, whatever it spends its time
+# in. How long it takes to stop is measured in CPU time of its backend, because the machine may be busy.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
-# Ticks of CPU time, of which there are 100 in a second. A script without a stop takes any number. Where it is stopped it takes some 20
-# to 50 on an idle machine; a slow one, or one whose processors do other things as well, may count many times that.
+# Ticks of CPU time, of which there are 100 in a second. A script that does not stop uses any number. One that is stopped uses some 20 to 50
+# on an idle machine, and many times that on a slow or busy one.
 readonly BOUND=1000
 scripts=(
     'let x = (1n << 65000n) - 1n; for (;;) x.toString().length'
@@ -50,7 +50,7 @@ for at in "${!scripts[@]}"; do
 done
 echo "ok: workflow.javascript_timeout"
 
-# The limit of the statement is met inside, where the handler of errors of PL/pgSQL does not catch it.
+# The limit of the statement is reached inside PL/pgSQL, whose exception handler must not catch it.
 for at in "${!scripts[@]}"; do
     got=$(psql -X -q -At -v VERBOSITY=sqlstate 2>&1 <<SQL
 SET workflow.javascript_timeout = '1h';
@@ -66,7 +66,7 @@ t" ] || fail "statement_timeout, ${scripts[at]}: $got"
 done
 echo "ok: statement_timeout"
 
-# run_script NUMBER: in the background, until it is at it; sets pid (of the backend) and client.
+# run_script NUMBER: starts it in the background and waits until it runs; sets pid (of the backend) and client.
 run_script() {
     psql -X -q -At -v VERBOSITY=sqlstate >"$WORKFLOW_TMP/run$1" 2>&1 <<SQL &
 SET application_name = 'run$1';

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# SQL that a worker runs looks its names up where the workflow was defined: a worker has no caller. Whether it is a session of
-# the owner or runs with the rights of one who may not log in makes no difference.
+# SQL that a background worker runs resolves names under the search path with which the workflow was defined, because there is no caller. It
+# makes no difference whether the worker's session is the owner's, or runs with the rights of an owner who may not log in.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 <<'SQL' >/dev/null
@@ -20,7 +20,7 @@ GRANT SELECT ON shop.found, other.found, open.found TO PUBLIC;
 SQL
 setting "workflow.launch_workers = on"
 
-# found ROLE NAME OPTIONS PATH: what a worker finds for an instance that this role has defined and started under this path.
+# found ROLE NAME OPTIONS PATH: the object that a worker finds for an instance that this role has defined and started under this path.
 found() {
     local instance
     instance=$(psql -X -q -At -v ON_ERROR_STOP=1 2>>"$WORKFLOW_TMP/notices" <<SQL
@@ -50,13 +50,13 @@ for role in app deploy; do
     expect shop $role "one $role" '{}' 'shop, public'
     expect shop $role "two $role" '{}' '"$user", open, shop, public'
     expect other $role "three $role" '{"searchPath": ["other"]}' 'shop, public'
-    # The same content from elsewhere is the same version, and no session has to forget the old path.
+    # The same content from another path is the same version, and every session uses the new path.
     expect other $role "one $role" '{}' 'other, public'
 done
 grep -q 'does not look in schema "open"' "$WORKFLOW_TMP/notices" || fail "no warning: $(cat "$WORKFLOW_TMP/notices")"
 echo "ok: names mean in a worker what they meant where the workflow was defined"
 
-# The path of the caller is that of the worker's session: what the role has, and nothing where there is no such session.
+# With "caller", the path is that of the worker's session: the role's setting, or none if the role has no session.
 expect other app "callers app" '{"searchPath": "caller"}' 'shop, public'
 expect 'relation "found" does not exist / Names were looked up in pg_catalog, pg_temp, as role "deploy". To look elsewhere, set options.searchPath.' \
     deploy "callers deploy" '{"searchPath": "caller"}' 'shop, public'

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Timers never wait for stimuli. However many are kept, and wherever in the cluster a transaction is open, what is due
-# fires, and the workers have nothing to do meanwhile.
-# How it was searched: each sort of transaction that keeps others from being seen as ended (a snapshot, an id in another
-# database, a prepared one), a new scheduler, a server after a crash, and a held instance, beside thousands of stimuli.
-# The first timer after a start: stimuli_at_start; stimuli and bookmarks that missed each other: missed_stimuli.
+# Timers never wait for stimuli. However many are stored, and wherever in the cluster a transaction is open, due timers fire, and the
+# background workers are otherwise idle. Covered: each kind of transaction that keeps others from being seen as ended (a snapshot, an xid in
+# another database, a prepared one), a new scheduler, a server after a crash, and a locked instance, next to thousands of stimuli. The first
+# timer after a start: stimuli_at_start; stimuli and bookmarks that missed each other: missed_stimuli.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -20,7 +19,7 @@ SELECT wf_define('{"definitionId": "timer", "root": [
 SQL
 query "CREATE DATABASE elsewhere" postgres
 
-# define_as ROLE: an event, then SQL of its owner, whom everybody may resume.
+# define_as ROLE: an event, then SQL of its owner; everybody may resume it.
 define_as() {
     psql -X -q -At -v ON_ERROR_STOP=1 >/dev/null <<SQL
 SET SESSION AUTHORIZATION $1;
@@ -33,13 +32,13 @@ SQL
 }
 for role in joe sue nolog; do define_as "$role"; done
 
-# keep NUMBER WORD: stimuli that no instance waits for, each in a transaction of its own.
+# keep NUMBER WORD: stores stimuli that no instance waits for, each in a transaction of its own.
 keep() {
     query "DO \$\$ BEGIN FOR i IN 1 .. $1 LOOP
         PERFORM wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => '$2' || i, keep_for => '1 day'); COMMIT; END LOOP; END \$\$"
 }
 
-# User and system time of the workers, in hundredths of a second: of those that are there, and of all processes that have ended.
+# User and system time of the background workers in hundredths of a second: of the running ones, and of all processes that have ended.
 ticks() {
     local pid
     {
@@ -54,7 +53,8 @@ ticks() {
 finished="SELECT count(*) FROM workflow.instances WHERE definition_id = 'timer' AND sub_status = 'Finished'"
 fired=0
 
-# What workers do while they only wait for a timer. A single session asks whether that has fired: one that ends counts as well.
+# What workers do while they only wait for a timer. A single session polls whether it has fired, because sessions that end are counted as
+# well.
 idle() { # WHAT
     local before used began took
     await 0 "SELECT count(*) FROM workflow.workers WHERE state = 'firing'"
@@ -76,7 +76,7 @@ fires() { # NUMBER WHAT
     echo "ok: timers fire beside kept stimuli, while $2"
 }
 
-# missed_by WORD WHEN BEGIN ROLE...: each role starts an instance, in one transaction, before or after it waits for the gate.
+# missed_by WORD WHEN BEGIN ROLE...: each role starts an instance, in one transaction, before or after that transaction waits for the gate.
 missed_by() {
     local word=$1 when=$2 begin=$3 role statements='' wait="SELECT pg_advisory_xact_lock(1);"
     shift 3
@@ -90,7 +90,7 @@ missed_by() {
     holder=$!
     await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 }
-# send ROLE WORD: kept, since no instance is seen to wait.
+# send ROLE WORD: stored, since no waiting instance is visible.
 send() {
     query "SET client_min_messages = error; SET ROLE $1;
         SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => '$2', keep_for => '1 day')" >/dev/null
@@ -128,7 +128,7 @@ fires 5 "a transaction is prepared"
 idle "a transaction is prepared"
 query "ROLLBACK PREPARED 'one'"
 
-# A server that died has to look at all of them, and so has the scheduler that follows one that was ended.
+# After a crash the new scheduler has to scan all stimuli, and so has the successor of a terminated one.
 holding elsewhere "BEGIN" "SELECT pg_current_xact_id()"
 query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE backend_type LIKE 'workflow %'" >/dev/null
 fires 5 "the scheduler is new"
@@ -141,8 +141,7 @@ idle "the server has recovered"
 let_go
 is 4000 "SELECT count(*) FROM workflow.bookmark_queue"
 
-# Stimuli that an instance waits for that is held: they are tried again, which costs little, and timers do not wait for
-# it.
+# Stimuli whose instance is locked: they are retried, which costs little, and timers do not wait for them.
 setting "workflow.enabled = off"
 gate
 missed_by busy after "BEGIN ISOLATION LEVEL REPEATABLE READ" joe
@@ -159,7 +158,7 @@ await 1999 "SELECT count(*) FROM workflow.bookmark_queue WHERE correlation_id = 
 query "DELETE FROM workflow.bookmark_queue"
 is 0 "SELECT count(*) FROM workflow.dead_letters"
 
-# What expires while nothing else happens becomes a dead letter at that time.
+# A stimulus that expires while the database is idle becomes a dead letter at that time.
 query "SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Nobody\"}', keep_for => '1 second')" >/dev/null
 await Expired "SELECT reason FROM workflow.dead_letters"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"

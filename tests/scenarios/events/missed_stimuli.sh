@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A stimulus and a bookmark that missed each other, since the transactions that wrote them did not see each other, are joined by the
-# workers, for every owner of the instance and whichever commits last.
+# A stimulus and a bookmark that missed each other, because their transactions did not see each other, are matched by the background
+# workers, for every owner of the instance and in either order of commits.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -17,7 +17,7 @@ SELECT wf_define('{"definitionId": "timer", "root": [
     {"type": "Sql", "statement": "INSERT INTO public.happened VALUES (($1 #>> ''{}'')::uuid)", "parameters": [{"js": "getWorkflowInstanceId()"}]}]}');
 SQL
 
-# define_as ROLE: an event, then SQL of its owner, whom everybody may resume.
+# define_as ROLE: an event, then SQL of its owner; everybody may resume it.
 define_as() {
     psql -X -q -At -v ON_ERROR_STOP=1 >/dev/null <<SQL
 SET SESSION AUTHORIZATION $1;
@@ -30,7 +30,7 @@ SQL
 }
 for role in joe sue nolog postgres; do define_as "$role"; done
 
-# missed_by WORD WHEN BEGIN ROLE...: each role starts an instance, in one transaction, before or after it waits for the gate.
+# missed_by WORD WHEN BEGIN ROLE...: each role starts an instance, in one transaction, before or after that transaction waits for the gate.
 missed_by() {
     local word=$1 when=$2 begin=$3 role statements='' wait="SELECT pg_advisory_xact_lock(1);"
     shift 3
@@ -44,7 +44,7 @@ missed_by() {
     holder=$!
     await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 }
-# send ROLE WORD: kept, since no instance is seen to wait.
+# send ROLE WORD: stored, since no waiting instance is visible.
 send() {
     query "SET client_min_messages = error; SET ROLE $1;
         SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => '$2', keep_for => '1 day')" >/dev/null
@@ -94,7 +94,7 @@ done
 await 2 "SELECT count(*) FROM workflow.instances WHERE correlation_id LIKE 'last %' AND sub_status = 'Finished'"
 echo "ok: and where the stimulus commits last"
 
-# Several owners at once: delivered once, to all that match.
+# Several owners at once: delivered once, to all matching instances.
 gate
 missed_by all before BEGIN joe sue nolog
 send postgres all
@@ -105,7 +105,7 @@ sue|sue|1" "$happened 'all' GROUP BY 1, 2 ORDER BY 1"
 await 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: one stimulus reaches the instances of several owners, each in a session of its owner"
 
-# Sue may resume the instance and not answer its task, which is for joe; her stimulus is the older one.
+# Sue may resume the instance but not complete its task, which is for joe; her stimulus is the older one.
 psql -X -q -At -v ON_ERROR_STOP=1 >/dev/null <<'SQL'
 SET SESSION AUTHORIZATION postgres;
 SELECT wf_define('{"definitionId": "of asker", "root": [
@@ -126,8 +126,8 @@ is sue "SELECT o.name FROM workflow.bookmark_queue q JOIN workflow.owners o ON o
 query "DELETE FROM workflow.bookmark_queue WHERE correlation_id = 'ask'"
 echo "ok: and where only a later stimulus comes from a role that may answer the task"
 
-# A session has written a bookmark, all others see it, and it does not know yet whether the workers want to hear of that: it stands
-# between the two for so long that they have forgotten all stimuli that it can have missed.
+# A session has committed a bookmark and has not yet checked whether the workers want to be told. It is stopped between the two until the
+# workers have forgotten all stimuli that the bookmark could have missed.
 config=${PG_ROOT:-}/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
 cc -shared -fPIC -O2 -I"$("$config" --includedir-server)" -I"$("$config" --includedir)" -o "$WORKFLOW_TMP/hold_commit.so" \
     "$(dirname "${BASH_SOURCE[0]}")/hold_commit.c"
@@ -135,12 +135,12 @@ mkfifo "$WORKFLOW_TMP/between"
 psql -X -q -At -v ON_ERROR_STOP=1 <"$WORKFLOW_TMP/between" >/dev/null 2>"$WORKFLOW_TMP/between.out" &
 between=$!
 exec 8>"$WORKFLOW_TMP/between"
-# Who has told them something knows where to look for what they want to hear.
+# A session that has notified the workers before knows where to check.
 echo "SELECT wf_enqueue_bookmark(activity_id => 'nobody');
     BEGIN; SELECT wf_start('of postgres', correlation_id => 'between'), pg_advisory_xact_lock(2); LOAD '$WORKFLOW_TMP/hold_commit.so';" >&8
 await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted"
 send postgres between
-# The workers have looked at that once they have delivered what comes after it.
+# The workers have checked it once they have delivered a later stimulus.
 gate
 missed_by after before BEGIN joe
 send joe after
@@ -157,11 +157,12 @@ await "postgres|postgres|1" "$happened 'between' GROUP BY 1, 2"
 is 4 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: and where a session is held between its commit and what it tells the workers"
 
-# Several takers and several stimuli. `late` waits before the stimuli are sent, in a transaction that commits after others have
-# begun to take the stimuli. It gets one, however these transactions end: the stimuli that it is woken for are taken, or come back.
-# taker NAME WORD: begins a transaction whose instance waits for the event, and takes a stimulus if it sees a free one.
+# Several instances and several stimuli. `late` waits before the stimuli are sent, in a transaction that commits after others have started
+# to take the stimuli. It gets one, however these transactions end: each stimulus that it is woken for is either taken or becomes free
+# again.
+# taker NAME WORD: begins a transaction whose instance waits for the event, and takes a stimulus if a free one is visible.
 taker() { begin "$1" "SET LOCAL client_min_messages = error\; SET LOCAL ROLE joe\; SELECT wf_start('of joe', correlation_id => '$2')"; }
-# tried_in_vain WORD: an executor has found, after this call, that another transaction holds the oldest stimulus for WORD.
+# tried_in_vain WORD: after this call, an executor has found that another transaction holds the oldest stimulus for WORD.
 tried_in_vain() {
     local since oldest
     since=$(now)
@@ -177,7 +178,7 @@ for endings in "COMMIT" "COMMIT COMMIT" "COMMIT COMMIT COMMIT" "ROLLBACK" "COMMI
         query "SET client_min_messages = error; SET ROLE joe;
             SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => '$word')" >/dev/null
     done
-    # The scheduler has seen each stimulus once it delivers what was sent later.
+    # The scheduler has seen each stimulus once it delivers a later one.
     query "SELECT wf_start('of postgres', correlation_id => 'marker $word')" >/dev/null
     query "SET client_min_messages = error; SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => 'marker $word')" >/dev/null
     await Finished "SELECT sub_status FROM workflow.instances WHERE correlation_id = 'marker $word'"

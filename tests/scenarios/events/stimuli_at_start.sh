@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The start of a scheduler costs the first timer nothing that grows with the queue: what is due fires before the stimuli that an
-# earlier server left have been looked at.
+# When a scheduler starts, its first timer does not wait for anything that grows with the queue: due timers fire before the stimuli that an
+# earlier server left have been scanned.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -12,10 +12,10 @@ SELECT count(wf_enqueue_bookmark('Event', '{"EventName": "Go"}', correlation_id 
 SELECT wf_start('timer', '{"wait": "1 ms"}');
 SQL
 is 50000 "SELECT count(*) FROM workflow.bookmark_queue"
-# What was read so far is not counted.
+# Reads until now are not counted.
 read_before() { query "SELECT pg_stat_get_tuples_fetched(oid) + pg_stat_get_tuples_returned(oid) FROM pg_class WHERE oid = 'workflow.bookmark_queue'::regclass"; }
 
-# fires_early WHEN: the timer that is due has fired before 5,000 rows of the queue were read.
+# fires_early WHEN: the due timer has fired before 5,000 rows of the queue were read.
 fires_early() {
     await 1 "SELECT count(*) FROM public.seen"
     local rows
@@ -25,14 +25,14 @@ fires_early() {
     echo "ok: $1 the first timer does not wait for the stimuli"
 }
 
-# What a session has read is counted when it is gone.
+# A session's reads are counted when it has ended.
 alone() { await 0 "SELECT count(*) FROM pg_stat_activity WHERE datname = 'workflow' AND pid <> pg_backend_pid()"; }
 alone
 before=$(read_before)
 setting "workflow.launch_workers = on"
 fires_early "after the start of the workers"
 
-# A crash of the server resets the counters, and leaves all that is kept to the next scheduler.
+# A crash of the server resets the statistics, and leaves all stored stimuli to the next scheduler.
 query "SELECT wf_start('timer', '{\"wait\": \"3 seconds\"}')" >/dev/null
 due=$(last_due)
 kill_server
@@ -41,7 +41,7 @@ start_server
 before=0
 fires_early "after a crash"
 
-# One that had nothing to do has left, and the next one has nothing to look at but what is due.
+# An idle scheduler has exited, and the next one has nothing to scan except due timers.
 setting "workflow.worker_idle_timeout = '1s'"
 await asleep "SELECT state FROM workflow.workers WHERE worker = 'scheduler'"
 alone

@@ -37,13 +37,13 @@ answers() {
 
 json=(-H "Content-Type: application/json")
 
-# A request starts the workflow, which answers and goes on waiting.
+# A request starts the workflow, which answers and then continues to wait.
 answers '{"days":3} 202 application/json' "${json[@]}" -d '{"days": 3}' "${url}leave/ada"
 is 'Suspended|ada' "SELECT sub_status, correlation_id FROM workflow.instance_list"
 cookies=$(curl -sS -i "${json[@]}" -d '{}' "${url}leave/bob" | grep -ci '^set-cookie: [ab]=[12]')
 [ "$cookies" -eq 2 ] || fail "expected two cookies, got $cookies"
 
-# What is wrong with a request is said in HTTP's own words.
+# Errors in a request are reported with HTTP status codes.
 answers '{"message":"No workflow waits for this request."} 404 application/json' "${url}nothing"
 answers '{"message":"The path is known, but not with this method."} 405 application/json' "${url}leave/ada"
 curl -sS -i "${url}leave/ada" | grep -qi '^allow: POST' || fail "the methods are not said"
@@ -78,7 +78,7 @@ for i in {1..20}; do
 done
 is 20 "SELECT count(*) FROM workflow.instance_list WHERE correlation_id = 'many'"
 
-# A database that cannot be reached is no answer of a workflow.
+# An unreachable database is not reported as an answer of a workflow.
 query "ALTER DATABASE workflow ALLOW_CONNECTIONS false" postgres
 answers ' 500 ' "${url}leave/ada/paper"
 query "ALTER DATABASE workflow ALLOW_CONNECTIONS true" postgres

@@ -20,7 +20,7 @@ cat >"$WORKFLOW_TMP/settings.json" <<JSON
     "foreign": {"value": "Bearer other", "origins": ["$url"], "owners": ["nobody"]}}}
 JSON
 
-# One definition for all requests: its name says the way on, its correlation id the case.
+# One definition for all requests: the instance's name records the outcome, its correlation id the case.
 query "SELECT wf_define('{\"definitionId\": \"send\", \"variables\": {\"Content\": null}, \"root\": [
     {\"id\": \"call\", \"type\": \"SendHttpRequest\", \"url\": {\"input\": \"url\"}, \"method\": {\"input\": \"method\"}, \"content\": {\"input\": \"content\"},
      \"contentType\": {\"js\": \"getInput(''content'') ? ''application/json'' : null\"}, \"authorization\": {\"input\": \"authorization\"},
@@ -62,11 +62,11 @@ sends ok/later
 await 0 "SELECT count(*) FROM workflow.open_tasks"
 for worker in 1 2; do kill -0 "${workers[worker]}" || fail "a worker has ended"; done
 
-# became CASE WAY [STATUS]: how its instance has ended: by which way on, or with which code of a fault.
+# became CASE WAY [STATUS]: how its instance has ended: through which outcome, or with which fault code.
 became() {
     is "$2" "SELECT coalesce(o.code, i.name, '') FROM workflow.instances i LEFT JOIN workflow.incidents o ON o.instance_id = i.id WHERE i.correlation_id = '$1'"
 }
-# asked CASE: how often the service was asked.
+# asked CASE: how often the service received it.
 asked() { grep -c "\"path\": \"/$1\"" "$WORKFLOW_TMP/requests" || true; }
 for case in ok ok/post ok/later busy/1 redirect/ok redirect/redirect/redirect/ok ok/secret redirect/ok/secret odd file; do became "$case" 200; done
 for case in down missing; do became "$case" unmatched; done
@@ -76,35 +76,35 @@ became redirect/redirect/redirect/redirect/ok too_many_redirects
 became big too_large
 became huge invalid_response
 for case in ok/elsewhere ok/foreign ok/unknown; do became "$case" secret_denied; done
-# Though the policies allow three attempts: the worker says that another one would be in vain.
+# Although the policies allow three attempts: the worker reports that another one is pointless.
 is "3|1" "SELECT count(*), max(coalesce(attempts, 1)) FROM workflow.incidents WHERE code = 'secret_denied'"
 for case in ok/injected scheme; do became "$case" invalid_request; done
 became mail ""
 became full error
 became "no address" invalid_message
 
-# What may be another answer later has three attempts, anything else one.
+# Transient failures have three attempts, all others one.
 [ "$(asked busy/1) $(asked down) $(asked silent) $(asked missing) $(asked ok)" = "3 3 3 1 3" ] ||
     fail "attempts: $(asked busy/1) $(asked down) $(asked silent) $(asked missing) $(asked ok)"
 [ "$(asked ok/elsewhere)$(asked ok/foreign)$(asked ok/injected)" = 000 ] || fail "a request was sent that should not be"
-# The key of a request is the task's id, and content goes out as JSON.
+# The idempotency key of a request is the task's id, and content is sent as JSON.
 is t "SELECT count(*) = 1 FROM workflow.tasks t JOIN workflow.instances i ON i.id = t.instance_id WHERE i.correlation_id = 'ok/post' AND t.id =
     '$(grep '"/ok/post"' "$WORKFLOW_TMP/requests" | sed 's/.*"Idempotency-Key": "\([^"]*\)".*/\1/')'"
 grep '"/ok/post"' "$WORKFLOW_TMP/requests" | grep -qF '{\"n\": 1}' || fail "the content did not arrive"
-# A secret goes to its service, not along a redirect, and comes back from neither.
+# A secret is sent to its service, not along a redirect, and appears in neither response.
 grep '"/ok/secret"' "$WORKFLOW_TMP/requests" | grep -q 's3cr3t-of-the-bank' || fail "the secret did not arrive"
 is 1 "SELECT $(grep -c 's3cr3t-of-the-bank' "$WORKFLOW_TMP/requests") - 1"
 is '***bank***' "SELECT result #>> '{content,authorization}' FROM workflow.tasks t JOIN workflow.instances i ON i.id = t.instance_id WHERE i.correlation_id = 'ok/secret'"
 is 0 "SELECT count(*) FROM workflow.tasks WHERE result::text LIKE '%s3cr3t%' OR payload::text LIKE '%s3cr3t%'"
 is 0 "SELECT count(*) FROM workflow.incidents WHERE message LIKE '%s3cr3t%'"
-# A file arrives byte by byte, mail with its parts.
+# A file arrives byte for byte, mail with its parts.
 is 00ff613b620a "SELECT encode(decode(result ->> 'content', 'base64'), 'hex') FROM workflow.tasks WHERE name = 'Elsa.DownloadHttpFile'"
 is 1 "SELECT $(grep -c . "$WORKFLOW_TMP/mail")"
 for part in ada@example.com ben@example.com "Subject: Prices" "From: shop@example.com" "<p>Here</p>" a.csv YTtiCg==; do
     grep -qF -- "$part" "$WORKFLOW_TMP/mail" || fail "the mail has no '$part': $(cat "$WORKFLOW_TMP/mail")"
 done
 
-# A worker that is asked to end does so, and has lost nothing.
+# A worker that is asked to stop does so without losing anything.
 for worker in 1 2; do
     kill "${workers[worker]}"
     wait "${workers[worker]}" || fail "a worker ended with status $?: $(cat "$WORKFLOW_TMP/worker$worker.log")"

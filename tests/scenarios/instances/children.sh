@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A thousand children of one parent: ended by eight clients at once, run by workers, and run by workers that are killed. Each
-# child reports once, none is lost, and the parent goes on after the last.
+# A thousand children of one parent: ended by eight clients at once, run by background workers, and run by workers that are killed. Each
+# child reports once, no report is lost, and the parent continues after the last.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 children=1000
@@ -25,10 +25,10 @@ dispatch() {
     query "SET client_min_messages = error; SELECT wf_start('$1', jsonb_build_object('items', (SELECT jsonb_agg(g) FROM generate_series(1, $children) AS g)))"
 }
 
-# heard PARENT: what the parent says when it has ended.
+# heard PARENT: the state of the parent and the number of reports it has received.
 heard() { echo "SELECT sub_status, correlation_id FROM workflow.instances WHERE id = '$1'"; }
 
-# Without workers: eight clients complete the tasks of all children; reports that met a locked parent are the sweep's.
+# Without background workers: eight clients complete the tasks of all children; reports for a locked parent are left to wf_run_due.
 parent=$(dispatch all-at-once)
 query "SET client_min_messages = error; SELECT wf_run_due($((children * 2)))" >/dev/null
 is "$children" "SELECT count(*) FROM workflow.tasks WHERE status = 'Open'"

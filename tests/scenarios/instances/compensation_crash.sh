@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Journeys book three things, wait, and then come to their end or fail, if a client has not cancelled them before. What they have booked
-# is taken back step by step, with timers between the steps and attempts that fail. At a random moment the server crashes. It recovers;
-# then, in a bounded time, each booking was taken back once, the latest first, or was confirmed once, or was released because its body was
-# interrupted; and the journal says the same.
-# The power does not fail, so a server without fsync will do.
+# Journeys book three things, wait, and then complete or fail, unless a client has cancelled them before. Their bookings are compensated
+# step by step, with timers between the steps and attempts that fail. At a random moment the server crashes. After recovery and in bounded
+# time, each booking was compensated once, the latest first, or confirmed once, or released because its body was interrupted; and the
+# journal agrees.
+# The power does not fail, so fsync is off.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 rounds=3
@@ -60,7 +60,7 @@ END $$;
 SQL
 setting "workflow.launch_workers = on"
 
-# crash: of the whole server, while clients are at work. Adds to `halfway` how many journeys it met between two steps that take back.
+# crash: of the whole server, under load. Adds to `halfway` the number of journeys that were between two compensating steps.
 halfway=0
 crash() {
     local number

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Instances that wait for their turn, begun by workers: never more than maxConcurrency allows run at the same time, and none waits for ever,
-# whatever starts, ends and is rolled back meanwhile.
+# Pending instances that background workers admit: never more than maxConcurrency allows run at the same time, and none stays pending for
+# ever, whatever starts, ends and is rolled back meanwhile.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -18,7 +18,7 @@ SELECT wf_define('{"definitionId": "strict", "options": {"maxConcurrency": {"max
 SQL
 setting "workflow.launch_workers = on"
 
-# Four sessions start 25 instances each, of two keys, and roll every fifth start back a moment later.
+# Four sessions start 25 instances each, with two keys, and roll back every fifth start a moment later.
 starts() {
     local n end
     for ((n = 0; n < 25; n++)); do
@@ -33,14 +33,15 @@ is 80 "SELECT count(*) FROM workflow.instances"
 is t "SELECT max(beside) <= 3 FROM (SELECT (SELECT count(*) FROM spans o WHERE o.key = s.key AND o.began <= s.began AND o.ended > s.began) AS beside FROM spans s) b"
 echo "ok: never more than three of a key ran at the same time, and all have run"
 
-# A crash of the server: the scheduler looks when it starts.
+# A crash of the server: the scheduler checks for pending instances when it starts.
 query "SELECT count(wf_start('load', jsonb_build_object('run', 'crash ' || n, 'key', 2))) FROM generate_series(1, 20) AS n" >>"$WORKFLOW_TMP/starts.out"
 kill_server
 start_server
 await 100 "SELECT count(*) FROM workflow.instances WHERE sub_status = 'Finished'"
 echo "ok: those that waited when the server was killed begin after it"
 
-# Those that a fault ends for good make room as well, before and after a crash, and also where the fire of the end is what the crash undoes.
+# Instances that end for good by a fault also free their admission, before and after a crash, and also if the crash rolls back the fire that
+# ended them.
 query "SET client_min_messages = error; SELECT count(wf_start(d)) FROM unnest('{timed,strict}'::text[]) AS d, generate_series(1, 20)" >>"$WORKFLOW_TMP/starts.out"
 await t "SELECT count(*) > 2 FROM workflow.instances WHERE definition_id = 'timed' AND sub_status = 'Faulted'"
 kill_server

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What a call may read and hold, on a server whose sessions get little more from the operating system: whatever comes in
-# is read or refused, and no session, least of all another one, ends for it.
+# What a call may read and hold, on a server whose sessions get little more memory from the operating system: all input is read or rejected,
+# and no session ends because of it, least of all another one.
 #
-# How it was looked for: every place where text, bytes or a datum becomes a value of the engine (docs/security.md lists
-# them) has a line below, read at once, twice and a hundred times its bound, in many small pieces and in one large one.
+# Covered: every place where text, bytes or a datum becomes a value of the engine (docs/security.md lists them) has a line below, read at
+# its limit, at twice and at a hundred times its limit, in many small pieces and in one large one.
 # Long: `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
-# restart_within MEGABYTES: the server again, no process of which gets more addresses than these.
+# restart_within MEGABYTES: restarts the server with this limit on the address space of each process.
 restart_within() {
     stop_server
     (
@@ -16,7 +16,7 @@ restart_within() {
     )
 }
 
-# A session that has used everything once: what it holds is where the limit begins.
+# A session that has used everything once: its memory is where the limit begins.
 query "SELECT wf_define('{\"definitionId\": \"warm\", \"root\": [
     {\"type\": \"SetOutput\", \"outputName\": \"a\", \"outputValue\": {\"js\": \"[1].length\"}},
     {\"type\": \"SetOutput\", \"outputName\": \"b\", \"outputValue\": {\"liquid\": \"{{ CorrelationId }}\"}},
@@ -27,7 +27,7 @@ peak=$(query "SELECT sub_status FROM wf_run('warm'); SELECT substring(pg_read_fi
     tail -n 1)
 echo "a warm session has $peak MB of addresses"
 
-# watch: another session, which does nothing; it would end with the server's others.
+# watch: another, idle session, which would end if the server restarted.
 watch() {
     rm -f "$WORKFLOW_TMP/bystander"
     mkfifo "$WORKFLOW_TMP/bystander"
@@ -47,7 +47,7 @@ still_there() {
 endpoint='SELECT wf_define($${"definitionId": "endpoint", "variables": {"V": null}, "root": [
     {"type": "HttpEndpoint", "path": "in", "supportedMethods": ["POST"], "canStartWorkflow": true, "parsedContent": {"var": "V"}}]}$$)'
 
-# A call that needs little asks for little: a script gives a value of 1 MB.
+# A cheap call needs little memory: a script returns a value of 1 MB.
 query "SELECT wf_define('{\"definitionId\": \"long\", \"root\": {\"type\": \"SetOutput\", \"outputName\": \"a\", \"outputValue\": {\"js\": \"\\\"x\\\".repeat(1 << 20)\"}}}')" >/dev/null
 restart_within $((peak + 128))
 is "Finished|1048576" "SELECT sub_status, length(output ->> 'a') FROM wf_run('long')"
@@ -65,8 +65,8 @@ is 200 "SELECT status FROM wf_http_request('POST', '/in', '{\"Content-Type\": \"
     convert_to('[' || repeat('1,', 900000) || '1]', 'UTF8'))"
 still_there
 
-# The largest values that may come in, of the sort that takes most room for its text: members alone in their objects, as
-# definitions. What reads and compiles them ends at the limit, or has room for all of it.
+# The largest values allowed, of the kind with the most overhead for their text: objects with one member each, in definitions. Parsing and
+# compiling them either fails at the limit or has enough memory.
 psql -X -q -At -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/largest" 2>&1 <<'SQL' || fail "$(tail -n 5 "$WORKFLOW_TMP/largest")"
 SET client_min_messages = error;
 CREATE FUNCTION outcome(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -136,12 +136,12 @@ for way in ${ways//,/ }; do repeated "$way" 2; done
 repeated "$ways" 2
 repeated input,plain-js,js,liquid,sql 2
 
-# What is smaller has room.
+# A smaller value fits.
 query "UPDATE given SET v = jsonb_path_query_array(v, '\$[0 to 29999]')"
 for way in ${ways//,/ }; do is 00000 "SELECT outcome(format('SELECT incidents -> 0 ->> ''sqlstate'' FROM given, wf_run(%L, jsonb_build_object(''v'', v))', '$way'))"; done
 still_there
 
-# The rest with small bounds: 64 kB of a body, twice as much text in any other value, 5000 values, 32 MB in all.
+# The rest with small limits: 64 kB for a body, twice as much text in any other value, 5000 values, 32 MB in total.
 exec 7>&-
 restart_within $((peak + 32 + 256))
 watch
@@ -251,7 +251,7 @@ UPDATE entries SET kinds = '{text}' WHERE name IN ('wf_start name', 'wf_cancel',
 UPDATE entries SET kinds = '{nodes}' WHERE name IN ('wf_register_activity outcomes', '_events');
 SQL
 
-# Values at a bound, twice and a hundred times. They are made by a session of their own each, and read by that one.
+# Values at a limit, twice and a hundred times it. Each is made by a session of its own, and read by that session.
 for factor in 1 2 100; do
     for kind in nodes text digits; do
         psql -X -q -v ON_ERROR_STOP=1 -v factor="$factor" -v kind="$kind" >>"$WORKFLOW_TMP/out" 2>&1 <<'SQL' || fail "$(tail -n 5 "$WORKFLOW_TMP/out")"
@@ -278,7 +278,7 @@ is '' "SELECT * FROM outcomes WHERE outcome NOT IN ('00000', '54000', '53200', '
 is '' "SELECT * FROM outcomes WHERE size = 1 AND outcome <> '00000'"
 is '' "SELECT * FROM outcomes WHERE size = 100 AND outcome = '00000'"
 
-# A burst that fills its memory ends the call with nothing kept: no incident, no instance.
+# A burst that fills its memory fails the call with nothing stored: no incident, no instance.
 psql -X -q -At -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/filled" 2>&1 <<'SQL' || fail "$(tail -n 3 "$WORKFLOW_TMP/filled")"
 SET client_min_messages = error;
 SELECT count(wf_define(jsonb_build_object('definitionId', 'fills', 'variables', (SELECT jsonb_object_agg('V' || n, null) FROM generate_series(1, 400) AS n),

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# A session gives the memory of a large call back to the operating system when the call ends, done or refused.
+# A session returns the memory of a large call to the operating system when the call ends, successfully or not.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 query "SELECT wf_define('{\"definitionId\": \"small\", \"root\": {\"type\": \"Event\", \"eventName\": \"Go\"}}')" >/dev/null
 
-# held: SQL, the megabytes that this session holds. many N: an object with N small objects.
+# held: SQL, the megabytes of this session. many N: an object with N small objects.
 held="SELECT substring(pg_read_file('/proc/self/status', 0, 10000) FROM 'RssAnon:\s*(\d+)')::int / 1024"
 many() { echo "(SELECT jsonb_object_agg(i, '{\"name\": \"Ada\"}'::jsonb) FROM generate_series(1, $1) AS i)"; }
 
-# returned INPUT MESSAGE: after a start with this input, which says this, the session holds little more than after one with a small input.
+# returned INPUT MESSAGE: after a start with this input, which gives this message, the session holds little more than after a start with a
+# small input.
 returned() {
     local before after
     read -r before after < <(psql -X -q -At 2>"$WORKFLOW_TMP/messages" <<SQL | xargs

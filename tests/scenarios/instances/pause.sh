@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Instances that are paused and go on while workers run: a worker fires none of them while it is paused, and the scheduler sleeps
-# although all of them are overdue. Where the end of a pause is left to a session of the owner, the workers end it, in order. A crash
-# of the server changes nothing.
+# Instances are paused and unpaused while background workers run: no worker fires a timer of a paused instance, and the scheduler sleeps
+# although all of them are overdue. If the end of a pause is left to a session of the owner, the workers end it, in order. A crash of the
+# server changes nothing.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -23,12 +23,12 @@ SELECT count(wf_pause(instance_id, 'wait')) FROM workflow.instance_list;
 SQL
 setting "workflow.launch_workers = on"
 
-# Workers have nothing to do: what is overdue is in no index of theirs.
+# Workers have nothing to do: overdue timers of paused instances are in none of the indexes that they scan.
 await t "SELECT min(due) < clock_timestamp() - interval '1 second' FROM workflow.waiting WHERE due IS NOT NULL"
 is 0 "SELECT count(*) FROM workflow.bookmarks WHERE due_at IS NOT NULL"
 is 0 "SELECT count(*) FROM public.said"
 
-# Events are kept. A session of another role ends the pauses; sessions of the owner deliver them, before the timers.
+# Events are stored. A session of another role ends the pauses; sessions of the owner deliver the events, before the timers.
 query "SET ROLE clerk; SELECT cardinality(resumed) FROM wf_publish_event('Tell', keep_for => '0')" >>"$WORKFLOW_TMP/publish.out"
 is 20 "SELECT count(*) FROM workflow.bookmark_queue"
 kill_server
@@ -41,7 +41,7 @@ is 20 "SELECT count(*) FROM public.said e JOIN public.said t USING (instance) WH
 is clerk "SELECT string_agg(DISTINCT who, ', ') FROM public.said"
 echo "ok: what was kept came before what was due, once, with the rights of the owner"
 
-# No worker claims tasks of paused instances, and one does when the pause has ended.
+# No task worker can claim tasks of paused instances; after the pause one can.
 query "SELECT count(wf_pause(instance_id)) FROM workflow.instance_list" >>"$WORKFLOW_TMP/unpause.out"
 is 0 "SELECT count(*) FROM wf_claim_tasks(max => 100)"
 psql -X -q -At -c "CALL wf_wait_tasks(timeout => '60 s')" >"$WORKFLOW_TMP/wait.out" &

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Workers come and go with what DDL does to the extension and to databases: they stop no statement, leave nothing behind, and a
-# copy of a database does not fire what the original fires.
+# Background workers start and stop as DDL changes the extension and databases: they block no statement, leave nothing behind, and a copy of
+# a database does not fire the timers of the original.
 # Long: `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
@@ -8,10 +8,10 @@ noted="SELECT count(*), count(DISTINCT instance) FROM happened"
 finished="SELECT count(*) FROM workflow.instances WHERE sub_status = 'Finished'"
 firing="SELECT count(*) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing' AND database = current_database()"
 
-# past_workers COMMAND [DATABASE]: it does not wait for workers, which would be for ever: they wait for the gate.
+# past_workers COMMAND [DATABASE]: a command that must not wait for the workers, which wait for the gate: that would hang.
 past_workers() { query "$1" "${2:-postgres}"; }
 
-# Without this nothing is due in any of them: they belong to no cluster yet.
+# Without this nothing would be due in any copy: the databases are not yet bound to a cluster.
 time_books
 for ((n = 1; n <= 10; n++)); do query "CREATE DATABASE d$n TEMPLATE workflow" postgres; done
 
@@ -75,11 +75,11 @@ past_workers "DROP EXTENSION workflow" fresh
 await 0 "SELECT count(*) FROM pg_stat_activity WHERE datname = 'fresh'" postgres
 echo "ok: DROP EXTENSION ends a busy executor"
 
-# Clients go on as if nothing happened, and get errors; workers must not.
+# Clients continue as if nothing had happened, and may get errors; workers must not.
 query "DROP TABLE happened, gate; DROP FUNCTION gate(); CREATE EXTENSION workflow" fresh
 time_books fresh
 {
-    # The directory goes when the scenario fails.
+    # The directory is removed if the scenario fails.
     while [ -d "$WORKFLOW_TMP" ] && [ ! -e "$WORKFLOW_TMP/enough" ]; do
         query "SELECT wf_start('noted', '{\"wait\": \"1 ms\"}'), wf_start('pure', '{\"wait\": \"2 ms\"}') FROM generate_series(1, 20)" fresh || true
     done
@@ -98,7 +98,7 @@ start 5 noted "1 ms" fresh
 await 0 "SELECT count(*) FROM workflow.bookmarks" fresh
 await t "SELECT count(*) >= 5 AND count(*) = count(DISTINCT instance) FROM happened" fresh
 is "" "SELECT * FROM wf_check()"
-# Lines of workers have neither user nor database.
+# Log lines of background workers have neither user nor database.
 ! grep -E "\] (ERROR|PANIC|WARNING|LOG:  workflow)" "$PGHOST/log" | grep -v "slots are in use" || fail "workers complained"
 echo "ok: dropped and created eight times under load, without a word in the log"
 
@@ -109,7 +109,8 @@ past_workers "CREATE DATABASE copy TEMPLATE fresh"
 await "5|5" "$noted" fresh
 await foreign "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND database = 'copy'"
 grep -q 'WARNING:  this database is a copy, and its timers belong to the original' "$PGHOST/log" || fail "the copy does not say that it waits"
-# Its scheduler looks again when its timers are due. Then a timer of the original fires in an executor that is as new as one of the copy
+# Its scheduler checks again when its timers are due. Then a timer of the original fires in an executor that is as new as one of the copy
+# would be.
 # would be.
 await_due 10 copy
 woken scheduler copy
@@ -126,7 +127,7 @@ await running "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND
 [ "$(query "$noted" fresh)" = "6|6" ] || fail "the original fired again"
 echo "ok: a copy does not fire and says so, until it is adopted"
 
-# A dump is loaded while workers look at the database: it is complete, and it is a copy.
+# A dump is loaded while background workers check the database: it is complete, and it is a copy.
 start 5 noted "1 hour" fresh
 query "CREATE DATABASE loaded" postgres
 query "CREATE EXTENSION workflow" loaded
@@ -143,14 +144,14 @@ await foreign "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND
 query "DROP DATABASE loaded WITH (FORCE)" postgres
 echo "ok: so is a dump that is loaded while workers run"
 
-# As initdb's own scripts and some tools do it: no statement tells us.
+# As initdb's own scripts and some tools do it: no statement notifies us.
 start 3 pure "1 second" copy
 query "UPDATE pg_database SET datallowconn = false WHERE datname = 'copy'" postgres
 refused='not currently accepting connections'
 before=$(logged "$refused")
 query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = 'copy'" postgres >/dev/null
 eventually has_logged $((before + 1)) "$refused"
-# A launcher that tried again at once would do so many times before another database's timer fires.
+# A launcher that retried at once would do so many times before another database's timer fires.
 start 1 noted "3 seconds" fresh
 await "7|7" "$noted" fresh
 ! has_logged 5 "$refused" || fail "workers run against a closed door"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# pg_dump and psql, as a DBA does it: what waits in one database goes on in another. Suspended instances, tasks, kept
-# stimuli, triggers, grants and registered activities come along; what has ended is still history.
+# pg_dump and psql, as a DBA uses them: instances that wait in one database continue in another. Suspended instances, tasks, stored stimuli,
+# triggers, grants and registered activities are restored; ended instances are still in the history.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 ok() { echo "ok: $*"; }
@@ -51,7 +51,7 @@ SELECT wf_define('{"definitionId": "leave", "root": [{"id": "supervisor", "type"
 SQL
 is "" "SELECT * FROM wf_check()"
 
-# Everything, table by table, in a form that two databases can be compared by.
+# The content of every table, in a form that can be compared between two databases.
 contents() {
     local name
     for name in $(query "SELECT relname FROM pg_class WHERE relnamespace = 'workflow'::regnamespace AND relkind = 'r' ORDER BY 1" "$1"); do

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What every release from 0.2.0 on left waiting goes on here: its dump is restored under its version of the extension, which is then
-# updated. So does what this version leaves waiting, of every kind that can wait. The install script of a release stays as it was.
+# Instances that any release since 0.2.0 left waiting continue here: its dump is restored under its version of the extension, which is then
+# updated. The same for instances of this version, waiting at every kind of bookmark. The install script of a release never changes.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 releases=$tree/sql/releases
 export PGOPTIONS="-c client_min_messages=error"
 
-# The install scripts of older releases come beside this one's.
+# The install scripts of older releases are added to this one's.
 own_files
 for script in "$releases"/workflow--*.sql; do
     if [ -e "$files/${script##*/}" ]; then
@@ -20,11 +20,12 @@ start_server
 waiting=$WORKFLOW_TMP/waiting.sql
 current=$(query "SELECT default_version FROM pg_available_extensions WHERE name = 'workflow'" postgres)
 
-# at NAME: the bookmark of what waits in this activity. finished NAME: that has ended, with the name that its last activity gives it.
+# at NAME: the bookmark of the instance that waits in this activity. finished NAME: that instance has ended, with the name that its last
+# activity sets.
 at() { echo "(SELECT b.id FROM workflow.bookmarks AS b WHERE b.correlation_id = '$1')"; }
 finished() { is "Finished|done" "SELECT sub_status, name FROM workflow.instances WHERE correlation_id = '$1'"; }
 
-# kinds: what a bookmark can be named. The built-in stimuli are in a list of the engine; activities that wait have a frozen sample.
+# kinds: all kinds of bookmarks. The engine lists the built-in stimuli; activities that wait have a frozen sample.
 kinds() {
     {
         grep -vE 'Workflow\.(Cancel|Act)"' "$tree/crates/engine/src/stimulus/built_in.rs" | grep -oE '"((Elsa|Workflow)\.[A-Za-z]+|BackgroundActivity)"'
@@ -32,7 +33,7 @@ kinds() {
     } | tr -d '"' | LC_ALL=C sort -u
 }
 
-# dump_waiting: what this version leaves waiting, as scripts/release/release has it when the version is released. Workers are off.
+# dump_waiting: a dump of waiting instances of this version, as scripts/release/release makes it for a release. Background workers are off.
 dump_waiting() {
     query "CREATE DATABASE waiting" postgres
     query "CREATE EXTENSION workflow" waiting
@@ -42,7 +43,7 @@ dump_waiting() {
     query "SELECT name FROM workflow.bookmarks UNION SELECT name FROM workflow.tasks WHERE status = 'Open'" waiting | LC_ALL=C sort >"$WORKFLOW_TMP/waits"
     LC_ALL=C comm -23 "$WORKFLOW_TMP/kinds" "$WORKFLOW_TMP/waits" >"$WORKFLOW_TMP/missing"
     [ ! -s "$WORKFLOW_TMP/missing" ] || fail "nothing in waiting.sql waits for: $(cat "$WORKFLOW_TMP/missing")"
-    # The formats in which a state is stored.
+    # The formats of stored states.
     sed -n 's/^const FORMAT.* u8 = \([0-9]*\);/\1/p' "$tree/crates/engine/src/instance/codec.rs" >"$WORKFLOW_TMP/formats"
     query "SELECT DISTINCT get_byte(state, 0) FROM workflow.instances ORDER BY 1" waiting | diff "$WORKFLOW_TMP/formats" - ||
         fail "nothing in waiting.sql has a state of some format"
@@ -65,22 +66,22 @@ restore() {
     updated
 }
 
-# Updates the extension. Nothing of what waits is lost, goes on or faults by that.
+# Updates the extension. No waiting instance is lost, continues or faults because of it.
 updated() {
     query "ALTER EXTENSION workflow UPDATE"
     is "" "SELECT * FROM wf_check()"
-    # Nothing but these has ended, and nothing has been done. Children that are to start are pending.
+    # Only these have ended, and nothing has run. Children that are to be started are pending.
     is "Faulted|Faulted
 past|Finished" "SELECT correlation_id, sub_status FROM workflow.instances WHERE sub_status NOT IN ('Suspended', 'Pending') ORDER BY 1"
     is 0 "SELECT count(*) FROM notes"
-    # What could wait in 0.2.0, and does not in this dump.
+    # Kinds of 0.2.0 that are missing in this dump.
     is "" "SELECT unnest('{Elsa.Event,Elsa.RunTask,Elsa.Delay,Elsa.StartAt,Elsa.Timer,Elsa.Cron,Elsa.HttpEndpoint,Workflow.ScheduledCommand,BackgroundActivity,
         Elsa.ExecuteWorkflow,Elsa.DispatchWorkflow,Elsa.BulkDispatchWorkflows,Acme.Ask,Acme.Bell}'::text[]) EXCEPT SELECT name FROM workflow.bookmarks"
     is "1|1|1|2" "SELECT (SELECT count(*) FROM workflow.bookmark_queue), (SELECT count(*) FROM workflow.dead_letters), (SELECT count(*) FROM workflow.event_grants),
         (SELECT count(*) FROM workflow.schedules)"
 }
 
-# What came with 0.3.0, as far as it needs no time. The events that resume the others have resumed these as well.
+# Kinds of 0.3.0 that need no time. The events that resume the others have resumed these as well.
 go_on_at_once() {
     local name
 
@@ -92,21 +93,21 @@ next|Finished|done" "SELECT definition_id, sub_status, name FROM workflow.instan
     finished Trimmed
     query "SET ROLE clerk; SELECT wf_complete_task(task_id, '\"yes\"') FROM workflow.open_tasks WHERE name = 'Assigned'" >/dev/null
     finished Assigned
-    # The answer of a service decides on the way.
+    # The service's response selects the outcome.
     query "SELECT wf_complete_task(id, '{\"statusCode\": 200, \"content\": \"YQ==\"}') FROM workflow.tasks WHERE name LIKE 'Elsa.%Http%' AND status = 'Open'" >/dev/null
     is 200,200 "SELECT string_agg(variables ->> 'Answer', ',') FROM workflow.instances WHERE correlation_id IN ('SendHttpRequest', 'FlowSendHttpRequest')"
     is '"a.csv"' "SELECT variables #> '{Answer,fileName}' FROM workflow.instances WHERE correlation_id = 'DownloadHttpFile'"
     query "SELECT wf_complete_task(id) FROM workflow.tasks WHERE name = 'Elsa.SendEmail' AND status = 'Open'" >/dev/null
     query "SELECT wf_publish_event('Received')" >/dev/null
     for name in SendHttpRequest FlowSendHttpRequest DownloadHttpFile SendEmail; do finished "$name"; done
-    # A paused instance takes nothing.
+    # A paused instance receives nothing.
     is 1 "SELECT count(*) FROM wf_publish_event('Pause') WHERE cardinality(resumed) = 0 AND queued_id IS NOT NULL"
     query "SELECT wf_publish_event('Turn')" >/dev/null
     finished Turn
     is Pending "SELECT sub_status FROM workflow.instances WHERE correlation_id = 'Limit'"
 }
 
-# The rest, when workers may fire.
+# The rest, once background workers may fire.
 go_on_later() {
     local name
 
@@ -117,12 +118,12 @@ go_on_later() {
     await Cancelled "SELECT sub_status FROM workflow.instances WHERE correlation_id = 'Compensation'"
     is "answer
 compensation" "SELECT what FROM notes WHERE what IN ('answer', 'compensation') ORDER BY 1"
-    # A lease of the database that was copied counts no more; the limit does.
+    # A lease of the copied database is no longer valid; the limit is.
     is "1|2" "SELECT count(*), max(attempt) FROM wf_claim_tasks('{Leased}', max => 2)"
     is 1 "SELECT concurrency FROM workflow.task_limits WHERE name = 'Leased'"
     query "SELECT wf_complete_task(id, token => token) FROM workflow.bookmarks WHERE correlation_id = 'Leased'" >/dev/null
     finished Leased
-    # The attempts that the strategy allowed which was computed when the task was opened.
+    # The number of attempts comes from the strategy computed when the task was opened.
     is "1|3" "SELECT attempt, max_attempts FROM wf_claim_tasks('{Strategy}')"
     query "SELECT wf_complete_task(id, token => token) FROM workflow.bookmarks WHERE correlation_id = 'Strategy'" >/dev/null
     finished Strategy
@@ -133,11 +134,11 @@ compensation" "SELECT what FROM notes WHERE what IN ('answer', 'compensation') O
     query "SELECT wf_publish_event('Turn')" >/dev/null
     finished Limit
     await "timeout" "SELECT n.code FROM workflow.incidents AS n JOIN workflow.instances AS i ON i.id = n.instance_id WHERE i.correlation_id = 'RunOver'"
-    # What has not finished, and never will.
+    # Instances that have not ended, and never will.
     query "SELECT wf_delete_instance(id) FROM workflow.instances WHERE correlation_id IN ('Compensation', 'RunOver')" >/dev/null
 }
 
-# Everything that waits has a way on, which is tried here.
+# Every waiting instance can continue, and does so here.
 go_on() {
     local name
 
@@ -163,7 +164,7 @@ go_on() {
     query "INSERT INTO notes VALUES ('repaired')"
     is Finished "SELECT (wf_retry(id)).sub_status FROM workflow.instances WHERE correlation_id = 'Faulted'"
 
-    # Nothing fires in a copy before wf_adopt_database says that it is the one to fire.
+    # Nothing fires in a copy before wf_adopt_database declares it the live one.
     is 0 "SELECT wf_run_due()"
     query "SELECT wf_adopt_database()" >/dev/null
     await 0 "SELECT count(*) FROM workflow.bookmarks WHERE due_at < now()"
@@ -202,13 +203,14 @@ seldom" "SELECT what FROM notes WHERE what NOT IN ('repaired', 'answer', 'compen
     echo "ok: what version $1 left waiting goes on"
 }
 
-# starters_of OWNER DUMP: as if this owner had started all instances, and sent what is kept. In both tables the owner is the fourth column.
+# starters_of OWNER DUMP: rewrites the dump as if this owner had started all instances and sent all stored stimuli. In both tables the owner
+# is the fourth column.
 starters_of() {
     awk -v owner="$1" 'BEGIN { FS = OFS = "\t" } /^COPY / { table = $0 ~ /^COPY workflow\.(instances|bookmark_queue) / } table && NF > 3 { $4 = owner } { print }' "$2"
 }
 
-# In 0.2.0 a role that had started instances of another role's definitions could do everything with them. The query of docs/security.md
-# names each such role before the update, with the grants with which everything goes on. Without them nothing faults, and timers fire.
+# In 0.2.0 a role that had started instances of another role's definitions could do everything with them. Before the update, the query of
+# docs/security.md lists each such role with the grants that let everything continue. Without these grants nothing faults, and timers fire.
 foreign_starters() {
     local grants faulted
 
@@ -256,7 +258,7 @@ foreign_starters
 restore "$current" current "$waiting"
 go_on "$current"
 
-# And once more with a next release, whose schema has another number: the library is not for what is restored.
+# Again with a next release, whose schema has another number: the library does not match the restored schema.
 stop_server
 library=$(pg_config --pkglibdir)/workflow.so
 sed 's/schema_2\x00/schema_3\x00/g' "$library" >"$library.new"

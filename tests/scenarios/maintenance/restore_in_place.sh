@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A dump is loaded into a database that has the extension already: its timers fire if this is the database that they come from,
-# and else the state of the database says that they do not.
+# A dump is loaded into a database that already has the extension: its timers fire if they come from this database; otherwise the state of
+# the database reports that they do not.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -19,7 +19,7 @@ finished="SELECT count(*) FROM workflow.instances WHERE sub_status = 'Finished'"
 state() { echo "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND database = '$1'"; }
 await 100 "$finished"
 
-# asleep DATABASE: no worker looks there any more.
+# asleep DATABASE: waits until no background worker checks that database any more.
 asleep() { await asleep "$(state "$1")" "$1"; }
 renew() { # DATABASE
     query "DROP EXTENSION workflow CASCADE; CREATE EXTENSION workflow" "$1" 2>/dev/null
@@ -39,7 +39,7 @@ pg_restore -d "$PGDATABASE" --clean --if-exists "$WORKFLOW_TMP/all"
 await 100 "$finished"
 echo "ok: and those of a restore that drops everything first"
 
-# Elsewhere it is a copy, however it came.
+# Elsewhere it is a copy, however it was restored.
 warnings() { grep -c "this database is a copy, and its timers belong to the original" "$PGHOST/log" || true; }
 turn=0
 for how in "--data-only $WORKFLOW_TMP/data" "--data-only -j 2 $WORKFLOW_TMP/data" "--clean --if-exists $WORKFLOW_TMP/all"; do
@@ -54,7 +54,7 @@ for how in "--data-only $WORKFLOW_TMP/data" "--data-only -j 2 $WORKFLOW_TMP/data
     [ "$(warnings)" -gt "$before" ] || fail "the log does not say that copy$turn is a copy"
     is foreign "$(state "copy$turn")"
 done
-# When all of their timers are due and their schedulers have left, new ones look again, which the log says. Then a timer of the original
+# When all of their timers are due and their schedulers have exited, new ones check again, which the log shows. Then a timer of the original
 # fires in an executor that is as new as one of a copy would be.
 for turn in 1 2 3; do
     await_due 100 "copy$turn"

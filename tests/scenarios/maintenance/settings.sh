@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A change of a setting reaches the workers of a database at once, whether they sleep or not, by reload, by ALTER DATABASE and by
-# ALTER ROLE; and so does the end of an instance that retention removes.
-# How it was searched: each way to change a setting, with workers that sleep, work and have ended. What wakes them besides
-# settings: ddl (databases, extensions, roles), restore_in_place (COPY), retention (rounds that end and do not begin again).
+# A changed setting reaches the background workers of a database at once, whether they sleep or not, by reload, ALTER DATABASE and ALTER
+# ROLE; and so does the end of an instance that retention removes. Covered: each way to change a setting, with workers that sleep, work and
+# have exited. What else wakes them: ddl (databases, extensions, roles), restore_in_place (COPY), retention (rounds that end and do not
+# start again).
 # Long: rounds of retention are seconds apart. `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
@@ -16,7 +16,7 @@ left() { echo "SELECT count(*) FROM workflow.instances WHERE definition_id IN ('
 scheduler="FROM workflow.workers WHERE worker = 'scheduler' AND database = 'workflow'"
 asleep() { await asleep "SELECT state $scheduler"; }
 
-# A database in which nothing is due: no worker looks. The workers are not there, or wait.
+# A database with nothing due is not checked. The workers have exited, or wait.
 setting "workflow.worker_idle_timeout = '1s'" "workflow.launch_workers = on"
 asleep
 run 10 ends
@@ -52,8 +52,7 @@ query "ALTER DATABASE workflow SET workflow.retention = '1s'"
 await 0 "$(left)"
 echo "ok: and a scheduler that is there takes the new setting"
 
-# An instance that ends later is removed although nothing is due any more, whether or not a worker looked before it
-# ended.
+# An instance that ends later is removed although nothing else is due, whether or not a worker checked before it ended.
 run 5 waits
 await 0 "$(left)"
 query "SELECT wf_complete_task(id) FROM workflow.tasks WHERE status = 'Open'" >/dev/null
@@ -64,7 +63,7 @@ run 5 ends
 await 0 "$(left)"
 echo "ok: what ends later is removed without a further thing to wake the database"
 
-# Executors are sessions, and have what sessions that begin now have.
+# Executors have the settings of sessions that begin now.
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
 CREATE TABLE public.seen (value text);
 SELECT wf_define('{"definitionId": "asks", "root": [{"type": "Delay", "timeSpan": "00:00:00.1"},
@@ -84,7 +83,7 @@ await "1d 2h 1d" "SELECT string_agg(value, ' ') FROM public.seen"
 echo "ok: executors have the settings of sessions that begin now, and a database that was restored goes on at once"
 is 0 "SELECT sum(failed) $scheduler"
 
-# What activity Log logs goes into the server's log from a level on, whatever becomes of the transaction, and to no client.
+# Activity Log writes to the server's log from a level on, whatever becomes of the transaction, and to no client.
 psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/logged.out" 2>&1 <<'SQL'
 SET client_min_messages = log;
 SELECT wf_define('{"definitionId": "logs", "root": [{"type": "Log", "message": "quiet"},

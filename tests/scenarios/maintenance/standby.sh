@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# On a standby no worker runs. After promotion what is due fires there, once. A physical copy that is started with
-# workflow.enabled = off fires nothing.
+# No background worker runs on a standby. After promotion due timers fire there, once. A physical copy that is started with workflow.enabled
+# = off fires nothing.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 noted="SELECT count(*), count(DISTINCT instance) FROM happened"
@@ -18,7 +18,7 @@ run() {
 mkdir "$standby" "$copy"
 
 time_books
-# Both files say it: what is set here goes with every copy.
+# Set on the primary, so that every copy has it in its files as well.
 setting "workflow.launch_workers = on"
 start 5 noted "1 ms"
 await "5|5" "$noted"
@@ -28,7 +28,7 @@ trap 'pg_ctl -D "$standby/data" -s -m immediate stop; pg_ctl -D "$copy/data" -s 
 
 start 5 noted "100 ms"
 await "10|10" "$noted"
-# What comes now is left to the standby, whose own file does not say this.
+# From here on, timers are left to the standby, whose own file does not disable firing.
 setting "workflow.enabled = off"
 start 20 noted "1 ms"
 start 20 pure "1 ms"
@@ -45,7 +45,7 @@ echo "ok: the standby follows, and no worker runs on it"
 await 45 "SELECT count(*) FROM workflow.bookmarks"
 PGHOST=$primary stop_server
 await 0 "SELECT count(*) FROM pg_stat_wal_receiver"
-# Due before a worker is there to fire it.
+# Due before a worker exists to fire it.
 await_due 40
 is 45 "SELECT count(*) FROM workflow.bookmarks"
 is 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
@@ -60,7 +60,7 @@ await "35|35" "$noted"
 check_storage
 echo "ok: after promotion everything due fires there, once"
 
-# A copy at this moment, as a restored backup is one. However long it takes, nothing fires before its end.
+# A copy at this moment, like a restored backup. However long it takes, nothing fires before its end.
 setting "workflow.enabled = off"
 start 5 noted "2 seconds"
 start 5 pure "2 seconds"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# ALTER EXTENSION workflow UPDATE, from what was built to a release that this makes of it: with one table, one column, one function
-# and one argument more, and a library for the schema of the next number. It waits for open transactions. A library that does not fit
-# refuses and says what to do. The schema is as if it were new, rights included, and what waits goes on.
+# ALTER EXTENSION workflow UPDATE, from the current build to a simulated next release: with one more table, column, function and argument,
+# and a library for the next schema number. The update waits for open transactions. A library that does not match the schema fails with
+# instructions. The result equals a fresh install, rights included, and waiting instances continue.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 noted="SELECT count(*), count(DISTINCT instance) FROM happened"
@@ -18,7 +18,7 @@ library=$(pg_config --pkglibdir)/workflow.so
 old=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$files/workflow.control")
 new=$old.1
 
-# The next release: scripts first, the library by a rename, as packages do it.
+# The next release: scripts first, then the library by a rename, as packages do it.
 release() {
     local added=$WORKFLOW_TMP/added.sql fresh=$files/workflow--$new.sql update=$files/workflow--$old--$new.sql
     grep -qaP 'schema_2\x00' "$library" || fail "the number of the schema is not to be found in the library"
@@ -53,7 +53,7 @@ SQL
     mv -f "$library.new" "$library"
 }
 
-# A server that does not preload the library: each session has that which was there when it began.
+# A server that does not preload the library: each session uses the library that existed when it began.
 query "DROP DATABASE IF EXISTS workflow_template" postgres 2>/dev/null || true
 echo "shared_preload_libraries = ''" >>"$PGDATA/postgresql.conf"
 start_server
@@ -95,7 +95,7 @@ query "SELECT wf_run_due()" >/dev/null
 bookmarks=$(query "SELECT count(*) FROM workflow.bookmarks")
 echo "ok: instances wait"
 
-# Sessions of the old library: one between two calls, one in the middle of a transaction.
+# Sessions with the old library: one between two calls, one in the middle of a transaction.
 exec {session}> >(exec psql -X -v VERBOSITY=verbose >"$WORKFLOW_TMP/session.out" 2>&1)
 echo "SELECT wf_version();" >&"$session"
 await 1 "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle' AND query LIKE 'SELECT wf_version%'"
@@ -140,7 +140,7 @@ objects fresh >"$WORKFLOW_TMP/fresh"
 objects updated | diff "$WORKFLOW_TMP/fresh" - || fail "what was updated differs from what is new"
 echo "ok: the schema is as if it were new, rights included"
 
-# With the library preloaded: the server has the new one, one database is still as it was.
+# With the library preloaded: the server has the new one, and one database still has the old schema.
 stop_server
 echo "shared_preload_libraries = 'workflow'" >>"$PGDATA/postgresql.conf"
 echo "workflow.launch_workers = on" >>"$PGDATA/postgresql.conf"
@@ -163,7 +163,7 @@ await "3|3" "$noted" late
 query "SELECT * FROM wf_check()" late | diff - /dev/null || fail "wf_check"
 echo "ok: workers of a newer library wait for the update, too"
 
-# Of a version before 0.2.0 there is no number.
+# Versions before 0.2.0 have no schema number.
 query "CREATE DATABASE ancient" postgres
 query "CREATE EXTENSION workflow" ancient
 query "ALTER EXTENSION workflow DROP TABLE workflow.schema_3; DROP TABLE workflow.schema_3" ancient

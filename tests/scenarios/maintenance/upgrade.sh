@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# pg_upgrade with the library preloaded and workers on: nothing fires meanwhile, all is there afterwards, and time stands still in the
-# new cluster until the administrator says that it is the live one.
+# pg_upgrade with the library preloaded and background workers on: nothing fires meanwhile, all data is there afterwards, and timers stay
+# stopped in the new cluster until the administrator declares it the live one.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 noted="SELECT count(*), count(DISTINCT instance) FROM happened"
@@ -24,7 +24,7 @@ woken scheduler workflow
 is 0 "SELECT count(*) FROM workflow.workers WHERE state = 'firing'"
 is "3|3" "$noted"
 is 16 "SELECT count(*) FROM workflow.bookmarks"
-# Both servers that pg_upgrade runs may fire whatever they like, as far as we are concerned.
+# As far as our settings are concerned, both servers that pg_upgrade starts may fire.
 query "ALTER SYSTEM RESET workflow.enabled"
 stop_server
 

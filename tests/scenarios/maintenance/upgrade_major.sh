@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From PostgreSQL 17 on: pg_upgrade of a cluster of PostgreSQL 15, each server with a library of its own. Instances wait at all kinds
-# of bookmarks. In the new cluster all is there and nothing fires, people can go on, and once the administrator says that it is the
-# live one everything overdue fires once.
+# From PostgreSQL 17 on: pg_upgrade of a cluster of PostgreSQL 15, each server with its own library. Instances wait at all kinds of
+# bookmarks. In the new cluster all data is there and nothing fires, users can continue, and once the administrator declares it the live one
+# everything overdue fires once.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 noted="SELECT count(*), count(DISTINCT instance) FROM happened"
@@ -14,7 +14,7 @@ skip() {
 }
 
 [ -n "${OLD_PGBIN:-}" ] || skip "this machine has no PostgreSQL 15 to upgrade from"
-# Since November 2026 servers store an option of columns that older releases of any major refuse.
+# Since November 2026 servers store a column option that older minor releases of every major reject.
 major=$(query "SELECT current_setting('server_version_num')::integer / 10000" postgres)
 if [ "$major" -gt 17 ] && grep -q pg_attver "$OLD_PGBIN/postgres" && ! grep -q pg_attver "$PGBIN/postgres"; then
     skip "$("$PGBIN/postgres" --version) is older than the releases of the time of $("$OLD_PGBIN/postgres" --version), and refuses its columns"
@@ -23,7 +23,7 @@ fi
 # as ROLE COMMAND
 as() { query "SET ROLE $1; $2"; }
 
-# Table by table, in a form that two servers can be compared by. The text of an owner says which cluster it is in.
+# Table by table, in a form that can be compared between two servers. The text of an owner contains the cluster.
 contents() {
     local name
     for name in $(query "SELECT relname FROM pg_class WHERE relnamespace = 'workflow'::regnamespace AND relkind = 'r' AND relname <> 'owners' ORDER BY 1"); do
@@ -33,7 +33,7 @@ contents() {
     query "SELECT name, owner, next_run FROM workflow.schedules ORDER BY 1"
 }
 
-# The old server takes the place of the scenario's own.
+# The old server replaces the scenario's own.
 sed -n '/^listen_addresses/,$p' "$PGDATA/postgresql.conf" >"$WORKFLOW_TMP/settings"
 stop_server
 new_path=$PATH
@@ -106,12 +106,12 @@ is 3 "SELECT count(*) FROM workflow.schedules WHERE next_run <= clock_timestamp(
 is "3|3" "$noted"
 is "" "SELECT * FROM wf_check()"
 contents >"$WORKFLOW_TMP/before"
-# Both servers that pg_upgrade runs may fire whatever they like, as far as we are concerned.
+# As far as our settings are concerned, both servers that pg_upgrade starts may fire.
 query "ALTER SYSTEM RESET workflow.enabled"
 stop_server
 
 export PATH=$new_path PGDATA=$new
-# From 18 on initdb turns checksums on, and pg_upgrade wants both clusters alike.
+# From 18 on initdb enables checksums, and pg_upgrade requires both clusters to agree.
 checksums=()
 if initdb --help | grep -q no-data-checksums; then checksums=(--no-data-checksums); fi
 initdb -D "$new" -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N "${checksums[@]}" >/dev/null
@@ -123,7 +123,7 @@ echo "ok: pg_upgrade from $("$OLD_PGBIN/postgres" --version) to $("$PGBIN/postgr
 
 start_server
 is "$major" "SELECT current_setting('server_version_num')::integer / 10000"
-# The scheduler has looked at all that is due by then.
+# The scheduler has checked everything due by then.
 await foreign "SELECT state FROM workflow.workers WHERE worker = 'scheduler'"
 export PGOPTIONS="-c client_min_messages=error"
 is 0 "SELECT wf_run_due()"

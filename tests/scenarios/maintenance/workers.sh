@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Workers fire what is due, as sessions of the owners, and nothing else: an idle server does no transactions. They obey reload,
-# termination and shutdown at once, and lose nothing when they or the server die.
+# Background workers fire whatever is due in sessions of the owners, and nothing else: an idle server runs no transactions. They react to
+# reload, termination and shutdown at once, and lose nothing when they or the server are killed.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 finished="SELECT count(*) FROM workflow.instances WHERE sub_status = 'Finished'"
@@ -16,7 +16,7 @@ start_server
 query "CREATE ROLE joe LOGIN"
 query "CREATE ROLE nolog"
 query "SELECT wf_grant_usage('joe'), wf_grant_usage('nolog')" >/dev/null
-# What the superuser publishes reaches instances of others.
+# Events of the superuser reach instances of others.
 query "SELECT wf_grant_events('joe')" >/dev/null
 time_books
 setting "workflow.launch_workers = on"
@@ -52,7 +52,7 @@ await "t|0" "SELECT max(fired) >= 8, sum(failed) FROM workflow.workers WHERE wor
 is "t" "SELECT lateness_p50 <= lateness_p99 AND lateness_p99 >= '0' FROM workflow.workers WHERE worker = 'scheduler'"
 echo "ok: pg_stat_activity and workflow.workers show them"
 
-# What is not due for long makes no difference.
+# Timers that are due much later make no difference.
 start 20 pure "1 year"
 before=$(query "SELECT n_tup_ins, n_tup_del FROM pg_stat_user_tables WHERE relid = 'workflow.bookmarks'::regclass")
 start 20 pure "100 ms"
@@ -60,7 +60,7 @@ await 28 "$finished"
 await t "SELECT n_tup_ins >= ${before%|*} + 20 AND n_tup_del >= ${before#*|} + 20 FROM pg_stat_user_tables WHERE relid = 'workflow.bookmarks'::regclass"
 echo "ok: autovacuum hears what workers write"
 
-# The count is taken from another database. What a session did is in the statistics when it is gone.
+# The count is read from another database. A session's activity is in the statistics once it has ended.
 transactions="SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = 'workflow'"
 setting "autovacuum = off"
 await 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'autovacuum%' OR (datname = 'workflow' AND backend_type NOT LIKE 'workflow%')" postgres
@@ -73,7 +73,7 @@ await "idle|Extension" "SELECT DISTINCT state, wait_event_type FROM pg_stat_acti
 setting "autovacuum = on"
 echo "ok: an idle server does no transactions, and no worker holds a snapshot"
 
-# The gate is closed: those that went through the line before are inside user SQL.
+# The gate is closed: instances that wrote their line before are inside user SQL.
 is_inside() { await "$1" "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'firing bookmark %' AND wait_event = 'PgSleep'"; }
 setting "workflow.max_executors = 1"
 start 4 held "100 ms"
@@ -161,7 +161,7 @@ is "74|74" "$lines"
 is 0 "SELECT count(*) FROM workflow.dead_letters"
 echo "ok: kill -9 of an executor: the server recovers, each fires once"
 
-# The same one, a stimulus this time, each time that it is delivered: no crash loop.
+# The same for a stimulus, each time that it is delivered: no crash loop.
 query "UPDATE gate SET is_open = false"
 as_joe() { PGOPTIONS="-c client_min_messages=error" PGUSER=joe query "$1" >/dev/null; }
 query "GRANT EXECUTE ON FUNCTION public.gate() TO joe"
@@ -188,7 +188,7 @@ done
 start 1 noted "100 ms"
 await 154 "$finished"
 echo "ok: without launcher or scheduler the next one goes on"
-# No worker looks at a database in which nothing is to be done, until a stimulus is left for a worker.
+# No worker checks an idle database, until a stimulus is left for one.
 setting "workflow.worker_idle_timeout = '1s'"
 as_joe "SELECT wf_define('{\"definitionId\": \"patient\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Patience\"}, {\"type\": \"Sql\", \"statement\": \"SELECT 1\"}]}'), wf_start('patient')"
 await asleep "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND database = 'workflow'"
@@ -198,11 +198,11 @@ query "SELECT wf_delete_instance(id) FROM workflow.instances WHERE definition_id
 setting "workflow.worker_idle_timeout = DEFAULT"
 echo "ok: a stimulus that is left wakes a database that sleeps"
 
-# A client holds the instances while they are due. An executor that is new counts an attempt before it makes it, and takes it back
-# when another session holds what it needs.
+# A client locks the instances while they are due. A new executor counts an attempt before it makes it, and takes the count back when
+# another session holds the lock that it needs.
 query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null
 await 0 "SELECT count(*) FROM workflow.workers WHERE worker = 'executor'"
-# One for each of the four fires, which are all of one owner.
+# One executor for each of the four fires, which are all of one owner.
 setting "workflow.enabled = off" "workflow.max_executors = 5"
 start 2 noted "100 ms"
 start 2 pure "100 ms"
@@ -213,7 +213,7 @@ PGAPPNAME=holder psql -X -q -c "BEGIN; SELECT FROM workflow.instances WHERE sub_
 holder=$!
 await 1 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holder' AND wait_event = 'PgSleep'"
 setting "workflow.enabled = on"
-# Only in its first batch is an executor new, and how many have one before another has had its own is chance.
+# An executor is new only in its first batch, and how many of them run one before another has had its own is random.
 await t "SELECT count(*) > 0 AND count(attempts) = 0 FROM workflow.bookmarks b JOIN untouched u USING (id) WHERE b.xmin::text <> u.version"
 is 154 "$finished"
 query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'holder'" >/dev/null
@@ -224,8 +224,8 @@ await "78|78" "$lines"
 is 0 "SELECT count(*) FROM workflow.dead_letters WHERE reason = 'Failed' AND instance_id NOT IN (SELECT id FROM workflow.instances WHERE definition_id = 'poison')"
 echo "ok: what another session holds is passed over, and that is no attempt"
 
-# No slot for another worker: what it was to fire is put back, and fires when one of the others has gone. PostgreSQL has one for
-# logical replication; launcher, scheduler and one executor have the rest.
+# No slot for another background worker: its work is put back, and fires when one of the others has exited. PostgreSQL uses one slot for
+# logical replication; launcher, scheduler and one executor use the rest.
 query "UPDATE gate SET is_open = false"
 query "ALTER SYSTEM SET max_worker_processes = 4"
 lacks="workflow executor could not be started: all background worker slots are in use"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What waits is not forgotten by the workers: stimuli whose bookmark another session held whenever they were delivered, timers
-# of instances that were faulted when they came due, what was left while nothing was to be fired.
+# Background workers forget no work: stimuli whose bookmark another session had locked at every delivery, timers of instances that were
+# faulted when they came due, and work that was left while firing was disabled.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 time_books
@@ -19,7 +19,7 @@ SELECT wf_define('{"definitionId": "faulty", "root": {"type": "Parallel", "activ
 SQL
 setting "workflow.launch_workers = on"
 
-# looked TIME: since then the scheduler has looked for what is due, or for who waits for a stimulus.
+# looked TIME: since then the scheduler has checked for due work, or for bookmarks that match a stimulus.
 looked() {
     await t "SELECT state = 'idle' AND state_change > '$1' FROM pg_stat_activity
         WHERE backend_type = 'workflow scheduler' AND datname = current_database()"
@@ -27,7 +27,7 @@ looked() {
 item() { query "SELECT id FROM workflow.bookmark_queue"; }
 state_of() { echo "SELECT sub_status FROM workflow.instances WHERE correlation_id = '$1'"; }
 
-# A timer comes due while its instance is faulted, and nothing else is due after that.
+# A timer comes due while its instance is faulted, and nothing else is due afterwards.
 query "SELECT wf_start('faulty', correlation_id => 'f')" >/dev/null
 query "SELECT wf_publish_event('Go')" >/dev/null 2>&1
 is Faulted "$(state_of f)"
@@ -39,7 +39,7 @@ query "SELECT wf_retry(id) FROM workflow.instances WHERE correlation_id = 'f'" >
 await "Finished|delayed" "SELECT sub_status, name FROM workflow.instances WHERE correlation_id = 'f'"
 echo "ok: a timer that came due while its instance was faulted fires when that is retried"
 
-# One transaction after the other holds the instance that a stimulus was left for: the second one waits for it before the first one ends.
+# Two transactions lock the instance of a stored stimulus in turn: the second waits for the lock before the first ends.
 query "SELECT wf_start('listener', correlation_id => c) FROM unnest('{a,b}'::text[]) AS c" >/dev/null
 begin first "SELECT wf_publish_event('Other', correlation_id => 'b')"
 before=$(now)
@@ -48,7 +48,8 @@ is 1 "SELECT count(*) FROM workflow.bookmark_queue"
 begin second "SELECT wf_publish_event('Third', correlation_id => 'b')"
 is Lock "SELECT wait_event_type FROM pg_stat_activity WHERE application_name = 'second'"
 delivered_in_vain "$(item)" "$before"
-# A row that is free goes to the session that asks first, not to the one that has waited: the workers ask only when the second session has it.
+# A free row goes to the first session that asks, not to the one that has waited, so the workers ask only once the second session has the
+# lock.
 scheduler=$(query "SELECT pid FROM pg_stat_activity WHERE backend_type = 'workflow scheduler' AND datname = current_database()")
 [[ $scheduler =~ ^[0-9]+$ ]] || fail "schedulers: '$scheduler'"
 trap 'kill -CONT "$scheduler"' EXIT
@@ -64,7 +65,7 @@ await Finished "$(state_of b)"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: a stimulus outlives those who hold its instance one after the other"
 
-# A session has met a kept stimulus, so that the next one passes over it, and then takes that back.
+# A session takes a stored stimulus, so that the next one skips it, and then rolls back.
 before=$(now)
 query "SELECT wf_enqueue_bookmark(activity_id => 'here', keep_for => '1 day')" >/dev/null
 looked "$before"
@@ -78,7 +79,7 @@ finish undone ROLLBACK
 await Finished "$(state_of next)"
 echo "ok: a stimulus that somebody met and left again is delivered to who came after them"
 
-# A stimulus for a task that is open in a transaction which has not ended: its sender heard of the id.
+# A stimulus for a task that an open transaction has created: its sender has learned the id.
 query "SELECT wf_define('{\"definitionId\": \"errand\", \"root\": {\"type\": \"RunTask\", \"taskName\": \"Errand\"}}')" >/dev/null
 begin opener "SELECT bookmarks -> 0 ->> 'id' FROM wf_run('errand', correlation_id => 'errand')"
 before=$(now)
@@ -90,7 +91,7 @@ await Finished "$(state_of errand)"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: a stimulus for a task is delivered when the transaction that opened the task ends"
 
-# What no instance waits for is not looked for all the time while an old transaction is open.
+# A stimulus that no instance waits for does not cause permanent polling while an old transaction is open.
 begin old "SELECT pg_current_xact_id()"
 before=$(now)
 query "SELECT wf_enqueue_bookmark(activity_id => 'nowhere', keep_for => '1 day')" >/dev/null
@@ -113,7 +114,7 @@ finish old COMMIT
 query "DELETE FROM workflow.bookmark_queue"
 echo "ok: a stimulus for nobody keeps no worker busy"
 
-# A stimulus that is left while nothing is to be fired is still there for the next scheduler.
+# A stimulus that is stored while firing is disabled is still there for the next scheduler.
 query "SELECT wf_start('listener', correlation_id => c) FROM unnest('{c,d}'::text[]) AS c" >/dev/null
 await 1 "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'workflow scheduler' AND datname = current_database()"
 setting "workflow.enabled = off" "workflow.worker_idle_timeout = '1s'"
@@ -126,13 +127,13 @@ setting "workflow.enabled = on"
 await 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: what is left while nothing is fired is delivered afterwards"
 
-# Without the library at start no process hears of an extension that a session creates as it loads it.
+# Without the preloaded library, no process is notified of an extension that is created by a session as it loads the library.
 stop_server
 echo "shared_preload_libraries = ''" >>"$PGDATA/postgresql.conf"
 start_server
 query "CREATE DATABASE later" postgres
 query "SELECT wf_worker_start()" >/dev/null
-# The first worker that came found nothing there, and left.
+# The first worker found nothing there, and exited.
 await t "SELECT xact_commit + xact_rollback > 0 FROM pg_stat_database WHERE datname = 'later'"
 await 0 "SELECT count(*) FROM pg_stat_activity WHERE datname = 'later'"
 query "CREATE EXTENSION workflow" later

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A node is lost under load, and its synchronous replica takes its place. A client that got no answer sends its call again: each
-# call has taken effect once, each timer fires once, and what was prepared is still promised.
+# A node fails under load, and its synchronous replica replaces it. A client that got no answer repeats its call: each call has taken effect
+# once, each timer fires once, and prepared transactions survive.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/nodes.sh"
 
@@ -11,12 +11,12 @@ trap 'on second stop_server immediate || true' EXIT
 setting "synchronous_standby_names = '*'" "synchronous_commit = on"
 await sync "SELECT DISTINCT sync_state FROM pg_stat_replication"
 
-# The move of a partition is promised, and not yet ended.
+# The move of a partition is prepared and not yet finished.
 held=$(query "SELECT k FROM (SELECT 'held-' || n AS k FROM generate_series(1, 100) AS n) AS v WHERE wf_partition(k, 8) = 7 LIMIT 1")
 query "$(begin_order "$held" "1 second")" >/dev/null
 query "BEGIN; SELECT wf_remove_partitions('{7}'); SELECT count(*) FROM wf_export_instances(ARRAY['$held'], remove => true); PREPARE TRANSACTION 'move'" >/dev/null
 
-# client NUMBER: sends calls, each until it is answered; where the node is now says a file.
+# client NUMBER: sends calls, each until it is answered; a file says where the node is.
 echo first >"$WORKFLOW_TMP/node"
 client() {
     local n=0 key
@@ -57,7 +57,7 @@ is 0 "SELECT count(*) FROM workflow.bookmark_queue WHERE correlation_id LIKE 'cl
 grep -qs "." "$WORKFLOW_TMP"/lost.* || fail "no client noticed anything"
 echo "ok: $orders orders before and after the loss, each call and each timer once"
 
-# The promise is kept there: the key waits, and is where it was when the promise is taken back.
+# The prepared transaction survives there: the key waits, and is unchanged when it is rolled back.
 is move "SELECT gid FROM pg_prepared_xacts"
 if query "SET lock_timeout = '200ms'; $(pay_order "$held")" 2>"$WORKFLOW_TMP/said"; then fail "the key was not held"; fi
 grep -q "lock timeout" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Partitions that move from one server to another by a two-phase commit: undone, done, with both servers or either
-# of them killed between the phases, and again and again while clients use the keys. No order is lost, doubled or misplaced, and each timer fires once.
+# Partitions move from one server to another by two-phase commit: rolled back, completed, with both servers or either of them killed between
+# the phases, and repeatedly while clients use the keys. No order is lost, duplicated or misplaced, and each timer fires once.
 # Long: `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/nodes.sh"
@@ -15,7 +15,7 @@ on first query "$(begin_order "$other" "1 second")" >/dev/null
 on first query "SET ROLE shop; SELECT wf_publish_event('Early', correlation_id => '$three', keep_for => '1 hour')" >/dev/null
 on first query "SET ROLE shop; SELECT wf_call('$three', 'm1', 'event', 'Noted')" >"$WORKFLOW_TMP/answer"
 
-# contents: what a node has of the key that moves.
+# contents: the rows of the moving key on a node.
 contents="SELECT id, sub_status FROM workflow.instances WHERE correlation_id = '$three' UNION ALL SELECT id, name FROM workflow.bookmark_queue WHERE correlation_id = '$three' ORDER BY 1"
 before=$(on first query "$contents")
 
@@ -26,12 +26,12 @@ on second is "" "$contents"
 on second is 0 "SELECT count(*) FROM workflow.partitions"
 echo "ok: a move that is undone leaves everything where it was"
 
-# Both know what they have promised.
+# Both have prepared it.
 move 3 first second
 both kill_server
 both start_server
 both is "$move" "SELECT gid FROM pg_prepared_xacts"
-# Its keys wait on the old node, and do not exist on the new one; others go on.
+# Its keys wait on the old node, and do not exist on the new one; other keys are served.
 if on first query "SET lock_timeout = '200ms'; SET ROLE shop; SELECT wf_publish_event('Paid', correlation_id => '$three')" 2>"$WORKFLOW_TMP/said"; then fail "the key was not held"; fi
 grep -q "lock timeout" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
 on first is 1 "SET ROLE shop; SELECT cardinality(resumed) FROM wf_publish_event('Paid', correlation_id => '$other')"
@@ -44,20 +44,20 @@ on second is 1 "SET ROLE shop; SELECT cardinality(resumed) FROM wf_publish_event
 on first is "" "$contents"
 on second await "shipped|1" "SELECT step, count(*) FROM steps WHERE id = '$three' GROUP BY 1"
 on first await "shipped|1" "SELECT step, count(*) FROM steps WHERE id = '$other' GROUP BY 1"
-# What wf_call was asked is answered there as here, and the owner is the same role under another number.
+# Messages of wf_call are answered there as before, and the owner is the same role under another number.
 on second is "$(cat "$WORKFLOW_TMP/answer")" "SET ROLE shop; SELECT wf_call('$three', 'm1', 'event', 'Noted')"
 on second is "shop" "SELECT owner FROM workflow.instance_list WHERE correlation_id = '$three'"
 [ "$(on first query "SELECT owner FROM workflow.instances WHERE correlation_id = '$other'")" != "$(on second query "SELECT id FROM workflow.owners WHERE name = 'shop' AND same_as IS NULL")" ] ||
     fail "the owners have the same number, so nothing was translated"
 on second query "SET ROLE shop; SELECT r.sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) AS r WHERE t.correlation_id = '$three'" >/dev/null
 on second is "Finished" "SELECT sub_status FROM workflow.instance_list WHERE correlation_id = '$three'"
-# The old node refuses the key now.
+# The old node now rejects the key.
 if on first query "SET ROLE shop; SELECT wf_start('order', correlation_id => '$three')" 2>"$WORKFLOW_TMP/said"; then fail "it was not refused"; fi
 grep -q "belongs to another node" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
 both is 0 "$misplaced"
 echo "ok: a move is whole, also where both servers are killed before and between the two commits"
 
-# The same with one of them killed between the two commits: while it does not answer nothing is decided.
+# The same with one of them killed between the two commits: nothing is decided while it does not answer.
 for killed in first second; do
     partition=$([ $killed = first ] && echo 6 || echo 7)
     key=$(key "$partition")
@@ -77,11 +77,11 @@ for killed in first second; do
 done
 echo "ok: either of them is killed between the two commits"
 
-# What does not fit is refused, and nothing of it is left.
+# A bundle that does not match is rejected, and leaves nothing behind.
 on first query "SET ROLE shop; SELECT wf_define('{\"definitionId\": \"later\", \"root\": {\"type\": \"Event\", \"eventName\": \"Later\"}}'); SELECT wf_start('later', correlation_id => '$(key 5)')" >/dev/null
 if move 5 first second 2>"$WORKFLOW_TMP/said"; then fail "a version that is not there was taken in"; fi
 grep -q "is not on this node" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
-# Of two promises there is one, so that is taken back.
+# Only one of the two transactions is prepared, so it is rolled back.
 "$scale/move.sh" --end 5 first second
 on first is 1 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'later'"
 on second query "SET ROLE shop; SELECT wf_define('{\"definitionId\": \"later\", \"root\": {\"type\": \"Event\", \"eventName\": \"Later\"}}')" >/dev/null
@@ -97,21 +97,21 @@ grep -q "belongs to another node" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW
 both is 0 "$misplaced"
 echo "ok: what does not fit is refused"
 
-# Under load: a client asks the map where a key is, and asks again where the key has just moved.
+# Under load: a client looks up the node of a key in the map, and looks it up again if the key has just moved.
 map=$WORKFLOW_TMP/map
 mkdir "$map"
-# place PARTITION NODE: whole for the clients that read it meanwhile.
+# place PARTITION NODE: updates the map atomically for its readers.
 place() {
     echo "$2" >"$map/.$1"
     mv "$map/.$1" "$map/$1"
 }
 for partition in 0 1 2 4; do place "$partition" first; done
 for partition in 3 5 6 7; do place "$partition" second; done
-# routed PARTITION COMMAND: until it has taken effect.
+# routed PARTITION COMMAND: repeats the command until it has taken effect.
 routed() {
     local said
     until said=$(on "$(cat "$map/$1")" query "$2" 2>&1); do
-        # A client that has changed a business row and a move that waits for it can meet: either is undone, and repeated.
+        # A client that has changed a business row can deadlock with a move that waits for it: one of them is rolled back, and repeated.
         [[ $said == *"belongs to another node"* || $said == *"deadlock detected"* ]] || { echo "client: $said" >>"$WORKFLOW_TMP/clients.failed"; return 1; }
         sleep 0.02
     done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What several nodes have, in one place: examples/scale/publish.sql and report.sql, by logical replication, with moves and
-# retention; and union.sql, which asks the nodes.
+# The data of several nodes in one place: examples/scale/publish.sql and report.sql, by logical replication, with moves and retention; and
+# union.sql, which queries the nodes.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/nodes.sh"
 examples=$(dirname "${BASH_SOURCE[0]}")/../../../examples/scale
@@ -12,7 +12,7 @@ for node in first second; do
     on $node start_server
     on $node psql -X -q -v ON_ERROR_STOP=1 -f "$examples/publish.sql"
 done
-# The reporting database is a third one, on the second server; a subscription to its own server finds a slot that is there.
+# The reporting database is a third one, on the second server; a subscription to its own server needs an existing slot.
 on second query "CREATE DATABASE report" postgres
 report() { on second query "$1" report; }
 sees() { on second await "$1" "$2" report; }

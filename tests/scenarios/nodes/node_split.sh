@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A node is split: its replica is promoted, each of the two takes half of the partitions, and removes what belongs to the other.
-# Nothing is lost or doubled, and each timer fires once, on the node of its key.
+# A node is split: its replica is promoted, each of the two takes half of the partitions, and removes the rows of the other half. Nothing is
+# lost or duplicated, and each timer fires once, on the node of its key.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/nodes.sh"
 
@@ -9,7 +9,7 @@ open_shop first
 follow second -R
 trap 'on second stop_server immediate || true' EXIT
 
-# Orders that wait for an event, for time, and at a task; events that came too early; a child; an instance of before the guard.
+# Orders that wait for an event, for a time, and at a task; early events; a child; an instance from before the partitions were guarded.
 count=40
 for n in $(seq $count); do
     begin_order "order-$n" "2 seconds"
@@ -20,7 +20,7 @@ psql -X -q -v ON_ERROR_STOP=1 -f "$WORKFLOW_TMP/orders.sql" >"$WORKFLOW_TMP/orde
 query "SET ROLE shop; SELECT count(wf_publish_event('Early', correlation_id => 'order-' || n, keep_for => '1 hour')) FROM generate_series(1, $count) AS n" >/dev/null 2>&1
 query "SET workflow.route_check = ''; SET ROLE shop; SELECT wf_start('order', '{\"wait\": \"1 hour\"}')" >/dev/null
 
-# The replica is not to fire what is due for the other half. From the second step on the node refuses the keys that leave.
+# The replica must not fire timers of the other half. From the second step on the node rejects the keys that leave.
 echo "workflow.enabled = off" >>"$second_data/postgresql.conf"
 on second query "SELECT pg_reload_conf()" >/dev/null
 query "$(pay_order order-2)" >/dev/null
@@ -31,7 +31,7 @@ on second is t "SELECT pg_promote()"
 on second await f "SELECT pg_is_in_recovery()"
 on second query "BEGIN; SELECT wf_remove_partitions('{0,1,2,3}'); SELECT wf_add_partitions('{4,5,6,7}', 8); COMMIT" >/dev/null
 
-# Both have everything, and each serves its own keys alone.
+# Both have all rows, and each serves its own keys only.
 both is $((count + 1)) "SELECT count(*) FROM workflow.instances"
 key() { query "SELECT k FROM (SELECT 'order-' || n AS k FROM generate_series(3, $count) AS n WHERE n % 2 = 0) AS v WHERE wf_partition(k, 8) / 4 = $1 LIMIT 1"; }
 mine=$(key 0) theirs=$(key 1)
@@ -41,7 +41,7 @@ on second query "$(pay_order "$theirs")" >/dev/null
 on first query "$(pay_order "$mine")" >/dev/null
 echo "ok: after the split each node serves its own keys alone"
 
-# Timers fire on the node of their key before anything is removed; those of the other one are left.
+# Timers fire on the node of their key before anything is removed; those of the other node are not fired.
 sed -i '/workflow.enabled = off/d' "$second_data/postgresql.conf"
 on second setting "workflow.enabled = on"
 shipped=$((count / 2 + 3))
@@ -51,7 +51,7 @@ on first await t "SELECT count(*) > 0 FROM workflow.bookmarks WHERE due_at < now
 [ "$(logged 'belongs to another node, or is moving')" -ge 1 ] || fail "the log does not say what was left"
 both is 0 "SELECT count(*) FROM workflow.bookmarks WHERE attempts > 0"
 
-# keep NODE: until nothing is left to remove, a few instances at a time.
+# keep NODE: removes a few instances at a time until none is left to remove.
 keep() {
     on "$1" query "DO \$\$ BEGIN WHILE wf_keep_instances(NULL, max => 7) > 0 LOOP NULL; END LOOP; END \$\$"
     on "$1" query "DELETE FROM orders WHERE wf_partition(id, 8) NOT IN (SELECT partition FROM workflow.partitions)"
@@ -61,7 +61,7 @@ keep first
 keep second
 [ "$(sum "SELECT count(*) FROM orders")" = $count ] || fail "business rows were lost or doubled"
 [ "$(sum "SELECT count(*) FROM steps")" = $shipped ] && [ "$(sum "SELECT count(DISTINCT id) FROM steps")" = $shipped ] || fail "some timers fired twice, or never"
-# The instance without a key stays on both, unless that is told apart.
+# The instance without a key stays on both, unless it is told apart.
 [ "$(sum "SELECT count(*) FROM workflow.instances WHERE correlation_id IS NOT NULL")" = $count ] || fail "instances were lost or doubled"
 [ "$(sum "SELECT count(*) FROM workflow.bookmark_queue WHERE name = 'Elsa.Event' AND correlation_id IS NOT NULL")" = $count ] || fail "kept events were lost or doubled"
 both is 1 "SELECT count(*) FROM workflow.instances WHERE correlation_id IS NULL"
@@ -72,7 +72,7 @@ both is "" "SELECT * FROM wf_check()"
 on second check_storage
 echo "ok: both keep what is theirs: no order is lost, none is on both, each timer has fired once"
 
-# Owners that are made from now on have other numbers, so that instances can move between the two.
+# New owners have different numbers, so that instances can move between the two.
 both query "CREATE ROLE late; GRANT late TO postgres; SELECT wf_grant_usage('late')" >/dev/null
 [ "$(on first query "SELECT id FROM workflow.owners WHERE name = 'late'")" != "$(on second query "SELECT id FROM workflow.owners WHERE name = 'late'")" ] || fail "a role has the same number on both"
 echo "ok: new owners have numbers of their own on each"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The scripts of examples/scale/, as a user runs them: three nodes behind PL/Proxy and PgBouncer. Clients that know no node go on while a
-# node is added, partitions move, a node is split, and one is lost. After that each order is on one node, that of its key, and was
-# shipped once.
+# The scripts of examples/scale/ as a user runs them: three nodes behind PL/Proxy and PgBouncer. Clients that know no node continue while a
+# node is added, partitions move, a node is split, and one fails. Afterwards each order is on one node, that of its key, and was shipped
+# once.
 # Long: `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 scale=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../../examples/scale" && pwd)
@@ -16,7 +16,7 @@ step() { "$scale/$1.sh" "${@:2}" || fail "$*"; }
 node() { PGHOST=$SCALE_DIR/$1 query "$2" app; }
 proxy() { PGHOST=$SCALE_DIR/proxy query "$1" proxy; }
 node_of() { sed -n "s/^$(node node1 "SELECT wf_partition('$1', 8)") //p" "$SCALE_DIR/map"; }
-# refused COMMAND...: because the key is another node's.
+# refused COMMAND...: fails because the key belongs to another node.
 refused() {
     if "$@" >"$WORKFLOW_TMP/said" 2>&1; then fail "$* took a key of another node"; fi
     grep -q "belongs to another node" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
@@ -25,7 +25,7 @@ refused() {
 step start
 step proxy
 step run 20 first
-# Events that come before what they are for.
+# Events that arrive before their order.
 for n in {1..10}; do
     proxy "SELECT pay_order('early-$n', 'pay', 1)" >/dev/null 2>&1
     proxy "SELECT begin_order('early-$n', 'begin')" >/dev/null
@@ -40,13 +40,13 @@ echo "SET workflow.notify_triggers = off; SET ROLE shop; SELECT wf_define('{\"de
 step deploy "$WORKFLOW_TMP/news.sql"
 for n in {1..20}; do node "$(node_of "news-$n")" "SET ROLE shop; SELECT wf_start('news', correlation_id => 'news-$n')" >/dev/null; done
 [ "$(proxy "SELECT sum(n) || ' on ' || count(*) FROM tell_all('News') AS n")" = "20 on 3" ] || fail "an event for everybody reached others"
-# What one node refuses is deployed on none.
+# A deployment that one node rejects is deployed on none.
 node node3 "SET ROLE shop; CREATE TABLE here_only ()"
 echo "SET ROLE shop; CREATE TABLE here_only ();" >"$WORKFLOW_TMP/bad.sql"
 if "$scale/deploy.sh" "$WORKFLOW_TMP/bad.sql" 2>"$WORKFLOW_TMP/said"; then fail "half a deployment succeeded"; fi
 grep -q "was deployed on no node" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
 [ "$(node node1 "SELECT to_regclass('here_only') IS NULL")" = t ] || fail "half a deployment is left"
-# What a broken-off deployment has left is ended by the next one: back where not all nodes had promised it, forward where they had.
+# An interrupted deployment is finished by the next one: rolled back if not all nodes had prepared it, otherwise committed.
 node node2 "BEGIN; CREATE TABLE half (); PREPARE TRANSACTION 'deploy 0002'"
 node node3 "BEGIN; CREATE TABLE noted (); PREPARE TRANSACTION 'deploy 0001'"
 echo "CREATE TABLE later ();" >"$WORKFLOW_TMP/later.sql"
@@ -69,7 +69,7 @@ done
 refused tenant acme "SELECT begin_order('bravo/2', 'begin')"
 echo "ok: PgBouncer sends each tenant to its node"
 
-# From here on clients go on without a pause.
+# From here on clients run without a pause.
 load() {
     local round=0
     while [ ! -e "$WORKFLOW_TMP/enough" ]; do "$scale/run.sh" 5 "load-$1-$((++round))" || return; done
@@ -82,7 +82,7 @@ done
 step add-node node4
 step move 0 node1 node4
 step move 7 node3 node4
-# What is promised would be on both.
+# A prepared transaction would be on both.
 node node2 "BEGIN; PREPARE TRANSACTION 'open'"
 if "$scale/split.sh" node2 node5 2>"$WORKFLOW_TMP/said"; then fail "a node was split with a promised transaction"; fi
 grep -q "has promised a transaction" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
@@ -100,14 +100,14 @@ step check
 grep -hq "sent again: [1-9]" "$WORKFLOW_TMP"/load.* || fail "no client noticed anything"
 echo "ok: nothing is lost or doubled while nodes are added, split and lost"
 
-# A proxy with an old map is told so, and its client as well.
+# A proxy with an outdated map gets an error, and so does its client.
 key=$(node node4 "SELECT k FROM (SELECT 'late-' || n AS k FROM generate_series(1, 100) AS n) AS v WHERE wf_partition(k, 8) = 0 LIMIT 1")
 proxy "ALTER SERVER app OPTIONS (SET p0 'host=$SCALE_DIR/node1 port=$PGPORT dbname=app')"
 refused proxy "SELECT begin_order('$key', 'begin')"
 [ "$(proxy "DO \$\$ BEGIN PERFORM begin_order('$key', 'begin'); EXCEPTION WHEN serialization_failure THEN RAISE NOTICE 'to be repeated'; END \$\$" 2>&1)" = "NOTICE:  to be repeated" ] ||
     fail "the proxy does not pass the SQLSTATE on"
 
-# What a broken-off move has left is ended: forward where both have promised, back where one has.
+# An interrupted move is finished: committed if both have prepared it, otherwise rolled back.
 step move --prepare 1 node1 node2
 if "$scale/move.sh" 1 node1 node2 2>"$WORKFLOW_TMP/said"; then fail "a move began upon another"; fi
 grep -q "was broken off" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"

@@ -1,5 +1,5 @@
-# Sourced by scenarios with two nodes: `first`, which the test runner has started, and `second`. They are those of examples/scale/: a
-# shop, whose orders are business rows and instances of the same key; what a workflow does is told by rows of `steps`.
+# Sourced by scenarios with two nodes: `first`, which the test runner has started, and `second`. They run the shop of examples/scale/, whose
+# orders are business rows and instances of the same key; rows of `steps` record what a workflow has done.
 # shellcheck shell=bash
 
 scale=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../../examples/scale" && pwd)
@@ -11,7 +11,7 @@ mkdir "$SCALE_DIR"
 ln -s "$first" "$SCALE_DIR/first"
 ln -s "$second" "$SCALE_DIR/second"
 
-# on NODE COMMAND...: with the servers' functions and programs.
+# on NODE COMMAND...: runs it with this server's connection and programs.
 on() {
     local -n directory=$1 data=$1_data
     PGHOST=$directory PGDATA=$data "${@:2}"
@@ -21,7 +21,7 @@ both() {
     on second "$@"
 }
 
-# follow NODE COMMAND...: a copy of the first node, made by pg_basebackup with these options, is started.
+# follow NODE COMMAND...: starts a copy of the first node, made by pg_basebackup with these options.
 follow() {
     local -n directory=$1 data=$1_data
     mkdir "$directory"
@@ -30,7 +30,7 @@ follow() {
     on "$1" start_server
 }
 
-# open_shop NODE...: partitions are guarded, workers run, and the shop is deployed.
+# open_shop NODE...: guards partitions, enables background workers, and deploys the shop.
 open_shop() {
     local node
     for node; do
@@ -41,7 +41,7 @@ open_shop() {
     on first query "SELECT wf_add_partitions('{0,1,2,3,4,5,6,7}', 8)" >/dev/null
 }
 
-# Two nodes; the first one has all eight partitions. The second one has the same roles and definitions, made in another order:
+# Two nodes; the first one has all eight partitions. The second one has the same roles and definitions, created in another order, so that
 # their numbers differ.
 make_nodes() {
     follow second
@@ -57,7 +57,7 @@ make_nodes() {
 begin_order() { echo "SET ROLE shop; BEGIN; INSERT INTO orders VALUES ('$1'); SELECT wf_start('order', '{\"wait\": \"$2\"}', correlation_id => '$1'); COMMIT"; }
 pay_order() { echo "SET ROLE shop; BEGIN; UPDATE orders SET amount = amount + 1 WHERE id = '$1'; SELECT wf_publish_event('Paid', correlation_id => '$1', keep_for => '0'); COMMIT"; }
 
-# move PARTITION FROM TO: both servers promise it; finish_move or undo_move follows. What they have promised is named $move.
+# move PARTITION FROM TO: prepares the move on both servers; finish_move or undo_move follows. The prepared transactions are named $move.
 move() {
     move="move $1"
     "$scale/move.sh" --prepare "$@"
@@ -65,10 +65,10 @@ move() {
 finish_move() { "$scale/move.sh" --finish "${move#move }" "$@"; } # FROM TO
 undo_move() { "$scale/move.sh" --undo "${move#move }" "$@"; }
 
-# sum COMMAND: of the numbers of both nodes.
+# sum COMMAND: the sum of the results of both nodes.
 sum() { echo $(($(on first query "$1") + $(on second query "$1"))); }
 
-# misplaced: instances, kept stimuli and business rows whose key does not belong to the node that has them.
+# misplaced: instances, stored stimuli and business rows whose key does not belong to their node.
 misplaced="SELECT count(*) FROM (SELECT correlation_id FROM workflow.instances UNION ALL SELECT correlation_id FROM workflow.bookmark_queue
     UNION ALL SELECT id FROM orders UNION ALL SELECT id FROM steps) AS v (key)
     WHERE key IS NULL OR wf_partition(key, 8) NOT IN (SELECT partition FROM workflow.partitions)"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Definitions on two servers by one two-phase commit: both servers have a version or neither, also where one is killed between
-# the phases. Digests say whether both have the same.
+# Definitions on two servers by two-phase commit: both servers have a version or neither, even if one is killed between the phases. Digests
+# show whether both have the same content.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/nodes.sh"
 
 follow second
 trap 'on second stop_server immediate || true' EXIT
 
-# hears EVENT: a definition that begins with it.
+# hears EVENT: a definition that begins with this event.
 hears() { echo "{\"definitionId\": \"order\", \"root\": {\"id\": \"on\", \"type\": \"Event\", \"eventName\": \"$1\", \"canStartWorkflow\": true}}"; }
 # deploy EVENT: the first phase.
 deploy() { both query "BEGIN; SET LOCAL workflow.notify_triggers = off; SELECT wf_define('$(hears "$1")'); PREPARE TRANSACTION 'deploy'" >/dev/null; }
@@ -22,7 +22,7 @@ are_alike() {
 # starts COUNT EVENT: on each server.
 starts() { both is "$1" "SELECT cardinality(started) FROM wf_publish_event('$2')"; }
 
-# What announces its triggers cannot be prepared.
+# A transaction that notifies about triggers cannot be prepared.
 if query "BEGIN; SELECT wf_define('$(hears Paid)'); PREPARE TRANSACTION 'deploy'" >"$WORKFLOW_TMP/refused" 2>&1; then fail "it was prepared"; fi
 grep -q "NOTIFY" "$WORKFLOW_TMP/refused" || fail "$(cat "$WORKFLOW_TMP/refused")"
 both is 0 "SELECT count(*) FROM workflow.definition_list"
@@ -40,7 +40,7 @@ are_alike 1
 starts 0 Shipped
 echo "ok: or on neither"
 
-# Both know what they have promised, and go on with the version before until it is kept.
+# Both have prepared it, and use the previous version until it is committed.
 deploy Shipped
 both kill_server
 both start_server
@@ -57,7 +57,7 @@ starts 0 Paid
 starts 1 Shipped
 echo "ok: also where both are killed after the first phase, and between the two of the second"
 
-# The same number says nothing of the content.
+# The same version number does not imply the same content.
 on first query "SELECT wf_define('$(hears Returned)')" >/dev/null
 on second query "SELECT wf_define('$(hears Refunded)')" >/dev/null
 one=$(on first query "$latest") two=$(on second query "$latest")

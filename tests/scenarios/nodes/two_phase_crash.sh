@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Each call of tests/regress/sql/nodes/two_phase.sql is prepared; then the server crashes, and what was promised is committed. The end is
-# the same as without a crash, and nothing contradicts itself.
+# Each call of tests/regress/sql/nodes/two_phase.sql is prepared; then the server crashes, and the prepared transactions are committed. The
+# result is the same as without a crash, and consistent.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 tests=$(dirname "${BASH_SOURCE[0]}")/../../regress
 
 sed '/^-- What expires/,$d' "$tests/sql/nodes/two_phase.sql" >"$WORKFLOW_TMP/setup.sql"
 query "ALTER DATABASE workflow SET workflow.testing = on"
 psql -X -q -f "$WORKFLOW_TMP/setup.sql" >"$WORKFLOW_TMP/setup.out" 2>&1
-# Settings that the session of the test has.
+# Settings of the test's session.
 query "ALTER DATABASE workflow SET workflow.notify_triggers = off; ALTER DATABASE workflow SET client_min_messages = error;
     ALTER DATABASE workflow SET workflow.now = '2030-01-01 00:00:00+00'"
 
-# crash: one process is killed, so the server throws out all others and recovers from its log, as after a loss of power but for the disk.
+# crash: kills one process, so that the server terminates all others and recovers from its WAL, as after a power loss, except that cached
+# pages still reach the disk.
 crash() {
     kill -9 "$(query "SELECT pid FROM pg_stat_activity WHERE backend_type = 'background writer'")"
     eventually has_recovered

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# 5,000 instances go over to another version of their definition, by its publication and by a session with a mapping, while clients
-# publish events, claim, answer, fail and forget tasks, timers fire, and activities wait for their next attempts. Again and again the
-# server crashes. After each crash, and in the end:
+# 5,000 instances are migrated to another version of their definition, by its publication and by a session with a mapping, while clients
+# publish events, claim, complete, fail and forget tasks, timers fire, and activities wait for their next attempts. The server crashes
+# repeatedly. After each crash, and at the end:
 #   - Each instance is wholly in one version: its row, its state, its bookmarks, tasks and incidents.
 #   - What a client was told is committed is there, once: starts, events, answers, migrations.
 #   - What an instance did behind its migration it did in the new version, and what it did before, in the old one.
 #   - The publication and the session have moved each instance once, and count together as many as the journal.
 #   - What cannot be moved stays, and is what is still counted as migrating.
 #   - Every instance can be brought to its end.
-# The power does not fail, so a server without fsync will do.
+# The power does not fail, so fsync is off.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -173,7 +173,7 @@ setting "workflow.launch_workers = on"
 cd "$WORKFLOW_TMP" || exit
 
 clients=(publisher publisher worker worker)
-# Instances of the first version that can be moved and have not ended; those that were moved.
+# Instances of the first version that can be migrated and have not ended; migrated instances.
 left="SELECT count(*) FROM workflow.instances AS i JOIN asked AS a ON a.instance = i.id WHERE i.version = 1 AND i.sub_status NOT IN ('Finished', 'Cancelled') AND a.kind <> 'stuck'"
 moved="SELECT count(*) FROM workflow.instances AS i JOIN asked AS a ON a.instance = i.id WHERE i.version = 2"
 
@@ -189,14 +189,14 @@ load() {
     for client in "${clients[@]}"; do call "$client"; done
     await "${#clients[@]}" "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CALL%'"
 }
-# A client ends with the server, or when it is told to.
+# A client ends with the server, or when it is asked to.
 look_after() {
     local number
     for number in "${!pids[@]}"; do
         kill -0 "${pids[number]}" 2>/dev/null || fail "${clients[number]} ended: $(grep -v done "client.$number" | head -n 5)"
     done
 }
-# listen: what the clients were told, when they have ended. The last line of each may be torn.
+# listen: collects the clients' logs when they have ended. The last line of each may be incomplete.
 listen() {
     [ "${#pids[@]}" -gt 0 ] || return 0
     wait
@@ -205,8 +205,8 @@ listen() {
     pids=()
 }
 
-# crash: of the whole server, or of a session or worker, which takes all others with it. A server that was started again has no workers
-# before the next load, so that few instances are moved while nobody else wants them.
+# crash: of the whole server, or of a session or background worker, which takes all others with it. A restarted server has no background
+# workers before the next load, so that few instances are migrated without concurrent activity.
 crashes=0
 crash() {
     local recovers="all server processes terminated; reinitializing" before pid
@@ -226,7 +226,7 @@ crash() {
     whole
 }
 
-# whole: one snapshot shows no problem, also while workers go on.
+# whole: one snapshot shows no problem, even while workers run.
 whole() {
     psql -X -q -At -v ON_ERROR_STOP=1 >problems <<'SQL'
 BEGIN ISOLATION LEVEL REPEATABLE READ;
@@ -253,7 +253,7 @@ SQL
     [ ! -s problems ] || fail "after $crashes crashes: $(head -n 20 problems)"
 }
 
-# The clients have begun when the new version is published, and the first crash comes at the first batches, or before.
+# The clients have started when the new version is published; the first crash happens during the first batches, or before.
 load
 await t "SELECT count(*) > 100 FROM effects"
 query "SELECT version FROM wf_define(document(2))" >>setup.out
@@ -273,7 +273,7 @@ listen
 setting "workflow.launch_workers = on"
 [ "$crashes" -ge 3 ] || fail "the server crashed only $crashes times"
 
-# What the publication found busy it tries again later; a call need not wait for that.
+# The publication retries instances that it found locked; a call need not wait for that.
 has_published() {
     query "SELECT wf_resume(b.id, missing_ok => true) FROM workflow.bookmarks AS b JOIN workflow.instances AS i ON i.id = b.instance_id
         WHERE i.definition_id = 'Workflow.MigrateInstances'" >>publication.out || fail "the publication"
@@ -291,7 +291,7 @@ CREATE TABLE told (instance uuid, what text);
 \copy told FROM 'told' (DELIMITER '|')
 CREATE TABLE migrations AS SELECT instance_id AS instance, min(seq) AS seq, count(*) AS number FROM workflow.journal WHERE event = 'Migrated' GROUP BY 1;
 SQL
-# Workers may still have to deliver what was kept. For a faulted instance it is kept until wf_retry.
+# Workers may still have to deliver stored stimuli. For a faulted instance they stay stored until wf_retry.
 await "" "SELECT t.* FROM told AS t WHERE NOT CASE what WHEN 'start' THEN EXISTS (SELECT FROM asked AS a WHERE a.instance = t.instance)
     WHEN 'moved' THEN EXISTS (SELECT FROM moved AS m WHERE m.instance = t.instance)
     ELSE EXISTS (SELECT FROM effects AS e WHERE e.instance = t.instance AND e.step ~ (what || '$'))
@@ -304,7 +304,7 @@ is "" "SELECT instance FROM moved EXCEPT SELECT instance FROM migrations LIMIT 5
 is t "SELECT (output -> 'result' -> 'moved')::bigint + (SELECT count(*) FROM moved) = (SELECT count(*) FROM migrations) FROM workflow.instances WHERE definition_id = 'Workflow.MigrateInstances'"
 echo "ok: $(query "SELECT string_agg(what || ' ' || n, ', ' ORDER BY what) FROM (SELECT what, count(*) AS n FROM told GROUP BY 1) AS t") acknowledged, none lost, none done twice"
 
-# The tasks that were claimed before are answered with their tokens, and everything else is brought to its end.
+# Tasks that were claimed before are completed with their tokens, and all instances are brought to their end.
 query "UPDATE phase SET fails = false"
 is "$(query "SELECT count(*) FROM held")" "SELECT count(*) FROM held, wf_complete_task(task, token => token)"
 has_ended() {
@@ -325,7 +325,7 @@ WHERE event = 'Completed' AND activity ~ '_(done|attempt|attempt_2)$';
 ANALYZE;
 SQL
 is "" "SELECT a.*, e.number FROM asked AS a LEFT JOIN ended AS e USING (instance) WHERE e.number IS DISTINCT FROM 1 LIMIT 5"
-# Each step was one of the version in which the instance was then.
+# Each step belonged to the version that the instance had at that time.
 is "" "SELECT e.*, r.seq, m.seq FROM effects AS e JOIN workflow.instances AS i ON i.id = e.instance
     LEFT JOIN ran AS r ON r.instance = e.instance AND r.step = e.step LEFT JOIN migrations AS m ON m.instance = e.instance
     WHERE r.seq IS NULL OR e.version <> CASE WHEN m.seq IS NULL THEN i.version WHEN r.seq < m.seq THEN 1 ELSE 2 END LIMIT 5"

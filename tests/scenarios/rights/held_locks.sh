@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A role without any right but usage holds every lock that it can take, in transactions that stay open. The timers, claims, limits, events and
-# deliveries of others continue, and so do its own that do not touch what it holds.
+# A role with no right except usage holds every lock that it can take, in transactions that stay open. The timers, claims, limits, events
+# and deliveries of others continue, and so do its own that do not need the held rows.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
-# A call that waits for one of these locks fails instead of hanging. No call of this test waits for any other one.
+# A call that waits for one of these locks fails instead of hanging. No call of this test waits for any other lock.
 export PGOPTIONS="-c lock_timeout=30s"
 
 psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -52,7 +52,7 @@ is_as() {
     [ "$got" = "$2" ] || fail "expected '$2', got '$got' from: $3"
 }
 
-# hold STATEMENT: in a transaction of its own, as eve. Some wait for another of these transactions: that holds a lock as well.
+# hold STATEMENT: in a transaction of its own, as eve. Some wait for another of these transactions, which holds a lock as well.
 held=0
 hold() {
     held=$((held + 1))
@@ -107,7 +107,7 @@ as joe "SELECT public.books('joe '), wf_delete_definition('joe spare'), wf_sched
 await t "SELECT count(*) > 0 FROM workflow.instances WHERE schedule_id IS NOT NULL AND definition_id = 'joe waits'"
 echo "ok: starts, events, kept stimuli, definitions and schedules of another owner continue"
 
-# What eve holds is still held.
+# All locks of eve are still held.
 is "$held" "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'hold%' AND (state = 'idle in transaction' OR wait_event_type = 'Lock')"
 query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name LIKE 'hold%'" >/dev/null
 await t "SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name LIKE 'hold%'"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From PostgreSQL 17 on: the right MAINTAIN, and the role pg_maintain that has it on all tables. It gives no row, and no role has it
-# unless an administrator gives it; who has it can rewrite the tables while calls work with them, and can lock them.
+# From PostgreSQL 17 on: the MAINTAIN privilege, and the role pg_maintain that has it on all tables. It gives access to no row, and no role
+# has it unless an administrator grants it; a role that has it can rewrite the tables while calls use them, and can lock them.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 tables="SELECT c.oid::regclass FROM pg_class AS c WHERE c.relnamespace = 'workflow'::regnamespace AND c.relkind = 'r'"

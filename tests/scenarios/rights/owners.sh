@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Whose things are after a dump, a pg_upgrade and a failover to a logical replica. Names change, roles go, and others get
-# their names: nothing may become a namesake's.
-# How it was searched: each way in which the rows come to another server (dump, replica, pg_upgrade) with each change of a
-# role before it (renamed, dropped, its name taken). Closed is getting a definition, an instance or an id by a name.
+# Who owns what after a dump, a pg_upgrade and a failover to a logical replica. Roles are renamed and dropped, and others get their names:
+# nothing may become the property of a namesake. Covered: each way in which the rows reach another server (dump, replica, pg_upgrade), with
+# each change of a role before it (renamed, dropped, its name reused). No role may get a definition, an instance or an id by a name.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 first=$PGHOST
 PGDATA_FIRST=$PGDATA
 
-# server NAME SETTING...: another cluster, started; PGHOST and PGDATA are its own from then on.
+# server NAME SETTING...: starts another cluster; PGHOST and PGDATA refer to it from then on.
 server() {
     local directory=$WORKFLOW_TMP/$1
     shift
@@ -29,8 +28,8 @@ sees() { # EXPECTED ROLE [DATABASE]
     [ "$got" = "$1" ] || fail "$2 sees '$got' and not '$1'"
 }
 
-# Carol is renamed and Dave is dropped after their last call, and others get their names. Erin stays, Frank takes a name
-# that he gives up again.
+# Carol is renamed and Dave is dropped after their last call, and others get their names. Erin is unchanged, Frank takes a name and gives it
+# up again.
 query "ALTER SYSTEM SET wal_level = logical" postgres
 stop_server
 start_server
@@ -48,7 +47,7 @@ sees "of_carol carol" caroline
 pg_dump -f "$WORKFLOW_TMP/dump.sql" workflow
 
 # security.md#renamed-and-dropped-roles: inside one cluster the oid decides
-# In the cluster where the dump was made oids decide.
+# In the cluster where the dump was made OIDs decide.
 query "CREATE DATABASE again" postgres
 psql -X -q -v ON_ERROR_STOP=1 -d again -f "$WORKFLOW_TMP/dump.sql" >"$WORKFLOW_TMP/again.out" 2>&1 || fail "$(tail -n 5 "$WORKFLOW_TMP/again.out")"
 sees "- -" carol again
@@ -58,7 +57,7 @@ sees "of_erin erin" erin again
 echo "ok: a dump that is restored where it was made goes by oid"
 
 # security.md#renamed-and-dropped-roles: in another cluster the name of the dump decides, and an owner that was gone is no role there
-# In another cluster the names that the roles had when the dump was made do.
+# In another cluster the names at the time of the dump decide.
 server second
 query "CREATE ROLE other; CREATE ROLE carol LOGIN; CREATE ROLE dave LOGIN; CREATE ROLE erin LOGIN; CREATE ROLE caroline LOGIN" postgres
 query "CREATE DATABASE workflow" postgres
@@ -76,7 +75,7 @@ stop_server
 export PGHOST=$first PGDATA=$PGDATA_FIRST
 
 # security.md#renamed-and-dropped-roles: on a logical replica the replicated name decides
-# A logical replica has the rows, but not what the sequence gave out. The changes come in the binary form.
+# A logical replica has the rows, but not the state of sequences. The changes arrive in binary form.
 PGHOST=$first query "CREATE PUBLICATION everything FOR ALL TABLES"
 export PGDATA=$PGDATA_FIRST
 server replica
@@ -107,7 +106,7 @@ stop_server
 export PGHOST=$first PGDATA=$PGDATA_FIRST
 
 # security.md#renamed-and-dropped-roles: after pg_upgrade the oid decides
-# pg_upgrade keeps oids, and moves the tables as they are: what is stored there names carol.
+# pg_upgrade keeps OIDs, and copies the tables unchanged: the stored name is still carol.
 query "DROP PUBLICATION everything; SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots" >/dev/null
 query "DROP DATABASE again" postgres
 query "DROP DATABASE IF EXISTS workflow_template" postgres
@@ -127,13 +126,13 @@ sees "of_erin erin" erin
 echo "ok: after pg_upgrade owners are who they were"
 is "" "SELECT * FROM wf_check()"
 
-# A dump of the cluster after its upgrade names the roles as they are called now, too, and wf_adopt_database decides what
-# names cannot: here a role that was gone, and two owners for one role.
+# A dump of the cluster after its upgrade contains the roles' current names as well, and wf_adopt_database decides what names cannot: here a
+# role that was dropped, and two owners for one role.
 query "ALTER ROLE erin RENAME TO erica"
 pg_dump -f "$WORKFLOW_TMP/dump2.sql" workflow
 stop_server
 server third
-# A dump also gives the rights on functions that roles had.
+# A dump also restores the rights that roles had on functions.
 for role in carol caroline dave erica heidi heir; do query "CREATE ROLE $role LOGIN" postgres; done
 query "CREATE DATABASE workflow" postgres
 psql -X -q -v ON_ERROR_STOP=1 -d workflow -f "$WORKFLOW_TMP/dump2.sql" >"$WORKFLOW_TMP/third.out" 2>&1 || fail "$(tail -n 5 "$WORKFLOW_TMP/third.out")"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# No role gets more rights from a worker than they have: not by a setting of their database that makes sessions another
-# role, not by a role that SQL of a user takes, not by what SQL leaves behind in the engine's own session.
+# No role gets more rights through a background worker than it has: not by a database setting that makes sessions another role, not by a
+# role that a user's SQL sets, not by anything that SQL leaves behind in the engine's own session.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 
-# What is looked at here is looked at as the superuser, whatever the database says.
+# The checks here run as the superuser, whatever the database's settings are.
 export PGOPTIONS="-c role=none"
 query "CREATE ROLE dbo LOGIN"
 query "CREATE ROLE low LOGIN"
@@ -13,7 +13,7 @@ query "CREATE TABLE ran (what text, who text DEFAULT current_user, session text 
 query "GRANT INSERT ON ran TO PUBLIC"
 query "ALTER DATABASE $PGDATABASE OWNER TO dbo"
 
-# define_as ROLE: reads definitions, a line each.
+# define_as ROLE: reads definitions, one per line.
 define_as() {
     local line
     while read -r line; do
@@ -28,7 +28,7 @@ status() { echo "SELECT sub_status FROM workflow.instances WHERE definition_id =
 superusers="SELECT string_agg(rolname, ' ') FROM pg_roles WHERE rolsuper"
 
 # security.md#invoker-the-default: a worker's session is only one of the role that it was connected as
-# What waits runs SQL; what wakes it does not, and is fired by the engine's own session.
+# Instances that run SQL while they are resumed; the timers that resume them run none, and are fired by the engine's own session.
 define_as dbo <<'EOF'
 {"definitionId": "climb", "root": [{"type": "Event", "eventName": "Climb"}, {"type": "Sql", "statement": "SELECT set_config('role', 'none', false)"}, {"type": "Sql", "statement": "INSERT INTO public.ran VALUES ('climb')"}, {"type": "Sql", "statement": "ALTER ROLE dbo SUPERUSER"}]}
 {"definitionId": "wake", "root": [{"type": "Delay", "timeSpan": "00:00:00.1"}, {"type": "PublishEvent", "eventName": "Climb"}]}
@@ -59,7 +59,7 @@ query "ALTER DATABASE $PGDATABASE RESET session_authorization"
 echo "ok: nor is its session authorization"
 
 # security.md#invoker-the-default: the engine's own session is no owner's
-# A superuser's SQL takes another role and leaves it at that; whose SQL is reached after it could go back.
+# A superuser's SQL sets another role and leaves it set; SQL that runs later in that session could reset it.
 query "TRUNCATE ran"
 define_as postgres <<'EOF'
 {"definitionId": "step down", "root": [{"type": "Delay", "timeSpan": "00:00:00.1"}, {"type": "Sql", "statement": "SET ROLE low"}, {"type": "PublishEvent", "eventName": "Down"}]}
@@ -71,7 +71,7 @@ define_as low <<'EOF'
 {"definitionId": "later", "root": [{"type": "Event", "eventName": "Later"}, {"type": "Sql", "statement": "INSERT INTO public.ran VALUES ('later')"}, {"type": "Sql", "statement": "RESET ROLE"}, {"type": "Sql", "statement": "ALTER ROLE low SUPERUSER"}]}
 {"definitionId": "wake later", "root": [{"type": "Delay", "timeSpan": "00:00:00.1"}, {"type": "PublishEvent", "eventName": "Later"}]}
 EOF
-# What the superuser's instances publish is heard by roles that the superuser admits.
+# Roles that the superuser admits receive the events of its instances.
 query "SELECT wf_grant_events('low')" >/dev/null
 start_as low down
 start_as low later
@@ -87,7 +87,7 @@ is "down|low|low
 later|low|low" "SELECT * FROM ran"
 echo "ok: a role that SQL takes in a worker's session is no other role's way up"
 
-# What runs with an owner's rights in the engine's own session leaves nothing there.
+# SQL that runs with an owner's rights in the engine's own session leaves nothing there.
 define_as low <<'EOF'
 {"definitionId": "lock", "options": {"security": "definer"}, "root": [{"type": "Delay", "timeSpan": "00:00:00.1"}, {"type": "Sql", "statement": "SELECT pg_advisory_lock(815)"}]}
 EOF

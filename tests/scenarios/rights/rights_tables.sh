@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Row-level security on the tables: who may read everything copies, dumps and replicates every row; a restore has it again;
-# and what an upgrade script makes gets it, without what default privileges give.
+# Row-level security on the tables: a role that may read all data copies, dumps and replicates every row; a restore brings the policies
+# back; and objects that an upgrade script creates get them as well, without what default privileges would add.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 ok() { echo "ok: $*"; }
@@ -48,7 +48,7 @@ SQL
 for name in $(tables); do
     case $name in schema_* | pending_usage | imports) continue ;; esac
     is t "SELECT count(*) > 0 FROM workflow.$name"
-    # Without a list of columns COPY leaves computed ones out, but not where a policy makes a query of it.
+    # Without a column list COPY omits generated columns, except if a policy turns it into a query.
     columns=$(query "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
         WHERE attrelid = 'workflow.$name'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''")
     diff <(query "COPY workflow.$name ($columns) TO STDOUT") <(PGUSER=reader query "COPY workflow.$name ($columns) TO STDOUT") || fail "COPY of $name by a reader"
@@ -87,10 +87,10 @@ await 0 "SELECT count(*) FROM pg_subscription_rel WHERE srsubstate <> 'r'" subsc
 contents subscriber | diff "$WORKFLOW_TMP/before" - || fail "the first copy is not what there was"
 ok "the first copy of a subscription to all tables has every row"
 
-# caught_up: what the publisher has written so far is applied.
+# caught_up: waits until everything written by the publisher is applied.
 caught_up() { await t "SELECT confirmed_flush_lsn >= '$(query "SELECT pg_current_wal_insert_lsn()")' FROM pg_replication_slots WHERE slot_name = 'follow'"; }
 
-# Every table is changed and deleted from.
+# Updates and deletes rows of every table.
 PGOPTIONS="-c client_min_messages=error" psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/change.out" <<'SQL'
 SELECT wf_adopt_database();
 SELECT wf_complete_task(task_id) FROM (SELECT task_id FROM workflow.open_tasks LIMIT 1) AS t;
@@ -126,7 +126,7 @@ query "DROP DATABASE subscriber" postgres
 ok "every table can be changed under such a publication, adoption included, and the subscriber follows"
 
 # security.md#default-access: an update gives no rights on tables either, whatever default privileges there are
-# An upgrade script, as there will be: it makes an object of each kind and ends as the install script does.
+# A simulated upgrade script: it creates an object of each kind and ends as the install script does.
 extension=$(pg_config --sharedir)/extension
 version=$(query "SELECT extversion FROM pg_extension WHERE extname = 'workflow'")
 script=$extension/workflow--$version--later.sql
@@ -142,7 +142,7 @@ query "CREATE ROLE app; CREATE ROLE stray; ALTER DEFAULT PRIVILEGES GRANT ALL ON
        ALTER DEFAULT PRIVILEGES GRANT ALL ON FUNCTIONS TO stray; ALTER DEFAULT PRIVILEGES GRANT ALL ON TYPES TO stray"
 query "SELECT wf_grant_usage('app'); GRANT SELECT ON workflow.grants TO app; REVOKE SELECT ON workflow.workers FROM PUBLIC" >/dev/null
 rights="SELECT target, part, held FROM workflow._objects() WHERE target !~ 'later' ORDER BY 1, 2"
-# What pg_dump compares with, to dump what was granted by hand and nothing else.
+# The initial privileges, which pg_dump compares with to dump only manual grants.
 initial="SELECT target, part, initial FROM workflow._objects() WHERE target !~ 'later' ORDER BY 1, 2"
 query "$rights" >"$WORKFLOW_TMP/rights"
 query "$initial" >"$WORKFLOW_TMP/initial"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What SQL of users does to the session in which it is fired: nothing of it reaches the next fire of the same role, nor any other
-# role; what fails without an outcome has three attempts and becomes a dead letter; no other fire waits for it.
+# User SQL changes the state of the session in which it is fired: none of it reaches the next fire of the same role, or any other role. A
+# fire that fails without an outcome has three attempts and becomes a dead letter; no other fire waits for it.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 time_books
@@ -70,7 +70,7 @@ CREATE FUNCTION define(name text, statement text) RETURNS void LANGUAGE sql AS $
 $$;
 SQL
 
-# as ROLE COMMAND: NOLOGIN included. What the call warns of is not what is tested.
+# as ROLE COMMAND: works for NOLOGIN roles as well. Warnings of the call are not tested.
 as() {
     psql -X -q -At -v ON_ERROR_STOP=1 -c "SET SESSION AUTHORIZATION $1; SET client_min_messages = error" -c "$2" >>"$WORKFLOW_TMP/as.out"
 }
@@ -86,7 +86,7 @@ as joe "SELECT define('mess', 'SELECT public.mess()'), define('deferred', 'INSER
     define('script', '{\"type\": \"SetName\", \"value\": {\"js\": \"while (true) {}\"}}'::jsonb),
     define('killed', 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(1)')"
 as nolog "SELECT define('mess', 'SELECT public.mess()')"
-# on_event ROLE STATEMENT: an instance that does it once the event Go has come.
+# on_event ROLE STATEMENT: an instance that runs it once the event Go has arrived.
 on_event() {
     as "$1" "SELECT wf_define('{\"definitionId\": \"$1-event\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Go\"}, {\"type\": \"Sql\", \"statement\": \"$2\"}]}'), wf_start('$1-event')"
 }
@@ -98,14 +98,14 @@ go joe suicide "1 ms"
 go joe deferred "1 ms"
 go joe killed "1 ms"
 go slow sleeper "1 ms"
-# This is not a session of the owners, so a worker delivers it.
+# This is not a session of the owners, so a background worker delivers it.
 query "SELECT wf_grant_events('joe'), wf_grant_events('slow')" >/dev/null
 query "SELECT cardinality(resumed) FROM wf_publish_event('Go')" >/dev/null
 go joe raise "1 ms"
 go joe recursion "1 ms"
 go joe commit "1 ms"
 go joe script "1 ms"
-# Each mess is followed by looks in the same session, and by looks of others.
+# Each change is followed by checks in the same session, and by checks of other roles.
 for _ in 1 2 3; do
     go joe mess "1 ms"
     go joe look "1 ms" 3
@@ -122,7 +122,7 @@ pure|6
 slow-look|3" "SELECT definition_id, count(*) FROM workflow.instances WHERE (definition_id LIKE '%-look' OR definition_id = 'pure') AND sub_status = 'Finished' GROUP BY 1 ORDER BY 1"
 await 3 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'joe-mess' AND sub_status IN ('Finished', 'Faulted')"
 is "" "SELECT definition_id, sub_status, i.message FROM workflow.instances JOIN workflow.incidents i ON i.instance_id = instances.id WHERE definition_id LIKE '%-look'"
-# The search path is that of the session which defined it.
+# The search path is that of the defining session.
 is 't none public, pg_temp 0 4MB  read committed off 0 0 0 0 no|joe|9
 t none public, pg_temp 0 4MB  read committed off 0 0 0 0 no|nolog|3
 t none public, pg_temp 0 4MB  read committed off 0 0 0 0 no|other|3
@@ -144,7 +144,7 @@ await "joe-look|12
 other-look|6" "SELECT definition_id, count(*) FROM workflow.instances WHERE definition_id IN ('joe-look', 'other-look') AND sub_status = 'Finished' GROUP BY 1 ORDER BY 1"
 
 # security.md#renamed-and-dropped-roles: a due bookmark of a dropped role becomes a dead letter
-# The role goes while its instances are due.
+# The role is dropped while its instances are due.
 go leaver look "2 seconds" 2
 go other look "2 seconds" 2
 query "REVOKE ALL ON SCHEMA public FROM leaver; DROP OWNED BY leaver; DROP ROLE leaver"
@@ -167,7 +167,7 @@ is "" "SELECT * FROM wf_check()"
 ! grep -qE 'terminated by signal|PANIC|reference leak' "$PGHOST/log" || fail "the server crashed"
 echo "ok: three attempts, then a dead letter with the error; nothing else waits for it"
 
-# A command at top level ends its own session each time: it is interrupted, and run again only where its schedule says so.
+# A top-level command terminates its own session each time: it is interrupted, and runs again only when its schedule says so.
 query "CREATE TABLE public.tries (who text)"
 query "CREATE PROCEDURE public.tries(who text) LANGUAGE plpgsql AS \$\$ BEGIN
     INSERT INTO public.tries VALUES (who); COMMIT; PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(1); END \$\$"
@@ -179,7 +179,7 @@ is "again|3
 once|1" "SELECT who, count(*) FROM tries GROUP BY 1 ORDER BY 1"
 echo "ok: an interrupted command is run again only with retry, and three times at the most"
 
-# A command at top level is a session's of its owner, who may not log in here; so it is where the owner's rights are the definition's.
+# A top-level command runs in a session of its owner, who may not log in here; likewise if the definition has the owner's rights.
 as nolog "SELECT wf_schedule('clean', '0 0 1 1 *', 'VACUUM public.happened'), wf_schedule_run_now('clean')"
 await "failed|0A000|a command at top level needs a session of its owner" "SELECT status, sqlstate, error FROM workflow.schedule_runs WHERE name = 'clean'"
 query "ALTER ROLE nolog LOGIN"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A worker that may log in, claim and answer, and nothing else. What follows its answers runs in sessions of the owner, by the background
-# workers: once, also when the server crashes in between. Its grants survive pg_dump, and a role that is gone holds no other up.
+# A task worker role that may log in, claim and answer, and nothing else. The steps after its answers run in sessions of the owner, by the
+# background workers: once, even if the server crashes in between. Its grants survive pg_dump, and a dropped role blocks no other.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 ok() { echo "ok: $*"; }
@@ -29,7 +29,7 @@ SQL
 as_robot() { PGUSER=robot query "SET client_min_messages = error; $1"; }
 answer="SELECT count(r.sub_status) FROM (SELECT task_id, token FROM wf_claim_tasks('{Work}', max => 5)) AS c, wf_complete_task(c.task_id, to_jsonb(c.task_id), token => c.token) AS r"
 
-# Without workers all is left.
+# Without background workers all work is left.
 [ "$(as_robot "$answer")" = 5 ] || fail "five answers"
 is "5" "SELECT count(*) FROM workflow.waiting WHERE waits_for = 'Workflow.Answer' AND due <= now()"
 is "0" "SELECT count(*) FROM ran"
@@ -43,7 +43,7 @@ await "10" "SELECT count(*) FROM workflow.instances WHERE sub_status = 'Finished
 is "10|10" "SELECT count(*), count(DISTINCT result) FROM ran WHERE who = 'ann' AND session = 'ann'"
 ok "it runs there, by the workers"
 
-# The last answers are committed when the server crashes.
+# The server crashes after the last answers are committed.
 setting "workflow.launch_workers = off"
 [ "$(as_robot "$answer")" = 5 ] || fail "five before the crash"
 kill_server
@@ -79,7 +79,7 @@ query "SELECT wf_adopt_database()" restored >/dev/null
 [ "$(PGUSER=robot query "SELECT count(*) FROM wf_claim_tasks('{Work}', max => 100)" restored)" = 5 ] || fail "claims in the restored database"
 ok "a restored database has the grants and the functions"
 
-# Roles are dropped as usual, and what they granted ends.
+# Roles can be dropped as usual, and their grants end.
 query "DROP OWNED BY ann" restored
 query "DROP OWNED BY ann; DROP ROLE ann"
 is "false|true" "SELECT string_agg(in_force::text, '|' ORDER BY definition_id NULLS FIRST) FROM workflow.worker_grants"

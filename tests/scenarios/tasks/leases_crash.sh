@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Workers claim tasks for short leases. They complete them once, twice, late or in a transaction that is rolled back, fail them, prolong
-# or release their leases, forget them, or are killed, and those that get none wait for tasks (leases_worker.py).
-# Tasks come in waves. In the storm of a wave the sessions of workers are terminated and the server crashes; then comes a calm, in which
-# nobody kills a worker but itself. At its end all workers wait, and a visitor brings some tasks more, one at a time.
-# A watcher (leases_watcher.py) asks all the time whether a session sleeps beside work.
-# When no task is open, what the workers were told is compared with what the database holds:
+# Task workers claim tasks for short leases. They complete them once, twice, late or in a transaction that is rolled back, fail them, extend
+# or release their leases, forget them, or are killed, and workers without a task wait for one (leases_worker.py).
+# Tasks come in waves. In the storm of a wave the workers' sessions are terminated and the server crashes; in the calm that follows, workers
+# are killed only by themselves. At its end all workers wait, and a visitor adds a few more tasks, one at a time.
+# A watcher (leases_watcher.py) checks all the time whether a session sleeps although there is work.
+# When no task is open, the workers' logs are compared with the database:
 #   - An answer whose commit was acknowledged counts. Each task has one answer at most, by the token of its last claim.
 #   - An answer whose reply was lost is mostly given again. It is accepted then if the database holds it.
 #   - An attempt is no longer answered once another worker was told that it holds the task.
@@ -13,12 +13,12 @@
 #   - A task ends once. Its instance goes on with that result or with that fault.
 #   - In a calm each task is claimed again, or ends, within two leases of the last kill, or of the last call that gave or took a lease.
 #   - No wake-up is lost.
-# The logs are files outside the server, so no crash and no lost commit reaches them; lines in a second database would prove no more.
-# The power does not fail, so a server without fsync will do.
+# The logs are files outside the server, so no crash and no lost commit affects them.
+# The power does not fail, so fsync is off.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 here=$(dirname "${BASH_SOURCE[0]}")
 
-# Each wave has so many hundreds of tasks, of which so many end between two crashes, and so many visits.
+# Hundreds of tasks per wave, tasks that end between two crashes, and visits.
 workers=4 waves=1 hundreds=6 apart=480 visits=4
 if [ "$WORKFLOW_TEST_SECONDS" -gt 10 ]; then workers=8 waves=5 hundreds=40 apart=2000 visits=12; fi
 of_wave=$((hundreds * 100)) total=$((waves * (hundreds * 100 + visits)))
@@ -41,16 +41,16 @@ SELECT wf_define(jsonb_build_object('definitionId', 'pair', 'variables', '{"left
     'root', jsonb_build_object('type', 'Parallel', 'activities', jsonb_build_array(caught('left'), caught('right')))));
 SQL
 
-# start_hundred: a hundred tasks. No worker answers those of `doomed`. They are claimed first, so that their leases end while there is
+# start_hundred: a hundred tasks. No worker completes the `doomed` ones. They are claimed first, so that their leases expire while there is
 # other work.
 start_hundred() {
     query "SELECT count(wf_start(d, jsonb_build_object('priority', CASE d WHEN 'doomed' THEN 9 ELSE n % 3 END)))
         FROM (VALUES ('plain', 40), ('caught', 30), ('pair', 12), ('doomed', 6)) AS s (d, number), generate_series(1, number) AS n" >/dev/null
 }
 open_tasks() { query "SELECT count(*) FROM workflow.tasks WHERE status = 'Open'"; }
-# phase NAME: begins now. The time is that of the workers' logs.
+# phase NAME: begins now, by the clock of the workers' logs.
 phase() { python3 -c "import time; print('$1', time.monotonic_ns(), sep='|')" >>"$WORKFLOW_TMP/phases"; }
-# look_after: the watcher and all workers are there.
+# look_after: fails if the watcher or a worker has ended.
 look_after() {
     local pid
     kill -0 "$watcher" 2>/dev/null || fail "the watcher ended: $(tail -n 25 "$WORKFLOW_TMP/watcher")"
@@ -73,7 +73,7 @@ terminate() { # NUMBER
     query "SELECT pg_terminate_backend(pid)
         FROM (SELECT pid FROM pg_stat_activity WHERE application_name = 'worker' ORDER BY random() LIMIT $1) AS w" >/dev/null
 }
-# storm: the tasks of a wave come bit by bit, so that workers run out of work. It is over when all are there and four fifths have ended.
+# storm: the tasks of a wave arrive gradually, so that workers run out of work. It ends when all have arrived and four fifths have ended.
 crashes=0
 storm() {
     local left=$hundreds crash=$((RANDOM % apart)) most=$((of_wave * 4 / 5)) ended=0 number
@@ -92,7 +92,7 @@ storm() {
         look_after
     done
 }
-# calm: nobody is killed, until no task is open. Then the visitor comes.
+# calm: nobody is killed, until no task is open. Then the visitor starts.
 calm() {
     local number=$((workers + wave))
     phase calm
@@ -115,7 +115,7 @@ for ((wave = 1; wave <= waves; wave++)); do
 done
 touch "$WORKFLOW_TMP/over"
 while [ -n "$(jobs -rp)" ]; do
-    # Those that wait.
+    # The waiting ones.
     terminate "$workers"
     sleep 0.1
 done
@@ -144,7 +144,7 @@ SQL
 echo "told: $(query "SELECT string_agg(format('%s %s %s', call, outcome, n), ', ' ORDER BY call, outcome)
     FROM (SELECT call, outcome, count(*) AS n FROM told GROUP BY 1, 2) AS t")"
 
-# never WHAT QUERY: the query has no rows. The first column of a row is a task, of which the workers' logs are shown.
+# never WHAT QUERY: the query must return no rows. The first column is a task, whose lines in the workers' logs are printed.
 never() {
     local got
     got=$(query "$2 LIMIT 5")
@@ -186,8 +186,8 @@ never "a token counted whose claim was not committed" "SELECT a.task, a.call, a.
 never "a call counted after another worker had claimed the task" "SELECT a.task, a.worker, a.call, a.answer, later.worker AS later FROM accepted AS a
     JOIN claims AS own ON own.token = a.token
     JOIN claims AS later ON later.task = a.task AND later.sent > own.returned AND later.returned < a.sent"
-# By the clock of the server. A lease is over before its end if its worker failed or released the attempt, and a heartbeat can shorten it;
-# what a heartbeat did of which no reply came is not known.
+# By the clock of the server. A lease ends early if its worker failed or released the attempt, and a heartbeat can shorten it; the effect of
+# a heartbeat without a reply is unknown.
 never "two claims gave a task at the same time" "SELECT own.task, own.worker, own.answer, later.worker AS later, later.answer FROM claims AS own
     JOIN claims AS later ON later.task = own.task AND split_part(later.answer, ' ', 2)::bigint > split_part(own.answer, ' ', 2)::bigint
     WHERE split_part(later.answer, ' ', 2)::bigint < split_part(own.answer, ' ', 1)::bigint
@@ -213,15 +213,14 @@ never "a task was claimed too often" "SELECT * FROM (
     WHERE claims - releases > 4 OR claims - attempts > releases"
 echo "ok: a task was held by one worker at a time, for four attempts at most"
 
-# The watcher has found no wake-up that was lost; here is that it had something to find.
+# The watcher has found no lost wake-up; this checks that it had something to find.
 is t "SELECT count(*) > 0 FROM told WHERE call = 'wait' AND outcome = 't'"
 never "a wait was over before its time" "SELECT task, worker, answer, returned - sent AS nanoseconds FROM told
     WHERE call = 'wait' AND outcome = 'f' AND returned - sent < split_part(answer, ' ', 2)::bigint * 1000000"
-# An event is that a task came, that a worker was told of a claim, a heartbeat, a failure or a release, or that the task was seen open. A
-# claim of which no worker was told is that of a session that was killed, so it was made before the calm. A task that its workers forget
-# gets a claim for each lease. So in a calm one lease at most, of 600 ms, lies before each event, counted from the event before it or from
-# the last kill. Permitted are two, and ten seconds for a slow machine: a worker that nobody wakes sleeps for thirty.
-# What a visitor starts begins with its start.
+# Events are: a task arrived; a worker got the reply to a claim, heartbeat, failure or release; the task was seen open. A claim without a
+# reply belongs to a session that was killed, so it precedes the calm. A forgotten task gets a claim for each lease. So in a calm at most
+# one lease, of 600 ms, lies before each event, counted from the previous event or from the last kill. Permitted are two, and ten seconds
+# for a slow machine: a worker that is not woken sleeps for thirty. For tasks of a visitor the count begins with their start.
 never "in a calm a task was left alone for longer than two leases" "WITH events AS (
         SELECT task, sent, returned, call = 'start' AS is_start FROM told
         WHERE call = 'claim' AND outcome = 'claimed' OR call IN ('start', 'extend', 'fail', 'release') AND outcome IN ('t', 'Open')
@@ -233,7 +232,7 @@ never "in a calm a task was left alone for longer than two leases" "WITH events 
     WHERE p.name = 'calm' AND e.sent - greatest(p.since, e.before, e.started) > (2 * 600 + 10000) * 1000000::bigint"
 echo "ok: after the last kill no task was left alone, and no wake-up was lost: $(tail -n 1 watcher)"
 
-# A fault is an incident, or in the variable of the Try.
+# A fault is an incident, or is stored in the variable of the Try.
 never "an instance did not go on with the end of its task" "SELECT t.id, i.definition_id, i.sub_status, t.status, f.code, f.message, t.token
     FROM workflow.tasks AS t JOIN workflow.instances AS i ON i.id = t.instance_id
     LEFT JOIN workflow.incidents AS n ON n.instance_id = i.id

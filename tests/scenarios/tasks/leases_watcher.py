@@ -30,7 +30,7 @@ from leases_psql import Lost, Psql
 
 SEEN, OVER = sys.argv[1], sys.argv[2]
 PAUSE = 0.25
-# The second that a waiter who was told has for its claim, and four more.
+# The second that a woken waiter has for its claim, and four more.
 LOOKS = 1 + round(5 / PAUSE)
 
 PAIRS = """
@@ -59,10 +59,10 @@ SELECT task_id, name, attempt, available_at, lease_until, worker, clock_timestam
 class Watcher:
     def __init__(self):
         self.psql = Psql()
-        # When each task was seen open last.
+        # When each task was last seen open.
         self.seen = {}
         self.sleeps = set()
-        # In how many looks, one after the other, each pair was found.
+        # In how many consecutive checks each pair was found.
         self.pairs = {}
         self.looks = 0
 

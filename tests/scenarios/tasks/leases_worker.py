@@ -31,20 +31,20 @@ from leases_psql import Lost, Psql
 NUMBER, LIMIT = sys.argv[1], time.monotonic() + float(sys.argv[2])
 LOG, OVER = open(sys.argv[3], "w", buffering=1), sys.argv[4]
 LEASE = 0.3
-# The names that a worker asks for, and how often.
+# The task names that a worker claims, and their frequency.
 NAMES = {"NULL": 50, "'{Work,Doomed}'": 30, "'{Doomed,Work}'": 15, "'{Work}'": 5}
-# Seconds that a worker waits at most. Those that wait for a part of the names do not serve the others, so their waits are short.
+# Maximum wait in seconds. Workers that wait for some of the names do not serve the others, so their waits are short.
 LONG, SHORT = 30, 0.3
-# What a worker does with a task, and how often.
+# What a worker does with a task, and its frequency.
 ACTS = {"complete": 30, "complete in a transaction": 4, "complete twice": 6, "complete differently": 4, "complete and roll back": 6, "extend": 8, "fail": 12, "give up": 3,
         "release": 10, "wait": 12, "forget": 8, "die": 3}
 # The same for a visitor.
 VISITS = {"complete and roll back": 3, "extend": 3, "fail": 1, "release": 1, "forget": 1, "die": 2}
-# Workers that do not sleep as long as they can.
+# Counts workers that are not asleep with the longest timeout.
 AWAKE = f"""SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker'
     AND NOT (state = 'active' AND wait_event_type = 'Extension' AND query LIKE '% ''{LONG * 1000} ms'')%')"""
 
-# How a transaction ends whose client is killed.
+# How the transaction of a killed client ends.
 DEATH = "death"
 
 Held = namedtuple("Held", "task token name attempt lease")
@@ -66,22 +66,22 @@ def completion(held, answer):
 
 class Worker:
     acts = ACTS
-    # How often a transaction stays open, and for how many leases.
+    # Probability that a transaction stays open, and for how many leases.
     pauses, stays = 0.1, (0, 1.5)
-    # How often it leaves a task that it could complete.
+    # Probability that it leaves a task that it could complete.
     leaves = 0.3
-    # How often it gives an answer again whose fate it does not know.
+    # Probability that it repeats an answer whose outcome it does not know.
     repeats = 0.7
 
     def __init__(self):
         self.psql = Psql()
         self.answers = 0
-        # Tasks to be answered late: when, and which.
+        # Tasks to complete late: when, and which.
         self.late = []
-        # Answers of which it does not know whether they count: tasks, each with the answer.
+        # Answers with unknown outcome: tasks, each with the answer.
         self.unsure = []
         self.is_over = False
-        # The names of the tasks that it was told of.
+        # The names of the tasks that it was offered.
         self.names = None
 
     def run(self):
@@ -107,7 +107,7 @@ class Worker:
         names = self.names or random.choices(list(NAMES), list(NAMES.values()))[0]
         self.names = None
         claimed = self.claim(names)
-        # No worker answers these. Each of their leases ends.
+        # No worker completes these. Each of their leases expires.
         held = [held for held in claimed if held.name != "Doomed"]
         if len(held) > 1 and random.random() < 0.15:
             self.answer_together(held)
@@ -171,7 +171,7 @@ class Worker:
             note("claim", held, held.lease, "undone" if is_undone else "claimed", sent, returned)
         if not is_undone:
             return claimed
-        # These tokens prove nothing: the worker answers with them all the same.
+        # The tokens of a rolled-back claim are invalid; the worker tries them all the same.
         self.late += [(0, held) for held in claimed]
         return []
 

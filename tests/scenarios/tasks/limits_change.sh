@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Limits of tasks that change, against a model. In random order, limits are set, raised, lowered, given another key and removed, definitions get
-# another owner and are migrated, tasks are claimed, answered, given back, prolonged (also too late), cancelled, and forgotten until their leases
-# end. The model has the leases, as the calls returned them, and the limits, as they were set.
+# Changing task limits against a model. In random order, limits are set, raised, lowered, given another key and removed, definitions change
+# owner and are migrated, tasks are claimed, completed, released, extended (also too late), cancelled, and forgotten until their leases
+# expire. The model holds the leases as the calls returned them, and the limits as they were set.
 #   - A claim takes a task only if no more leases run afterwards than each of its limits allows.
 #   - A claim leaves a task only if one of its limits is reached.
 #   - wf_check finds a slot for each lease.

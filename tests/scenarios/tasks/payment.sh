@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# examples/payment.sql with three of examples/payment_worker.py, as a role that may do nothing else, and a provider (payment_provider.py) that fails,
-# or does not say that it has charged. Workers are killed while they hold a task and the provider has their call.
-# In the end each card that is good was charged once, each order says so, and no task is left.
+# examples/payment.sql with three of examples/payment_worker.py, under a role that may do nothing else, and a provider (payment_provider.py)
+# that fails, or charges without confirming. Workers are killed while they hold a task and the provider is processing their call. In the end
+# each good card was charged once, each order records it, and no task is left.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -17,10 +17,10 @@ url=http://127.0.0.1:$(cat "$WORKFLOW_TMP/port")/charges
 
 psql -X -q -f "$here/../../../examples/payment.sql" >"$WORKFLOW_TMP/setup.out" 2>&1
 query "TRUNCATE pay.orders"
-# What follows an answer of this role runs in the background.
+# The steps after an answer of this role run in the background.
 setting "workflow.launch_workers = on"
 
-# hire WORKER: it waits three seconds for the provider, so a lease ends after four.
+# hire WORKER: it waits three seconds for the provider, so its leases expire after four.
 hire() {
     PGUSER=pay_worker /usr/bin/python3 "$here/../../../examples/payment_worker.py" "$url" 3 >>"$WORKFLOW_TMP/worker$1.log" 2>&1 &
     workers[$1]=$!
@@ -28,7 +28,7 @@ hire() {
 for worker in 0 1 2; do hire "$worker"; done
 trap 'kill "$provider" "${workers[@]}" 2>/dev/null || true; cat "$WORKFLOW_TMP"/worker*.log' EXIT
 
-# is_charging WORKER: it holds a task, and the provider has its call of this round. Sets `task` and `attempt`.
+# is_charging WORKER: it holds a task, and the provider is processing its call of this round. Sets `task` and `attempt`.
 is_charging() {
     IFS='|' read -r task attempt < <(query "SELECT task_id, attempt FROM workflow.open_tasks WHERE worker LIKE '%:${workers[$1]}'") || return 1
     grep -qxF "$round $task" "$WORKFLOW_TMP/held"
@@ -54,7 +54,7 @@ is 0 "SELECT count(*) FROM workflow.open_tasks"
 is $'Declined|20\nPaid|180' "SELECT status, count(*) FROM pay.orders GROUP BY 1 ORDER BY 1"
 # The provider has charged each order once, and the order has that receipt.
 diff <(sort "$WORKFLOW_TMP/charges") <(query "SELECT id, receipt FROM pay.orders WHERE status = 'Paid'" | sort) || fail "charges and orders differ"
-# What a killed worker had begun took another attempt. The provider fails no call that it has kept open, so nothing else brings one.
+# The work of a killed worker took another attempt. The provider fails no call that it has kept open, so nothing else causes one.
 is 5 "SELECT count(*) FROM (VALUES $(IFS=, && echo "${killed[*]}")) AS k (task, attempt)
     JOIN workflow.tasks AS t ON t.id = k.task::uuid JOIN pay.orders AS o ON o.id::text = t.correlation_id AND o.attempts > k.attempt"
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Workers claim tasks of limited names, and complete, fail, release, prolong, forget or undo what they have claimed, while the server
-# crashes now and then.
+# Task workers claim tasks with limits, and complete, fail, release, extend, forget or roll back their claims, while the server crashes now
+# and then.
 #   - At no moment more leases run than the limits of their name and of their customer allow.
 #   - In no period more claims are made than the rates allow.
 #   - All tasks end, and then every place is free: no crash and no rollback has lost one.
-# The power does not fail, so a server without fsync will do.
+# The power does not fail, so fsync is off.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 crashes=2 workers=4 tasks=240
@@ -70,7 +70,7 @@ BEGIN
     END LOOP;
 END $$;
 SQL
-# open NUMBER CUSTOMERS: so many tasks, half of each name, of so many customers.
+# open NUMBER CUSTOMERS: opens this number of tasks, half of each name, for this number of customers.
 open() {
     query "SET client_min_messages = error;
         SELECT count(wf_start('work', jsonb_build_object('name', (ARRAY['Held', 'Begun'])[1 + n % 2], 'customer', 'customer ' || (n / 2) % $2)))
@@ -79,7 +79,7 @@ open() {
 open "$tasks" 5
 setting "workflow.launch_workers = on"
 
-# load: workers, and one who looks, until no task is open, or the server is gone.
+# load: workers and an observer, until no task is open or the server is gone.
 load() {
     local number
     for ((number = 1; number <= workers; number++)); do
@@ -117,7 +117,7 @@ await t "SELECT max(at) < clock_timestamp() - interval '0.5 s' FROM claims"
 open 40 1
 got=$(claimed)
 [ "$got" = "8 Begun, 2 Held" ] || fail "of one customer: $got"
-# Those that are held have their places, and the others are free again when the period is over.
+# Held tasks have their slots, and the others are free again when the period is over.
 await t "SELECT max(lease_until) < clock_timestamp() + interval '59.5 s' FROM workflow.bookmarks"
 open 100 5
 got=$(claimed)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sessions that sleep in wf_wait_tasks, and what wakes them: as many as there is work for, without a poll, and none without any.
-# The name of the task says the case, so that no case meets what an earlier one left.
+# Sessions that sleep in wf_wait_tasks, and what wakes them: as many as there is work for, without polling, and none without work. The task
+# name identifies the case, so that no case sees leftovers of an earlier one.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -21,7 +21,7 @@ WHERE a.query LIKE 'CALL wf_wait_tasks%' AND a.state = 'active' AND a.wait_event
   AND NOT EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.locktype <> 'virtualxid');
 SQL
 
-# waits SESSION ARGUMENTS [OPTION...]: a session that sleeps in wf_wait_tasks: without a snapshot, a transaction id, or a lock of a table.
+# waits SESSION ARGUMENTS [OPTION...]: a session that sleeps in wf_wait_tasks without a snapshot, a transaction id, or a table lock.
 declare -A waiting
 waits() {
     local name=$1 arguments=$2
@@ -31,7 +31,7 @@ waits() {
     sleeps "$name"
 }
 sleeps() { await "$1" "SELECT name FROM sleepers WHERE name = '$1'"; }
-# answers SESSION ANSWER: it has returned with this, or returns soon.
+# answers SESSION ANSWER: it has returned this, or returns it soon.
 answers() {
     wait "${waiting[$1]}" || true
     grep -qF -- "$2" "$WORKFLOW_TMP/$1.ready" || fail "line ${BASH_LINENO[0]}: $1: expected '$2', got '$(cat "$WORKFLOW_TMP/$1.ready")'"
@@ -39,7 +39,7 @@ answers() {
 }
 do_sql() { query "$1" >>"$WORKFLOW_TMP/steps.out"; }
 
-# A commit of a task wakes. One of another name does not, an open transaction does not, and neither does one that is rolled back.
+# The commit of a task wakes. A task of another name, an open transaction and a rollback do not.
 waits ann "ARRAY['commit'], '1 h'"
 waits any "timeout => '1 h'"
 do_sql "BEGIN; CALL put('commit'); ROLLBACK"
@@ -54,14 +54,14 @@ sleeps ann
 do_sql "CALL put('more')"
 answers ann t
 
-# A client that is killed leaves no session behind that keeps its place.
+# A killed client leaves no session behind that occupies its slot.
 waits ann "ARRAY['nobody'], '1 hour'"
 kill -9 "${waiting[ann]}"
 await 0 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ann'"
 { wait "${waiting[ann]}" || true; } 2>/dev/null
 unset 'waiting[ann]'
 
-# One task wakes one of three, and two tasks wake two. Claiming with nothing left wakes none.
+# One task wakes one of three sessions, two tasks wake two. Claiming the last task wakes none.
 for name in one two three; do waits "$name" "ARRAY['shared'], '1 h'"; done
 do_sql "CALL put('shared')"
 await 2 "SELECT count(*) FROM sleepers"
@@ -72,7 +72,7 @@ await 0 "SELECT count(*) FROM sleepers"
 for name in one two three; do answers "$name" t; done
 is 2 "SELECT claim('shared', 5)"
 
-# A claim that has not committed: nothing wakes but its end. After a rollback each task wakes one, after a commit none.
+# An uncommitted claim: only its end wakes. After a rollback each task wakes one session, after a commit none.
 do_sql "CALL put('claimed', 2)"
 begin worker "SELECT claim('claimed', 2)"
 for name in one two three; do waits "$name" "ARRAY['claimed'], '1 h'"; done
@@ -107,7 +107,7 @@ waits ann "ARRAY['death'], '1 h'"
 let_go
 answers ann t
 
-# A lease that ends, by itself or made shorter, a delay after a failure, a task that is given back. Nothing but the clock brings the first.
+# A lease that expires or is shortened, a delay after a failure, a released task. The first is noticed only by the clock.
 do_sql "CALL put('lease'); SELECT claim('lease', lease => '5 seconds')"
 waits ann "ARRAY['lease'], '1 h'"
 answers ann t
@@ -120,17 +120,17 @@ waits ann "ARRAY['delay'], '1 h'"
 do_sql "SELECT wf_fail_task(id, token, 'torn', retry_in => '5 seconds') FROM held WHERE name = 'delay'"
 answers ann t
 
-# A waiter hears of a lease that was taken while it slept, and that ends.
+# A waiter learns of a lease that was taken while it slept, and wakes when it expires.
 waits ann "ARRAY['later'], '1 h'"
 do_sql "BEGIN; CALL put('later'); SELECT claim('later', lease => '5 seconds'); COMMIT"
 answers ann t
 
-# A lease that ends while a transaction holds the task: a look after its end gives the waiter work, or the new end of the lease.
+# A lease expires while a transaction holds the task: a check after its expiry finds work for the waiter, or the new expiry of the lease.
 do_sql "CALL put('answer'); SELECT claim('answer', lease => '5 seconds')"
 begin worker "SELECT wf_complete_task(id, token => token) FROM held WHERE name = 'answer'"
 waits ann "ARRAY['answer'], '1 h'"
 await_end() { await t "SELECT bool_and(lease_until < clock_timestamp()) FROM workflow.bookmarks WHERE payload ->> 'TaskName' = '$1'"; }
-# looks_after_end NAME: ann, who sleeps, has looked after the end of the lease. Nothing wakes her before.
+# looks_after_end NAME: ann, who sleeps, has checked after the expiry of the lease. Nothing wakes her before.
 looks_after_end() {
     local pid before
     pid=$(query "SELECT pid FROM pg_stat_activity WHERE application_name = 'ann'")
@@ -149,7 +149,7 @@ looks_after_end heartbeat
 finish worker COMMIT
 sleeps ann
 answers ann t
-# A claim puts back all tasks whose leases have ended, and is rolled back with that: other waiters have other names.
+# A claim that has made all tasks with expired leases available is rolled back: both waiters wake, although their lists of names differ.
 do_sql "CALL put('ended', 2); SELECT claim('ended', 2, lease => '5 seconds')"
 await_end ended
 begin worker "SELECT claim('ended')"
@@ -166,7 +166,7 @@ waits ann "ARRAY['last'], '1 h'"
 finish locker ROLLBACK
 answers ann t
 
-# Rights that come, and tasks of a faulted instance that is retried.
+# New rights, and tasks of a faulted instance that is retried.
 do_sql "CALL put('grant')"
 waits ann "ARRAY['grant'], '1 h'" -U plain
 do_sql "SELECT wf_grant('grant', 'plain', '{resume}')"
@@ -187,7 +187,7 @@ do_sql "SET ROLE keeper; SELECT wf_grant_worker('plain', '{accept}', 'accept')"
 waits ann "ARRAY['accept'], '1 h'" -U plain
 do_sql "SELECT wf_accept_tasks('keeper', 'plain')"
 answers ann t
-# A task that is given to a person, and one that is given back to all.
+# A task that is assigned to a person, and one that is returned to all candidates.
 do_sql "CALL put('person')"
 waits ann "ARRAY['person'], '1 h'" -U plain
 do_sql "SELECT wf_assign_task(task_id, 'role:plain') FROM workflow.open_tasks WHERE name = 'person'"
@@ -201,13 +201,13 @@ waits ann "ARRAY['faulted'], '1 h'"
 do_sql "INSERT INTO stock VALUES (1); SELECT wf_retry(id) FROM workflow.instances WHERE definition_id = 'faulted'"
 answers ann t
 
-# A task that a faulted instance is given by hand.
+# A task that an operator schedules in a faulted instance.
 do_sql "SELECT wf_define('{\"definitionId\": \"repair\", \"root\": [{\"type\": \"Fault\", \"message\": \"no\"}, {\"id\": \"t\", \"type\": \"RunTask\", \"taskName\": \"repair\"}]}'); SELECT wf_start('repair')"
 waits ann "ARRAY['repair'], '1 h'"
 do_sql "SELECT wf_schedule_activity(id, 't') FROM workflow.instances WHERE definition_id = 'repair'"
 answers ann t
 
-# Firing is off: a task gives no work, and waiting sleeps.
+# Firing is off: tasks are not offered, and waiters sleep.
 do_sql "CALL put('off')"
 setting "workflow.enabled = off"
 await off "SHOW workflow.enabled"
@@ -219,17 +219,17 @@ setting "workflow.enabled = on"
 await on "SHOW workflow.enabled"
 answers ann t
 
-# A limit holds tasks back: the waiter sleeps beside a claim that makes the only place, and looks when that is rolled back.
+# A limit holds tasks back: the waiter sleeps next to an uncommitted claim of the only slot, and checks when that is rolled back.
 do_sql "CALL put('full', 3)"
 do_sql "SELECT wf_limit_tasks('full', 1)"
 begin worker "SELECT claim('full')"
 waits ann "ARRAY['full'], '1 h'"
-# That it goes on sleeping shows in nothing but time.
+# That it continues to sleep can only be observed over time.
 sleep 1
 sleeps ann
 finish worker ROLLBACK
 answers ann t
-# It sleeps while a lease has the place, and wakes when an answer to it commits, or the lease ends.
+# It sleeps while a lease has the slot, and wakes when its completion commits, or the lease expires.
 is 1 "SELECT claim('full', 5)"
 waits ann "ARRAY['full'], '1 h'"
 begin worker "SELECT wf_complete_task(id, token => token) FROM held WHERE name = 'full'"
@@ -254,7 +254,7 @@ waits ann "ARRAY['period'], '1 h'"
 do_sql "SELECT wf_limit_tasks('period')"
 answers ann t
 
-# One that leaves hands on what it watched: the only one that knew of the end of a lease is cancelled, terminated, out of time.
+# A waiter that leaves hands over what it watched: the only one that knew of the expiry of a lease is cancelled, terminated, or times out.
 do_sql "CALL put('heir'); SELECT claim('heir', lease => '15 seconds')"
 waits one "ARRAY['heir'], '1 h'"
 waits two "ARRAY['heir'], '1 h'"
@@ -264,14 +264,14 @@ answers one "canceling statement due to user request"
 do_sql "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'two'"
 answers two "terminating connection due to administrator command"
 answers three t
-# One that was told and claims nothing keeps the work from the others for no longer than a second.
+# A waiter that was woken and claims nothing keeps the work from the others for at most a second.
 waits one "ARRAY['idle'], '1 h'"
 waits two "ARRAY['idle'], '1 h'"
 do_sql "CALL put('idle')"
 answers one t
 answers two t
 
-# Out of time: nothing is ready, and the place is free again.
+# Timed out: nothing is ready, and the slot is free again.
 waits ann "ARRAY['nothing'], '500 ms'"
 answers ann f
 setting "workflow.max_waiters = 1"
@@ -285,7 +285,7 @@ answers ann "terminating connection"
 is f "CALL wf_wait_tasks(ARRAY['nothing'], '0 s')"
 setting "workflow.max_waiters = 100"
 
-# Asleep beside an uncommitted claim nothing runs: no transaction ends, and no session returns.
+# Asleep next to an uncommitted claim nothing runs: no transaction ends, and no session returns.
 do_sql "CALL put('quiet')"
 begin worker "SELECT claim('quiet')"
 for number in {1..8}; do waits "quiet$number" "ARRAY['quiet'], '1 h'"; done
@@ -299,8 +299,8 @@ await 7 "SELECT count(*) FROM sleepers"
 do_sql "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name LIKE 'quiet%'"
 wait
 
-# Without the library at start the sessions find each other as well, also one that has opened a task before any waits. A waiter looks
-# once a second there, so its answer alone does not say what woke it.
+# Without preloading the library, sessions find each other as well, including one that has opened a task before any waits. A waiter polls
+# once a second then, so its answer alone does not show what woke it.
 echo "shared_preload_libraries = ''" >>"$PGDATA/postgresql.conf"
 stop_server
 start_server
@@ -317,7 +317,7 @@ is 1 "SELECT claim('bare', lease => '5 seconds')"
 waits ann "ARRAY['bare'], '1 h'"
 answers ann t
 is 1 "SELECT claim('bare')"
-# A session that has not loaded the library ends a transaction: a look each second finds what that brought.
+# A session that has not loaded the library ends a transaction: polling finds the result.
 do_sql "CALL put('bare')"
 do_sql "BEGIN; SELECT claim('bare'); PREPARE TRANSACTION 'bare'"
 waits ann "ARRAY['bare'], '1 h'"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The clock of a running server is set forward and back: sessions and workers go by one clock, what is due fires, and nothing
-# waits for a time that has not come again.
+# The clock of a running server is set forward and back: sessions and background workers use one clock, due timers fire, and nothing waits
+# for a time that will come only later again.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
-# The time of day of the server is that of the machine and so many seconds, which stand in a file that all its processes have
-# mapped. (libfaketime loses its file in processes that write their title over their environment, as PostgreSQL's do.)
+# The server's time of day is that of the machine plus an offset in a file that all its processes have mapped. (libfaketime loses its file
+# in processes that write their title over their environment, as PostgreSQL's do.)
 clock=$WORKFLOW_TMP/clock
 set_clock() { perl -e 'print pack("q", $ARGV[0])' "$1" | dd of="$clock" conv=notrunc status=none; } # SECONDS
 set_clock 0
@@ -70,17 +70,17 @@ is t "SELECT clock_timestamp() > '$before'::timestamptz + '1 hour 59 minutes'"
 await "8|8" "$lines"
 await 0 "SELECT count(*) FROM workflow.bookmarks"
 await t "SELECT last_run > '$before'::timestamptz + '1 hour' FROM workflow.schedules"
-# Executors and sessions have the same time: the one wrote updated_at, PostgreSQL the other.
+# Executors and sessions have the same time: one wrote updated_at, PostgreSQL the other.
 is t "SELECT bool_and(i.updated_at >= '$before'::timestamptz + '1 hour 59 minutes' AND abs(extract(epoch FROM h.at - i.updated_at)) < 60)
     FROM happened h JOIN workflow.instances i ON i.id = h.instance WHERE h.at > '$before'::timestamptz + '1 hour'"
 echo "ok: what the clock was set forward over fires, and all processes have the same time"
 
-# The schedulers and executors of the later time are there; a stimulus is held meanwhile, and one has just failed.
+# The schedulers and executors of the later time are running; a stimulus is locked meanwhile, and another has just failed.
 set_clock 0
 is t "SELECT clock_timestamp() < '$before'::timestamptz + '1 hour'"
 start 5 noted "200 ms"
 await "13|13" "$lines"
-# The sender waits for the first one that it is for, not for the second.
+# The sender waits for the first matching instance, not for the second.
 query "SELECT wf_start('listener', correlation_id => c) FROM unnest('{one,two}'::text[]) AS c" >/dev/null
 begin holder "SELECT FROM workflow.instances WHERE correlation_id = 'two' FOR UPDATE"
 held=$(now)
@@ -91,7 +91,7 @@ await "15|15" "$lines"
 await 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: after the clock was set back timers fire and stimuli are delivered"
 
-# A database that sleeps.
+# A sleeping database.
 setting "workflow.worker_idle_timeout = '1s'"
 set_clock 7200
 start 1 noted "200 ms"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# What takes long for one owner does not keep the timers of the others waiting, whether it is SQL or a script, and however
-# much of it is due.
+# Slow work of one owner does not delay the timers of others, whether it is SQL or a script, and however much of it is due.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 query "CREATE ROLE slow LOGIN"
@@ -36,7 +35,7 @@ query "UPDATE gate SET is_open = true"
 await 500 "SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'sql' AND status = 'Finished'"
 echo "ok: all of that fires when it can"
 
-# In the engine's own sessions, beside what is due for others at the same time.
+# In the engine's own sessions, next to work of others that is due at the same time.
 as slow "SELECT wf_start('script') FROM generate_series(1, 10)" &
 as other "SELECT wf_start('of other') FROM generate_series(1, 50)"
 wait
@@ -50,7 +49,7 @@ setting "workflow.enabled = off"
 query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null
 as slow "SELECT wf_cancel(instance_id) FROM workflow.instance_list WHERE definition_id = 'script'"
 
-# Several roles whose fires are long leave an executor together, as soon as they have shown that.
+# Several roles with slow fires share an executor, as soon as they are known to be slow.
 query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null
 setting "workflow.long_fire = '100ms'" "workflow.enabled = on"
 for role in slow2 slow3; do
@@ -61,7 +60,7 @@ for role in slow2 slow3; do
     query "UPDATE gate SET is_open = false"
     as "$role" "SELECT wf_start('sql $role')"
     await 1 "$firing"
-    # It is seen to be long when something else is given to an executor.
+    # It is recognized as slow when an executor is given other work.
     before=$(query "SELECT clock_timestamp()")
     await t "SELECT clock_timestamp() > '$before'::timestamptz + interval '100 ms'"
     as other "SELECT wf_start('of other')"
@@ -81,7 +80,7 @@ await 22 "SELECT count(*) FROM workflow.instance_list WHERE definition_id LIKE '
 echo "ok: several roles whose fires are long leave an executor together"
 setting "workflow.long_fire = '1s'" "workflow.enabled = off"
 
-# The scheduler copies the input of what a schedule starts.
+# The scheduler copies the input of an instance that a schedule starts.
 as slow "SELECT wf_define('{\"definitionId\": \"large\", \"root\": []}')"
 as slow "SELECT wf_schedule_workflow('large ' || n, '1 second', 'large', input)
     FROM generate_series(1, 10) AS n, (SELECT jsonb_build_object('x', jsonb_agg(i)) AS input FROM generate_series(1, 400000) AS i) AS large"
@@ -89,6 +88,6 @@ as other "SELECT wf_schedule_workflow('small', '1 second', 'of other')"
 await 11 "SELECT count(*) FROM workflow.schedules WHERE next_run < now()"
 setting "workflow.enabled = on"
 await t "SELECT count(*) >= 3 FROM workflow.instances WHERE schedule_id = (SELECT schedule_id FROM workflow.schedules WHERE name = 'small')"
-# What one look fires has one time.
+# All fires of one pass have the same time.
 is t "SELECT max(n) BETWEEN 1 AND 9 FROM (SELECT count(*) AS n FROM workflow.instances WHERE definition_id = 'large' GROUP BY created_at) AS looks"
 echo "ok: nor do schedules that it takes long to fire"

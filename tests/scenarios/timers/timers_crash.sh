@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Hundreds of timers are due, some of them in SQL of users that writes a row, and activities whose attempts fail wait for the next, while
-# clients resume what waits; at a random moment the whole server is killed, or the postmaster alone, or an executor. It recovers; then, in
-# a bounded time, every timer has fired exactly once, every instance is where it should be, and nothing is left over.
-# The power does not fail, so a server without fsync will do.
+# Hundreds of timers are due, some of them with user SQL that writes a row, and activities with failed attempts wait for the next, while
+# clients resume instances; at a random moment the whole server is killed, or only the postmaster, or an executor. After recovery and in
+# bounded time, every timer has fired exactly once, every instance is where it should be, and nothing is left over. The power does not fail,
+# so fsync is off.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 rounds=3
@@ -57,7 +57,7 @@ END $$;
 SQL
 setting "workflow.launch_workers = on"
 
-# Processes of this cluster: every one of them works in the data directory.
+# Processes of this cluster: all have the data directory as their working directory.
 processes() {
     local directory
     for directory in /proc/[0-9]*/cwd; do
@@ -65,8 +65,8 @@ processes() {
     done
 }
 
-# kill_rest: all that has outlived the postmaster: a backend that never waits does not notice, nor does one that waits for
-# a lock of one that was killed.
+# kill_rest: everything that has outlived the postmaster: a backend that never waits does not notice, nor does one that waits for a lock of
+# a killed one.
 kill_rest() {
     local left
     while left=$(processes) && [ -n "$left" ]; do
@@ -79,7 +79,7 @@ kill_rest() {
 kill_postmaster() { kill -9 "$(head -n 1 "$PGDATA/postmaster.pid")"; }
 is_gone() { ! kill -0 "$1" 2>/dev/null; } # PID
 
-# kill_executor: if there is one. The postmaster has ended all others then, and is about to recover.
+# kill_executor: if there is one. The postmaster then has ended all others, and starts recovery.
 kill_executor() {
     local pid before recovers="all server processes terminated; reinitializing"
     before=$(logged "$recovers")
@@ -109,7 +109,7 @@ crash() {
     start_server
 }
 
-# How far each instance should be once nothing is due, and has come.
+# Checks, once nothing is due, that each instance has made all its steps.
 count() {
     await 0 "SELECT count(*) FROM workflow.bookmarks WHERE due_at IS NOT NULL"
     is 0 "SELECT count(*) FROM workflow.dead_letters"
@@ -124,7 +124,7 @@ count() {
                (('Suspended', ARRAY['first', 'second'], ARRAY['event']), ('Finished', ARRAY['first', 'second', 'third'], '{}')) LIMIT 5"
     is "" "SELECT 'failing', i.id, i.sub_status FROM workflow.instances i
            WHERE definition_id = 'failing' AND NOT (i.sub_status = 'Finished' AND EXISTS (SELECT FROM written w WHERE w.instance = i.id)) LIMIT 5"
-    # One line for the start, and one for each time that it went on: after each attempt that failed, and at the time of each timer.
+    # One line for the start, and one for each resumption: after each failed attempt, and at the time of each timer.
     is "" "SELECT i.id, i.definition_id, i.sub_status, l.bursts FROM workflow.instances i,
                LATERAL (SELECT count(*) AS bursts FROM workflow.execution_log l WHERE l.instance_id = i.id) AS l
            WHERE l.bursts <> CASE WHEN i.definition_id = 'failing' THEN 1 + (SELECT count(*) FROM workflow.journal j WHERE j.instance_id = i.id AND j.event = 'Retrying')
@@ -134,7 +134,7 @@ count() {
 }
 
 round=0
-# A long run is one of fifty crashes, or of as many as fit into the time that the runner gives.
+# A long run has fifty crashes, or as many as fit into the time that the runner gives.
 while [ "$round" -lt "$rounds" ] || { [ "$WORKFLOW_TEST_SECONDS" -gt 10 ] && [ "$round" -lt 50 ] && [ "$SECONDS" -lt "$((WORKFLOW_TEST_SECONDS * 3 + 200))" ]; }; do
     round=$((round + 1))
     crash "$round"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A fire fails while a client waits for its row, which gets it before the failure can be noted: it is looked for again.
+# A fire fails while a client waits for its row, and the client gets the row before the failure can be recorded: the timer is fired again.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 time_books
@@ -22,9 +22,9 @@ failures="SELECT failed FROM workflow.workers WHERE worker = 'scheduler'"
 setting "workflow.launch_workers = on"
 await 0 "$failures"
 
-# guard: keeps every session from writing to the table until the client has the row, which it says by an advisory lock. The
-# executor that counts the failure waits here; the client, which only locks the row, does not. Where the attempt was counted
-# before it was made, the executor may lock the row first, and the client waits for it in vain: then this gives up.
+# guard: blocks writes to the table until the client has locked the row, which it signals by an advisory lock. The executor that counts the
+# failure waits here; the client, which only locks the row, does not. If the attempt was counted before it was made, the executor may lock
+# the row first, and the client waits for it in vain: then the guard gives up.
 guard() {
     psql -X -q -v ON_ERROR_STOP=1 <<'SQL'
 BEGIN;
@@ -39,8 +39,8 @@ COMMIT;
 SQL
 }
 
-# unlucky: a client waits for the row of a fire, and has it when the fire has failed, until the executor has done with that. Prints
-# whether that was before the failure could be noted.
+# unlucky: a client waits for the row of a fire, and holds it from the failure of the fire until the executor is done with it. Prints
+# whether it got the row before the failure could be recorded.
 unlucky() {
     local bookmark failed
     failed=$(query "$failures")
@@ -62,7 +62,7 @@ SQL
     wait
 }
 
-# The first fire of an executor counts its attempt before it is made, the next ones do not.
+# The first fire of an executor counts its attempt in advance, the next ones do not.
 held=0
 for turn in {1..8}; do
     query "UPDATE public.gate SET is_open = false"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Clients that call wf_run_due() and workers want the same due rows: each fires once. A stimulus and the bookmark that it is for, written
-# by two transactions that cannot see each other, meet, whichever commits first, and no client has to ask for it.
+# Clients that call wf_run_due() compete with background workers for due rows: each fires once. A stimulus and its bookmark, written by two
+# transactions that cannot see each other, are matched, whichever commits first, without any call of a client.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 time_books
 setting "workflow.launch_workers = on" "workflow.max_executors = 3"
 
-# Due one after the other, while the clients pause now and then: workers and clients both come first somewhere.
+# Due one after the other, while the clients pause now and then, so that workers and clients each come first for some.
 for definition in noted pure; do
     query "SELECT count(wf_start('$definition', jsonb_build_object('wait', (2000 + 3 * n) || ' ms'))) FROM generate_series(1, 1000) n" >/dev/null
 done
@@ -31,13 +31,13 @@ pure|Finished|1000" "SELECT definition_id, sub_status, count(*) FROM workflow.in
 # The start, and one fire.
 is 0 "SELECT count(*) FROM workflow.instances i WHERE (SELECT count(*) FROM workflow.execution_log l WHERE l.instance_id = i.id) <> 2"
 is 0 "SELECT count(*) FROM workflow.incidents"
-# They count after the commit.
+# The counters are updated after the commit.
 await t "SELECT fired > 0 FROM workflow.workers WHERE worker = 'scheduler'"
 by_workers=$(query "SELECT fired FROM workflow.workers WHERE worker = 'scheduler'")
 [ "$by_workers" -lt 2000 ] || fail "the clients fired nothing"
 echo "ok: eight clients and three executors on the same 2000 rows, each fired once ($by_workers by workers)"
 
-# Both transactions are open before either commits; which one does first, and how long after the other, is chance.
+# Both transactions are open before either commits; which one commits first, and how long after the other, is random.
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
 SELECT wf_define('{"definitionId": "meet", "root": [{"id": "here", "type": "Event", "eventName": "Meet"}, {"type": "SetName", "value": "met"}]}');
 -- A round begins at the same instant on both sides, so that both are open at the same time.
@@ -70,7 +70,7 @@ await 200 "$met"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: two hundred stimuli and the bookmarks for them, written at the same time: all met, nobody asked"
 
-# Prepared transactions cannot see each other either, and no session of theirs is there when they end.
+# Prepared transactions cannot see each other either, and have no session when they end.
 prepare() { # SIDE NUMBER
     case $1 in
         bookmark) query "BEGIN; SELECT wf_start('meet', correlation_id => 'p$2'); PREPARE TRANSACTION '$1$2'" ;;
@@ -93,7 +93,7 @@ await 204 "$met"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: prepared transactions meet as well"
 
-# What a prepared transaction left due fires once another session has ended it, here after a crash; what is rolled back does not.
+# Due work of a prepared transaction fires once another session has committed it, here after a crash; a rolled-back one does not.
 query "CREATE TABLE public.steps (instance uuid)"
 query "SELECT wf_define('{\"definitionId\": \"child\", \"root\": [{\"type\": \"Sql\", \"statement\": \"INSERT INTO public.steps VALUES ((\$1 #>> ''{}'')::uuid)\", \"parameters\": [{\"js\": \"getWorkflowInstanceId()\"}]}]}')" >/dev/null
 query "SELECT wf_define('{\"definitionId\": \"parent\", \"root\": [{\"type\": \"DispatchWorkflow\", \"workflowDefinitionId\": \"child\", \"waitForCompletion\": true}]}')" >/dev/null
@@ -116,12 +116,12 @@ undone|Suspended" "SELECT correlation_id, sub_status FROM workflow.instances WHE
 query "SELECT wf_cancel(id) FROM workflow.instances WHERE correlation_id = 'undone'" >/dev/null
 echo "ok: what a prepared transaction left behind is delivered when another session commits it"
 
-# A stimulus that waits for long, then a transaction that was open all the time writes its bookmark.
+# A long-stored stimulus, and a transaction open all the time that then writes its bookmark.
 begin late "SELECT wf_start('meet', correlation_id => 'late')"
 before=$(now)
 query "SELECT wf_enqueue_bookmark(activity_id => 'here', correlation_id => 'late')" >/dev/null
 await t "SELECT state = 'idle' AND state_change > '$before' FROM pg_stat_activity WHERE backend_type = 'workflow scheduler'"
-# A timer fires behind that.
+# A timer fires after that.
 start 1 pure "1 second"
 await 1001 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'pure' AND sub_status = 'Finished'"
 is 1 "SELECT count(*) FROM workflow.bookmark_queue"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From PostgreSQL 17 on: transaction_timeout, which ends the session of an executor in the middle of a fire. It counts as an attempt,
-# other fires go on meanwhile, and after the third the bookmark is a dead letter.
+# From PostgreSQL 17 on: transaction_timeout ends the session of an executor in the middle of a fire. It counts as an attempt, other fires
+# continue meanwhile, and after the third attempt the bookmark is a dead letter.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 ended() { grep -c 'FATAL:  terminating connection due to transaction timeout' "$PGHOST/log"; }
@@ -13,7 +13,7 @@ query "SET ROLE slow; SELECT wf_define('{\"definitionId\": \"sleep\", \"root\": 
     {\"type\": \"Sql\", \"statement\": \"INSERT INTO public.happened SELECT gen_random_uuid() FROM pg_sleep(600)\"}]}'), wf_start('sleep')" >/dev/null 2>&1
 setting "workflow.launch_workers = on"
 
-# The first attempt ends, and what others have due fires.
+# The first attempt ends, and the due work of others fires.
 eventually has_logged 1 "terminating connection due to transaction timeout"
 await 1 "SELECT attempts FROM workflow.bookmarks WHERE due_at IS NOT NULL"
 start 3 noted "1 ms"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Clients start and resume; at a random moment the whole server is killed, or one of its backends, which makes it throw
-# out all others; it recovers; and we count.
+# Clients start and resume; at a random moment the whole server is killed, or one of its backends, which makes the postmaster terminate all
+# others. After recovery:
 #   - What a client was told is committed is there, and nothing that it was not.
 #   - Each step happened at most once, and instance, bookmark, task, journal and the business row agree about it.
 #   - wf_check() is empty, and whatever waits can go on.
-# The power does not fail, so a server without fsync will do.
+# The power does not fail, so fsync is off.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 clients=4
@@ -58,7 +58,7 @@ BEGIN
 END $$;
 SQL
 
-# Backends outlive a postmaster that is killed, so they go with it.
+# Backends outlive a killed postmaster, so they are killed as well.
 kill_all() {
     local postmaster children
     postmaster=$(head -n 1 "$PGDATA/postmaster.pid")
@@ -72,18 +72,18 @@ kill_one() {
     kill -9 "$(query "SELECT pid FROM pg_stat_activity WHERE query LIKE 'CALL client%' ORDER BY random() LIMIT 1")"
 }
 
-# load ROUND: clients until the server is gone. Each leaves what it was told in a file.
+# load ROUND: runs clients until the server is gone. Each logs the replies that it got in a file.
 load() {
     local number
     for ((number = 1; number <= clients; number++)); do
         psql -X -q -c "SET client_min_messages = info" -c "CALL client('$1-$number')" >"$WORKFLOW_TMP/client.$number" 2>&1 &
     done
-    # From hardly begun to well under way.
+    # From hardly started to well under way.
     sleep "$(awk "BEGIN { print 0.2 + $RANDOM / 32768 * 1.8 }")"
     if (($1 % 3)); then kill_all; else kill_one; fi
     wait
     if grep -h ERROR "$WORKFLOW_TMP"/client.*; then fail "a client had an error before the crash"; fi
-    # The last line of a client may be torn.
+    # The last line of a client may be incomplete.
     sed -n 's/^INFO:  done \([0-9a-f-]\{36\}\) \(start\|first\|second\|third\)$/\1|\2/p' "$WORKFLOW_TMP"/client.* >"$WORKFLOW_TMP/told"
 }
 
@@ -127,7 +127,7 @@ for ((round = 1; round <= rounds; round++)); do
     echo "ok: round $round, $(wc -l <told) calls acknowledged, $(query "SELECT count(*) FROM requests") requests, $(query "SELECT count(*) FROM steps") steps"
 done
 
-# Everything that waits can be brought to its end.
+# Every waiting instance can be brought to its end.
 query "DO \$\$ BEGIN FOR n IN 1 .. 3 LOOP PERFORM wf_resume(b.id) FROM workflow.bookmarks AS b; END LOOP; END \$\$"
 is "0" "SELECT count(*) FROM workflow.instances WHERE sub_status <> 'Finished'"
 is "" "SELECT * FROM wf_check()"

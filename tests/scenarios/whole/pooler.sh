@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# One session serves many, as behind a pooler: roles, search paths and settings change between calls, sometimes within a
-# transaction, and DISCARD ALL comes in between. Nothing that a backend keeps (compiled definitions, plans of expressions,
-# rights) may carry over from one to the next.
+# One session serves many clients, as behind a pooler: roles, search paths and settings change between calls, sometimes within a
+# transaction, with DISCARD ALL in between. Nothing that a backend caches (compiled definitions, plans of expressions, rights) may carry
+# over from one client to the next.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -36,7 +36,7 @@ SELECT wf_define('{"definitionId": "mirror", "variables": {"Who": null, "Things"
 SELECT wf_grant('mirror', role, ARRAY['start', 'resume', 'read']) FROM unnest(ARRAY['alice', 'bob']) AS role;
 SQL
 
-# Everything below is one session. What differs from the expected is printed.
+# Everything below is one session. Differences from the expected are printed.
 cat >"$WORKFLOW_TMP/session.sql" <<'SQL'
 \set ON_ERROR_STOP on
 CREATE TABLE public.result (turn integer GENERATED ALWAYS AS IDENTITY, role text, got text);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Random clients on shared instances: resume, publish, enqueue, cancel, delete, start, sweep, each call a transaction of its own, some
-# rolled back. What must hold afterwards, whatever the order was:
+# Random clients on shared instances: resume, publish, enqueue, cancel, delete, start, wf_run_due, each call a transaction of its own, some
+# rolled back. Whatever the order was, afterwards:
 #   - no error but those that such calls may give, above all no deadlock;
 #   - every resume that was reported happened, exactly once, and none else;
 #   - every kept stimulus was delivered once, or is still in the queue, or went with the instance that it was for;
 #   - wf_check() is empty.
-# The workflow itself keeps the books: it writes the tag of each stimulus that resumes it into a table, in its burst.
+# The workflow itself records its resumes: in its burst it writes the tag of each stimulus that resumes it into a table.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 clients=6
@@ -99,12 +99,12 @@ done
 for pid in "${pids[@]}"; do wait "$pid" || fail "a client ended: $(cat "$WORKFLOW_TMP"/client.*)"; done
 echo "ok: $(query "SELECT count(*) FROM told") calls, $(query "SELECT count(*) FROM seen") resumes, $(query "SELECT count(*) FROM errors") refused"
 
-# A bookmark that another client used, an instance that another client deleted: nothing else may go wrong.
+# Bookmarks used and instances deleted by other clients are the only permitted errors.
 is "" "SELECT DISTINCT call, sqlstate, regexp_replace(message, '[0-9a-f-]{36}', '…') FROM errors WHERE (sqlstate, call) NOT IN (('55000', 'resume'), ('42704', 'resume'), ('42704', 'cancel')) LIMIT 10"
 echo "ok: no unexpected error, no deadlock"
 
-# No other client is in the way any more: what is queued and can be delivered is delivered now. Where a bookmark comes again each
-# delivery makes room for the next.
+# No other client is active any more: queued stimuli that can be delivered are delivered now. If an instance waits again, each delivery
+# makes room for the next.
 PGOPTIONS="-c client_min_messages=error"
 export PGOPTIONS
 while [ "$(query "SELECT wf_run_due()")" != 0 ]; do :; done

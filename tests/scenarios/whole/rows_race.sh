@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Clients complete tasks while others change the rows of these tasks by hand, as fast as they can: the second one
-# waits, no client is told of a tuple that was concurrently updated, and no change is lost.
+# Clients complete tasks while others update the rows of these tasks directly, as fast as they can: the second waits, no client gets "tuple
+# concurrently updated", and no change is lost.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 pairs=4 turns=500

@@ -1,9 +1,9 @@
-//! The one unsafe room: everything that touches PostgreSQL's C side.
+//! Everything that touches PostgreSQL's C code; the only module with `unsafe`.
 //!
-//! The rest of the extension sees safe functions on owned Rust values. Two rules hold here. An error of
-//! PostgreSQL below us arrives as a Rust panic (pgrx turns the `longjmp` into one) and is turned back into
-//! an ERROR at the border, [`entry`], with everything it carried. And no Rust value with a destructor is
-//! alive in a frame that PostgreSQL's `longjmp` leaves.
+//! The rest of the extension sees safe functions on owned Rust values. Two rules hold here. First, an error that
+//! PostgreSQL raises below us arrives as a Rust panic (pgrx converts the `longjmp`); [`entry`] converts it back into an
+//! ERROR with all its fields at the boundary. Second, no Rust value with a destructor is alive in a frame that
+//! PostgreSQL's `longjmp` leaves.
 
 pub mod actor;
 pub mod args;
@@ -50,13 +50,13 @@ pub use args::Call;
 pub use error::PgError;
 pub use returned::Returned;
 
-/// The hash of a text by which PostgreSQL's `hashtext` finds it under a deterministic collation.
+/// PostgreSQL's `hashtext` of a text under a deterministic collation.
 pub fn hashtext(text: &str) -> u32 {
     // SAFETY: reads as many bytes as the text has.
     unsafe { raw::hash_bytes(text.as_ptr(), text.len() as i32) }
 }
 
-/// Whether the postmaster loads the library for all sessions, and workers may be registered.
+/// Whether the library is preloaded, so that background workers may be registered.
 pub fn is_preloaded() -> bool {
     // SAFETY: flags that the postmaster sets while it starts.
     let (is_preloaded, is_upgrade) =

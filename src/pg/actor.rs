@@ -1,7 +1,7 @@
 //! The actor: the name of the person for whom an application acts.
 //!
-//! `workflow.actor` is read when the outermost call begins, so SQL of users, which runs inside a call, cannot change
-//! who acts. A role that was taken with an actor keeps that actor until the transaction ends.
+//! `workflow.actor` is read when the outermost call begins, so users' SQL, which runs inside a call, cannot change the
+//! actor. A role set together with an actor keeps that actor until the transaction ends.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
@@ -53,10 +53,10 @@ pub fn of_call() -> Result<Option<String>, PgError> {
         .hint("Use SET LOCAL workflow.actor, or wf_set_actor in the FROM clause of the statement."))
 }
 
-/// Makes an actor that of all calls until the transaction ends.
+/// Sets the actor for all calls until the transaction ends.
 ///
 /// # Errors
-/// 42501 unless `session`, the role that vouches for the actor, may set the setting; 22023 if it is no name.
+/// 42501 unless `session`, the role that vouches for the actor, may set the setting; 22023 if the name is invalid.
 pub fn fix(actor: &str, session: pg_sys::Oid) -> Result<(), PgError> {
     if !may_be_set_by(session) {
         return Err(PgError::new("42501", "permission denied to set parameter \"workflow.actor\"")
@@ -68,7 +68,7 @@ pub fn fix(actor: &str, session: pg_sys::Oid) -> Result<(), PgError> {
     Ok(())
 }
 
-/// Whether a role may name actors.
+/// Whether a role may set the actor.
 pub fn may_be_set_by(role: pg_sys::Oid) -> bool {
     // SAFETY: takes a C string and an oid, looks in the catalog.
     let allowed = unsafe { pg_sys::pg_parameter_aclcheck(SETTING.as_ptr(), role, pg_sys::ACL_SET as _) };
@@ -85,7 +85,7 @@ pub fn release() {
     FIXED.set(None);
 }
 
-/// Whether the value of the setting goes when the transaction, or the function that sets it, ends.
+/// Whether the value of the setting ends with the transaction, or with the function that sets it.
 fn is_local() -> bool {
     // SAFETY: the record of a setting that this library has defined lives as long as the backend.
     unsafe {

@@ -12,7 +12,7 @@ use crate::pg::signature::{Argument, Signature, SqlType};
 use crate::pg::spi::Column;
 use crate::pg::varlena::size_of_varlena;
 
-/// What [`Call::once`] keeps: it begins with the type of the rest.
+/// The cache of [`Call::once`]: it begins with the type of the rest.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct CachedAnswer<Q, A> {
@@ -72,8 +72,8 @@ impl Call {
         self.arg_within(name, &mut Tally::of_document(size)).ok_or_else(|| must_not_be_null(name))
     }
 
-    /// The answer to a question that each row of a statement asks, computed again only when the question changes. It
-    /// holds for one call in the text of one statement, as what a view computes once per query does.
+    /// Caches an answer that each row of a statement needs, and computes it again only when `question` changes. The
+    /// cache belongs to one call in the text of one statement.
     pub fn once<Q: Copy + PartialEq + 'static, A: Copy + 'static>(&self, question: Q, answer: impl FnOnce() -> A) -> A {
         let of = TypeId::of::<(Q, A)>();
         // SAFETY: only the function itself uses its `fn_extra`, and only through here. It lives as long as that call in
@@ -105,7 +105,7 @@ impl Call {
         self.arg(name).ok_or_else(|| must_not_be_null(name))
     }
 
-    /// A number from 1 to `most`; `None`: it is NULL. 22023 for any other number.
+    /// An integer from 1 to `most`; `None` for NULL. 22023 for any other number.
     pub fn count(&self, name: &str, most: u16) -> Result<Option<u16>, PgError> {
         let Some(number) = self.arg::<i32>(name) else { return Ok(None) };
         let count = u16::try_from(number).ok().filter(|count| (1..=most).contains(count));
@@ -114,7 +114,7 @@ impl Call {
         count.ok_or_else(refused).map(Some)
     }
 
-    /// The same, which must not be NULL.
+    /// The same for an argument that must not be NULL.
     pub fn required_count(&self, name: &str, most: u16) -> Result<usize, PgError> {
         self.count(name, most)?.map(usize::from).ok_or_else(|| must_not_be_null(name))
     }
@@ -131,7 +131,7 @@ impl Call {
         Some(unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }.to_string_lossy().into_owned())
     }
 
-    /// Argument `i` of a function of the type `workflow.stored_role`, whose arguments have no names.
+    /// Argument `i` of a support function of the type `workflow.stored_role`, whose arguments have no names.
     pub fn at<T: Column>(&self, i: usize) -> Option<T> {
         // SAFETY: the declaration in sql/tables has the matching type.
         let value = self.datum(i).map(|datum| unsafe { T::accept(datum, &mut Tally::new()) })?;
@@ -145,7 +145,7 @@ impl Call {
         Ok(unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }.to_string_lossy().into_owned())
     }
 
-    /// The rest of a message in the binary protocol, as text: the argument of a function for that.
+    /// The rest of a binary protocol message as text: the argument of a receive function.
     pub fn message(&self, i: usize) -> String {
         let Some(datum) = self.datum(i) else { return String::new() };
         // SAFETY: PostgreSQL passes a message; the text ends with NUL and is the memory context's to free.
@@ -171,7 +171,7 @@ impl Call {
         self.elements(name, SqlType::Byteas, (pg_sys::BYTEAOID, -1))
     }
 
-    /// Elements of an array argument of this type, whose own type is `element`: its oid and its size.
+    /// Elements of an array argument with this element type: its OID and its size.
     fn elements<T: Column>(
         &self,
         name: &str,
@@ -208,12 +208,12 @@ fn must_not_be_null(name: &str) -> PgError {
     PgError::new("22004", format!("argument \"{name}\" must not be NULL"))
 }
 
-/// An `interval` as PostgreSQL stores it; the three parts are not converted to each other.
+/// An `interval` as PostgreSQL stores it; the three parts are not converted into each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// Months of the calendar, of any length; years are twelve of them.
+    /// Calendar months of any length; a year is twelve of them.
     pub months: i32,
-    /// Days of the wall clock, of 23 to 25 hours.
+    /// Days by the wall clock, of 23 to 25 hours.
     pub days: i32,
     /// Microseconds: hours, minutes and seconds.
     pub micros: i64,

@@ -1,9 +1,9 @@
 //! The boundary around a role: SQL inside it cannot set `role` or `session_authorization`.
 //!
-//! A session that acts for several roles was opened by a role that may become each of them. PostgreSQL refuses both
-//! settings, whatever statement or function sets them, under `SECURITY_LOCAL_USERID_CHANGE`, the security context of
-//! `SECURITY DEFINER` functions. It hands this context on to all that runs below, parallel workers included, and gives
-//! a subtransaction that it rolls back the context of its beginning.
+//! A session that acts for several roles was opened by a role that may become each of them. Under
+//! `SECURITY_LOCAL_USERID_CHANGE`, the security context of `SECURITY DEFINER` functions, PostgreSQL rejects changes of
+//! both settings, whatever statement or function makes them. The context extends to everything that runs below,
+//! parallel workers included, and rolling back a subtransaction restores the context of its beginning.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -15,11 +15,11 @@ use crate::pg::{actor, raw, role, user_sql};
 
 const BOUNDARY: i32 = pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32;
 
-/// The role for which a transaction stays inside the boundary.
+/// The role that a transaction has entered.
 #[derive(Clone, Copy)]
 struct Entered {
     role: Oid,
-    /// The innermost open subtransaction when it was entered. If that is rolled back, so is this.
+    /// The subtransaction in which it was entered. Rolling that back undoes it.
     subtransaction: pg_sys::SubTransactionId,
 }
 
@@ -29,7 +29,7 @@ thread_local! {
     static HEARS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs SQL of users. Where the current role is not the one of the session, it runs inside the boundary.
+/// Runs users' SQL. If the current role is not that of the session, runs it inside the boundary.
 pub fn around<R>(body: impl FnOnce() -> R) -> R {
     let (user, context) = in_force();
     // SAFETY: reads the backend's state.
@@ -44,18 +44,17 @@ pub fn around<R>(body: impl FnOnce() -> R) -> R {
     outcome.unwrap_or_else(|error| unwind(error))
 }
 
-/// Makes `role` the current role, inside the boundary, until the transaction ends. An actor that is given is that of
-/// all calls until then.
+/// Makes `role` the current role, inside the boundary, until the transaction ends. A given actor applies to all calls
+/// until then.
 ///
-/// The current user and the security context outlive the statement that calls this: PostgreSQL gives back what a
-/// function of SQL changed only where it has changed them itself, around `SECURITY DEFINER` functions, and where it
-/// aborts. So deferred triggers, cursors that are kept, and all else that runs before the transaction has committed,
-/// are inside.
+/// The current user and the security context outlive the statement that calls this: PostgreSQL restores them only after
+/// `SECURITY DEFINER` functions, where it has changed them itself, and on abort. So deferred triggers, holdable
+/// cursors, and everything else that runs before the transaction has committed, run inside the boundary.
 ///
 /// # Errors
 /// 25P01 outside a transaction block; 25000 in a parallel operation; 42501 if the session may not become the role, may
-/// not leave the present one, or may not set `workflow.actor`; 55000 where PostgreSQL, or the extension, would go back to the role in force before
-/// the transaction ends.
+/// not leave the current one, or may not set `workflow.actor`; 55000 if PostgreSQL or the extension would restore the
+/// previous role before the transaction ends.
 pub fn enter(role: Oid, actor: Option<&str>) -> Result<(), PgError> {
     refuse_outside_block()?;
     // As in the setting, an empty name is none.
@@ -95,7 +94,7 @@ fn refuse_outside_block() -> Result<(), PgError> {
     }
 }
 
-/// Refuses a call from where the role in force before would be given back when a function ends.
+/// Rejects a call inside a function at whose end the previous role would be restored.
 fn refuse_inside_function() -> Result<(), PgError> {
     let (_, context) = in_force();
     if context != 0 {
@@ -115,7 +114,7 @@ fn refuse_inside_function() -> Result<(), PgError> {
     if settings == transactions { Ok(()) } else { refused("in a function that has a SET clause") }
 }
 
-/// Refuses a role that SET ROLE would refuse, and a superuser, around whom there is no boundary.
+/// Rejects a role that SET ROLE would reject, and a superuser, whom the boundary cannot restrict.
 fn refuse_unless_granted(role: Oid) -> Result<(), PgError> {
     // SAFETY: reads the backend's state.
     let session = unsafe { raw::GetSessionUserId() };
@@ -142,7 +141,7 @@ fn in_force() -> (Oid, i32) {
     (user, context)
 }
 
-/// Registers the callbacks of this process, once it needs them.
+/// Registers the callbacks of this process when they are first needed.
 fn hear() {
     if !HEARS.replace(true) {
         // SAFETY: called by the process's only thread; the callbacks live as long as the library.
@@ -153,8 +152,8 @@ fn hear() {
     }
 }
 
-/// After an abort PostgreSQL has given the user back by itself; after a commit it expects that nothing is to be given
-/// back. Settings are next: that of `role`, if SET LOCAL ROLE made it before, goes back to what it was.
+/// After an abort PostgreSQL has restored the user itself; after a commit it expects that nothing needs to be restored.
+/// Settings are restored next: a `role` that SET LOCAL ROLE set before gets its previous value.
 unsafe extern "C-unwind" fn transaction_ended(event: pg_sys::XactEvent::Type, _argument: *mut c_void) {
     let is_over = match event {
         pg_sys::XactEvent::XACT_EVENT_COMMIT | pg_sys::XactEvent::XACT_EVENT_PREPARE => true,

@@ -1,4 +1,4 @@
-//! The extension in the catalog, and generation numbers that invalidate results of catalog look-ups.
+//! The extension in the catalog, and generation numbers that invalidate cached catalog look-ups.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_int};
@@ -72,7 +72,7 @@ fn watch() {
     GENERATION.set(1);
 }
 
-/// Called by PostgreSQL. Any schema or type advances the generation.
+/// Called by PostgreSQL. A change of any schema or type advances the generation.
 unsafe extern "C-unwind" fn row_changed(_argument: Datum, _cache: c_int, _hash: u32) {
     GENERATION.set(GENERATION.get() + 1);
 }

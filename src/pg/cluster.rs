@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-/// The system identifier that initdb gave this cluster. Another cluster, into which a dump is restored, has another.
+/// The system identifier that initdb gave this cluster. It differs in another cluster into which a dump is restored.
 pub fn system_identifier() -> i64 {
     // SAFETY: reads the control file's copy in memory.
     unsafe { pg_sys::GetSystemIdentifier() }.cast_signed()
@@ -19,7 +19,7 @@ pub fn next_transaction() -> u64 {
     unsafe { pg_sys::ReadNextFullTransactionId() }.value
 }
 
-/// The xid of this session's transaction, if it has one. Also while that ends.
+/// The xid of this session's transaction, if it has one; also available while the transaction is ending.
 pub fn my_transaction() -> Option<u32> {
     // SAFETY: reads the transaction's state.
     Some(unsafe { pg_sys::GetTopTransactionIdIfAny() }.into_inner()).filter(|id| *id != 0)
@@ -31,8 +31,8 @@ pub fn my_full_transaction() -> Option<u64> {
     Some(unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value).filter(|id| *id != 0)
 }
 
-/// Gives this session's transaction an xid, if it has none. A read-only transaction, as all on a standby are, stays
-/// without: what it would write is refused.
+/// Assigns an xid to this session's transaction, if it has none. A read-only transaction, and so any transaction on a
+/// standby, stays without one: its writes would fail anyway.
 pub fn assign_transaction() {
     // SAFETY: reads and changes the transaction's state. `refuse_parallel` has refused calls in parallel operations.
     unsafe {
@@ -42,7 +42,7 @@ pub fn assign_transaction() {
     }
 }
 
-/// The transaction of a session, by its xid or that of a part of it, if it is still running.
+/// The top-level xid of a running transaction, given that xid or one of its subtransactions.
 pub fn running(transaction: u32) -> Option<u32> {
     let transaction = transaction.into();
     // SAFETY: reads shared memory, and for a part of a transaction a page of pg_subtrans.
@@ -52,13 +52,13 @@ pub fn running(transaction: u32) -> Option<u32> {
     }
 }
 
-/// Whether an xid is that of this session's transaction, or of a part of it that is not undone.
+/// Whether an xid belongs to this session's transaction, or to a subtransaction that has not been rolled back.
 pub fn is_mine(transaction: u32) -> bool {
     // SAFETY: reads the transaction's state.
     unsafe { pg_sys::TransactionIdIsCurrentTransactionId(transaction.into()) }
 }
 
-/// Waits until the transaction of another session, or the part of it with this xid, has ended.
+/// Waits until the transaction or subtransaction of another session with this xid has ended.
 pub fn wait_for(transaction: u32) {
     let (table, row, operation) = (std::ptr::null_mut(), std::ptr::null_mut(), pg_sys::XLTW_Oper::XLTW_None);
     // SAFETY: takes an xid; the table and the row are for an error's context, which there is none of. An interrupt is
@@ -67,7 +67,7 @@ pub fn wait_for(transaction: u32) {
 }
 
 /// The lowest xid that was still running when this transaction took its oldest snapshot. This transaction sees all
-/// older committed transactions. It must have a snapshot.
+/// committed transactions with a lower xid. Requires a snapshot.
 pub fn oldest_unseen() -> u32 {
     // SAFETY: a global of the backend's only thread.
     unsafe { pg_sys::TransactionXmin }.into_inner()
@@ -80,8 +80,8 @@ pub fn oldest_running() -> u32 {
     unsafe { (*pg_sys::GetActiveSnapshot()).xmin }.into_inner()
 }
 
-/// An xid with its epoch: all transactions with a lower one have ended, and all snapshots in use see that. Those of
-/// other databases and of replication slots count as well.
+/// An xid with its epoch: all transactions with a lower one have ended, and all snapshots in use see that. Transactions
+/// of other databases and replication slots count as well.
 pub fn oldest_needed() -> u64 {
     // SAFETY: reads shared memory. No table means the tables that all databases share.
     let oldest = unsafe { pg_sys::GetOldestNonRemovableTransactionId(std::ptr::null_mut()) }.into_inner();

@@ -1,4 +1,4 @@
-//! The border between PostgreSQL and Rust: entry of calls, and the raising of errors.
+//! The boundary between PostgreSQL and Rust: it runs calls and raises their errors.
 //!
 //! Every call pushes an error context callback, which keeps a copy of each error while PostgreSQL raises it. The
 //! outermost call of a session begins the accounting of memory.
@@ -100,7 +100,7 @@ unsafe extern "C-unwind" fn keep_error(argument: *mut c_void) {
     }
 }
 
-/// Starts a call, with its actor and its bounds: `workflow.memory_limit` on memory, and the limits on decoded JSON.
+/// Starts a call with its actor and its limits: `workflow.memory_limit`, and the limits on decoded JSON.
 fn begin_call() {
     memory::begin_call();
     actor::begin_call();

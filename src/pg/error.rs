@@ -1,9 +1,9 @@
-//! Errors with all fields that PostgreSQL has.
+//! Errors with all of PostgreSQL's fields.
 //!
-//! pgrx keeps the SQLSTATE, message, detail and hint of an error that passes through Rust, and only those SQLSTATEs
-//! that it knows. A user's own SQLSTATE, the constraint's name and the context would be lost. So
-//! [`entry`](crate::pg::entry) keeps a copy of each error while PostgreSQL raises it. The code that catches the panic
-//! takes that copy, and the border raises it unchanged.
+//! pgrx keeps the SQLSTATE, message, detail and hint of an error that passes through Rust, and only the SQLSTATEs that
+//! it knows. A user's own SQLSTATE, the constraint's name and the context would be lost. Therefore
+//! [`entry`](crate::pg::entry) copies each error while PostgreSQL raises it. The code that catches the panic takes that
+//! copy, and the boundary raises it unchanged.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -36,7 +36,7 @@ pub struct PgError {
 }
 
 impl PgError {
-    /// Makes an error of ours.
+    /// Makes an error of our own.
     pub fn new(sqlstate: &str, message: impl Into<String>) -> Self {
         Self { sqlstate: sqlstate.into(), message: message.into(), ..Self::default() }
     }
@@ -55,7 +55,7 @@ impl PgError {
         self
     }
 
-    /// Message and DETAIL in one text, for a list of what went wrong.
+    /// Message and DETAIL as one text, for a list of errors.
     pub fn told(&self) -> String {
         match &self.detail {
             Some(detail) => format!("{} ({detail})", self.message),
@@ -83,7 +83,7 @@ thread_local! {
     static LAST: RefCell<Option<PgError>> = const { RefCell::new(None) };
 }
 
-/// Runs `body` and returns its error, if any. Does not undo anything: only the border and subtransactions may call it.
+/// Runs `body` and returns its error, if any. Undoes nothing: only the boundary and subtransactions may call it.
 pub fn catch<R>(body: impl FnOnce() -> R) -> Result<R, PgError> {
     catch_unwind(AssertUnwindSafe(body)).map_err(from_panic)
 }
@@ -136,7 +136,7 @@ pub(super) fn keep(error: PgError) {
     LAST.with_borrow_mut(|last| *last = Some(error));
 }
 
-/// Unwinds with this error from any depth, up to the next [`catch`] or the border.
+/// Unwinds with this error from any depth, up to the next [`catch`] or the boundary.
 pub fn unwind(error: PgError) -> ! {
     std::panic::resume_unwind(Box::new(error))
 }
@@ -214,12 +214,12 @@ fn palloced(text: Option<&String>) -> *mut c_char {
     unsafe { pg_sys::pstrdup(text.as_ptr()) }
 }
 
-/// Reports it as a NOTICE and goes on; `client_min_messages` decides who sees it.
+/// Reports it as a NOTICE and continues; `client_min_messages` decides who sees it.
 pub fn notice(error: PgError) {
     report(PgLogLevel::NOTICE as c_int, error);
 }
 
-/// Reports it as a WARNING and goes on: by default the client and the log get it.
+/// Reports it as a WARNING and continues; by default it goes to the client and the log.
 pub fn warning(error: PgError) {
     report(PgLogLevel::WARNING as c_int, error);
 }

@@ -7,7 +7,7 @@ use pgrx::pg_sys::{self, Oid};
 use crate::pg::error::PgError;
 use crate::pg::{role, version};
 
-/// The owner of the function `name(jsonb)`, if it exists. The name is qualified and quoted.
+/// The owner of the function `name(jsonb)`, if it exists. The name must be qualified and quoted.
 pub fn owner(name: &str) -> Option<Oid> {
     described(find(name, pg_sys::JSONBOID)?, |row| row.proowner)
 }
@@ -31,8 +31,8 @@ impl Predicate {
 
     /// The function with this oid.
     ///
-    /// # Errors
-    /// 42883 if there is none, 42P13 if it is no predicate on a text, 42501 if it is not a superuser's: it runs with
+    /// 42883 if there is none, 42P13 if its signature does not match, 42501 if its owner is not a superuser: it runs
+    /// with the rights of the extension's owner.
     /// the rights of the extension's owner.
     pub fn of(function: Oid) -> Result<Self, PgError> {
         let takes_text = |row: &pg_sys::FormData_pg_proc| {
@@ -79,7 +79,7 @@ fn find(name: &str, argument: Oid) -> Option<Oid> {
     (function != pg_sys::InvalidOid).then_some(function)
 }
 
-/// What `read` reads of the row of a function.
+/// Applies `read` to the catalog row of a function.
 fn described<T>(function: Oid, read: impl FnOnce(&pg_sys::FormData_pg_proc) -> T) -> Option<T> {
     // SAFETY: looks in the catalog; the row is released after reading.
     unsafe {

@@ -1,4 +1,4 @@
-//! Settings. Units are in the flags; each text is a sentence a DBA can act on.
+//! Settings. Units are in the flags; each description is a sentence that a DBA can act on.
 
 use std::ffi::CString;
 use std::time::Duration;
@@ -277,7 +277,7 @@ thread_local! {
     static IN_CALL: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Notes whether a call runs, inside of which some settings cannot be changed.
+/// Records whether a call is running; some settings cannot be changed inside one.
 pub fn note_call(runs: bool) {
     IN_CALL.set(runs);
 }
@@ -306,12 +306,12 @@ pub fn retries() -> bool {
     RETRY.get()
 }
 
-/// `workflow.enabled`: whether anything that is due fires, and tasks can be claimed.
+/// `workflow.enabled`: whether due work fires and tasks can be claimed.
 pub fn enabled() -> bool {
     ENABLED.get()
 }
 
-/// `workflow.launch_workers`: whether there are workers; `wf_run_due` fires without them.
+/// `workflow.launch_workers`: whether background workers run; `wf_run_due` works without them.
 pub fn launch_workers() -> bool {
     LAUNCH_WORKERS.get()
 }
@@ -326,8 +326,8 @@ pub fn max_waiters() -> usize {
     usize::try_from(MAX_WAITERS.get()).unwrap_or_default()
 }
 
-/// `workflow.max_leases`: how many leases of a task may end without an answer, where its activity has no retry policy.
-/// With the last one the activity faults.
+/// `workflow.max_leases`: how many leases of a task may expire without an answer if its activity has no retry policy.
+/// When the last one expires, the activity faults.
 pub fn max_leases() -> u32 {
     MAX_LEASES.get().unsigned_abs()
 }
@@ -342,7 +342,7 @@ pub fn resilience_strategies() -> Option<CString> {
     RESILIENCE_STRATEGIES.get().filter(|text| !text.is_empty())
 }
 
-/// `workflow.restoring`: whether a dump is being loaded, so that nothing fires and no task can be claimed.
+/// `workflow.restoring`: whether a dump is being restored, so that nothing fires and no task can be claimed.
 pub fn restoring() -> bool {
     RESTORING.get()
 }
@@ -392,12 +392,12 @@ pub fn misfire_grace() -> i64 {
     i64::from(MISFIRE_GRACE.get()) * 1000
 }
 
-/// `workflow.notify_tasks`: whether each new task is announced on the channel `workflow_task`.
+/// `workflow.notify_tasks`: whether each new task sends a notification on the channel `workflow_task`.
 pub fn notify_tasks() -> bool {
     NOTIFY_TASKS.get()
 }
 
-/// `workflow.notify_triggers`: whether changed triggers are announced on `workflow_triggers`.
+/// `workflow.notify_triggers`: whether changed triggers send one on `workflow_triggers`.
 pub fn notify_triggers() -> bool {
     NOTIFY_TRIGGERS.get()
 }
@@ -407,7 +407,7 @@ pub fn now() -> Option<String> {
     NOW.get().map(|text| text.to_string_lossy().into_owned()).filter(|text| !text.trim().is_empty())
 }
 
-/// `workflow.testing` as this session has it. What ALTER DATABASE says is in the catalog.
+/// `workflow.testing` in this session. Values set by ALTER DATABASE are in the catalog.
 pub fn testing() -> bool {
     TESTING.get()
 }

@@ -1,4 +1,4 @@
-//! Hooks into PostgreSQL: at the end of transactions, and around statements that affect the workers.
+//! Hooks into PostgreSQL: at the end of transactions, and around statements that affect the background workers.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
@@ -65,7 +65,7 @@ unsafe extern "C-unwind" fn subtransaction_ended(
 
 /// The effect of a statement on the workers.
 pub enum Meaning {
-    /// Workers need not hear of it.
+    /// No effect.
     Nothing,
     /// It creates the extension in this database.
     Creates,

@@ -10,8 +10,8 @@ pub fn check() {
     memory::check();
 }
 
-/// Whether [`check`] would unwind. Safe to call where nothing may unwind. Other interrupts of a backend (barriers,
-/// connection checks, requests to log its state) end no statement, so they do not count.
+/// Whether [`check`] would unwind. Safe to call where nothing may unwind. Other interrupts (barriers, connection
+/// checks, requests to log the backend's state) end no statement and do not count.
 pub fn pending() -> bool {
     if memory::is_used_up() {
         return true;

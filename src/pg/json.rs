@@ -5,7 +5,7 @@ use workflow_engine::value;
 
 use crate::pg::interrupt;
 
-/// Copies a value. Ends the call if it has no memory left for the copy (53200).
+/// Copies a value. Fails if the call has no memory left for the copy (53200).
 pub fn copy(value: &Value) -> Value {
     let copy = value::copy_or_null(value);
     // The copy is null if the value is null, or if the call must end.
@@ -23,7 +23,7 @@ pub fn copy_members(members: &Map<String, Value>) -> Map<String, Value> {
     })
 }
 
-/// Serializes a value as JSON. Ends the call if it has no memory left for the text (53200).
+/// Serializes a value as JSON. Fails if the call has no memory left for the text (53200).
 pub fn text(value: &Value) -> String {
     value::json_text(value).unwrap_or_else(|_| {
         interrupt::check();

@@ -21,11 +21,11 @@ mod tokens;
 pub use document::Document;
 use tokens::{Reader, Writer, empty};
 
-/// Documents nested deeper than this are refused. 500 nested activities fit into 1,500 levels, and code that walks a
+/// Documents nested deeper than this are rejected. 500 nested activities fit into 1,500 levels, and code that walks a
 /// document recursively stays far from the end of the stack.
 pub const MAX_DEPTH: usize = 2000;
 
-/// Builds a `jsonb` in the current memory context. Refuses `\u0000` as PostgreSQL does (22P05).
+/// Builds a `jsonb` in the current memory context. Rejects `\u0000`, as PostgreSQL does (22P05).
 pub fn encode(value: &Value) -> pg_sys::Datum {
     let mut builder = Builder::new();
     match value {
@@ -43,8 +43,8 @@ pub fn encode_object(members: &Map<String, Value>) -> pg_sys::Datum {
     builder.finish()
 }
 
-/// Reads a `jsonb` from its text, in the current memory context, as PostgreSQL does. The text has no NUL. One nested
-/// more deeply than what can be stored is an error (54001).
+/// Parses a `jsonb` from its text, in the current memory context, as PostgreSQL does. The text contains no NUL. Nesting
+/// beyond what can be stored is an error (54001).
 pub fn from_text(text: &str) -> pg_sys::Datum {
     memory::room(text.len());
     let text = CString::new(text).expect("the caller has looked for NUL");
@@ -190,8 +190,8 @@ pub unsafe fn decode(datum: pg_sys::Datum) -> Result<Value, PgError> {
     unsafe { decode_within(datum, &mut Tally::of_stored(), STORED_DEPTH) }
 }
 
-/// Reads a `jsonb` datum from outside. A datum beyond the bounds is an error (54000), as is one nested deeper than
-/// `max_depth` (54001).
+/// Reads a `jsonb` datum from outside. A datum that exceeds the limits is an error (54000), as is one nested deeper
+/// than `max_depth` (54001).
 ///
 /// # Safety
 /// The datum must be a valid `jsonb`.
@@ -277,7 +277,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Counts a value or a name before it is made.
+    /// Accounts a value or a name before it is decoded.
     fn count(&mut self, text: usize) -> Result<(), PgError> {
         self.tally.node(text).map_err(refused)
     }
@@ -304,7 +304,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The error for an exceeded bound. For an interruption, raises the interrupt's own error instead.
+/// The error for an exceeded limit. An interruption raises the interrupt's own error instead.
 pub fn refused(what: Exceeded) -> PgError {
     if what == Exceeded::Interrupted {
         interrupt::check();

@@ -29,8 +29,9 @@ pub fn was_put_into(member: Oid, role: Oid) -> bool {
     belongs_to(member, role) && put_into(member).contains(&role)
 }
 
-/// The role itself, and the roles of which superusers made it a member that inherits. A membership without that does
-/// not count: a role that creates another one gets it by the bootstrap superuser, and may let itself inherit.
+/// The role itself, and the roles of which superusers made it an inheriting member. Memberships without inheritance do
+/// not count: a role that creates another role becomes a member of it through the bootstrap superuser, and may then let
+/// itself inherit.
 pub fn put_into(member: Oid) -> HashSet<Oid> {
     let (mut known, mut pending) = (HashSet::from([member]), vec![member]);
     while let Some(next) = pending.pop() {
@@ -43,7 +44,7 @@ pub fn put_into(member: Oid) -> HashSet<Oid> {
     known
 }
 
-/// The roles of which a role is a direct member that inherits, each with the grantor of the membership.
+/// The roles of which a role is a direct, inheriting member, each with the grantor of the membership.
 fn groups_of(member: Oid) -> Vec<(Oid, Oid)> {
     let key = Datum::from(member);
     let cache = pg_sys::SysCacheIdentifier::AUTHMEMMEMROLE as i32;
@@ -68,7 +69,7 @@ fn groups_of(member: Oid) -> Vec<(Oid, Oid)> {
     }
 }
 
-/// The role that owns the database of this session; `pg_database_owner` is it.
+/// The owner of the current database, the only member of `pg_database_owner`.
 pub fn database_owner() -> Option<Oid> {
     let key = Datum::from(crate::pg::process::database());
     // SAFETY: a catalog look-up through the syscache, released after reading.

@@ -20,23 +20,23 @@ pub fn try_lock(table: &'static CStr, key: u32, sub: i32) -> bool {
     acquire(table, key, sub, pg_sys::ExclusiveLock, false)
 }
 
-/// Locks the same together with others that share it.
+/// Takes the lock in shared mode.
 pub fn share(table: &'static CStr, key: u32, sub: i32) {
     acquire(table, key, sub, pg_sys::ShareLock, true);
 }
 
-/// Shares the lock, if no other transaction holds it exclusively.
+/// Takes the lock in shared mode, if no other transaction holds it exclusively.
 pub fn try_share(table: &'static CStr, key: u32, sub: i32) -> bool {
     acquire(table, key, sub, pg_sys::ShareLock, false)
 }
 
-/// Lets go of a lock that [`lock`] took in the same (sub)transaction, before that ends.
+/// Releases a lock that [`lock`] took in the same (sub)transaction, before that ends.
 pub fn unlock(table: &'static CStr, key: u32, sub: i32) {
     // SAFETY: takes numbers. Of a lock that is not held it warns.
     unsafe { pg_sys::LockRelease(&tag(table, key, sub), pg_sys::ExclusiveLock as i32, false) };
 }
 
-/// Takes a lock as LockDatabaseObject does: what other sessions changed before they let go of it is known afterwards.
+/// Takes a lock as LockDatabaseObject does, and processes the invalidations of sessions that held it before.
 fn acquire(table: &'static CStr, key: u32, sub: i32, mode: u32, waits: bool) -> bool {
     // SAFETY: takes numbers and may wait, to which an interrupt is an ERROR.
     unsafe {
@@ -66,7 +66,7 @@ pub fn hash(text: &str) -> u32 {
     hash_of(&[text])
 }
 
-/// A hash of several texts, each with its end: FNV-1a.
+/// A hash of several texts, each terminated: FNV-1a.
 pub fn hash_of(texts: &[&str]) -> u32 {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
     bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))

@@ -10,9 +10,9 @@ use crate::pg::error::{PgError, catch};
 /// One statement of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandStatement {
-    /// Its own part of the command, without space around it and without the semicolon behind it.
+    /// Its part of the command, trimmed, without the terminating semicolon.
     pub text: String,
-    /// Whether PostgreSQL refuses it inside a transaction block, or may refuse it: a procedure can commit.
+    /// Whether PostgreSQL may reject it inside a transaction block; CALL counts, because a procedure can commit.
     pub needs_top_level: bool,
     /// Whether it is BEGIN, COMMIT or a similar statement.
     pub controls_transaction: bool,
@@ -30,7 +30,7 @@ pub fn count(text: &str) -> Result<usize, PgError> {
     parsed(text).map(|statements| statements.len())
 }
 
-/// SQL text as PostgreSQL takes it; 22021 if a NUL character would end it early.
+/// SQL text as a C string; 22021 if it contains a NUL character.
 pub fn c_text(text: impl Into<Vec<u8>>) -> Result<CString, PgError> {
     CString::new(text).map_err(|_| PgError::new("22021", "SQL text contains a NUL character"))
 }
@@ -75,7 +75,7 @@ unsafe fn statement(command: &str, raw: &pg_sys::RawStmt) -> CommandStatement {
     }
 }
 
-/// Whether it begins or ends the session's transaction, or a part of it. A prepared transaction is not the session's.
+/// Whether it begins or ends the session's transaction or a subtransaction. Committing a prepared transaction does not.
 unsafe fn controls_transaction(node: *mut pg_sys::Node, tag: NodeTag) -> bool {
     if tag != NodeTag::T_TransactionStmt {
         return false;

@@ -17,14 +17,14 @@ use crate::pg::raw;
 /// A cursor option that marks our statements. PostgreSQL passes it to the planner and does not use it.
 pub const OURS: c_int = 0x4000_0000;
 
-/// Rows and pages that a table which grows has at least when one of our statements is planned, and each of its indexes.
+/// The minimum number of rows and pages that the planner assumes for a growing table and each of its indexes.
 const ROWS: f64 = 1e6;
 const PAGES: u32 = 50_000;
 const INDEX_PAGES: u32 = 10_000;
 const INDEX_HEIGHT: c_int = 2;
 
-/// Tables that have rows for each instance, stimulus or task. The others stay small, and what they would cost as large
-/// ones would hide what these cost.
+/// Tables with rows for each instance, stimulus or task. The other tables stay small; if the planner assumed that they
+/// are large as well, their cost would hide that of these.
 const GROWING: [&CStr; 12] = [
     c"audit_log",
     c"instances",
@@ -43,7 +43,7 @@ const GROWING: [&CStr; 12] = [
 thread_local! {
     static PREVIOUS: Cell<pg_sys::planner_hook_type> = const { Cell::new(None) };
     static PREVIOUS_INFO: Cell<pg_sys::get_relation_info_hook_type> = const { Cell::new(None) };
-    /// The tables that count as large at this moment.
+    /// The tables currently treated as large.
     static LARGE: Cell<[Oid; GROWING.len()]> = const { Cell::new([Oid::INVALID; GROWING.len()]) };
 }
 
@@ -58,7 +58,7 @@ pub fn install() {
     }
 }
 
-/// Lets a table that grows count as large while one of our statements is planned.
+/// Makes growing tables look large while one of our statements is planned.
 unsafe extern "C-unwind" fn enlarge(
     root: *mut pg_sys::PlannerInfo,
     table: Oid,
@@ -121,8 +121,8 @@ unsafe fn next(
     }
 }
 
-/// Disables sequential scans and JIT while it lives, and lets tables that grow count as large. JIT must be off because
-/// an unavoidable sequential scan then has so high a cost that every session would load the JIT compiler, ten megabytes
+/// Disables sequential scans and JIT while it lives, and makes growing tables look large. JIT must be off because an
+/// unavoidable sequential scan then has so high a cost that every session would load the JIT compiler, ten megabytes
 /// each.
 struct Planning {
     seqscan: bool,

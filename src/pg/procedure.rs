@@ -1,4 +1,4 @@
-//! Procedures: they end transactions of their own while they run, and sleep between them.
+//! Procedures: they run several transactions of their own, and sleep between them.
 
 use std::ffi::c_int;
 
@@ -47,7 +47,7 @@ pub unsafe fn call_procedure(
     }
 }
 
-/// Whether the call may not end the transaction: in a transaction block, or below a function.
+/// Whether the call may not end the transaction: inside a transaction block, or below a function.
 unsafe fn is_atomic(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: the context of a CALL is a node, which its tag describes.
     unsafe {
@@ -64,13 +64,13 @@ fn in_transaction(name: &str) -> PgError {
         .hint("Turn on autocommit: CALL it outside BEGIN and COMMIT, and not from a function.")
 }
 
-/// Commits the transaction of a procedure. The next one has begun then: without a snapshot, an id or a lock of a table.
+/// Commits the transaction of a procedure. The next one begins without a snapshot, an xid or a table lock.
 pub fn commit() {
     // SAFETY: `call_procedure` has connected SPI so that it may.
     unsafe { pg_sys::SPI_commit() };
 }
 
-/// Runs `body` with a snapshot of its own, and ends the transaction of the procedure with it.
+/// Runs `body` with a new snapshot, and commits the procedure's transaction afterwards.
 pub fn in_transaction_of_its_own<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
     // SAFETY: the snapshot is pushed and popped here; after an error the abort pops it.
     let outcome = unsafe {
@@ -84,8 +84,8 @@ pub fn in_transaction_of_its_own<R>(body: impl FnOnce() -> Result<R, PgError>) -
     Ok(value)
 }
 
-/// Sleeps until this process is woken, for so many microseconds at most. A cancel ends the statement, and a client that
-/// is gone the session, at once where the operating system reports that.
+/// Sleeps until this process is woken, for at most this many microseconds. A cancel ends the statement; a lost client
+/// connection ends the session, at once if the operating system reports it.
 pub fn sleep(microseconds: i64) {
     const LONGEST: i64 = 3_600_000;
     let socket = client_socket();
@@ -113,7 +113,7 @@ pub fn sleep(microseconds: i64) {
     interrupt::check();
 }
 
-/// The socket of the client, if there is one and the operating system reports that it is closed.
+/// The client's socket, if there is one and the operating system can report that it was closed.
 fn client_socket() -> Option<pg_sys::pgsocket> {
     // SAFETY: globals of the backend's only thread; a background process has no port. The bindings do not have the
     // fields of a port: its socket is the first one, in all versions.

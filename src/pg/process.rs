@@ -12,7 +12,7 @@ use crate::pg::entry::keeping;
 use crate::pg::error::{self, PgError, catch};
 use crate::pg::{raw, schema_number, version};
 
-/// A worker to be registered.
+/// The description of a worker to register.
 pub struct Background<'a> {
     /// Its `backend_type` in `pg_stat_activity`.
     pub kind: &'a CStr,
@@ -20,7 +20,7 @@ pub struct Background<'a> {
     pub name: &'a str,
     /// Its entry point, made by `entry_points!`.
     pub function: &'a CStr,
-    /// What its entry point gets, in `bgw_main_arg`.
+    /// The argument of its entry point, `bgw_main_arg`.
     pub argument: i32,
     /// Seconds after which the postmaster restarts it after a crash.
     pub restart: Option<u32>,
@@ -103,7 +103,7 @@ fn handle_signals() {
 /// The longest sleep, in microseconds. It is bounded because the clock may be set forward during the sleep.
 const LONGEST_SLEEP: i64 = 30_000_000;
 
-/// Sleeps until the latch is set or the time has passed; it may return earlier. `None`: until the latch is set.
+/// Sleeps until the latch is set or the time has passed; may return earlier. `None`: until the latch is set.
 ///
 /// Any wait inside a transaction (for a lock, or for a page that another process reads) may consume the latch's
 /// wake-up. So other processes leave their messages in shared memory, and a worker reads them again after a transaction
@@ -191,7 +191,7 @@ pub fn transaction<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, Pg
     outcome
 }
 
-/// Runs the same for work on the extension's tables. Fails with 55000 if the library does not fit the schema.
+/// Runs the same for work on the extension's tables. Fails with 55000 if the library does not match the schema.
 pub fn work<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
     transaction(|| {
         schema_number::require_if_here()?;

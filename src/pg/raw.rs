@@ -1,5 +1,5 @@
-//! Functions of PostgreSQL that are declared by hand. pgrx does not bind them, or binds them behind its guard, which
-//! must not run while an error is built or when an error leaves a frame that owns nothing.
+//! PostgreSQL functions that are declared by hand. pgrx does not bind them, or wraps them in its guard, which must not
+//! run while an error is being built or when an error leaves a frame that owns nothing.
 //!
 //! `declarations.c` has the same declarations in C, and the build compares them with the headers of the server that it
 //! builds for. The four functions whose names or arguments changed between versions are in `version.rs`.

@@ -23,7 +23,7 @@ pub enum Returned {
     Name(String),
     Texts(Vec<String>),
     CString(String),
-    /// Text in the binary protocol, as a function for that returns it.
+    /// The text of a binary protocol message, as a send function returns it.
     Message(String),
     Integer(i32),
     BigInt(i64),
@@ -37,7 +37,7 @@ pub enum Returned {
     Document(Document),
     /// `jsonb`, an object
     Object(Map<String, Value>),
-    /// A composite value; the declared result type says its columns.
+    /// A composite value with the columns of the declared result type.
     Row(Vec<Returned>),
     /// The rows of a function that returns a set, each with the declared columns.
     Rows(Vec<Vec<Returned>>),
@@ -49,7 +49,7 @@ impl Returned {
         value.map_or(Self::Null, make)
     }
 
-    /// The same as `jsonb`, as `to_jsonb` has it: of a row an object, with these names of its columns.
+    /// The value as `to_jsonb` converts it: a row becomes an object with these column names.
     pub fn into_document(self, columns: &[&str]) -> Document {
         match self {
             Self::Row(values) => {
@@ -129,7 +129,7 @@ fn c_string(text: &str) -> pg_sys::Datum {
     unsafe { pg_sys::Datum::from(pg_sys::pstrdup(text.as_ptr())) }
 }
 
-/// A `name`. That of a role or of another object of the catalog is not too long for it.
+/// A `name`. Names of roles and other catalog objects always fit.
 fn stored_name(name: &str) -> pg_sys::Datum {
     const SIZE: usize = pg_sys::NAMEDATALEN as usize;
     let bytes = &name.as_bytes()[..name.floor_char_boundary(SIZE - 1)];
@@ -196,7 +196,7 @@ unsafe fn row(descriptor: pg_sys::TupleDesc, values: &mut [pg_sys::Datum], nulls
     }
 }
 
-/// Hands over all rows at once. PostgreSQL wants no result beside them.
+/// Returns all rows at once, through a tuplestore.
 fn store(call: &Call, rows: &[Vec<Returned>]) -> Option<pg_sys::Datum> {
     // SAFETY: a call that cannot take a set is refused before its `resultinfo` is read; the rows are copied.
     unsafe {
@@ -223,7 +223,7 @@ fn datums(call: &Call, columns: &[Returned]) -> (Vec<pg_sys::Datum>, Vec<bool>) 
     columns.iter().map(datum).unzip()
 }
 
-/// Refuses a declaration with another number of columns (XX000).
+/// Fails if the declaration has another number of columns (XX000).
 ///
 /// # Safety
 /// `descriptor` must be null, or valid.

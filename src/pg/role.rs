@@ -1,4 +1,4 @@
-//! Roles, and the role whose rights are in force.
+//! Roles, and the role whose rights apply.
 
 use std::ffi::CStr;
 
@@ -8,7 +8,7 @@ use pgrx::pg_sys::Oid;
 use crate::pg::error::{PgError, catch, unwind};
 use crate::pg::{catalog, process, raw};
 
-/// The role whose rights are in force.
+/// The role whose rights apply.
 pub fn current() -> Oid {
     // SAFETY: reads the backend's state.
     unsafe { raw::GetUserId() }
@@ -46,44 +46,44 @@ pub fn exists(role: Oid) -> bool {
     unsafe { pg_sys::SearchSysCacheExists(cache, role.into(), null, null, null) }
 }
 
-/// The rights of the extension's owner, in force until they are given back.
+/// The rights of the extension's owner, which apply until `give_back`.
 pub struct OwnerRights {
     user: Oid,
     context: i32,
 }
 
 impl OwnerRights {
-    /// Takes the rights. After an error the end of the (sub)transaction gives them back.
+    /// Switches to these rights. After an error the end of the (sub)transaction restores the caller's.
     ///
-    /// Lifts SECURITY_RESTRICTED_OPERATION, under which SQL of a definer runs. That restriction keeps the SQL from
-    /// queuing deferred triggers with its own code, which the committing session would run. But here we write our own
-    /// rows, and only a superuser can put a deferred trigger or foreign key on our tables. Under the restriction a call
-    /// from such SQL could not write a row with such a trigger.
+    /// Lifts SECURITY_RESTRICTED_OPERATION, under which a definer's SQL runs. That restriction keeps the SQL from
+    /// queuing deferred triggers with its own code, which the committing session would run. Here we write only our own
+    /// rows, and only a superuser can put a deferred trigger or foreign key on our tables. Under the restriction, calls
+    /// from a definer's SQL could not write rows of a table with such a trigger.
     pub fn take() -> Self {
         let restricted = pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
         switch(catalog::extension_owner(), pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32, restricted)
     }
 
-    /// Goes back to the caller's rights.
+    /// Restores the caller's rights.
     pub fn give_back(self) {
         // SAFETY: what `switch` read.
         unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
     }
 }
 
-/// The rights of a role for running its own code, in force until they are given back. As PostgreSQL's maintenance
-/// commands run index functions: under SECURITY_RESTRICTED_OPERATION, so that no deferred trigger, temporary object or
-/// SET ROLE uses the rights later, with a settings level of its own, and with the search path that the caller gives.
+/// The rights of a role for running that role's code, until `give_back`. As when PostgreSQL's maintenance commands run
+/// index functions, SECURITY_RESTRICTED_OPERATION applies, so that no deferred trigger, temporary object or SET ROLE
+/// uses the rights later; settings have a nesting level of their own, with the search path that the caller gives.
 pub struct RestrictedRights {
     before: OwnerRights,
     level: std::ffi::c_int,
-    /// Whether the session was made one of the role.
+    /// Whether the session user was changed to the role.
     has_session: bool,
 }
 
 impl RestrictedRights {
-    /// Runs `body` with these rights. Gives them back even after an error, so that no code between the error and the
-    /// end of its (sub)transaction has them.
+    /// Runs `body` with these rights. Restores the caller's even after an error, so that no code between the error and
+    /// the end of its (sub)transaction has them.
     pub fn during<R>(role: Oid, search_path: &CStr, body: impl FnOnce() -> R) -> R {
         let rights = Self::take(role, search_path);
         let outcome = catch(body);
@@ -96,8 +96,8 @@ impl RestrictedRights {
         // SAFETY: opens a level of settings that `give_back` closes, or the (sub)transaction's end.
         let level = unsafe { pg_sys::NewGUCNestLevel() };
         crate::pg::version::set_search_path(search_path);
-        // The engine's own session is the bootstrap superuser's. A policy or a function that asks for `session_user`
-        // must not take SQL of another role for that of a superuser.
+        // The engine's own session belongs to the bootstrap superuser. A policy or function that checks `session_user`
+        // must not treat another role's SQL as a superuser's.
         let has_session = process::is_engine() && !is_restricted();
         if has_session {
             // SAFETY: outside of all security contexts, as PostgreSQL asks; `give_back` undoes it.
@@ -106,7 +106,7 @@ impl RestrictedRights {
         Self { before: switch(role, flags as i32, 0), level, has_session }
     }
 
-    /// Goes back to the caller's rights and settings.
+    /// Restores the caller's rights and settings.
     fn give_back(self) {
         // SAFETY: closes the level that `take` opened and undoes its settings. It also closes inner levels that an
         // error left open, as the end of a subtransaction does.
@@ -119,7 +119,7 @@ impl RestrictedRights {
     }
 }
 
-/// Whether a security context is in force.
+/// Whether SECURITY_RESTRICTED_OPERATION applies.
 fn is_restricted() -> bool {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
     // SAFETY: reads the backend's state.
@@ -127,7 +127,7 @@ fn is_restricted() -> bool {
     context != 0
 }
 
-/// Runs `body` under another search path, like a function with a SET clause. Other settings that it changes stay.
+/// Runs `body` under another search path, like a function with a SET clause. Other settings that it changes are kept.
 pub fn with_search_path<R>(search_path: &CStr, body: impl FnOnce() -> R) -> R {
     // SAFETY: opens a level of settings, closed below or by the (sub)transaction's end.
     let level = unsafe { pg_sys::NewGUCNestLevel() };
@@ -159,12 +159,12 @@ pub fn is_superuser(role: Oid) -> bool {
     unsafe { pg_sys::superuser_arg(role) }
 }
 
-/// The role of this name, which must exist (42704).
+/// The role with this name, which must exist (42704).
 pub fn required(name: &str) -> Result<Oid, PgError> {
     by_name(name).ok_or_else(|| PgError::new("42704", format!("role \"{name}\" does not exist")))
 }
 
-/// Oid of the role that has this name now; `None`: there is none.
+/// OID of the role that currently has this name, if any.
 pub fn by_name(name: &str) -> Option<Oid> {
     let name = std::ffi::CString::new(name).ok()?;
     // SAFETY: takes a C string, looks in the catalog.
@@ -172,7 +172,7 @@ pub fn by_name(name: &str) -> Option<Oid> {
     (oid != pg_sys::InvalidOid).then_some(oid)
 }
 
-/// Whether a role may have a session in this database.
+/// Whether a role may connect to this database.
 pub fn can_connect(role: Oid) -> bool {
     // SAFETY: a catalog look-up through the syscache, released after reading; then a check of rights by oid.
     unsafe {

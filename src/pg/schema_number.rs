@@ -1,8 +1,8 @@
-//! The check that this library and the schema `workflow` of the database fit together.
+//! The check that this library matches the schema `workflow` of the database.
 //!
 //! The schema number is part of a table's name, `workflow.schema_2`. An upgrade script that renames the table waits for
 //! transactions that have called us, blocks new calls until it has committed, and invalidates the number that sessions
-//! have cached. A name look-up uses the current catalog, whatever rows the transaction's snapshot sees.
+//! have cached. A name look-up uses the current catalog, whatever the transaction's snapshot sees.
 
 use std::ffi::{CStr, CString};
 use std::hint::black_box;
@@ -12,7 +12,7 @@ use pgrx::pg_sys::{self, LOCKMODE, Oid};
 use crate::pg::catalog;
 use crate::pg::error::PgError;
 
-/// The table of the schema that this library is for. A test puts another digit into the compiled library.
+/// The table for this library. A test patches the digit in the compiled library.
 static TABLE: &CStr = c"schema_2";
 const PREFIX: &str = "schema_";
 
@@ -21,14 +21,14 @@ pub fn of_library() -> u32 {
     black_box(TABLE).to_str().ok().and_then(|name| name.strip_prefix(PREFIX)?.parse().ok()).unwrap_or_default()
 }
 
-/// The number that this database has, if it has one.
+/// The number of this database's schema, if it has one.
 pub fn of_database() -> Option<u32> {
     // A schema is at most a hundred numbers ahead of the library.
     (1..of_library() + 100)
         .find(|number| CString::new(format!("{PREFIX}{number}")).is_ok_and(|name| find(&name).is_some()))
 }
 
-/// Fails with 55000 unless library and schema fit. No upgrade script can rename the table until the transaction ends.
+/// Fails with 55000 unless library and schema match. No upgrade script can rename the table until the transaction ends.
 pub fn require() -> Result<(), PgError> {
     loop {
         let Some(table) = table() else { return Err(misfit()) };
@@ -43,7 +43,7 @@ pub fn require() -> Result<(), PgError> {
     }
 }
 
-/// The same for a worker, whose database may not have the extension (any more).
+/// The same for a background worker, whose database may not have the extension, or no longer.
 pub fn require_if_here() -> Result<(), PgError> {
     if catalog::extension().is_some() { require() } else { Ok(()) }
 }

@@ -1,8 +1,8 @@
-//! The settings under which work for another role runs.
+//! The settings that apply to work for another role.
 //!
-//! A session has settings of its own: by SET, from its client, or of its role by ALTER ROLE … SET. None of them decides
-//! what an instance of another role does. There each setting that decides over results has the value that it has in the
-//! server's configuration or by ALTER DATABASE … SET ([`SettingsLevel::take_servers`]).
+//! A session has its own settings: from SET, from its client, or from ALTER ROLE … SET. None of them may affect what an
+//! instance of another role does. Each setting that affects results therefore gets the value from the server's
+//! configuration or from ALTER DATABASE … SET ([`SettingsLevel::take_servers`]).
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
@@ -12,8 +12,8 @@ use pgrx::pg_sys;
 use crate::pg::spi::{Arg, Statement, Type};
 use crate::pg::version;
 
-/// The settings that decide over what SQL, scripts and policies give. Time limits are not among them: they end the
-/// call, and what it did is undone. The search path of SQL is decided where the SQL runs.
+/// The settings that affect the results of SQL, scripts and policies. Time limits are not included: exceeding one ends
+/// the call and undoes its effects. The search path of SQL is set where the SQL runs.
 const NAMES: [&CStr; 27] = [
     c"DateStyle",
     c"IntervalStyle",
@@ -44,9 +44,9 @@ const NAMES: [&CStr; 27] = [
     c"workflow.misfire_grace",
 ];
 
-// What the session has of the server itself is taken from there, because options of the command line are in no file. A
-// setting of the database comes before one for all databases, and both before the files. The last line of the files
-// counts. `timezone_abbreviations` has no default but what `Default` names.
+// If the session has the server's own value, that is used, because command-line options are in no file. A setting of
+// the database takes precedence over one for all databases, and both over the files, in which the last line counts.
+// `timezone_abbreviations` has no default except `Default`.
 static OF_SERVER: Statement = Statement::new(
     "SELECT COALESCE( \
          (SELECT s.setting FROM pg_settings s WHERE lower(s.name) = lower(n.name) \
@@ -64,11 +64,11 @@ static OF_SERVER: Statement = Statement::new(
 );
 
 thread_local! {
-    /// The values, as `GetConfigOption` gives them, and when the configuration was loaded from which they come.
+    /// The values in the format of `GetConfigOption`, and when their configuration was loaded.
     static KNOWN: RefCell<(pg_sys::TimestampTz, Vec<CString>)> = const { RefCell::new((0, Vec::new())) };
 }
 
-/// A level of settings. What is set while it is open is undone when it ends.
+/// A nesting level of settings. Settings made in it are undone when it ends.
 pub struct SettingsLevel(std::ffi::c_int);
 
 impl SettingsLevel {
@@ -78,13 +78,13 @@ impl SettingsLevel {
         Self(unsafe { pg_sys::NewGUCNestLevel() })
     }
 
-    /// Undoes all that was set in it, inner levels that an error left open included.
+    /// Undoes all settings made in it, including inner levels that an error left open.
     pub fn undo(self) {
         // SAFETY: the level that `open` has opened.
         unsafe { pg_sys::AtEOXact_GUC(false, self.0) };
     }
 
-    /// Gives the settings that decide over results the values of the server, as long as the level is open.
+    /// Gives the settings that affect results the server's values, as long as the level is open.
     pub fn take_servers(&self) {
         for (name, value) in NAMES.iter().zip(values()) {
             if current(name) != value {
@@ -94,7 +94,7 @@ impl SettingsLevel {
     }
 }
 
-/// The values of the server, in the order of the names.
+/// The server's values, in the order of the names.
 fn values() -> Vec<CString> {
     // SAFETY: reads a global.
     let loaded = unsafe { pg_sys::PgReloadTime };

@@ -1,4 +1,4 @@
-//! A worker's session around a fire: timeouts before, a reset after, and short lock waits.
+//! The session of a background worker around a fire: timeouts before, a reset after, and short lock waits.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_int};
@@ -15,14 +15,14 @@ pub fn statement_start() -> i64 {
     unsafe { pg_sys::GetCurrentStatementStartTimestamp() }
 }
 
-/// Whether the transaction is above READ COMMITTED: it does not see what others have committed since it began.
+/// Whether the transaction is above READ COMMITTED, so that it does not see later commits of others.
 pub fn sees_old_rows() -> bool {
     // SAFETY: reads the transaction's state.
     let level = unsafe { pg_sys::XactIsoLevel };
     level >= pg_sys::XACT_REPEATABLE_READ as c_int
 }
 
-/// Refuses a transaction whose statements do not see what others have committed since it began (25001).
+/// Rejects a transaction above READ COMMITTED, which does not see later commits of others (25001).
 pub fn require_read_committed(what: &str) -> Result<(), PgError> {
     if !sees_old_rows() {
         return Ok(());
@@ -32,7 +32,7 @@ pub fn require_read_committed(what: &str) -> Result<(), PgError> {
         .hint("Use READ COMMITTED."))
 }
 
-/// The role of the session, whatever role it has taken.
+/// The session's login role, regardless of SET ROLE.
 pub fn login() -> pg_sys::Oid {
     // SAFETY: reads the backend's state.
     unsafe { raw::GetSessionUserId() }
@@ -60,7 +60,7 @@ pub fn search_path_names() -> Vec<String> {
     split_names(&path)
 }
 
-/// The names in a list as `search_path` has it.
+/// Splits a list of names in the format of `search_path`.
 pub fn split_names(list: &str) -> Vec<String> {
     let Ok(list) = CString::new(list) else { return Vec::new() };
     // SAFETY: a copy, because it is cut into pieces; the names are C strings in it.
@@ -74,14 +74,14 @@ pub fn split_names(list: &str) -> Vec<String> {
     }
 }
 
-/// A name as SQL writes it.
+/// A name quoted for SQL.
 pub fn quoted(name: &str) -> String {
     let Ok(text) = CString::new(name) else { return String::new() };
     // SAFETY: takes a C string; gives it back, or a palloc'd one.
     unsafe { CStr::from_ptr(pg_sys::quote_identifier(text.as_ptr())).to_string_lossy().into_owned() }
 }
 
-/// A text as a literal of SQL, for statements that a HINT proposes.
+/// A text as an SQL literal, for statements that a HINT proposes.
 pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
@@ -109,7 +109,7 @@ impl Drop for StatementTimeout {
     }
 }
 
-/// Refuses a call in a parallel operation (25000): a user's function that calls us was wrongly declared PARALLEL SAFE.
+/// Rejects a call in a parallel operation (25000): a user's function that calls us was wrongly declared PARALLEL SAFE.
 pub fn refuse_parallel() {
     // SAFETY: takes a C string, and raises or returns.
     unsafe { pg_sys::PreventCommandIfParallelMode(c"a workflow call".as_ptr()) };
@@ -140,12 +140,12 @@ thread_local! {
     static USER_SQL_RAN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Records that SQL of users runs in this session.
+/// Records that users' SQL runs in this session.
 pub fn note_user_sql() {
     USER_SQL_RAN.set(true);
 }
 
-/// Resets the session if SQL of users has run in it since the last reset.
+/// Resets the session if users' SQL has run in it since the last reset.
 pub fn reset_after_user_sql() {
     if USER_SQL_RAN.replace(false) {
         reset();
@@ -174,7 +174,7 @@ unsafe fn be_as_connected() {
     }
 }
 
-/// Undoes what user SQL did to the session: DISCARD ALL, but keeping the cached plans, which are ours.
+/// Undoes what users' SQL did to the session: DISCARD ALL, except for cached plans, which are ours.
 pub fn reset() {
     let outcome = keeping(|| {
         // SAFETY: the steps of DISCARD ALL, in a transaction of their own, which the temporary tables need.

@@ -1,4 +1,4 @@
-//! Settings whose values are words.
+//! Enum settings.
 
 use pgrx::guc::PostgresGucEnum;
 
@@ -25,7 +25,7 @@ pub enum LogThreshold {
 }
 
 impl LogThreshold {
-    /// Whether an entry of this level passes.
+    /// Whether an entry of this level is logged.
     pub fn admits(self, level: LogLevel) -> bool {
         level as u8 >= self as u8
     }

@@ -1,7 +1,7 @@
-//! The shared memory of the workers: one struct under one lock.
+//! The shared memory of the background workers and sessions: one struct under one lock.
 //!
-//! With `shared_preload_libraries` it is reserved at start. Otherwise the first process that needs it allocates it, in
-//! the room that every server keeps for that. The lock is held for moments only, and nothing under it may fail.
+//! With `shared_preload_libraries` it is reserved at server start. Otherwise the first process that needs it allocates
+//! it from the spare shared memory of the server. The lock is held only briefly, and nothing under it may fail.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -26,27 +26,27 @@ struct Shared {
     lock: pg_sys::LWLock,
     /// Whether the process that allocated it has initialised it.
     is_ready: AtomicBool,
-    /// What ending transactions must report, a bit for each kind. Every commit reads it, without the lock.
+    /// The events that ending transactions must report, one bit each. Every commit reads it without the lock.
     wanted: [AtomicU8; state::MAX_DATABASES],
-    /// The id of the next transaction when a stimulus was kept last; commits read it without the lock, too. A session
-    /// that has not seen all transactions before it may have missed the stimulus. 0: none was kept.
+    /// The next xid at the time when a stimulus was last stored; commits read it without the lock as well. A session
+    /// whose snapshot does not include all earlier transactions may have missed the stimulus. 0: none was stored.
     horizons: [AtomicU64; state::MAX_DATABASES],
-    /// The time in ids up to which retention has passed instances, in milliseconds since 1970.
+    /// The id timestamp up to which retention has processed instances, in milliseconds since 1970.
     passed: [AtomicU64; state::MAX_DATABASES],
-    /// Sessions that wait for tasks, and those of them that other transactions are in the way of. Ending transactions
-    /// read them without the lock.
+    /// The number of sessions that wait for tasks, and of those that other transactions block. Ending transactions read
+    /// them without the lock.
     waiting: AtomicU32,
     blocked: AtomicU32,
     state: SharedState,
 }
 
-/// Report the end of a transaction that wrote or used up bookmarks: it may have held what a stimulus needs.
+/// Report the end of a transaction that wrote or used bookmarks: it may have held a lock that a stimulus needs.
 pub const ENDS: u8 = 1;
-/// Report the end of any instance: retention is on.
+/// Report the end of any instance: retention is enabled.
 const INSTANCE_ENDS: u8 = 2;
-/// Report the end of an instance that retention has passed already.
+/// Report the end of an instance that retention has already processed.
 const OLD_INSTANCE_ENDS: u8 = 4;
-/// Report the end of an instance whose id lies ahead of the clock.
+/// Report the end of an instance whose id lies in the future.
 const INSTANCE_ENDS_AHEAD: u8 = 8;
 
 thread_local! {
@@ -78,8 +78,8 @@ pub fn request() {
     IS_PRELOADED.set(true);
 }
 
-/// Whether every session of the server has the library from its start on. Otherwise one that calls none of its
-/// functions ends transactions unheard.
+/// Whether the library is preloaded in every session of the server. Otherwise a session that calls none of our
+/// functions ends its transactions without a report.
 pub fn is_preloaded() -> bool {
     IS_PRELOADED.get()
 }
@@ -146,12 +146,12 @@ pub fn with<R>(body: impl FnOnce(&mut SharedState) -> R) -> R {
     }
 }
 
-/// Attaches the memory, which may take long, so that the commit need not. `false`: there is no memory.
+/// Attaches the memory before the commit, since this may take long. `false`: there is no memory.
 pub fn ensure() -> bool {
     !shared().is_null()
 }
 
-/// As [`with`], if this process has attached the memory already.
+/// Like [`with`], if this process has attached the memory already.
 pub fn with_attached(body: impl FnOnce(&mut SharedState)) {
     if !SHARED.get().is_null() {
         with(body);
@@ -171,21 +171,21 @@ pub fn with_waiters<R>(body: impl FnOnce(&mut Waiters) -> R) -> R {
     })
 }
 
-/// Whether sessions wait for tasks. What they must hear of ended before this is asked.
+/// Whether sessions wait for tasks. The caller must make its changes visible before asking.
 pub fn has_waiters() -> bool {
     let shared = SHARED.get();
     // SAFETY: attached for the life of the process; the number is atomic.
     !shared.is_null() && unsafe { &(*shared).waiting }.load(Ordering::SeqCst) > 0
 }
 
-/// Whether sessions wait for the end of other transactions. These ended before this is asked.
+/// Whether sessions wait for the end of other transactions. The caller's transaction must have ended before.
 pub fn has_blocked_waiters() -> bool {
     let shared = SHARED.get();
     // SAFETY: as above.
     !shared.is_null() && unsafe { &(*shared).blocked }.load(Ordering::SeqCst) > 0
 }
 
-/// Stores whether another session holds what stimuli of the database in this slot need.
+/// Stores whether another session has locked rows that stimuli of the database in this slot need.
 pub fn set_held(slot: usize, is_held: bool) {
     set_wanted(slot, ENDS, is_held);
 }
@@ -204,7 +204,7 @@ fn set_wanted(slot: usize, bit: u8, is_wanted: bool) {
     };
 }
 
-/// Whether a slot is still that of a database. The launcher may reassign the slot of one that lacks the extension.
+/// Whether a slot still belongs to a database. The launcher may reassign the slot of a database without the extension.
 pub fn is_slot_of(slot: usize, database: Oid) -> bool {
     let shared = SHARED.get();
     // SAFETY: attached for the life of the process; one word, which changes as a whole.
@@ -213,8 +213,8 @@ pub fn is_slot_of(slot: usize, database: Oid) -> bool {
         && unsafe { (&raw const (*shared).state.databases[slot].oid).read_volatile() } == database
 }
 
-/// What transactions in the database in this slot must report when they end; if the slot is not known, what those of
-/// any database must.
+/// The events that ending transactions of the database in this slot must report; those of any database if the slot is
+/// unknown.
 pub fn wanted_here(slot: usize) -> u8 {
     let shared = SHARED.get();
     if shared.is_null() {
@@ -244,8 +244,8 @@ pub fn raise(database: Oid, horizon: u64) {
     }
 }
 
-/// The horizon of the database in this slot, or the highest one if the slot is not known: a session that has not seen
-/// all transactions before it may have missed a stimulus.
+/// The horizon of the database in this slot, or the highest one if the slot is unknown: a session whose snapshot does
+/// not include all earlier transactions may have missed a stimulus.
 pub fn horizon(slot: usize) -> u64 {
     let shared = SHARED.get();
     if shared.is_null() {
@@ -257,17 +257,17 @@ pub fn horizon(slot: usize) -> u64 {
     horizons.get(slot).map_or_else(|| horizons.iter().map(read).max().unwrap_or(0), read)
 }
 
-/// The times in the ids of instances that have ended, in milliseconds since 1970.
+/// The timestamps in the ids of instances that have ended, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedIds {
-    /// The lowest of them, which retention reads again first.
+    /// The lowest of them, from which retention reads again.
     pub first: u64,
     /// The highest of them.
     pub last: u64,
 }
 
-/// The time in ids up to which retention has passed the instances of the database in this slot. The end of an older
-/// instance lowers it, because retention is to read that instance again. The memory must be attached.
+/// The id timestamp up to which retention has processed the instances of the database in this slot. The end of an older
+/// instance lowers it, so that retention reads that instance again. The memory must be attached.
 fn passed(slot: usize) -> &'static AtomicU64 {
     // SAFETY: attached for the life of the process; the number is atomic.
     unsafe { &(&(*SHARED.get()).passed)[slot] }
@@ -278,7 +278,7 @@ pub fn tell_extension(database: Oid, has_extension: HasExtension) {
     with(|state| {
         let has_requests = state.has_requests(database);
         if let Some(slot) = state.database(database) {
-            // A session may have created the extension since the scheduler looked.
+            // A session may have created the extension since the scheduler checked.
             let is_outdated = has_extension == HasExtension::No && (has_requests || slot.next_due < i64::MAX);
             slot.has_extension = if is_outdated { HasExtension::Unknown } else { has_extension };
         }
@@ -288,7 +288,7 @@ pub fn tell_extension(database: Oid, has_extension: HasExtension) {
 /// Milliseconds from 1970 to 2000.
 const POSTGRES_EPOCH: i64 = 946_684_800_000;
 
-/// The lowest time in ids that lies ahead of the clock.
+/// The lowest id timestamp that lies in the future.
 fn ahead(now: i64) -> u64 {
     (now.saturating_add(PAUSE) / 1000).saturating_add(POSTGRES_EPOCH).max(0).unsigned_abs()
 }
@@ -302,11 +302,11 @@ pub fn is_end_wanted(slot: usize, ended: EndedIds) -> bool {
         || wanted & INSTANCE_ENDS_AHEAD != 0 && ended.last >= ahead(process::now())
 }
 
-/// Takes in that instances have ended; called with the state locked. Returns whether to wake the scheduler.
+/// Records that instances have ended; called with the state locked. Returns whether to wake the scheduler.
 pub fn instance_ended(state: &mut SharedState, slot: usize, ended: EndedIds, now: i64) -> bool {
     let is_wanted = wanted_here(slot) & INSTANCE_ENDS != 0;
     let database = &mut state.databases[slot];
-    // Retention reads again from the first of them on, which covers the later ones.
+    // Retention reads again from the first of them on, which includes the later ones.
     let is_old = ended.first < passed(slot).fetch_min(ended.first, Ordering::SeqCst);
     let is_ahead = !is_old && ended.last >= ahead(now);
     if is_old || is_ahead {
@@ -325,9 +325,9 @@ pub fn instance_ended(state: &mut SharedState, slot: usize, ended: EndedIds, now
     is_earlier
 }
 
-/// Called before retention reads the instances with ids before a time. From now on, sessions report the ends of
-/// instances, and retention looks so long after an end as `expected` says. `None`: retention removes nothing. Returns
-/// the time in ids from which on retention must read again what it had left.
+/// Called before retention reads the instances with ids before a time. From now on sessions report the ends of
+/// instances, and retention runs `expected` after such an end. `None`: retention removes nothing. Returns the id
+/// timestamp from which retention must read the remaining instances again.
 pub fn expect_ends(database: Oid, expected: Option<(u64, i64)>, now: i64) -> Option<u64> {
     with(|state| {
         let index = state.slot_of(database)?;

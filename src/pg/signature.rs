@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::pg::PgError;
 use crate::pg::spi::{Column, Timestamp};
 
-/// The type with which SQL declares an argument. A variant has the name of its type; a plural is the array of it.
+/// The declared SQL type of an argument. A variant is named after its type; a plural is an array of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SqlType {
     BigInt,
@@ -98,11 +98,11 @@ impl Argument for Vec<u8> {
 /// The arguments of a SQL function as the library reads them, to be compared with the catalog.
 #[derive(Debug)]
 pub struct Signature {
-    /// The C symbol that the catalog names as its code.
+    /// Its C symbol in the catalog.
     pub symbol: &'static str,
-    /// Name and type of each argument, in the order of the declaration.
+    /// Name and type of each argument, in declaration order.
     pub arguments: &'static [(&'static str, SqlType)],
-    /// OID of the function with which this session compared it last.
+    /// OID of the function with which this session last compared it.
     pub checked: AtomicU32,
 }
 

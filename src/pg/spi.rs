@@ -1,7 +1,7 @@
-//! Prepared statements of ours, kept for the life of the backend.
+//! Our prepared statements, cached for the life of the backend.
 //!
-//! Each execution runs with the rights of the extension's owner, under a search path of our own. Both are undone before
-//! any code of the user runs again; after an error the end of the (sub)transaction undoes them. For planning see
+//! Each execution runs with the rights of the extension's owner, under our own search path. Both are undone before any
+//! users' code runs again; after an error the end of the (sub)transaction undoes them. For planning see
 //! [`planner`](crate::pg::planner).
 
 use std::cell::Cell;

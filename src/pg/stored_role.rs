@@ -1,13 +1,13 @@
 //! The type `workflow.stored_role`: a role as a row stores it.
 //!
-//! Its text is `system identifier:oid:name`. The output function looks up the role's present name. So a dump has the
-//! name of each owner at the time of the dump, whatever the role's name was when the row was written; a dropped role
-//! has no name. The input function keeps its text as it is. A value from this cluster means the role with its oid; a
-//! value from another cluster means the role with its name.
+//! Its text is `system identifier:oid:name`. The output function looks up the role's current name, so a dump contains
+//! the name of each owner at the time of the dump, whatever it was when the row was written; a dropped role has no
+//! name. The input function keeps its text unchanged. A value from this cluster means the role with its OID; a value
+//! from another cluster means the role with its name.
 //!
-//! A value stores the oid, the system identifier (0 for this cluster) and the last known name. pg_upgrade moves table
-//! files unchanged into a cluster with another system identifier, and keeps the oids of roles, so there a value of
-//! "this cluster" remains one. A value that goes through the text or binary form (COPY, logical replication) does not.
+//! A value stores the OID, the system identifier (0 for this cluster) and the last known name. pg_upgrade moves table
+//! files unchanged into a cluster with another system identifier, and keeps the OIDs of roles, so a value of "this
+//! cluster" still is one there. A value transferred in text or binary form (COPY, logical replication) is not.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -113,13 +113,13 @@ fn send(call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Message(stored(call)?.text()))
 }
 
-/// The oid of a role of this cluster; NULL for one of another cluster.
+/// The OID of a role of this cluster; NULL for one of another cluster.
 fn oid(call: &Call) -> Result<Returned, PgError> {
     let stored = stored(call)?;
     Ok(if stored.system_identifier == HERE { Returned::Oid(stored.oid) } else { Returned::Null })
 }
 
-/// The name as it was when the value was written; NULL without one.
+/// The name at the time the value was written; NULL if it has none.
 fn name(call: &Call) -> Result<Returned, PgError> {
     let stored = stored(call)?;
     Ok(if stored.name.is_empty() { Returned::Null } else { Returned::Text(stored.name) })

@@ -54,7 +54,7 @@ pub fn subtransaction<R>(body: impl FnOnce() -> R) -> Result<R, PgError> {
     kept_if(body, |_| true)
 }
 
-/// The same; what `is_kept` does not want is rolled back as well.
+/// The same; a result that `is_kept` rejects is rolled back as well.
 pub fn kept_if<R>(body: impl FnOnce() -> R, is_kept: impl FnOnce(&R) -> bool) -> Result<R, PgError> {
     let open = Subtransaction::begin();
     let outcome = catch(body);

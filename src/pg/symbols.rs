@@ -1,4 +1,4 @@
-//! The C symbols of SQL-callable functions, and the frames that PostgreSQL calls by them.
+//! The C symbols of SQL-callable functions, and the frames in which PostgreSQL calls them.
 //!
 //! The functions are declared in `sql/functions`, where defaults, names and comments are readable; the macro
 //! [`sql_functions!`] makes the symbols that it names.
@@ -48,7 +48,7 @@ macro_rules! sql_function {
                 unsafe { $call(fcinfo, &SIGNATURE, $body) }
             }
 
-            /// Says that the function has calling convention version 1.
+            /// Declares calling convention version 1 for the function.
             #[unsafe(export_name = concat!("pg_finfo_", stringify!($name)))]
             extern "C-unwind" fn function_info() -> &'static ::pgrx::pg_sys::Pg_finfo_record {
                 const VERSION_1: ::pgrx::pg_sys::Pg_finfo_record = ::pgrx::pg_sys::Pg_finfo_record { api_version: 1 };

@@ -10,7 +10,7 @@ use crate::pg::parse::c_text;
 use crate::pg::version;
 
 /// Runs the statements of a text, each as if a client had sent it alone, and returns how many rows the last one
-/// processed. Stops at the first error; statements that committed before it stay.
+/// processed. Stops at the first error; statements that committed before remain.
 ///
 /// # Errors
 /// Any error of a statement; those of [`c_text`]; 25001 if the text left a transaction block open.

@@ -1,7 +1,7 @@
-//! SQL of users: statements, expressions with named parameters, functions.
+//! Users' SQL: statements, expressions with named parameters, functions.
 //!
-//! It runs with the rights in force, under the caller's search path. Callers run it in a subtransaction. A backend
-//! keeps the plans per text, as PL/pgSQL does; PostgreSQL replans when the search path or an object changes.
+//! It runs with the rights that currently apply, under the caller's search path. Callers run it in a subtransaction. A
+//! backend caches plans per text, as PL/pgSQL does; PostgreSQL replans when the search path or an object changes.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -91,7 +91,7 @@ pub fn is_running() -> bool {
 }
 
 /// Evaluates an expression or a query. Its value is the first column of the only row, or null without a row.
-/// `parameter` is called for the values of those named parameters that the text uses.
+/// `parameter` is called for the values of the named parameters that the text uses.
 pub fn value(text: &str, mut parameter: impl FnMut(&str) -> Value) -> Value {
     let _evaluation = Evaluation::begin();
     let (plan, used) = expression_plan(text);
@@ -132,8 +132,8 @@ pub fn call_set(function: &str, context: &Value) -> Vec<Value> {
     run_function(&format!("SELECT * FROM {function}($1) AS payload"), context)
 }
 
-/// Whether a function of a superuser says yes to a key. NULL is no. It runs as the extension's owner, under a search
-/// path of `pg_catalog` alone.
+/// Whether a superuser's function returns true for a key; NULL is false. It runs as the extension's owner, under a
+/// search path of `pg_catalog` alone.
 pub fn admits(predicate: &Predicate, key: &str) -> bool {
     let text = format!("SELECT {}($1 OPERATOR(pg_catalog.#>>) '{{}}'::pg_catalog.text[])", predicate.0);
     let call = || run_function(&text, &Value::String(key.to_owned())).pop();
@@ -150,7 +150,7 @@ fn run_function(statement: &str, context: &Value) -> Vec<Value> {
     result::first_column()
 }
 
-/// The qualified, quoted name of `name(jsonb)` as the current search path finds it.
+/// The qualified, quoted name of `name(jsonb)` as found through the current search path.
 pub fn resolve_function(name: &str) -> Option<String> {
     let found = value_of_text(
         "SELECT pg_catalog.format('%I.%I', n.nspname, p.proname) \

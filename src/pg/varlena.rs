@@ -26,7 +26,7 @@ pub unsafe fn size_of_varlena(datum: pg_sys::Datum) -> usize {
     }
 }
 
-/// Copies the data out of a varlena, for which there must be room within the bound of memory.
+/// Copies the data out of a varlena. There must be room for it within the memory limit.
 ///
 /// # Safety
 /// As for [`size_of_varlena`].

@@ -47,11 +47,11 @@ pub fn set_search_path(path: &std::ffi::CStr) {
     set_at_level(c"search_path", path);
 }
 
-/// The record of a setting.
+/// The entry of a setting in PostgreSQL's table of settings.
 #[cfg(feature = "pg15")]
 pub fn setting(name: &std::ffi::CStr) -> Option<*const pg_sys::config_generic> {
     thread_local! {
-        /// The settings are not sorted by name, and a record never moves.
+        /// The settings are not sorted by name; an entry never moves.
         static FOUND: std::cell::Cell<*const pg_sys::config_generic> = const { std::cell::Cell::new(std::ptr::null()) };
     }
     let is_it = |setting: &*const pg_sys::config_generic| {
@@ -67,7 +67,7 @@ pub fn setting(name: &std::ffi::CStr) -> Option<*const pg_sys::config_generic> {
     Some(FOUND.get())
 }
 
-/// The record of a setting.
+/// The entry of a setting in PostgreSQL's table of settings.
 #[cfg(not(feature = "pg15"))]
 pub fn setting(name: &std::ffi::CStr) -> Option<*const pg_sys::config_generic> {
     // SAFETY: takes a C string; makes no record, and raises no error.
@@ -102,7 +102,7 @@ impl OwnSearchPath {
         Self { level }
     }
 
-    /// Goes back to the caller's path.
+    /// Restores the caller's path.
     pub fn pop(self) {
         // SAFETY: the level that `push` opened.
         unsafe { pg_sys::AtEOXact_GUC(true, self.level) };
@@ -284,7 +284,7 @@ pub fn may_set_role(member: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     }
 }
 
-/// What `pg_stat_activity.wait_event` shows of a session that waits for tasks.
+/// The name in `pg_stat_activity.wait_event` of a session that waits for tasks.
 pub fn wait_event() -> u32 {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     {

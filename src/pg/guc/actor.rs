@@ -7,10 +7,10 @@ use pgrx::pg_sys;
 
 static ACTOR: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 
-/// How a role begins among the candidates of a task, in the tables, too.
+/// The prefix of a role among the candidates of a task, also in the tables.
 const ROLE: &str = "role:";
 
-/// The longest name of an actor, in bytes.
+/// Maximum length of an actor's name in bytes.
 const LONGEST: usize = 200;
 
 pub(super) fn define() {
@@ -31,15 +31,15 @@ pub(super) fn define() {
     }
 }
 
-/// How a pseudonym begins, which stands for an actor that was erased. No actor does.
+/// The prefix of a pseudonym, which replaces an erased actor. No actor has it.
 pub const PSEUDONYM: &str = "erased-";
 
-/// Whether a stored actor is a pseudonym: then no application vouches for the person.
+/// Whether a stored actor is a pseudonym.
 pub fn is_pseudonym(actor: &str) -> bool {
     actor.starts_with(PSEUDONYM)
 }
 
-/// Says why a text cannot be the name of an actor.
+/// Why a text cannot be the name of an actor.
 ///
 /// # Errors
 /// The reason, as a sentence.
@@ -52,7 +52,7 @@ pub fn check_actor(actor: &str) -> Result<(), String> {
     }
 }
 
-/// Says why a text is no actor, if it is a role.
+/// Why a text cannot be an actor, if it names a role.
 ///
 /// # Errors
 /// The reason, as a sentence.
@@ -63,7 +63,7 @@ pub fn check_no_role(actor: &str) -> Result<(), String> {
     }
 }
 
-/// Says why a text can be neither an actor nor a pseudonym.
+/// Why a text can be neither an actor nor a pseudonym.
 ///
 /// # Errors
 /// The reason, as a sentence.

@@ -1,4 +1,4 @@
-//! How long what is over is kept.
+//! How long finished data is kept.
 
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 

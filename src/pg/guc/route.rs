@@ -6,7 +6,7 @@ use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 
 static ROUTE_CHECK: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 
-/// What says whether a correlation id belongs to this node.
+/// The rule that decides whether a correlation id belongs to this node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RouteCheck {
     /// The list of partitions.

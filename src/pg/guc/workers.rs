@@ -1,14 +1,14 @@
-//! Settings of background workers, and of workers outside.
+//! Settings of background workers and of task workers.
 
 use pgrx::guc::{GucContext, GucFlags, GucRegistry};
 
 use super::{LAUNCH_WORKERS, LONG_FIRE, MAX_EXECUTORS, MAX_LEASES, MAX_WAITERS, RESTORING, WORKER_IDLE_TIMEOUT};
 
-/// How many sessions may wait in the whole cluster: shared memory has room for them, and `workflow.max_waiters` is at
-/// most this.
+/// Maximum number of waiting sessions in the cluster: the size of the array in shared memory, and the upper limit of
+/// `workflow.max_waiters`.
 pub const MOST_WAITERS: usize = 256;
 
-/// Registers them.
+/// Registers these settings.
 pub(super) fn define() {
     GucRegistry::define_bool_guc(
         c"workflow.launch_workers",

@@ -1,4 +1,4 @@
-//! Documents that are stored or returned as they are.
+//! Documents that are stored or returned unchanged.
 
 use pgrx::pg_sys;
 use serde_json::Value;
@@ -11,13 +11,13 @@ use crate::pg::varlena::{bytes_of, varlena};
 pub struct Document(Vec<u8>);
 
 impl Document {
-    /// Encodes a value. Refuses `\u0000` as PostgreSQL does (22P05).
+    /// Encodes a value. Rejects `\u0000`, as PostgreSQL does (22P05).
     pub fn of(value: &Value) -> Self {
         // SAFETY: a jsonb that was just made.
         unsafe { Self::stored(encode(value)) }
     }
 
-    /// Encodes an object of these members.
+    /// Encodes an object with these members.
     pub fn object<'a>(members: impl Iterator<Item = (&'a str, &'a Value)>) -> Self {
         let mut builder = Builder::new();
         builder.object(members);
@@ -25,7 +25,7 @@ impl Document {
         unsafe { Self::stored(builder.finish()) }
     }
 
-    /// Copies a `jsonb` as it is.
+    /// Copies a `jsonb` unchanged.
     ///
     /// # Safety
     /// The datum must be a `jsonb`.

@@ -1,4 +1,4 @@
-//! Tokens of a `jsonb`, read or written in batches behind one error guard.
+//! Tokens of a `jsonb`, read or written in batches under one error guard.
 //!
 //! A document has a token for each value and name. A guarded call costs about a hundred instructions, more than the
 //! work for most tokens.
@@ -14,7 +14,7 @@ const BATCH: usize = 16;
 /// A token, and the value that belongs to it.
 #[derive(Clone, Copy)]
 pub struct Token {
-    /// PostgreSQL's `JsonbIteratorToken`: what begins, ends or stands here.
+    /// PostgreSQL's `JsonbIteratorToken`: the kind of the token.
     pub kind: Kind::Type,
     /// Its value, for a key, a scalar, and the header of an array.
     pub value: JsonbValue,

@@ -167,7 +167,7 @@ impl Columns {
         self.resolved.borrow().key
     }
 
-    /// The indexes that get an entry for a row of these values, or may get one; all indexes if `values` is `None`.
+    /// The indexes that get an entry for a row with these values, or may get one; all indexes if `values` is `None`.
     ///
     /// # Safety
     /// The table is open, and locked so that a new index would wait.

@@ -1,4 +1,4 @@
-//! What other transactions are doing to a row, asked without locking it.
+//! Which transactions hold or change a row, determined without locking it.
 
 use std::ffi::c_int;
 
@@ -9,18 +9,18 @@ use super::{Columns, find, key_scan};
 use crate::pg::cluster;
 use crate::pg::spi::{Arg, Row};
 
-/// Who is in the way of a lock `FOR NO KEY UPDATE`.
+/// The transactions that block a lock `FOR NO KEY UPDATE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// No transaction.
     None,
-    /// These running transactions of other sessions, or parts of such, by the xids that the row has.
+    /// These running transactions or subtransactions of other sessions, as the row's xmax names them.
     Transactions(Vec<u32>),
     /// The row is gone, or another transaction has just changed it.
     Changed,
 }
 
-/// Asks who is in the way of locking the row with this key.
+/// Determines what blocks locking the row with this key.
 pub fn holder(columns: &'static Columns, key: Arg<'_>) -> Holder {
     in_table(columns, pg_sys::AccessShareLock, |table| {
         // SAFETY: the snapshot keeps the row's version until the end. The buffer is locked while its tuple is read, as
@@ -50,13 +50,14 @@ pub fn holder(columns: &'static Columns, key: Arg<'_>) -> Holder {
     })
 }
 
-/// The transaction of another session that is inserting a row with this key, the first columns, if there is one.
+/// The transaction of another session that is inserting a row with this key (the leading columns), if there is one.
 pub fn inserting(columns: &'static Columns, key: &[Arg<'_>]) -> Option<u32> {
     first_now(columns, key, |_, _, inserting, _| inserting)
 }
 
-/// Reads the row with this key, the first columns, as it is now, whatever this transaction's snapshot sees. `read` says
-/// whether it is the row. `Err` is a transaction of another session that is inserting or deleting such a row.
+/// Reads the row with this key (the leading columns) in its newest state, whatever this transaction's snapshot sees.
+/// `read` returns whether it is the wanted row. `Err` is a transaction of another session that is inserting or deleting
+/// such a row.
 pub fn read_now_by<T>(
     columns: &'static Columns,
     key: &[Arg<'_>],
@@ -74,8 +75,8 @@ pub fn read_now_by<T>(
     changing.map_or(Ok(found), Err)
 }
 
-/// Shows `look` the rows with this key that are committed or this transaction's own, and those that other transactions
-/// are inserting or deleting, with these transactions, until it returns a value.
+/// Calls `look` for each row with this key that is committed or this transaction's own, and for rows that other
+/// transactions are inserting or deleting, with these transactions, until it returns a value.
 fn first_now<T>(
     columns: &'static Columns,
     key: &[Arg<'_>],
@@ -109,11 +110,11 @@ unsafe fn raw_xmax(header: pg_sys::HeapTupleHeader) -> pg_sys::TransactionId {
     unsafe { (*header).t_choice.t_heap.t_xmax }
 }
 
-/// The running transactions whose lock or change of a row is in the way.
+/// The running transactions whose lock or change of a row blocks ours.
 unsafe fn of_lock(mask: u32, xmax: pg_sys::TransactionId) -> Holder {
     let mut running = Vec::new();
     if mask & pg_sys::HEAP_XMAX_IS_MULTI == 0 {
-        // A lock of a key excludes no change of other columns.
+        // A lock FOR KEY SHARE does not conflict with changes of other columns.
         let is_key = mask & pg_sys::HEAP_LOCK_MASK == pg_sys::HEAP_XMAX_KEYSHR_LOCK;
         running.extend((!is_key).then(|| xmax.into_inner()));
     } else {

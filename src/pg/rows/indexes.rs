@@ -1,8 +1,8 @@
 //! The indexes of a table that get an entry for a new row.
 //!
-//! Opening an index and preparing its predicate costs more than testing the row. So the writer leaves a partial index
-//! closed if its predicate asks for a value, or a certain text, that the row does not have in a column. Where the row
-//! has it, PostgreSQL need not test the predicate again.
+//! Opening an index and preparing its predicate costs more than testing the row. So the writer does not open a partial
+//! index whose predicate requires a value, or a certain text, in a column where the row has another. If the row meets
+//! the predicate, PostgreSQL need not test it again.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -24,7 +24,7 @@ pub(super) struct Index {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Covered {
     No,
-    /// The predicate says so, which PostgreSQL has to test.
+    /// Possibly: PostgreSQL has to test the predicate.
     Perhaps,
     Yes,
 }
@@ -35,7 +35,7 @@ impl Covered {
     }
 }
 
-/// The rows that an index covers. A column is given by its position among the written columns.
+/// The rows that an index covers. A column is identified by its position among the written columns.
 #[derive(Debug, PartialEq, Eq)]
 enum CoveredRows {
     /// All rows, or the predicate is not understood.
@@ -51,7 +51,7 @@ enum CoveredRows {
 }
 
 impl Index {
-    /// Whether a row of these values needs an entry in the index.
+    /// Whether a row with these values needs an entry in the index.
     pub fn covers(&self, values: &[Arg<'_>]) -> Covered {
         match &self.rows {
             CoveredRows::All => Covered::Perhaps,

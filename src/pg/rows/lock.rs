@@ -8,7 +8,7 @@ use super::{Columns, find, key_scan, scan_above};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::spi::{Arg, Row, Types};
 
-/// What to do about a row that another transaction has locked.
+/// How to handle a row that another transaction has locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Wait for that transaction.
@@ -30,7 +30,7 @@ pub fn read<T>(columns: &'static Columns, key: Arg<'_>, read: impl FnOnce(&mut R
     })
 }
 
-/// A registered snapshot, which also sees what this session has written.
+/// A registered snapshot that includes this session's own writes.
 unsafe fn registered(take: unsafe fn() -> pg_sys::Snapshot) -> pg_sys::Snapshot {
     // SAFETY: in a transaction.
     unsafe {
@@ -39,8 +39,8 @@ unsafe fn registered(take: unsafe fn() -> pg_sys::Snapshot) -> pg_sys::Snapshot 
     }
 }
 
-/// Reads the rows with this key, the first columns, until `read` returns a value. With `ignore_system_indexes` the scan
-/// does not use the index, so it also returns rows outside a partial index's predicate.
+/// Reads the rows with this key (the leading columns) until `read` returns a value. With `ignore_system_indexes` the
+/// scan does not use the index, so it also returns rows outside a partial index's predicate.
 pub fn read_by<T>(
     columns: &'static Columns,
     key: &[Arg<'_>],
@@ -49,7 +49,7 @@ pub fn read_by<T>(
     scan_by(columns, key, false, read)
 }
 
-/// The same with the rows as they are now, at whatever isolation level the transaction is.
+/// The same with the newest committed rows, at any isolation level.
 pub fn read_newest_by<T>(
     columns: &'static Columns,
     key: &[Arg<'_>],
@@ -214,7 +214,7 @@ fn attempt(
     }
 }
 
-/// Returns if another transaction has changed the row, and the caller must look it up again. Above READ COMMITTED that
+/// Returns if another transaction has changed the row and the caller must look it up again. Above READ COMMITTED that
 /// is a serialization failure (40001).
 pub(super) fn must_look_again(result: pg_sys::TM_Result::Type) {
     if !matches!(result, pg_sys::TM_Result::TM_Updated | pg_sys::TM_Result::TM_Deleted) {
@@ -226,7 +226,7 @@ pub(super) fn must_look_again(result: pg_sys::TM_Result::Type) {
     }
 }
 
-/// Opens the table and closes it; its lock stays.
+/// Runs `body` on the open table, and keeps the table lock.
 pub(super) fn in_table<T>(columns: &'static Columns, lock: u32, body: impl FnOnce(pg_sys::Relation) -> T) -> T {
     let table = columns.open(lock);
     let result = body(table);
@@ -235,7 +235,7 @@ pub(super) fn in_table<T>(columns: &'static Columns, lock: u32, body: impl FnOnc
     result
 }
 
-/// Reads the columns of a tuple in the order in which they are declared.
+/// Reads the columns of a tuple in their declared order.
 pub(super) unsafe fn deform<T>(
     table: pg_sys::Relation,
     columns: &'static Columns,
@@ -259,8 +259,8 @@ pub(super) unsafe fn deform<T>(
     }
 }
 
-/// Lends room for the values of a row: on the stack for up to `FEW` columns, of which each table of ours has fewer
-/// unless a user has added some.
+/// Provides space for the values of a row: on the stack for up to `FEW` columns. Our tables have fewer, unless a user
+/// has added some.
 fn with_room<T>(count: usize, body: impl FnOnce(&mut [Datum], &mut [bool]) -> T) -> T {
     const FEW: usize = 64;
     match count {

@@ -1,13 +1,13 @@
-//! Where rows lie that were written, or found by their primary key.
+//! TIDs of rows that were written, or found by their primary key.
 //!
 //! A resume reads its bookmark, locks the instance, reads the bookmark again, deletes it and updates the instance. The
-//! next one in the same transaction finds what this one has written. A known TID saves each later look the descent in
-//! the index. It is only a hint: the row there counts if the snapshot sees it and if it has the key, of which there is
-//! one such row.
+//! next resume in the same transaction finds what this one has written. A cached TID saves the index descent of each
+//! later look-up. It is only a hint: the row there counts only if the snapshot sees it and it has the key, and at most
+//! one row has both.
 //!
-//! To read at a known TID is safe, because its page exists. The call that found or wrote the row has locked the table,
-//! and the lock stays until the (sub)transaction ends: then all TIDs are forgotten. This session may write the table
-//! anew itself, which is an invalidation.
+//! Reading at a cached TID is safe because its page exists. The call that found or wrote the row has locked the table,
+//! and the lock lasts until the (sub)transaction ends, when all TIDs are dropped. If this session itself rewrites the
+//! table, that is an invalidation.
 
 use std::cell::RefCell;
 
@@ -30,7 +30,7 @@ struct KnownTid {
 /// The last few TIDs.
 struct KnownTids {
     known: [Option<KnownTid>; 4],
-    /// Position of the one that the next TID takes the room of.
+    /// Position of the TID that is replaced next.
     oldest: usize,
 }
 
@@ -38,7 +38,7 @@ thread_local! {
     static TIDS: RefCell<KnownTids> = const { RefCell::new(KnownTids { known: [None; 4], oldest: 0 }) };
 }
 
-/// Forgets all TIDs, when locks of tables may have ended.
+/// Drops all TIDs, because table locks may have been released.
 pub fn forget() {
     TIDS.with_borrow_mut(|tids| tids.known = [None; 4]);
 }
@@ -51,7 +51,7 @@ pub(super) fn id(columns: &Columns, key: Arg<'_>) -> Option<Uuid> {
     }
 }
 
-/// Notes where the row with this key lies.
+/// Caches the TID of the row with this key.
 pub(super) fn note(table: pg_sys::Relation, key: Uuid, row: pg_sys::ItemPointerData) {
     // SAFETY: an open table.
     let tid = KnownTid { table: unsafe { (*table).rd_id }, generation: catalog::generation(), key, row };
@@ -66,8 +66,8 @@ pub(super) fn note(table: pg_sys::Relation, key: Uuid, row: pg_sys::ItemPointerD
     });
 }
 
-/// The row with this key, if its TID is known and the snapshot sees it there; with the buffer that the caller has to
-/// release.
+/// The row with this key, if its TID is cached and the snapshot sees the row there; with a pinned buffer, which the
+/// caller has to release.
 ///
 /// # Safety
 /// An open table that is locked, and a registered snapshot.

@@ -1,4 +1,4 @@
-//! Checks of triggers on our tables for what rows written without a plan do not support.
+//! Rejects triggers on our tables that rows written without a plan do not support.
 
 use std::ffi::CStr;
 
@@ -6,8 +6,8 @@ use pgrx::pg_sys;
 
 use crate::pg::error::{PgError, unwind};
 
-/// Refuses a row trigger with transition tables (0A000). PostgreSQL's executor fills them only under a plan; here the
-/// trigger function would fail with an error that its table does not exist.
+/// Rejects a row trigger with transition tables (0A000). PostgreSQL's executor fills them only under a plan; here the
+/// trigger function would fail because its transition table does not exist.
 ///
 /// # Safety
 /// An open table and its triggers, if it has any.
@@ -51,7 +51,7 @@ pub(super) unsafe fn refuse_suppression(table: pg_sys::Relation, is_done: bool) 
     unwind(suppressed(&unsafe { name_of(table) }));
 }
 
-/// What to say of a table whose trigger has suppressed a row of a call.
+/// The error for a table whose trigger has suppressed a row of a call.
 pub fn suppressed(table: &str) -> PgError {
     PgError::new("27000", format!("trigger on \"workflow.{table}\" suppressed a row of a workflow call"))
         .detail("A BEFORE ROW trigger returned NULL.")

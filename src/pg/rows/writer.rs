@@ -29,7 +29,8 @@ impl WrittenTable {
         unsafe { !(*self.info).ri_TrigDesc.is_null() }
     }
 
-    /// Whether PostgreSQL's own function must update it: it has triggers, stored generated columns or a partition's
+    /// Whether PostgreSQL's own function must update it: it has triggers, stored generated columns or a partition
+    /// constraint.
     /// bound.
     fn asks_for_more(self) -> bool {
         // SAFETY: an open table.
@@ -41,11 +42,11 @@ impl WrittenTable {
 /// The rows that the command is about to write into a table.
 #[derive(Clone, Copy)]
 enum WrittenRows<'a> {
-    /// Rows that need no index entry, as far as the writer knows yet.
+    /// Rows that need no index entry, as far as is known yet.
     HeapOnly,
-    /// A row of these values.
+    /// A row with these values.
     Of(&'a [Arg<'a>]),
-    /// Rows whose values are not known here: no index can be left closed.
+    /// Rows whose values are not known here: all indexes must be opened.
     Any,
 }
 

@@ -1,4 +1,4 @@
-//! How late fires began.
+//! The lateness of fires: the delay between due time and start.
 
 /// Four buckets per doubling, from 16 µs to 17 minutes and beyond.
 const BUCKETS: usize = 106;
@@ -9,13 +9,13 @@ const BUCKETS: usize = 106;
 pub struct Lateness([u32; BUCKETS]);
 
 impl Lateness {
-    /// Counts a fire that began so late.
+    /// Counts a fire with this lateness.
     pub fn count(&mut self, lateness: i64) {
         let slot = &mut self.0[bucket(lateness)];
         *slot = slot.saturating_add(1);
     }
 
-    /// The lateness that this share of the fires did not exceed, to about a fifth.
+    /// The given quantile of the lateness, accurate to about a fifth.
     pub fn of(&self, share: f64) -> Option<i64> {
         let total: u64 = self.0.iter().map(|count| u64::from(*count)).sum();
         let wanted = (total as f64 * share).ceil() as u64;

@@ -1,4 +1,4 @@
-//! What shared memory says of a process that sleeps: how it is woken, and the value of a due time that never comes.
+//! A sleeping process in shared memory: how to wake it, and the constant for a due time that never comes.
 
 use std::ffi::c_int;
 
@@ -17,7 +17,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Stands for no process.
+    /// No process.
     pub const NONE: Self = Self { pid: 0, latch: std::ptr::null_mut() };
 
     /// The process that calls this.
@@ -32,7 +32,7 @@ impl Process {
         self.pid != 0
     }
 
-    /// Sets its latch. If the process has ended, another process may own the latch, and wakes in vain.
+    /// Sets its latch. If the process has ended, another process may own the latch; it then wakes without need.
     pub fn wake(&self) {
         if self.is_some() {
             // SAFETY: see `me`; SetLatch may be called from anywhere.

@@ -1,4 +1,4 @@
-//! The state that workers and sessions share. Plain data: its only pointers are those to latches.
+//! The state shared by background workers and sessions. Plain data; its only pointers are to latches.
 
 use std::ffi::c_int;
 
@@ -9,29 +9,29 @@ use crate::pg::shared::sleeper::{NEVER, Process};
 use crate::pg::shared::waiters::Waiters;
 use crate::rounds::Rounds;
 
-/// How many databases with the extension one cluster serves.
+/// Maximum number of databases with the extension that one cluster serves.
 pub const MAX_DATABASES: usize = 64;
-/// How many executors the whole cluster has.
+/// Maximum number of executors in the cluster.
 pub const MAX_EXECUTORS: usize = 24;
-/// How many fires an executor is given at once.
+/// Maximum number of fires that an executor gets at once.
 pub const MAX_BATCH: usize = 50;
-/// How many names may wait for schedulers, in the whole cluster; see [`Said`].
+/// Capacity for ids that schedulers have not taken yet, in the whole cluster; see [`Said`].
 const MAX_SAID: usize = 1024;
-/// How many databases may wait for the launcher.
+/// Maximum number of databases queued for the launcher.
 const MAX_PROBES: usize = 32;
 /// What is known about the extension in a database.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HasExtension {
-    /// No scheduler has looked yet.
+    /// No scheduler has checked yet.
     Unknown = 0,
     /// A scheduler has found the extension's schema there.
     Yes,
-    /// A scheduler has looked and found none; the launcher starts none there.
+    /// A scheduler has checked and found none; the launcher starts none there.
     No,
 }
 
-/// What a committed transaction names to a scheduler.
+/// An id that a committed transaction passes to a scheduler.
 #[repr(C, u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Said {
@@ -41,29 +41,29 @@ pub enum Said {
     Instance(uuid::Bytes),
 }
 
-/// A slot for one database of the cluster: what its sessions tell the workers, and what its workers have done.
+/// The slot of a database: what its sessions pass to the background workers, and statistics of its workers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Database {
-    /// Its oid; 0: this slot is free.
+    /// Its OID; 0: this slot is free.
     pub oid: Oid,
     /// What its last scheduler found; only a database that has it is served.
     pub has_extension: HasExtension,
-    /// Whether its due times belong to another database of which this is a copy.
+    /// Whether this is a copy of a database, whose timers belong to the original.
     pub is_foreign: bool,
-    /// Whether a full sweep of the queue is wanted.
+    /// Whether a full scan of the queue is requested.
     pub sweep: bool,
-    /// Whether the schedules that the start of the server fires were made due since it started.
+    /// Whether the schedules that fire at server start have been made due since the start.
     pub has_booted: bool,
-    /// Whether something may be due earlier than the scheduler knows, however early.
+    /// Whether something may be due earlier than the scheduler knows, at an unknown time.
     pub look: bool,
-    /// Whether COPY filled tables with rows that another server wrote.
+    /// Whether COPY filled tables with rows of another server.
     pub loaded: bool,
-    /// Whether a transaction that held what stimuli in the queue need has ended.
+    /// Whether a transaction that locked rows needed by queued stimuli has ended.
     pub recheck: bool,
-    /// The session whose DDL evicts all workers; 0: none.
+    /// The session whose DDL makes all workers exit; 0: none.
     pub blocked_by: c_int,
-    /// The scheduler that is attached, to be woken when something earlier is due.
+    /// The attached scheduler, woken when something is due earlier than it knows.
     pub scheduler: Process,
     /// When the launcher started a scheduler that has not attached yet, microseconds since 2000; 0: none.
     pub starting_since: i64,
@@ -73,25 +73,25 @@ pub struct Database {
     pub served_at: i64,
     /// The next due time, microseconds since 2000, or [`NEVER`]; sessions lower it at their commit.
     pub next_due: i64,
-    /// When retention may have something to remove next; 0: it has to look.
+    /// When retention may have something to remove next; 0: it has to check.
     pub tidy_at: i64,
-    /// How long after the end of an instance retention looks, in microseconds.
+    /// How long after the end of an instance retention runs, in microseconds.
     pub tidy_after: i64,
-    /// The lowest time in the ids of ended instances that retention would not read again, in milliseconds since 1970.
+    /// The lowest id timestamp of ended instances that retention would not read again, in milliseconds since 1970.
     pub old_ended: Option<u64>,
-    /// How far retention came.
+    /// The progress of retention.
     pub rounds: Rounds,
-    /// Counts changes to the settings of this database. A worker that began with another count has outdated settings.
+    /// Counts changes to the settings of this database. A worker that started with another count has outdated settings.
     pub settings: u32,
-    /// The due time of the oldest due fire that no executor has.
+    /// The due time of the oldest due fire that has not been given to an executor.
     pub oldest_due: i64,
     /// Fires since the server started.
     pub fired: u64,
     /// Fires that failed since then.
     pub failed: u64,
-    /// When counting began.
+    /// When these statistics begin.
     pub since: i64,
-    /// How late fires were.
+    /// The lateness of fires.
     pub lateness: Lateness,
 }
 
@@ -101,7 +101,7 @@ impl Database {
         self.oid != InvalidOid && self.has_extension == HasExtension::Yes
     }
 
-    /// Has workers with the present settings look at everything again.
+    /// Invalidates the settings of all workers and has their successors check everything again.
     fn renew(&mut self) -> Oid {
         self.settings = self.settings.wrapping_add(1);
         self.not_before = 0;
@@ -109,13 +109,13 @@ impl Database {
         self.oid
     }
 
-    /// Asks for a scan and for retention.
+    /// Requests a scan and a retention pass.
     pub fn ask(&mut self) {
         (self.look, self.tidy_at) = (true, 0);
     }
 }
 
-/// What an executor is given to fire.
+/// The kind of a fire given to an executor.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FireKind {
@@ -123,31 +123,31 @@ pub enum FireKind {
     Bookmark = 0,
     /// A stimulus in the queue, which the executor delivers.
     Item,
-    /// A bookmark that is due, whose command runs at the top level.
+    /// A due bookmark whose command runs at top level.
     Command,
 }
 
-/// One thing that an executor is to do, and what came of it.
+/// One fire of an executor, and its outcome.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Fire {
     /// Bookmark or queue item.
     pub id: uuid::Bytes,
-    /// When it was due; meaningless for a stimulus.
+    /// Its due time; meaningless for a stimulus.
     pub due: i64,
-    /// What the id names.
+    /// What the id refers to.
     pub kind: FireKind,
-    /// Whether it can run SQL of users, and so has its own transaction.
+    /// Whether it can run users' SQL, and therefore has its own transaction.
     pub uses_sql: bool,
-    /// Whether it was not done, because another session held what it needs, for example: it must be found again.
+    /// Whether it was not done, for example because another session held a lock, and must be found again.
     pub is_held: bool,
-    /// The owner whose session must deliver a stimulus; 0: the engine's own session finds out.
+    /// The owner whose session must deliver a stimulus; 0: to be determined by the engine's own session.
     pub wants: c_int,
     /// The owner of a bookmark's instance, or the sender of a stimulus.
     pub owner: c_int,
 }
 
-/// What a slot of an executor stands for.
+/// The state of an executor's slot.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExecutorState {
@@ -159,46 +159,46 @@ pub enum ExecutorState {
     Idle,
     /// Firing the batch in its slot.
     Busy,
-    /// Ended with a batch left: it died.
+    /// Exited with unfinished fires: it crashed.
     Dead,
 }
 
-/// The slot of an executor: who it is, and the batch that the dispatcher has given it.
+/// The slot of an executor: its identity, and the batch that the dispatcher has given it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Executor {
-    /// How far it has come; [`ExecutorState::Free`]: the rest of the slot means nothing.
+    /// Its state; with [`ExecutorState::Free`] the rest of the slot is meaningless.
     pub state: ExecutorState,
-    /// Counts the executors that were given this slot. One that starts too late sees that another has the slot.
+    /// Counts the executors that used this slot. One that starts too late sees that another has taken it.
     pub generation: u16,
-    /// Whether the attempt must be stored before each fire: the last one may have crashed the server.
+    /// Whether each attempt must be stored before it is made: the previous one may have crashed the server.
     pub careful: bool,
     /// Oid of the database that it is connected to.
     pub database: Oid,
-    /// The role whose session it is; 0: the engine's own, for what runs no SQL of users.
+    /// The session's role; 0: the engine's own session, for work that runs no users' SQL.
     pub role: Oid,
-    /// What wakes it; none until it has attached.
+    /// The process to wake; none until it has attached.
     pub process: Process,
-    /// When its state changed last, microseconds since 2000.
+    /// When its state last changed, microseconds since 2000.
     pub since: i64,
     /// How long its last batch took, in microseconds.
     pub took: i64,
     /// The number of fires in the batch.
     pub count: u32,
-    /// The index of the fire that it is on; those before it are done.
+    /// The index of the current fire; those before it are done.
     pub current: u32,
-    /// Whether it has begun any fire of the batch.
+    /// Whether it has started any fire of the batch.
     pub has_begun: bool,
     /// How many fires of this executor succeeded.
     pub fired: u64,
     /// How many fires of this executor failed.
     pub failed: u64,
-    /// What it is to fire; the first `count` entries count.
+    /// Its fires; only the first `count` entries are valid.
     pub batch: [Fire; MAX_BATCH],
 }
 
 impl Executor {
-    /// Gives the slot, which is free, to an executor that is to be started.
+    /// Reserves this free slot for an executor that is about to start.
     pub fn reserve(&mut self, database: Oid, role: Oid) {
         (self.database, self.role, self.state) = (database, role, ExecutorState::Starting);
         (self.fired, self.failed, self.careful) = (0, 0, false);
@@ -210,15 +210,15 @@ impl Executor {
 #[repr(C)]
 #[derive(Debug)]
 pub struct SharedState {
-    /// The launcher, to be woken where no scheduler runs; none while it is not running.
+    /// The launcher, woken if no scheduler runs; none while it is not running.
     pub launcher: Process,
-    /// Whether the launcher should look at all databases again.
+    /// Whether the launcher should check all databases again.
     pub rescan: bool,
     /// When a worker last could not be started for lack of worker slots, microseconds since 2000.
     pub slots_wanted_at: i64,
     /// When the log last reported that; 0: never.
     pub logged_out_of_slots_at: i64,
-    /// A slot for each database with due times or with a scheduler; in a free one the oid is 0.
+    /// A slot for each database with due times or with a scheduler; a free one has OID 0.
     pub databases: [Database; MAX_DATABASES],
     /// A slot for each executor of the cluster; several may serve one database.
     pub executors: [Executor; MAX_EXECUTORS],
@@ -278,7 +278,7 @@ impl SharedState {
         }
     }
 
-    /// Asks the launcher to look at a database.
+    /// Asks the launcher to check a database.
     pub fn probe(&mut self, database: Oid) {
         if !self.probes.contains(&database) {
             match self.probes.iter_mut().find(|probe| **probe == InvalidOid) {
@@ -289,19 +289,20 @@ impl SharedState {
         self.launcher.wake();
     }
 
-    /// Whether the launcher was asked to look at something.
+    /// Whether databases are queued for the launcher.
     pub fn has_probes(&self) -> bool {
         self.rescan || self.probes.iter().any(|probe| *probe != InvalidOid)
     }
 
-    /// Takes the databases that the launcher was asked to look at.
+    /// Takes the databases queued for the launcher.
     pub fn take_probes(&mut self) -> Vec<Oid> {
         let asked = self.probes.iter().copied().filter(|probe| *probe != InvalidOid).collect();
         self.probes = [InvalidOid; MAX_PROBES];
         asked
     }
 
-    /// Names stimuli or instances to the scheduler of a database. If there is no room, a sweep finds them.
+    /// Passes stimuli or instances to the scheduler of a database. If there is no room, requests a full scan, which
+    /// finds them.
     pub fn say(&mut self, database: Oid, said: impl IntoIterator<Item = Said>) {
         let mut free = self.said.iter_mut().filter(|(owner, _)| *owner == InvalidOid);
         let is_lost = said.into_iter().any(|said| free.next().map(|slot| *slot = (database, said)).is_none());
@@ -317,7 +318,7 @@ impl SharedState {
             || self.said.iter().any(|(owner, _)| *owner == database)
     }
 
-    /// Takes what transactions named to the scheduler of a database.
+    /// Takes what transactions have passed to the scheduler of a database.
     pub fn take_said(&mut self, database: Oid) -> Vec<Said> {
         let mut taken = Vec::new();
         for (owner, said) in &mut self.said {
@@ -329,14 +330,14 @@ impl SharedState {
         taken
     }
 
-    /// Restarts the workers of a database, or without one, of all databases: settings for their sessions have changed.
+    /// Restarts the workers of one database, or of all without an OID: settings of their sessions have changed.
     pub fn renew(&mut self, oid: Oid) {
         let is_meant = |slot: &&mut Database| slot.oid != InvalidOid && (oid == InvalidOid || slot.oid == oid);
         let renewed: Vec<Oid> = self.databases.iter_mut().filter(is_meant).map(Database::renew).collect();
         renewed.into_iter().for_each(|oid| self.wake_all_of(oid));
     }
 
-    /// Wakes the process that watches the time of a database: its scheduler, or the launcher, which starts one.
+    /// Wakes the process responsible for the due times of a database: its scheduler, or the launcher, which starts one.
     pub fn wake(&mut self, oid: Oid) {
         let scheduler = self.database(oid).map_or(Process::NONE, |slot| slot.scheduler);
         if scheduler.is_some() { scheduler.wake() } else { self.launcher.wake() }
@@ -348,7 +349,7 @@ impl SharedState {
         self.executors.iter().filter(|slot| slot.database == oid).for_each(|slot| slot.process.wake());
     }
 
-    /// Sets stored times that lie in the future to the present, because the clock was set back.
+    /// Resets stored times that lie in the future to the present, because the clock was set back.
     pub fn set_back(&mut self, now: i64) {
         for at in [&mut self.slots_wanted_at, &mut self.logged_out_of_slots_at] {
             *at = now.min(*at);
@@ -361,7 +362,7 @@ impl SharedState {
         self.executors.iter_mut().for_each(|slot| slot.since = now.min(slot.since));
     }
 
-    /// Asks idle workers to end, because a worker could not be started.
+    /// Asks idle workers to exit, because a worker could not be started.
     pub fn request_slots(&mut self, now: i64) {
         self.slots_wanted_at = now;
         self.databases.iter().for_each(|slot| slot.scheduler.wake());

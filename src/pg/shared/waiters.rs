@@ -1,29 +1,28 @@
 //! Sessions that sleep in `wf_wait_tasks`, and what wakes them.
 //!
-//! Waiters of one role that ask for the same names are of one class: what gives one of them work would give it to any
-//! other. So an event wakes as many of a class as it brings tasks. One waiter of each class watches the time for all.
-//! A waiter whose look found tasks that other transactions have locked names these transactions here; the end of one
-//! of them wakes it.
+//! Waiters of one role for the same task names form a class: a task for one of them would do for any other. So an event
+//! wakes only as many waiters of a class as it brings tasks. One waiter of each class watches the time for all. A
+//! waiter that finds only tasks locked by other transactions stores their xids here; the end of one of them wakes it.
 //!
-//! No wake-up is lost. A waiter clears its slot before the snapshot of a look, so that what commits later marks it
-//! again, and it asks whether the transactions in its way still run after it has named them. A waiter that leaves hands
-//! over what it watched.
+//! No wake-up is lost. A waiter clears its slot before it takes the snapshot of a check, so any later commit marks it
+//! again; and it checks that the blocking transactions still run after it has stored them. A waiter that leaves passes
+//! on what it watched.
 
 use pgrx::pg_sys::Oid;
 
 use crate::pg::guc::MOST_WAITERS;
 use crate::pg::shared::sleeper::{NEVER, Process};
 
-/// How many transactions a waiter names.
+/// How many blocking transactions a waiter stores.
 const MAX_BLOCKERS: usize = 6;
-/// Stands for any transaction. No transaction of a session has this id.
+/// Matches any transaction. No transaction of a session has this id.
 const ANY: u32 = 2;
-/// Stands for no transaction.
+/// Matches no transaction.
 const NONE: u32 = 0;
-/// How long the others of a class wait for a waiter that was told of work to claim it, in microseconds.
+/// How long the rest of a class waits for a woken waiter to claim the task, in microseconds.
 const GRACE: i64 = 1_000_000;
 
-/// What waiters have in common that any of them could serve for.
+/// Waiters of one class can stand in for each other.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
@@ -31,27 +30,27 @@ pub struct Class {
     pub database: Oid,
     /// The role whose rights count.
     pub role: Oid,
-    /// A hash of the sorted names that they wait for; 0: all names.
+    /// A hash of the sorted task names; 0: all names.
     pub names: u64,
 }
 
-/// A session that waits for tasks, as other sessions see it.
+/// A waiting session, as other sessions see it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
     process: Process,
     class: Class,
-    /// The names, each as one of 64 bits.
+    /// The task names, each hashed to one of 64 bits.
     mask: u64,
-    /// Whether it must look.
+    /// Whether it must check for tasks.
     is_woken: bool,
-    /// Whether it has begun a look and not ended it: what it may have missed goes to another waiter if it leaves.
+    /// Whether a check is in progress: if it leaves now, another waiter must check for what it may have missed.
     looks: bool,
-    /// Whether it looks again when `timer` has passed.
+    /// Whether it checks again when `timer` has passed.
     watches: bool,
-    /// When a task of its names can be available next, microseconds since 2000.
+    /// When a task with one of its names may become available next, microseconds since 2000.
     timer: i64,
-    /// The transactions that held what it could have claimed.
+    /// The transactions that have locked tasks it could have claimed.
     blockers: [u32; MAX_BLOCKERS],
 }
 
@@ -89,7 +88,7 @@ impl Waiter {
     }
 }
 
-/// How many tasks became available, for each bit of a mask of names.
+/// How many tasks became available, for each bit of a name mask.
 pub type Counts = [u32; 64];
 
 /// A slot for each session that may wait for tasks.
@@ -100,7 +99,7 @@ pub struct Waiters {
 }
 
 impl Waiters {
-    /// Takes a slot for this process. `None`: as many as `limit` wait already.
+    /// Takes a slot for this process. `None`: `limit` sessions are waiting already.
     pub fn enter(&mut self, class: Class, mask: u64, limit: usize) -> Option<usize> {
         if self.all().count() >= limit {
             return None;
@@ -113,14 +112,14 @@ impl Waiters {
         Some(free)
     }
 
-    /// Called before the snapshot of a look: what happens from now on marks the waiter again.
+    /// Called before the snapshot of a check: events from now on mark the waiter again.
     pub fn begin_look(&mut self, slot: usize) {
         let waiter = &mut self.slots[slot];
         (waiter.is_woken, waiter.looks) = (false, true);
         (waiter.timer, waiter.blockers) = (NEVER, [NONE; MAX_BLOCKERS]);
     }
 
-    /// Called after a look that found nothing: notes when and after which transactions there may be something.
+    /// Called after a check that found nothing: stores when, and after which transactions, there may be a task.
     pub fn end_look(&mut self, slot: usize, timer: i64, blockers: &[u32]) {
         let class = self.slots[slot].class;
         let others = self.all().any(|(other, waiter)| other != slot && waiter.class == class && waiter.watches);
@@ -133,21 +132,21 @@ impl Waiters {
         }
     }
 
-    /// Whether a waiter must look now, and otherwise until when it sleeps.
+    /// The time until which a waiter sleeps, or `Err` if it must check now.
     pub fn state(&self, slot: usize, now: i64) -> Result<i64, ()> {
         let waiter = &self.slots[slot];
         let until = if waiter.watches { waiter.timer } else { NEVER };
         if waiter.is_woken || until <= now { Err(()) } else { Ok(until) }
     }
 
-    /// Frees a slot. `is_ready`: the waiter was told that there is work, and is about to claim it.
+    /// Frees a slot. `is_ready`: the waiter was told that there is a task and is about to claim it.
     pub fn free(&mut self, slot: usize, is_ready: bool, now: i64) {
         let freed = self.slots[slot];
         self.slots[slot].process = Process::NONE;
         let other = self.all().filter(|(_, waiter)| waiter.class == freed.class);
         let Some((other, _)) = other.max_by_key(|(_, waiter)| (waiter.watches, !waiter.is_woken)) else { return };
         let other = &mut self.slots[other];
-        // A waiter that was told is expected to claim at once; if it does not, the others look.
+        // A woken waiter is expected to claim at once; if it does not, the others check after `GRACE`.
         let timer = if is_ready { freed.timer.min(now.saturating_add(GRACE)) } else { freed.timer };
         other.watches |= freed.watches || is_ready;
         other.timer = other.timer.min(timer);
@@ -167,8 +166,7 @@ impl Waiters {
         }
     }
 
-    /// Takes in that tasks became available in a database. The class of a waiter that has found them itself is left
-    /// out.
+    /// Records that tasks became available in a database. The class of a waiter that has found them itself is left out.
     pub fn tasks_came(&mut self, database: Oid, except: Option<Class>, counts: &Counts) {
         let quota = |waiter: &Waiter| {
             let bits = (0..64).filter(|bit| waiter.mask >> bit & 1 == 1);
@@ -178,19 +176,20 @@ impl Waiters {
         self.wake(concerns, quota);
     }
 
-    /// Takes in that a transaction has ended, or a part of it was rolled back, which may have given back so many tasks.
+    /// Records that a transaction has ended, or a subtransaction was rolled back, which may have released this many
+    /// tasks.
     pub fn transaction_ended(&mut self, transaction: u32, tasks: u32) {
         self.wake(|waiter| waiter.is_blocked_by(transaction), |_| tasks.max(1));
     }
 
-    /// Takes in that a task of one of these names can be claimed from an instant on.
+    /// Records that a task with one of these names can be claimed from an instant on.
     pub fn task_comes(&mut self, database: Oid, mask: u64, at: i64) {
         let meant = self.slots.iter_mut().filter(|waiter| waiter.process.is_some());
         let meant = meant.filter(|waiter| waiter.class.database == database && waiter.mask & mask != 0);
         meant.for_each(|waiter| waiter.set_timer(at));
     }
 
-    /// Wakes of each class as many waiters as `quota` says.
+    /// Wakes `quota` waiters of each class.
     fn wake(&mut self, concerns: impl Fn(&Waiter) -> bool, quota: impl Fn(&Waiter) -> u32) {
         let concerns = |waiter: &Waiter| waiter.process.is_some() && !waiter.is_woken && concerns(waiter);
         let mut is_done = [false; MOST_WAITERS];
@@ -220,7 +219,7 @@ impl Waiters {
         self.slots.iter().enumerate().filter(|(_, waiter)| waiter.process.is_some())
     }
 
-    /// The number of waiters, and of those that another transaction is in the way of.
+    /// The number of waiters, and of those blocked by other transactions.
     pub(super) fn count(&self) -> (u32, u32) {
         self.all().fold((0, 0), |(all, blocked), (_, waiter)| (all + 1, blocked + u32::from(waiter.is_blocked())))
     }

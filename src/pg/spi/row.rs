@@ -67,7 +67,7 @@ impl<'a> Row<'a> {
         self.datum().map(|datum| unsafe { T::read(datum) })
     }
 
-    /// Refuses to read the next column as another type than it has: an error in the text of a statement.
+    /// Fails if the next column has another type: an error in the text of a statement.
     fn check(&self, kind: Type) {
         let is_right = match self.types {
             Types::Result(columns) => columns.get(self.next).is_some_and(|column| column.atttypid == kind.oid()),

@@ -8,9 +8,9 @@ use pgrx::pg_sys;
 /// Microseconds between 1970 and 2000, where PostgreSQL's timestamps begin.
 const EPOCH_SHIFT: i64 = 946_684_800_000_000;
 
-/// The first instant that PostgreSQL can have, as in its `datatype/timestamp.h`.
+/// The earliest instant of PostgreSQL's timestamps, as in its `datatype/timestamp.h`.
 const MIN_TIMESTAMP: i64 = -211_813_488_000_000_000;
-/// The first one that it cannot have any more.
+/// The first instant beyond their range.
 const END_TIMESTAMP: i64 = 9_223_371_331_200_000_000;
 
 /// A `timestamptz` in PostgreSQL's form: microseconds since 2000, with infinity.
@@ -23,7 +23,7 @@ impl Timestamp {
     /// Earlier than any instant.
     pub const MINUS_INFINITY: Timestamp = Timestamp(i64::MIN);
 
-    /// Whether PostgreSQL can have such an instant.
+    /// Whether the instant is in PostgreSQL's range.
     pub fn is_valid(self) -> bool {
         self == Self::INFINITY || self == Self::MINUS_INFINITY || (MIN_TIMESTAMP..END_TIMESTAMP).contains(&self.0)
     }
@@ -41,7 +41,7 @@ impl From<Timestamp> for DateTime<Utc> {
     }
 }
 
-/// A `tid`: where a version of a row is.
+/// A `tid`: the location of a row version.
 #[derive(Clone, Copy, Debug)]
 pub struct Tid(pub(super) pg_sys::ItemPointerData);
 
@@ -91,5 +91,5 @@ impl Type {
     }
 }
 
-/// Name and type of a column, as C and SPI want them.
+/// Name and type of a column, as C and SPI need them.
 pub type ColumnRef = (&'static CStr, Type);

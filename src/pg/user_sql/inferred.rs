@@ -126,13 +126,13 @@ fn inferred(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
     types
 }
 
-/// How many parameters a statement has, or the error of its analysis. Analysis runs nothing, and the locks that it takes
-/// are given back.
+/// The number of parameters of a statement, or the error of its analysis. Analysis runs nothing, and its locks are
+/// released.
 pub fn analyze(statement: &str) -> Result<usize, PgError> {
     let text = c_text(statement);
     let mut parameters = 0;
     let analysis = || {
-        // A table that another session is changing is not waited for.
+        // Do not wait for a table that another session is changing.
         let waits = ShortWaits::begin();
         // SAFETY: the parser's own nodes, in the current memory context.
         unsafe {

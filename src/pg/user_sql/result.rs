@@ -49,7 +49,7 @@ fn name_of(name: &pg_sys::NameData) -> String {
     unsafe { CStr::from_ptr(name.data.as_ptr()) }.to_string_lossy().into_owned()
 }
 
-/// Counts a value of a result. The bounds apply to all rows together.
+/// Accounts a value of a result. The limits apply to all rows together.
 fn count(tally: &mut Tally, text: usize) {
     tally.node(text).unwrap_or_else(|what| unwind(jsonb::refused(what)));
 }

@@ -6,7 +6,7 @@ use super::{Columns, Writer, WrittenRows, WrittenTable, lock, triggers};
 use crate::pg::spi::{Arg, Row};
 use crate::pg::version;
 
-/// What a version of a row must be like to be deleted.
+/// A condition on the version of a row that would be deleted.
 type Check<'a> = Option<&'a mut dyn FnMut(&mut Row<'_>) -> bool>;
 
 impl Writer {
@@ -15,8 +15,8 @@ impl Writer {
         self.delete_checked(columns, key, None);
     }
 
-    /// The same, if the version that would be deleted passes a check. Another transaction may have written it since the
-    /// caller read the row. `false`: it did not pass, and stays.
+    /// Deletes the row if the version that would be deleted passes a check. Another transaction may have written it
+    /// since the caller read the row. `false`: it did not pass, and stays.
     pub fn delete_if(
         &mut self,
         columns: &'static Columns,

@@ -1,4 +1,4 @@
-//! A table that a command writes, with those of its indexes that get entries.
+//! A table that a command writes, with its indexes that get entries.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -46,8 +46,8 @@ impl OpenTable {
         }
     }
 
-    /// Takes away the predicates that the next row is known to meet: preparing one costs more than an entry. Each other
-    /// index has its predicate, also one that was open without it for the row before.
+    /// Removes the predicates that the next row is known to meet, since preparing a predicate costs more than an entry.
+    /// Every other open index gets its predicate back, even if it was open without one for the previous row.
     pub unsafe fn set_predicates(&self, wanted: &[(Oid, Covered)]) {
         for (at, (index, predicate)) in self.indexes.iter().enumerate() {
             let is_met = wanted.contains(&(*index, Covered::Yes));

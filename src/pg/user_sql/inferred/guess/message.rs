@@ -1,7 +1,7 @@
 //! Error messages of PostgreSQL about parameters. Nothing of PostgreSQL is here, so `crates/engine/tests/extension.rs` runs the
 //! tests.
 
-/// The number of the parameter that a message names (`$2`), in any language of messages.
+/// The number of the parameter that a message names (`$2`), in any `lc_messages`.
 pub fn parameter(message: &str) -> Option<usize> {
     let digits: String = message.split_once('$')?.1.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok().filter(|number| *number > 0)

@@ -1,7 +1,7 @@
 //! Access rights on definitions.
 //!
-//! Members of a definition's owner may do everything with the definition. Other roles need a grant on it. What they may
-//! do with its instances is said in [`instance`].
+//! Members of a definition's owner may do everything with the definition. Other roles need a grant on it. [`instance`]
+//! describes what they may do with its instances.
 
 use pgrx::pg_sys::{InvalidOid, Oid};
 
@@ -27,7 +27,7 @@ pub mod work;
 
 pub use instance::Operation;
 
-/// What can be granted on a definition.
+/// A privilege on a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
     /// Start instances of it.
@@ -41,10 +41,10 @@ pub enum Privilege {
 }
 
 impl Privilege {
-    /// All of them. A role that has one of them may be told the name of the definition.
+    /// All of them. A role that has one of them may see the name of the definition.
     pub const ALL: [Self; 4] = [Self::Start, Self::Resume, Self::Read, Self::Alter];
 
-    /// The word that `wf_grant` takes and `workflow.grants` stores.
+    /// The keyword that `wf_grant` takes and `workflow.grants` stores.
     pub fn name(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -54,7 +54,7 @@ impl Privilege {
         }
     }
 
-    /// Reads such a word; `None`: it names no privilege.
+    /// Parses such a keyword; `None` if it names no privilege.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|privilege| privilege.name() == name)
     }
@@ -75,7 +75,7 @@ pub fn may(who: Oid, privilege: Privilege, definition: &DefinitionRow) -> bool {
             .any(|grant| is_member(who, &grant.holder))
 }
 
-/// Refuses the current role unless it has the privilege on the definition (42501).
+/// Rejects the current role unless it has the privilege on the definition (42501).
 pub fn require(privilege: Privilege, definition: &DefinitionRow) -> Result<(), PgError> {
     if may(role::current(), privilege, definition) {
         return Ok(());
@@ -88,7 +88,7 @@ pub fn require(privilege: Privilege, definition: &DefinitionRow) -> Result<(), P
     )))
 }
 
-/// Refuses the current role unless it is a member of the definition's owner (42501).
+/// Rejects the current role unless it is a member of the definition's owner (42501).
 pub fn require_owner(definition: &DefinitionRow) -> Result<(), PgError> {
     if is_member(role::current(), &definition.owner) {
         return Ok(());
@@ -96,8 +96,8 @@ pub fn require_owner(definition: &DefinitionRow) -> Result<(), PgError> {
     Err(not_owner(&definition.definition_id))
 }
 
-/// Refuses the current role unless it may SET ROLE to a new owner (42501). Otherwise a role could give a workflow to
-/// any other role, and the workflow's SQL would run with the rights of that role.
+/// Rejects the current role unless it may SET ROLE to a new owner (42501). Otherwise a role could give a workflow to
+/// any other role, and the workflow's SQL would run with that role's rights.
 pub fn require_may_become(new: Oid) -> Result<(), PgError> {
     if role::may_become(role::current(), new) {
         return Ok(());
@@ -106,22 +106,22 @@ pub fn require_may_become(new: Oid) -> Result<(), PgError> {
     Err(PgError::new("42501", format!("must be able to SET ROLE \"{new}\"")))
 }
 
-/// The current role does not own the definition (42501).
+/// The error for a role that does not own the definition (42501).
 pub fn not_owner(definition_id: &str) -> PgError {
     PgError::new("42501", format!("must be owner of workflow definition \"{definition_id}\""))
 }
 
-/// What an instance is to the one that starts it. It has the same owner.
+/// The relation of an instance to the one that starts it. Both have the same owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartedAs {
-    /// A child workflow, which runs beside it.
+    /// A child workflow.
     Child,
-    /// What `ContinueAs` starts instead of it, once it has ended.
+    /// The instance that `ContinueAs` starts once this one has ended.
     Successor,
 }
 
 impl StartedAs {
-    /// Whose it is, in a sentence.
+    /// A sentence that names its owner.
     pub fn keeps_owner(self) -> &'static str {
         match self {
             Self::Child => "A child belongs to its parent's owner.",
@@ -129,7 +129,7 @@ impl StartedAs {
         }
     }
 
-    /// The parts of an error: how it would run, whose rights it would have, and what it is.
+    /// The parts of an error message: how it would run, whose rights it would have, and what it is.
     fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Child => ("as a child of", "parent's", "child"),
@@ -138,13 +138,13 @@ impl StartedAs {
     }
 }
 
-/// Refuses a child that would act with the rights of the instance's owner although that owner never trusted the child's
-/// definition (42501), and so an instance that goes on in place of another one. A child acts with those rights if it
-/// has invoker SQL, starts children of its own or publishes events.
+/// Rejects a child, or a successor, that would act with the rights of the instance's owner although that owner never
+/// trusted its definition (42501). A child acts with those rights if it has invoker SQL, starts children of its own or
+/// publishes events.
 ///
-/// A child's definition id is looked up when the child starts. An id that was free when the parent was stored may
+/// A child's definition id is looked up when the child starts. An id that was unused when the parent was stored may
 /// belong to any role by then. A role that starts a workflow trusts the owner of the workflow's definition and lends
-/// that owner its rights, but not if the definition is a `definer`, whose SQL has rights of its own.
+/// that owner its rights, except if the definition is a `definer`, whose SQL has its own rights.
 pub fn require_trusted(owner: &Owner, parent: &DefinitionRow, child: &Compiled, how: StartedAs) -> Result<(), PgError> {
     let row = &child.row;
     let borrows = row.uses_sql && !row.definer || child.program.acts_for_owner();
@@ -166,9 +166,9 @@ pub fn require_trusted(owner: &Owner, parent: &DefinitionRow, child: &Compiled, 
         )))
 }
 
-/// Refuses a call that would resume or retry the command of a schedule, unless the caller is the owner (42501). A
-/// caller that names a workflow runs it with its own rights and can read the definition first. That the text of a
-/// command is SQL, the caller would notice too late.
+/// Rejects a call that would resume or retry the command of a schedule, unless the caller is the owner (42501). A
+/// caller that names a workflow runs it with its own rights and can read the definition first. The text of a command is
+/// SQL: a caller could otherwise run someone else's SQL with its own rights without knowing it.
 pub fn require_own_command(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     if compiled.row.definition_id != COMMANDS || row.owner.is_current() {
         return Ok(());

@@ -26,7 +26,7 @@ mod rights;
 mod tasks;
 mod timers;
 
-/// What `workflow.on_fault` says.
+/// The setting `workflow.on_fault`.
 fn usual_on_fault() -> OnFault {
     match guc::on_fault() {
         FaultHandling::Store => OnFault::Store,
@@ -34,7 +34,7 @@ fn usual_on_fault() -> OnFault {
     }
 }
 
-/// Reads the argument `on_fault`; NULL is `workflow.on_fault`.
+/// Reads the argument `on_fault`; NULL means `workflow.on_fault`.
 fn on_fault(call: &Call) -> Result<OnFault, PgError> {
     let Some(given) = call.arg::<String>("on_fault") else { return Ok(usual_on_fault()) };
     match given.as_str() {
@@ -57,8 +57,8 @@ fn object(call: &Call, name: &str) -> Result<Map<String, Value>, PgError> {
 const RESULT: [&str; 7] = ["instance_id", "status", "sub_status", "output", "bookmarks", "incidents", "is_new"];
 
 /// A `wf_result`, or NULL if no instance was found. `is_new`: whether this call created the instance. A caller that may
-/// not read the instance gets the id and the statuses; one that has requested it, its outputs and the codes and messages
-/// of its incidents as well.
+/// not read the instance gets the id and the statuses; its requester also gets its outputs and the codes and messages
+/// of its incidents.
 fn result(row: Option<InstanceRow>, is_new: bool) -> Result<Returned, PgError> {
     let Some(row) = row else { return Ok(Returned::Null) };
     let compiled = compiled::of_version(row.definition_version_id)?;
@@ -102,7 +102,7 @@ fn result(row: Option<InstanceRow>, is_new: bool) -> Result<Returned, PgError> {
     ]))
 }
 
-/// What the requester of an instance is told of an incident.
+/// The part of an incident that the requester of the instance may see.
 fn outcome_of(incident: &Value) -> Value {
     json!({ "sqlstate": incident["sqlstate"], "code": incident["code"], "message": incident["message"] })
 }
@@ -116,7 +116,7 @@ fn shown(bookmark: &Bookmark) -> Value {
     })
 }
 
-/// The value under a JSON key, NULL as `None`.
+/// The value, with JSON null as `None`.
 pub fn not_null(value: Option<Value>) -> Option<Value> {
     value.filter(|value| !value.is_null())
 }

@@ -1,9 +1,9 @@
-//! Compiled definitions, kept per backend.
+//! Compiled definitions, cached per backend.
 //!
-//! The key is the id of the version's row, which is never used again: a version number that was deleted or rolled back
-//! can come back with other content, a row's id cannot. Drafts, whose content can change, are not kept. The owner of a
-//! definition or an activity type can change, and so can what a type declares. The session that changes them tells all
-//! sessions, which then forget all programs.
+//! The key is the id of the version's row, which is never reused: a version number that was deleted or rolled back can
+//! come back with other content. Drafts, whose content can change, are not cached. The owner of a definition or an
+//! activity type can change, and so can a type's declaration. The session that changes them invalidates the caches of
+//! all sessions.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -27,29 +27,29 @@ use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 use crate::store::instances::InstanceRow;
 use crate::store::rights::owners::Owner;
 
-/// How many compiled definitions a backend keeps. With more, or when the backend holds a quarter of the memory that one
-/// call may add, it forgets all.
+/// Maximum number of compiled definitions per backend. Above it, or when the backend holds a quarter of the memory that
+/// one call may add, the cache is emptied.
 const MAX_KEPT: usize = 500;
 
-/// A definition version, ready to run.
+/// A compiled definition version.
 #[derive(Debug)]
 pub struct Compiled {
-    /// What the engine runs; several backends have one each.
+    /// What the engine runs; each backend has its own.
     pub program: Arc<Program>,
     /// Its row; `is_latest` and `is_published` are as they were when it was loaded.
     pub row: DefinitionRow,
 }
 
-/// Programs by the id of their version.
+/// Programs by version id.
 #[derive(Default)]
 struct ProgramCache {
-    /// The generation of ownership, and the setting, with which they were compiled.
+    /// The catalog generation and the setting for which they were compiled.
     of: (u64, Option<CString>),
     programs: HashMap<Uuid, Rc<Compiled>>,
 }
 
 impl ProgramCache {
-    /// Forgets what was compiled before the owners or the setting changed.
+    /// Drops programs that were compiled before the owners or the setting changed.
     fn renew(&mut self) -> &mut HashMap<Uuid, Rc<Compiled>> {
         let of = (catalog::definitions_generation(), guc::resilience_strategies());
         if self.of != of {
@@ -74,7 +74,7 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
     }
 }
 
-/// Forgets all programs, because an activity type has changed.
+/// Empties the cache, because an activity type has changed.
 pub fn forget() {
     KEPT.with_borrow_mut(|kept| kept.programs.clear());
 }
@@ -83,7 +83,7 @@ fn kept(id: Uuid) -> Option<Rc<Compiled>> {
     KEPT.with_borrow_mut(|kept| kept.renew().get(&id).cloned())
 }
 
-/// The version that an instance runs. Raises XX001 if the state of the instance does not fit it.
+/// The version that an instance runs. Raises XX001 if the instance's state does not match it.
 pub fn of_instance(row: &InstanceRow) -> Result<Rc<Compiled>, PgError> {
     let compiled = of_version(row.definition_version_id)?;
     if row.instance.state.fits(compiled.program.nodes.len()) {
@@ -120,13 +120,13 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
     let Some(numbering) = numbering else { return Err(error::unfinished(&row.definition_id, row.version)) };
     let used =
         links.iter().filter_map(|link| Some((link.reference.clone(), Arc::clone(&ready.get(&link.uses)?.program))));
-    // A version that was accepted once must run: a custom type that is gone faults when it is reached.
+    // A version that was accepted once must run: a missing custom type faults when it is reached.
     let limits = ReadLimits { max_size: usize::MAX, ..limits(false) };
     let types = Pinned { used: used.collect(), unknown: unknown_types, owner: Some(row.owner.clone()) };
     let compiled = definition::compile(&document, &types, &limits, true);
     interrupt::check();
     let program = compiled.map_err(|problems| error::definition(&problems))?;
-    // The states of its instances are stored with these numbers, in whatever order the document is read today.
+    // The states of its instances are stored with these numbers, however the document is parsed today.
     let numbering = serde_json::from_value(numbering).map_err(|error| error.to_string());
     let numbered = numbering.and_then(|numbering| program.numbered(&numbering));
     let mut program = numbered.map_err(|reason| error::unreadable_definition(id, &reason))?;
@@ -139,19 +139,19 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
     Ok(compiled)
 }
 
-/// Keeps the program of a version that this transaction has just stored. If the transaction rolls back, no call asks
-/// for the program: ids of versions are not used again.
+/// Caches the program of a version that this transaction has just stored. If the transaction rolls back, no call asks
+/// for the program: version ids are not reused.
 pub fn keep_new(mut program: Program, row: &DefinitionRow) {
     program.version_id = Some(row.id.to_string());
     keep(&Rc::new(Compiled { program: Arc::new(program), row: row.clone() }));
 }
 
-/// Says that this transaction publishes a draft.
+/// Records that this transaction publishes a draft.
 pub fn note_publication(id: Uuid) {
     JUST_PUBLISHED.with_borrow_mut(|ids| ids.push(id));
 }
 
-/// Forgets which drafts this transaction publishes. Called when it has ended; does not fail.
+/// Drops the record of published drafts. Called when the transaction has ended; does not fail.
 pub fn transaction_ended() {
     JUST_PUBLISHED.with_borrow_mut(Vec::clear);
 }
@@ -171,42 +171,42 @@ fn keep(compiled: &Rc<Compiled>) {
     });
 }
 
-/// Limits for reading a document; new content is judged as well.
+/// Limits for reading a document; new content is also validated.
 fn limits(is_new: bool) -> ReadLimits {
     let max_nesting = guc::max_nesting() as usize;
     ReadLimits { max_nesting, max_size: guc::max_definition_size(), is_new }
 }
 
-/// The appearance of a program's nodes, according to its document.
+/// The layout of a program's nodes, from its document.
 pub fn appearances(document: &Value, program: &Program) -> Vec<Appearance> {
     let looks = definition::appearances(document, &Registered, &limits(false), program);
     interrupt::check();
     looks
 }
 
-/// Compiles and judges new content.
+/// Compiles and validates new content.
 pub fn judge(document: &Value, types: &dyn ActivityTypes, allow_unknown: bool) -> Judged {
     let judged = definition::judge(document, types, &limits(true), allow_unknown);
-    // A reader that runs out of memory reads only a part of the document; this call raises the error.
+    // If memory runs out, only a part of the document was read; this call raises the error.
     interrupt::check();
     judged
 }
 
-/// Compiles and judges content that a version had before, by the rules of then.
+/// Compiles and validates content of an existing version, by the rules under which it was stored.
 pub fn judge_stored(document: &Value, types: &dyn ActivityTypes) -> Judged {
     let judged = definition::judge(document, types, &limits(false), true);
     interrupt::check();
     judged
 }
 
-/// Compiles content that is stored, for a version with other links.
+/// Compiles stored content, for a version with other links.
 pub fn compile(document: &Value, types: &dyn ActivityTypes) -> Result<Program, Vec<Problem>> {
     let compiled = definition::compile(document, types, &limits(false), true);
     interrupt::check();
     compiled
 }
 
-/// The activity types that are written in SQL.
+/// The activity types registered in SQL.
 pub struct Registered;
 
 impl ActivityTypes for Registered {
@@ -234,7 +234,7 @@ impl ActivityTypes for Registered {
     }
 }
 
-/// The activity types of a stored version: its workflows are settled.
+/// The activity types of a stored version, whose used workflows are resolved.
 pub struct Pinned {
     used: HashMap<WorkflowReference, Arc<Program>>,
     /// Types that were unknown when it was stored.
@@ -271,15 +271,15 @@ impl ActivityTypes for Pinned {
     }
 }
 
-/// Whether a type that was registered later may be what a definition of this owner names: only a type of the same
-/// owner, or of a superuser. Another role's type would run with rights that were never meant for it.
+/// Whether a type that was registered later may be used for a name in a definition of this owner: only a type of the
+/// same owner, or of a superuser. Another role's type would run with rights that were never meant for it.
 fn may_stand_for(type_name: &str, owner: &Owner) -> bool {
     activity_types::find(type_name)
         .is_some_and(|found| found.owner.id == owner.id || found.owner.role().is_some_and(role::is_superuser))
 }
 
-/// Whether one of these types, unknown when a definition of this owner was stored, has been registered since and may
-/// not stand for it. If the definition is stored again, it means the registered type.
+/// Whether one of these types, unknown when a definition of this owner was stored, has been registered since by a role
+/// that may not supply it. Storing the definition again resolves it to the registered type.
 pub fn is_known_to_others(unknown: &[String], owner: &Owner) -> bool {
     unknown.iter().any(|name| activity_types::find(name).is_some() && !may_stand_for(name, owner))
 }

@@ -1,4 +1,4 @@
-//! Errors of the engine as errors of PostgreSQL: the only module that knows the SQLSTATE of each [`Error`].
+//! Converts errors of the engine to errors of PostgreSQL: the only module that knows the SQLSTATE of each [`Error`].
 
 use uuid::Uuid;
 use workflow_engine::definition::{Problem, ProblemKind};
@@ -6,7 +6,7 @@ use workflow_engine::{Error, Fault};
 
 use crate::pg::{PgError, interrupt};
 
-/// Problems that DETAIL lists before it says how many more there are.
+/// Problems that DETAIL lists; it counts the remaining ones.
 const MAX_PROBLEMS: usize = 20;
 
 /// Names that HINT suggests.
@@ -62,24 +62,24 @@ pub fn burst(error: Error, instance: Uuid) -> PgError {
     }
 }
 
-/// A record of an instance is damaged, or of a later format.
+/// The error for a damaged record of an instance, or one in a later format.
 pub fn records(error: Error, instance: Uuid) -> PgError {
     let unreadable = burst(error, instance);
     PgError { message: format!("a record of workflow instance {instance} cannot be read"), ..unreadable }
 }
 
-/// The state of an instance is damaged, or of a later format.
+/// The error for a damaged state of an instance, or one in a later format.
 pub fn unreadable_state(instance: Uuid, reason: &str) -> PgError {
     PgError::new("XX001", format!("state of workflow instance {instance} cannot be read")).detail(reason)
 }
 
-/// The journal of an instance is damaged, or of a later format.
+/// The error for a damaged journal of an instance, or one in a later format.
 pub fn journal(error: Error, instance: Uuid) -> PgError {
     let unreadable = burst(error, instance);
     PgError { message: format!("journal of workflow instance {instance} cannot be read"), ..unreadable }
 }
 
-/// A draft that does not compile (55000).
+/// The error for a draft that does not compile (55000).
 pub fn unfinished(definition_id: &str, version: i32) -> PgError {
     PgError::new(
         "55000",
@@ -88,12 +88,12 @@ pub fn unfinished(definition_id: &str, version: i32) -> PgError {
     .hint("wf_save_draft lists the problems when it saves the draft.")
 }
 
-/// The numbering of a stored version is damaged, or its document compiles to another program than when it was stored.
+/// The error if the numbering of a stored version is damaged, or its document no longer compiles to the same program.
 pub fn unreadable_definition(id: Uuid, reason: &str) -> PgError {
     PgError::new("XX001", format!("numbering of definition version {id} does not fit its document")).detail(reason)
 }
 
-/// A definition that is not acceptable.
+/// The error for an invalid definition.
 pub fn definition(problems: &[Problem]) -> PgError {
     let has = |kind| problems.iter().any(|problem| problem.kind == kind);
     let sqlstate = match () {
@@ -112,19 +112,19 @@ pub fn definition(problems: &[Problem]) -> PgError {
         .hint(format!("{}wf_validate lists the problems of a definition as rows.", meant(problems)))
 }
 
-/// A warning about problems that do not keep a definition from being stored, but are probably not intended.
+/// A warning about problems that do not prevent storing a definition but are probably unintended.
 pub fn doubtful(problems: &[Problem]) -> PgError {
     PgError::new("01000", "workflow definition may contain mistakes")
         .detail(lines(problems))
         .hint("wf_validate(…, 'warning') lists the warnings as rows.")
 }
 
-/// A warning about strategies for all definitions that cannot be read.
+/// A warning about resilience strategies that cannot be parsed.
 pub fn strategies(problems: &[Problem]) -> PgError {
     PgError::new("01000", "setting workflow.resilience_strategies is not read as a whole").detail(lines(problems))
 }
 
-/// A hint with the first names that the author probably meant.
+/// A hint with the names that the author most likely meant.
 fn meant(problems: &[Problem]) -> String {
     let mut names: Vec<&str> = problems.iter().filter_map(|problem| problem.near.as_deref()).collect();
     names.dedup();
@@ -148,8 +148,8 @@ fn line(problem: &Problem) -> String {
     format!("{path}: {}", problem.message)
 }
 
-/// A fault of an activity, raised as an error. After a query cancel the pending interrupt is raised instead, because it
-/// knows the reason.
+/// The fault of an activity, raised as an error. After a query cancel the pending interrupt is raised instead, because
+/// it has the reason.
 pub fn fault(fault: &Fault) -> PgError {
     if fault.sqlstate == "57014" {
         interrupt::check();
@@ -166,7 +166,7 @@ pub fn fault(fault: &Fault) -> PgError {
     }
 }
 
-/// An error of user SQL, as the fault of the activity that ran it.
+/// An error of users' SQL, as the fault of the activity that ran it.
 pub fn as_fault(error: &PgError, original: u64) -> Fault {
     Fault {
         sqlstate: error.sqlstate.clone(),

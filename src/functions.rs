@@ -1,7 +1,7 @@
-//! Functions of users that were named earlier: handlers, payload functions, callbacks.
+//! Users' functions that were registered by name: handlers, payload functions, callbacks.
 //!
 //! Only the name of a function is stored, and a name can pass to another role: the schema is dropped, and a role that
-//! may create schemas makes it again. So the function's owner is stored as well, and compared at each call.
+//! may create schemas creates it again. So the function's owner is stored as well, and checked at each call.
 
 use serde_json::Value;
 
@@ -52,8 +52,7 @@ fn require_registered(type_name: &str, function: &Function, registrant: &Owner) 
     }
 }
 
-/// Refuses a function that its former owner does not own any more, unless the present owner has the rights of
-/// `registrant` (42501).
+/// Rejects a function whose owner has changed, unless the current owner has the rights of `registrant` (42501).
 fn require(function: &Function, registrant: &Owner) -> Result<(), PgError> {
     let name = &function.name;
     let Some(owner) = function::owner(name) else {
@@ -68,8 +67,8 @@ fn require(function: &Function, registrant: &Owner) -> Result<(), PgError> {
 
 /// The result of a function, with each callback qualified by its schema and followed by the id of its owner.
 ///
-/// A callback without a schema gets that of the function: a session's search path must not decide what a later resume
-/// calls. A callback that does not exist yet is recorded as owned by the function's owner.
+/// A callback without a schema gets that of the function: a session's search path must not determine what a later
+/// resume calls. A callback that does not exist yet is recorded as owned by the function's owner.
 fn with_owned_callbacks(mut result: Value, function: &Function) -> Value {
     let bookmarks = result.get_mut("bookmarks").and_then(Value::as_array_mut);
     for bookmark in bookmarks.into_iter().flatten() {

@@ -1,5 +1,5 @@
-//! What the extension does in PostgreSQL's hooks: it wakes workers at the end of transactions, and prepares them for
-//! statements that concern them.
+//! The extension's hooks: they wake background workers at the end of transactions, and prepare them for statements that
+//! affect them.
 
 use crate::pg::hooks::{self, Hooks, Meaning};
 use crate::pg::{catalog, process, role, rows};
@@ -28,7 +28,7 @@ fn before(meaning: Meaning) -> Option<fn()> {
         Meaning::Nothing => None,
         Meaning::Creates => Some(wake::note_created),
         Meaning::Updates => Some(wake::note_all),
-        // PostgreSQL refuses a role that may not drop the extension, so no worker need leave.
+        // PostgreSQL rejects a role that may not drop the extension, so no worker has to exit.
         Meaning::Drops if !role::owns_extension() => None,
         Meaning::Drops => {
             worker::evict_workers(process::database(), true);
@@ -42,14 +42,14 @@ fn before(meaning: Meaning) -> Option<fn()> {
         Meaning::EndsPrepared => Some(prepared_ended),
         Meaning::Loads => Some(wake::note_loaded),
         Meaning::Sets(database) => {
-            // Workers hear of it only if the statement succeeds: otherwise its transaction does not commit.
+            // Recorded only for a statement that succeeds: otherwise its transaction does not commit.
             wake::note_settings(database);
             None
         }
     }
 }
 
-/// No process knows what a prepared transaction wrote when it ends, so the workers look at everything.
+/// When a prepared transaction ends, no process knows what it wrote, so the workers check everything.
 fn prepared_ended() {
     if catalog::extension().is_some() {
         wake::note_all();

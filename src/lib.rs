@@ -1,8 +1,8 @@
 //! The PostgreSQL extension `workflow`: the shell around `workflow-engine`.
 //!
-//! A call goes one way: [`api`] decodes it, [`run`] orders what happens, [`store`] loads and locks, the engine
-//! computes, [`store`] saves, [`api`] encodes. `api` knows no statement, `store` no activity, and nothing outside
-//! [`pg`] touches PostgreSQL's C side.
+//! A call takes one path: [`api`] decodes it, [`run`] directs it, [`store`] loads and locks, the engine computes,
+//! [`store`] saves, [`api`] encodes. `api` contains no statements, `store` knows no activities, and only [`pg`] calls
+//! PostgreSQL's C functions.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
@@ -24,7 +24,7 @@ mod store;
 mod wake;
 mod worker;
 
-// How PostgreSQL finds and loads us; the macros are the unsafe ones of pgrx and of `pg`.
+// The module magic and the entry points; these macros of pgrx and of `pg` use unsafe code.
 #[allow(unsafe_code)]
 mod module {
     use pgrx::prelude::*;

@@ -1,40 +1,40 @@
-//! How far retention came: a round reads rows in order of id, a page at a time.
+//! The progress of retention: a round reads rows in order of their ids, a page at a time.
 //!
 //! A row that a round leaves stays for a while: its instance has not ended, or is kept for longer. So the next round
-//! continues behind it, with the rows that are new since. A later round reads such rows again, from the first one that
-//! may go: when its time is over, or when it has ended meanwhile, which the session that ends it reports.
+//! continues behind it, with the rows added since. A later round reads such rows again, from the first one that may be
+//! removed: when its retention ends, or when its instance has ended, which the session that ends it reports.
 //!
-//! Ids are in order of time if a clock made them. A caller may give other ids, and the clock may be set back: every
-//! round but those over new rows also reads ids that lie ahead of the clock.
+//! Ids are in order of time if a clock made them. Callers may choose other ids, and the clock may be set back, so every
+//! round except those over new rows also reads ids that lie in the future.
 
 use uuid::Uuid;
 
-/// For how long instances are kept.
+/// How long instances are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
     /// The setting; `None`: for ever.
     pub setting: Option<i64>,
-    /// The shortest time of all, the options of definitions included; `None`: all are kept for ever.
+    /// The shortest retention, including the options of definitions; `None`: all are kept for ever.
     pub shortest: Option<i64>,
 }
 
-/// The shortest time from the end of a purge to the next one, in microseconds.
+/// The minimum time from the end of a purge to the next one, in microseconds.
 pub const PAUSE: i64 = 10_000_000;
-/// Reading again takes one part in so many of the time at the most. The wait for it is an hour at the most.
+/// Re-reads use at most 1/`SHARE` of the time. The wait for one is at most an hour.
 const SHARE: i64 = 100;
 const HOUR: i64 = 3_600_000_000;
 
-/// One round. A zeroed round has never begun.
+/// One round. Zeroed: it has never started.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {
-    /// The last row that was read. `None`: the round is over.
+    /// The last row read. `None`: the round is over.
     at: Option<Uuid>,
-    /// Where it began, if rows before that are still to be read at its end.
+    /// Where it began, if earlier rows are to be read at its end.
     from: Uuid,
-    /// Whether it reads rows again that earlier rounds have left.
+    /// Whether it re-reads rows that earlier rounds have left.
     is_again: bool,
     has_wrapped: bool,
-    /// Rounds have read all rows before this one.
+    /// All rows before this one have been read.
     known: Uuid,
 }
 
@@ -44,17 +44,17 @@ impl Round {
         self.at.is_none()
     }
 
-    /// Rounds have read all rows before this one.
+    /// All rows before this one have been read.
     pub fn known(&self) -> Uuid {
         self.known
     }
 
-    /// Begins a round over all rows, starting after this id.
+    /// Starts a round over all rows after this id.
     pub fn begin_at(&mut self, from: Uuid) {
         *self = Self { at: Some(from), from, is_again: true, has_wrapped: false, known: Uuid::nil() };
     }
 
-    /// Begins a round over all rows from this one on, including those that no round has read yet.
+    /// Starts a round over all rows from this one on, including those that no round has read yet.
     fn begin_from(&mut self, row: Uuid) {
         let at = Uuid::from_u128(row.as_u128().saturating_sub(1)).min(self.known);
         *self = Self { at: Some(at), from: Uuid::nil(), is_again: true, has_wrapped: false, known: self.known };
@@ -65,14 +65,14 @@ impl Round {
         *self = Self::default();
     }
 
-    /// Begins a round over the rows that no round has read yet.
+    /// Starts a round over the rows that no round has read yet.
     pub fn go_on(&mut self) {
         (self.at, self.is_again) = (Some(self.known), false);
     }
 
-    /// Reads one page of the rows before `end` and from `ahead` on. If one of these parts ends, reads the first page of
-    /// the next part as well. `page` takes the row to read after and the row to read before. It returns the last row
-    /// that it read, and whether no row comes after that.
+    /// Reads one page of the rows before `end` and from `ahead` on. At the end of one part, reads the first page of the
+    /// next part as well. `page` takes the row to read after and the row to read before; it returns the last row that
+    /// it read, and whether no row follows.
     pub fn step(&mut self, end: Uuid, ahead: Uuid, mut page: impl FnMut(Uuid, Uuid) -> (Option<Uuid>, bool)) {
         while self.read(end, ahead, &mut page) {}
     }
@@ -106,7 +106,7 @@ impl Round {
     }
 }
 
-/// Rows that are to be read again at about the same time.
+/// Rows to be re-read at about the same time.
 #[derive(Clone, Copy, Debug)]
 struct Again {
     /// When the first of them may be removed, microseconds since 2000.
@@ -119,32 +119,32 @@ impl Again {
     const NONE: Self = Self { at: i64::MAX, from: Uuid::max() };
 }
 
-/// The zeroed value: all rows, at once.
+/// Zeroed: all rows, immediately.
 impl Default for Again {
     fn default() -> Self {
         Self { at: 0, from: Uuid::nil() }
     }
 }
 
-/// Rows to be read again are grouped by when they may go: within [`PAUSE`], within eight times that, and so on. So rows
-/// that stay for a year do not lengthen a round over rows that stay for a minute.
+/// Rows to be re-read are grouped by when they may be removed: within [`PAUSE`], within eight times that, and so on. So
+/// rows that stay for a year do not lengthen a round over rows that stay for a minute.
 const SPANS: usize = 10;
 
-/// All that retention remembers between calls. It is plain data, so that one scheduler can leave it to the next one.
-/// Zeroed: no row was read yet.
+/// The state of retention between calls. It is plain data, so that one scheduler can leave it to the next. Zeroed: no
+/// row was read yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
-    /// The settings that the rounds were made under.
+    /// The settings of these rounds.
     kept_for: Option<Keep>,
     /// The round over instances.
     pub instances: Round,
-    /// The round over the journal, for refused starts.
+    /// The round over the journal, for rejected starts.
     pub refusals: Round,
-    /// Whether rows that retention finds without rounds may be left.
+    /// Whether rows that are found without rounds may remain.
     pub rest: bool,
-    /// The rows to be read again.
+    /// The rows to be re-read.
     again: [Again; SPANS],
-    /// How long this round took to read pages that it left rows of, and when the next round may read rows again.
+    /// How long this round took to read pages of which rows remain, and when the next round may re-read rows.
     spent: i64,
     not_again_before: i64,
     /// When the last purge ended, and when the next one may begin.
@@ -153,24 +153,24 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Whether no rows are left to be read now.
+    /// Whether no rows need to be read now.
     pub fn are_over(&self) -> bool {
         self.instances.is_over() && self.refusals.is_over() && !self.rest
     }
 
-    /// Whether they began under these settings.
+    /// Whether they were started under these settings.
     pub fn were_made_for(&self, keep: Keep) -> bool {
         self.kept_for == Some(keep)
     }
 
     /// Whether it is too early for the next purge under these settings. A time before the last purge is not too early:
-    /// a clock that was set back must not keep rows for ever.
+    /// after setting the clock back, rows must not stay for ever.
     pub fn are_resting(&self, now: i64, keep: Keep) -> bool {
         let is_early = (self.looked_at..self.not_before).contains(&now);
         self.are_over() && is_early && self.were_made_for(keep)
     }
 
-    /// Begins a purge over the rows that it may have to remove.
+    /// Starts a purge over the rows that it may have to remove.
     pub fn begin(&mut self, now: i64, keep: Keep) {
         let is_early = (self.looked_at..self.not_again_before).contains(&now);
         let due = self.again.iter().filter(|again| again.at <= now && !is_early);
@@ -192,7 +192,7 @@ impl Rounds {
         self.rest = true;
     }
 
-    /// Begins a purge over all rows, starting after this id.
+    /// Starts a purge over all rows after this id.
     pub fn begin_at(&mut self, from: Uuid, keep: Keep) {
         (self.kept_for, self.again, self.spent) = (Some(keep), [Again::NONE; SPANS], 0);
         self.instances.begin_at(from);
@@ -200,7 +200,7 @@ impl Rounds {
         self.rest = true;
     }
 
-    /// Notes that a row which is left may be removed at this time.
+    /// Records when a remaining row may be removed.
     pub fn want_again(&mut self, now: i64, at: i64, row: Uuid) {
         let spans = (at.saturating_sub(now) / PAUSE).max(0);
         let index = (0..SPANS - 1).find(|index| spans >> (3 * index) == 0).unwrap_or(SPANS - 1);
@@ -208,12 +208,12 @@ impl Rounds {
         *again = Again { at: again.at.min(at), from: again.from.min(row) };
     }
 
-    /// Adds the time that it took to read a page of which rows were left.
+    /// Adds the time for reading a page of which rows remain.
     pub fn read_for(&mut self, time: i64) {
         self.spent += time;
     }
 
-    /// Notes that a call of retention is over.
+    /// Records the end of a call of retention.
     pub fn looked(&mut self, now: i64) {
         self.looked_at = now;
         if self.are_over() {
@@ -224,7 +224,7 @@ impl Rounds {
         }
     }
 
-    /// When the next purge is wanted. `i64::MAX`: when an instance ends, or in an hour.
+    /// When the next purge should run. `i64::MAX`: when an instance ends, or in an hour.
     pub fn next_at(&self) -> i64 {
         let at = self.again.iter().map(|again| again.at).min().unwrap_or(i64::MAX);
         at.max(self.not_again_before).max(self.not_before)

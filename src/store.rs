@@ -1,6 +1,6 @@
 //! The tables: one function per statement, rows to structs and back.
 //!
-//! docs/internals/locking.md has the order of locks. In short, the instance's row comes before its bookmarks, tasks
+//! docs/internals/locking.md describes the lock order. In short, the instance's row comes before its bookmarks, tasks
 //! and queue items. Statements run with the rights of the extension's owner.
 //!
 //! Rows that every call reads or writes by key go through [`crate::pg::rows`], without plans; all other queries are

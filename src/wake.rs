@@ -1,7 +1,7 @@
-//! What a transaction reports to the workers when it ends.
+//! What a transaction reports to background workers when it ends.
 //!
-//! Stores note here what they wrote. Nothing leaves this backend before the commit. The callback at the end of the
-//! transaction may not fail, so it only stores and sets latches.
+//! Modules of `store` record here what they wrote. Nothing is reported before the commit. The callback at the end of
+//! the transaction may not fail, so it only stores values and sets latches.
 
 use std::cell::{Cell, RefCell};
 
@@ -55,7 +55,7 @@ thread_local! {
     static SLOT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Notes that something is due at this instant.
+/// Records that something is due at this instant.
 pub fn note_due(at: Timestamp) {
     if at.0 < DUE.get() {
         if DUE.get() == i64::MAX {
@@ -65,8 +65,8 @@ pub fn note_due(at: Timestamp) {
     }
 }
 
-/// Notes that instances that wait for their turn are to be looked at when this transaction has ended. `if_committed`:
-/// when it has committed, else only when it is rolled back.
+/// Records that pending instances are to be checked when this transaction has ended. `if_committed`: after its commit,
+/// else only after a rollback.
 pub fn note_calls(if_committed: bool) {
     if CALLS.get() == (false, false) {
         shared::ensure();
@@ -75,14 +75,14 @@ pub fn note_calls(if_committed: bool) {
     CALLS.set((committed || if_committed, aborted || !if_committed));
 }
 
-/// Notes that a stimulus is in the queue.
+/// Records that a stimulus is in the queue.
 pub fn note_queued(id: Uuid) {
     shared::ensure();
     ITEMS.with_borrow_mut(|items| if items.len() < MAX_NAMES { items.push(id) } else { SWEEP.set(true) });
 }
 
-/// Notes that an instance has new bookmarks, or that its bookmarks have another correlation id. They may miss a
-/// stimulus that is kept at the same time. To be called before the queue is searched for stimuli for them.
+/// Records that an instance has new bookmarks, or bookmarks with another correlation id, which may miss a stimulus that
+/// is stored concurrently. Call it before the queue is searched for stimuli for them.
 pub fn note_bookmarks_of(instance: &Uuid) {
     note_bookmarks();
     INSTANCES.with_borrow_mut(|instances| {
@@ -95,14 +95,14 @@ pub fn note_bookmarks_of(instance: &Uuid) {
     });
 }
 
-/// Notes that bookmarks were written or used up. Shared memory says whether a scheduler wants to hear of it.
+/// Records that bookmarks were written or used. Shared memory says whether a scheduler needs this.
 pub fn note_bookmarks() {
     if !BOOKMARKS.replace(true) {
         shared::ensure();
     }
 }
 
-/// Notes that an instance has ended: retention may remove it some time.
+/// Records that an instance has ended, so that retention may remove it later.
 pub fn note_ended(instance: &Uuid) {
     let millis = (instance.as_u128() >> 80) as u64;
     let known = ENDED.get();
@@ -113,19 +113,19 @@ pub fn note_ended(instance: &Uuid) {
     ENDED.set(Some(EndedIds { first: first.min(millis), last: last.max(millis) }));
 }
 
-/// Notes that COPY filled tables of the extension: no session has reported the due times in them.
+/// Records that COPY filled tables of the extension: no session has reported their due times.
 pub fn note_loaded() {
     note_due(Timestamp(i64::MIN));
     LOADED.set(true);
 }
 
-/// Notes that the settings for sessions of a database were changed, or without one, for those of all databases.
+/// Records a change of settings for sessions of one database, or of all databases without an OID.
 pub fn note_settings(database: Option<Oid>) {
     shared::ensure();
     SETTINGS.with_borrow_mut(|changed| changed.push(database.unwrap_or(Oid::INVALID)));
 }
 
-/// Notes that this transaction made this database the one that fires.
+/// Records that this transaction made this database the one that fires.
 pub fn note_claimed() {
     CLAIMED.set(true);
 }
@@ -135,37 +135,37 @@ pub fn has_claimed() -> bool {
     CLAIMED.get()
 }
 
-/// Notes that the extension was created here.
+/// Records that the extension was created here.
 pub fn note_created() {
     shared::ensure();
     PROBE.set(true);
 }
 
-/// Notes that a database was created or renamed.
+/// Records that a database was created or renamed.
 pub fn note_rescan() {
     shared::ensure();
     RESCAN.set(true);
 }
 
-/// Notes that everything in this database may have changed.
+/// Records that anything in this database may have changed.
 pub fn note_all() {
     note_due(Timestamp(i64::MIN));
     SWEEP.set(true);
     note_any_task();
 }
 
-/// Notes that this transaction keeps the workers of a database out until it ends.
+/// Records that this transaction keeps the workers of a database out until it ends.
 pub fn note_blocked(database: Oid) {
     BLOCKED.with_borrow_mut(|blocked| blocked.push(database));
 }
 
-/// The slot of this database in shared memory; out of range: not known.
+/// The slot of this database in shared memory; out of range if unknown.
 fn slot() -> usize {
     let slot = SLOT.get();
     if shared::is_slot_of(slot, process::database()) { slot } else { usize::MAX }
 }
 
-/// Reports what the transaction noted. Called by PostgreSQL when the transaction has ended; must not fail.
+/// Reports what the transaction recorded. Called by PostgreSQL when the transaction has ended; must not fail.
 pub fn transaction_ended(committed: bool) {
     tasks::transaction_ended(committed);
     CLAIMED.set(false);
@@ -177,7 +177,7 @@ pub fn transaction_ended(committed: bool) {
     shared::with_attached(|state| report.tell(state, horizon));
 }
 
-/// What a transaction that has ended tells the workers: what it noted, if it has committed or that counts anyhow.
+/// The report of an ended transaction: all records after a commit, and those that count after a rollback as well.
 struct Report {
     due: i64,
     items: Vec<Uuid>,
@@ -194,13 +194,13 @@ struct Report {
 }
 
 impl Report {
-    /// Takes what the transaction noted.
+    /// Takes the transaction's records.
     fn take(committed: bool) -> Self {
         let (due, (calls, calls_if_aborted)) = (DUE.replace(i64::MAX), CALLS.take());
         let due = if committed { due } else { i64::MAX };
         let must_look = if committed { calls } else { calls_if_aborted };
         let instances = INSTANCES.take();
-        // A session that kept a stimulus raised the horizon before this read, or raises it when the bookmarks are
+        // A session that stored a stimulus has raised the horizon before this read, or raises it when the bookmarks are
         // visible.
         let is_behind = || cluster::is_before(UNSEEN.get(), shared::horizon(slot()));
         let has_missed = committed && !instances.is_empty() && is_behind();
@@ -212,7 +212,7 @@ impl Report {
             settings: kept_if(committed, SETTINGS.take()),
             blocked: BLOCKED.take(),
             sweep: SWEEP.take() && committed,
-            // While stimuli are held, the end of any transaction that wrote or used up bookmarks counts, also a
+            // While stimuli are blocked, the end of any transaction that wrote or used bookmarks counts, including a
             // rollback.
             recheck: BOOKMARKS.take() && shared::wanted_here(slot()) & shared::ENDS != 0,
             loaded: LOADED.take() && committed,
@@ -226,7 +226,7 @@ impl Report {
         self.sweep || !self.items.is_empty()
     }
 
-    /// Whether a scheduler has something to do. The launcher starts one in a database that has none.
+    /// Whether a scheduler has work. If the database has no scheduler, the launcher starts one.
     fn needs_scheduler(&self) -> bool {
         self.due < i64::MAX || self.has_queued() || !self.missed.is_empty()
     }
@@ -236,7 +236,7 @@ impl Report {
         is_silent && self.ended.is_none() && self.blocked.is_empty() && self.settings.is_empty()
     }
 
-    /// Tells the launcher and the scheduler of this database; `horizon` is the next transaction. Must not fail.
+    /// Informs the launcher and the scheduler of this database; `horizon` is the next xid. Must not fail.
     fn tell(&self, state: &mut SharedState, horizon: u64) {
         for database in &self.blocked {
             // Another session may have blocked it meanwhile.
@@ -258,7 +258,7 @@ impl Report {
             return;
         };
         SLOT.set(index);
-        // A scheduler looked before the extension was created, or no session reported the creation.
+        // A scheduler checked before the extension was created, or no session reported the creation.
         let is_missed = state.databases[index].has_extension == HasExtension::No;
         if self.has_queued() {
             state.say(here, self.items.iter().map(|item| Said::Item(*item.as_bytes())));
@@ -294,7 +294,7 @@ fn kept_if<T>(is_kept: bool, noted: Vec<T>) -> Vec<T> {
     if is_kept { noted } else { Vec::new() }
 }
 
-/// Whether workers run that can do what a call leaves for later.
+/// Whether background workers run that can do what a call leaves for later.
 pub fn has_workers() -> bool {
     if !guc::launch_workers() || !shared::ensure() {
         return false;

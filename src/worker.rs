@@ -1,10 +1,10 @@
-//! The workers: background processes that call the engine when something is due.
+//! Background workers that call the engine when something is due.
 //!
 //! The launcher, connected to no database, knows the next due time of each database. A scheduler, one per database,
 //! fires due triggers, finds due bookmarks, and gives them to executors, which are sessions of the roles whose SQL
 //! runs. No worker polls: each sleeps until the next due time, or until a commit wakes it through shared memory.
-//! Correctness does not depend on workers: `wf_run_due` can do whatever a worker does, and what is due is a row until
-//! the transaction that fires it commits.
+//! Correctness does not depend on workers: `wf_run_due` can do whatever a worker does, and due work stays in its row
+//! until the transaction that fires it commits.
 
 mod batch;
 mod dispatcher;
@@ -31,13 +31,13 @@ use crate::wake;
 /// A second in microseconds.
 const SECOND: i64 = 1_000_000;
 
-/// How often the log says that there are too few slots for workers.
+/// Minimum interval between log messages about missing worker slots.
 const LOG_INTERVAL: i64 = 300 * SECOND;
 
-/// How long a request for worker slots stays in force.
+/// How long a request for worker slots is valid.
 const SLOTS_WANTED_FOR: i64 = 2 * SECOND;
 
-/// How long DDL waits for workers to leave. After that, a worker inside SQL of users counts as any other session.
+/// How long DDL waits for workers to exit. After that, a worker inside users' SQL counts as any other session.
 const EVICT_TIMEOUT: i64 = SECOND;
 
 const LAUNCHER: Background<'static> = Background {
@@ -54,7 +54,7 @@ pub fn register() {
     process::register_at_start(&LAUNCHER);
 }
 
-/// Starts the launcher of a server that has not preloaded the library. `false`: it runs already.
+/// Starts the launcher on a server that has not preloaded the library. `false`: it is running already.
 pub fn start_launcher() -> Result<bool, PgError> {
     if wake::has_workers() {
         return Ok(false);
@@ -83,8 +83,8 @@ fn log_out_of_slots(kind: &str, now: i64) {
     }
 }
 
-/// Evicts the workers of a database until this transaction ends, and waits for them to leave. Executors inside SQL of
-/// users stay, unless `end_busy` ends them.
+/// Makes the workers of a database exit, keeps them out until this transaction ends, and waits for them. Executors
+/// inside users' SQL stay, unless `end_busy` terminates them.
 pub fn evict_workers(database: Oid, end_busy: bool) {
     if !shared::ensure() {
         return;

@@ -1,6 +1,6 @@
-//! Which functions the current role may call for an instance or for an open task. Pages offer these and no others.
+//! The functions that the current role may call for an instance or for an open task. User interfaces offer only these.
 //!
-//! Only rights count: whether the instance is paused or has ended, each function says itself.
+//! Only rights count. Whether the instance is paused or has ended is checked by each function.
 
 use super::exclusion::Exclusion;
 use super::person::Person;
@@ -10,7 +10,7 @@ use crate::pg::{PgError, role};
 use crate::store::instances::InstanceRow;
 use crate::store::instances::bookmarks::{self, Waiting};
 
-/// Functions that change an instance, and what each of them does with it.
+/// Functions that change an instance, with the operation that each performs.
 const OF_INSTANCE: [(&str, Operation); 10] = [
     ("wf_cancel", Operation::Cancel),
     ("wf_cancel_activity", Operation::Alter),
@@ -23,10 +23,10 @@ const OF_INSTANCE: [(&str, Operation); 10] = [
     ("wf_set_variable", Operation::Alter),
     ("wf_unpause", Operation::Alter),
 ];
-/// Those that decide what is done with the rights of the instance's owner.
+/// Functions that determine what is done with the rights of the instance's owner.
 const STEERING: [&str; 4] = ["wf_cancel_activity", "wf_migrate", "wf_schedule_activity", "wf_set_variable"];
 
-/// The functions that the current role may call for an instance, in the order of their names.
+/// The functions that the current role may call for an instance, sorted by name.
 pub fn of_instance(row: &InstanceRow, compiled: &Compiled) -> Vec<&'static str> {
     let may_steer = lending::may_steer(role::current(), row, compiled);
     let is_permitted = |(name, operation): &(&str, Operation)| {
@@ -35,10 +35,10 @@ pub fn of_instance(row: &InstanceRow, compiled: &Compiled) -> Vec<&'static str> 
     OF_INSTANCE.iter().filter(|entry| is_permitted(entry)).map(|(name, _)| *name).collect()
 }
 
-/// The functions that the current role, acting for this person, may call for an open task, in the order of their names.
+/// The functions that the current role, acting for this person, may call for an open task, sorted by name.
 ///
 /// # Errors
-/// 22023 if its version does not say in a way that can be read whom it excludes.
+/// 22023 if the version's declaration of excluded people is invalid.
 pub fn of_task(waiting: &Waiting, compiled: &Compiled, who: &Person) -> Result<Vec<&'static str>, PgError> {
     let (row, task) = (&waiting.row, waiting.bookmark.id);
     if !bookmarks::is_task(&waiting.bookmark) {

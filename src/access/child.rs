@@ -1,9 +1,9 @@
 //! Which definition a workflow may start as its child, or continue as.
 //!
-//! The right to start a definition is given by that definition's owner, so it does not say that the parent's side wants
-//! to hand its input over. The parent's side consents by naming the child: `wf_define` stores which definitions a document
-//! names, with the owners that they have then. So neither a role that defines an id which was free when it was named, nor
-//! one that is given the definition later, receives what the parent passes on.
+//! The right to start a definition is granted by that definition's owner, so it does not imply that the parent's side
+//! wants to pass its input on. The parent's side consents by naming the child: `wf_define` stores the definitions that
+//! a document names, with their current owners. So neither a role that defines an id which was unused when it was
+//! named, nor one that gets the definition later, receives what the parent passes on.
 
 use crate::access::StartedAs;
 use crate::pg::PgError;
@@ -13,8 +13,8 @@ use crate::store::definitions::{self, DefinitionRow};
 use crate::store::rights::event_grants;
 use crate::store::rights::owners::Owner;
 
-/// Refuses a child that the parent's side has not consented to (42501): it belongs to another owner than the parent,
-/// and than the definition that the parent's version named, and `wf_grant_events` has not admitted its owner.
+/// Rejects a child to which the parent's side has not consented (42501): its owner differs from the parent's and from
+/// the one recorded when the parent's version named it, and `wf_grant_events` has not admitted it.
 pub fn require_named(parent: &DefinitionRow, child: &DefinitionRow, how: StartedAs) -> Result<(), PgError> {
     let (owner, child_owner) = (&parent.owner, &child.owner);
     if owner.id == child_owner.id || acts_for(child_owner, owner) {
@@ -42,7 +42,7 @@ pub fn require_named(parent: &DefinitionRow, child: &DefinitionRow, how: Started
         )))
 }
 
-/// Whether one owner has the rights of another one, so that it learns nothing new.
+/// Whether one owner has the rights of another, and so learns nothing new.
 fn acts_for(who: &Owner, whom: &Owner) -> bool {
     matches!((who.role(), whom.role()), (Some(who), Some(whom)) if belongs_to(who, whom))
 }

@@ -1,8 +1,8 @@
-//! Tasks that exclude people: the starter of the instance, or those who answered another activity of it.
+//! Tasks that exclude people: the starter of the instance, or those who answered another of its activities.
 //!
-//! The input `not` of `RunTask` says so. It is a constant, which is read from the version that the instance runs. Every
-//! way to an answer asks here: claims, assignments, answers with and without a token, overrides, resumes by id, and
-//! stimuli. A version without such a task costs a comparison.
+//! Configured by the input `not` of `RunTask`, a constant, which is read from the instance's version. Every way to
+//! answer a task is checked here: claims, assignments, answers with and without a token, overrides, resumes by id, and
+//! stimuli. For a version without such a task the check is one comparison.
 
 use uuid::Uuid;
 use workflow_engine::Bookmark;
@@ -20,7 +20,7 @@ use crate::store::rights::owners::Owner;
 use crate::store::tasks;
 use crate::store::tasks::assignments::{Assignment, Entry};
 
-/// The people whom a task excludes.
+/// The people excluded from a task.
 pub struct Exclusion {
     task: Uuid,
     people: Vec<ExcludedPerson>,
@@ -28,14 +28,14 @@ pub struct Exclusion {
 
 struct ExcludedPerson {
     person: Person,
-    /// What this person did, as a predicate.
+    /// Why they are excluded, as the predicate of a sentence.
     did: String,
 }
 
-/// Refuses the caller if the bookmark is that of a task which excludes this person.
+/// Rejects the caller if the bookmark belongs to a task that excludes this person.
 ///
 /// # Errors
-/// 42501; 55000 if the actor is set for longer than the transaction.
+/// 42501; 55000 if the actor would outlive the transaction.
 pub fn require(
     row: &InstanceRow,
     compiled: &Compiled,
@@ -48,8 +48,8 @@ pub fn require(
     }
 }
 
-/// Refuses the sender of a stimulus, if the bookmark is that of a task which excludes this person (42501). Of what a
-/// workflow sends only its owner is known.
+/// Rejects the sender of a stimulus if the bookmark belongs to a task that excludes this person (42501). Of an event
+/// that a workflow sends, only the owner is known.
 pub fn require_sender(
     row: &InstanceRow,
     compiled: &Compiled,
@@ -63,10 +63,10 @@ pub fn require_sender(
 }
 
 impl Exclusion {
-    /// Those of a task, which the activity at this path has opened. `None`: it excludes no one.
+    /// The people excluded from a task that the activity at this path has opened. `None`: it excludes no one.
     ///
     /// # Errors
-    /// 22023 if the version does not say in a way that can be read whom it excludes.
+    /// 22023 if the version's declaration of excluded people is invalid.
     pub fn of(row: &InstanceRow, compiled: &Compiled, task: Uuid, node_id: &str) -> Result<Option<Self>, PgError> {
         let program = &compiled.program;
         if !program.excludes_people {
@@ -88,7 +88,7 @@ impl Exclusion {
         Ok(Some(Self { task, people }))
     }
 
-    /// Those of a bookmark, if it is that of a task.
+    /// The people excluded from a bookmark's task, if it belongs to a task.
     ///
     /// # Errors
     /// As [`Self::of`].
@@ -99,7 +99,7 @@ impl Exclusion {
         }
     }
 
-    /// Refuses a person who is excluded (42501).
+    /// Rejects an excluded person (42501).
     pub fn require(&self, who: &Person) -> Result<(), PgError> {
         let Some(ExcludedPerson { person, did }) = self.find(who) else { return Ok(()) };
         let same = match (&person.actor, &who.actor) {
@@ -120,8 +120,8 @@ impl Exclusion {
             .hint(hint))
     }
 
-    /// Refuses a caller who answers for people whom only the application knows without naming an actor, and a person who is
-    /// excluded (42501).
+    /// Rejects an excluded person, and a caller that names no actor although it answers for people whom only the
+    /// application knows (42501).
     pub fn require_answer(&self, who: &Person, assignment: Option<&Assignment>) -> Result<(), PgError> {
         if who.actor.is_none() && assignment.is_some_and(is_for_names_only) {
             return Err(PgError::new("42501", format!("task {} requires an actor", self.task))
@@ -131,8 +131,8 @@ impl Exclusion {
         self.require(who)
     }
 
-    /// Refuses an assignee who is excluded, as far as the entry says who that is: a name is an actor, and a role stands
-    /// for itself, not for its members (42501).
+    /// Rejects an excluded assignee as far as the entry identifies the person: a label is compared with actors, and a
+    /// role stands for itself, not for its members (42501).
     pub fn require_assignee(&self, entry: &Entry<'_>) -> Result<(), PgError> {
         self.require(&match entry {
             Entry::Role(owner) => Person { role: Some(owner.id), ..Person::default() },
@@ -163,7 +163,7 @@ fn starter(row: &InstanceRow) -> ExcludedPerson {
     ExcludedPerson { person, did: format!("started workflow instance {}", row.instance.id) }
 }
 
-/// Those who answered the tasks of an activity. A task that the engine ended has no answer.
+/// The people who completed the tasks of an activity. A task that the engine ended has none.
 fn answerers(instance: Uuid, activity: &str) -> Vec<ExcludedPerson> {
     let answered = tasks::answered(&instance, activity);
     let ids: Vec<Uuid> = answered.iter().map(|answered| answered.task).collect();

@@ -1,20 +1,20 @@
-//! Which definitions and instances hear a stimulus.
+//! Which definitions and instances may receive a stimulus.
 //!
-//! Both sides must agree. The listener's side: a stimulus reaches only what its sender may start or resume, and of the
-//! instances that the sender has requested the `Event` bookmarks that their definition opens to requesters
-//! (`options.requesterEvents`). The sender's side: a stimulus that names neither an instance nor a bookmark is heard only by roles that the sender's
-//! side has admitted. Otherwise a role could grant others the right to start its workflow, and so hear everything that
-//! they publish.
+//! Both sides must agree. The receiver's side: a stimulus reaches only definitions and instances that its sender may
+//! start or resume and, of instances that the sender has requested, the `Event` bookmarks that their definition opens
+//! to requesters (`options.requesterEvents`). The sender's side: a stimulus that names neither an instance nor a
+//! bookmark is received only by roles that the sender's side has admitted. Otherwise a role could grant others the
+//! right to start its workflow, and so receive everything that they publish.
 //!
 //! The sender's side has admitted a role that
 //!
 //! - is the sender, or has the sender's rights;
-//! - was given the sender's events with `wf_grant_events`;
+//! - was granted the sender's events with `wf_grant_events`;
 //! - has the sender as a member, if superusers granted that membership.
 //!
 //! A definition needs no consent if it belongs to the sender, which decides itself who may start it, or to the owner of
-//! the database or a member of that role, or if a superuser granted the sender the privilege. A sender that is a
-//! superuser has the right to start and resume everything, but that never counts as consent.
+//! the database or a member of that role, or if a superuser granted the sender the privilege. A superuser may start and
+//! resume everything, but that does not count as consent.
 
 use std::collections::HashMap;
 
@@ -34,10 +34,10 @@ use crate::store::instances;
 use crate::store::rights::event_grants;
 use crate::store::rights::owners::Owner;
 
-/// Whether a definition or an instance hears a stimulus.
+/// Whether a definition or an instance may receive a stimulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It hears the stimulus.
+    /// It receives the stimulus.
     Heard,
     /// The sender may start or resume it, but the sender's side has not admitted its owner.
     Withheld,
@@ -45,7 +45,7 @@ pub enum Verdict {
     Denied,
 }
 
-/// Judges what a sender's stimulus reaches. It caches verdicts, so it serves one delivery only.
+/// Decides which receivers a sender's stimulus reaches. Caches the decisions, so it serves one delivery only.
 pub struct Hearing<'a> {
     sender: &'a Owner,
     role: Option<Oid>,
@@ -56,8 +56,8 @@ pub struct Hearing<'a> {
 }
 
 impl<'a> Hearing<'a> {
-    /// For a sender. A stimulus that names an instance or a bookmark needs no consent: the sender chose the receiver
-    /// itself.
+    /// The checks for a sender. A stimulus that names an instance or a bookmark needs no consent: the sender chose the
+    /// receiver.
     pub fn of(sender: &'a Owner, names_target: bool) -> Self {
         Self {
             sender,
@@ -69,8 +69,8 @@ impl<'a> Hearing<'a> {
         }
     }
 
-    /// For what the queue keeps for a bookmark, if it keeps it for one. At a bookmark that waits for a child of an
-    /// instance, the report of that child has the same owner as the instance.
+    /// The checks for a stored stimulus, which may be stored for a bookmark. If that bookmark waits for a child, the
+    /// child's report has the same owner as the instance.
     pub fn of_kept(sender: &'a Owner, names_target: bool, bookmark: Option<Uuid>) -> Self {
         Self { report_to: bookmark, ..Self::of(sender, names_target) }
     }
@@ -90,8 +90,8 @@ impl<'a> Hearing<'a> {
         Ok(verdict)
     }
 
-    /// Whether the stimulus may resume an instance of this version and owner at a bookmark. It may not if that is the
-    /// bookmark of a task for others.
+    /// Whether the stimulus may resume an instance of this version and owner at a bookmark. It may not if the bookmark
+    /// belongs to a task for others.
     pub fn resumes_at(
         &mut self,
         bookmark: &Bookmark,
@@ -111,7 +111,7 @@ impl<'a> Hearing<'a> {
         Ok(if may_meet { verdict } else { Verdict::Denied })
     }
 
-    /// Whether a bookmark is open to the requester of its instance, and the sender is that.
+    /// Whether a bookmark is open to the requester of its instance, and the sender is the requester.
     fn is_open_to_requester(
         &self,
         bookmark: &Bookmark,

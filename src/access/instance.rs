@@ -1,16 +1,16 @@
-//! Who may do what with an instance. Every call and every list that names one asks here, or says the same in SQL
+//! Who may do what with an instance. Every call and every list checks here, or has the same conditions in SQL
 //! (`sql/views`, `store/tasks/leases.rs`). The table is in `docs/security.md`.
 //!
-//! Three kinds of roles come into question:
+//! Three kinds of roles have rights:
 //!
-//! - The *operators* are the members of the definition's owner, and the roles that hold a privilege on the definition,
-//!   each for what the privilege gives.
-//! - The *requester* is the role that started the instance, which owns it. Starting a workflow of another role gives
-//!   the right to see how it ends and to cancel it, and no other: the definition decides what happens in between. The
-//!   owner of a child or of what runs on behalf of an instance is no requester of it.
+//! - The *operators* are the members of the definition's owner, and the roles with a privilege on the definition, for
+//!   the operations of that privilege.
+//! - The *requester* is the role that started the instance, which owns it. Starting another role's workflow gives the
+//!   right to see how it ends and to cancel it, and no other: the definition decides what happens in between. The owner
+//!   of a child, or of an instance that works on behalf of another, is not its requester.
 //! - The people of a task answer that task ([`people`](super::people)), and workers work on it ([`work`](super::work)).
 //!
-//! Instances of the built-in definitions run commands and migrations of the instance's owner, who is their operator.
+//! Instances of the built-in definitions run commands and migrations for their owner, who is their operator.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -25,21 +25,21 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::rights::owners::Owner;
 use crate::store::timers::schedules::COMMANDS;
 
-/// What a call does with an instance.
+/// An operation on an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// See its status, its outputs, and the codes and messages of its incidents.
     SeeOutcome,
-    /// See everything of it: variables, journal, bookmarks, tasks.
+    /// See all of it: variables, journal, bookmarks, tasks.
     Read,
-    /// Cancel it. What it has done is compensated first.
+    /// Cancel it, with compensation.
     Cancel,
     /// Cancel it at once, without compensation.
     ForceCancel,
     /// Resume it at a bookmark, retry it, answer tasks that have no assignee and no candidates.
     Resume,
-    /// Set variables, schedule and cancel activities, pause it and end a pause; assign and override its tasks. Whose
-    /// rights what follows may have, [`lending`](super::lending) says.
+    /// Set variables, schedule and cancel activities, pause and unpause it; assign and override its tasks. Whose rights
+    /// apply afterwards is decided in [`lending`](super::lending).
     Alter,
     /// Move it to another version of its definition.
     Migrate,
@@ -49,7 +49,7 @@ pub enum Operation {
     SetOwner,
 }
 
-/// An instance, as far as rights depend on it.
+/// The properties of an instance on which rights depend.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// The role that started it, or that of its parent.
@@ -70,19 +70,19 @@ impl<'a> Subject<'a> {
         !self.is_child && is_member(who, self.owner)
     }
 
-    /// Whether a role may do everything that does not need the rights of the instance's owner.
+    /// Whether a role may perform all operations that do not need the rights of the instance's owner.
     fn is_managed_by(&self, who: Oid) -> bool {
         is_member(who, &self.compiled.row.owner)
             || is_built_in(&self.compiled.row.definition_id) && is_member(who, self.owner)
     }
 }
 
-/// Whether a definition came with the extension. Its instances do the work of their own owners.
+/// Whether a definition came with the extension. Its instances work for their own owners.
 pub fn is_built_in(definition_id: &str) -> bool {
     [COMMANDS, MIGRATE_INSTANCES].contains(&definition_id)
 }
 
-/// Whether a role may do this with an instance.
+/// Whether a role may perform an operation on an instance.
 pub fn permits(who: Oid, operation: Operation, subject: Subject<'_>) -> bool {
     let holds = |privilege| subject.is_managed_by(who) || may(who, privilege, &subject.compiled.row);
     match operation {
@@ -92,17 +92,17 @@ pub fn permits(who: Oid, operation: Operation, subject: Subject<'_>) -> bool {
         Operation::ForceCancel | Operation::Resume => holds(Privilege::Resume),
         Operation::Alter => holds(Privilege::Alter),
         Operation::Migrate | Operation::Delete => subject.is_managed_by(who),
-        // The new owner's rights take the place of the present owner's.
+        // The new owner's rights replace the current owner's.
         Operation::SetOwner => subject.is_managed_by(who) && is_member(who, subject.owner),
     }
 }
 
-/// Whether the current role may do this with an instance.
+/// Whether the current role may perform an operation on an instance.
 pub fn allows(operation: Operation, row: &InstanceRow, compiled: &Compiled) -> bool {
     permits(role::current(), operation, Subject::of(row, compiled))
 }
 
-/// Refuses the current role unless it may do this with an instance (42501).
+/// Rejects the current role unless it may perform an operation on an instance (42501).
 pub fn require(operation: Operation, row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     let (who, subject) = (role::current(), Subject::of(row, compiled));
     if permits(who, operation, subject) {
@@ -126,7 +126,7 @@ pub fn require(operation: Operation, row: &InstanceRow, compiled: &Compiled) -> 
     })
 }
 
-/// The privilege that permits an operation; `None`: no privilege does.
+/// The privilege that permits an operation, if one does.
 fn privilege_for(operation: Operation) -> Option<Privilege> {
     match operation {
         Operation::SeeOutcome | Operation::Read => Some(Privilege::Read),
@@ -136,7 +136,7 @@ fn privilege_for(operation: Operation) -> Option<Privilege> {
     }
 }
 
-/// Names the definition only to a role that has a privilege on it.
+/// Adds a hint that names the definition, but only for a role that has a privilege on it.
 fn hint(error: PgError, who: Oid, privilege: Privilege, definition: &DefinitionRow) -> PgError {
     let (name, id) = (privilege.name(), &definition.definition_id);
     if !Privilege::ALL.into_iter().any(|privilege| may(who, privilege, definition)) {
@@ -150,7 +150,7 @@ fn hint(error: PgError, who: Oid, privilege: Privilege, definition: &DefinitionR
     ))
 }
 
-/// The current role is no member of the owner of the instance's definition (42501).
+/// The error for a role that is no member of the owner of the instance's definition (42501).
 pub fn must_manage(instance: Uuid) -> PgError {
     PgError::new("42501", format!("must be owner of the definition of workflow instance {instance}"))
 }
@@ -164,7 +164,7 @@ pub fn may_see(who: Oid, instance: Uuid) -> Result<bool, PgError> {
 
 /// Whether a role may read instances of this owner and version.
 pub fn may_read(who: Oid, owner: &Owner, compiled: &Compiled) -> bool {
-    // Being a child takes nothing from who may read everything.
+    // Treating it as a child makes no difference for a role that may read everything.
     permits(who, Operation::Read, Subject { owner, is_child: true, compiled })
 }
 

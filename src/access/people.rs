@@ -1,8 +1,8 @@
 //! Tasks for certain people: who may answer them, and who may assign them.
 //!
-//! Such a task is answered by its assignee and its candidates, and by no other role; operators override it by a call of
-//! its own, which says why. An assignee or candidate that is a role means the members of this role. One that is a label
-//! means a person whom only the application knows: any role that may resume the instance can act for them.
+//! Such a task is answered by its assignee and its candidates, and by no other role; operators override it with a
+//! separate call and a reason. A role as assignee or candidate means its members. A label means a person whom only the
+//! application knows: any role that may resume the instance can act for such people.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -27,8 +27,8 @@ pub fn acts_for(who: Oid, entry: &Entry<'_>, may_resume: bool) -> bool {
     }
 }
 
-/// Whether a claim of any task gives this one to a role. A claim asks for no task by name, so it passes over those of
-/// people whom only the application knows, and those that the role may answer only because it is an owner.
+/// Whether a claim of any task may return this one to a role. Such a claim skips tasks of people whom only the
+/// application knows, and tasks that the role may answer only because it is an owner.
 pub fn is_claimed_by(who: Oid, assignment: &Assignment) -> bool {
     assignment.entries().any(|entry| match entry {
         Entry::Role(owner) => match role::is_superuser(who) {
@@ -44,8 +44,8 @@ fn may_answer(who: Oid, subject: Subject<'_>, assignment: &Assignment) -> bool {
     assignment.entries().any(|entry| acts_for(who, &entry, may_resume))
 }
 
-/// Refuses the current role unless it may answer a task of the instance, or resume it at a bookmark that is no task's
-/// (42501).
+/// Rejects the current role unless it may answer a task of the instance, or resume it at a bookmark that belongs to no
+/// task (42501).
 pub fn require_answer(
     row: &InstanceRow,
     compiled: &Compiled,
@@ -59,7 +59,7 @@ pub fn require_answer(
     if may_answer(who, Subject::of(row, compiled), assignment) {
         return Ok(());
     }
-    // A role that may not resume the instance is not told that the task is for certain people.
+    // A role that may not resume the instance must not learn that the task is for certain people.
     instance::require(Operation::Resume, row, compiled)?;
     let name = role::name(who).unwrap_or_default();
     Err(denied(&format!("task {task}"))
@@ -70,7 +70,7 @@ pub fn require_answer(
         }))
 }
 
-/// Refuses the current role unless it may complete a task in place of the people whom it is for (42501).
+/// Rejects the current role unless it may complete a task in place of its people (42501).
 ///
 /// # Errors
 /// 55000 if it has no assignee and no candidates.
@@ -87,16 +87,16 @@ pub fn require_override(
     Err(PgError::new("55000", format!("task {task} is not for certain people")).hint("wf_complete_task completes it."))
 }
 
-/// In which capacity a role changes the assignment of a task.
+/// The capacity in which a role changes the assignment of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assigner {
     /// It may alter the instance.
     Operator,
-    /// It takes the task itself, or gives it back.
+    /// It takes the task itself, or returns it.
     Candidate,
 }
 
-/// In which capacity the current role may assign a task to this person, or, without one, take it from the assignee.
+/// The capacity in which the current role may assign a task to this person or, without a person, unassign it.
 pub fn assigner(
     row: &InstanceRow,
     compiled: &Compiled,
@@ -111,7 +111,7 @@ pub fn assigner(
     let acts_for = |entry: &Entry<'_>| acts_for(who, entry, may_resume);
     let may = match to {
         None => given.assignee().as_ref().is_some_and(acts_for),
-        // The role itself, not one that it is a member of.
+        // The role itself, not a role of which it is a member.
         Some(to) if to.starts_with(ForPeople::ROLE) => {
             role::name(who).is_some_and(|name| to.strip_prefix(ForPeople::ROLE) == Some(&name))
                 && given.candidates().any(|candidate| acts_for(&candidate))
@@ -121,7 +121,7 @@ pub fn assigner(
     may.then_some(Assigner::Candidate)
 }
 
-/// Refuses the current role unless it may work on a task of the instance (42501).
+/// Rejects the current role unless it may work on a task of the instance (42501).
 pub fn require_work(
     row: &InstanceRow,
     compiled: &Compiled,
@@ -134,8 +134,8 @@ pub fn require_work(
     }
 }
 
-/// Whether a sender that may resume an instance of this version and owner may answer the task of a bookmark, if the
-/// bookmark is a task's.
+/// Whether a sender that may resume an instance of this version and owner may answer the bookmark's task, if it belongs
+/// to a task.
 pub(super) fn may_meet(sender: &Owner, bookmark: &Bookmark, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
     match assignment_of(bookmark) {
         Some(assignment) => {
@@ -146,14 +146,14 @@ pub(super) fn may_meet(sender: &Owner, bookmark: &Bookmark, version: Uuid, owner
     }
 }
 
-/// Whom the task of a bookmark is for, if it is the bookmark of a task for certain people.
+/// The assignment of the bookmark's task, if it is a task for certain people.
 pub fn assignment_of(bookmark: &Bookmark) -> Option<Box<Assignment>> {
     let held = bookmarks::is_task(bookmark).then(|| leases::read(bookmark.id)).flatten();
     held.and_then(|held| held.lease.assignment).filter(|given| given.is_assigned())
 }
 
 /// Whether a role may know that an open task is for this assignee or candidate: it may read the instance, or the task
-/// is for the role, too.
+/// is for the role as well.
 pub fn may_know(who: Oid, task: Uuid, entry: &Entry<'_>) -> bool {
     let Some(held) = leases::read(task) else { return false };
     let Some(assignment) = held.lease.assignment else { return false };

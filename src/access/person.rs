@@ -1,4 +1,4 @@
-//! Who acts, who started an instance, and whether two of them are the same person.
+//! The person who acts, the person who started an instance, and whether they are the same.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -9,10 +9,10 @@ use crate::store::history::audit;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::rights::owners;
 
-/// Who acts in this call.
+/// The identity of the caller.
 ///
 /// # Errors
-/// 55000 if the actor is set for longer than the transaction.
+/// 55000 if the actor would outlive the transaction.
 pub fn current() -> Result<Identity, PgError> {
     let actor = actor::of_call()?;
     let (role, login) = (role::current(), session::login());
@@ -20,22 +20,22 @@ pub fn current() -> Result<Identity, PgError> {
     Ok(Identity { role: id(role), login: (login != role).then(|| id(login)), actor })
 }
 
-/// Who acts in this call, for readers: a role that has no row yet has done nothing, and gets none.
+/// The identity of a caller that only reads: a role that has no row yet has done nothing, and gets none.
 pub fn reader() -> Person {
     let (role, login) = (role::current(), session::login());
     let login = (login != role).then(|| owners::known_id_of(login)).flatten();
     Person::of_parts(owners::known_id_of(role), login, actor::of_call().ok().flatten())
 }
 
-/// What is known of someone who acted. A part that was not recorded is `None`.
+/// The recorded identity of a person. Unrecorded parts are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
-    /// The name for which an application vouches. A pseudonym is none: it may stand for anybody.
+    /// The actor, for whom an application vouches. A pseudonym does not count: it may stand for anybody.
     pub actor: Option<String>,
-    /// The role of the session, by its id in `workflow.owners`, if it is another one and may not name actors. One that
-    /// may acts for many people.
+    /// The login role of the session, by its id in `workflow.owners`, if it differs from `role` and may not set actors.
+    /// A login role that may set actors acts for many people.
     pub login: Option<i32>,
-    /// The role whose rights were in force, by its id.
+    /// The role whose rights applied, by its id.
     pub role: Option<i32>,
 }
 
@@ -47,7 +47,7 @@ impl From<&Identity> for Person {
 }
 
 impl Person {
-    /// The person who acted as a role, in a session of another login role if one is given.
+    /// The recorded person who acted as a role, possibly in a session of another login role.
     pub fn recorded(role: i32, login: Option<i32>, actor: Option<String>) -> Self {
         Self::of_parts(Some(role), login, actor)
     }
@@ -58,8 +58,8 @@ impl Person {
         Self { actor, login: login.filter(|login| !names_actors(login)), role }
     }
 
-    /// Whether both are the same person. Between two who have actors, these decide. Otherwise they are the same if a
-    /// role of one is a role of the other, unless both have taken their roles from a login role like that of a gateway.
+    /// Whether both are the same person. If both have an actor, the actors decide. Otherwise they are the same if a
+    /// role of one is a role of the other, unless both have set their role from a login role like that of a gateway.
     pub fn is_same(&self, other: &Self) -> bool {
         if let (Some(one), Some(other)) = (&self.actor, &other.actor) {
             return one == other;
@@ -75,7 +75,8 @@ impl Person {
         equal(self.role, other.role)
     }
 
-    /// Whether the login role has rights of the roles that were taken. That of a gateway inherits none of its users'.
+    /// Whether the login role inherits the rights of the roles that were set. A gateway's login role inherits none of
+    /// its users'.
     fn inherits_role_of_either(&self, other: &Self) -> bool {
         let Some(login) = self.login.and_then(role_of) else { return false };
         let inherits = |role: i32| role_of(role).is_none_or(|role| role::has_rights_of(login, role));
@@ -100,27 +101,27 @@ fn role_of(owner: i32) -> Option<Oid> {
     owners::by_id(owner).role()
 }
 
-/// Parents and predecessors that are asked at most for the session that started the first of them.
+/// Maximum number of parents and predecessors followed to find the session that started the first of them.
 const MOST_ABOVE: usize = 100;
 
-/// The person on whose behalf an instance runs: who started it, or what it was started by in turn.
+/// The person on whose behalf an instance runs: the one who started it, or started the first of its ancestors.
 pub fn starter_of(row: &InstanceRow) -> Identity {
     let role = row.starter.role.unwrap_or(row.owner.id);
     let login = login_of_start(row).filter(|login| *login != role);
     Identity { role: role.unsigned_abs(), login: login.map(i32::unsigned_abs), actor: row.starter.actor.clone() }
 }
 
-/// The login role of the session that started it, or the first instance above or before it, if that is on record.
+/// The login role of the session that started it or its first ancestor, if recorded.
 fn login_of_start(row: &InstanceRow) -> Option<i32> {
     audit::login_of_start(&row.instance.id).or_else(|| audit::login_of_start(&first_before(row)?))
 }
 
-/// The first instance above or before this one, or the last one of which something is left.
+/// The first ancestor (parent or predecessor) of this instance, or the last one that still has records.
 fn first_before(row: &InstanceRow) -> Option<Uuid> {
     let before = |row: &InstanceRow| row.parent.map(|parent| parent.instance).or(row.continued_from);
     let mut first = before(row);
     for _ in 1..MOST_ABOVE {
-        // The audit has the start of an instance that was removed.
+        // The start of a removed instance is in the audit.
         let next = first.and_then(instances::get).as_ref().and_then(before);
         if next.is_none() {
             break;

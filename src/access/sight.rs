@@ -1,4 +1,5 @@
-//! Which instances a role may see in lists: those of versions that it may read, and those that it has requested. The view `workflow.instance_list` says the same in SQL.
+//! Which instances a role sees in lists: those of versions that it may read, and those that it has requested. The view
+//! `workflow.instance_list` has the same condition in SQL.
 
 use std::collections::HashSet;
 
@@ -47,7 +48,8 @@ impl Sight {
         self.readable.contains(&version)
     }
 
-    /// Whether it may see how an instance ends: it may read it, or has requested it, or the instance does its work.
+    /// Whether it may see the outcome of an instance: it may read the instance, has requested it, or the instance works
+    /// for it.
     pub fn sees(&self, instance: &Listed) -> bool {
         self.all
             || self.reads(instance.version)

@@ -8,14 +8,14 @@ use crate::pg::shared::{self, Class, Counts};
 use crate::pg::spi::Timestamp;
 use crate::pg::{cluster, process};
 
-/// What a transaction did that waiting sessions must hear of.
+/// Changes by a transaction that are relevant for waiting sessions.
 #[derive(Clone, Copy)]
 struct TaskChanges {
-    /// Tasks that became available, for each bit of a mask of names.
+    /// Tasks that became available, for each bit of a name mask.
     came: Counts,
     /// Tasks that it claimed.
     claimed: u32,
-    /// From when on tasks can be claimed, as the clock of the server will show, and their names.
+    /// When tasks can be claimed, by the server's clock, and their names.
     comes: (u64, i64),
 }
 
@@ -32,12 +32,12 @@ thread_local! {
     static TOLD: Cell<Option<Class>> = const { Cell::new(None) };
 }
 
-/// A name as one of 64 bits.
+/// The bit of a name, one of 64.
 fn bit(name: &str) -> u32 {
     (hash(name) & 63) as u32
 }
 
-/// The names of a waiter: their hash, and each as one of 64 bits. `None`: all names.
+/// The names of a waiter: their hash, and a mask with one of 64 bits for each. `None`: all names.
 pub fn key_of(names: Option<&[String]>) -> (u64, u64) {
     let Some(names) = names else { return (0, u64::MAX) };
     let mut sorted: Vec<&String> = names.iter().collect();
@@ -59,7 +59,7 @@ fn note(change: impl FnOnce(&mut TaskChanges)) {
     CHANGES.with_borrow_mut(change);
 }
 
-/// Notes that a task can be claimed when this transaction commits.
+/// Records that a task can be claimed when this transaction commits.
 pub fn note_task(name: &str) {
     note(|changes| {
         let count = &mut changes.came[bit(name) as usize];
@@ -67,44 +67,44 @@ pub fn note_task(name: &str) {
     });
 }
 
-/// Notes that a task can be claimed from this instant on.
+/// Records that a task can be claimed from this instant on.
 pub fn note_task_at(name: &str, at: Timestamp) {
     note_mask_at(1 << bit(name), at);
 }
 
-/// Notes that a task, of which the name is not known here, can be claimed from this instant on.
+/// Records that a task with a name unknown here can be claimed from this instant on.
 pub fn note_any_task_at(at: Timestamp) {
     note_mask_at(u64::MAX, at);
 }
 
 fn note_mask_at(mask: u64, at: Timestamp) {
-    // Waiters sleep by the clock of the server.
+    // Waiters sleep by the server's clock.
     let at = by_server_clock(at);
     note(|changes| changes.comes = (changes.comes.0 | mask, changes.comes.1.min(at)));
 }
 
-/// An instant by the clock of this session, as the clock of the server will show it, in microseconds since 2000.
+/// Converts an instant by this session's clock to the server's clock, in microseconds since 2000.
 pub fn by_server_clock(at: Timestamp) -> i64 {
     let delay = at.0.saturating_sub(Timestamp::from(clock::now()).0);
     process::now().saturating_add(delay)
 }
 
-/// Notes that what can be claimed may have changed for everyone, as with rights.
+/// Records that the claimable tasks may have changed for everyone, for example because rights changed.
 pub fn note_any_task() {
     note(|changes| changes.came = [u32::MAX; 64]);
 }
 
-/// Notes that this transaction claims tasks: so many more.
+/// Records that this transaction claims this many more tasks.
 pub fn note_claimed(count: usize) {
     note(|changes| changes.claimed = changes.claimed.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)));
 }
 
-/// Notes that this transaction looks for work of a class: what it brings to light is for the waiter that looks.
+/// Records that this transaction checks for tasks of a class: tasks that it makes available are for this waiter.
 pub fn note_look(class: Class) {
     LOOKS.set(Some(class));
 }
 
-/// Notes that this session was told of work.
+/// Records that this session was told of a task.
 pub fn note_told(class: Class) {
     TOLD.set(Some(class));
 }
@@ -132,19 +132,19 @@ pub(super) fn transaction_ended(committed: bool) {
         if comes {
             waiters.task_comes(database, changes.comes.0, changes.comes.1);
         }
-        // There may have been more work than this session took.
+        // There may be more tasks than this session has claimed.
         if let Some(class) = told {
             waiters.wake_one(&class);
         }
     });
 }
 
-/// Reports that a part of the transaction was rolled back. Must not fail.
+/// Reports that a subtransaction was rolled back. Must not fail.
 pub fn subtransaction_aborted() {
     blocker_ended(CHANGES.with_borrow(|changes| changes.claimed));
 }
 
-/// Wakes those whom this transaction, or a part of it, was in the way of.
+/// Wakes waiters that this transaction or subtransaction has blocked.
 fn blocker_ended(claimed: u32) {
     if let Some(transaction) = cluster::my_transaction().filter(|_| shared::has_blocked_waiters()) {
         shared::with_waiters(|waiters| waiters.transaction_ended(transaction, claimed));

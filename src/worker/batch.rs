@@ -1,4 +1,4 @@
-//! Taking fires back from executors, also from those that have begun their batch or died while firing it.
+//! Takes fires back from executors, including those that have started their batch or crashed during it.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use crate::run::Session;
 use crate::run::timers::{due_bookmark, sweep};
 use crate::store::timers::due::Due;
 
-/// Takes back the fires that an executor has not begun.
+/// Takes back the fires that an executor has not started.
 pub fn cut(slot: &mut Executor, back: &mut Vec<(u32, Fire)>) {
     let (kept, count) = (slot.current as usize + 1, slot.count as usize);
     if count > kept {
@@ -26,7 +26,7 @@ pub fn has_items(slot: &Executor) -> bool {
     slot.count > 0 && slot.batch[0].kind == FireKind::Item
 }
 
-/// Makes an idle executor of another role leave, so that its slot becomes free.
+/// Makes an idle executor of another role exit, so that its slot becomes free.
 pub fn retire_idle(state: &mut SharedState, database: Oid, role: Oid) {
     let idle = state.executors.iter_mut().find(|slot| {
         slot.database == database && slot.role != role && slot.state == ExecutorState::Idle && slot.count == 0
@@ -38,8 +38,8 @@ pub fn retire_idle(state: &mut SharedState, database: Oid, role: Oid) {
     }
 }
 
-/// Takes back the batch of an executor that died. The fire that it was on is to blame. Earlier fires may have been
-/// rolled back with it, so they must be found again. A careful executor has counted the attempt already.
+/// Takes back the batch of a crashed executor. The fire in progress is considered the cause. Earlier fires may have
+/// been rolled back with it, so they must be found again. A careful executor has counted the attempt already.
 pub fn reclaim(slot: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, bool)>, again: &mut Vec<(u32, Fire)>) {
     let current = slot.current as usize;
     for (i, fire) in slot.batch[..slot.count as usize].iter().enumerate() {
@@ -54,19 +54,19 @@ pub fn reclaim(slot: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, 
     (slot.count, slot.state) = (0, ExecutorState::Free);
 }
 
-/// Records that an executor died over a fire. `false`: nothing was recorded, so the fire must be found again.
+/// Records that an executor crashed during a fire. `false`: nothing was recorded, so the fire must be found again.
 pub fn note_death(fire: &Fire, counts: bool) -> bool {
     // The claim of a command tells the next executor that the command was interrupted.
     if fire.kind == FireKind::Command {
         return false;
     }
-    // A session that evicts the workers may have ended the executor: the fire is not to blame for that.
+    // A session that evicts the workers may have terminated the executor: then the fire is not the cause.
     if shared::with(|state| state.database(process::database()).is_some_and(|slot| slot.blocked_by != 0)) {
         return false;
     }
     let id = Uuid::from_bytes(fire.id);
     let noted = process::work(|| {
-        // DROP EXTENSION may have ended the executor.
+        // DROP EXTENSION may have terminated the executor.
         if catalog::extension().is_none() {
             return Ok(false);
         }
@@ -83,8 +83,8 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
     })
 }
 
-/// Records the failure of a due bookmark whose role no longer exists. `false`: nothing was recorded, so it must be found
-/// again.
+/// Records the failure of a due bookmark whose role no longer exists. `false`: nothing was recorded, so it must be
+/// found again.
 pub fn note_missing_role(due: &Due) -> bool {
     let name = due.runs_as.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
     let error = PgError::new("42704", format!("role \"{name}\", the owner of the workflow instance, does not exist"));

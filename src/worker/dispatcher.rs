@@ -1,4 +1,4 @@
-//! Due fires, and the executors that they are given to.
+//! Due fires, and their assignment to executors.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,13 +14,13 @@ use crate::worker::lanes::{LaneKey, LaneQueue, Lanes};
 use crate::worker::shares::LongOwners;
 use crate::worker::{SECOND, executor, log_out_of_slots, shares};
 
-/// How long a batch may take before the rest of it is given to another executor.
+/// How long a batch may take before its remaining fires are given to another executor.
 const PATIENCE: i64 = SECOND / 10;
 /// How long due bookmarks may keep stimuli waiting.
 const TURN: i64 = SECOND;
-/// How many due fires of an owner the dispatcher holds while that owner has all the executors that it may have.
+/// How many due fires of an owner the dispatcher holds while that owner has its maximum number of executors.
 const ENOUGH: usize = 200;
-/// How soon a start that found no worker slot is tried again.
+/// Delay before a start that found no worker slot is retried.
 const RETRY: i64 = SECOND;
 /// How long an executor may take to attach.
 const START_TIMEOUT: i64 = 30 * SECOND;
@@ -31,15 +31,15 @@ pub struct Dispatcher {
     waiting: Lanes,
     /// The owners whose fires take long.
     long: LongOwners,
-    /// Every fire that waits or that an executor has, and its due time.
+    /// Every fire that waits or is in an executor, with its due time.
     known: HashMap<Uuid, i64>,
-    /// Those of `known` that are due again already.
+    /// Those of `known` that are already due again.
     again: HashSet<Uuid>,
     skipped: bool,
-    /// Stimuli whose delivery failed, or that need what another session holds. With each, the owner whose session is to
-    /// deliver it, if known.
+    /// Stimuli whose delivery failed or was blocked by a lock, each with the owner whose session is to deliver it, if
+    /// known.
     held: Vec<(Uuid, Option<i32>)>,
-    /// Stimuli that are delivered, that no instance waits for, or whose instance belongs to a role that does not exist.
+    /// Stimuli that are delivered, that no instance waits for, or whose instance belongs to a missing role.
     done: Vec<Uuid>,
     /// Stimuli that a session of this owner must deliver.
     handed: Vec<(Uuid, i32)>,
@@ -68,17 +68,17 @@ impl Dispatcher {
         }
     }
 
-    /// Whether no fire waits and no executor has one.
+    /// Whether no fire waits or is in an executor.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Whether this fire waits or an executor has it.
+    /// Whether this fire waits or is in an executor.
     pub fn knows(&self, id: Uuid) -> bool {
         self.known.contains_key(&id)
     }
 
-    /// How many due fires wait for an executor, except those of owners that have all the executors that they may have.
+    /// How many due fires wait for an executor, except those of owners with their maximum number of executors.
     pub fn waiting(&self) -> usize {
         self.count(LaneQueue::Due)
     }
@@ -93,17 +93,17 @@ impl Dispatcher {
         self.waiting.count(kind, |owner| !full.contains(&owner))
     }
 
-    /// The due time of the oldest due fire that no executor has.
+    /// The due time of the oldest due fire that has not been given to an executor.
     pub fn oldest_due(&self) -> i64 {
         self.waiting.oldest_due()
     }
 
-    /// Whether due rows must be read again since the last call: another session held what a fire needed, for example.
+    /// Whether due rows must be read again since the last call, for example because a fire was blocked by a lock.
     pub fn take_skipped(&mut self) -> bool {
         std::mem::take(&mut self.skipped)
     }
 
-    /// The stimuli to be looked at again later, since the last call, with the owner that is to deliver them.
+    /// The stimuli to retry later, since the last call, with the owner that is to deliver them.
     pub fn take_held(&mut self) -> Vec<(Uuid, Option<i32>)> {
         std::mem::take(&mut self.held)
     }
@@ -123,7 +123,7 @@ impl Dispatcher {
         match self.known.get(&due.id) {
             None => self.known.insert(due.id, due.due_at.0),
             Some(known) if *known == due.due_at.0 => return,
-            // An executor fired it, or failed to, and it is due again before its batch has ended.
+            // An executor fired it, or tried to, and it is due again before the batch has ended.
             Some(_) => {
                 self.again.insert(due.id);
                 return;
@@ -152,7 +152,8 @@ impl Dispatcher {
         self.waiting.push(session.to_u32(), fire);
     }
 
-    /// Whether to leave the fire in its table until fewer wait: no owner may fill the queue with fires that must wait.
+    /// Whether to leave the fire in its table until fewer wait: no owner may fill the queue with fires that cannot
+    /// start.
     fn is_enough(&mut self, key: LaneKey) -> bool {
         let lane = self.waiting.lane(key);
         let is_enough = lane.of(LaneQueue::Due).len() >= ENOUGH
@@ -161,7 +162,7 @@ impl Dispatcher {
         is_enough
     }
 
-    /// Takes over from a scheduler that ended: learns which fires the executors have.
+    /// Takes over from a scheduler that exited: learns which fires the executors have.
     pub fn take_over(&mut self) {
         shared::with(|state| {
             for slot in state.executors.iter().filter(|slot| slot.database == self.database) {
@@ -171,7 +172,7 @@ impl Dispatcher {
         });
     }
 
-    /// Takes in the batches that executors have finished, and those that they left behind when they died.
+    /// Collects the batches that executors have finished, and those that crashed executors left.
     pub fn collect(&mut self, now: i64) {
         let mut died = Vec::new();
         let mut again = Vec::new();
@@ -214,7 +215,7 @@ impl Dispatcher {
         }
     }
 
-    /// Forgets a fire that an executor is done with. If it was not done (`is_held`), it must be found again.
+    /// Forgets a fire that an executor is done with. If it was not executed (`is_held`), it must be found again.
     fn forget(&mut self, fire: &Fire, is_held: bool) {
         let id = Uuid::from_bytes(fire.id);
         self.known.remove(&id);
@@ -224,13 +225,13 @@ impl Dispatcher {
             _ if !is_wanted => self.done.push(id),
             0 => self.held.push((id, None)),
             owner if !fire.uses_sql => self.handed.push((id, owner)),
-            // Retried later, so that sessions of several owners do not pass it on without end.
+            // Retried later, so that sessions of several owners do not pass it on endlessly.
             owner => self.held.push((id, Some(owner))),
         }
     }
 
     /// Gives waiting fires to idle executors, and starts executors for the rest. Due fires come first. Stimuli leave
-    /// one executor free for fires that become due.
+    /// one executor free for new due fires.
     pub fn dispatch(&mut self, now: i64) {
         self.dispatched_at = now;
         shared::with(|state| self.long.update(state, self.database, now));
@@ -248,8 +249,8 @@ impl Dispatcher {
         }
     }
 
-    /// Gives waiting fires of a kind to executors, while fewer than `most` executors work. Owners take turns, those
-    /// with the fewest executors first, so that no owner's backlog keeps others waiting.
+    /// Gives waiting fires of a kind to executors, while fewer than `most` executors are busy. Owners take turns, those
+    /// with the fewest executors first, so that no owner's backlog delays others.
     fn dispatch_all(&mut self, kind: LaneQueue, most: usize, now: i64) {
         let mut keys = self.waiting.keys(kind);
         keys.sort_by_cached_key(|key| shared::with(|state| shares::held(state, self.database, key.owner)));
@@ -264,7 +265,7 @@ impl Dispatcher {
         }
     }
 
-    /// Takes back stimuli that executors have not begun, because something is due.
+    /// Takes back stimuli that executors have not started, because timers are due.
     fn recall_items(&mut self) {
         let mut back = Vec::new();
         shared::with(|state| {
@@ -275,8 +276,8 @@ impl Dispatcher {
         self.waiting.put_back(back.into_iter());
     }
 
-    /// Gives one batch of a lane to an executor. `false`: all executors are busy or left to other owners, and none can
-    /// be started.
+    /// Gives one batch of a lane to an executor. `false`: all executors are busy or reserved for other owners, and none
+    /// can be started.
     fn assign(&mut self, key: LaneKey, kind: LaneQueue, most: usize, now: i64) -> bool {
         let (lane, role, long) = (self.waiting.lane(key), Oid::from(key.role), &self.long);
         let database = self.database;
@@ -301,7 +302,7 @@ impl Dispatcher {
                 lane.fill_batch(kind, slot, now);
                 return (true, None);
             }
-            // A reload may have lowered the limit below the number of executors that work.
+            // A reload may have lowered the limit below the number of busy executors.
             if state.executors.iter().filter(works).count() >= most {
                 return (false, None);
             }
@@ -368,7 +369,7 @@ impl Dispatcher {
     }
 
     /// Retries a start for which there was no worker slot. If the role has an executor, its fires only take longer, so
-    /// no idle worker is asked to leave.
+    /// no idle worker is asked to exit.
     fn wait_for_slot(&mut self, role: Oid, now: i64) {
         if shares::sessions(self.database, role) == 0 {
             shared::with(|state| state.request_slots(now));
@@ -379,7 +380,7 @@ impl Dispatcher {
     /// When the dispatcher needs attention next, if no process wakes the scheduler.
     pub fn wants_attention_at(&self) -> i64 {
         let mut at = i64::MAX;
-        // Compared with the last dispatch, not with the present: a retry that came due in between was not made.
+        // Compared with the last dispatch, not with the present: a retry that became due since has not been made.
         if self.waiting() + self.waiting_items() > 0 && self.start_again_at > self.dispatched_at {
             at = self.start_again_at;
         }

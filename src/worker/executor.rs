@@ -1,9 +1,9 @@
-//! An executor: a session that fires the batches that its scheduler gives it.
+//! An executor: a session that fires the batches given by its scheduler.
 //!
-//! Fires of an owner that run no SQL of users share a transaction, each in its own subtransaction. Any other fire has
-//! its own transaction in a session of its owner, which is reset after it. An instance with SQL that a fire reaches is
-//! left to such a session as well, unless it is a definer: its SQL runs restricted, as in maintenance commands. Shared
-//! memory names the current fire, so that the executor's death counts as an attempt of that fire.
+//! Fires of an owner that run no users' SQL share a transaction, each in its own subtransaction. Any other fire has its
+//! own transaction in a session of its owner, which is reset afterwards. If a fire reaches an instance with SQL, that
+//! instance is left to such a session as well, unless it is a definer: its SQL runs restricted, as in maintenance
+//! commands. Shared memory names the current fire, so that a crash of the executor counts as an attempt of that fire.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -52,8 +52,8 @@ pub fn run(argument: i32) {
     }
 }
 
-/// Takes the slot that is meant for this process. It does so before it connects, which may take long, so that no other
-/// executor is given the slot meanwhile. `None`: the process came too late, and the slot is no longer its own.
+/// Takes the slot reserved for this process. It does so before connecting, which may take long, so that no other
+/// executor gets the slot meanwhile. `None`: the process came too late, and the slot is no longer its own.
 fn take_slot(state: &mut SharedState, argument: i32) -> Option<(usize, Oid, Oid)> {
     let slot = usize::try_from(argument >> 16).ok()?;
     let mine = state.executors.get_mut(slot)?;
@@ -70,7 +70,7 @@ thread_local! {
     static SLOT: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
 }
 
-/// Gives the slot back. An executor that leaves a batch behind is marked as dead.
+/// Releases the slot. An executor with an unfinished batch is marked as dead.
 fn at_exit() {
     shared::with(|state| {
         let Some(mine) = state.executors.get_mut(SLOT.get()) else { return };
@@ -91,16 +91,16 @@ struct Worker {
     slot: usize,
     database: Oid,
     role: Oid,
-    /// The count of changes to the database's settings when this executor began.
+    /// The count of changes to the database's settings when this executor started.
     settings: u32,
 }
 
-/// How a fire ended.
+/// The outcome of a fire.
 enum FireEnd {
     Fired,
     /// The item is gone, or no instance waits for it.
     Skipped,
-    /// Another session holds what the fire needs, or the bookmark is gone.
+    /// Another session has locked what the fire needs, or the bookmark is gone.
     Held,
     /// A session of this owner must deliver the item.
     Elsewhere(i32),
@@ -124,7 +124,7 @@ impl Worker {
         })
     }
 
-    /// Waits for a batch. `false`: the executor must end.
+    /// Waits for a batch. `false`: the executor must exit.
     fn rest(&mut self) -> bool {
         process::report(None);
         let now = process::now();
@@ -176,7 +176,7 @@ impl Worker {
         process::report(None);
     }
 
-    /// Stores in shared memory which fire the executor is on. `false`: the scheduler took the fire back.
+    /// Stores the current fire in shared memory. `false`: the scheduler has taken the fire back.
     fn is_on(&self, i: usize) -> bool {
         self.update(|mine, _| {
             let is_mine = i < mine.count as usize;
@@ -196,7 +196,7 @@ impl Worker {
         }
     }
 
-    /// Runs fires without SQL of users in one transaction. If that fails, repeats them one by one.
+    /// Runs fires without users' SQL in one transaction. If that fails, repeats them one by one.
     fn fire_together(&mut self, fires: &[Fire]) {
         process::report(Some("firing what is due"));
         let mut outcomes = Vec::with_capacity(fires.len());
@@ -260,7 +260,7 @@ impl Worker {
         self.finish_fire(fire, began, outcome, !careful);
     }
 
-    /// Runs a command at the top level: claims it, runs it, and resumes its bookmark with the outcome.
+    /// Runs a command at top level: claims it, runs it, and resumes its bookmark with the outcome.
     fn run_command(&mut self, fire: &Fire) {
         let id = Uuid::from_bytes(fire.id);
         process::report(Some(&format!("running the command of bookmark {id}")));
@@ -285,7 +285,7 @@ impl Worker {
             let mut session = Session::pass();
             lending::serving_restricted(self.role == Oid::INVALID, || command::finish(&mut session, id, &result))
         });
-        // The burst after the command may have run SQL of users, too.
+        // The burst after the command may have run users' SQL as well.
         session::reset();
         let outcome = match finished {
             Ok(_) => FireEnd::Fired,
@@ -297,7 +297,7 @@ impl Worker {
     /// Counts a fire, and records a failed one for a retry or as a dead letter.
     fn finish_fire(&mut self, fire: &Fire, began: i64, outcome: FireEnd, counts: bool) {
         let is_noted = match &outcome {
-            // The row of a stimulus says when it may be delivered again, so the scheduler must read it.
+            // The row of a stimulus contains its next delivery time, so the scheduler must read it.
             FireEnd::Failed(error) => note(fire, error, counts) && fire.kind != FireKind::Item,
             FireEnd::Fired | FireEnd::Skipped => true,
             FireEnd::Held | FireEnd::Elsewhere(_) => false,
@@ -350,7 +350,8 @@ fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<FireEnd, 
     Ok(if has_fired { FireEnd::Fired } else { FireEnd::Held })
 }
 
-/// Commits the attempt before it is made. `false`: another session holds the row, or all attempts are used up.
+/// Commits the attempt count before the attempt. `false`: another session has locked the row, or all attempts are used
+/// up.
 fn count_ahead(fire: &Fire) -> bool {
     let id = Uuid::from_bytes(fire.id);
     let counted = process::work(|| match fire.kind {
@@ -368,7 +369,7 @@ fn count_ahead(fire: &Fire) -> bool {
     }
 }
 
-/// Takes back an attempt counted ahead: another session held what the fire needed, or no instance waited for it.
+/// Takes back an attempt that was counted ahead: a lock blocked the fire, or no instance waited for it.
 fn forget_attempt(fire: &Fire) {
     let id = Uuid::from_bytes(fire.id);
     let forgotten = process::work(|| {

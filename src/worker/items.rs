@@ -1,20 +1,17 @@
-//! The queue as a scheduler sees it: it joins stimuli with bookmarks that they missed.
+//! The scheduler's view of the queue: it matches stimuli with bookmarks that missed them.
 //!
-//! A stimulus and a bookmark miss each other if neither of the transactions that wrote them saw the other's row. The
-//! transaction that commits last reports it: a sender names the stimulus that it kept, and a session that wrote
-//! bookmarks names their instances, if it may have missed a stimulus (see `wake`). So the scheduler looks at each
-//! stimulus once, however many are kept and however long a transaction stays open. It retries a stimulus that needs
-//! what another session holds.
+//! A stimulus and a bookmark miss each other if neither of their transactions saw the other's row. The transaction that
+//! commits last reports it: a sender reports the stimulus that it stored, and a session that wrote bookmarks reports
+//! their instances, if it may have missed a stimulus (see `wake`). So the scheduler checks each stimulus once, however
+//! many are stored and however long a transaction stays open. It retries a stimulus that was blocked by a lock.
 //!
-//! A bookmark that was named may wait for any of several stimuli, and others compete for each of them. So the instance
-//! stays on record as waiting for the stimulus that is tried, until that needs no further attempt. Then the instance is
-//! examined again from that stimulus on, whether the stimulus resumed it, resumed another one, expired or is gone.
+//! A reported bookmark may wait for any of several stimuli, for which others compete as well. So the instance stays
+//! recorded as waiting for the stimulus being tried, until that needs no further attempt. Then the instance is checked
+//! again from that stimulus on, whether the stimulus resumed it, resumed another one, expired or is gone.
 //!
-//! The scheduler sweeps the whole queue, a page at a time, only when names may have been lost, as in a
-//! crash.
+//! The scheduler scans the whole queue, a page at a time, only when reports may have been lost, as in a crash.
 //!
-//! Timers come first: the scheduler takes a step here when it has handed out what is due, for some milliseconds at the
-//! most.
+//! Timers come first: the scheduler takes a step here once all due fires are assigned, for at most some milliseconds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,46 +31,46 @@ use crate::worker::SECOND;
 use crate::worker::dispatcher::Dispatcher;
 use crate::worker::retry::RetryTimer;
 
-/// How many stimuli, and how many instances with new bookmarks, one step looks at.
+/// How many stimuli, and how many instances with new bookmarks, one step checks.
 const PAGE: usize = 200;
-/// The shortest time from one step to the next.
+/// Minimum time between steps.
 const PAUSE: i64 = SECOND / 100;
 /// How many stimuli may wait for an executor before the scheduler takes no further step.
 const ENOUGH: usize = 200;
-/// How long an executor that does nothing else takes to find that a stimulus is still held, in microseconds.
+/// How long an otherwise idle executor needs to find that a stimulus is still blocked, in microseconds.
 const TRY: i64 = 500;
 
-/// The owner whose session is to deliver a stimulus; `None`: the engine's own session finds out.
+/// The owner whose session is to deliver a stimulus; `None`: to be determined by the engine's own session.
 type DeliveringOwner = Option<i32>;
 
-/// The stimuli and instances that the scheduler is to look at.
+/// The stimuli and instances that the scheduler is to check.
 pub struct Items {
     database: Oid,
     fresh: BTreeMap<Uuid, DeliveringOwner>,
-    /// Stimuli that were not delivered because another session held what they need.
+    /// Stimuli whose delivery was blocked by a lock.
     held: BTreeMap<Uuid, DeliveringOwner>,
     retry: RetryTimer,
-    /// The last held stimulus that was retried, and the stimuli whose retry is not over.
+    /// The last blocked stimulus that was retried, and the stimuli whose retry is in progress.
     tried_until: Uuid,
     tried: BTreeSet<Uuid>,
     /// Stimuli whose delivery failed, and the time of the next attempt.
     later: BTreeMap<Uuid, i64>,
-    /// Instances with bookmarks that may have missed a stimulus, each with the last stimulus that was tried for it; nil
-    /// before the first.
+    /// Instances with bookmarks that may have missed a stimulus, each with the last stimulus tried for it; nil before
+    /// the first.
     instances: BTreeMap<Uuid, Uuid>,
-    /// The stimuli that are tried for instances that have missed them, each with these instances.
+    /// The stimuli being tried for instances that have missed them, with these instances.
     wanted_by: BTreeMap<Uuid, BTreeSet<Uuid>>,
     /// Whether stimuli have expired.
     expires: bool,
-    /// How far the sweep of the whole queue came.
+    /// The progress of the scan of the whole queue.
     sweep: Option<Uuid>,
-    /// Whether another sweep was requested meanwhile.
+    /// Whether another scan was requested meanwhile.
     sweep_again: bool,
     not_before: i64,
 }
 
 impl Items {
-    /// Nothing is known yet.
+    /// The initial state.
     pub fn new(database: Oid) -> Self {
         Self {
             database,
@@ -92,7 +89,7 @@ impl Items {
         }
     }
 
-    /// Takes in the names that transactions left in shared memory.
+    /// Takes the ids that transactions left in shared memory.
     pub fn note(&mut self, said: &[Said]) {
         for said in said {
             match *said {
@@ -102,20 +99,20 @@ impl Items {
         }
     }
 
-    /// Notes that stimuli have expired.
+    /// Records that stimuli have expired.
     pub fn expire(&mut self) {
         self.expires = true;
     }
 
-    /// Begins a sweep of the whole queue. Raises the horizon, so that transactions that have not seen the whole queue
-    /// name the instances that they write bookmarks for.
+    /// Starts a scan of the whole queue. Raises the horizon, so that transactions that have not seen the whole queue
+    /// report the instances for which they write bookmarks.
     pub fn sweep(&mut self) {
         self.sweep_again |= self.sweep.is_some();
         self.sweep.get_or_insert_default();
         shared::raise(self.database, cluster::next_transaction());
     }
 
-    /// Takes in the outcomes of the stimuli that executors were given.
+    /// Processes the outcomes of the stimuli that executors were given.
     pub fn take_in(&mut self, dispatcher: &mut Dispatcher, now: i64) {
         for (id, owner) in dispatcher.take_handed() {
             self.fresh.insert(id, Some(owner));
@@ -130,14 +127,14 @@ impl Items {
         }
     }
 
-    /// Takes in stimuli that need no further attempt. If one of them was held before, others may be free now, so they
-    /// are retried. The instances for which one of them was tried are examined again, from that stimulus on.
+    /// Processes stimuli that need no further attempt. If one of them was blocked before, others may be free now, so
+    /// they are retried. The instances for which one of them was tried are checked again, from that stimulus on.
     fn note_over(&mut self, over: impl IntoIterator<Item = Uuid>, now: i64) {
         let mut was_held = false;
         for id in over {
             was_held |= self.tried.remove(&id);
             for instance in self.wanted_by.remove(&id).unwrap_or_default() {
-                // Another stimulus that was tried for it, or another transaction, may have named it meanwhile.
+                // Another stimulus that was tried for it, or another transaction, may have reported it meanwhile.
                 self.instances.entry(instance).and_modify(|after| *after = id.min(*after)).or_insert(id);
             }
         }
@@ -150,7 +147,7 @@ impl Items {
         self.held.len().min(PAGE) as i64 * TRY
     }
 
-    /// A transaction has ended that may have held what a stimulus needs.
+    /// A transaction has ended that may have blocked a stimulus.
     pub fn rescan_soon(&mut self, now: i64) {
         let cost = self.cost();
         self.retry.soon(now, cost);
@@ -165,7 +162,7 @@ impl Items {
         !self.fresh.is_empty() || !self.instances.is_empty() || self.sweep.is_some()
     }
 
-    /// When the next step is wanted.
+    /// When the next step should run.
     pub fn wanted_at(&self, dispatcher: &Dispatcher) -> i64 {
         let later = self.later.values().copied().min().unwrap_or(i64::MAX);
         let at = if self.has_fresh() || self.expires && self.retry.at == i64::MAX {
@@ -201,7 +198,7 @@ impl Items {
                 self.later.insert(item.due.id, at.saturating_add(wait));
             } else if dispatcher.knows(item.due.id) {
                 over.remove(&item.due.id);
-                // The executor that has it may have begun too early to see a transaction that has ended since.
+                // Its executor may have started too early to see a transaction that has ended since.
                 self.held.insert(item.due.id, None);
                 self.retry.again(at, self.cost());
             } else if item.may_match {
@@ -250,7 +247,7 @@ impl Items {
         expired.into_iter().for_each(|id| queue::make_dead_letter(id, "Expired", now));
         self.expires = !is_last || due::has_expired(now);
         if is_last && self.expires {
-            // Another session holds an expired stimulus.
+            // Another session has locked an expired stimulus.
             self.retry.again(at, 0);
         }
     }
@@ -274,7 +271,7 @@ impl Items {
         Ok(())
     }
 
-    /// The stimuli that this step looks at: those that were named, or if there are none, the next page of the sweep.
+    /// The stimuli for this step: those that were reported, or if there are none, the next page of the scan.
     fn page(&mut self) -> BTreeMap<Uuid, DeliveringOwner> {
         let mut page = BTreeMap::new();
         while page.len() < PAGE
@@ -293,7 +290,7 @@ impl Items {
         page
     }
 
-    /// Stores whether stimuli are held. While some are, each transaction that wrote or used up bookmarks wakes the
+    /// Stores whether stimuli are blocked. While some are, each transaction that wrote or used bookmarks wakes the
     /// scheduler at its end.
     fn tell(&self) {
         if let Some(slot) = shared::with(|state| state.slot_of(self.database)) {

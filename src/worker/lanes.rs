@@ -1,5 +1,5 @@
-//! Fires that wait for an executor, by their owner and by the role whose session runs them: due bookmarks, and behind
-//! them stimuli of the queue.
+//! Fires that wait for an executor, grouped into lanes by owner and by the role whose session runs them: due bookmarks
+//! first, then stimuli of the queue.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,18 +10,18 @@ use crate::pg::shared::{Executor, Fire, FireKind, MAX_BATCH};
 pub enum LaneQueue {
     /// Bookmarks whose due time has come.
     Due,
-    /// Stimuli of the queue, which come behind what is due.
+    /// Stimuli of the queue, which come after due bookmarks.
     Items,
 }
 
 impl LaneQueue {
-    /// In which of the two lists of its lane a fire waits.
+    /// The queue of its lane in which a fire waits.
     pub fn of(fire: &Fire) -> Self {
         if fire.kind == FireKind::Item { Self::Items } else { Self::Due }
     }
 }
 
-/// The key of a lane. A batch has one owner, so that a slow batch delays that owner alone.
+/// The key of a lane. A batch has one owner, so that a slow batch delays only that owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LaneKey {
     /// The role whose session runs the fires; 0: the engine's own.
@@ -30,7 +30,7 @@ pub struct LaneKey {
     pub owner: i32,
 }
 
-/// The fires that wait under one key.
+/// The fires of one lane.
 #[derive(Debug, Default)]
 pub struct Lane {
     due: VecDeque<Fire>,
@@ -40,7 +40,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// The fires of this kind that wait here, in the order in which they are given out.
+    /// The waiting fires of this kind, in the order in which they are assigned.
     pub fn of(&mut self, kind: LaneQueue) -> &mut VecDeque<Fire> {
         match kind {
             LaneQueue::Due => &mut self.due,
@@ -48,7 +48,8 @@ impl Lane {
         }
     }
 
-    /// Gives a batch of one kind to an executor. Fires that run SQL of users go one by one; others share a transaction.
+    /// Gives a batch of one kind to an executor. Fires that run users' SQL are assigned singly; others share a
+    /// transaction.
     pub fn fill_batch(&mut self, kind: LaneQueue, slot: &mut Executor, now: i64) {
         let queue = self.of(kind);
         let mut count = 0;
@@ -64,12 +65,12 @@ impl Lane {
     }
 }
 
-/// The fires that wait for an executor, by key.
+/// The waiting fires, by lane.
 #[derive(Debug, Default)]
 pub struct Lanes(BTreeMap<LaneKey, Lane>);
 
 impl Lanes {
-    /// The lane of a key, an empty one if nothing waits under it.
+    /// The lane of a key; created empty if it does not exist.
     pub fn lane(&mut self, key: LaneKey) -> &mut Lane {
         self.0.entry(key).or_default()
     }
@@ -78,12 +79,12 @@ impl Lanes {
         self.lane(LaneKey { role, owner: fire.owner }).of(LaneQueue::of(fire))
     }
 
-    /// Adds a fire behind the others.
+    /// Adds a fire at the end.
     pub fn push(&mut self, role: u32, fire: Fire) {
         self.of_fire(role, &fire).push_back(fire);
     }
 
-    /// Returns fires from executors to the front of their lanes, in their order.
+    /// Returns fires from executors to the front of their lanes, in order.
     pub fn put_back(&mut self, fires: impl DoubleEndedIterator<Item = (u32, Fire)>) {
         for (role, fire) in fires.rev() {
             self.of_fire(role, &fire).push_front(fire);
@@ -96,18 +97,18 @@ impl Lanes {
         self.0.iter().filter(|(key, _)| counts(key.owner)).map(|(_, lane)| of(lane)).sum()
     }
 
-    /// The owners for which fires wait.
+    /// The owners with waiting fires.
     pub fn owners(&self) -> impl Iterator<Item = i32> + '_ {
         self.0.keys().map(|key| key.owner)
     }
 
-    /// The keys under which fires of a kind wait.
+    /// The lanes with waiting fires of a kind.
     pub fn keys(&mut self, kind: LaneQueue) -> Vec<LaneKey> {
         self.0.retain(|_, lane| lane.has_more || !lane.due.is_empty() || !lane.items.is_empty());
         self.0.iter_mut().filter_map(|(key, lane)| (!lane.of(kind).is_empty()).then_some(*key)).collect()
     }
 
-    /// The due time of the oldest due fire that no executor has.
+    /// The due time of the oldest due fire that has not been given to an executor.
     pub fn oldest_due(&self) -> i64 {
         self.0.values().flat_map(|lane| &lane.due).map(|fire| fire.due).min().unwrap_or(i64::MAX)
     }

@@ -1,4 +1,4 @@
-//! The launcher: starts a scheduler where there is, or will soon be, something to do.
+//! The launcher: starts a scheduler for each database that has work, or will soon have some.
 
 use pgrx::pg_sys::Oid;
 
@@ -12,7 +12,7 @@ use crate::worker::{LOG_INTERVAL, SECOND, log_out_of_slots};
 const LEAD: i64 = SECOND / 2;
 /// How long a scheduler may take to attach before the launcher starts another one.
 const START_TIMEOUT: i64 = 10 * SECOND;
-/// How soon a start that found no worker slot is tried again.
+/// Delay before a start that found no worker slot is retried.
 const RETRY: i64 = SECOND;
 
 /// The body of the launcher.
@@ -46,7 +46,7 @@ pub fn run(_argument: i32) {
 }
 
 struct Launcher {
-    /// Databases that the launcher is to look at.
+    /// Databases that the launcher is to check.
     asked: Vec<Oid>,
     /// When it last logged that there are too few slots.
     logged_at: i64,
@@ -55,7 +55,7 @@ struct Launcher {
 }
 
 impl Launcher {
-    /// Does what is due now, and returns how long the launcher may sleep.
+    /// Does the work that is due now, and returns how long the launcher may sleep.
     fn pass(&mut self) -> Option<i64> {
         let (rescan, probes) = shared::with(|state| (std::mem::take(&mut state.rescan), state.take_probes()));
         if rescan || !probes.is_empty() {
@@ -82,8 +82,8 @@ impl Launcher {
         sleep
     }
 
-    /// Brings the shared state into line with the databases that exist. A database that finds no free slot stays in
-    /// `asked` until another one turns out not to have the extension.
+    /// Updates the shared state from the databases that exist. A database that finds no free slot stays in `asked`
+    /// until another one turns out not to have the extension.
     fn look_around(&mut self, all: bool, probes: &[Oid]) {
         let there = process::databases();
         if all {
@@ -106,7 +106,7 @@ impl Launcher {
         }
         let asked = std::mem::take(&mut self.asked);
         self.asked = shared::with(|state| {
-            // A slot that only says that a database lacks the extension is kept while there is room.
+            // A slot that only records that a database lacks the extension is kept while there is room.
             if state.databases.iter().filter(|slot| slot.oid == Oid::INVALID).count() < asked.len() {
                 let is_needless = |slot: &Database| slot.has_extension == HasExtension::No && !slot.scheduler.is_some();
                 let needless = state.databases.iter().filter(|slot| is_needless(slot)).map(|slot| slot.oid);
@@ -168,7 +168,7 @@ fn capacity() -> usize {
 struct LaunchDecision {
     /// Databases whose schedulers are started now, the most urgent one first.
     start: Vec<Oid>,
-    /// How long the launcher may sleep then, in microseconds; `None`: until it is woken.
+    /// How long the launcher may then sleep, in microseconds; `None`: until it is woken.
     sleep: Option<i64>,
 }
 
@@ -180,7 +180,7 @@ fn decide(state: &mut SharedState, now: i64, capacity: usize) -> LaunchDecision 
         let remaining = at.saturating_sub(now).max(0);
         sleep = Some(sleep.map_or(remaining, |known| known.min(remaining)));
     };
-    // A session may have left a request when there was no scheduler, or one that was already leaving.
+    // A session may have left a request when there was no scheduler, or one that was already exiting.
     let with_requests = state.databases.iter().map(|slot| slot.oid).filter(|oid| state.has_requests(*oid));
     let with_requests: Vec<Oid> = with_requests.collect();
     for slot in state.databases.iter_mut().filter(|slot| slot.oid != Oid::INVALID) {
@@ -216,7 +216,7 @@ fn decide(state: &mut SharedState, now: i64, capacity: usize) -> LaunchDecision 
     wanted.sort_unstable_by_key(|(due, served_at, oid)| (*due, *served_at, oid.to_u32()));
     let free = capacity.saturating_sub(running);
     if wanted.len() > free {
-        // Idle workers give up their slots; a scheduler that ends wakes the launcher.
+        // Idle workers give up their slots; a scheduler that exits wakes the launcher.
         state.request_slots(now);
         until(now + RETRY);
     }

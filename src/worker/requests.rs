@@ -1,4 +1,4 @@
-//! What sessions ask of a scheduler, in shared memory.
+//! Requests of sessions to a scheduler, in shared memory.
 
 use pgrx::pg_sys::Oid;
 
@@ -6,28 +6,28 @@ use crate::pg::process;
 use crate::pg::shared::{self, Database, Said};
 use crate::worker::SLOTS_WANTED_FOR;
 
-/// What sessions have asked of a scheduler. It takes their requests before it acts.
+/// The requests of sessions to a scheduler, which takes them before it acts.
 pub struct Requests {
     /// Something may be due earlier than the scheduler knows.
     pub look: bool,
-    /// A sweep of the whole queue is wanted.
+    /// A scan of the whole queue is requested.
     pub sweep: bool,
-    /// A transaction that held what stimuli need has ended.
+    /// A transaction that blocked stimuli has ended.
     pub recheck: bool,
     /// COPY filled tables of the extension, as a restored dump does.
     pub loaded: bool,
-    /// The scheduler must leave.
+    /// The scheduler must exit.
     pub must_go: bool,
-    /// A worker could not be started a moment ago, for lack of a slot.
+    /// A worker could not be started recently, for lack of a slot.
     pub are_slots_wanted: bool,
-    /// The stimuli and instances that transactions named.
+    /// The stimuli and instances that transactions reported.
     pub said: Vec<Said>,
-    /// The next due time that shared memory knows, microseconds since 2000.
+    /// The next due time in shared memory, microseconds since 2000.
     pub next_due: i64,
 }
 
 impl Requests {
-    /// Takes the requests to the scheduler of a database, which began with this count of changed settings.
+    /// Takes the requests to the scheduler of a database, which started with this count of changed settings.
     pub fn take(database: Oid, settings: u32, now: i64) -> Self {
         shared::with(|state| {
             let said = state.take_said(database);
@@ -58,8 +58,8 @@ impl Requests {
     }
 }
 
-/// Whether a scheduler that began with this count of changed settings must leave: the settings have changed since,
-/// which the next scheduler reads, or a session evicts all workers of this database.
+/// Whether a scheduler that started with this count of changed settings must exit: the settings have changed since, so
+/// that its successor has to read them, or a session evicts all workers of this database.
 pub fn must_go(slot: &Database, settings: u32) -> bool {
     slot.settings != settings || slot.blocked_by != 0 && process::is_alive(slot.blocked_by)
 }

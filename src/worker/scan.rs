@@ -1,4 +1,4 @@
-//! A scheduler's scans for what is due, and the state that it keeps between them.
+//! A scheduler's scans for due work, and the state that it keeps between them.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -25,17 +25,17 @@ const LOW: usize = 200;
 pub enum ScanResult {
     /// The database does not have the extension.
     NoExtension,
-    /// The due times here belong to another database.
+    /// The due times here belong to another database, of which this is a copy.
     Foreign,
-    /// The library does not fit the extension's schema.
+    /// The library does not match the extension's schema.
     Unfit(Box<PgError>),
     /// The database has the extension, and the scan found this.
     Extension {
-        /// The next due time that is in the future.
+        /// The next due time in the future.
         next_due: i64,
         /// Whether more triggers are due than one scan fires.
         more: bool,
-        /// Whether this database is the one that fires its due times; before the first due time, no database is.
+        /// Whether this database is the one that fires its due times; before the first due time, none is.
         is_claimed: bool,
         /// Whether stimuli have expired.
         has_expired: bool,
@@ -45,23 +45,23 @@ pub enum ScanResult {
 /// The state that a scheduler keeps between scans.
 pub struct Scanner {
     database: Oid,
-    /// The last due bookmark that was read: earlier ones were fired, or the dispatcher has them.
+    /// The last due bookmark that was read: earlier ones have fired, or the dispatcher has them.
     cursor: (Timestamp, Uuid),
     /// Whether the last page was full.
     has_more: bool,
-    /// When to scan again for what another session held.
+    /// When to scan again for work that was blocked by a lock.
     retry: RetryTimer,
     turns: Turns,
-    /// Whether the next scan looks at instances that wait for their turn.
+    /// Whether the next scan checks pending instances.
     calls: bool,
-    /// Whether this scan has made the schedules due that the start of the server fires.
+    /// Whether this scan has made the schedules due that fire at server start.
     has_booted: bool,
 }
 
 const BEGINNING: (Timestamp, Uuid) = (Timestamp(i64::MIN), Uuid::nil());
 
 impl Scanner {
-    /// Nothing is known yet.
+    /// The initial state.
     pub fn new(database: Oid) -> Self {
         let (retry, turns) = (RetryTimer::new(), Turns::default());
         Self { database, cursor: BEGINNING, has_more: false, retry, turns, calls: true, has_booted: false }
@@ -72,7 +72,7 @@ impl Scanner {
         self.cursor = BEGINNING;
     }
 
-    /// Takes in what sessions have left in shared memory.
+    /// Processes what sessions have left in shared memory.
     pub fn note(&mut self, look: bool, next_due: i64) {
         self.calls |= look;
         // A bookmark may be due earlier than the last one that was read.
@@ -81,24 +81,24 @@ impl Scanner {
         }
     }
 
-    /// Notes whether fires must be found again, because another session held what they needed.
+    /// Plans or cancels a retry, depending on whether fires were blocked by a lock and must be found again.
     pub fn retry(&mut self, skipped: bool, now: i64) {
         if skipped {
             self.retry.again(now, 0);
         }
     }
 
-    /// When a scan is wanted for what another session held.
+    /// When a scan for blocked work should run.
     pub fn retry_at(&self) -> i64 {
         self.retry.at
     }
 
-    /// Whether a scan is wanted: a retry is due, or the dispatcher has room for more.
+    /// Whether to scan: a retry is due, or the dispatcher has room for more.
     pub fn is_wanted(&self, dispatcher: &Dispatcher, now: i64) -> bool {
         self.retry.at <= now || (self.has_more && dispatcher.waiting() < LOW)
     }
 
-    /// Makes one scan, in a transaction.
+    /// Performs one scan, in a transaction.
     pub fn scan(&mut self, dispatcher: &mut Dispatcher) -> Result<ScanResult, PgError> {
         if catalog::extension().is_none() {
             return Ok(ScanResult::NoExtension);
@@ -119,7 +119,7 @@ impl Scanner {
         let reboots = if self.has_booted { fire::reboot(&session) } else { 0 };
         let is_claimed = identity == Identity::Ours || reboots > 0;
         let mut more = false;
-        // Due times that no session has claimed belong to another database: a dump is being loaded.
+        // Due times that no session has claimed belong to another database: a dump is being restored.
         if is_claimed {
             more = self.turns.fire(&mut session)?;
             self.retry(!more && schedules::is_behind(now), process::now());
@@ -139,7 +139,7 @@ impl Scanner {
         shared::with(|state| state.database(self.database).is_some_and(|slot| !slot.has_booted))
     }
 
-    /// Notes that the scan has committed: what it made due at the start of the server is not made due again.
+    /// Records that the scan has committed, so that the schedules for the server's start are not made due again.
     pub fn committed(&mut self) {
         if std::mem::take(&mut self.has_booted) {
             shared::with(|state| {

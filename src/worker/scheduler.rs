@@ -1,6 +1,6 @@
-//! A scheduler: finds what is due in one database, and gives it to executors.
+//! A scheduler: finds due work in one database, and gives it to executors.
 //!
-//! It runs no SQL of users and no burst. In a short transaction it fires due triggers, which only inserts pending
+//! It runs neither users' SQL nor bursts. In a short transaction it fires due triggers, which only inserts pending
 //! instances, and reads due bookmarks. Between transactions it gives the bookmarks to executors, and sleeps.
 
 use pgrx::pg_sys::Oid;
@@ -21,11 +21,11 @@ const AFTER_ERROR: i64 = SECOND;
 const MAX_AFTER_ERROR: i64 = 60 * SECOND;
 /// How long a scheduler works while other workers wait for its slot.
 const TURN: i64 = 5 * SECOND;
-/// If firing is disabled, the launcher starts no scheduler for so long after one has left.
+/// If firing is disabled, the launcher starts no scheduler for this long after one has exited.
 const OFF: i64 = 10 * SECOND;
-/// How often a scheduler that is awake anyway runs retention.
+/// How often an active scheduler runs retention.
 const TIDY: i64 = 60 * SECOND;
-/// How often the log says that a database does not fire: a copy, or one that the library does not fit.
+/// Minimum interval between log messages that a database does not fire: a copy, or one with another schema version.
 const LOG_INTERVAL: i64 = 3600 * SECOND;
 
 /// The body of a scheduler; its argument is the database.
@@ -57,8 +57,8 @@ thread_local! {
     static HAS_HANDED_OVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Gives the slot back. The next due time stays in it, so the launcher starts another scheduler in time. A scheduler
-/// that ended without handing over leaves a scan and a sweep to the next one.
+/// Releases the slot. The next due time stays in it, so that the launcher starts another scheduler in time. A scheduler
+/// that exited without handing over leaves a scan and a queue scan to the next one.
 fn at_exit() {
     shared::with(|state| {
         if let Some(slot) = state.database(DATABASE.get())
@@ -79,7 +79,7 @@ struct Scheduler {
     items: Items,
     /// Whether the last scan found that this database fires its due times.
     is_ours: bool,
-    /// When the next scan is wanted, whatever else happens.
+    /// When the next scan should run, whatever else happens.
     look_at: Option<i64>,
     began: i64,
     /// When the dispatcher last had fires.
@@ -89,7 +89,7 @@ struct Scheduler {
     was_off: bool,
     /// When retention last ran.
     tidied_at: i64,
-    /// The counts of changes to the database's settings, and of reloads, that this scheduler knows.
+    /// The counts of settings changes and of reloads that this scheduler has processed.
     settings: u32,
     reloads: u32,
 }
@@ -121,7 +121,7 @@ impl Scheduler {
         loop {
             let (now, is_set_back) = process::now_after(last);
             if is_set_back {
-                // The times that this scheduler remembers are too late: the next one scans anew.
+                // The times stored by this scheduler are too late: its successor scans again.
                 shared::with(|state| state.set_back(now));
                 return;
             }
@@ -173,7 +173,7 @@ impl Scheduler {
         }
     }
 
-    /// Drops the names that sessions leave while nothing may be fired, and looks at everything afterwards.
+    /// Drops reports that sessions leave while firing is disabled, and checks everything afterwards.
     fn switch(&mut self, may_fire: bool, now: i64) {
         if !may_fire {
             self.was_off = true;
@@ -185,7 +185,7 @@ impl Scheduler {
         }
     }
 
-    /// Looks for stimuli that an instance waits for, when what is due has been handed out.
+    /// Delivers stimuli that an instance waits for, once all due fires are assigned.
     fn deliver(&mut self) {
         let now = process::now();
         if !self.is_ours || self.items.wanted_at(&self.dispatcher) > now || self.is_in_trouble(now) {
@@ -196,7 +196,7 @@ impl Scheduler {
         process::report(None);
         match done {
             Ok(true) => self.dispatcher.dispatch(now),
-            // The sweep finds the stimuli that were taken in, once this database may deliver them.
+            // The queue scan finds these stimuli again, once this database may deliver them.
             Ok(false) => {
                 self.is_ours = false;
                 self.items.sweep();
@@ -207,7 +207,7 @@ impl Scheduler {
         }
     }
 
-    /// Removes what is past its retention.
+    /// Removes rows that are past their retention.
     fn tidy(&mut self) {
         let now = process::now();
         if !self.is_ours || tidy::wanted_at(self.database) > now || self.is_in_trouble(now) {
@@ -229,7 +229,7 @@ impl Scheduler {
         self.look.retry(self.dispatcher.take_skipped(), now);
     }
 
-    /// Scans for what is due. `false`: the extension is gone, so the scheduler must leave.
+    /// Scans for due work. `false`: the extension is gone, so the scheduler must exit.
     fn look_around(&mut self, requests: &Requests, now: i64) -> bool {
         self.look_at = None;
         process::report(Some("looking for what is due"));
@@ -260,7 +260,8 @@ impl Scheduler {
                         slot.is_foreign = false;
                         slot.loaded &= !is_loaded;
                         slot.next_due = slot.next_due.min(next_due);
-                        // No session announces that runs of commands and dead letters have become old: a scheduler that
+                        // No session reports that runs of commands and dead letters have expired: an active scheduler
+                        // runs retention.
                         // is awake anyway runs retention.
                         if now - self.tidied_at >= TIDY {
                             slot.tidy_at = 0;
@@ -284,7 +285,8 @@ impl Scheduler {
         true
     }
 
-    /// Fires nothing in this database for now, and logs why now and then. A change that may end this asks for a scan.
+    /// Stops firing in this database, and logs the reason from time to time. Any change that may fix it requests a
+    /// scan.
     fn refuse(&mut self, now: i64, is_foreign: bool, say: impl FnOnce()) {
         self.is_ours = false;
         tidy::stop(self.database);
@@ -302,7 +304,7 @@ impl Scheduler {
         self.look_at = Some(self.warned_at + LOG_INTERVAL);
     }
 
-    /// Logs an error and plans a scan, unless tables are missing as the extension was dropped. `false`: it was.
+    /// Logs an error and plans a scan, unless tables are missing because the extension was dropped. `false`: it was.
     fn survive(&mut self, error: &PgError, now: i64) -> bool {
         if ["42P01", "3F000", "42883", "42703"].contains(&error.sqlstate.as_str()) {
             let is_there = process::transaction(|| Ok(catalog::extension().is_some()));
@@ -327,8 +329,8 @@ impl Scheduler {
         self.after_error > AFTER_ERROR && self.look_at.is_some_and(|at| at > now)
     }
 
-    /// When there is work to do, if no process wakes the scheduler. Asked after all transactions, because one of them
-    /// may have consumed the wakeup for a request that came during it.
+    /// When there is work to do, if no process wakes the scheduler. Computed after all transactions, because one of
+    /// them may have consumed the wake-up for a request that arrived during it.
     fn work_at(&self, now: i64, may_fire: bool) -> i64 {
         let must_go = |slot: &mut Database| requests::must_go(slot, self.settings);
         if shared::with(|state| state.database(self.database).is_none_or(must_go)) {
@@ -353,7 +355,7 @@ impl Scheduler {
         next_due.min(look_at).min(self.dispatcher.wants_attention_at())
     }
 
-    /// When to exit, if no request comes first. Without work for a while: after the idle timeout, or at once if other
+    /// When to exit, if no request arrives. Without work for a while: after the idle timeout, or at once if other
     /// workers want the slot. With work: after a turn, if they want it.
     fn exit_at(&self, now: i64, requests: &Requests, work_at: i64) -> i64 {
         let has_time = work_at.saturating_sub(now) > 2 * SECOND
@@ -373,7 +375,7 @@ impl Scheduler {
         shared::with(|state| {
             if let Some(slot) = state.database(self.database) {
                 slot.next_due = slot.next_due.min(work_at);
-                // Names that sessions left while firing was disabled were dropped.
+                // Reports that sessions left while firing was disabled were dropped.
                 slot.look |= self.was_off || !self.dispatcher.is_empty();
                 slot.sweep |= self.was_off;
                 if self.was_off {

@@ -1,9 +1,9 @@
-//! How many executors an owner may have.
+//! How many executors an owner may use.
 //!
-//! A fire may take as long as its SQL, and a burst without SQL as long as its steps. An owner with all executors would
-//! keep the timers of all other owners waiting, so one executor is left for them. One person may have several roles. So
-//! the owners whose fires are long share all executors but one as well: one is left for owners whose fires are short.
-//! Before an owner has had a long fire, nothing tells it from one whose fires are short.
+//! A fire may take as long as its SQL, and a burst without SQL as long as its steps. An owner that used all executors
+//! would delay the timers of all other owners, so one executor is left for them. One person may have several roles, so
+//! the owners with long fires together may also use all executors except one, which is left for owners with short
+//! fires. An owner counts as having short fires until its first long one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,15 +13,15 @@ use crate::pg::guc;
 use crate::pg::shared::{self, Executor, ExecutorState, SharedState};
 use crate::worker::SECOND;
 
-/// How long an owner counts as one with long fires after one of them was last seen running.
+/// How long an owner counts as having long fires after one was last seen running.
 const REMEMBERED: i64 = 600 * SECOND;
 
-/// The owners whose fires were long lately, each until when it counts as such.
+/// The owners that recently had long fires, each with the time until which it counts as such.
 #[derive(Debug, Default)]
 pub struct LongOwners(BTreeMap<i32, i64>);
 
 impl LongOwners {
-    /// Looks which fires run that are long by now, and forgets owners that have had none for a while.
+    /// Finds running fires that have become long, and drops owners that have had none for a while.
     pub fn update(&mut self, state: &SharedState, database: Oid, now: i64) {
         self.0.retain(|_, until| *until > now);
         let long = guc::long_fire();
@@ -31,15 +31,15 @@ impl LongOwners {
         }
     }
 
-    /// Takes in a batch that has ended.
+    /// Records a batch that has ended.
     pub fn note_end(&mut self, owner: i32, took: i64, now: i64) {
         if took > guc::long_fire() {
             self.0.insert(owner, now.saturating_add(REMEMBERED));
         }
     }
 
-    /// Whether an owner has as many executors of a database as it may: all but one, where there are several; with long
-    /// fires, together with the other owners of such.
+    /// Whether an owner uses as many executors of a database as it may: all except one, if there are several; with long
+    /// fires, together with the other owners of long fires.
     pub fn is_full(&self, state: &SharedState, database: Oid, owner: i32) -> bool {
         let most = guc::max_executors().saturating_sub(1).max(1);
         let held = match self.0.contains_key(&owner) {
@@ -49,7 +49,7 @@ impl LongOwners {
         held >= most
     }
 
-    /// Which of these owners have as many executors of a database as they may.
+    /// Which of these owners use as many executors of a database as they may.
     pub fn full(&self, database: Oid, owners: impl Iterator<Item = i32>) -> BTreeSet<i32> {
         let owners: BTreeSet<i32> = owners.collect();
         shared::with(|state| owners.into_iter().filter(|owner| self.is_full(state, database, *owner)).collect())
@@ -62,7 +62,7 @@ fn busy(state: &SharedState, database: Oid) -> impl Iterator<Item = &Executor> +
     fires.filter(|slot| slot.count > 0)
 }
 
-/// The owners that the executors of a database fire for, one for each executor.
+/// The owners for which the executors of a database fire, one for each executor.
 fn served(state: &SharedState, database: Oid) -> impl Iterator<Item = i32> + '_ {
     busy(state, database).map(|slot| slot.batch[0].owner)
 }

@@ -1,4 +1,4 @@
-//! Retention in a scheduler: one step at a time, when what is due has been handed out.
+//! Retention in a scheduler: one step at a time, once all due fires are assigned.
 
 use pgrx::pg_sys::Oid;
 
@@ -8,10 +8,10 @@ use crate::run::Session;
 use crate::run::maintenance::retention::{self, NextStep};
 use crate::store::maintenance::identity::{self, Identity};
 
-/// About how many rows of each kind one step removes at the most.
+/// The approximate maximum number of rows of each kind that one step removes.
 const REMOVED: u64 = 100;
 
-/// When the next step is wanted.
+/// When the next step should run.
 pub fn wanted_at(database: Oid) -> i64 {
     shared::with(|state| state.database(database).map_or(i64::MAX, |slot| slot.tidy_at))
 }
@@ -32,7 +32,7 @@ pub fn step(database: Oid) -> Result<bool, PgError> {
         Ok(Some(NextStep::At(at))) => at,
         Ok(None) => return Ok(false),
         Err(error) => {
-            // The step took `old_ended` and did not use it, so the next step reads all instances again.
+            // The step took `old_ended` without using it, so the next step reads all instances again.
             of(database, |slot| (slot.old_ended, slot.tidy_at) = (Some(0), 0));
             return Err(error);
         }

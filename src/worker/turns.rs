@@ -1,8 +1,8 @@
 //! Which owner's triggers a scan fires first.
 //!
-//! A fire compiles what it starts and copies its input, so a few triggers of one owner may take as long as thousands of
-//! others. A scan therefore fires triggers for a limited time, and the next scan continues there. In each page, the
-//! triggers of owners that have taken less time come first.
+//! A fire compiles the definition that it starts and copies its input, so a few triggers of one owner may take as long
+//! as thousands of others. A scan therefore fires triggers for a limited time, and the next scan continues there. In
+//! each page, the triggers of owners that have used less time come first.
 
 use std::collections::HashMap;
 
@@ -20,12 +20,12 @@ const PAGE: i64 = 200;
 /// How long one scan fires triggers.
 const MOMENT: i64 = SECOND / 10;
 
-/// What earlier scans have done.
+/// The state between scans.
 #[derive(Debug, Default)]
 pub struct Turns {
-    /// How long the triggers of each owner took, in microseconds, since a single scan last fired all that was due.
+    /// The time spent on the triggers of each owner, in microseconds, since a scan last fired everything due.
     taken: HashMap<i32, i64>,
-    /// Where the next scan continues. Triggers left before that have their turn after the end was reached.
+    /// Where the next scan continues. Triggers left before this position are fired after the end was reached.
     after: Option<(Timestamp, Uuid)>,
     /// Whether any trigger was fired since the beginning. A trigger that another session has locked does not count.
     has_fired: bool,

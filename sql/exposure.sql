@@ -1,11 +1,10 @@
 /*
- * Privileges on the objects of the extension: which ones the install script means to give, which ones roles hold, and
- * which of those wf_check() reports.
+ * Privileges on the objects of the extension: those that the install script intends, those that roles have, and those
+ * that wf_check() reports.
  */
 
--- The only place that says which rights roles other than the owner have. A name of * means every object of the kind.
--- A function with the grantee NULL is for the roles that wf_grant_usage names. An object that is not listed is for the
--- owner only.
+-- The single definition of the rights of roles other than the owner. The name * means every object of the kind. A function with
+-- grantee NULL is for the roles that wf_grant_usage names. An object that is not listed is for the owner only.
 CREATE FUNCTION workflow._intended_grants()
 RETURNS TABLE (kind text, name text, privilege text, grantee text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -45,7 +44,8 @@ $$;
 
 COMMENT ON FUNCTION workflow._intended_grants() IS 'every right that roles other than the owner have by the install script';
 
--- By the names that GRANT knows, with the privileges held now and those after a script of the extension last changed them.
+-- All objects under the names that GRANT uses, with their current privileges and those that the last script of the extension
+-- set.
 CREATE FUNCTION workflow._objects()
 RETURNS TABLE (id oid, kind text, name text, target text, part text, owner oid, held aclitem[], initial aclitem[])
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -89,7 +89,7 @@ $$;
 
 COMMENT ON FUNCTION workflow._objects() IS 'objects of the extension with their privileges: held now, and initially';
 
--- What a worker outside calls, which wf_grant_worker gives: these functions, and those behind them.
+-- The functions that task workers call, and the internal functions that these need; wf_grant_worker grants them.
 CREATE FUNCTION workflow._worker_calls()
 RETURNS SETOF text LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -135,7 +135,7 @@ $$;
 
 COMMENT ON FUNCTION workflow._give_worker_calls(oid) IS 'makes the GRANTs of wf_grant_worker, with the rights of the owner';
 
--- A role that wf_grant_usage gave more keeps the calls of a worker as well.
+-- A role that also has the rights of wf_grant_usage keeps these functions.
 CREATE FUNCTION workflow._take_worker_calls(role oid)
 RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.enable_ddl_propagation = off AS $$
 DECLARE
@@ -158,8 +158,8 @@ $$;
 
 COMMENT ON FUNCTION workflow._take_worker_calls(oid) IS 'takes back what workflow._give_worker_calls gave, for wf_revoke_worker';
 
--- GRANTs that an upgrade script leaves to the end of its transaction: pg_dump takes those of a script for initial ones, and
--- leaves them out.
+-- GRANTs that an upgrade script defers to the end of its transaction: pg_dump treats privileges that a script has set as
+-- initial ones, and omits them.
 CREATE TABLE workflow.pending_usage (
     function oid NOT NULL,
     role     oid NOT NULL,
@@ -182,9 +182,10 @@ COMMENT ON FUNCTION workflow._give_usage() IS 'makes a GRANT of workflow.pending
 CREATE CONSTRAINT TRIGGER give_usage AFTER INSERT ON workflow.pending_usage
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION workflow._give_usage();
 
--- The install script and each upgrade script end with it. pg_init_privs has the privileges that a script left, and an
--- object without a row there is new. This tells privileges from ALTER DEFAULT PRIVILEGES (or from an event trigger) from
--- later GRANTs by hand, which stay. A role that holds all that wf_grant_usage gave before gets what it gives now.
+-- Called at the end of the install script and of each upgrade script. pg_init_privs has the privileges that the last script
+-- left; an object without a row there is new. This distinguishes privileges from ALTER DEFAULT PRIVILEGES (or from an event
+-- trigger), which are removed, from manual GRANTs, which stay. A role with all rights that wf_grant_usage used to grant gets
+-- those that it grants now.
 CREATE PROCEDURE workflow._set_rights()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -256,8 +257,8 @@ $$;
 
 COMMENT ON PROCEDURE workflow._set_rights() IS 'row-level security on new tables, no rights but the intended ones on new objects';
 
--- What row-level security does not stop, and what weakens it. Until PostgreSQL 18 the AFTER triggers of a referencing
--- table run with the rights of the session that deletes the row that it refers to: those of the extension's owner.
+-- Privileges and objects that row-level security does not restrict, or that weaken it. Before PostgreSQL 18, AFTER triggers of
+-- a referencing table run with the rights of the session that deletes the referenced row: those of the extension's owner.
 CREATE FUNCTION workflow._check_rights()
 RETURNS TABLE (problem text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp

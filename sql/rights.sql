@@ -1,9 +1,9 @@
 /*
- * Rights. No role but the owner has any on a table. The views filter by themselves and may be read by all.
- * EXECUTE is revoked from PUBLIC on everything but the pure readers; wf_grant_usage gives a role the rest.
- * workflow._intended_grants() says which object is which.
- * Where Citus distributes functions it refuses GRANT on a worker, unless it need not pass the GRANT on; without Citus its setting has
- * no meaning.
+ * Rights. Only the owner has rights on the tables. The views filter rows themselves and may be read by all roles.
+ * EXECUTE is revoked from PUBLIC except on functions that only read; wf_grant_usage grants the others to a role.
+ * workflow._intended_grants() lists the objects.
+ * If Citus distributes functions, it rejects GRANT on a worker node unless propagation of GRANT is off; without Citus its
+ * setting has no effect.
  */
 
 CREATE FUNCTION wf_grant_usage(role name)

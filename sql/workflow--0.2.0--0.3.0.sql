@@ -48,7 +48,7 @@ CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask';
 CREATE INDEX bookmarks_assignee_idx ON workflow.bookmarks (assignee) WHERE assignee IS NOT NULL;
 
--- Which tasks of a limited name are left when some keys are full? By lane, each in the order of the inbox.
+-- A claim: which tasks of a name with limits remain if some keys have reached theirs? By lane, each in the order of claims.
 CREATE INDEX bookmarks_lane_idx ON workflow.bookmarks
     ((payload OPERATOR(pg_catalog.->>) 'TaskName'), lane, available_at, (COALESCE(priority, 0)) DESC, created_at)
     WHERE lane IS NOT NULL;
@@ -79,7 +79,7 @@ ALTER TABLE workflow.dead_letters
 COMMENT ON COLUMN workflow.dead_letters.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
 COMMENT ON COLUMN workflow.dead_letters.actor IS 'the actor who sent it';
 
--- What goes with an instance: stimuli that name it, a bookmark or an execution of it, or its correlation id.
+-- Queue items removed with an instance: those that name it, one of its bookmarks or executions, or its correlation id.
 CREATE INDEX bookmark_queue_target_idx ON workflow.bookmark_queue ((COALESCE(bookmark_id, activity_instance_id)))
     WHERE instance_id IS NULL AND COALESCE(bookmark_id, activity_instance_id) IS NOT NULL;
 CREATE INDEX bookmark_queue_correlation_id_idx ON workflow.bookmark_queue (correlation_id)
@@ -110,9 +110,9 @@ ALTER TABLE workflow.grants
     DROP CONSTRAINT grants_privilege_check,
     ADD CONSTRAINT grants_privilege_check CHECK (privilege IN ('start', 'resume', 'read', 'alter'));
 
--- How many tasks of a name workers may hold, and begin in a period: one row without a key and one with a key for each
--- owner and name. It counts the tasks of the owner's definitions. A claim shares the lock of the owner and
--- the name until its transaction ends, and a change waits for it: so a limit counts every lease.
+-- How many tasks of a name workers may hold at a time and start per period: for each owner and name at most one row without a
+-- key and one with a key. A limit counts the tasks of the owner's definitions. A claim holds a shared lock on owner and name
+-- until its transaction ends, and a change of the limit waits for it, so a limit counts every lease.
 CREATE TABLE workflow.limits (
     id          integer GENERATED ALWAYS AS IDENTITY CONSTRAINT limits_pkey PRIMARY KEY,
     owner       integer NOT NULL,
@@ -132,8 +132,8 @@ COMMENT ON COLUMN workflow.limits.per IS 'the period, in microseconds';
 -- A claim: which limits have tasks of this name?
 CREATE UNIQUE INDEX limits_name_owner_idx ON workflow.limits (name, owner, (key IS NULL));
 
--- What a claim takes, one row for each run that a limit permits. A row says who took it, not whether it is free: that
--- follows from the lease, however it ends, and from the time. Rows are made when they are needed first.
+-- The slots that claims take: one row for each task that a limit permits. A row names who took it; whether it is free is
+-- derived from the lease, however that ends, and from the time. Rows are created on demand.
 CREATE TABLE workflow.slots (
     id       uuid        CONSTRAINT slots_pkey PRIMARY KEY,
     limit_id integer     NOT NULL,
@@ -151,17 +151,17 @@ COMMENT ON COLUMN workflow.slots.taken_at IS 'of a claim in a period: when it wa
 COMMENT ON COLUMN workflow.slots.task IS 'of a lease: the task that holds it';
 COMMENT ON COLUMN workflow.slots.token IS 'the token of that lease; the slot is free when the lease does not run';
 
--- Which slots has a place?
+-- Which slots does a limit have for a key?
 CREATE UNIQUE INDEX slots_limit_id_place_n_idx ON workflow.slots (limit_id, place, n);
--- Which slot of a period is free first? The column is NULL in the others, so that taking them is HOT.
+-- Which slot of a period becomes free first? The column is NULL in other slots, so that taking them is HOT.
 CREATE INDEX slots_taken_at_idx ON workflow.slots (limit_id, place, taken_at) WHERE taken_at IS NOT NULL;
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.limits', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.limits_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.slots', '');
 
--- Which instances of definitions with maxConcurrency have begun: one row for each that may run at the same time. A row says
--- which instance took it; it is free when that instance has ended. Rows are made when they are needed first.
+-- Admitted instances of definitions with maxConcurrency: one row for each instance that may run at the same time. A row names
+-- the instance that took it, and is free when that instance has ended. Rows are created on demand.
 CREATE TABLE workflow.admissions (
     id            uuid    CONSTRAINT admissions_pkey PRIMARY KEY,
     definition_id text    NOT NULL,
@@ -174,7 +174,7 @@ COMMENT ON TABLE workflow.admissions IS 'the instances that options.maxConcurren
 COMMENT ON COLUMN workflow.admissions.place IS 'the value of the key behind a mark; empty without a key';
 COMMENT ON COLUMN workflow.admissions.instance_id IS 'the instance that took it last; it is free when that has ended';
 
--- Which admissions has a place?
+-- Which admissions does a definition have for a key?
 CREATE UNIQUE INDEX admissions_definition_id_place_n_idx ON workflow.admissions (definition_id, place, n);
 -- Is the parent of a child admitted?
 CREATE INDEX admissions_instance_id_idx ON workflow.admissions (instance_id) WHERE instance_id IS NOT NULL;
@@ -262,7 +262,7 @@ COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; work
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
 COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
 
--- What goes on in place of an instance? One at most.
+-- Which instance continues this one? At most one.
 CREATE UNIQUE INDEX instances_continued_from_idx ON workflow.instances (continued_from) WHERE continued_from IS NOT NULL;
 
 CREATE TABLE workflow.compensations (
@@ -283,7 +283,8 @@ COMMENT ON COLUMN workflow.compensations.kept IS 'what its handler sees of the m
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.compensations', '');
 
--- Who paused an instance, and why. A call reads instances.paused_at with the instance, and a row here only if it is set.
+-- Who paused an instance, and why. A call reads instances.paused_at with the instance, and reads this table only if that is
+-- set.
 CREATE TABLE workflow.pauses (
     instance_id uuid        CONSTRAINT pauses_pkey PRIMARY KEY,
     paused_at   timestamptz NOT NULL,
@@ -302,7 +303,7 @@ CREATE INDEX pauses_paused_with_idx ON workflow.pauses (paused_with) WHERE pause
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.pauses', '');
 
--- What wf_call was asked and what it answered, so that a client may send a call again.
+-- The requests and answers of wf_call, so that a client can repeat a call.
 CREATE TABLE workflow.messages (
     owner     integer     NOT NULL,
     key       text        NOT NULL,
@@ -317,12 +318,12 @@ COMMENT ON TABLE workflow.messages IS 'calls of wf_call that were answered, for 
 COMMENT ON COLUMN workflow.messages.owner IS 'the role that called';
 COMMENT ON COLUMN workflow.messages.content IS 'SHA-256 of kind, name and body: the same message with another content is an error';
 
--- What is old enough to be forgotten?
+-- Retention: which messages are old enough?
 CREATE INDEX messages_called_at_idx ON workflow.messages (called_at);
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.messages', '');
 
--- Which partitions of correlation ids this node has, where several nodes share them.
+-- The partitions of correlation ids that this node has, if several nodes share them.
 CREATE TABLE workflow.partitions (
     partition integer CONSTRAINT partitions_pkey PRIMARY KEY,
     count     integer NOT NULL
@@ -333,8 +334,8 @@ COMMENT ON COLUMN workflow.partitions.count IS 'number of partitions of all node
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.partitions', '');
 
--- Pieces that the running transaction has taken in by wf_import_instances. At its end each set has to be complete, and the rows
--- go: no other transaction ever sees one.
+-- Pieces of bundles that the current transaction has imported with wf_import_instances. Before it commits, each set must be
+-- complete, and the rows are removed: no other transaction ever sees one.
 CREATE TABLE workflow.imports (
     set_id      uuid    NOT NULL,
     piece       integer NOT NULL,
@@ -413,7 +414,7 @@ COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the ver
 COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the maker of its schedule, or the starter of its parent';
 COMMENT ON COLUMN workflow.instance_list.started_actor IS 'the actor for whom that role acted';
 
--- A run whose definition keeps no journal has begun when it was made.
+-- A run whose definition keeps no journal started when it was created.
 CREATE OR REPLACE VIEW workflow.schedule_runs WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.schedule_id, COALESCE(t.schedule_name, i.name) AS name, i.definition_id,
        (i.input OPERATOR(pg_catalog.->>) 'ScheduledAt')::pg_catalog.timestamptz AS scheduled_at, b.started_at, f.finished_at,
@@ -467,8 +468,8 @@ COMMENT ON COLUMN workflow.accepted_owners.for_members IS 'whether it counts for
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.accepted_owners', '');
 
--- Whose an id is, also after all versions are deleted and removed: schedules, parents and applications go on naming it,
--- and no other role may become what they name.
+-- The owner of each definition id, even after all versions are deleted and removed: schedules, parents and applications still
+-- refer to the id, so no other role may take it over.
 CREATE TABLE workflow.definition_ids (
     definition_id text COLLATE "C" CONSTRAINT definition_ids_pkey PRIMARY KEY,
     owner         integer NOT NULL
@@ -478,7 +479,7 @@ COMMENT ON TABLE workflow.definition_ids IS 'owner of each id that a definition 
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.definition_ids', '');
 
--- A definition has one owner; versions that are deleted keep theirs.
+-- A definition has one owner; deleted versions keep theirs.
 INSERT INTO workflow.definition_ids (definition_id, owner)
 SELECT DISTINCT ON (d.definition_id) d.definition_id, d.owner
 FROM workflow.definitions d
@@ -488,7 +489,7 @@ ALTER TABLE workflow.definitions ADD COLUMN child_owners jsonb;
 
 COMMENT ON COLUMN workflow.definitions.child_owners IS 'the definitions whose ids stand in the document, each with its owner (workflow.owners) when the version was stored or last defined with the same content: {"pay": 7}; as a child it may start another owner''s definition only if it is named here';
 
--- What is stored names the owners that its children have now.
+-- Stored documents get the current owners of the children that they name.
 UPDATE workflow.definitions p SET child_owners = c.owners
 FROM (SELECT d.id, pg_catalog.jsonb_object_agg(n.definition_id, n.owner) AS owners
       FROM workflow.definitions d
@@ -498,7 +499,7 @@ FROM (SELECT d.id, pg_catalog.jsonb_object_agg(n.definition_id, n.owner) AS owne
       GROUP BY d.id) c
 WHERE c.id OPERATOR(pg_catalog.=) p.id;
 
--- Which tasks roles that only work may claim and answer. The columns that are NULL mean all.
+-- Which tasks the roles of task workers may claim and answer. NULL in a column means all.
 CREATE TABLE workflow.task_grants (
     id            uuid    CONSTRAINT task_grants_pkey PRIMARY KEY,
     role          integer NOT NULL,
@@ -534,8 +535,8 @@ RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1000 AS 'MODUL
 
 COMMENT ON FUNCTION workflow._is_excluded(uuid, uuid) IS 'whether an open task of an instance of a version excludes the caller, for the views';
 
--- What the views of open tasks have in common. No role but the owner may read it, so it needs no security barrier. Without one,
--- each view that reads it is planned with an order of its own.
+-- The common part of the views of open tasks. Only the owner may read it, so it needs no security barrier. Without one, each
+-- view on it can be planned for its own order.
 CREATE VIEW workflow._open_tasks AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
        b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at,
@@ -558,14 +559,14 @@ WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
 
 COMMENT ON VIEW workflow._open_tasks IS 'for the views of open tasks';
 
--- PostgreSQL plans a security barrier without knowing in which order its rows are wanted. So each order that an index has is a
--- view of its own, and a query that sets no order reads as many rows as it returns. Ids are in the order of time.
+-- PostgreSQL plans a security barrier view without knowing the order that a query needs. So there is one view for each order of
+-- an index, and a query without ORDER BY reads only as many rows as it returns. Ids are ordered by time.
 CREATE OR REPLACE VIEW workflow.open_tasks WITH (security_barrier) AS
 SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
        lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
 FROM workflow._open_tasks ORDER BY task_id;
 
--- The order of bookmarks_inbox_idx, which has it for each name.
+-- The order of bookmarks_inbox_idx within each name.
 CREATE VIEW workflow.open_tasks_by_priority WITH (security_barrier) AS
 SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
        lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
@@ -620,7 +621,7 @@ SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS sin
         WHERE b.due_at IS NULL AND q.bookmark_id OPERATOR(pg_catalog.=) b.id AND q.due_at IS NOT NULL AND q.replayed_at IS NULL
         ORDER BY q.id DESC LIMIT 1) AS last_error,
        i.paused_at,
-       -- A bundle that was imported can say anything in its metadata.
+       -- The metadata of an imported bundle can contain anything.
        CASE WHEN b.name OPERATOR(pg_catalog.<>) 'Workflow.Retry' THEN COALESCE(b.claims, 0)
             WHEN (b.metadata OPERATOR(pg_catalog.->>) 'Attempt') OPERATOR(pg_catalog.~) '^[0-9]{1,9}$' THEN (b.metadata OPERATOR(pg_catalog.->>) 'Attempt')::integer
             ELSE 0 END AS attempt, b.lease_until, b.worker
@@ -761,8 +762,8 @@ WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM
 COMMENT ON COLUMN workflow.journal.by IS 'the role whose call caused the event; NULL: the engine';
 COMMENT ON COLUMN workflow.journal.actor IS 'the actor for whom that role acted';
 
--- Acts whose rows of the journal were removed, and acts that were done to no instance. No sequence numbers them, because
--- logical replication leaves sequences behind.
+-- Acts whose journal rows were removed, and acts that concern no instance. Not numbered by a sequence, because logical
+-- replication does not replicate sequences.
 CREATE TABLE workflow.audit_log (
     id             uuid        DEFAULT pg_catalog.gen_random_uuid() CONSTRAINT audit_log_pkey PRIMARY KEY,
     at             timestamptz NOT NULL,
@@ -790,7 +791,7 @@ COMMENT ON COLUMN workflow.audit_log.actor IS 'the person for whom that role act
 
 -- Which acts are older than workflow.audit_retention?
 CREATE INDEX audit_log_at_idx ON workflow.audit_log (at);
--- What was done to an instance that is gone, and for a correlation id?
+-- Which acts concern a removed instance, and a correlation id?
 CREATE INDEX audit_log_instance_id_idx ON workflow.audit_log (instance_id) WHERE instance_id IS NOT NULL;
 CREATE INDEX audit_log_correlation_id_idx ON workflow.audit_log (correlation_id) WHERE correlation_id IS NOT NULL;
 
@@ -810,8 +811,7 @@ CREATE FUNCTION workflow._act(
 
 COMMENT ON FUNCTION workflow._act(bytea) IS 'the act that a row of the journal records, for the view workflow.audit; NULL if it records none';
 
--- The acts that rows of the journal record. `owner` may see who answered: of a child that is the engine, which passes the
--- answer on.
+-- The acts recorded in journal rows. `owner` may see who answered; for a child that is the engine, which passes the answer on.
 CREATE VIEW workflow._acts AS
 SELECT l.instance_id, l.seq, COALESCE(a.at, l.created_at) AS at, a.kind, i.definition_id, i.definition_version_id, i.correlation_id,
        COALESCE(a.activity, t.activity_id) AS activity, t.name AS task, a.bookmark_id,
@@ -825,7 +825,7 @@ WHERE a.kind IS NOT NULL;
 
 COMMENT ON VIEW workflow._acts IS 'acts in the journal, for workflow.audit and for what removes rows of the journal';
 
--- A role that may not read the definition of an instance sees who answered the tasks of its own instances, and nothing else.
+-- A role that may not read an instance's definition sees only who answered the tasks of its own instances.
 CREATE VIEW workflow.audit WITH (security_barrier) AS
 SELECT g.at, g.kind, g.definition_id, g.instance_id, g.correlation_id,
        CASE WHEN g.may_read THEN g.activity END AS activity, CASE WHEN g.may_read THEN g.task END AS task,
@@ -858,7 +858,7 @@ COMMENT ON COLUMN workflow.audit.role IS 'the role whose rights were in force';
 COMMENT ON COLUMN workflow.audit.login IS 'the role of the session, if it is another one';
 COMMENT ON COLUMN workflow.audit.actor IS 'the person for whom that role acted';
 
--- Inputs and outputs as they were registered, or as a workflow declares them, each with what a designer needs to show it.
+-- Inputs and outputs as registered, or as a workflow declares them, each with the display data for a designer.
 CREATE FUNCTION workflow._arguments(declared jsonb)
 RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
@@ -951,7 +951,7 @@ RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_export_version';
 
 COMMENT ON FUNCTION wf_export_version(uuid, boolean) IS 'a version as Elsa 3 JSON, by its id; also a deleted one';
 
--- Deleted versions: their instances are there until they are deleted, too.
+-- Deleted versions: their instances remain until they are deleted as well.
 CREATE VIEW workflow.deleted_definitions WITH (security_barrier) AS
 SELECT d.id AS version_id, d.definition_id, d.version, d.name, d.description,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, d.created_at, d.deleted_at, d.document
@@ -1335,7 +1335,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_all';
 COMMENT ON FUNCTION wf_migrate_all(text, integer, integer, jsonb, text, integer, uuid, boolean) IS
     'migrate instances of a definition, a batch in the order of their ids; repeat with the last id as after until there are no rows';
 
--- One batch of what publishing with the option migrate sets off.
+-- One batch of the migration that publishing with the option migrate starts.
 CREATE FUNCTION workflow._migrate_batch(definition_id text, version integer, progress jsonb)
 RETURNS TABLE (next jsonb, moved bigint, refused bigint, pause bigint)
 LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_batch';
@@ -1407,7 +1407,7 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_refuse_tasks';
 
 COMMENT ON FUNCTION wf_refuse_tasks(name, name) IS 'take back what wf_accept_tasks accepted; false if there was nothing';
 
--- What a worker outside calls, which wf_grant_worker gives: these functions, and those behind them.
+-- The functions that task workers call, and the internal functions that these need; wf_grant_worker grants them.
 CREATE FUNCTION workflow._worker_calls()
 RETURNS SETOF text LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -1427,7 +1427,7 @@ $$;
 
 COMMENT ON FUNCTION workflow._lacks_worker_calls(oid) IS 'whether a role was not given all of workflow._worker_calls(), for wf_grant_worker';
 
--- Where Citus distributes functions it refuses GRANT on a worker, unless it need not pass the GRANT on.
+-- If Citus distributes functions, it rejects GRANT on a worker node unless propagation of GRANT is off.
 CREATE OR REPLACE FUNCTION wf_grant_usage(role name)
 RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.enable_ddl_propagation = off AS $$
 DECLARE
@@ -1485,7 +1485,7 @@ $$;
 
 COMMENT ON FUNCTION workflow._give_worker_calls(oid) IS 'makes the GRANTs of wf_grant_worker, with the rights of the owner';
 
--- A role that wf_grant_usage gave more keeps the calls of a worker as well.
+-- A role that also has the rights of wf_grant_usage keeps these functions.
 CREATE FUNCTION workflow._take_worker_calls(role oid)
 RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.enable_ddl_propagation = off AS $$
 DECLARE
@@ -1572,7 +1572,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter';
 COMMENT ON FUNCTION wf_alter(jsonb, jsonb, boolean, integer, uuid, text) IS
     'make Elsa''s alterations in the instances that a filter selects, in order of id behind the id given; all or none of each instance';
 
--- The same under a name that does not depend on the schema of the extension.
+-- The same function under a name that does not depend on the extension's schema.
 CREATE FUNCTION workflow._alter(alterations jsonb, filter jsonb, dry_run boolean, max integer, after uuid, reason text)
 RETURNS TABLE (instance_id uuid, outcome text, problems text[])
 LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter';

@@ -1,9 +1,9 @@
 /*
- * The functions of workflow. They live in the schema chosen at CREATE EXTENSION, so that wf_start(…) just
- * works; what is internal lives in schema workflow.
+ * The functions of workflow. They are in the schema chosen at CREATE EXTENSION, so that wf_start(…) needs no
+ * qualification; internal objects are in the schema workflow.
  *
- * All of them are VOLATILE and PARALLEL UNSAFE unless they only read, and none is STRICT: a NULL where none
- * makes sense is an error with a name, not a silent NULL.
+ * All of them are VOLATILE and PARALLEL UNSAFE unless they only read. None is STRICT: an invalid NULL raises an error
+ * that names the argument, instead of returning NULL.
  */
 
 CREATE FUNCTION wf_define(

@@ -37,7 +37,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter';
 COMMENT ON FUNCTION wf_alter(jsonb, jsonb, boolean, integer, uuid, text) IS
     'make Elsa''s alterations in the instances that a filter selects, in order of id behind the id given; all or none of each instance';
 
--- The same under a name that does not depend on the schema of the extension.
+-- The same function under a name that does not depend on the extension's schema.
 CREATE FUNCTION workflow._alter(alterations jsonb, filter jsonb, dry_run boolean, max integer, after uuid, reason text)
 RETURNS TABLE (instance_id uuid, outcome text, problems text[])
 LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter';
@@ -73,7 +73,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_all';
 COMMENT ON FUNCTION wf_migrate_all(text, integer, integer, jsonb, text, integer, uuid, boolean) IS
     'migrate instances of a definition, a batch in the order of their ids; repeat with the last id as after until there are no rows';
 
--- One batch of what publishing with the option migrate sets off.
+-- One batch of the migration that publishing with the option migrate starts.
 CREATE FUNCTION workflow._migrate_batch(definition_id text, version integer, progress jsonb)
 RETURNS TABLE (next jsonb, moved bigint, refused bigint, pause bigint)
 LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_batch';

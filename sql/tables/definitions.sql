@@ -51,10 +51,10 @@ COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the r
 
 -- A number can come back after its version was deleted.
 CREATE UNIQUE INDEX definitions_definition_id_version_idx ON workflow.definitions (definition_id, version) WHERE deleted_at IS NULL;
--- Retention and imports: which versions are deleted? Partial, so that the planner does not take it for wf_start, which
--- wants one of a thousand versions.
+-- Retention and imports: which versions are deleted? Partial, so that the planner does not use it for wf_start, which looks for
+-- one of a thousand versions.
 CREATE INDEX definitions_deleted_idx ON workflow.definitions (definition_id, created_at) WHERE deleted_at IS NOT NULL;
--- Retention: does any definition have its own? The shortest retention says how far back there may be instances to remove.
+-- Retention: does any definition have its own? The shortest one determines how old an instance must be to be removed.
 CREATE INDEX definitions_retention_idx ON workflow.definitions (retention) WHERE retention IS NOT NULL;
 -- wf_start: which version is published?
 CREATE UNIQUE INDEX definitions_published_idx ON workflow.definitions (definition_id) WHERE is_published;
@@ -66,8 +66,8 @@ CREATE INDEX definitions_activity_type_idx ON workflow.definitions (activity_typ
 -- wf_delete_definition, wf_publish: which versions use this version?
 CREATE INDEX definitions_links_idx ON workflow.definitions USING gin (links jsonb_path_ops) WHERE links IS NOT NULL;
 
--- Whose an id is, also after all versions are deleted and removed: schedules, parents and applications go on naming it,
--- and no other role may become what they name.
+-- The owner of each definition id, even after all versions are deleted and removed: schedules, parents and applications still
+-- refer to the id, so no other role may take it over.
 CREATE TABLE workflow.definition_ids (
     definition_id text COLLATE "C" CONSTRAINT definition_ids_pkey PRIMARY KEY,
     owner         integer NOT NULL
@@ -162,7 +162,7 @@ COMMENT ON COLUMN workflow.triggers.attempts IS 'how often firing failed since t
 
 -- Which triggers does a stimulus start?
 CREATE INDEX triggers_hash_key_idx ON workflow.triggers (hash_key);
--- A stimulus without a payload starts all of its name.
+-- A stimulus without a payload starts all triggers with its name.
 CREATE INDEX triggers_name_idx ON workflow.triggers (name);
 -- As for bookmarks; and one workflow for each path and method.
 CREATE INDEX triggers_route_idx ON workflow.triggers ((payload OPERATOR(pg_catalog.->>) 'Route') COLLATE "C")

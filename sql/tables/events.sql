@@ -34,12 +34,12 @@ COMMENT ON COLUMN workflow.bookmark_queue.sender IS 'the role (workflow.owners) 
 COMMENT ON COLUMN workflow.bookmark_queue.not_before IS 'a failed delivery is not tried again before this';
 COMMENT ON COLUMN workflow.bookmark_queue.deferred_for IS 'the instance whose running burst it waits for; such a row is removed before its transaction ends';
 
--- Which items want this new bookmark? The shapes in the queue come from the same index.
+-- Which queued stimuli match this new bookmark? The distinct shapes in the queue are read from the same index.
 CREATE INDEX bookmark_queue_match_idx ON workflow.bookmark_queue (shape, match_key, sender, id);
 CREATE INDEX bookmark_queue_deferred_for_idx ON workflow.bookmark_queue (deferred_for) WHERE deferred_for IS NOT NULL;
 CREATE INDEX bookmark_queue_instance_id_idx ON workflow.bookmark_queue (instance_id) WHERE instance_id IS NOT NULL;
 CREATE INDEX bookmark_queue_expires_at_idx ON workflow.bookmark_queue (expires_at);
--- What goes with an instance: items that name a bookmark or an execution alone, and those for its correlation id.
+-- Queue items removed with an instance: those that name one of its bookmarks or executions, and those for its correlation id.
 CREATE INDEX bookmark_queue_target_idx ON workflow.bookmark_queue ((COALESCE(bookmark_id, activity_instance_id)))
     WHERE instance_id IS NULL AND COALESCE(bookmark_id, activity_instance_id) IS NOT NULL;
 CREATE INDEX bookmark_queue_correlation_id_idx ON workflow.bookmark_queue (correlation_id)
@@ -78,9 +78,9 @@ COMMENT ON COLUMN workflow.dead_letters.due_at IS 'when the bookmark was due tha
 COMMENT ON COLUMN workflow.dead_letters.replayed_at IS 'when wf_replay gave it another chance';
 
 CREATE INDEX dead_letters_dead_at_idx ON workflow.dead_letters (dead_at);
--- Bookmarks that were given up: the view workflow.waiting, and wf_explain.
+-- Bookmarks with a dead letter: the view workflow.waiting, and wf_explain.
 CREATE INDEX dead_letters_bookmark_id_idx ON workflow.dead_letters (bookmark_id) WHERE due_at IS NOT NULL AND replayed_at IS NULL;
--- What goes with an instance, as in the queue.
+-- Dead letters removed with an instance, as in the queue.
 CREATE INDEX dead_letters_instance_id_idx ON workflow.dead_letters (instance_id) WHERE instance_id IS NOT NULL;
 CREATE INDEX dead_letters_target_idx ON workflow.dead_letters ((COALESCE(bookmark_id, activity_instance_id)))
     WHERE instance_id IS NULL AND COALESCE(bookmark_id, activity_instance_id) IS NOT NULL;

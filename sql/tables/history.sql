@@ -8,8 +8,8 @@ CREATE TABLE workflow.execution_log (
 
 COMMENT ON TABLE workflow.execution_log IS 'what happened, one row per burst, packed; workflow.journal shows it in words';
 
--- The packed events of a burst that has hundreds of them are worth compressing. pglz takes longer for that than the burst
--- itself; a server may have been built without lz4.
+-- Compress the packed events of bursts with hundreds of them. pglz would take longer than the burst itself; a server may have
+-- been built without lz4.
 DO $$
 BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE s.name OPERATOR(pg_catalog.=) 'default_toast_compression'
@@ -18,12 +18,12 @@ BEGIN
     END IF;
 END $$;
 
--- Append-only, so a few pages of BRIN answer "what happened at that instant": whether an unknown bookmark
--- was used up is looked up by the time inside its id.
+-- Append-only, so a small BRIN index finds the events of an instant. The time in the id of an unknown bookmark is used to look
+-- up whether it was used.
 CREATE INDEX execution_log_created_at_idx ON workflow.execution_log USING brin (created_at) WITH (pages_per_range = 16);
 
--- Acts whose rows of the journal were removed, and acts that were done to no instance. No sequence numbers them, because
--- logical replication leaves sequences behind.
+-- Acts whose journal rows were removed, and acts that concern no instance. Not numbered by a sequence, because logical
+-- replication does not replicate sequences.
 CREATE TABLE workflow.audit_log (
     id             uuid        DEFAULT pg_catalog.gen_random_uuid() CONSTRAINT audit_log_pkey PRIMARY KEY,
     at             timestamptz NOT NULL,
@@ -51,7 +51,7 @@ COMMENT ON COLUMN workflow.audit_log.actor IS 'the person for whom that role act
 
 -- Which acts are older than workflow.audit_retention?
 CREATE INDEX audit_log_at_idx ON workflow.audit_log (at);
--- What was done to an instance that is gone, and for a correlation id?
+-- Which acts concern a removed instance, and a correlation id?
 CREATE INDEX audit_log_instance_id_idx ON workflow.audit_log (instance_id) WHERE instance_id IS NOT NULL;
 CREATE INDEX audit_log_correlation_id_idx ON workflow.audit_log (correlation_id) WHERE correlation_id IS NOT NULL;
 SELECT pg_catalog.pg_extension_config_dump('workflow.execution_log', '');

@@ -1,5 +1,5 @@
--- Owners of HTTP paths, by first segment. A role whose workflow is published, or waits, at a free segment takes it:
--- the primary key decides between two transactions that take it at once.
+-- Owners of HTTP paths, by first segment. Publishing a workflow at a free segment, or waiting there, reserves it for the role:
+-- the primary key decides between concurrent transactions.
 CREATE TABLE workflow.paths (
     segment text COLLATE "C" CONSTRAINT paths_pkey PRIMARY KEY,
     owner   integer NOT NULL

@@ -1,6 +1,6 @@
--- A burst writes only the columns that changed, and none of them is indexed unless the definition has an
--- activation strategy: the update is HOT. The columns that change are the last ones: of a heap-only update the WAL
--- has the bytes from the first to the last that differ.
+-- A burst writes only the columns that changed. None of them is indexed, unless the definition has an activation strategy, so
+-- the update is HOT. Columns that change come last, because the WAL record of a HOT update contains the bytes from the first to
+-- the last difference.
 CREATE TABLE workflow.instances (
     id                    uuid        CONSTRAINT instances_pkey PRIMARY KEY,
     definition_version_id uuid        NOT NULL,
@@ -47,19 +47,19 @@ COMMENT ON COLUMN workflow.instances.started_by IS 'id in workflow.owners of the
 COMMENT ON COLUMN workflow.instances.started_actor IS 'the actor who started it';
 COMMENT ON COLUMN workflow.instances.finished_at IS 'when it ended for good: it finished, was cancelled, or faulted so that no retry can continue it; NULL: it can continue';
 
--- "All instances of order 42": a stimulus with a correlation id and no payload, and people.
+-- "All instances of order 42": for stimuli with a correlation id and no payload, and for users.
 CREATE INDEX instances_correlation_id_idx ON workflow.instances (correlation_id) WHERE correlation_id IS NOT NULL;
 -- wf_delete_definition: does anything run on this version? Lists: the newest instances that a role may read, by version and owner.
 CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definition_version_id, owner, id);
--- wf_cancel reaches the children.
+-- wf_cancel: which children have to be cancelled?
 CREATE INDEX instances_parent_instance_id_idx ON workflow.instances (parent_instance_id) WHERE parent_instance_id IS NOT NULL;
--- What goes on in place of an instance? One at most.
+-- Which instance continues this one? At most one.
 CREATE UNIQUE INDEX instances_continued_from_idx ON workflow.instances (continued_from) WHERE continued_from IS NOT NULL;
--- The runs of a schedule, newest first: ids are in the order of time.
+-- The runs of a schedule, newest first: ids are ordered by time.
 CREATE INDEX instances_schedule_id_idx ON workflow.instances (schedule_id, id) WHERE schedule_id IS NOT NULL;
--- The runs of commands, which retention looks for.
+-- Retention: which runs of commands are old enough?
 CREATE INDEX instances_command_idx ON workflow.instances (schedule_id, id) WHERE definition_id OPERATOR(pg_catalog.=) 'Workflow.ScheduledCommand';
--- Activation strategies, on every start path and under any concurrency.
+-- Enforces activation strategies for every way to start, under any concurrency.
 CREATE UNIQUE INDEX instances_activation_key_idx ON workflow.instances (activation_key) WHERE activation_key IS NOT NULL;
 
 CREATE TABLE workflow.bookmarks (
@@ -128,31 +128,30 @@ COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: i
 CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id) WHERE hash_key IS NOT NULL;
 -- The bookmarks of an instance: to clear them, and for stimuli to one instance.
 CREATE INDEX bookmarks_instance_id_idx ON workflow.bookmarks (instance_id);
--- Stimuli without a payload: by type, by name, by activity. Tasks are met by id.
+-- Stimuli without a payload: by type, by name, by activity. Tasks are matched by id.
 CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (activity_type, name, activity_id)
     WHERE activity_type OPERATOR(pg_catalog.<>) 'Elsa.RunTask';
 -- What is due?
 CREATE INDEX bookmarks_due_at_idx ON workflow.bookmarks (due_at) WHERE due_at IS NOT NULL;
 
--- Which endpoints may an HTTP request mean? By shape, literals and template of their paths, and by method.
+-- Which endpoints may an HTTP request match? By shape, literals and template of their paths, and by method.
 CREATE INDEX bookmarks_route_idx ON workflow.bookmarks ((payload OPERATOR(pg_catalog.->>) 'Route') COLLATE "C")
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint';
 
--- The inbox of workers: the open tasks of a name, those first that can be claimed, in the order in which they are. A task is
--- open while its bookmark exists.
+-- A claim: which open tasks of a name can be claimed, in the order of claims? A task is open while its bookmark exists.
 CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks
     ((payload OPERATOR(pg_catalog.->>) 'TaskName'), available_at NULLS FIRST, (COALESCE(priority, 0)) DESC, created_at)
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask';
--- The open tasks that have an assignee.
+-- Which open tasks have this assignee?
 CREATE INDEX bookmarks_assignee_idx ON workflow.bookmarks (assignee) WHERE assignee IS NOT NULL;
 
--- Which tasks of a limited name are left when some keys are full? By lane, each in the order of the inbox.
+-- A claim: which tasks of a name with limits remain if some keys have reached theirs? By lane, each in the order of claims.
 CREATE INDEX bookmarks_lane_idx ON workflow.bookmarks
     ((payload OPERATOR(pg_catalog.->>) 'TaskName'), lane, available_at, (COALESCE(priority, 0)) DESC, created_at)
     WHERE lane IS NOT NULL;
 
--- Which instances of definitions with maxConcurrency have begun: one row for each that may run at the same time. A row says
--- which instance took it; it is free when that instance has ended. Rows are made when they are needed first.
+-- Admitted instances of definitions with maxConcurrency: one row for each instance that may run at the same time. A row names
+-- the instance that took it, and is free when that instance has ended. Rows are created on demand.
 CREATE TABLE workflow.admissions (
     id            uuid    CONSTRAINT admissions_pkey PRIMARY KEY,
     definition_id text    NOT NULL,
@@ -165,12 +164,12 @@ COMMENT ON TABLE workflow.admissions IS 'the instances that options.maxConcurren
 COMMENT ON COLUMN workflow.admissions.place IS 'the value of the key behind a mark; empty without a key';
 COMMENT ON COLUMN workflow.admissions.instance_id IS 'the instance that took it last; it is free when that has ended';
 
--- Which admissions has a place?
+-- Which admissions does a definition have for a key?
 CREATE UNIQUE INDEX admissions_definition_id_place_n_idx ON workflow.admissions (definition_id, place, n);
 -- Is the parent of a child admitted?
 CREATE INDEX admissions_instance_id_idx ON workflow.admissions (instance_id) WHERE instance_id IS NOT NULL;
 
--- What wf_call was asked and what it answered, so that a client may send a call again.
+-- The requests and answers of wf_call, so that a client can repeat a call.
 CREATE TABLE workflow.messages (
     owner     integer     NOT NULL,
     key       text        NOT NULL,
@@ -185,10 +184,10 @@ COMMENT ON TABLE workflow.messages IS 'calls of wf_call that were answered, for 
 COMMENT ON COLUMN workflow.messages.owner IS 'the role that called';
 COMMENT ON COLUMN workflow.messages.content IS 'SHA-256 of kind, name and body: the same message with another content is an error';
 
--- What is old enough to be forgotten?
+-- Retention: which messages are old enough?
 CREATE INDEX messages_called_at_idx ON workflow.messages (called_at);
 
--- Rows of both tables live for seconds: vacuum the tables early, by count rather than by share.
+-- Rows of both tables live for seconds: vacuum after a fixed number of dead rows rather than a fraction of the table.
 ALTER TABLE workflow.bookmarks SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 SELECT pg_catalog.pg_extension_config_dump('workflow.instances', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.bookmarks', '');

@@ -1,4 +1,4 @@
--- Which physical database the due times belong to; a copy of a database must not fire them twice.
+-- The physical database to which the timers belong; a copy of the database must not fire them again.
 CREATE TABLE workflow.identity (
     system_identifier bigint NOT NULL,
     database          oid    NOT NULL,

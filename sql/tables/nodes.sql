@@ -1,4 +1,4 @@
--- Which partitions of correlation ids this node has, where several nodes share them.
+-- The partitions of correlation ids that this node has, if several nodes share them.
 CREATE TABLE workflow.partitions (
     partition integer CONSTRAINT partitions_pkey PRIMARY KEY,
     count     integer NOT NULL
@@ -7,8 +7,8 @@ CREATE TABLE workflow.partitions (
 COMMENT ON TABLE workflow.partitions IS 'partitions of correlation ids that this node has, for workflow.route_check = partitions';
 COMMENT ON COLUMN workflow.partitions.count IS 'number of partitions of all nodes, the same in each row';
 
--- Pieces that the running transaction has taken in by wf_import_instances. At its end each set has to be complete, and the rows
--- go: no other transaction ever sees one.
+-- Pieces of bundles that the current transaction has imported with wf_import_instances. Before it commits, each set must be
+-- complete, and the rows are removed: no other transaction ever sees one.
 CREATE TABLE workflow.imports (
     set_id      uuid    NOT NULL,
     piece       integer NOT NULL,

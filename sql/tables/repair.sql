@@ -40,7 +40,8 @@ COMMENT ON COLUMN workflow.compensations.holder IS 'the execution or record that
 COMMENT ON COLUMN workflow.compensations.number IS 'in the order in which the records of an instance came to be';
 COMMENT ON COLUMN workflow.compensations.kept IS 'what its handler sees of the moment when the record came to be, packed';
 
--- Who paused an instance, and why. A call reads instances.paused_at with the instance, and a row here only if it is set.
+-- Who paused an instance, and why. A call reads instances.paused_at with the instance, and reads this table only if that is
+-- set.
 CREATE TABLE workflow.pauses (
     instance_id uuid        CONSTRAINT pauses_pkey PRIMARY KEY,
     paused_at   timestamptz NOT NULL,

@@ -1,6 +1,6 @@
--- A role as a row remembers it: the cluster, the oid, the name. Its text is made when it is read out, from
--- pg_authid: a dump names the role as it is called then, and a role that is gone has no name. What comes in is kept.
--- A value of this cluster means the role of its oid; one of another cluster means a name.
+-- A role as a row stores it: cluster, OID and name. The output function reads the current name from pg_authid, so a dump
+-- contains the role's name at that time, and none for a dropped role. The input function keeps its text. A value of this
+-- cluster means the role with its OID; one of another cluster means the role with its name.
 CREATE TYPE workflow.stored_role;
 
 CREATE FUNCTION workflow._stored_role_in(cstring)
@@ -37,9 +37,9 @@ RETURNS text LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf
 
 COMMENT ON FUNCTION workflow._stored_role_name(workflow.stored_role) IS 'name of the role when the value was written, NULL if the role no longer existed';
 
--- Who owns what. Rows refer to an id, not to a role: a renamed role keeps its rows, a dropped one (or a new one of the
--- same name) matches nothing, and a dump that is restored into another cluster, where oids mean other roles, goes by
--- the names that the roles had when it was made. The engine reads the computed columns.
+-- Owners. Rows refer to an id, not to a role: a renamed role keeps its rows, and a dropped role, or a new one of the same name,
+-- matches none. A dump restored into another cluster, where OIDs mean other roles, is resolved by the roles' names at the time
+-- of the dump. The engine reads the generated columns.
 CREATE TABLE workflow.owners (
     id       integer              GENERATED ALWAYS AS IDENTITY CONSTRAINT owners_pkey PRIMARY KEY,
     role     workflow.stored_role NOT NULL,
@@ -48,8 +48,8 @@ CREATE TABLE workflow.owners (
     name     text                 GENERATED ALWAYS AS (workflow._stored_role_name(role)) STORED
 );
 
--- Ids of different databases differ: a row that came from another database, by a subscription or by hand, finds no owner
--- instead of the role that has the same number here.
+-- Ids differ between databases, so that a row copied from another database, by a subscription or manually, matches no owner
+-- instead of an unrelated role with the same number here.
 SELECT pg_catalog.setval('workflow.owners_id_seq', 1 OPERATOR(pg_catalog.+) pg_catalog.trunc(pg_catalog.random() OPERATOR(pg_catalog.*) 1000000000)::bigint);
 
 COMMENT ON TABLE workflow.owners IS 'roles that own definitions and instances, or hold grants';
@@ -58,7 +58,7 @@ COMMENT ON COLUMN workflow.owners.same_as IS 'the row to which wf_adopt_database
 COMMENT ON COLUMN workflow.owners.role_oid IS 'oid of the role, NULL for a role of another cluster';
 COMMENT ON COLUMN workflow.owners.name IS 'name of the role when the row was last written; it identifies a role of another cluster';
 
--- Which row is this role's? One, however many sessions make it at once.
+-- Which row belongs to this role? One, however many sessions insert it concurrently.
 CREATE UNIQUE INDEX owners_role_oid_idx ON workflow.owners (role_oid) WHERE same_as IS NULL;
 -- Is a name of another cluster ambiguous?
 CREATE INDEX owners_name_idx ON workflow.owners (name);

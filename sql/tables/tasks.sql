@@ -8,7 +8,7 @@ CREATE TABLE workflow.accepted_owners (
 COMMENT ON TABLE workflow.accepted_owners IS 'which roles (workflow.owners) claim tasks of definitions of which others';
 COMMENT ON COLUMN workflow.accepted_owners.for_members IS 'whether it counts for the members of the worker: a superuser accepted. A member itself must not decide for the others';
 
--- Which tasks roles that only work may claim and answer. The columns that are NULL mean all.
+-- Which tasks the roles of task workers may claim and answer. NULL in a column means all.
 CREATE TABLE workflow.task_grants (
     id            uuid    CONSTRAINT task_grants_pkey PRIMARY KEY,
     role          integer NOT NULL,
@@ -58,12 +58,12 @@ COMMENT ON COLUMN workflow.tasks.candidates IS 'the same: who might do it';
 COMMENT ON COLUMN workflow.tasks.completed_by IS 'of a task that was completed or given up: id in workflow.owners of the role that did it; NULL: the engine, or a version before 0.3.0';
 COMMENT ON COLUMN workflow.tasks.completed_actor IS 'the same: the actor';
 
--- Not by status or completed_at: no index covers what a completion changes, so that it is HOT.
+-- Neither status nor completed_at is indexed: a completion changes only unindexed columns, so it is HOT.
 CREATE INDEX tasks_instance_id_idx ON workflow.tasks (instance_id);
 
--- How many tasks of a name workers may hold, and begin in a period: one row without a key and one with a key for each
--- owner and name. It counts the tasks of the owner's definitions. A claim shares the lock of the owner and
--- the name until its transaction ends, and a change waits for it: so a limit counts every lease.
+-- How many tasks of a name workers may hold at a time and start per period: for each owner and name at most one row without a
+-- key and one with a key. A limit counts the tasks of the owner's definitions. A claim holds a shared lock on owner and name
+-- until its transaction ends, and a change of the limit waits for it, so a limit counts every lease.
 CREATE TABLE workflow.limits (
     id          integer GENERATED ALWAYS AS IDENTITY CONSTRAINT limits_pkey PRIMARY KEY,
     owner       integer NOT NULL,
@@ -83,8 +83,8 @@ COMMENT ON COLUMN workflow.limits.per IS 'the period, in microseconds';
 -- A claim: which limits have tasks of this name?
 CREATE UNIQUE INDEX limits_name_owner_idx ON workflow.limits (name, owner, (key IS NULL));
 
--- What a claim takes, one row for each run that a limit permits. A row says who took it, not whether it is free: that
--- follows from the lease, however it ends, and from the time. Rows are made when they are needed first.
+-- The slots that claims take: one row for each task that a limit permits. A row names who took it; whether it is free is
+-- derived from the lease, however that ends, and from the time. Rows are created on demand.
 CREATE TABLE workflow.slots (
     id       uuid        CONSTRAINT slots_pkey PRIMARY KEY,
     limit_id integer     NOT NULL,
@@ -102,9 +102,9 @@ COMMENT ON COLUMN workflow.slots.taken_at IS 'of a claim in a period: when it wa
 COMMENT ON COLUMN workflow.slots.task IS 'of a lease: the task that holds it';
 COMMENT ON COLUMN workflow.slots.token IS 'the token of that lease; the slot is free when the lease does not run';
 
--- Which slots has a place?
+-- Which slots does a limit have for a key?
 CREATE UNIQUE INDEX slots_limit_id_place_n_idx ON workflow.slots (limit_id, place, n);
--- Which slot of a period is free first? The column is NULL in the others, so that taking them is HOT.
+-- Which slot of a period becomes free first? The column is NULL in other slots, so that taking them is HOT.
 CREATE INDEX slots_taken_at_idx ON workflow.slots (limit_id, place, taken_at) WHERE taken_at IS NOT NULL;
 SELECT pg_catalog.pg_extension_config_dump('workflow.accepted_owners', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.task_grants', '');

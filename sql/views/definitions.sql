@@ -35,7 +35,7 @@ COMMENT ON COLUMN workflow.definition_list.saved_at IS 'when its content was sto
 COMMENT ON COLUMN workflow.definition_list.saved_by IS 'the role that saved it as a draft';
 COMMENT ON COLUMN workflow.definition_list.search_path IS 'search path of its SQL when it runs without a caller, if the definition does not set one';
 
--- Deleted versions: their instances are there until they are deleted, too.
+-- Deleted versions: their instances remain until they are deleted as well.
 CREATE VIEW workflow.deleted_definitions WITH (security_barrier) AS
 SELECT d.id AS version_id, d.definition_id, d.version, d.name, d.description,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, d.created_at, d.deleted_at, d.document
@@ -63,7 +63,7 @@ WHERE t.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM
 
 COMMENT ON VIEW workflow.trigger_list IS 'what starts the published definitions';
 
--- The catalogue: what is built in and what was registered.
+-- The catalogue: built-in and registered activity types.
 CREATE FUNCTION workflow._flow_ports(outcomes text[])
 RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
@@ -73,7 +73,7 @@ END;
 
 COMMENT ON FUNCTION workflow._flow_ports(text[]) IS 'outcomes of an activity as ports, for wf_activities';
 
--- Inputs and outputs as they were registered, or as a workflow declares them, each with what a designer needs to show it.
+-- Inputs and outputs as registered, or as a workflow declares them, each with the display data for a designer.
 CREATE FUNCTION workflow._arguments(declared jsonb)
 RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC

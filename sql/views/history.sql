@@ -1,4 +1,4 @@
--- A refused start has no instance: its row shows to roles that may read the definition that the event names.
+-- A rejected start has no instance: its row is visible to roles that may read the definition named in the event.
 CREATE VIEW workflow.journal WITH (security_barrier) AS
 SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.entry OPERATOR(pg_catalog.->>) 'event' AS event,
        e.entry OPERATOR(pg_catalog.->>) 'activity_id' AS activity, e.entry OPERATOR(pg_catalog.->>) 'activity_type' AS activity_type,
@@ -23,8 +23,7 @@ COMMENT ON VIEW workflow.journal IS 'what happened, in words: one row per event'
 COMMENT ON COLUMN workflow.journal.by IS 'the role whose call caused the event; NULL: the engine';
 COMMENT ON COLUMN workflow.journal.actor IS 'the actor for whom that role acted';
 
--- The acts that rows of the journal record. `owner` may see who answered: of a child that is the engine, which passes the
--- answer on.
+-- The acts recorded in journal rows. `owner` may see who answered; for a child that is the engine, which passes the answer on.
 CREATE VIEW workflow._acts AS
 SELECT l.instance_id, l.seq, COALESCE(a.at, l.created_at) AS at, a.kind, i.definition_id, i.definition_version_id, i.correlation_id,
        COALESCE(a.activity, t.activity_id) AS activity, t.name AS task, a.bookmark_id,
@@ -38,7 +37,7 @@ WHERE a.kind IS NOT NULL;
 
 COMMENT ON VIEW workflow._acts IS 'acts in the journal, for workflow.audit and for what removes rows of the journal';
 
--- A role that may not read the definition of an instance sees who answered the tasks of its own instances, and nothing else.
+-- A role that may not read an instance's definition sees only who answered the tasks of its own instances.
 CREATE VIEW workflow.audit WITH (security_barrier) AS
 SELECT g.at, g.kind, g.definition_id, g.instance_id, g.correlation_id,
        CASE WHEN g.may_read THEN g.activity END AS activity, CASE WHEN g.may_read THEN g.task END AS task,

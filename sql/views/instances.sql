@@ -1,4 +1,4 @@
--- A command that was running when the server ended has 57P02, PostgreSQL's own code for a crash.
+-- A command that was running when the server crashed has 57P02, PostgreSQL's code for that.
 CREATE FUNCTION workflow._run_status(sub_status text, sqlstate text)
 RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE
@@ -61,7 +61,7 @@ SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS sin
         WHERE b.due_at IS NULL AND q.bookmark_id OPERATOR(pg_catalog.=) b.id AND q.due_at IS NOT NULL AND q.replayed_at IS NULL
         ORDER BY q.id DESC LIMIT 1) AS last_error,
        i.paused_at,
-       -- A bundle that was imported can say anything in its metadata.
+       -- The metadata of an imported bundle can contain anything.
        CASE WHEN b.name OPERATOR(pg_catalog.<>) 'Workflow.Retry' THEN COALESCE(b.claims, 0)
             WHEN (b.metadata OPERATOR(pg_catalog.->>) 'Attempt') OPERATOR(pg_catalog.~) '^[0-9]{1,9}$' THEN (b.metadata OPERATOR(pg_catalog.->>) 'Attempt')::integer
             ELSE 0 END AS attempt, b.lease_until, b.worker

@@ -1,5 +1,5 @@
--- Rules that foreign keys would enforce, and more. No rows: all is well. The body is text, so that it is parsed under the
--- search path that the function sets, not under the installer's.
+-- Checks the rules that foreign keys would enforce, and more. Returns no rows if all is well. The body is a string, so that it
+-- is parsed under the function's own search path, not under the installer's.
 CREATE FUNCTION workflow._check()
 RETURNS TABLE (problem text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -282,7 +282,7 @@ COMMENT ON COLUMN workflow.workers.fired IS 'fires since the server started (sch
 COMMENT ON COLUMN workflow.workers.oldest_due IS 'since when something is due that no worker fires yet';
 COMMENT ON COLUMN workflow.workers.lateness_p99 IS '99th percentile of how late fires began, to about a fifth';
 
--- Not for PUBLIC: a role without the privilege gets an error, not a zero that looks like health.
+-- Not for PUBLIC: a role without the privilege must get an error, not a zero that looks healthy.
 CREATE VIEW workflow.health WITH (security_barrier) AS
 SELECT i.count AS open_incidents, i.latest AS latest_incident, l.count AS dead_letters, l.latest AS latest_dead_letter,
        s.count AS failed_schedules, d.oldest AS oldest_due

@@ -1,12 +1,12 @@
 /*
- * What a user sees. Each view shows a role its own rows and what it was granted: rows of owners whose role it
- * has, of definitions whose owner it is, and of definitions it may read. They are security barriers, so that a
- * function in a user's WHERE sees no row of others. Row-level security behind a view would show everybody
- * everything: it is checked as the view's owner. The filters are arrays, computed once a query: a subplan for each
- * row makes PostgreSQL expect so much work that it compiles the query first.
+ * The views for users. Each shows a role its own rows and the rows granted to it: those of owners whose rights it
+ * has, of definitions that it owns, and of definitions that it may read. They are security barriers, so that a
+ * function in a user's WHERE clause sees no rows of others. Row-level security on the tables would filter nothing here,
+ * because it is checked as the view's owner. The filters are arrays, computed once per query: with a subplan for each
+ * row the estimated cost is so high that PostgreSQL compiles the query with JIT first.
  *
- * PostgreSQL lets those who may write to a view of one table write to the table through it, with the rights of the
- * view's owner. The join with one empty row, which costs nothing, makes such a view read-only.
+ * A view of a single table is updatable in PostgreSQL: a role with write privileges on the view could write to the
+ * table with the rights of the view's owner. The join with one empty row, which costs nothing, makes it read-only.
  */
 
 CREATE FUNCTION workflow._role_of(role oid, name text)

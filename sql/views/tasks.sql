@@ -13,8 +13,8 @@ RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1000 AS 'MODUL
 
 COMMENT ON FUNCTION workflow._is_excluded(uuid, uuid) IS 'whether an open task of an instance of a version excludes the caller, for the views';
 
--- What the views of open tasks have in common. No role but the owner may read it, so it needs no security barrier. Without one,
--- each view that reads it is planned with an order of its own.
+-- The common part of the views of open tasks. Only the owner may read it, so it needs no security barrier. Without one, each
+-- view on it can be planned for its own order.
 CREATE VIEW workflow._open_tasks AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
        b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at,
@@ -37,14 +37,14 @@ WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
 
 COMMENT ON VIEW workflow._open_tasks IS 'for the views of open tasks';
 
--- PostgreSQL plans a security barrier without knowing in which order its rows are wanted. So each order that an index has is a
--- view of its own, and a query that sets no order reads as many rows as it returns. Ids are in the order of time.
+-- PostgreSQL plans a security barrier view without knowing the order that a query needs. So there is one view for each order of
+-- an index, and a query without ORDER BY reads only as many rows as it returns. Ids are ordered by time.
 CREATE VIEW workflow.open_tasks WITH (security_barrier) AS
 SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
        lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
 FROM workflow._open_tasks ORDER BY task_id;
 
--- The order of bookmarks_inbox_idx, which has it for each name.
+-- The order of bookmarks_inbox_idx within each name.
 CREATE VIEW workflow.open_tasks_by_priority WITH (security_barrier) AS
 SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
        lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded

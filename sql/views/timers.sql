@@ -1,4 +1,5 @@
--- Named schedules, and the triggers of definitions that have a schedule. A named schedule shows only to roles with its owner's rights.
+-- Named schedules, and the triggers of definitions that have a schedule. A named schedule is visible only to roles with its
+-- owner's rights.
 CREATE VIEW workflow.schedules WITH (security_barrier) AS
 SELECT t.id AS schedule_id, t.schedule_name AS name,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner,

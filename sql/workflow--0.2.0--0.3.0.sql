@@ -6,7 +6,7 @@
 ALTER TABLE workflow.schema_1 RENAME TO schema_2;
 COMMENT ON TABLE workflow.schema_2 IS 'number of the schema, by its name; calls hold a lock on it, so that an upgrade script that renames it waits for them';
 
-COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is met by its id, and for what no stimulus meets';
+COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is found by its id, and for bookmarks that no stimulus matches';
 
 ALTER TABLE workflow.bookmarks
     ADD COLUMN priority     integer,
@@ -24,20 +24,20 @@ ALTER TABLE workflow.bookmarks
     ADD COLUMN paused_at    timestamptz,
     ADD COLUMN due_when_paused timestamptz;
 
-COMMENT ON COLUMN workflow.bookmarks.priority IS 'of a task: workers claim a higher one first; NULL is 0';
-COMMENT ON COLUMN workflow.bookmarks.claims IS 'of a task: number of its attempts, which the claims of workers count';
-COMMENT ON COLUMN workflow.bookmarks.available_at IS 'of a task: NULL if it can be claimed, -infinity if it can be claimed within the limits of its lane, else the earliest instant at which it could be; infinity: a worker makes the last attempt';
-COMMENT ON COLUMN workflow.bookmarks.lease_until IS 'of a task: until when a worker holds it; a heartbeat moves it; NULL beside a token: another task has its slot';
-COMMENT ON COLUMN workflow.bookmarks.token IS 'of a task: what the worker that claimed it last proves it with';
-COMMENT ON COLUMN workflow.bookmarks.worker IS 'of a task: name of the worker that claimed it last';
-COMMENT ON COLUMN workflow.bookmarks.progress IS 'of a task: what a worker noted with its heartbeats';
-COMMENT ON COLUMN workflow.bookmarks.last_error IS 'of a task: why its last attempt failed that a worker reported';
+COMMENT ON COLUMN workflow.bookmarks.priority IS 'of a task: task workers claim a higher one first; NULL is 0';
+COMMENT ON COLUMN workflow.bookmarks.claims IS 'of a task: number of its attempts, one for each claim';
+COMMENT ON COLUMN workflow.bookmarks.available_at IS 'of a task: NULL if it can be claimed, -infinity if it can be claimed within the limits of its lane, otherwise the earliest time at which it could be; infinity: a task worker makes the last attempt';
+COMMENT ON COLUMN workflow.bookmarks.lease_until IS 'of a task: until when a task worker holds it; a heartbeat moves it; NULL beside a token: another task has its slot';
+COMMENT ON COLUMN workflow.bookmarks.token IS 'of a task: the token of its latest claim';
+COMMENT ON COLUMN workflow.bookmarks.worker IS 'of a task: name of the task worker that claimed it last';
+COMMENT ON COLUMN workflow.bookmarks.progress IS 'of a task: what a task worker recorded with its heartbeats';
+COMMENT ON COLUMN workflow.bookmarks.last_error IS 'of a task: the error of its last attempt that a task worker reported';
 COMMENT ON COLUMN workflow.bookmarks.assignee IS 'of a task: who is to do it, a label or role: with an id of workflow.owners';
 COMMENT ON COLUMN workflow.bookmarks.candidates IS 'of a task: who may do it, a list of such texts';
 COMMENT ON COLUMN workflow.bookmarks.result_schema IS 'of a task: JSON Schema that its answer must match';
-COMMENT ON COLUMN workflow.bookmarks.lane IS 'of a task of a name with limits: id of the limit, with a key also the value of the key; tasks of a lane need the same slots. Of an instance that waits for its turn: definition and value of the key';
-COMMENT ON COLUMN workflow.bookmarks.paused_at IS 'of a paused instance: since when its clock stands still; then it is in no index of what is due or can be claimed';
-COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: its due_at, of a task its available_at (-infinity: it can be claimed), which it gets back when the pause ends';
+COMMENT ON COLUMN workflow.bookmarks.lane IS 'the group of bookmarks that wait for the same slots. Of a task of a name with limits: id of the limit, with a key also the value of the key. Of an instance that waits for its turn: definition and value of the key';
+COMMENT ON COLUMN workflow.bookmarks.paused_at IS 'of a paused instance: when its clock was stopped; such a bookmark is in no index of due or claimable ones';
+COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: its due_at, of a task its available_at (-infinity: it can be claimed), restored when the pause ends';
 
 DROP INDEX workflow.bookmarks_kind_idx;
 CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (activity_type, name, activity_id)
@@ -63,7 +63,7 @@ ALTER TABLE workflow.tasks
     ADD COLUMN completed_actor text;
 
 COMMENT ON COLUMN workflow.tasks.completed_by IS 'of a task that was completed or given up: id in workflow.owners of the role that did it; NULL: the engine, or a version before 0.3.0';
-COMMENT ON COLUMN workflow.tasks.completed_actor IS 'the same: the actor';
+COMMENT ON COLUMN workflow.tasks.completed_actor IS 'of a task that was completed or given up: the actor who did it';
 
 ALTER TABLE workflow.bookmark_queue
     ADD COLUMN login integer,
@@ -95,16 +95,16 @@ ALTER TABLE workflow.triggers
     ADD COLUMN made_by integer,
     ADD COLUMN made_login integer;
 
-COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who made it, or said last what it does or whose it is';
-COMMENT ON COLUMN workflow.triggers.made_by IS 'id in workflow.owners of the role that did; NULL: not on record';
-COMMENT ON COLUMN workflow.triggers.made_login IS 'id in workflow.owners of the role of that session, if that is another one';
+COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who created it, or last changed its command, input or owner';
+COMMENT ON COLUMN workflow.triggers.made_by IS 'id in workflow.owners of the role that did this; NULL: not recorded';
+COMMENT ON COLUMN workflow.triggers.made_login IS 'id in workflow.owners of the role of that session, if it is another one';
 
 COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled';
-COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a worker completed or gave up: the token with which it did';
-COMMENT ON COLUMN workflow.tasks.deadline IS 'until when people are to do it; nothing happens then';
+COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a task worker completed or gave up: the token of the answer';
+COMMENT ON COLUMN workflow.tasks.deadline IS 'the time by which people should complete it; nothing happens at that time';
 COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';
-COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up: who was to do it; of an open one the bookmark says so';
-COMMENT ON COLUMN workflow.tasks.candidates IS 'the same: who might do it';
+COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up: its assignee; that of an open task is in workflow.bookmarks';
+COMMENT ON COLUMN workflow.tasks.candidates IS 'of a task that was completed or given up: its candidates';
 
 ALTER TABLE workflow.grants
     DROP CONSTRAINT grants_privilege_check,
@@ -124,9 +124,9 @@ CREATE TABLE workflow.limits (
 );
 
 COMMENT ON TABLE workflow.limits IS 'limits of tasks by name, and by a member of their payload';
-COMMENT ON COLUMN workflow.limits.key IS 'the member of the payload, each value of which has the limit for itself; NULL: all tasks of the name together';
+COMMENT ON COLUMN workflow.limits.key IS 'the member of the payload for each value of which the limit applies separately; NULL: all tasks of the name together';
 COMMENT ON COLUMN workflow.limits.concurrency IS 'leases at the same time';
-COMMENT ON COLUMN workflow.limits.rate IS 'claims in each period; NULL like concurrency: a limit that was removed while tasks were locked that still have its lane';
+COMMENT ON COLUMN workflow.limits.rate IS 'claims in each period; NULL like concurrency: a limit that was removed while locked tasks still had its lane';
 COMMENT ON COLUMN workflow.limits.per IS 'the period, in microseconds';
 
 -- A claim: which limits have tasks of this name?
@@ -144,12 +144,12 @@ CREATE TABLE workflow.slots (
     token    uuid
 ) WITH (fillfactor = 50);
 
-COMMENT ON TABLE workflow.slots IS 'the runs that limits permit, and who took them';
-COMMENT ON COLUMN workflow.slots.n IS 'number in its place; beyond the limit: it was taken before the limit was lowered';
-COMMENT ON COLUMN workflow.slots.place IS 'begins with c for leases at the same time, with r for claims in a period; then the value of the key';
-COMMENT ON COLUMN workflow.slots.taken_at IS 'of a claim in a period: when it was taken last; it is free when the period has passed';
+COMMENT ON TABLE workflow.slots IS 'slots of limits, and the tasks or claims that hold them';
+COMMENT ON COLUMN workflow.slots.n IS 'number within its place; beyond the limit: it was acquired before the limit was lowered';
+COMMENT ON COLUMN workflow.slots.place IS 'begins with c for leases at the same time, with r for claims in a period, followed by the value of the key';
+COMMENT ON COLUMN workflow.slots.taken_at IS 'of a claim in a period: when it was acquired last; it is free when the period has passed';
 COMMENT ON COLUMN workflow.slots.task IS 'of a lease: the task that holds it';
-COMMENT ON COLUMN workflow.slots.token IS 'the token of that lease; the slot is free when the lease does not run';
+COMMENT ON COLUMN workflow.slots.token IS 'the token of that lease; the slot is free when the lease has ended';
 
 -- Which slots does a limit have for a key?
 CREATE UNIQUE INDEX slots_limit_id_place_n_idx ON workflow.slots (limit_id, place, n);
@@ -170,9 +170,9 @@ CREATE TABLE workflow.admissions (
     instance_id   uuid
 ) WITH (fillfactor = 50);
 
-COMMENT ON TABLE workflow.admissions IS 'the instances that options.maxConcurrency allows, and who took them';
+COMMENT ON TABLE workflow.admissions IS 'admissions that options.maxConcurrency allows, and the instances that hold them';
 COMMENT ON COLUMN workflow.admissions.place IS 'the value of the key behind a mark; empty without a key';
-COMMENT ON COLUMN workflow.admissions.instance_id IS 'the instance that took it last; it is free when that has ended';
+COMMENT ON COLUMN workflow.admissions.instance_id IS 'the instance that acquired it last; the admission is free when that has ended';
 
 -- Which admissions does a definition have for a key?
 CREATE UNIQUE INDEX admissions_definition_id_place_n_idx ON workflow.admissions (definition_id, place, n);
@@ -186,7 +186,7 @@ ALTER TABLE workflow.incidents
     ADD COLUMN attempts integer;
 
 COMMENT ON COLUMN workflow.incidents.attempts IS 'number of attempts of the execution, of which the last one faulted; NULL is 1';
-COMMENT ON COLUMN workflow.incidents.code IS 'by which retry policies and catches name the fault, if it is no error of PostgreSQL';
+COMMENT ON COLUMN workflow.incidents.code IS 'by which retry policies and catches identify the fault, if it is not an error of PostgreSQL';
 
 ALTER TABLE workflow.definitions
     ADD COLUMN migrates      boolean,
@@ -199,14 +199,14 @@ ALTER TABLE workflow.definitions
     ALTER COLUMN numbering DROP NOT NULL;
 
 COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a version that was published never changes';
-COMMENT ON COLUMN workflow.definitions.numbering IS 'what the numbers in the states of its instances stand for: activities by number, each with the number of its parent and its id; connections by source, outcome and target; NULL: a draft that does not compile';
-COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it moves the instances of other versions to it; NULL in what was stored before 0.3.0';
+COMMENT ON COLUMN workflow.definitions.numbering IS 'the meaning of the numbers in the states of its instances: activities by number, each with the number of its parent and its id; connections by source, outcome and target; NULL: a draft that does not compile';
+COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it migrates the instances of other versions to it; NULL in rows stored before 0.3.0';
 COMMENT ON COLUMN workflow.definitions.is_draft IS 'true: the next save may overwrite it, while no instance runs on it; NULL: it never changes';
-COMMENT ON COLUMN workflow.definitions.revision IS 'number of the save that it holds, among all of the definition; NULL in what was stored before 0.3.0';
+COMMENT ON COLUMN workflow.definitions.revision IS 'number of the save in it, counted over all saves of the definition; NULL in rows stored before 0.3.0';
 COMMENT ON COLUMN workflow.definitions.saved_at IS 'when it was last saved as a draft';
-COMMENT ON COLUMN workflow.owners.same_as IS 'the row to which wf_adopt_database gave what this row owned; its own id: a further row of the role, for acts on record while another transaction made the first one';
+COMMENT ON COLUMN workflow.owners.same_as IS 'the row to which wf_adopt_database gave what this row owned; its own id: a further row of the role, for recorded acts while another transaction created the first one';
 COMMENT ON COLUMN workflow.definitions.saved_by IS 'the role (workflow.owners) that last saved it as a draft';
-COMMENT ON COLUMN workflow.definitions.saved_session IS 'what the caller of that save called its session';
+COMMENT ON COLUMN workflow.definitions.saved_session IS 'the session name that the caller of that save passed';
 COMMENT ON COLUMN workflow.definitions.deletion_xid IS 'the next transaction id, with its epoch, when retention found it deleted; retention removes the version when all transactions before that have ended';
 
 CREATE FUNCTION wf_save_draft(
@@ -221,7 +221,7 @@ CREATE FUNCTION wf_save_draft(
 ) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_save_draft';
 
 COMMENT ON FUNCTION wf_save_draft(jsonb, bigint, text) IS
-    'store a definition that is not finished as a draft, which the next save overwrites; returns all that is wrong with it';
+    'store an unfinished definition as a draft, which the next save overwrites; returns its problems';
 
 CREATE OR REPLACE VIEW workflow.definition_list WITH (security_barrier) AS
 SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_published, d.security,
@@ -240,11 +240,11 @@ SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_publ
 FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
 
-COMMENT ON COLUMN workflow.definition_list.migrating IS 'of a published version with the option migrate: instances that have not ended and are in other versions';
-COMMENT ON COLUMN workflow.definition_list.digest IS 'SHA-256 of the document: equal on all nodes that have the same content';
+COMMENT ON COLUMN workflow.definition_list.migrating IS 'of a published version with the option migrate: number of instances of other versions that have not ended';
+COMMENT ON COLUMN workflow.definition_list.digest IS 'SHA-256 of the document: equal on all nodes with the same content';
 COMMENT ON COLUMN workflow.definition_list.version_id IS 'id of this version';
 COMMENT ON COLUMN workflow.definition_list.is_draft IS 'whether it was saved by wf_save_draft and not published yet';
-COMMENT ON COLUMN workflow.definition_list.revision IS 'number of the save that it holds, among all of the definition; wf_save_draft takes it';
+COMMENT ON COLUMN workflow.definition_list.revision IS 'number of the save in it, counted over all saves of the definition; pass it to wf_save_draft';
 COMMENT ON COLUMN workflow.definition_list.saved_at IS 'when its content was stored';
 COMMENT ON COLUMN workflow.definition_list.saved_by IS 'the role that saved it as a draft';
 
@@ -260,7 +260,7 @@ COMMENT ON COLUMN workflow.instances.started_by IS 'id in workflow.owners of the
 COMMENT ON COLUMN workflow.instances.started_actor IS 'the actor who started it';
 COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; workflow.pauses says by whom and why';
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
-COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
+COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended and that this one continues';
 
 -- Which instance continues this one? At most one.
 CREATE UNIQUE INDEX instances_continued_from_idx ON workflow.instances (continued_from) WHERE continued_from IS NOT NULL;
@@ -276,10 +276,10 @@ CREATE TABLE workflow.compensations (
     CONSTRAINT compensations_pkey PRIMARY KEY (instance_id, holder, number)
 );
 
-COMMENT ON TABLE workflow.compensations IS 'records of what can be compensated or has to be cancelled; workflow.open_compensations shows them';
-COMMENT ON COLUMN workflow.compensations.holder IS 'the execution or record that holds it; 4294967295 is the instance, 4294967294 stands for what was interrupted';
-COMMENT ON COLUMN workflow.compensations.number IS 'in the order in which the records of an instance came to be';
-COMMENT ON COLUMN workflow.compensations.kept IS 'what its handler sees of the moment when the record came to be, packed';
+COMMENT ON TABLE workflow.compensations IS 'records of work that can be compensated or has to be cancelled; workflow.open_compensations shows them';
+COMMENT ON COLUMN workflow.compensations.holder IS 'the execution or record that contains it; 4294967295 is the instance, 4294967294 stands for interrupted work';
+COMMENT ON COLUMN workflow.compensations.number IS 'in the order in which the records of an instance were created';
+COMMENT ON COLUMN workflow.compensations.kept IS 'the data that its handler sees, as of the creation of the record, packed';
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.compensations', '');
 
@@ -296,7 +296,7 @@ CREATE TABLE workflow.pauses (
 
 COMMENT ON TABLE workflow.pauses IS 'instances that are paused';
 COMMENT ON COLUMN workflow.pauses.paused_with IS 'the instance above it that the call named, if it was paused as one of its children';
-COMMENT ON COLUMN workflow.pauses.unpaused_at IS 'when a call ended the pause, if a session of the owner is to deliver what was kept meanwhile';
+COMMENT ON COLUMN workflow.pauses.unpaused_at IS 'when a call ended the pause, if a session of the owner is to deliver what was stored meanwhile';
 
 -- Which instances were paused with this one?
 CREATE INDEX pauses_paused_with_idx ON workflow.pauses (paused_with) WHERE paused_with IS NOT NULL;
@@ -314,7 +314,7 @@ CREATE TABLE workflow.messages (
     CONSTRAINT messages_pkey PRIMARY KEY (key, owner, message)
 );
 
-COMMENT ON TABLE workflow.messages IS 'calls of wf_call that were answered, for workflow.message_retention';
+COMMENT ON TABLE workflow.messages IS 'results of wf_call, kept for workflow.message_retention';
 COMMENT ON COLUMN workflow.messages.owner IS 'the role that called';
 COMMENT ON COLUMN workflow.messages.content IS 'SHA-256 of kind, name and body: the same message with another content is an error';
 
@@ -344,8 +344,8 @@ CREATE TABLE workflow.imports (
     CONSTRAINT imports_pkey PRIMARY KEY (set_id, piece)
 );
 
-COMMENT ON TABLE workflow.imports IS 'pieces of sets of instances that the running transaction has taken in';
-COMMENT ON COLUMN workflow.imports.last_digest IS 'of the last piece: SHA-256 of the digests of those before it';
+COMMENT ON TABLE workflow.imports IS 'pieces of sets of instances that the running transaction has imported';
+COMMENT ON COLUMN workflow.imports.last_digest IS 'of the last piece: SHA-256 of the digests of the pieces before it';
 
 CREATE FUNCTION workflow._end_import()
 RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -363,7 +363,7 @@ BEGIN
     RETURN NULL;
 END $$;
 
-COMMENT ON FUNCTION workflow._end_import() IS 'refuses to commit a set of instances of which pieces are missing';
+COMMENT ON FUNCTION workflow._end_import() IS 'prevents the commit of a set of instances with missing pieces';
 
 CREATE CONSTRAINT TRIGGER end_import AFTER INSERT ON workflow.imports DEFERRABLE INITIALLY DEFERRED
 FOR EACH ROW EXECUTE FUNCTION workflow._end_import();
@@ -406,12 +406,12 @@ FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) 
                             AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances'])) AS may (read)
 WHERE may.read OR i.parent_instance_id IS NULL AND i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
 
-COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: it is cancelled when its handlers have run';
-COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whose place this one goes on';
+COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: its cancellation handlers are still to run';
+COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance that this one continues';
 COMMENT ON COLUMN workflow.instance_list.paused_at IS 'since when it is paused';
 COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
 COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the version that it runs, as version_id of workflow.definition_list';
-COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the maker of its schedule, or the starter of its parent';
+COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the creator of its schedule, or the starter of its parent';
 COMMENT ON COLUMN workflow.instance_list.started_actor IS 'the actor for whom that role acted';
 
 -- A run whose definition keeps no journal started when it was created.
@@ -442,9 +442,9 @@ WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM
    OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
       AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']);
 
-COMMENT ON VIEW workflow.open_compensations IS 'what has completed and can be compensated, or was interrupted and has to be cancelled';
+COMMENT ON VIEW workflow.open_compensations IS 'completed work that can be compensated, or interrupted work that has to be cancelled';
 COMMENT ON COLUMN workflow.open_compensations.number IS 'in the order of completion within the instance';
-COMMENT ON COLUMN workflow.open_compensations.interrupted IS 'whether its cancellation has to run, not its compensation';
+COMMENT ON COLUMN workflow.open_compensations.interrupted IS 'whether its cancellation handler has to run, not its compensation';
 
 CREATE TABLE workflow.invoker_grants (
     lender   integer NOT NULL,
@@ -463,8 +463,8 @@ CREATE TABLE workflow.accepted_owners (
     CONSTRAINT accepted_owners_pkey PRIMARY KEY (worker, owner)
 );
 
-COMMENT ON TABLE workflow.accepted_owners IS 'which roles (workflow.owners) claim tasks of definitions of which others';
-COMMENT ON COLUMN workflow.accepted_owners.for_members IS 'whether it counts for the members of the worker: a superuser accepted. A member itself must not decide for the others';
+COMMENT ON TABLE workflow.accepted_owners IS 'which roles (workflow.owners) accept tasks of definitions of which others';
+COMMENT ON COLUMN workflow.accepted_owners.for_members IS 'whether it also applies to members of the task worker''s role: a superuser accepted. A member must not decide for the others';
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.accepted_owners', '');
 
@@ -487,7 +487,7 @@ ORDER BY d.definition_id, d.deleted_at DESC NULLS FIRST, d.created_at DESC;
 
 ALTER TABLE workflow.definitions ADD COLUMN child_owners jsonb;
 
-COMMENT ON COLUMN workflow.definitions.child_owners IS 'the definitions whose ids stand in the document, each with its owner (workflow.owners) when the version was stored or last defined with the same content: {"pay": 7}; as a child it may start another owner''s definition only if it is named here';
+COMMENT ON COLUMN workflow.definitions.child_owners IS 'the definitions whose ids the document contains, each with its owner (workflow.owners) when the version was stored or last defined with the same content: {"pay": 7}; the definition may start another owner''s definition as a child only if it is listed here';
 
 -- Stored documents get the current owners of the children that they name.
 UPDATE workflow.definitions p SET child_owners = c.owners
@@ -509,9 +509,9 @@ CREATE TABLE workflow.task_grants (
 );
 
 COMMENT ON TABLE workflow.task_grants IS 'tasks that roles may claim and answer by wf_grant_worker, without any other right';
-COMMENT ON COLUMN workflow.task_grants.grantor IS 'the role (workflow.owners) that granted it; the grant counts for the definitions that this role may manage now';
-COMMENT ON COLUMN workflow.task_grants.definition_id IS 'the definition whose tasks they are; NULL: of each that the grantor may manage';
-COMMENT ON COLUMN workflow.task_grants.name IS 'name of the tasks; NULL: of any name';
+COMMENT ON COLUMN workflow.task_grants.grantor IS 'the role (workflow.owners) that granted it; the grant covers the definitions that this role may manage now';
+COMMENT ON COLUMN workflow.task_grants.definition_id IS 'the definition of the tasks; NULL: all that the grantor may manage';
+COMMENT ON COLUMN workflow.task_grants.name IS 'name of the tasks; NULL: any name';
 
 -- May a role work on this task? Four probes: with and without definition and name.
 CREATE UNIQUE INDEX task_grants_definition_id_name_idx ON workflow.task_grants (definition_id, name, role, grantor) NULLS NOT DISTINCT;
@@ -528,7 +528,7 @@ COMMENT ON FUNCTION workflow._person(uuid, text) IS 'an assignee or candidate of
 CREATE FUNCTION workflow._people(task uuid, entries jsonb)
 RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1000 AS 'MODULE_PATHNAME', 'wf_people';
 
-COMMENT ON FUNCTION workflow._people(uuid, jsonb) IS 'the same for a list';
+COMMENT ON FUNCTION workflow._people(uuid, jsonb) IS 'the same for a list of assignees or candidates';
 
 CREATE FUNCTION workflow._is_excluded(task uuid, version uuid)
 RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1000 AS 'MODULE_PATHNAME', 'wf_is_excluded';
@@ -572,19 +572,19 @@ SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlat
        lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
 FROM workflow._open_tasks ORDER BY stored_available_at NULLS FIRST, priority DESC, created_at;
 
-COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, the present one included';
-COMMENT ON COLUMN workflow.open_tasks.available_at IS 'NULL if a worker can claim it now, else the earliest instant; infinity: a worker makes the last attempt';
-COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a worker holds it';
-COMMENT ON COLUMN workflow.open_tasks.paused_at IS 'since when its instance is paused: no worker can claim it, and available_at and lease_until stand still';
+COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, including the present one';
+COMMENT ON COLUMN workflow.open_tasks.available_at IS 'NULL if a task worker can claim it now, otherwise the earliest time; infinity: a task worker makes the last attempt';
+COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a task worker holds it';
+COMMENT ON COLUMN workflow.open_tasks.paused_at IS 'since when its instance is paused: no task worker can claim it, and available_at and lease_until do not run';
 COMMENT ON COLUMN workflow.open_tasks.assignee IS 'who is to do it: role: and the name of a role, or a name that the application knows';
 COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same form';
-COMMENT ON COLUMN workflow.open_tasks.deadline IS 'until when people are to do it; nothing happens then';
+COMMENT ON COLUMN workflow.open_tasks.deadline IS 'the time by which people should complete it; nothing happens at that time';
 COMMENT ON COLUMN workflow.open_tasks.form IS 'JSON Schema of a form for the answer';
 COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the answer must match';
-COMMENT ON COLUMN workflow.open_tasks.definition_owner IS 'whose workflow it is: the owner of the definition';
+COMMENT ON COLUMN workflow.open_tasks.definition_owner IS 'owner of the definition';
 COMMENT ON COLUMN workflow.open_tasks.excluded IS 'whether "not" of the task excludes the caller';
 
-COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, those first that no worker has claimed, by priority and age';
+COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, unclaimed ones first, by priority and age';
 
 CREATE VIEW workflow.task_limits WITH (security_barrier) AS
 SELECT l.name, l.key, l.concurrency, l.rate, CASE WHEN l.rate IS NOT NULL THEN pg_catalog.make_interval(secs => l.per OPERATOR(pg_catalog./) 1000000.0::double precision) END AS per,
@@ -594,8 +594,8 @@ WHERE (l.concurrency IS NOT NULL OR l.rate IS NOT NULL)
   AND l.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
 
 COMMENT ON VIEW workflow.task_limits IS 'limits that wf_limit_tasks set';
-COMMENT ON COLUMN workflow.task_limits.key IS 'member of the payload, each value of which has the limit for itself';
-COMMENT ON COLUMN workflow.task_limits.owner IS 'the role whose definitions it counts';
+COMMENT ON COLUMN workflow.task_limits.key IS 'member of the payload for each value of which the limit applies separately';
+COMMENT ON COLUMN workflow.task_limits.owner IS 'the role to whose definitions it applies';
 
 CREATE OR REPLACE VIEW workflow.open_incidents WITH (security_barrier) AS
 SELECT n.id AS incident_id, n.instance_id, i.definition_id, CASE WHEN may.read THEN n.activity_id END AS activity_id,
@@ -630,10 +630,10 @@ WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM
    OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
       AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']);
 
-COMMENT ON COLUMN workflow.waiting.paused_at IS 'since when its instance is paused: neither a stimulus nor time resumes it';
-COMMENT ON COLUMN workflow.waiting.attempt IS 'number of attempts at a task, the present one included, or of an activity that is to be repeated';
-COMMENT ON COLUMN workflow.waiting.lease_until IS 'of a task: until when a worker holds or held it';
-COMMENT ON COLUMN workflow.waiting.worker IS 'of a task: the worker that holds or held it';
+COMMENT ON COLUMN workflow.waiting.paused_at IS 'since when its instance is paused: neither a stimulus nor a due time resumes it';
+COMMENT ON COLUMN workflow.waiting.attempt IS 'number of attempts at a task, including the present one, or of an activity that will be tried again';
+COMMENT ON COLUMN workflow.waiting.lease_until IS 'of a task: until when a task worker holds or held it';
+COMMENT ON COLUMN workflow.waiting.worker IS 'of a task: the task worker that holds or held it';
 
 CREATE OR REPLACE VIEW workflow.open_bookmarks WITH (security_barrier) AS
 SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.node_id, b.activity_type,
@@ -674,8 +674,8 @@ JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) a.owner
 WHERE a.worker OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR a.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
 
-COMMENT ON VIEW workflow.accepted_owner_list IS 'what wf_accept_tasks accepted, as far as it concerns the current role: which worker accepts tasks of which owner';
-COMMENT ON COLUMN workflow.accepted_owner_list.for_members IS 'whether it counts for the members of the worker, too: a superuser accepted';
+COMMENT ON VIEW workflow.accepted_owner_list IS 'acceptances by wf_accept_tasks that concern the current role: which task worker accepts tasks of which owner';
+COMMENT ON COLUMN workflow.accepted_owner_list.for_members IS 'whether it also applies to members of the task worker''s role: a superuser accepted';
 
 CREATE VIEW workflow.worker_grants WITH (security_barrier) AS
 SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS role, g.definition_id, g.name,
@@ -702,22 +702,22 @@ WHERE g.role OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owne
    OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
 
 COMMENT ON VIEW workflow.worker_grants IS 'grants of wf_grant_worker that concern the current role: which role may work on which tasks';
-COMMENT ON COLUMN workflow.worker_grants.definition_id IS 'NULL: of each definition that the grantor may manage';
+COMMENT ON COLUMN workflow.worker_grants.definition_id IS 'NULL: all definitions that the grantor may manage';
 COMMENT ON COLUMN workflow.worker_grants.name IS 'NULL: tasks of any name';
-COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it counts: the grantor exists, and may manage the definition if there is one';
+COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it has an effect: the grantor exists, and may manage the definition if there is one';
 COMMENT ON COLUMN workflow.worker_grants.accepted IS 'whether the role accepts tasks of the owner of the definition, or without a definition of the grantor; if not, only wf_claim_task claims them';
 
 CREATE FUNCTION wf_set_role(role name, actor text DEFAULT NULL)
 RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_role';
 
 COMMENT ON FUNCTION wf_set_role(name, text) IS
-    'take a role until the transaction ends, as SET LOCAL ROLE does, and so that no SQL in the transaction can leave it; with an actor, act for that person';
+    'take a role until the transaction ends, as SET LOCAL ROLE does, but so that no SQL in the transaction can leave it; with an actor, act for that person';
 
 CREATE FUNCTION wf_erase(correlation_id text DEFAULT NULL, actor text DEFAULT NULL, pseudonym text DEFAULT NULL, force boolean DEFAULT false, max integer DEFAULT 1000)
 RETURNS TABLE (table_name text, erased bigint, kept bigint) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_erase';
 
 COMMENT ON FUNCTION wf_erase(text, text, text, boolean, integer) IS
-    'remove what has a correlation id, or replace an actor by a pseudonym, in about so many instances; returns the numbers of rows, none when nothing is left';
+    'remove everything with a correlation id, or replace an actor by a pseudonym, about max instances at a time; returns the numbers of rows, none when nothing is left';
 
 CREATE FUNCTION wf_set_actor(actor text)
 RETURNS text LANGUAGE sql
@@ -737,7 +737,7 @@ RETURNS TABLE (activity_instance_id uuid, parent_activity_instance_id uuid, acti
                outputs jsonb, fault jsonb, has_bookmarks boolean)
 LANGUAGE c STABLE ROWS 100 AS 'MODULE_PATHNAME', 'wf_activity_executions';
 
-COMMENT ON FUNCTION workflow.activity_executions(uuid) IS 'what the journal of an instance tells of each execution of an activity, in the order in which they began';
+COMMENT ON FUNCTION workflow.activity_executions(uuid) IS 'what the journal of an instance records of each execution of an activity, in the order in which they began';
 
 CREATE OR REPLACE VIEW workflow.journal WITH (security_barrier) AS
 SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.entry OPERATOR(pg_catalog.->>) 'event' AS event,
@@ -782,11 +782,11 @@ CREATE TABLE workflow.audit_log (
 );
 
 COMMENT ON TABLE workflow.audit_log IS 'acts whose rows of the journal were removed, and acts that were done to no instance; workflow.audit shows all acts';
-COMMENT ON COLUMN workflow.audit_log.at IS 'by the clock of the server, whatever workflow.now said';
+COMMENT ON COLUMN workflow.audit_log.at IS 'by the clock of the server, not by workflow.now';
 COMMENT ON COLUMN workflow.audit_log.bookmark_id IS 'a task has the id of its bookmark';
-COMMENT ON COLUMN workflow.audit_log.owner IS 'id in workflow.owners: of the owner of the instance, unless that is a child, or of the object';
-COMMENT ON COLUMN workflow.audit_log.role IS 'the same: the role whose rights were in force';
-COMMENT ON COLUMN workflow.audit_log.login IS 'the same: the role of the session, if it is another one';
+COMMENT ON COLUMN workflow.audit_log.owner IS 'id in workflow.owners of the owner of the instance, unless that is a child, or of the object';
+COMMENT ON COLUMN workflow.audit_log.role IS 'id in workflow.owners of the role whose rights were in force';
+COMMENT ON COLUMN workflow.audit_log.login IS 'id in workflow.owners of the role of the session, if it is another one';
 COMMENT ON COLUMN workflow.audit_log.actor IS 'the person for whom that role acted';
 
 -- Which acts are older than workflow.audit_retention?
@@ -823,7 +823,7 @@ CROSS JOIN LATERAL workflow._act(l.events) AS a
 LEFT JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) a.bookmark_id
 WHERE a.kind IS NOT NULL;
 
-COMMENT ON VIEW workflow._acts IS 'acts in the journal, for workflow.audit and for what removes rows of the journal';
+COMMENT ON VIEW workflow._acts IS 'acts in the journal, for workflow.audit and for calls that remove rows of the journal';
 
 -- A role that may not read an instance's definition sees only who answered the tasks of its own instances.
 CREATE VIEW workflow.audit WITH (security_barrier) AS
@@ -852,7 +852,7 @@ WHERE g.may_read
            OR g.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']));
 
 COMMENT ON VIEW workflow.audit IS 'who did what: one row for each act';
-COMMENT ON COLUMN workflow.audit.at IS 'by the clock of the server, whatever workflow.now said';
+COMMENT ON COLUMN workflow.audit.at IS 'by the clock of the server, not by workflow.now';
 COMMENT ON COLUMN workflow.audit.bookmark_id IS 'a task has the id of its bookmark';
 COMMENT ON COLUMN workflow.audit.role IS 'the role whose rights were in force';
 COMMENT ON COLUMN workflow.audit.login IS 'the role of the session, if it is another one';
@@ -944,7 +944,7 @@ BEGIN ATOMIC
     FROM workflow._visible_activities() AS a;
 END;
 
-COMMENT ON FUNCTION wf_activities_digest() IS 'changes with whatever changes wf_activities() for the current role';
+COMMENT ON FUNCTION wf_activities_digest() IS 'digest that changes when wf_activities() changes for the current role';
 
 CREATE FUNCTION wf_export_version(version_id uuid, arrange boolean DEFAULT false)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_export_version';
@@ -1217,36 +1217,36 @@ RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_i
 LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_claim_tasks';
 
 COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
-    'claim open tasks for a worker, those with a higher priority first, then older ones; a token proves the claim until the lease ends';
+    'claim open tasks for a task worker, those with a higher priority first, then older ones; a token proves the claim until the lease expires';
 
 CREATE FUNCTION wf_claim_task(task uuid, worker text DEFAULT NULL, lease interval DEFAULT '5 min')
 RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
                activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
 LANGUAGE c ROWS 1 AS 'MODULE_PATHNAME', 'wf_claim_task';
 
-COMMENT ON FUNCTION wf_claim_task(uuid, text, interval) IS 'claim an open task by its id, as wf_claim_tasks claims those that come first; 55000 says why it cannot be claimed now';
+COMMENT ON FUNCTION wf_claim_task(uuid, text, interval) IS 'claim an open task by its id; 55000 says why it cannot be claimed now';
 
 CREATE FUNCTION wf_extend_task(task_id uuid, token uuid, lease interval DEFAULT '5 min', progress jsonb DEFAULT NULL)
 RETURNS timestamptz LANGUAGE c AS 'MODULE_PATHNAME', 'wf_extend_task';
 
 COMMENT ON FUNCTION wf_extend_task(uuid, uuid, interval, jsonb) IS
-    'prolong the lease of a claimed task and note the progress; NULL: the worker does not hold the task any more';
+    'prolong the lease of a claimed task and record the progress; NULL: the task worker no longer holds the task';
 
 CREATE FUNCTION wf_release_task(task_id uuid, token uuid)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_release_task';
 
-COMMENT ON FUNCTION wf_release_task(uuid, uuid) IS 'give a claimed task back, as if it had not been claimed; false if the worker does not hold it any more';
+COMMENT ON FUNCTION wf_release_task(uuid, uuid) IS 'return a claimed task, as if it had not been claimed; false if the task worker no longer holds it';
 
 CREATE FUNCTION wf_assign_task(task_id uuid, assignee text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_assign_task';
 
 COMMENT ON FUNCTION wf_assign_task(uuid, text) IS
-    'give an open task to a person: role:NAME, or a name that the application knows; false if it is theirs already';
+    'assign an open task to a person: role:NAME, or a name that the application knows; false if it already is theirs';
 
 CREATE FUNCTION wf_unassign_task(task_id uuid)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unassign_task';
 
-COMMENT ON FUNCTION wf_unassign_task(uuid) IS 'take an open task from the person to whom it is assigned; false if it has no assignee';
+COMMENT ON FUNCTION wf_unassign_task(uuid) IS 'remove the assignee of an open task; false if it has none';
 
 CREATE PROCEDURE wf_wait_tasks(
     names       text[]   DEFAULT NULL,
@@ -1255,7 +1255,7 @@ CREATE PROCEDURE wf_wait_tasks(
 ) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_wait_tasks';
 
 COMMENT ON PROCEDURE wf_wait_tasks(text[], interval, boolean) IS
-    'sleep until a claim of tasks of these names would give work (ready), or the time is over; outside a transaction block';
+    'sleep until a claim of tasks of these names would return one (ready), or the timeout expires; outside a transaction block';
 
 CREATE FUNCTION wf_limit_tasks(
     name        text,
@@ -1266,7 +1266,7 @@ CREATE FUNCTION wf_limit_tasks(
 ) RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_limit_tasks';
 
 COMMENT ON FUNCTION wf_limit_tasks(text, integer, integer, interval, text) IS
-    'limit how many tasks of a name workers hold at once and begin in a period, also for each value of a member of the payload; neither: removes the limit';
+    'limit how many tasks of a name are claimed at once and begun in a period, also for each value of a member of the payload; neither: removes the limit';
 
 CREATE FUNCTION wf_fail_task(
     task_id  uuid,
@@ -1280,19 +1280,19 @@ CREATE FUNCTION wf_fail_task(
 ) RETURNS text LANGUAGE c AS 'MODULE_PATHNAME', 'wf_fail_task';
 
 COMMENT ON FUNCTION wf_fail_task(uuid, uuid, text, text, text, interval, boolean, text) IS
-    'end an attempt of a claimed task with a failure; Open: it is tried again, Failed: its activity has faulted';
+    'report that an attempt of a claimed task failed; Open: it can be claimed again, Failed: its activity has faulted';
 
 CREATE FUNCTION wf_pause(instance_id uuid, reason text DEFAULT NULL, children boolean DEFAULT false)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_pause';
 
 COMMENT ON FUNCTION wf_pause(uuid, text, boolean) IS
-    'let an instance stand still, with its children if they are asked for, until wf_unpause: nothing resumes it, and no task of it is claimed; false if it was paused, or had ended';
+    'pause an instance, and its children if wanted, until wf_unpause: nothing resumes it, and no task of it can be claimed; false if it was paused or had ended';
 
 CREATE FUNCTION wf_unpause(instance_id uuid)
 RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unpause';
 
 COMMENT ON FUNCTION wf_unpause(uuid) IS
-    'end the pause of an instance and of those paused with it: answers to tasks and stimuli that came meanwhile are delivered, then timers fire';
+    'end the pause of an instance and of those paused with it: stored answers and stimuli are delivered, then due timers fire';
 
 CREATE FUNCTION wf_override_task(task_id uuid, reason text, result jsonb DEFAULT NULL, on_fault text DEFAULT NULL)
 RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_override_task';
@@ -1304,7 +1304,7 @@ RETURNS TABLE (task_id uuid, outcome text, sub_status text, message text)
 LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_complete_tasks';
 
 COMMENT ON FUNCTION wf_complete_tasks(jsonb) IS
-    'answers [{"taskId", "token", "result" | "error"}] for claimed tasks; one that is refused stops no other';
+    'answers [{"taskId", "token", "result" | "error"}] for claimed tasks; a rejected one does not stop the others';
 
 CREATE FUNCTION wf_migrate(
     instance_id uuid,
@@ -1317,7 +1317,7 @@ RETURNS TABLE (path text, severity text, message text)
 LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate';
 
 COMMENT ON FUNCTION wf_migrate(uuid, integer, jsonb, text, boolean) IS
-    'let an instance go on in another version of its definition; what waits stays; dry_run only lists what stands against it';
+    'move an instance to another version of its definition; waiting activities keep waiting; dry_run only lists what prevents it';
 
 CREATE FUNCTION wf_migrate_all(
     definition_id text,
@@ -1340,7 +1340,7 @@ CREATE FUNCTION workflow._migrate_batch(definition_id text, version integer, pro
 RETURNS TABLE (next jsonb, moved bigint, refused bigint, pause bigint)
 LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_batch';
 
-COMMENT ON FUNCTION workflow._migrate_batch(text, integer, jsonb) IS 'moves some instances to a published version, for the activity MigrateInstances; progress is what the batch before left as next';
+COMMENT ON FUNCTION workflow._migrate_batch(text, integer, jsonb) IS 'migrates some instances to a published version, for the activity MigrateInstances; progress is next of the last batch';
 
 CREATE FUNCTION workflow._grant_invoker(role text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_invoker';
@@ -1359,7 +1359,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_grant_invoker(name) IS
-    'lend the rights of the current role to the workflows of another: their SQL runs with these rights where the current role resumes them; false if it did already';
+    'lend the rights of the current role to the workflows of another: their SQL runs with these rights when the current role resumes them; false if it did already';
 
 CREATE FUNCTION wf_revoke_invoker(role name)
 RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -1367,7 +1367,7 @@ BEGIN ATOMIC
     SELECT workflow._revoke_invoker(role::text);
 END;
 
-COMMENT ON FUNCTION wf_revoke_invoker(name) IS 'take back what wf_grant_invoker gave; false if there was nothing';
+COMMENT ON FUNCTION wf_revoke_invoker(name) IS 'revoke a grant of wf_grant_invoker; false if there was none';
 
 CREATE FUNCTION workflow._grant_worker(role text, names text[], definition_id text)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_worker';
@@ -1386,7 +1386,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_grant_worker(name, text[], text) IS
-    'let a role claim and answer tasks, of one definition or of all that the current role may manage, and nothing else; returns how many grants are new';
+    'let a role claim and answer tasks, of one definition or of all that the current role may manage, and nothing else; returns the number of new grants';
 
 CREATE FUNCTION wf_revoke_worker(role name, names text[] DEFAULT NULL, definition_id text DEFAULT NULL)
 RETURNS integer LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -1394,18 +1394,18 @@ BEGIN ATOMIC
     SELECT workflow._revoke_worker(role::text, names, definition_id);
 END;
 
-COMMENT ON FUNCTION wf_revoke_worker(name, text[], text) IS 'take back what wf_grant_worker gave; returns how many grants there were';
+COMMENT ON FUNCTION wf_revoke_worker(name, text[], text) IS 'revoke grants of wf_grant_worker; returns how many there were';
 
 CREATE FUNCTION wf_accept_tasks(owner name, worker name DEFAULT NULL)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_accept_tasks';
 
 COMMENT ON FUNCTION wf_accept_tasks(name, name) IS
-    'let claims of a worker, by default the current role, reach tasks of definitions of an owner and its members; false if they did already';
+    'let claims of a task worker, by default the current role, return tasks of definitions of an owner and its members; false if they did already';
 
 CREATE FUNCTION wf_refuse_tasks(owner name, worker name DEFAULT NULL)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_refuse_tasks';
 
-COMMENT ON FUNCTION wf_refuse_tasks(name, name) IS 'take back what wf_accept_tasks accepted; false if there was nothing';
+COMMENT ON FUNCTION wf_refuse_tasks(name, name) IS 'revoke what wf_accept_tasks accepted; false if there was nothing';
 
 -- The functions that task workers call, and the internal functions that these need; wf_grant_worker grants them.
 CREATE FUNCTION workflow._worker_calls()
@@ -1512,65 +1512,65 @@ CREATE FUNCTION wf_partition(key text, count integer)
 RETURNS integer LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_partition';
 
 COMMENT ON FUNCTION wf_partition(text, integer) IS
-    'partition of a correlation id among so many, a power of two: that in which PL/Proxy finds it by hashtext(key)';
+    'partition of a correlation id out of count, a power of two: the one in which PL/Proxy finds it by hashtext(key)';
 
 CREATE FUNCTION wf_add_partitions(partitions integer[], count integer)
 RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_add_partitions';
 
 COMMENT ON FUNCTION wf_add_partitions(integer[], integer) IS
-    'give this node partitions of correlation ids, of so many that all nodes have together; returns how many it did not have';
+    'add partitions of correlation ids to this node, out of the count of all nodes; returns how many it did not have';
 
 CREATE FUNCTION wf_remove_partitions(partitions integer[])
 RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_remove_partitions';
 
 COMMENT ON FUNCTION wf_remove_partitions(integer[]) IS
-    'take partitions from this node, after the calls that use their keys; returns how many it had';
+    'remove partitions from this node, after the calls that use their keys; returns how many it had';
 
 CREATE FUNCTION wf_export_instances(keys text[] DEFAULT NULL, predicate regprocedure DEFAULT NULL, remove boolean DEFAULT false)
 RETURNS SETOF bytea LANGUAGE c AS 'MODULE_PATHNAME', 'wf_export_instances';
 
 COMMENT ON FUNCTION wf_export_instances(text[], regprocedure, boolean) IS
-    'pack the instances of correlation ids, given or selected by f(key text), with all that belongs to them, for wf_import_instances on another node; remove takes them from this one';
+    'pack the instances of correlation ids, given or selected by f(key text), with everything that belongs to them, for wf_import_instances on another node; remove deletes them here';
 
 CREATE FUNCTION wf_import_instances(bundle bytea[])
 RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_import_instances';
 
 COMMENT ON FUNCTION wf_import_instances(bytea[]) IS
-    'take in what wf_export_instances has packed on another node; returns the number of instances';
+    'import what wf_export_instances has packed on another node; returns the number of instances';
 
 CREATE FUNCTION wf_keep_instances(predicate regprocedure, max integer DEFAULT 10000, keyless boolean DEFAULT true)
 RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_keep_instances';
 
 COMMENT ON FUNCTION wf_keep_instances(regprocedure, integer, boolean) IS
-    'remove the instances whose correlation ids do not belong to this node, about so many at a time; returns how many, 0 when no more are left';
+    'remove the instances whose correlation ids do not belong to this node, about max at a time; returns how many, 0 when none are left';
 
 CREATE FUNCTION wf_call(key text, message text, kind text, name text, body jsonb DEFAULT NULL)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_call';
 
 COMMENT ON FUNCTION wf_call(text, text, text, text, jsonb) IS
-    'start, event, task, stimulus or http for a correlation id, once for each message: the same message again gives the same answer and does nothing';
+    'start, event, task, stimulus or http for a correlation id, once for each message: the same message again returns the same result and does nothing';
 
 CREATE FUNCTION wf_set_variable(instance_id uuid, name text, value jsonb, activity_instance_id uuid DEFAULT NULL, reason text DEFAULT NULL)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_variable';
 
-COMMENT ON FUNCTION wf_set_variable(uuid, text, jsonb, uuid, text) IS 'set a variable of an instance by hand; returns the former value';
+COMMENT ON FUNCTION wf_set_variable(uuid, text, jsonb, uuid, text) IS 'set a variable of an instance; returns the former value';
 
 CREATE FUNCTION wf_cancel_activity(instance_id uuid, activity_id text, activity_instance_id uuid DEFAULT NULL, reason text DEFAULT NULL)
 RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_cancel_activity';
 
-COMMENT ON FUNCTION wf_cancel_activity(uuid, text, uuid, text) IS 'cancel the open executions of an activity, or one of them; the instance goes on behind it';
+COMMENT ON FUNCTION wf_cancel_activity(uuid, text, uuid, text) IS 'cancel the open executions of an activity, or one of them; the instance continues after it';
 
 CREATE FUNCTION wf_schedule_activity(instance_id uuid, activity_id text, activity_instance_id uuid DEFAULT NULL, reason text DEFAULT NULL)
 RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_schedule_activity';
 
-COMMENT ON FUNCTION wf_schedule_activity(uuid, text, uuid, text) IS 'execute an activity out of turn: an open execution once more, or a new one';
+COMMENT ON FUNCTION wf_schedule_activity(uuid, text, uuid, text) IS 'execute an activity out of order: repeat an open execution, or begin a new one';
 
 CREATE FUNCTION wf_alter(alterations jsonb, filter jsonb, dry_run boolean DEFAULT false, max integer DEFAULT 1000, after uuid DEFAULT NULL, reason text DEFAULT NULL)
 RETURNS TABLE (instance_id uuid, outcome text, problems text[])
 LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter';
 
 COMMENT ON FUNCTION wf_alter(jsonb, jsonb, boolean, integer, uuid, text) IS
-    'make Elsa''s alterations in the instances that a filter selects, in order of id behind the id given; all or none of each instance';
+    'make Elsa''s alterations in the instances that a filter selects, in order of id after the given one; in each instance all or none';
 
 -- The same function under a name that does not depend on the extension's schema.
 CREATE FUNCTION workflow._alter(alterations jsonb, filter jsonb, dry_run boolean, max integer, after uuid, reason text)
@@ -1586,7 +1586,7 @@ CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definiti
 CREATE FUNCTION workflow.instance_calls(instance_id uuid)
 RETURNS text[] LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_calls';
 
-COMMENT ON FUNCTION workflow.instance_calls(uuid) IS 'functions that the current role may call to change an instance, in whatever state it is';
+COMMENT ON FUNCTION workflow.instance_calls(uuid) IS 'functions that change an instance and that the current role may call, whatever state the instance is in';
 
 CREATE FUNCTION workflow.task_calls(task_id uuid)
 RETURNS text[] LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_task_calls';
@@ -1606,13 +1606,13 @@ RETURNS TABLE (instance_id uuid, definition_id text, version integer, definition
 LANGUAGE c STABLE ROWS 10 AS 'MODULE_PATHNAME', 'wf_instance_page';
 
 COMMENT ON FUNCTION workflow.instance_page(jsonb, text, boolean, integer, integer) IS
-    'a page of the newest 10,000 instances that a filter selects and the current role may read; is_exact: total_count counts all that match';
+    'a page of the newest 10,000 instances that a filter selects and the current role may read; is_exact: total_count is exact';
 
 CREATE FUNCTION workflow.instance_count(filter jsonb DEFAULT '{}', OUT total_count integer, OUT is_exact boolean)
 LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_count';
 
 COMMENT ON FUNCTION workflow.instance_count(jsonb) IS
-    'how many instances a filter selects that the current role may read, counted to 10,000; is_exact: these are all that match';
+    'number of instances that a filter selects and the current role may read, up to 10,000; is_exact: the number is exact';
 
 CREATE OR REPLACE FUNCTION workflow._check_rights()
 RETURNS TABLE (problem text, detail text)
@@ -1762,5 +1762,98 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- Comments that say the same in plainer words.
+COMMENT ON FUNCTION wf_define(jsonb, boolean, boolean) IS 'store a workflow definition, in Elsa''s JSON or the short form; unchanged content keeps its version';
+COMMENT ON FUNCTION wf_retract(text) IS 'unpublish a definition: no new instances start, running ones continue';
+COMMENT ON FUNCTION wf_validate(jsonb, text) IS 'problems of a definition of at least the given severity, each with its path; without errors wf_define accepts it';
+COMMENT ON FUNCTION wf_delete_definition(text, integer) IS 'delete a version, or all of them, unless an instance can still run on it; returns the number of versions';
+COMMENT ON FUNCTION wf_refresh(text) IS 'compute the triggers of the published version again';
+COMMENT ON FUNCTION wf_grant(text, name, text[]) IS 'let a role start, resume, read or alter a definition and its instances; returns the number of new privileges';
+COMMENT ON FUNCTION wf_revoke(text, name, text[]) IS 'revoke privileges; returns how many there were';
+COMMENT ON TYPE wf_delivery IS 'effect of a stimulus: instances started and resumed, the queue item that stores it, and the number of matches whose owners may not receive stimuli of its sender';
+COMMENT ON FUNCTION wf_enqueue_bookmark(text, jsonb, uuid, text, uuid, uuid, text, text, bytea, jsonb, interval) IS 'resume whatever matches now, or store the stimulus until a matching bookmark appears or it expires; NULL matches anything';
+COMMENT ON FUNCTION wf_send_stimulus(text, jsonb, jsonb, text, uuid, interval) IS 'start the triggers and resume the bookmarks that match; stored only if it did neither; correlation_id: * is all, NULL those without one';
+COMMENT ON FUNCTION wf_replay(uuid) IS 'retry a dead letter; true if it was delivered at once, false if it waits in the queue or for a background worker';
+COMMENT ON FUNCTION workflow._grant_events(text, text) IS 'stores which role may receive events of which, for wf_grant_events';
+COMMENT ON FUNCTION workflow._revoke_events(text, text) IS 'removes which role may receive events of which, for wf_revoke_events';
+COMMENT ON FUNCTION wf_grant_events(name, name) IS 'let the workflows of a role receive what another role, by default the current one, publishes; false if they did already';
+COMMENT ON FUNCTION wf_revoke_events(name, name) IS 'revoke a grant of wf_grant_events; false if there was none';
+COMMENT ON FUNCTION workflow.instance_state(uuid) IS 'internal state of an instance: open activities, variables of scopes, outputs';
+COMMENT ON FUNCTION wf_svg(uuid) IS 'an instance as a picture: what ran, waits and faulted';
+COMMENT ON FUNCTION workflow._explain(uuid) IS 'history of an instance as a JSON array of lines, for wf_explain';
+COMMENT ON FUNCTION wf_explain(uuid) IS 'history of an instance in plain lines: what happened, what it waits for, how to continue it';
+COMMENT ON TYPE wf_http_response IS 'response to an HTTP request; a header is a text, or a list of texts';
+COMMENT ON FUNCTION wf_http_request(text, text, jsonb, jsonb, bytea) IS 'start or resume the one workflow whose endpoint has this path and method, and return its response';
+COMMENT ON FUNCTION workflow._grant_path(text, text) IS 'gives the paths of a segment to a role, for wf_grant_path';
+COMMENT ON FUNCTION wf_grant_path(text, name) IS 'give the HTTP paths that begin with a segment to a role, or with NULL to no role; returns the number of removed triggers of the former owner';
+COMMENT ON TYPE wf_result IS 'state of an instance after a call; bookmarks are [{id, name, activity_id, payload}], incidents the open ones; is_new: this call created it';
+COMMENT ON FUNCTION wf_start(text, jsonb, text, text, uuid, integer, text, text) IS 'start an instance and run it until every branch waits or has ended; returns its id';
+COMMENT ON FUNCTION wf_run(text, jsonb, text, text, uuid, integer, text, text) IS 'start an instance like wf_start and return its state';
+COMMENT ON FUNCTION wf_resume(uuid, jsonb, boolean, text) IS 'resume an instance at a bookmark, which is used up';
+COMMENT ON FUNCTION wf_cancel(uuid, text, boolean) IS 'cancel an instance and its descendants; false if it had already ended';
+COMMENT ON FUNCTION wf_delete_instance(uuid, boolean) IS 'cancel an instance and remove it with everything that belongs to it; false if there is none';
+COMMENT ON TYPE wf_adopted IS 'an owner as it is stored, the role that it stands for, the number of its instances, and the number of its overdue times';
+COMMENT ON FUNCTION wf_version() IS 'version of the loaded library, the schema number that it requires, that of this database, and the PostgreSQL for which it was compiled';
+COMMENT ON FUNCTION wf_worker_start() IS 'start the background workers until the next restart of a server that does not preload the library; false if they are already running';
+COMMENT ON FUNCTION wf_adopt_database(boolean, text, jsonb) IS 'let this database fire its due work after it was copied, restored or upgraded; returns the owners and their roles';
+COMMENT ON FUNCTION workflow._worker_status() IS 'state of the background workers in shared memory, for the view workflow.workers';
+COMMENT ON FUNCTION wf_set_owner(text, text, name) IS 'give a definition, an instance, a schedule or an activity type to another role; false if the role already owns it';
+COMMENT ON FUNCTION workflow._make_owner(name) IS 'id of a role in workflow.owners, created if it has none, for wf_grant_usage';
+COMMENT ON FUNCTION wf_complete_task(uuid, jsonb, text, uuid) IS 'complete a task of workflow.tasks and resume its instance';
+COMMENT ON FUNCTION wf_run_due(integer) IS 'fire due work of the current role, deliver queued stimuli, expire what is too old; returns the number of fires';
+COMMENT ON FUNCTION wf_schedule(text, text, text, text, text, integer, text, interval, boolean, boolean, boolean) IS 'run a SQL command on a schedule; the same name of the same role again changes the schedule; returns its id';
+COMMENT ON FUNCTION wf_schedule_workflow(text, text, text, jsonb, text, text, text, integer, text, interval, boolean) IS 'start a workflow on a schedule, in the version that is then published; returns the schedule''s id';
+COMMENT ON FUNCTION wf_alter_schedule(text, text, text, boolean, text, text, integer, text, interval, jsonb, boolean, boolean) IS 'change the given properties of a schedule; active => false pauses it; returns its id';
+COMMENT ON FUNCTION wf_unschedule(text) IS 'remove a schedule; runs that have begun continue; false if there is none';
+COMMENT ON FUNCTION wf_schedule_run_now(text) IS 'start an additional run of a schedule; returns the instance, which is due now';
+COMMENT ON FUNCTION workflow._cron_preview(text, integer, text, timestamptz) IS 'times of a schedule as a JSON array, for wf_cron_preview';
+COMMENT ON FUNCTION wf_cron_preview(text, integer, text, timestamptz) IS 'the next times of any schedule that wf_schedule accepts';
+COMMENT ON COLUMN workflow.definitions.id IS 'id of this version, never reused: backends cache the compiled form under it';
+COMMENT ON COLUMN workflow.definitions.document IS 'the definition as it was passed';
+COMMENT ON COLUMN workflow.definitions.retention IS 'microseconds for which finished instances are kept; NULL: as workflow.retention says';
+COMMENT ON COLUMN workflow.definitions.activity_type IS 'its name as an activity type, if it is usable as an activity';
+COMMENT ON COLUMN workflow.definitions.links IS 'the workflows that it uses as activities: each reference as written, and the id of the version to which it was fixed';
+COMMENT ON COLUMN workflow.definitions.search_path IS 'search path of its SQL when it runs without a caller, as set in the session of wf_define; NULL: not needed';
+COMMENT ON COLUMN workflow.triggers.next_fire_at IS 'when it is due next: at the scheduled time, later by its jitter, or earlier for a fire that waited';
+COMMENT ON COLUMN workflow.triggers.scheduled_at IS 'the next time of its schedule, regardless of jitter and waiting fires';
+COMMENT ON COLUMN workflow.triggers.schedule IS 'the times at which it fires, their time zone, and the policies for missed and overlapping runs';
+COMMENT ON COLUMN workflow.triggers.active IS 'whether it fires by time; a paused schedule keeps its settings';
+COMMENT ON COLUMN workflow.triggers.owner IS 'owner of a named schedule, and of the instances that it starts; otherwise the definition''s';
+COMMENT ON COLUMN workflow.triggers.last_fire_at IS 'the scheduled time that was fired last';
+COMMENT ON COLUMN workflow.triggers.skipped IS 'fires that started nothing: a run had not ended, or an activation strategy forbade it';
+COMMENT ON COLUMN workflow.triggers.missed IS 'missed times that were not made up for';
+COMMENT ON COLUMN workflow.bookmark_queue.uncorrelated IS 'whether it is only for instances without a correlation id';
+COMMENT ON COLUMN workflow.bookmark_queue.shape IS 'the columns from which the match key is computed';
+COMMENT ON COLUMN workflow.bookmark_queue.match_key IS 'hash of those columns: a new bookmark finds the items for it without scanning the queue';
+COMMENT ON COLUMN workflow.bookmark_queue.not_before IS 'a failed delivery is not tried again before this time';
+COMMENT ON COLUMN workflow.dead_letters.uncorrelated IS 'whether it was only for instances without a correlation id';
+COMMENT ON COLUMN workflow.dead_letters.due_at IS 'when the bookmark that could not be fired was due; NULL for a stimulus';
+COMMENT ON COLUMN workflow.dead_letters.replayed_at IS 'when wf_replay retried it';
+COMMENT ON TABLE workflow.execution_log IS 'what happened, one row per burst, packed; workflow.journal shows it unpacked';
+COMMENT ON TABLE workflow.paths IS 'owners of the first segments of HTTP paths: only their definitions may have endpoints below';
+COMMENT ON COLUMN workflow.instances.sub_status IS 'Pending, Executing, Suspended, Finished, Faulted or Cancelled; a faulted instance can continue';
+COMMENT ON COLUMN workflow.instances.state IS 'internal state of the engine; workflow.instance_state(id) shows it';
+COMMENT ON COLUMN workflow.instances.schedule_id IS 'the trigger that started it by time';
+COMMENT ON COLUMN workflow.instances.activation_key IS 'key by which this instance excludes others while it runs, according to its activation strategy';
+COMMENT ON TABLE workflow.bookmarks IS 'where instances wait; a row is deleted when it is used up';
+COMMENT ON COLUMN workflow.bookmarks.payload IS 'payload of the stimulus; for a task without its id, which is the bookmark''s id';
+COMMENT ON COLUMN workflow.owners.role IS 'the role; its text shows the present name';
+COMMENT ON TABLE workflow.event_grants IS 'which roles (workflow.owners) may receive the stimuli of which others';
+COMMENT ON VIEW workflow.dead_letter_list IS 'stimuli that were given up, and bookmarks that could not be fired; wf_replay retries them';
+COMMENT ON VIEW workflow.journal IS 'what happened in instances: one row per event';
+COMMENT ON FUNCTION workflow._run_status(text, text) IS 'status of a run as schedulers name it, for the views';
+COMMENT ON VIEW workflow.waiting IS 'bookmarks at which instances wait, since when, and until when';
+COMMENT ON COLUMN workflow.waiting.dead_letter_id IS 'dead letter of a bookmark that was given up; wf_replay retries it';
+COMMENT ON FUNCTION wf_check() IS 'rows that break a rule, and rights that roles other than the owner should not have; without rows all is well';
+COMMENT ON VIEW workflow.workers IS 'what the background workers do: of this database, and for pg_monitor of all databases';
+COMMENT ON COLUMN workflow.workers.oldest_due IS 'oldest due time that no background worker has fired';
+COMMENT ON COLUMN workflow.workers.lateness_p99 IS '99th percentile of the delay of fires, accurate to about a fifth';
+COMMENT ON VIEW workflow.health IS 'counts over all owners of what needs an administrator; for pg_monitor';
+COMMENT ON COLUMN workflow.health.dead_letters IS 'dead letters that were not replayed';
+COMMENT ON COLUMN workflow.health.failed_schedules IS 'schedules whose last run or last fire failed';
+COMMENT ON COLUMN workflow.health.oldest_due IS 'oldest due time that was not fired; NULL if there is none';
+COMMENT ON VIEW workflow.event_grant_list IS 'grants of wf_grant_events that concern the current role: which listener may receive the events of which publisher';
+COMMENT ON VIEW workflow.schedule_runs IS 'runs that schedules have started: when, for how long, and with what outcome';
 
 CALL workflow._set_rights();

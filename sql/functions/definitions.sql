@@ -15,7 +15,7 @@ CREATE FUNCTION wf_define(
 ) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_define';
 
 COMMENT ON FUNCTION wf_define(jsonb, boolean, boolean) IS
-    'store a workflow definition, in Elsa''s JSON or the short form; the same content again gives the same version';
+    'store a workflow definition, in Elsa''s JSON or the short form; unchanged content keeps its version';
 
 CREATE FUNCTION wf_save_draft(
     definition jsonb,
@@ -29,7 +29,7 @@ CREATE FUNCTION wf_save_draft(
 ) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_save_draft';
 
 COMMENT ON FUNCTION wf_save_draft(jsonb, bigint, text) IS
-    'store a definition that is not finished as a draft, which the next save overwrites; returns all that is wrong with it';
+    'store an unfinished definition as a draft, which the next save overwrites; returns its problems';
 
 CREATE FUNCTION wf_publish(definition_id text, version integer DEFAULT NULL)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_publish';
@@ -39,7 +39,7 @@ COMMENT ON FUNCTION wf_publish(text, integer) IS 'publish a version, by default 
 CREATE FUNCTION wf_retract(definition_id text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_retract';
 
-COMMENT ON FUNCTION wf_retract(text) IS 'unpublish a definition: nothing starts it any more, running instances go on';
+COMMENT ON FUNCTION wf_retract(text) IS 'unpublish a definition: no new instances start, running ones continue';
 
 CREATE FUNCTION wf_export(definition_id text, version integer DEFAULT NULL)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_export';
@@ -65,18 +65,18 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_validate(jsonb, text) IS
-    'all problems of a definition that are at least so severe, each with the path of its place; no errors: it may be defined';
+    'problems of a definition of at least the given severity, each with its path; without errors wf_define accepts it';
 
 CREATE FUNCTION wf_delete_definition(definition_id text, version integer DEFAULT NULL)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_delete_definition';
 
 COMMENT ON FUNCTION wf_delete_definition(text, integer) IS
-    'delete a version, or all of them, unless an instance runs on it; returns how many';
+    'delete a version, or all of them, unless an instance can still run on it; returns the number of versions';
 
 CREATE FUNCTION wf_refresh(definition_id text, OUT added integer, OUT removed integer, OUT unchanged integer)
 LANGUAGE c AS 'MODULE_PATHNAME', 'wf_refresh';
 
-COMMENT ON FUNCTION wf_refresh(text) IS 'evaluate the triggers of the published version anew';
+COMMENT ON FUNCTION wf_refresh(text) IS 'compute the triggers of the published version again';
 
 CREATE FUNCTION workflow._activities()
 RETURNS jsonb LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_activities_json';
@@ -114,7 +114,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_grant(text, name, text[]) IS
-    'let a role start, resume or read a definition and its instances; returns how many privileges are new';
+    'let a role start, resume, read or alter a definition and its instances; returns the number of new privileges';
 
 CREATE FUNCTION wf_revoke(definition_id text, role name, privileges text[])
 RETURNS integer LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -122,4 +122,4 @@ BEGIN ATOMIC
     SELECT workflow._revoke(definition_id, role::text, privileges);
 END;
 
-COMMENT ON FUNCTION wf_revoke(text, name, text[]) IS 'take privileges back; returns how many there were';
+COMMENT ON FUNCTION wf_revoke(text, name, text[]) IS 'revoke privileges; returns how many there were';

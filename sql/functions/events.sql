@@ -6,7 +6,7 @@ CREATE TYPE wf_delivery AS (
 );
 
 COMMENT ON TYPE wf_delivery IS
-    'what became of a stimulus: instances that it started and resumed, the queue item that keeps it, and how many matches were passed over because their owners may not hear its sender';
+    'effect of a stimulus: instances started and resumed, the queue item that stores it, and the number of matches whose owners may not receive stimuli of its sender';
 
 CREATE FUNCTION wf_enqueue_bookmark(
     name                 text     DEFAULT NULL,
@@ -23,7 +23,7 @@ CREATE FUNCTION wf_enqueue_bookmark(
 ) RETURNS wf_delivery LANGUAGE c AS 'MODULE_PATHNAME', 'wf_enqueue_bookmark';
 
 COMMENT ON FUNCTION wf_enqueue_bookmark(text, jsonb, uuid, text, uuid, uuid, text, text, bytea, jsonb, interval) IS
-    'resume whatever matches now, or keep the stimulus until a matching bookmark appears or it expires; NULL matches anything';
+    'resume whatever matches now, or store the stimulus until a matching bookmark appears or it expires; NULL matches anything';
 
 CREATE FUNCTION wf_send_stimulus(
     name           text,
@@ -35,7 +35,7 @@ CREATE FUNCTION wf_send_stimulus(
 ) RETURNS wf_delivery LANGUAGE c AS 'MODULE_PATHNAME', 'wf_send_stimulus';
 
 COMMENT ON FUNCTION wf_send_stimulus(text, jsonb, jsonb, text, uuid, interval) IS
-    'start the triggers and resume the bookmarks that match; kept only if it did neither; correlation_id: * is all, NULL those without one';
+    'start the triggers and resume the bookmarks that match; stored only if it did neither; correlation_id: * is all, NULL those without one';
 
 CREATE FUNCTION wf_publish_event(
     name           text,
@@ -52,17 +52,17 @@ CREATE FUNCTION wf_replay(dead_letter_id uuid)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_replay';
 
 COMMENT ON FUNCTION wf_replay(uuid) IS
-    'give a dead letter another chance; true if it was delivered at once, false if it waits in the queue or for a worker';
+    'retry a dead letter; true if it was delivered at once, false if it waits in the queue or for a background worker';
 
 CREATE FUNCTION workflow._grant_events(listener text, publisher text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_events';
 
-COMMENT ON FUNCTION workflow._grant_events(text, text) IS 'stores which role hears which, for wf_grant_events';
+COMMENT ON FUNCTION workflow._grant_events(text, text) IS 'stores which role may receive events of which, for wf_grant_events';
 
 CREATE FUNCTION workflow._revoke_events(listener text, publisher text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_revoke_events';
 
-COMMENT ON FUNCTION workflow._revoke_events(text, text) IS 'removes which role hears which, for wf_revoke_events';
+COMMENT ON FUNCTION workflow._revoke_events(text, text) IS 'removes which role may receive events of which, for wf_revoke_events';
 
 CREATE FUNCTION wf_grant_events(listener name, publisher name DEFAULT NULL)
 RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -71,7 +71,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_grant_events(name, name) IS
-    'let the workflows of a role hear what another role, by default the current one, publishes; false if they did already';
+    'let the workflows of a role receive what another role, by default the current one, publishes; false if they did already';
 
 CREATE FUNCTION wf_revoke_events(listener name, publisher name DEFAULT NULL)
 RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -79,4 +79,4 @@ BEGIN ATOMIC
     SELECT workflow._revoke_events(listener::text, publisher::text);
 END;
 
-COMMENT ON FUNCTION wf_revoke_events(name, name) IS 'take back what wf_grant_events gave; false if there was nothing';
+COMMENT ON FUNCTION wf_revoke_events(name, name) IS 'revoke a grant of wf_grant_events; false if there was none';

@@ -11,17 +11,17 @@ COMMENT ON FUNCTION wf_svg(text, integer) IS 'a definition as a picture';
 CREATE FUNCTION workflow.instance_state(instance_id uuid)
 RETURNS jsonb LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_state';
 
-COMMENT ON FUNCTION workflow.instance_state(uuid) IS 'the engine''s own state of an instance: open activities, variables of scopes, outputs';
+COMMENT ON FUNCTION workflow.instance_state(uuid) IS 'internal state of an instance: open activities, variables of scopes, outputs';
 
 CREATE FUNCTION wf_svg(instance uuid)
 RETURNS text LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_svg_instance';
 
-COMMENT ON FUNCTION wf_svg(uuid) IS 'an instance as a picture: what ran, what waits, what faulted';
+COMMENT ON FUNCTION wf_svg(uuid) IS 'an instance as a picture: what ran, waits and faulted';
 
 CREATE FUNCTION workflow._explain(instance uuid)
 RETURNS jsonb LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_explain';
 
-COMMENT ON FUNCTION workflow._explain(uuid) IS 'the story of an instance as a JSON array of lines, for wf_explain';
+COMMENT ON FUNCTION workflow._explain(uuid) IS 'history of an instance as a JSON array of lines, for wf_explain';
 
 CREATE FUNCTION wf_explain(instance uuid)
 RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -29,7 +29,7 @@ BEGIN ATOMIC
     SELECT line.text FROM pg_catalog.jsonb_array_elements_text(workflow._explain(instance)) AS line (text);
 END;
 
-COMMENT ON FUNCTION wf_explain(uuid) IS 'the story of an instance in plain lines: what happened, what it waits for, how to go on';
+COMMENT ON FUNCTION wf_explain(uuid) IS 'history of an instance in plain lines: what happened, what it waits for, how to continue it';
 
 CREATE FUNCTION workflow._events(instance uuid, events bytea)
 RETURNS jsonb LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_events';
@@ -61,7 +61,7 @@ RETURNS TABLE (activity_instance_id uuid, parent_activity_instance_id uuid, acti
                outputs jsonb, fault jsonb, has_bookmarks boolean)
 LANGUAGE c STABLE ROWS 100 AS 'MODULE_PATHNAME', 'wf_activity_executions';
 
-COMMENT ON FUNCTION workflow.activity_executions(uuid) IS 'what the journal of an instance tells of each execution of an activity, in the order in which they began';
+COMMENT ON FUNCTION workflow.activity_executions(uuid) IS 'what the journal of an instance records of each execution of an activity, in the order in which they began';
 
 CREATE FUNCTION workflow.instance_page(
     filter     jsonb   DEFAULT '{}',
@@ -76,10 +76,10 @@ RETURNS TABLE (instance_id uuid, definition_id text, version integer, definition
 LANGUAGE c STABLE ROWS 10 AS 'MODULE_PATHNAME', 'wf_instance_page';
 
 COMMENT ON FUNCTION workflow.instance_page(jsonb, text, boolean, integer, integer) IS
-    'a page of the newest 10,000 instances that a filter selects and the current role may read; is_exact: total_count counts all that match';
+    'a page of the newest 10,000 instances that a filter selects and the current role may read; is_exact: total_count is exact';
 
 CREATE FUNCTION workflow.instance_count(filter jsonb DEFAULT '{}', OUT total_count integer, OUT is_exact boolean)
 LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_count';
 
 COMMENT ON FUNCTION workflow.instance_count(jsonb) IS
-    'how many instances a filter selects that the current role may read, counted to 10,000; is_exact: these are all that match';
+    'number of instances that a filter selects and the current role may read, up to 10,000; is_exact: the number is exact';

@@ -2,13 +2,13 @@ CREATE FUNCTION wf_set_owner(kind text, id text, role name)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_owner';
 
 COMMENT ON FUNCTION wf_set_owner(text, text, name) IS
-    'give a definition, an instance, a schedule or an activity type to another role; false if it has that owner';
+    'give a definition, an instance, a schedule or an activity type to another role; false if the role already owns it';
 
 CREATE FUNCTION wf_set_role(role name, actor text DEFAULT NULL)
 RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_role';
 
 COMMENT ON FUNCTION wf_set_role(name, text) IS
-    'take a role until the transaction ends, as SET LOCAL ROLE does, and so that no SQL in the transaction can leave it; with an actor, act for that person';
+    'take a role until the transaction ends, as SET LOCAL ROLE does, but so that no SQL in the transaction can leave it; with an actor, act for that person';
 
 CREATE FUNCTION wf_set_actor(actor text)
 RETURNS text LANGUAGE sql
@@ -20,7 +20,7 @@ COMMENT ON FUNCTION wf_set_actor(text) IS
 CREATE FUNCTION workflow._make_owner(role name)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_make_owner';
 
-COMMENT ON FUNCTION workflow._make_owner(name) IS 'id of a role among the owners, made if it has none, for wf_grant_usage';
+COMMENT ON FUNCTION workflow._make_owner(name) IS 'id of a role in workflow.owners, created if it has none, for wf_grant_usage';
 
 CREATE FUNCTION workflow._grant_invoker(role text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_invoker';
@@ -39,7 +39,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_grant_invoker(name) IS
-    'lend the rights of the current role to the workflows of another: their SQL runs with these rights where the current role resumes them; false if it did already';
+    'lend the rights of the current role to the workflows of another: their SQL runs with these rights when the current role resumes them; false if it did already';
 
 CREATE FUNCTION wf_revoke_invoker(role name)
 RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -47,4 +47,4 @@ BEGIN ATOMIC
     SELECT workflow._revoke_invoker(role::text);
 END;
 
-COMMENT ON FUNCTION wf_revoke_invoker(name) IS 'take back what wf_grant_invoker gave; false if there was nothing';
+COMMENT ON FUNCTION wf_revoke_invoker(name) IS 'revoke a grant of wf_grant_invoker; false if there was none';

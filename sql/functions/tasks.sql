@@ -1,7 +1,7 @@
 CREATE FUNCTION wf_complete_task(task_id uuid, result jsonb DEFAULT NULL, on_fault text DEFAULT NULL, token uuid DEFAULT NULL)
 RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_complete_task';
 
-COMMENT ON FUNCTION wf_complete_task(uuid, jsonb, text, uuid) IS 'complete a task of workflow.tasks and go on after it';
+COMMENT ON FUNCTION wf_complete_task(uuid, jsonb, text, uuid) IS 'complete a task of workflow.tasks and resume its instance';
 
 CREATE FUNCTION wf_claim_tasks(names text[] DEFAULT NULL, worker text DEFAULT NULL, max integer DEFAULT 1, lease interval DEFAULT '5 min')
 RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
@@ -9,36 +9,37 @@ RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_i
 LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_claim_tasks';
 
 COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
-    'claim open tasks for a worker, those with a higher priority first, then older ones; a token proves the claim until the lease ends';
+    'claim open tasks for a task worker, those with a higher priority first, then older ones; a token proves the claim until the lease expires';
 
 CREATE FUNCTION wf_claim_task(task uuid, worker text DEFAULT NULL, lease interval DEFAULT '5 min')
 RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
                activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
 LANGUAGE c ROWS 1 AS 'MODULE_PATHNAME', 'wf_claim_task';
 
-COMMENT ON FUNCTION wf_claim_task(uuid, text, interval) IS 'claim an open task by its id, as wf_claim_tasks claims those that come first; 55000 says why it cannot be claimed now';
+COMMENT ON FUNCTION wf_claim_task(uuid, text, interval) IS 'claim an open task by its id; 55000 says why it cannot be claimed now';
 
 CREATE FUNCTION wf_extend_task(task_id uuid, token uuid, lease interval DEFAULT '5 min', progress jsonb DEFAULT NULL)
 RETURNS timestamptz LANGUAGE c AS 'MODULE_PATHNAME', 'wf_extend_task';
 
 COMMENT ON FUNCTION wf_extend_task(uuid, uuid, interval, jsonb) IS
-    'prolong the lease of a claimed task and note the progress; NULL: the worker does not hold the task any more';
+    'prolong the lease of a claimed task and record the progress; NULL: the task worker no longer holds the task';
 
 CREATE FUNCTION wf_release_task(task_id uuid, token uuid)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_release_task';
 
-COMMENT ON FUNCTION wf_release_task(uuid, uuid) IS 'give a claimed task back, as if it had not been claimed; false if the worker does not hold it any more';
+COMMENT ON FUNCTION wf_release_task(uuid, uuid) IS
+    'return a claimed task, as if it had not been claimed; false if the task worker no longer holds it';
 
 CREATE FUNCTION wf_assign_task(task_id uuid, assignee text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_assign_task';
 
 COMMENT ON FUNCTION wf_assign_task(uuid, text) IS
-    'give an open task to a person: role:NAME, or a name that the application knows; false if it is theirs already';
+    'assign an open task to a person: role:NAME, or a name that the application knows; false if it already is theirs';
 
 CREATE FUNCTION wf_unassign_task(task_id uuid)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unassign_task';
 
-COMMENT ON FUNCTION wf_unassign_task(uuid) IS 'take an open task from the person to whom it is assigned; false if it has no assignee';
+COMMENT ON FUNCTION wf_unassign_task(uuid) IS 'remove the assignee of an open task; false if it has none';
 
 CREATE PROCEDURE wf_wait_tasks(
     names       text[]   DEFAULT NULL,
@@ -47,7 +48,7 @@ CREATE PROCEDURE wf_wait_tasks(
 ) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_wait_tasks';
 
 COMMENT ON PROCEDURE wf_wait_tasks(text[], interval, boolean) IS
-    'sleep until a claim of tasks of these names would give work (ready), or the time is over; outside a transaction block';
+    'sleep until a claim of tasks of these names would return one (ready), or the timeout expires; outside a transaction block';
 
 CREATE FUNCTION wf_limit_tasks(
     name        text,
@@ -58,7 +59,7 @@ CREATE FUNCTION wf_limit_tasks(
 ) RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_limit_tasks';
 
 COMMENT ON FUNCTION wf_limit_tasks(text, integer, integer, interval, text) IS
-    'limit how many tasks of a name workers hold at once and begin in a period, also for each value of a member of the payload; neither: removes the limit';
+    'limit how many tasks of a name are claimed at once and begun in a period, also for each value of a member of the payload; neither: removes the limit';
 
 CREATE FUNCTION wf_fail_task(
     task_id  uuid,
@@ -72,7 +73,7 @@ CREATE FUNCTION wf_fail_task(
 ) RETURNS text LANGUAGE c AS 'MODULE_PATHNAME', 'wf_fail_task';
 
 COMMENT ON FUNCTION wf_fail_task(uuid, uuid, text, text, text, interval, boolean, text) IS
-    'end an attempt of a claimed task with a failure; Open: it is tried again, Failed: its activity has faulted';
+    'report that an attempt of a claimed task failed; Open: it can be claimed again, Failed: its activity has faulted';
 
 CREATE FUNCTION wf_override_task(task_id uuid, reason text, result jsonb DEFAULT NULL, on_fault text DEFAULT NULL)
 RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_override_task';
@@ -84,7 +85,7 @@ RETURNS TABLE (task_id uuid, outcome text, sub_status text, message text)
 LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_complete_tasks';
 
 COMMENT ON FUNCTION wf_complete_tasks(jsonb) IS
-    'answers [{"taskId", "token", "result" | "error"}] for claimed tasks; one that is refused stops no other';
+    'answers [{"taskId", "token", "result" | "error"}] for claimed tasks; a rejected one does not stop the others';
 
 CREATE FUNCTION workflow.task_calls(task_id uuid)
 RETURNS text[] LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_task_calls';
@@ -108,7 +109,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_grant_worker(name, text[], text) IS
-    'let a role claim and answer tasks, of one definition or of all that the current role may manage, and nothing else; returns how many grants are new';
+    'let a role claim and answer tasks, of one definition or of all that the current role may manage, and nothing else; returns the number of new grants';
 
 CREATE FUNCTION wf_revoke_worker(role name, names text[] DEFAULT NULL, definition_id text DEFAULT NULL)
 RETURNS integer LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -116,15 +117,15 @@ BEGIN ATOMIC
     SELECT workflow._revoke_worker(role::text, names, definition_id);
 END;
 
-COMMENT ON FUNCTION wf_revoke_worker(name, text[], text) IS 'take back what wf_grant_worker gave; returns how many grants there were';
+COMMENT ON FUNCTION wf_revoke_worker(name, text[], text) IS 'revoke grants of wf_grant_worker; returns how many there were';
 
 CREATE FUNCTION wf_accept_tasks(owner name, worker name DEFAULT NULL)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_accept_tasks';
 
 COMMENT ON FUNCTION wf_accept_tasks(name, name) IS
-    'let claims of a worker, by default the current role, reach tasks of definitions of an owner and its members; false if they did already';
+    'let claims of a task worker, by default the current role, return tasks of definitions of an owner and its members; false if they did already';
 
 CREATE FUNCTION wf_refuse_tasks(owner name, worker name DEFAULT NULL)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_refuse_tasks';
 
-COMMENT ON FUNCTION wf_refuse_tasks(name, name) IS 'take back what wf_accept_tasks accepted; false if there was nothing';
+COMMENT ON FUNCTION wf_refuse_tasks(name, name) IS 'revoke what wf_accept_tasks accepted; false if there was nothing';

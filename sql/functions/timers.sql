@@ -2,7 +2,7 @@ CREATE FUNCTION wf_run_due(max integer DEFAULT 1000)
 RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_run_due';
 
 COMMENT ON FUNCTION wf_run_due(integer) IS
-    'fire what is due for the current role, join queue and bookmarks, expire what is too old; returns the number of fires';
+    'fire due work of the current role, deliver queued stimuli, expire what is too old; returns the number of fires';
 
 CREATE FUNCTION wf_schedule(
     name        text,
@@ -19,7 +19,7 @@ CREATE FUNCTION wf_schedule(
 ) RETURNS uuid LANGUAGE c AS 'MODULE_PATHNAME', 'wf_schedule';
 
 COMMENT ON FUNCTION wf_schedule(text, text, text, text, text, integer, text, interval, boolean, boolean, boolean) IS
-    'run a SQL command on a schedule; the same name of the same role again changes it; returns the schedule''s id';
+    'run a SQL command on a schedule; the same name of the same role again changes the schedule; returns its id';
 
 CREATE FUNCTION wf_schedule_workflow(
     name           text,
@@ -36,7 +36,7 @@ CREATE FUNCTION wf_schedule_workflow(
 ) RETURNS uuid LANGUAGE c AS 'MODULE_PATHNAME', 'wf_schedule_workflow';
 
 COMMENT ON FUNCTION wf_schedule_workflow(text, text, text, jsonb, text, text, text, integer, text, interval, boolean) IS
-    'start a workflow on a schedule, always the version that is published then; returns the schedule''s id';
+    'start a workflow on a schedule, in the version that is then published; returns the schedule''s id';
 
 CREATE FUNCTION wf_alter_schedule(
     name        text,
@@ -54,23 +54,23 @@ CREATE FUNCTION wf_alter_schedule(
 ) RETURNS uuid LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter_schedule';
 
 COMMENT ON FUNCTION wf_alter_schedule(text, text, text, boolean, text, text, integer, text, interval, jsonb, boolean, boolean) IS
-    'change what is given of a schedule; active => false pauses it; returns its id';
+    'change the given properties of a schedule; active => false pauses it; returns its id';
 
 CREATE FUNCTION wf_unschedule(name text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unschedule';
 
-COMMENT ON FUNCTION wf_unschedule(text) IS 'remove a schedule, runs that it has started go on; false if there is none';
+COMMENT ON FUNCTION wf_unschedule(text) IS 'remove a schedule; runs that have begun continue; false if there is none';
 
 CREATE FUNCTION wf_schedule_run_now(name text)
 RETURNS uuid LANGUAGE c AS 'MODULE_PATHNAME', 'wf_schedule_run_now';
 
 COMMENT ON FUNCTION wf_schedule_run_now(text) IS
-    'start a run of a schedule beside its own instants; returns the instance, which is due now';
+    'start an additional run of a schedule; returns the instance, which is due now';
 
 CREATE FUNCTION workflow._cron_preview(expression text, n integer, timezone text, after timestamptz)
 RETURNS jsonb LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_cron_preview_json';
 
-COMMENT ON FUNCTION workflow._cron_preview(text, integer, text, timestamptz) IS 'instants of a schedule as a JSON array, for wf_cron_preview';
+COMMENT ON FUNCTION workflow._cron_preview(text, integer, text, timestamptz) IS 'times of a schedule as a JSON array, for wf_cron_preview';
 
 CREATE FUNCTION wf_cron_preview(
     expression text,
@@ -84,4 +84,4 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_cron_preview(text, integer, text, timestamptz) IS
-    'the next instants of a schedule: anything that wf_schedule takes';
+    'the next times of any schedule that wf_schedule accepts';

@@ -29,24 +29,24 @@ CREATE TABLE workflow.definitions (
 );
 
 COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a version that was published never changes';
-COMMENT ON COLUMN workflow.definitions.id IS 'id of this version, never used again: backends keep the compiled form under it';
-COMMENT ON COLUMN workflow.definitions.document IS 'the definition as it was given';
+COMMENT ON COLUMN workflow.definitions.id IS 'id of this version, never reused: backends cache the compiled form under it';
+COMMENT ON COLUMN workflow.definitions.document IS 'the definition as it was passed';
 COMMENT ON COLUMN workflow.definitions.uses_sql IS 'whether running it can run SQL or functions of users';
 COMMENT ON COLUMN workflow.definitions.security IS 'whose rights that SQL has: the caller''s (invoker) or the owner''s (definer)';
-COMMENT ON COLUMN workflow.definitions.retention IS 'microseconds for which finished instances are kept; NULL leaves it to workflow.retention';
-COMMENT ON COLUMN workflow.definitions.activity_type IS 'the activity type that its name is, if it is usable as an activity';
-COMMENT ON COLUMN workflow.definitions.links IS 'the workflows that it uses as activities: each reference as written, and the id of the version that it was settled to mean';
-COMMENT ON COLUMN workflow.definitions.search_path IS 'search path of its SQL when it runs without a caller, as wf_define found it, beside the content; NULL: not needed';
+COMMENT ON COLUMN workflow.definitions.retention IS 'microseconds for which finished instances are kept; NULL: as workflow.retention says';
+COMMENT ON COLUMN workflow.definitions.activity_type IS 'its name as an activity type, if it is usable as an activity';
+COMMENT ON COLUMN workflow.definitions.links IS 'the workflows that it uses as activities: each reference as written, and the id of the version to which it was fixed';
+COMMENT ON COLUMN workflow.definitions.search_path IS 'search path of its SQL when it runs without a caller, as set in the session of wf_define; NULL: not needed';
 COMMENT ON COLUMN workflow.definitions.unknown_types IS 'activity types that were unknown when it was stored; only types of its owner, or of a superuser, may stand for them later';
-COMMENT ON COLUMN workflow.definitions.numbering IS 'what the numbers in the states of its instances stand for: activities by number, each with the number of its parent and its id; connections by source, outcome and target; NULL: a draft that does not compile';
-COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it moves the instances of other versions to it; NULL in what was stored before 0.3.0';
+COMMENT ON COLUMN workflow.definitions.numbering IS 'the meaning of the numbers in the states of its instances: activities by number, each with the number of its parent and its id; connections by source, outcome and target; NULL: a draft that does not compile';
+COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it migrates the instances of other versions to it; NULL in rows stored before 0.3.0';
 COMMENT ON COLUMN workflow.definitions.is_draft IS 'true: the next save may overwrite it, while no instance runs on it; NULL: it never changes';
-COMMENT ON COLUMN workflow.definitions.revision IS 'number of the save that it holds, among all of the definition; NULL in what was stored before 0.3.0';
+COMMENT ON COLUMN workflow.definitions.revision IS 'number of the save in it, counted over all saves of the definition; NULL in rows stored before 0.3.0';
 COMMENT ON COLUMN workflow.definitions.saved_at IS 'when it was last saved as a draft';
 COMMENT ON COLUMN workflow.definitions.saved_by IS 'the role (workflow.owners) that last saved it as a draft';
-COMMENT ON COLUMN workflow.definitions.saved_session IS 'what the caller of that save called its session';
+COMMENT ON COLUMN workflow.definitions.saved_session IS 'the session name that the caller of that save passed';
 COMMENT ON COLUMN workflow.definitions.deletion_xid IS 'the next transaction id, with its epoch, when retention found it deleted; retention removes the version when all transactions before that have ended';
-COMMENT ON COLUMN workflow.definitions.child_owners IS 'the definitions whose ids stand in the document, each with its owner (workflow.owners) when the version was stored or last defined with the same content: {"pay": 7}; as a child it may start another owner''s definition only if it is named here';
+COMMENT ON COLUMN workflow.definitions.child_owners IS 'the definitions whose ids the document contains, each with its owner (workflow.owners) when the version was stored or last defined with the same content: {"pay": 7}; the definition may start another owner''s definition as a child only if it is listed here';
 COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
 
 -- A number can come back after its version was deleted.
@@ -143,21 +143,21 @@ CREATE TABLE workflow.triggers (
 );
 
 COMMENT ON TABLE workflow.triggers IS 'what starts the published definitions: one row per trigger activity and payload';
-COMMENT ON COLUMN workflow.triggers.next_fire_at IS 'when it is due next: at the scheduled instant, later by its jitter, or earlier for a fire that waited';
-COMMENT ON COLUMN workflow.triggers.scheduled_at IS 'the next instant of its schedule, whatever delays it or comes before it';
-COMMENT ON COLUMN workflow.triggers.schedule IS 'when time starts it, in which time zone, and what happens to what was missed or overlaps';
-COMMENT ON COLUMN workflow.triggers.active IS 'whether time starts it; a paused schedule keeps its settings';
+COMMENT ON COLUMN workflow.triggers.next_fire_at IS 'when it is due next: at the scheduled time, later by its jitter, or earlier for a fire that waited';
+COMMENT ON COLUMN workflow.triggers.scheduled_at IS 'the next time of its schedule, regardless of jitter and waiting fires';
+COMMENT ON COLUMN workflow.triggers.schedule IS 'the times at which it fires, their time zone, and the policies for missed and overlapping runs';
+COMMENT ON COLUMN workflow.triggers.active IS 'whether it fires by time; a paused schedule keeps its settings';
 COMMENT ON COLUMN workflow.triggers.schedule_name IS 'name of a schedule made by wf_schedule; NULL for a trigger of a definition';
-COMMENT ON COLUMN workflow.triggers.owner IS 'owner of a named schedule, and of what it starts; otherwise the definition''s';
-COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who made it, or said last what it does or whose it is';
-COMMENT ON COLUMN workflow.triggers.made_by IS 'id in workflow.owners of the role that did; NULL: not on record';
-COMMENT ON COLUMN workflow.triggers.made_login IS 'id in workflow.owners of the role of that session, if that is another one';
+COMMENT ON COLUMN workflow.triggers.owner IS 'owner of a named schedule, and of the instances that it starts; otherwise the definition''s';
+COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who created it, or last changed its command, input or owner';
+COMMENT ON COLUMN workflow.triggers.made_by IS 'id in workflow.owners of the role that did this; NULL: not recorded';
+COMMENT ON COLUMN workflow.triggers.made_login IS 'id in workflow.owners of the role of that session, if it is another one';
 COMMENT ON COLUMN workflow.triggers.input IS 'input of the instances of a named schedule';
 COMMENT ON COLUMN workflow.triggers.correlation_id IS 'correlation id of the instances of a named schedule';
-COMMENT ON COLUMN workflow.triggers.last_fire_at IS 'the scheduled instant that was fired last';
+COMMENT ON COLUMN workflow.triggers.last_fire_at IS 'the scheduled time that was fired last';
 COMMENT ON COLUMN workflow.triggers.queued IS 'fires that wait for the last instance to end';
-COMMENT ON COLUMN workflow.triggers.skipped IS 'fires that started nothing: a run was still going on, or an activation strategy refused';
-COMMENT ON COLUMN workflow.triggers.missed IS 'missed instants that were not made up for';
+COMMENT ON COLUMN workflow.triggers.skipped IS 'fires that started nothing: a run had not ended, or an activation strategy forbade it';
+COMMENT ON COLUMN workflow.triggers.missed IS 'missed times that were not made up for';
 COMMENT ON COLUMN workflow.triggers.attempts IS 'how often firing failed since the last success';
 
 -- Which triggers does a stimulus start?

@@ -27,11 +27,11 @@ CREATE TABLE workflow.bookmark_queue (
 COMMENT ON COLUMN workflow.bookmark_queue.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
 COMMENT ON COLUMN workflow.bookmark_queue.actor IS 'the actor who sent it';
 COMMENT ON TABLE workflow.bookmark_queue IS 'stimuli that wait for a bookmark; the columns from bookmark_id to activity_id are the filter, NULL matches anything';
-COMMENT ON COLUMN workflow.bookmark_queue.uncorrelated IS 'whether only instances without a correlation id are meant';
-COMMENT ON COLUMN workflow.bookmark_queue.shape IS 'which columns the match key is made of';
-COMMENT ON COLUMN workflow.bookmark_queue.match_key IS 'hash of those columns: a new bookmark finds the items that want it without scanning the queue';
+COMMENT ON COLUMN workflow.bookmark_queue.uncorrelated IS 'whether it is only for instances without a correlation id';
+COMMENT ON COLUMN workflow.bookmark_queue.shape IS 'the columns from which the match key is computed';
+COMMENT ON COLUMN workflow.bookmark_queue.match_key IS 'hash of those columns: a new bookmark finds the items for it without scanning the queue';
 COMMENT ON COLUMN workflow.bookmark_queue.sender IS 'the role (workflow.owners) that sent it; it is delivered only where that role may resume';
-COMMENT ON COLUMN workflow.bookmark_queue.not_before IS 'a failed delivery is not tried again before this';
+COMMENT ON COLUMN workflow.bookmark_queue.not_before IS 'a failed delivery is not tried again before this time';
 COMMENT ON COLUMN workflow.bookmark_queue.deferred_for IS 'the instance whose running burst it waits for; such a row is removed before its transaction ends';
 
 -- Which queued stimuli match this new bookmark? The distinct shapes in the queue are read from the same index.
@@ -73,9 +73,9 @@ CREATE TABLE workflow.dead_letters (
 COMMENT ON COLUMN workflow.dead_letters.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
 COMMENT ON COLUMN workflow.dead_letters.actor IS 'the actor who sent it';
 COMMENT ON TABLE workflow.dead_letters IS 'stimuli that expired or whose delivery failed three times, and due bookmarks that could not be fired';
-COMMENT ON COLUMN workflow.dead_letters.uncorrelated IS 'whether only instances without a correlation id were meant';
-COMMENT ON COLUMN workflow.dead_letters.due_at IS 'when the bookmark was due that could not be fired; NULL for a stimulus';
-COMMENT ON COLUMN workflow.dead_letters.replayed_at IS 'when wf_replay gave it another chance';
+COMMENT ON COLUMN workflow.dead_letters.uncorrelated IS 'whether it was only for instances without a correlation id';
+COMMENT ON COLUMN workflow.dead_letters.due_at IS 'when the bookmark that could not be fired was due; NULL for a stimulus';
+COMMENT ON COLUMN workflow.dead_letters.replayed_at IS 'when wf_replay retried it';
 
 CREATE INDEX dead_letters_dead_at_idx ON workflow.dead_letters (dead_at);
 -- Bookmarks with a dead letter: the view workflow.waiting, and wf_explain.

@@ -6,7 +6,7 @@ CREATE TABLE workflow.execution_log (
     CONSTRAINT execution_log_pkey PRIMARY KEY (instance_id, seq)
 );
 
-COMMENT ON TABLE workflow.execution_log IS 'what happened, one row per burst, packed; workflow.journal shows it in words';
+COMMENT ON TABLE workflow.execution_log IS 'what happened, one row per burst, packed; workflow.journal shows it unpacked';
 
 -- Compress the packed events of bursts with hundreds of them. pglz would take longer than the burst itself; a server may have
 -- been built without lz4.
@@ -42,11 +42,11 @@ CREATE TABLE workflow.audit_log (
 );
 
 COMMENT ON TABLE workflow.audit_log IS 'acts whose rows of the journal were removed, and acts that were done to no instance; workflow.audit shows all acts';
-COMMENT ON COLUMN workflow.audit_log.at IS 'by the clock of the server, whatever workflow.now said';
+COMMENT ON COLUMN workflow.audit_log.at IS 'by the clock of the server, not by workflow.now';
 COMMENT ON COLUMN workflow.audit_log.bookmark_id IS 'a task has the id of its bookmark';
-COMMENT ON COLUMN workflow.audit_log.owner IS 'id in workflow.owners: of the owner of the instance, unless that is a child, or of the object';
-COMMENT ON COLUMN workflow.audit_log.role IS 'the same: the role whose rights were in force';
-COMMENT ON COLUMN workflow.audit_log.login IS 'the same: the role of the session, if it is another one';
+COMMENT ON COLUMN workflow.audit_log.owner IS 'id in workflow.owners of the owner of the instance, unless that is a child, or of the object';
+COMMENT ON COLUMN workflow.audit_log.role IS 'id in workflow.owners of the role whose rights were in force';
+COMMENT ON COLUMN workflow.audit_log.login IS 'id in workflow.owners of the role of the session, if it is another one';
 COMMENT ON COLUMN workflow.audit_log.actor IS 'the person for whom that role acted';
 
 -- Which acts are older than workflow.audit_retention?

@@ -5,6 +5,6 @@ CREATE TABLE workflow.paths (
     owner   integer NOT NULL
 );
 
-COMMENT ON TABLE workflow.paths IS 'whose definitions may have endpoints below the first segment of an HTTP path';
+COMMENT ON TABLE workflow.paths IS 'owners of the first segments of HTTP paths: only their definitions may have endpoints below';
 COMMENT ON COLUMN workflow.paths.segment IS 'in lower case; empty means the root, * means the paths that begin with a parameter';
 SELECT pg_catalog.pg_extension_config_dump('workflow.paths', '');

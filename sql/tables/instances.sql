@@ -32,16 +32,16 @@ CREATE TABLE workflow.instances (
 
 COMMENT ON TABLE workflow.instances IS 'workflow instances, one row per run of a definition';
 COMMENT ON COLUMN workflow.instances.status IS 'Running or Finished; follows from sub_status';
-COMMENT ON COLUMN workflow.instances.sub_status IS 'Pending, Executing, Suspended, Finished, Faulted or Cancelled; a faulted instance can go on';
+COMMENT ON COLUMN workflow.instances.sub_status IS 'Pending, Executing, Suspended, Finished, Faulted or Cancelled; a faulted instance can continue';
 COMMENT ON COLUMN workflow.instances.definition_version_id IS 'the definition version that this instance is pinned to';
 COMMENT ON COLUMN workflow.instances.variables IS 'variables of the workflow, by name';
-COMMENT ON COLUMN workflow.instances.state IS 'the engine''s own state; workflow.instance_state(id) shows it';
+COMMENT ON COLUMN workflow.instances.state IS 'internal state of the engine; workflow.instance_state(id) shows it';
 COMMENT ON COLUMN workflow.instances.parent_instance_id IS 'the instance that started this one as its child';
 COMMENT ON COLUMN workflow.instances.parent_bookmark_id IS 'the bookmark of the parent that is resumed when this instance ends';
-COMMENT ON COLUMN workflow.instances.schedule_id IS 'the trigger that time fired to start it';
-COMMENT ON COLUMN workflow.instances.activation_key IS 'key by which this instance excludes others while it runs, from its activation strategy';
+COMMENT ON COLUMN workflow.instances.schedule_id IS 'the trigger that started it by time';
+COMMENT ON COLUMN workflow.instances.activation_key IS 'key by which this instance excludes others while it runs, according to its activation strategy';
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
-COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
+COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended and that this one continues';
 COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; workflow.pauses says by whom and why';
 COMMENT ON COLUMN workflow.instances.started_by IS 'id in workflow.owners of the role that started it, if that is not the owner';
 COMMENT ON COLUMN workflow.instances.started_actor IS 'the actor who started it';
@@ -98,31 +98,31 @@ CREATE TABLE workflow.bookmarks (
     due_when_paused      timestamptz
 );
 
-COMMENT ON TABLE workflow.bookmarks IS 'where instances wait, and nothing else says so; a row is deleted when it is used up';
+COMMENT ON TABLE workflow.bookmarks IS 'where instances wait; a row is deleted when it is used up';
 COMMENT ON COLUMN workflow.bookmarks.activity_instance_id IS 'the execution of the activity that waits';
-COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is met by its id, and for what no stimulus meets';
+COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is found by its id, and for bookmarks that no stimulus matches';
 COMMENT ON COLUMN workflow.bookmarks.hash_key IS 'first eight bytes of the hash; the index key';
-COMMENT ON COLUMN workflow.bookmarks.payload IS 'payload of the stimulus; of a task without its id, which is the bookmark''s';
+COMMENT ON COLUMN workflow.bookmarks.payload IS 'payload of the stimulus; for a task without its id, which is the bookmark''s id';
 COMMENT ON COLUMN workflow.bookmarks.callback IS 'function that a resume calls; without it the activity''s own handler runs';
 COMMENT ON COLUMN workflow.bookmarks.callback_owner IS 'owner of that function when the bookmark was made; a function of this name that another role owns is not called';
 COMMENT ON COLUMN workflow.bookmarks.auto_burn IS 'whether a resume uses the bookmark up';
 COMMENT ON COLUMN workflow.bookmarks.auto_complete IS 'whether a resume without callback completes the activity';
 COMMENT ON COLUMN workflow.bookmarks.due_at IS 'when it is due';
 COMMENT ON COLUMN workflow.bookmarks.attempts IS 'how often firing it failed without an outcome; the third failure makes a dead letter';
-COMMENT ON COLUMN workflow.bookmarks.priority IS 'of a task: workers claim a higher one first; NULL is 0';
-COMMENT ON COLUMN workflow.bookmarks.claims IS 'of a task: number of its attempts, which the claims of workers count';
-COMMENT ON COLUMN workflow.bookmarks.available_at IS 'of a task: NULL if it can be claimed, -infinity if it can be claimed within the limits of its lane, else the earliest instant at which it could be; infinity: a worker makes the last attempt';
-COMMENT ON COLUMN workflow.bookmarks.lease_until IS 'of a task: until when a worker holds it; a heartbeat moves it; NULL beside a token: another task has its slot';
-COMMENT ON COLUMN workflow.bookmarks.token IS 'of a task: what the worker that claimed it last proves it with';
-COMMENT ON COLUMN workflow.bookmarks.worker IS 'of a task: name of the worker that claimed it last';
-COMMENT ON COLUMN workflow.bookmarks.progress IS 'of a task: what a worker noted with its heartbeats';
-COMMENT ON COLUMN workflow.bookmarks.last_error IS 'of a task: why its last attempt failed that a worker reported';
+COMMENT ON COLUMN workflow.bookmarks.priority IS 'of a task: task workers claim a higher one first; NULL is 0';
+COMMENT ON COLUMN workflow.bookmarks.claims IS 'of a task: number of its attempts, one for each claim';
+COMMENT ON COLUMN workflow.bookmarks.available_at IS 'of a task: NULL if it can be claimed, -infinity if it can be claimed within the limits of its lane, otherwise the earliest time at which it could be; infinity: a task worker makes the last attempt';
+COMMENT ON COLUMN workflow.bookmarks.lease_until IS 'of a task: until when a task worker holds it; a heartbeat moves it; NULL beside a token: another task has its slot';
+COMMENT ON COLUMN workflow.bookmarks.token IS 'of a task: the token of its latest claim';
+COMMENT ON COLUMN workflow.bookmarks.worker IS 'of a task: name of the task worker that claimed it last';
+COMMENT ON COLUMN workflow.bookmarks.progress IS 'of a task: what a task worker recorded with its heartbeats';
+COMMENT ON COLUMN workflow.bookmarks.last_error IS 'of a task: the error of its last attempt that a task worker reported';
 COMMENT ON COLUMN workflow.bookmarks.assignee IS 'of a task: who is to do it, a label or role: with an id of workflow.owners';
 COMMENT ON COLUMN workflow.bookmarks.candidates IS 'of a task: who may do it, a list of such texts';
 COMMENT ON COLUMN workflow.bookmarks.result_schema IS 'of a task: JSON Schema that its answer must match';
-COMMENT ON COLUMN workflow.bookmarks.lane IS 'of a task of a name with limits: id of the limit, with a key also the value of the key; tasks of a lane need the same slots. Of an instance that waits for its turn: definition and value of the key';
-COMMENT ON COLUMN workflow.bookmarks.paused_at IS 'of a paused instance: since when its clock stands still; then it is in no index of what is due or can be claimed';
-COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: its due_at, of a task its available_at (-infinity: it can be claimed), which it gets back when the pause ends';
+COMMENT ON COLUMN workflow.bookmarks.lane IS 'the group of bookmarks that wait for the same slots. Of a task of a name with limits: id of the limit, with a key also the value of the key. Of an instance that waits for its turn: definition and value of the key';
+COMMENT ON COLUMN workflow.bookmarks.paused_at IS 'of a paused instance: when its clock was stopped; such a bookmark is in no index of due or claimable ones';
+COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: its due_at, of a task its available_at (-infinity: it can be claimed), restored when the pause ends';
 
 -- Which bookmarks does a stimulus match? Name and payload, with or without correlation id.
 CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id) WHERE hash_key IS NOT NULL;
@@ -160,9 +160,9 @@ CREATE TABLE workflow.admissions (
     instance_id   uuid
 ) WITH (fillfactor = 50);
 
-COMMENT ON TABLE workflow.admissions IS 'the instances that options.maxConcurrency allows, and who took them';
+COMMENT ON TABLE workflow.admissions IS 'admissions that options.maxConcurrency allows, and the instances that hold them';
 COMMENT ON COLUMN workflow.admissions.place IS 'the value of the key behind a mark; empty without a key';
-COMMENT ON COLUMN workflow.admissions.instance_id IS 'the instance that took it last; it is free when that has ended';
+COMMENT ON COLUMN workflow.admissions.instance_id IS 'the instance that acquired it last; the admission is free when that has ended';
 
 -- Which admissions does a definition have for a key?
 CREATE UNIQUE INDEX admissions_definition_id_place_n_idx ON workflow.admissions (definition_id, place, n);
@@ -180,7 +180,7 @@ CREATE TABLE workflow.messages (
     CONSTRAINT messages_pkey PRIMARY KEY (key, owner, message)
 );
 
-COMMENT ON TABLE workflow.messages IS 'calls of wf_call that were answered, for workflow.message_retention';
+COMMENT ON TABLE workflow.messages IS 'results of wf_call, kept for workflow.message_retention';
 COMMENT ON COLUMN workflow.messages.owner IS 'the role that called';
 COMMENT ON COLUMN workflow.messages.content IS 'SHA-256 of kind, name and body: the same message with another content is an error';
 

@@ -17,8 +17,8 @@ CREATE TABLE workflow.imports (
     CONSTRAINT imports_pkey PRIMARY KEY (set_id, piece)
 );
 
-COMMENT ON TABLE workflow.imports IS 'pieces of sets of instances that the running transaction has taken in';
-COMMENT ON COLUMN workflow.imports.last_digest IS 'of the last piece: SHA-256 of the digests of those before it';
+COMMENT ON TABLE workflow.imports IS 'pieces of sets of instances that the running transaction has imported';
+COMMENT ON COLUMN workflow.imports.last_digest IS 'of the last piece: SHA-256 of the digests of the pieces before it';
 
 CREATE FUNCTION workflow._end_import()
 RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -36,7 +36,7 @@ BEGIN
     RETURN NULL;
 END $$;
 
-COMMENT ON FUNCTION workflow._end_import() IS 'refuses to commit a set of instances of which pieces are missing';
+COMMENT ON FUNCTION workflow._end_import() IS 'prevents the commit of a set of instances with missing pieces';
 
 CREATE CONSTRAINT TRIGGER end_import AFTER INSERT ON workflow.imports DEFERRABLE INITIALLY DEFERRED
 FOR EACH ROW EXECUTE FUNCTION workflow._end_import();

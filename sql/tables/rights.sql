@@ -53,8 +53,8 @@ CREATE TABLE workflow.owners (
 SELECT pg_catalog.setval('workflow.owners_id_seq', 1 OPERATOR(pg_catalog.+) pg_catalog.trunc(pg_catalog.random() OPERATOR(pg_catalog.*) 1000000000)::bigint);
 
 COMMENT ON TABLE workflow.owners IS 'roles that own definitions and instances, or hold grants';
-COMMENT ON COLUMN workflow.owners.role IS 'the role; its text names it as it is called when it is read out';
-COMMENT ON COLUMN workflow.owners.same_as IS 'the row to which wf_adopt_database gave what this row owned; its own id: a further row of the role, for acts on record while another transaction made the first one';
+COMMENT ON COLUMN workflow.owners.role IS 'the role; its text shows the present name';
+COMMENT ON COLUMN workflow.owners.same_as IS 'the row to which wf_adopt_database gave what this row owned; its own id: a further row of the role, for recorded acts while another transaction created the first one';
 COMMENT ON COLUMN workflow.owners.role_oid IS 'oid of the role, NULL for a role of another cluster';
 COMMENT ON COLUMN workflow.owners.name IS 'name of the role when the row was last written; it identifies a role of another cluster';
 
@@ -69,7 +69,7 @@ CREATE TABLE workflow.event_grants (
     CONSTRAINT event_grants_pkey PRIMARY KEY (publisher, listener)
 );
 
-COMMENT ON TABLE workflow.event_grants IS 'which roles (workflow.owners) hear the stimuli of which others';
+COMMENT ON TABLE workflow.event_grants IS 'which roles (workflow.owners) may receive the stimuli of which others';
 
 CREATE TABLE workflow.invoker_grants (
     lender   integer NOT NULL,

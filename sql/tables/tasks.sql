@@ -5,8 +5,8 @@ CREATE TABLE workflow.accepted_owners (
     CONSTRAINT accepted_owners_pkey PRIMARY KEY (worker, owner)
 );
 
-COMMENT ON TABLE workflow.accepted_owners IS 'which roles (workflow.owners) claim tasks of definitions of which others';
-COMMENT ON COLUMN workflow.accepted_owners.for_members IS 'whether it counts for the members of the worker: a superuser accepted. A member itself must not decide for the others';
+COMMENT ON TABLE workflow.accepted_owners IS 'which roles (workflow.owners) accept tasks of definitions of which others';
+COMMENT ON COLUMN workflow.accepted_owners.for_members IS 'whether it also applies to members of the task worker''s role: a superuser accepted. A member must not decide for the others';
 
 -- Which tasks the roles of task workers may claim and answer. NULL in a column means all.
 CREATE TABLE workflow.task_grants (
@@ -18,9 +18,9 @@ CREATE TABLE workflow.task_grants (
 );
 
 COMMENT ON TABLE workflow.task_grants IS 'tasks that roles may claim and answer by wf_grant_worker, without any other right';
-COMMENT ON COLUMN workflow.task_grants.grantor IS 'the role (workflow.owners) that granted it; the grant counts for the definitions that this role may manage now';
-COMMENT ON COLUMN workflow.task_grants.definition_id IS 'the definition whose tasks they are; NULL: of each that the grantor may manage';
-COMMENT ON COLUMN workflow.task_grants.name IS 'name of the tasks; NULL: of any name';
+COMMENT ON COLUMN workflow.task_grants.grantor IS 'the role (workflow.owners) that granted it; the grant covers the definitions that this role may manage now';
+COMMENT ON COLUMN workflow.task_grants.definition_id IS 'the definition of the tasks; NULL: all that the grantor may manage';
+COMMENT ON COLUMN workflow.task_grants.name IS 'name of the tasks; NULL: any name';
 
 -- May a role work on this task? Four probes: with and without definition and name.
 CREATE UNIQUE INDEX task_grants_definition_id_name_idx ON workflow.task_grants (definition_id, name, role, grantor) NULLS NOT DISTINCT;
@@ -50,13 +50,13 @@ CREATE TABLE workflow.tasks (
 COMMENT ON TABLE workflow.tasks IS 'work for people and programs outside; a task''s id is its bookmark''s id';
 
 COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled';
-COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a worker completed or gave up: the token with which it did';
-COMMENT ON COLUMN workflow.tasks.deadline IS 'until when people are to do it; nothing happens then';
+COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a task worker completed or gave up: the token of the answer';
+COMMENT ON COLUMN workflow.tasks.deadline IS 'the time by which people should complete it; nothing happens at that time';
 COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';
-COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up: who was to do it; of an open one the bookmark says so';
-COMMENT ON COLUMN workflow.tasks.candidates IS 'the same: who might do it';
+COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up: its assignee; that of an open task is in workflow.bookmarks';
+COMMENT ON COLUMN workflow.tasks.candidates IS 'of a task that was completed or given up: its candidates';
 COMMENT ON COLUMN workflow.tasks.completed_by IS 'of a task that was completed or given up: id in workflow.owners of the role that did it; NULL: the engine, or a version before 0.3.0';
-COMMENT ON COLUMN workflow.tasks.completed_actor IS 'the same: the actor';
+COMMENT ON COLUMN workflow.tasks.completed_actor IS 'of a task that was completed or given up: the actor who did it';
 
 -- Neither status nor completed_at is indexed: a completion changes only unindexed columns, so it is HOT.
 CREATE INDEX tasks_instance_id_idx ON workflow.tasks (instance_id);
@@ -75,9 +75,9 @@ CREATE TABLE workflow.limits (
 );
 
 COMMENT ON TABLE workflow.limits IS 'limits of tasks by name, and by a member of their payload';
-COMMENT ON COLUMN workflow.limits.key IS 'the member of the payload, each value of which has the limit for itself; NULL: all tasks of the name together';
+COMMENT ON COLUMN workflow.limits.key IS 'the member of the payload for each value of which the limit applies separately; NULL: all tasks of the name together';
 COMMENT ON COLUMN workflow.limits.concurrency IS 'leases at the same time';
-COMMENT ON COLUMN workflow.limits.rate IS 'claims in each period; NULL like concurrency: a limit that was removed while tasks were locked that still have its lane';
+COMMENT ON COLUMN workflow.limits.rate IS 'claims in each period; NULL like concurrency: a limit that was removed while locked tasks still had its lane';
 COMMENT ON COLUMN workflow.limits.per IS 'the period, in microseconds';
 
 -- A claim: which limits have tasks of this name?
@@ -95,12 +95,12 @@ CREATE TABLE workflow.slots (
     token    uuid
 ) WITH (fillfactor = 50);
 
-COMMENT ON TABLE workflow.slots IS 'the runs that limits permit, and who took them';
-COMMENT ON COLUMN workflow.slots.n IS 'number in its place; beyond the limit: it was taken before the limit was lowered';
-COMMENT ON COLUMN workflow.slots.place IS 'begins with c for leases at the same time, with r for claims in a period; then the value of the key';
-COMMENT ON COLUMN workflow.slots.taken_at IS 'of a claim in a period: when it was taken last; it is free when the period has passed';
+COMMENT ON TABLE workflow.slots IS 'slots of limits, and the tasks or claims that hold them';
+COMMENT ON COLUMN workflow.slots.n IS 'number within its place; beyond the limit: it was acquired before the limit was lowered';
+COMMENT ON COLUMN workflow.slots.place IS 'begins with c for leases at the same time, with r for claims in a period, followed by the value of the key';
+COMMENT ON COLUMN workflow.slots.taken_at IS 'of a claim in a period: when it was acquired last; it is free when the period has passed';
 COMMENT ON COLUMN workflow.slots.task IS 'of a lease: the task that holds it';
-COMMENT ON COLUMN workflow.slots.token IS 'the token of that lease; the slot is free when the lease does not run';
+COMMENT ON COLUMN workflow.slots.token IS 'the token of that lease; the slot is free when the lease has ended';
 
 -- Which slots does a limit have for a key?
 CREATE UNIQUE INDEX slots_limit_id_place_n_idx ON workflow.slots (limit_id, place, n);

@@ -26,11 +26,11 @@ FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
 
 COMMENT ON VIEW workflow.definition_list IS 'definitions that the current role may read, one row per version';
-COMMENT ON COLUMN workflow.definition_list.migrating IS 'of a published version with the option migrate: instances that have not ended and are in other versions';
-COMMENT ON COLUMN workflow.definition_list.digest IS 'SHA-256 of the document: equal on all nodes that have the same content';
+COMMENT ON COLUMN workflow.definition_list.migrating IS 'of a published version with the option migrate: number of instances of other versions that have not ended';
+COMMENT ON COLUMN workflow.definition_list.digest IS 'SHA-256 of the document: equal on all nodes with the same content';
 COMMENT ON COLUMN workflow.definition_list.version_id IS 'id of this version';
 COMMENT ON COLUMN workflow.definition_list.is_draft IS 'whether it was saved by wf_save_draft and not published yet';
-COMMENT ON COLUMN workflow.definition_list.revision IS 'number of the save that it holds, among all of the definition; wf_save_draft takes it';
+COMMENT ON COLUMN workflow.definition_list.revision IS 'number of the save in it, counted over all saves of the definition; pass it to wf_save_draft';
 COMMENT ON COLUMN workflow.definition_list.saved_at IS 'when its content was stored';
 COMMENT ON COLUMN workflow.definition_list.saved_by IS 'the role that saved it as a draft';
 COMMENT ON COLUMN workflow.definition_list.search_path IS 'search path of its SQL when it runs without a caller, if the definition does not set one';
@@ -159,4 +159,4 @@ BEGIN ATOMIC
     FROM workflow._visible_activities() AS a;
 END;
 
-COMMENT ON FUNCTION wf_activities_digest() IS 'changes with whatever changes wf_activities() for the current role';
+COMMENT ON FUNCTION wf_activities_digest() IS 'digest that changes when wf_activities() changes for the current role';

@@ -9,4 +9,4 @@ WHERE CASE WHEN q.due_at IS NULL OR NOT EXISTS (SELECT FROM workflow.instances i
            ELSE q.instance_id IN (SELECT i.id FROM workflow.my_instances i) END
    OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
 
-COMMENT ON VIEW workflow.dead_letter_list IS 'stimuli that were given up, and bookmarks that could not be fired; wf_replay tries again';
+COMMENT ON VIEW workflow.dead_letter_list IS 'stimuli that were given up, and bookmarks that could not be fired; wf_replay retries them';

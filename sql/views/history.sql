@@ -19,7 +19,7 @@ WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM
       AND (e.entry OPERATOR(pg_catalog.->) 'data' OPERATOR(pg_catalog.->>) 'definition_id')
           OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.my_definitions d));
 
-COMMENT ON VIEW workflow.journal IS 'what happened, in words: one row per event';
+COMMENT ON VIEW workflow.journal IS 'what happened in instances: one row per event';
 COMMENT ON COLUMN workflow.journal.by IS 'the role whose call caused the event; NULL: the engine';
 COMMENT ON COLUMN workflow.journal.actor IS 'the actor for whom that role acted';
 
@@ -35,7 +35,7 @@ CROSS JOIN LATERAL workflow._act(l.events) AS a
 LEFT JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) a.bookmark_id
 WHERE a.kind IS NOT NULL;
 
-COMMENT ON VIEW workflow._acts IS 'acts in the journal, for workflow.audit and for what removes rows of the journal';
+COMMENT ON VIEW workflow._acts IS 'acts in the journal, for workflow.audit and for calls that remove rows of the journal';
 
 -- A role that may not read an instance's definition sees only who answered the tasks of its own instances.
 CREATE VIEW workflow.audit WITH (security_barrier) AS
@@ -64,7 +64,7 @@ WHERE g.may_read
            OR g.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']));
 
 COMMENT ON VIEW workflow.audit IS 'who did what: one row for each act';
-COMMENT ON COLUMN workflow.audit.at IS 'by the clock of the server, whatever workflow.now said';
+COMMENT ON COLUMN workflow.audit.at IS 'by the clock of the server, not by workflow.now';
 COMMENT ON COLUMN workflow.audit.bookmark_id IS 'a task has the id of its bookmark';
 COMMENT ON COLUMN workflow.audit.role IS 'the role whose rights were in force';
 COMMENT ON COLUMN workflow.audit.login IS 'the role of the session, if it is another one';

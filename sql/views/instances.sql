@@ -9,7 +9,7 @@ RETURN CASE
        WHEN sub_status OPERATOR(pg_catalog.=) 'Faulted' THEN 'failed'
        WHEN sub_status IS NOT NULL THEN 'running' END;
 
-COMMENT ON FUNCTION workflow._run_status(text, text) IS 'status of a run in the words of schedulers, for the views';
+COMMENT ON FUNCTION workflow._run_status(text, text) IS 'status of a run as schedulers name it, for the views';
 
 CREATE VIEW workflow.my_instances WITH (security_barrier) AS
 SELECT i.id
@@ -41,12 +41,12 @@ FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) 
 WHERE may.read OR i.parent_instance_id IS NULL AND i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
 
 COMMENT ON VIEW workflow.instance_list IS 'instances that the current role may read';
-COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: it is cancelled when its handlers have run';
-COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whose place this one goes on';
+COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: its cancellation handlers are still to run';
+COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance that this one continues';
 COMMENT ON COLUMN workflow.instance_list.paused_at IS 'since when it is paused';
 COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
 COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the version that it runs, as version_id of workflow.definition_list';
-COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the maker of its schedule, or the starter of its parent';
+COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the creator of its schedule, or the starter of its parent';
 COMMENT ON COLUMN workflow.instance_list.started_actor IS 'the actor for whom that role acted';
 
 CREATE VIEW workflow.waiting WITH (security_barrier) AS
@@ -70,13 +70,13 @@ WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM
    OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
       AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']);
 
-COMMENT ON VIEW workflow.waiting IS 'what waits, since when, and until when';
-COMMENT ON COLUMN workflow.waiting.paused_at IS 'since when its instance is paused: neither a stimulus nor time resumes it';
-COMMENT ON COLUMN workflow.waiting.attempt IS 'number of attempts at a task, the present one included, or of an activity that is to be repeated';
-COMMENT ON COLUMN workflow.waiting.lease_until IS 'of a task: until when a worker holds or held it';
-COMMENT ON COLUMN workflow.waiting.worker IS 'of a task: the worker that holds or held it';
+COMMENT ON VIEW workflow.waiting IS 'bookmarks at which instances wait, since when, and until when';
+COMMENT ON COLUMN workflow.waiting.paused_at IS 'since when its instance is paused: neither a stimulus nor a due time resumes it';
+COMMENT ON COLUMN workflow.waiting.attempt IS 'number of attempts at a task, including the present one, or of an activity that will be tried again';
+COMMENT ON COLUMN workflow.waiting.lease_until IS 'of a task: until when a task worker holds or held it';
+COMMENT ON COLUMN workflow.waiting.worker IS 'of a task: the task worker that holds or held it';
 COMMENT ON COLUMN workflow.waiting.attempts IS 'how often firing the bookmark failed without an outcome';
-COMMENT ON COLUMN workflow.waiting.dead_letter_id IS 'dead letter of a bookmark that was given up; wf_replay tries again';
+COMMENT ON COLUMN workflow.waiting.dead_letter_id IS 'dead letter of a bookmark that was given up; wf_replay retries it';
 
 CREATE VIEW workflow.open_bookmarks WITH (security_barrier) AS
 SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.node_id, b.activity_type,

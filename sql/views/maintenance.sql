@@ -261,7 +261,7 @@ BEGIN ATOMIC
     SELECT r.problem, r.detail FROM workflow._check_rights() r;
 END;
 
-COMMENT ON FUNCTION wf_check() IS 'rows that break a rule, and rights that roles other than the owner should not have; no rows: all is well';
+COMMENT ON FUNCTION wf_check() IS 'rows that break a rule, and rights that roles other than the owner should not have; without rows all is well';
 
 CREATE VIEW workflow.workers WITH (security_barrier) AS
 SELECT d.datname AS database, w.worker, w.pid, r.rolname AS role, w.state, w.fired, w.failed,
@@ -277,10 +277,10 @@ LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) w.database
 LEFT JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) w.role
 WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() OR pg_catalog.pg_has_role('pg_monitor', 'USAGE');
 
-COMMENT ON VIEW workflow.workers IS 'what the workers do: of this database, and for pg_monitor of all';
+COMMENT ON VIEW workflow.workers IS 'what the background workers do: of this database, and for pg_monitor of all databases';
 COMMENT ON COLUMN workflow.workers.fired IS 'fires since the server started (scheduler), or by this process (executor)';
-COMMENT ON COLUMN workflow.workers.oldest_due IS 'since when something is due that no worker fires yet';
-COMMENT ON COLUMN workflow.workers.lateness_p99 IS '99th percentile of how late fires began, to about a fifth';
+COMMENT ON COLUMN workflow.workers.oldest_due IS 'oldest due time that no background worker has fired';
+COMMENT ON COLUMN workflow.workers.lateness_p99 IS '99th percentile of the delay of fires, accurate to about a fifth';
 
 -- Not for PUBLIC: a role without the privilege must get an error, not a zero that looks healthy.
 CREATE VIEW workflow.health WITH (security_barrier) AS
@@ -297,7 +297,7 @@ CROSS JOIN (SELECT LEAST((SELECT pg_catalog.min(b.due_at) FROM workflow.bookmark
                          (SELECT pg_catalog.min(t.next_fire_at) FROM workflow.triggers t)) AS due) f
 CROSS JOIN LATERAL (SELECT CASE WHEN f.due OPERATOR(pg_catalog.<=) pg_catalog.now() THEN f.due END AS oldest) d;
 
-COMMENT ON VIEW workflow.health IS 'what waits for an administrator, counted over all owners; for pg_monitor';
-COMMENT ON COLUMN workflow.health.dead_letters IS 'dead letters that are not replayed';
-COMMENT ON COLUMN workflow.health.failed_schedules IS 'schedules whose last run failed or whose last fire did';
-COMMENT ON COLUMN workflow.health.oldest_due IS 'since when something is due that no worker has fired; NULL if nothing is';
+COMMENT ON VIEW workflow.health IS 'counts over all owners of what needs an administrator; for pg_monitor';
+COMMENT ON COLUMN workflow.health.dead_letters IS 'dead letters that were not replayed';
+COMMENT ON COLUMN workflow.health.failed_schedules IS 'schedules whose last run or last fire failed';
+COMMENT ON COLUMN workflow.health.oldest_due IS 'oldest due time that was not fired; NULL if there is none';

@@ -20,6 +20,6 @@ WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM
    OR i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
       AND i.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']);
 
-COMMENT ON VIEW workflow.open_compensations IS 'what has completed and can be compensated, or was interrupted and has to be cancelled';
+COMMENT ON VIEW workflow.open_compensations IS 'completed work that can be compensated, or interrupted work that has to be cancelled';
 COMMENT ON COLUMN workflow.open_compensations.number IS 'in the order of completion within the instance';
-COMMENT ON COLUMN workflow.open_compensations.interrupted IS 'whether its cancellation has to run, not its compensation';
+COMMENT ON COLUMN workflow.open_compensations.interrupted IS 'whether its cancellation handler has to run, not its compensation';

@@ -6,7 +6,7 @@ COMMENT ON FUNCTION workflow._person(uuid, text) IS 'an assignee or candidate of
 CREATE FUNCTION workflow._people(task uuid, entries jsonb)
 RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1000 AS 'MODULE_PATHNAME', 'wf_people';
 
-COMMENT ON FUNCTION workflow._people(uuid, jsonb) IS 'the same for a list';
+COMMENT ON FUNCTION workflow._people(uuid, jsonb) IS 'the same for a list of assignees or candidates';
 
 CREATE FUNCTION workflow._is_excluded(task uuid, version uuid)
 RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1000 AS 'MODULE_PATHNAME', 'wf_is_excluded';
@@ -51,19 +51,19 @@ SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlat
 FROM workflow._open_tasks ORDER BY stored_available_at NULLS FIRST, priority DESC, created_at;
 
 COMMENT ON VIEW workflow.open_tasks IS 'tasks that are not completed yet';
-COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, the present one included';
-COMMENT ON COLUMN workflow.open_tasks.available_at IS 'NULL if a worker can claim it now, else the earliest instant; infinity: a worker makes the last attempt';
-COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a worker holds it';
-COMMENT ON COLUMN workflow.open_tasks.paused_at IS 'since when its instance is paused: no worker can claim it, and available_at and lease_until stand still';
+COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, including the present one';
+COMMENT ON COLUMN workflow.open_tasks.available_at IS 'NULL if a task worker can claim it now, otherwise the earliest time; infinity: a task worker makes the last attempt';
+COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a task worker holds it';
+COMMENT ON COLUMN workflow.open_tasks.paused_at IS 'since when its instance is paused: no task worker can claim it, and available_at and lease_until do not run';
 COMMENT ON COLUMN workflow.open_tasks.assignee IS 'who is to do it: role: and the name of a role, or a name that the application knows';
 COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same form';
-COMMENT ON COLUMN workflow.open_tasks.deadline IS 'until when people are to do it; nothing happens then';
+COMMENT ON COLUMN workflow.open_tasks.deadline IS 'the time by which people should complete it; nothing happens at that time';
 COMMENT ON COLUMN workflow.open_tasks.form IS 'JSON Schema of a form for the answer';
 COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the answer must match';
-COMMENT ON COLUMN workflow.open_tasks.definition_owner IS 'whose workflow it is: the owner of the definition';
+COMMENT ON COLUMN workflow.open_tasks.definition_owner IS 'owner of the definition';
 COMMENT ON COLUMN workflow.open_tasks.excluded IS 'whether "not" of the task excludes the caller';
 
-COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, those first that no worker has claimed, by priority and age';
+COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, unclaimed ones first, by priority and age';
 
 CREATE VIEW workflow.task_limits WITH (security_barrier) AS
 SELECT l.name, l.key, l.concurrency, l.rate, CASE WHEN l.rate IS NOT NULL THEN pg_catalog.make_interval(secs => l.per OPERATOR(pg_catalog./) 1000000.0::double precision) END AS per,
@@ -73,8 +73,8 @@ WHERE (l.concurrency IS NOT NULL OR l.rate IS NOT NULL)
   AND l.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
 
 COMMENT ON VIEW workflow.task_limits IS 'limits that wf_limit_tasks set';
-COMMENT ON COLUMN workflow.task_limits.key IS 'member of the payload, each value of which has the limit for itself';
-COMMENT ON COLUMN workflow.task_limits.owner IS 'the role whose definitions it counts';
+COMMENT ON COLUMN workflow.task_limits.key IS 'member of the payload for each value of which the limit applies separately';
+COMMENT ON COLUMN workflow.task_limits.owner IS 'the role to whose definitions it applies';
 
 CREATE FUNCTION workflow._accepts_tasks(worker oid, owner oid)
 RETURNS boolean LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_accepts_tasks';
@@ -90,8 +90,8 @@ JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) a.owner
 WHERE a.worker OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR a.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
 
-COMMENT ON VIEW workflow.accepted_owner_list IS 'what wf_accept_tasks accepted, as far as it concerns the current role: which worker accepts tasks of which owner';
-COMMENT ON COLUMN workflow.accepted_owner_list.for_members IS 'whether it counts for the members of the worker, too: a superuser accepted';
+COMMENT ON VIEW workflow.accepted_owner_list IS 'acceptances by wf_accept_tasks that concern the current role: which task worker accepts tasks of which owner';
+COMMENT ON COLUMN workflow.accepted_owner_list.for_members IS 'whether it also applies to members of the task worker''s role: a superuser accepted';
 
 CREATE VIEW workflow.worker_grants WITH (security_barrier) AS
 SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS role, g.definition_id, g.name,
@@ -118,7 +118,7 @@ WHERE g.role OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owne
    OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
 
 COMMENT ON VIEW workflow.worker_grants IS 'grants of wf_grant_worker that concern the current role: which role may work on which tasks';
-COMMENT ON COLUMN workflow.worker_grants.definition_id IS 'NULL: of each definition that the grantor may manage';
+COMMENT ON COLUMN workflow.worker_grants.definition_id IS 'NULL: all definitions that the grantor may manage';
 COMMENT ON COLUMN workflow.worker_grants.name IS 'NULL: tasks of any name';
-COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it counts: the grantor exists, and may manage the definition if there is one';
+COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it has an effect: the grantor exists, and may manage the definition if there is one';
 COMMENT ON COLUMN workflow.worker_grants.accepted IS 'whether the role accepts tasks of the owner of the definition, or without a definition of the grantor; if not, only wf_claim_task claims them';

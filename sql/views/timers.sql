@@ -54,4 +54,4 @@ WHERE i.schedule_id IS NOT NULL
   AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
        OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
 
-COMMENT ON VIEW workflow.schedule_runs IS 'what schedules have started: when, for how long, and with what outcome';
+COMMENT ON VIEW workflow.schedule_runs IS 'runs that schedules have started: when, for how long, and with what outcome';

@@ -17,6 +17,9 @@ CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/workflow-dev
 DRIVERS="psycopg[binary]==3.3.9 SQLAlchemy==2.1.9 Django==5.2.19"
 DRIVERS_DIR=$CACHE_DIR/drivers
 
+# Other languages of these pages. It lies outside a home directory, so that the server's user may run them.
+LANGUAGES_DIR=/var/tmp/workflow-languages-$(id -un)
+
 # What drives a browser for tests/run-gateway, from npm.
 PLAYWRIGHT_VERSION=1.65.1
 BROWSER_DIR=$CACHE_DIR/playwright-core-$PLAYWRIGHT_VERSION

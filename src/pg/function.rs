@@ -31,9 +31,9 @@ impl Predicate {
 
     /// The function with this oid.
     ///
+    /// # Errors
     /// 42883 if there is none, 42P13 if its signature does not match, 42501 if its owner is not a superuser: it runs
     /// with the rights of the extension's owner.
-    /// the rights of the extension's owner.
     pub fn of(function: Oid) -> Result<Self, PgError> {
         let takes_text = |row: &pg_sys::FormData_pg_proc| {
             // SAFETY: as many types as it has arguments.

@@ -1,7 +1,7 @@
-//! HTTP requests: the one trigger or bookmark that a request means, and its answer.
+//! HTTP requests: finding the one trigger or bookmark for a request, and its response.
 //!
-//! Everything that a request starts or resumes happens in one subtransaction: an endpoint that turns the request
-//! away, or runs out of time, leaves nothing behind.
+//! Everything that a request starts or resumes happens in one subtransaction: if the endpoint rejects the request or it
+//! times out, nothing remains.
 
 use std::rc::Rc;
 
@@ -33,34 +33,34 @@ use crate::store::rights::owners::Owner;
 
 pub mod paths;
 
-/// How often a request looks for another bookmark when its own was used up while it waited for the instance.
+/// How often a request looks for another bookmark when its own was used while it waited for the instance.
 const ATTEMPTS: usize = 5;
 
-/// The trigger or the bookmark that a request means.
+/// The trigger or the bookmark for a request.
 enum Receiver {
     Trigger(Box<TriggerRow>),
     Bookmark(Listener),
 }
 
-/// What a search for the receiver of a request has found.
+/// The result of the search for the receiver of a request.
 enum Receivers {
     Nothing,
     One(Receiver),
-    /// More than one: the definitions of the triggers, or none named if they are bookmarks.
+    /// More than one: the definitions of the triggers, or empty if they are bookmarks.
     Many(Vec<String>),
 }
 
-/// The instance or correlation id that a request asks for beside path and method.
+/// The instance or correlation id that a request names in addition to path and method.
 struct Selectors {
     instance_id: Option<Uuid>,
     correlation_id: Option<String>,
 }
 
-/// How the run of a receiver ended.
+/// The outcome of running a receiver.
 enum Ran {
     /// In a response.
     Response(Response),
-    /// The bookmark was used up meanwhile.
+    /// The bookmark was used meanwhile.
     Gone,
 }
 
@@ -115,7 +115,7 @@ fn busy() -> Response {
     Response::message(503, "The workflow is busy.").with("Retry-After", "1")
 }
 
-/// The answer has Elsa's words.
+/// The response has Elsa's wording.
 fn ambiguous(definitions: &[String]) -> Response {
     let workflows: Vec<Value> = definitions.iter().map(|id| json!({ "WorkflowDefinitionId": id })).collect();
     let message = "The call is ambiguous and matches multiple workflows.";
@@ -132,7 +132,8 @@ fn selectors(request: &Request) -> Result<Selectors, Response> {
     Ok(Selectors { instance_id, correlation_id })
 }
 
-/// Finds the receiver of a request. Triggers come before bookmarks, but an instance that the request names before both.
+/// Finds the receiver of a request. Triggers take precedence over bookmarks, but an instance named by the request over
+/// both.
 fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<Receivers, PgError> {
     let correlation_id = selectors.correlation_id.as_deref();
     if let Some(instance) = selectors.instance_id
@@ -152,7 +153,7 @@ fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<R
             }
             (None, _) => {}
         }
-        // An instance that the request names and that does not exist can only be started.
+        // If the request names an instance that does not exist, it can only be started.
         if selectors.instance_id.is_none() {
             let waiting = group.iter().flat_map(|hash| routes::listeners(hash, correlation_id, owner)).collect();
             match one(waiting) {
@@ -211,7 +212,7 @@ fn call(
     let routed = request.routed(route_data).map_err(|fault| error::fault(&fault))?;
     session.http.request = Some(Rc::new(routed));
     bounded(session, endpoint.timeout, |session| {
-        // The time also covers children that run here, and instances that hear what the burst published.
+        // The time limit includes children that run here, and instances that receive events published by the burst.
         let began = work::call(session, |session| match receiver {
             Receiver::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id),
             Receiver::Bookmark(listener) => go_on(session, listener),
@@ -226,7 +227,7 @@ fn call(
     })
 }
 
-/// The response to a request that the endpoint turns away, checked before anything runs and before a lock makes other
+/// The response if the endpoint rejects the request. Checked before anything runs, and before a lock makes other
 /// sessions wait.
 fn turned_away(endpoint: &Endpoint, request: &Request, receiver: &Receiver) -> Result<Option<Response>, PgError> {
     let who = role::current();
@@ -260,8 +261,7 @@ fn has_right(receiver: &Receiver) -> Result<bool, PgError> {
     }
 }
 
-/// Runs `body` in a subtransaction and within a time. It is kept unless it fails, runs out of time or turns the request
-/// away.
+/// Runs `body` in a subtransaction with a time limit. It is rolled back if it fails, times out or rejects the request.
 fn bounded(
     session: &mut Session,
     timeout: Option<u64>,
@@ -330,8 +330,8 @@ fn go_on(session: &mut Session, listener: &Listener) -> Result<Began, PgError> {
     Ok(Began::Served(compiled, waiting.row.owner))
 }
 
-/// The answer of the workflow: its response, or whether it went well. Only roles that may read the instance see its
-/// fault.
+/// The workflow's response, or a default one that reports success or failure. Only roles that may read the instance see
+/// its fault.
 fn answer(session: &mut Session, compiled: &Compiled, owner: &Owner) -> Response {
     match (session.http.response.take(), session.http.fault.take()) {
         (Some(response), _) => response,

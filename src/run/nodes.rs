@@ -1,7 +1,7 @@
-//! Moving instances to another node: exporting them, taking them in, and keeping those of this node.
+//! Moving instances to another node: export, import, and removing those of other nodes.
 //!
-//! A tree of instances moves as a whole: an instance that no other one has started, with all below it. Its key is that
-//! of the root; a child without a correlation id goes with its parent.
+//! A tree of instances moves as a whole: a root, which no other instance has started, with all its descendants. The
+//! root's correlation id is the key; a child without a correlation id moves with its parent.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub mod export;
 pub mod import;
 pub mod keep;
 
-/// Correlation ids that are looked at together by a search.
+/// Correlation ids that a search processes together.
 const PAGE: i64 = 10_000;
 
 /// Definitions whose instances do not move.
@@ -25,7 +25,7 @@ fn of_node() -> Vec<String> {
     OF_NODE.map(str::to_owned).to_vec()
 }
 
-/// Refuses to move instances where or when the call could miss some.
+/// Rejects moving instances under conditions in which the call could miss some.
 fn begin(what: &str) -> Result<(), PgError> {
     session::require_read_committed(what)?;
     if running::any() {
@@ -34,7 +34,7 @@ fn begin(what: &str) -> Result<(), PgError> {
     Ok(())
 }
 
-/// Correlation ids of this node, so many at a time.
+/// Correlation ids of this node, in pages.
 fn each_page(
     size: i64,
     mut after: String,
@@ -45,7 +45,7 @@ fn each_page(
         let mut page = moving::keys(&after, size, &of_node());
         let last = page.last().cloned();
         if after.is_empty() {
-            // The empty one is after none.
+            // No correlation id precedes the empty one.
             page.insert(0, String::new());
         }
         let goes_on = body(page)?;
@@ -57,7 +57,7 @@ fn each_page(
     }
 }
 
-/// The correlation ids for which a function says yes.
+/// The correlation ids for which a function returns true.
 fn admitted(predicate: &Predicate) -> Result<Vec<String>, PgError> {
     let mut found = Vec::new();
     each_page(PAGE, String::new(), |page| {
@@ -67,8 +67,8 @@ fn admitted(predicate: &Predicate) -> Result<Vec<String>, PgError> {
     Ok(found)
 }
 
-/// Locks the trees below the roots that `find` finds, and returns them. What grows meanwhile is looked up again: a tree
-/// whose instances are locked grows no more.
+/// Locks the trees below the roots that `find` returns, and returns them. Trees that grow meanwhile are looked up
+/// again: a tree whose instances are all locked cannot grow.
 fn lock_trees(mut find: impl FnMut() -> Vec<Uuid>) -> Vec<Vec<Uuid>> {
     let mut locked = BTreeSet::new();
     loop {

@@ -1,10 +1,10 @@
 //! Changing owners.
 //!
 //! Locks are taken in the usual order: for a definition the lock of its versions; for instances their rows, level by
-//! level as a cancel takes them; for a schedule or an activity type its row; then the row of the new owner, if this
-//! call makes it. So two calls about the same object wait for each other, and the second one sees the owner that the
-//! first one set. A call waits for an instance whose burst another session runs. Sessions that cache a compiled
-//! definition are told at commit.
+//! level as by a cancel; for a schedule or an activity type its row; then the row of the new owner, if this call
+//! inserts it. So concurrent calls for the same object wait for each other, and the second sees the owner that the
+//! first has set. A call waits for an instance whose burst another session runs. Sessions that have cached a compiled
+//! definition are notified at commit.
 
 use std::collections::VecDeque;
 
@@ -30,7 +30,7 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::rights::owners::{self, Owner};
 use crate::wake;
 
-/// What a call of `wf_set_owner` names.
+/// The kind of object in a call of `wf_set_owner`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
     /// A definition, by its id.
@@ -44,7 +44,7 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// Reads its name.
+    /// Parses its name.
     pub fn from_name(name: &str) -> Result<Self, PgError> {
         match name {
             "definition" => Ok(Self::Definition),
@@ -57,8 +57,8 @@ impl ObjectKind {
     }
 }
 
-/// Changes the owner of an object. The caller must have the rights of the present owner and be able to SET ROLE to the
-/// new one (42501). Returns the id of the former owner; `None`: the object has that owner already.
+/// Changes the owner of an object. The caller must have the rights of the current owner and be able to SET ROLE to the
+/// new one (42501). Returns the id of the former owner; `None`: the object already has that owner.
 pub fn set_owner(session: &mut Session, kind: ObjectKind, id: &str, new: Oid) -> Result<Option<i32>, PgError> {
     let former = match kind {
         ObjectKind::Definition => definition(id, new),
@@ -67,13 +67,13 @@ pub fn set_owner(session: &mut Session, kind: ObjectKind, id: &str, new: Oid) ->
         ObjectKind::ActivityType => activity_type(id, new),
     }?;
     if former.is_some() {
-        // Due work may have to run in a session of another role now.
+        // Due work may now belong to a session of another role.
         wake::note_all();
     }
     Ok(former)
 }
 
-/// The id of the new owner; `None` if the object belongs to that role already. Refuses a caller without the rights.
+/// The id of the new owner; `None` if the object already belongs to that role. Rejects a caller without the rights.
 fn change(what: &str, owner: &Owner, new: Oid) -> Result<Option<i32>, PgError> {
     if !access::is_member(role::current(), owner) {
         return Err(PgError::new("42501", format!("must be owner of {what}")));
@@ -139,7 +139,7 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<Option<i32>, Pg
     Ok(Some(owner.id))
 }
 
-/// Gives a locked instance to another owner, and records that in its journal.
+/// Assigns a locked instance to another owner, and records that in its journal.
 fn hand_over(session: &Session, row: &mut InstanceRow, new: &Owner) -> Result<(), PgError> {
     let act = session.act(ActKind::SetOwner)?;
     let data = json!({ "by": role::name(role::current()), "from": row.owner.title(), "to": new.title() });
@@ -157,8 +157,8 @@ fn lock(session: &mut Session, id: Uuid) -> Result<Option<InstanceRow>, PgError>
     Ok(instances::lock(id))
 }
 
-/// Changes the owner of an activity type. The owner decides which definitions may use the type, so sessions compile
-/// theirs anew.
+/// Changes the owner of an activity type. The owner decides which definitions may use the type, so sessions recompile
+/// theirs.
 fn activity_type(name: &str, new: Oid) -> Result<Option<i32>, PgError> {
     let title = format!("activity type \"{name}\"");
     let Some(owner) = activity_types::lock(name) else {

@@ -1,4 +1,4 @@
-//! Timers: due bookmarks, triggers that time fires, schedules, and the commands that they run.
+//! Timers: due bookmarks, timer triggers, schedules, and the commands that schedules run.
 
 pub mod command;
 pub mod due_bookmark;

@@ -40,13 +40,13 @@ pub struct DefinitionRow {
     pub is_latest: bool,
     /// Whether it is the published version.
     pub is_published: bool,
-    /// Whether user SQL runs with the owner's rights.
+    /// Whether users' SQL runs with the owner's rights.
     pub definer: bool,
-    /// Whether it can run user SQL at all.
+    /// Whether it can run users' SQL at all.
     pub uses_sql: bool,
     /// Whether it is a draft: the next save may overwrite it.
     pub is_draft: bool,
-    /// The role to which the definition belongs. Its members may do everything with it.
+    /// The owner of the definition. Its members may do everything with it.
     pub owner: Owner,
 }
 
@@ -149,7 +149,7 @@ static WHOLE: Columns = Columns::of(&DEFINITIONS, &WHOLE_COLUMNS);
 /// A stored version, with everything that its compilation reads.
 #[derive(Debug)]
 pub struct WholeDefinition {
-    /// The columns that calls need beside what is compiled.
+    /// The columns that calls need in addition.
     pub row: DefinitionRow,
     /// The versions that it uses as activities.
     pub links: Vec<Link>,
@@ -157,8 +157,8 @@ pub struct WholeDefinition {
     pub unknown_types: Vec<String>,
     /// The document, unchanged since the caller gave it.
     pub document: Value,
-    /// The node numbers with which it is compiled: a [`Numbering`](workflow_engine::program::Numbering), unless it is
-    /// damaged. `None`: it is a draft that does not compile.
+    /// The node numbers for compilation: a [`Numbering`](workflow_engine::program::Numbering), unless it is damaged.
+    /// `None`: it is a draft that does not compile.
     pub numbering: Option<Value>,
 }
 
@@ -194,9 +194,10 @@ pub fn all(definition_id: &str) -> Vec<DefinitionRow> {
 
 /// Locks the versions of a definition against changes by other transactions.
 ///
-/// The lock is an object lock, since no row exists before the first version. Transactions wait for each other without
-/// need if the ids of their definitions have the same hash. The owner is part of the lock's key, so that a role cannot
-/// block another role by choosing such an id. A start takes no lock: it reads the published version and stays on it.
+/// The lock is an object lock, since no row exists before the first version. Definition ids with the same hash share a
+/// lock, so transactions may wait for each other unnecessarily. The owner is part of the lock's key, so that a role
+/// cannot block another role by choosing such an id. A start takes no lock: it reads the published version and stays on
+/// it.
 pub fn lock(definition_id: &str) {
     let mut held = None;
     loop {
@@ -257,7 +258,7 @@ pub fn set_search_path(id: Uuid, path: Option<&str>) {
 static SET_OWNER: Statement =
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE definition_id = $1", &[Type::Text, Type::Integer]);
 
-/// Gives a definition to another owner: its id, and all its versions, deleted ones too.
+/// Assigns a definition to another owner: its id, and all its versions, including deleted ones.
 pub fn set_owner(definition_id: &str, owner: i32) {
     ids::give(definition_id, owner);
     SET_OWNER.run(&[Arg::Text(definition_id), Arg::Integer(owner)]);
@@ -270,7 +271,7 @@ pub fn publish(row: &DefinitionRow) {
     PUBLISH.run(&[Arg::Uuid(&row.id)]);
 }
 
-/// Leaves no version published. Returns whether a version was published.
+/// Retracts the published version. Returns whether there was one.
 pub fn unpublish(definition_id: &str) -> bool {
     UNPUBLISH.run(&[Arg::Text(definition_id)]) > 0
 }
@@ -305,7 +306,7 @@ read! {
 }
 static DELETION: Columns = Columns::by(c"definitions_pkey", &DEFINITIONS, Deletion::COLUMNS);
 
-/// Whether a version is deleted, or gone, now: also if this transaction does not see that otherwise.
+/// Whether a version is now deleted or removed, even if this transaction's snapshot does not show it.
 pub fn is_deleted(id: Uuid) -> bool {
     let read = |row: &mut Row<'_>| Some(Deletion::read(row)).filter(|stored| stored.id == id);
     rows::read_newest_by(&DELETION, &[Arg::Uuid(&id)], read).is_none_or(|stored| stored.deleted_at.is_some())

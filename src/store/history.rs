@@ -1,4 +1,4 @@
-//! History: the journal, what explanations and pictures read of it, and the audit.
+//! History: the journal, its use by explanations and diagrams, and the audit.
 
 pub mod audit;
 pub mod explained;

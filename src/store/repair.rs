@@ -1,4 +1,4 @@
-//! Repair: incidents, pauses, records of compensation, migrations, and the instances that a plan selects.
+//! Repair: incidents, pauses, compensation records, migrations, and the instances that a plan selects.
 
 pub mod compensations;
 pub mod incidents;

@@ -1,4 +1,4 @@
-//! Rights: owners, and the grants of events and invokers. Those of definitions and tasks are with these.
+//! Rights: owners, event grants and invoker grants. Grants on definitions and tasks are with those subjects.
 
 pub mod event_grants;
 pub mod invoker_grants;

@@ -1,7 +1,6 @@
 //! The tables of `sql/tables` with the columns that the library uses. `null` marks a column that may be NULL.
 //!
-//! Of a row that moves to another node an export packs these columns and no others: a column that is not here would be
-//! NULL there.
+//! An export to another node packs exactly these columns of a row: a column that is missing here would be NULL there.
 
 use crate::pg::spi::table;
 

@@ -1,4 +1,4 @@
-//! Timers: what is due, and schedules.
+//! Timers: due bookmarks, and schedules.
 
 pub mod due;
 pub mod named_schedules;

@@ -262,7 +262,6 @@ impl Scheduler {
                         slot.next_due = slot.next_due.min(next_due);
                         // No session reports that runs of commands and dead letters have expired: an active scheduler
                         // runs retention.
-                        // is awake anyway runs retention.
                         if now - self.tidied_at >= TIDY {
                             slot.tidy_at = 0;
                         }

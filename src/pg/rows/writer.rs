@@ -31,7 +31,6 @@ impl WrittenTable {
 
     /// Whether PostgreSQL's own function must update it: it has triggers, stored generated columns or a partition
     /// constraint.
-    /// bound.
     fn asks_for_more(self) -> bool {
         // SAFETY: an open table.
         let (kind, rules) = unsafe { (&*(*self.relation).rd_rel, (*(*self.relation).rd_att).constr.as_ref()) };

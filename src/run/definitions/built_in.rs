@@ -1,4 +1,4 @@
-//! Definitions that the engine brings along: one of each per database, made when it is first needed.
+//! The engine's own definitions: one of each per database, created on first use.
 
 use serde_json::{Value, json};
 use workflow_engine::activities::migrate_instances::MIGRATE_INSTANCES;
@@ -15,9 +15,9 @@ use crate::store::timers::schedules::COMMANDS;
 /// A built-in definition.
 #[derive(Debug)]
 pub struct BuiltIn {
-    /// Logical id.
+    /// Its definition id.
     pub id: &'static str,
-    /// What it is for, for messages.
+    /// Its purpose, for messages.
     pub purpose: &'static str,
     document: fn() -> Value,
 }
@@ -44,7 +44,7 @@ pub static COMMAND: BuiltIn = BuiltIn {
     },
 };
 
-/// Moves instances to a version that is published with the option `migrate`.
+/// Migrates instances to a version that is published with the option `migrate`.
 pub static MIGRATION: BuiltIn = BuiltIn {
     id: MIGRATE_INSTANCES,
     purpose: "It moves instances to the versions that are published, with the rights of the definitions' owners.",

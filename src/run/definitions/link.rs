@@ -1,4 +1,4 @@
-//! Linking: settling which version of a workflow an activity means, when a definition is stored.
+//! Linking: resolving which version of a workflow an activity uses, when a definition is stored.
 //!
 //! As in Elsa: the version that the reference names, else the published one, else the latest.
 
@@ -21,7 +21,7 @@ use crate::store::definitions::{self, DefinitionRow};
 use crate::store::rights::owners::Owner;
 use crate::store::timers::schedules::COMMANDS;
 
-/// The activity types for a definition that is being stored. It records the workflows that were found.
+/// The activity types for a definition that is being stored. Records the workflows that it resolves.
 pub struct Linker {
     owner: Option<Owner>,
     found: RefCell<BTreeMap<WorkflowReference, (Uuid, Arc<Program>)>>,
@@ -44,7 +44,7 @@ impl Linker {
     /// The links of the definition.
     ///
     /// # Errors
-    /// What kept a used version from being read.
+    /// The error that prevented reading a used version.
     pub fn into_links(self) -> Result<Vec<Link>, PgError> {
         match self.failed.into_inner() {
             Some(error) => Err(error),
@@ -87,7 +87,7 @@ impl ActivityTypes for Linker {
     }
 }
 
-/// The version that a reference means. A definition from another database may refer to a definition id that does not
+/// Resolves a reference to a version. A definition from another database may refer to a definition id that does not
 /// exist here; then the activity type decides.
 fn version(reference: &WorkflowReference, owner: Option<&Owner>) -> Result<Option<DefinitionRow>, Refusal> {
     let named = reference.definition_id.as_deref().filter(|id| *id != COMMANDS);
@@ -102,9 +102,9 @@ fn version(reference: &WorkflowReference, owner: Option<&Owner>) -> Result<Optio
     Ok(Some(asked.or_else(|| definitions::published(id)).unwrap_or(latest)))
 }
 
-/// If several workflows have the same activity type, those of the definition's owner are meant, or else those that the
-/// current role may start: the name that a role gives its workflow must not hide another role's own. A workflow that
-/// the current role may neither start nor read does not exist for it.
+/// If several workflows have the same activity type, those of the definition's owner take precedence, then those that
+/// the current role may start: the name of one role's workflow must not hide another role's own. A workflow that the
+/// current role may neither start nor read is ignored.
 fn by_type(type_name: &str, owner: Option<&Owner>) -> Result<Option<DefinitionRow>, Refusal> {
     if type_name.is_empty() || type_name == USE {
         return Ok(None);
@@ -139,7 +139,7 @@ fn is_known(row: &DefinitionRow) -> bool {
     access::may(who, Privilege::Start, row) || access::may(who, Privilege::Read, row)
 }
 
-/// A role that defines a consumer needs the right to start the workflow that the consumer uses.
+/// A role that defines a consumer needs the right to start the used workflow.
 fn may_use(row: &DefinitionRow) -> Result<(), Refusal> {
     access::require(Privilege::Start, row).map_err(|error| {
         let hint = error.hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
@@ -147,7 +147,7 @@ fn may_use(row: &DefinitionRow) -> Result<(), Refusal> {
     })
 }
 
-/// What a draft contains may change, but what a stored version uses may not.
+/// A used version must not change, so it cannot be a draft.
 fn refuse_draft(row: &DefinitionRow) -> Result<(), Refusal> {
     if !row.is_draft {
         return Ok(());

@@ -54,7 +54,7 @@ pub fn define(
         let means_more =
             || finds_more(document, latest, &links) || compiled::is_known_to_others(&unknown_types, &latest.owner);
         if !latest.is_draft && definition::same_content(&stored, document) && !means_more() {
-            // If the version does not compile any more, the session that runs it gets the error.
+            // If the version no longer compiles, the session that runs it gets the error.
             if let Ok(compiled) = compiled::of_version(latest.id) {
                 names::renew(latest, &compiled.program);
             }
@@ -106,7 +106,7 @@ pub fn publish(session: &mut Session, definition_id: &str, version: Option<i32>)
     definitions::lock(definition_id);
     let row = find(definition_id, version)?;
     access::require_owner(&row)?;
-    // Another version may be the latest by now, or the draft has another content.
+    // By now another version may be the latest, or the draft may have other content.
     lock(&row)?;
     let row = if row.is_draft { draft::complete(session, &row)? } else { row };
     publish_version(session, &row)?;
@@ -137,7 +137,7 @@ fn publish_version(session: &mut Session, row: &DefinitionRow) -> Result<(), PgE
     }
 }
 
-/// Retracts a definition: nothing starts it any more, but running instances go on. `false`: it was not published.
+/// Retracts a definition: nothing starts it any more, but running instances continue. `false`: it was not published.
 pub fn retract(session: &mut Session, definition_id: &str) -> Result<bool, PgError> {
     definitions::lock(definition_id);
     let row = find(definition_id, None)?;
@@ -197,7 +197,7 @@ fn gone() -> PgError {
     PgError::new("42704", "workflow definition does not exist")
 }
 
-/// Evaluates the triggers of the published version anew.
+/// Evaluates the triggers of the published version again.
 pub fn refresh(session: &mut Session, definition_id: &str) -> Result<Indexed, PgError> {
     definitions::lock(definition_id);
     let row = find(definition_id, None)?;

@@ -1,4 +1,4 @@
-//! Acts: what a burst records of its caller, and what is recorded where no burst runs.
+//! Acts: the records of who did what, made by bursts and by calls without one.
 
 use serde_json::Value;
 use workflow_engine::journal::{Act, ActKind, Identity};
@@ -16,25 +16,25 @@ pub fn of_start(by: &Identity) -> Act {
     Session::act_of(ActKind::Start, Identity { actor: None, ..by.clone() })
 }
 
-/// The start of an instance that was created before. `None`: time, its parent or its predecessor started it, and there
-/// is no login role to be recorded.
+/// The start of an instance that was created before. `None`: a timer, its parent or its predecessor started it, and
+/// there is no login role to record.
 pub fn of_pending_start(row: &InstanceRow, login: Option<u32>) -> Option<Act> {
     let is_call = row.parent.is_none() && row.schedule_id.is_none() && row.continued_from.is_none();
     let role = row.starter.role.unwrap_or(row.owner.id).unsigned_abs();
     (is_call || login.is_some()).then(|| Session::act_of(ActKind::Start, Identity { role, login, actor: None }))
 }
 
-/// An act of the caller, on an instance of this version.
+/// An act of the caller on an instance of this version.
 ///
 /// # Errors
-/// 55000 if the actor is set for longer than the transaction, 42501 if there is none and the definition requires one.
+/// 55000 if the actor would outlive the transaction, 42501 if there is none and the definition requires one.
 pub fn of_call(session: &Session, kind: ActKind, compiled: &Compiled) -> Result<Act, PgError> {
     let act = session.act(kind)?;
     require_actor(&act.by, compiled)?;
     Ok(act)
 }
 
-/// Refuses an act without an actor where the definition requires one (42501).
+/// Rejects an act without an actor if the definition requires one (42501).
 pub fn require_actor(by: &Identity, compiled: &Compiled) -> Result<(), PgError> {
     let has_actor = by.actor.as_deref().is_some_and(|actor| !guc::is_pseudonym(actor));
     if !compiled.program.options.actor_required || has_actor {
@@ -44,15 +44,15 @@ pub fn require_actor(by: &Identity, compiled: &Compiled) -> Result<(), PgError> 
         .hint("Set workflow.actor with SET LOCAL, or call wf_set_actor in the FROM clause of the statement."))
 }
 
-/// Records an act that is done to no instance: to this definition, or to something that belongs to the current role.
+/// Records an act that concerns no instance: on this definition, or on something that belongs to the current role.
 ///
 /// # Errors
-/// 55000 if the actor is set for longer than the transaction.
+/// 55000 if the actor would outlive the transaction.
 pub fn record(kind: &str, definition_id: Option<&str>, detail: &Value) -> Result<(), PgError> {
     record_of(owners::current_id(), kind, definition_id, detail)
 }
 
-/// The same for something that belongs to another role, whose members may see it.
+/// The same for something that belongs to another role, whose members may see the record.
 ///
 /// # Errors
 /// As of [`record`].

@@ -1,10 +1,10 @@
-//! Lists of instances that stay fast however many there are.
+//! Lists of instances that stay fast with any number of instances.
 //!
-//! No index is in the order in which instances end or are named, and none knows their status: every burst would pay for
-//! it. So a list is made of a *window*: the newest 10,000 instances that satisfy the filter, in the order of their ids,
-//! which is that of time. The window is ordered and cut into pages in memory. Whatever is looked at to find it is
-//! bounded by rows: first what indexes know of the condition (a correlation id, a bookmark, an incident, a burst), then
-//! the instances themselves, in the order of ids. The list says whether more instances may satisfy the filter.
+//! No index is ordered by end or name, and none contains the status: every burst would have to update it. So a list is
+//! built from a *window*: the newest 10,000 instances that match the filter, in the order of their ids, which is that
+//! of time. The window is sorted and paged in memory. The number of rows read to fill it is limited: first those that
+//! indexes find for the condition (a correlation id, a bookmark, an incident, a burst), then the instances in the order
+//! of ids. The list reports whether more instances may match the filter.
 
 mod found;
 mod sources;
@@ -22,7 +22,7 @@ use found::FoundInstances;
 pub use found::WINDOW;
 use walk::Walk;
 
-/// What a list is ordered by.
+/// The sort order of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// When an instance was created.
@@ -31,7 +31,7 @@ pub enum Order {
     LastExecuted,
     /// When it ended.
     Finished,
-    /// The name that it was given; those without one come last.
+    /// Its name; instances without one come last.
     Name,
 }
 
@@ -45,7 +45,7 @@ impl Order {
         ("Name", Self::Name),
     ];
 
-    /// Those without a value come last. Equal values are in the order of ids.
+    /// Instances without a value come last. Equal values are ordered by id.
     fn compare(self, a: &Listed, b: &Listed, descending: bool) -> Ordering {
         let turn = |order: Ordering| if descending { order.reverse() } else { order };
         let times = |moment| match (a.time(moment), b.time(moment)) {
@@ -69,13 +69,13 @@ impl Order {
 #[derive(Debug)]
 pub struct Window {
     instances: Vec<Listed>,
-    /// Whether these are all.
+    /// Whether the window contains all matches.
     pub is_whole: bool,
 }
 
 impl Window {
-    /// The instances that the filter selects and the current role may read, for an order: the oldest ones if `newest`
-    /// is false.
+    /// The instances that match the filter and that the current role may read: the newest ones, or the oldest if
+    /// `newest` is false.
     pub fn of(filter: &InstanceFilter, order: Order, newest: bool) -> Self {
         let sight = Sight::current();
         let mut filter = filter.clone();
@@ -93,7 +93,7 @@ impl Window {
         Self { instances, is_whole }
     }
 
-    /// How many they are.
+    /// The number of instances.
     pub fn count(&self) -> usize {
         self.instances.len()
     }
@@ -108,8 +108,8 @@ impl Window {
     }
 }
 
-/// Takes the conditions on definitions and versions out of a filter: an instance satisfies them by its version alone.
-/// Returns the ids of these versions, unless there are no such conditions.
+/// Removes the conditions on definitions and versions from a filter, which depend on the version only. Returns the ids
+/// of the matching versions, or `None` without such conditions.
 fn take_versions(filter: &mut InstanceFilter, sight: &Sight) -> Option<HashSet<Uuid>> {
     let (ids, definitions, number) = (filter.version_ids.take(), filter.definition_ids.take(), filter.version.take());
     if ids.is_none() && definitions.is_none() && number.is_none() {
@@ -125,16 +125,16 @@ fn take_versions(filter: &mut InstanceFilter, sight: &Sight) -> Option<HashSet<U
     Some(wanted.map(|version| version.id).collect())
 }
 
-/// Versions from which on the instances of all are looked at first: many of them are likely to be wanted.
+/// From this number of versions on, all instances are read first: many of them are likely to match.
 const MANY: usize = 50;
 
-/// Searches first where the fewest rows have to be looked at. Returns whether it has found everything.
+/// Searches first where the fewest rows have to be read. Returns whether it has found all matches.
 fn search(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> bool {
     if let Some(is_whole) = sources::by_key(filter, found) {
         return is_whole;
     }
     let (all, of_versions) = (found.sight.all, found.versions.as_ref().map(HashSet::len));
-    // For a role that may read few instances these are the fewest rows; for another one traces are fewer.
+    // For a role that may read few instances these are the fewest rows; for others, traces are fewer.
     let mut budget = walk::BUDGET;
     if all && of_versions.is_none_or(|count| count >= MANY) {
         if let Some(is_whole) = sources::by_traces(filter, newest, found) {
@@ -160,7 +160,8 @@ fn search(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>)
     if filter.search_term.is_some() {
         sources::by_term(filter, newest, found);
     }
-    // By its time an instance is looked for everywhere only where there are few: an id need not tell the time.
+    // A condition on time restricts the ids only if few instances are read otherwise, because an id need not contain
+    // the time.
     let mut is_whole = !ranges.is_empty();
     for (low, high) in ranges {
         is_whole &= walk.unfinished_within(low, high).run(filter, newest, walk::BUDGET / 2, found);
@@ -168,8 +169,8 @@ fn search(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>)
     is_whole
 }
 
-/// Looks for the instances of many versions among all: as far as a quarter of those looked at is of them. Returns
-/// whether the window is full.
+/// Reads all instances to find those of many versions, for as long as at least a quarter of them match. Returns whether
+/// the window is full.
 fn many_versions(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> bool {
     let mut all = Walk::all();
     let is_over = all.run(filter, newest, walk::BUDGET / 3, found);

@@ -1,6 +1,6 @@
-//! HTTP paths have owners: the first segment of a template belongs to the owner of the definition that published or
-//! waited at it first. A request is looked up only among the endpoints of that owner's definitions, so that a more
-//! special template of another role cannot intercept it.
+//! HTTP paths have owners: the first segment of a template belongs to the owner of the definition that first published
+//! or waited at it. A request is looked up only among the endpoints of that owner's definitions, so a more specific
+//! template of another role cannot intercept it.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -17,21 +17,21 @@ use crate::store::definitions::triggers;
 use crate::store::http::paths;
 use crate::store::rights::owners::Owner;
 
-/// First segments that a role other than a superuser can claim by itself.
+/// First segments that a role other than a superuser can claim itself.
 const MAX_SEGMENTS: i64 = 1000;
 
-/// How long a claim depends on the owner of a segment.
+/// How long a claim relies on the owner of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// Only now: a bookmark there is not reached any more once the segment belongs to another role.
+    /// Only now: a bookmark there is no longer reached once the segment belongs to another role.
     Look,
     /// Until the transaction ends: a trigger there is deleted when the segment changes its owner, so the segment is
     /// locked.
     Keep,
 }
 
-/// Refuses an owner a path that belongs to another owner (42501). The owner gets a segment that is free. Only a
-/// superuser can claim the root, and templates that begin with anything but a text.
+/// Rejects a path that belongs to another owner (42501). A free segment is assigned to the owner. Only a superuser can
+/// claim the root, and templates that do not begin with literal text.
 pub fn claim(owner: &Owner, payload: Option<&Value>, hold: Hold) -> Result<(), PgError> {
     let Some(route) = payload.and_then(route_of) else { return Ok(()) };
     let segment = route.first_segment();
@@ -47,7 +47,7 @@ pub fn claim(owner: &Owner, payload: Option<&Value>, hold: Hold) -> Result<(), P
             return Err(too_many(owner));
         }
         None if paths::claim(segment, owner.id) => owner.id,
-        // Another session has claimed the segment and committed. A snapshot older than that does not show the owner.
+        // Another session has claimed the segment and committed; an older snapshot does not show its owner.
         None => known().ok_or_else(|| {
             PgError::new("40001", "could not serialize access due to concurrent update")
                 .detail(format!("Another session has taken {}.", named(segment)))
@@ -82,7 +82,7 @@ pub fn owner_of(request: &Request) -> Option<i32> {
     paths::owner_of(&segment).or_else(|| paths::owner_of(OPEN))
 }
 
-/// Gives a segment to an owner, or frees it. Deletes the triggers that the former owner has published there, and
+/// Assigns a segment to an owner, or frees it. Deletes the triggers that the former owner has published there, and
 /// returns their number.
 pub fn give(segment: &str, owner: Option<&Owner>) -> Result<i32, PgError> {
     let former = paths::owner_of(segment);
@@ -102,8 +102,8 @@ pub fn give(segment: &str, owner: Option<&Owner>) -> Result<i32, PgError> {
     Ok(removed)
 }
 
-/// Hands the paths of a definition's endpoints to its new owner. A segment goes to the new owner unless another
-/// definition of the former owner is published at it.
+/// Transfers the paths of a definition's endpoints to its new owner. A segment is transferred unless another definition
+/// of the former owner is published at it.
 pub fn hand_over(definition_id: &str, former: &Owner, new: &Owner) -> Result<(), PgError> {
     for trigger in triggers::of_definition(definition_id) {
         let Some(route) = trigger.payload.as_ref().filter(|_| trigger.name == HTTP_ENDPOINT.name).and_then(route_of)

@@ -1,5 +1,5 @@
-//! Adopting a database: a database that was restored, copied or upgraded fires its due times from now on, and its
-//! owners become roles of this cluster.
+//! Adopting a database: after a restore, copy or upgrade, this database starts to fire its timers, and its owners
+//! become roles of this cluster.
 
 use std::collections::BTreeMap;
 
@@ -17,41 +17,41 @@ use crate::store::tasks::leases;
 use crate::store::timers::schedules::{self, FireOutcome, Timed};
 use crate::wake;
 
-/// What a call of `wf_adopt_database` asks for.
+/// The arguments of `wf_adopt_database`.
 #[derive(Debug)]
 pub struct Adoption {
-    /// Report what the adoption would do, and change nothing.
+    /// Report the effects, and change nothing.
     pub dry_run: bool,
     /// Whether overdue fires are skipped instead of being fired at once.
     pub skips: bool,
-    /// Roles by owner, for owners that are to stand for a role of another name.
+    /// Role by owner, for owners that are to become a role of another name.
     pub roles: Map<String, Value>,
 }
 
-/// An owner, and what it has.
+/// An owner, with statistics.
 #[derive(Debug)]
 pub struct AdoptedOwner {
     /// Its name, or its whole stored text if the name is ambiguous or missing.
     pub owner: String,
-    /// The role that it stands for.
+    /// The role that it refers to.
     pub role: Option<String>,
-    /// How many instances it has, ended ones included, with those of owners that were merged into it.
+    /// The number of its instances, including ended ones and those of owners merged into it.
     pub instances: i64,
-    /// Due times that are past.
+    /// Number of due times in the past.
     pub overdue: i64,
 }
 
-/// An owner, and the role that it is to stand for.
+/// An owner, and the role to which it will refer.
 struct OwnerRole {
     stored: StoredOwner,
     label: String,
     role: Option<Oid>,
 }
 
-/// A cluster that does not exist. An owner that is being moved stands for a role of it for a moment.
+/// A cluster that does not exist. An owner that is being changed refers to a role of it temporarily.
 const NOWHERE: &str = "1:0:";
 
-/// Adopts the database, or reports what that would do.
+/// Adopts the database, or reports the effects.
 pub fn adopt(session: &Session, adoption: &Adoption) -> Result<Vec<AdoptedOwner>, PgError> {
     let assigned = assign_roles(&adoption.roles)?;
     let found = rows(session, &assigned);
@@ -68,7 +68,7 @@ pub fn adopt(session: &Session, adoption: &Adoption) -> Result<Vec<AdoptedOwner>
     Ok(found)
 }
 
-/// The role that each owner is to stand for: the given one, else the one that it stands for already.
+/// The role for each owner: the given one, else its current one.
 fn assign_roles(roles: &Map<String, Value>) -> Result<Vec<OwnerRole>, PgError> {
     let mut all: Vec<StoredOwner> = adoption::all();
     all.retain(|stored| stored.same_as.is_none());
@@ -94,7 +94,7 @@ fn assign_roles(roles: &Map<String, Value>) -> Result<Vec<OwnerRole>, PgError> {
     Ok(assigned)
 }
 
-/// The present name of an owner that is a role of this cluster; of any other, its name when the dump was made.
+/// The current name of an owner that is a role of this cluster; of any other, its name at the time of the dump.
 fn present_name(stored: &StoredOwner) -> Option<String> {
     let name = match stored.owner.oid {
         Some(oid) => role::name(oid),
@@ -131,7 +131,7 @@ fn rows(session: &Session, assigned: &[OwnerRole]) -> Vec<AdoptedOwner> {
     assigned.iter().map(row).collect()
 }
 
-/// Writes which role each owner stands for. Owners that come to stand for the same role are merged.
+/// Stores the role of each owner. Owners that come to refer to the same role are merged.
 fn apply(assigned: &[OwnerRole]) -> Result<(), PgError> {
     let mut by_role: BTreeMap<u32, Vec<&StoredOwner>> = BTreeMap::new();
     for owner in assigned {
@@ -139,7 +139,7 @@ fn apply(assigned: &[OwnerRole]) -> Result<(), PgError> {
             by_role.entry(role.to_u32()).or_default().push(&owner.stored);
         }
     }
-    // First detach all owners that change their role, so that no two rows ever stand for the same role.
+    // First detach all owners that change their role, so that no two rows ever refer to the same role.
     for (role, owners) in &by_role {
         for owner in owners.iter().filter(|owner| owner.owner.oid != Some(Oid::from(*role))) {
             adoption::set(owner.owner.id, NOWHERE);
@@ -169,8 +169,8 @@ fn refuse_shared_schedule(owner: &StoredOwner, kept: i32, role: Oid) -> Result<(
         .hint("Give that owner to another role, or remove one of the schedules."))
 }
 
-/// Skips overdue fires. A schedule goes on at its next instant, as if no worker had been there and its misfire policy
-/// were `skip`; a timer that an instance waits for loses its due time.
+/// Skips overdue fires. A schedule continues at its next instant, as if no worker had run and its misfire policy were
+/// `skip`; a timer in an instance loses its due time.
 fn skip(session: &Session) -> Result<(), PgError> {
     for timed in adoption::overdue_triggers(session.timestamp()) {
         let (next, missed) = next_of(session, &timed)?;
@@ -197,7 +197,7 @@ fn next_of(session: &Session, timed: &Timed) -> Result<(NextFire, i64), PgError>
         return Ok((NextFire::default(), 1));
     }
     let zone = timing::zone_of(&schedule)?;
-    // With a negative grace, no instant that is due counts as in time.
+    // With a negative grace, no due instant counts as in time.
     let plan = schedule.due_fires(due.into(), session.now, Duration::microseconds(-1), &*zone);
     Ok((NextFire::at(&schedule, plan.next), i64::try_from(plan.unfired).unwrap_or(i64::MAX)))
 }

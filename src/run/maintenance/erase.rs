@@ -1,7 +1,7 @@
-//! Erasing a case, which is what has a correlation id, or a person, who is an actor.
+//! Erasing a case, identified by a correlation id, or a person, identified by an actor.
 //!
-//! Each call does a part: it erases so many instances at the most, and what belongs to none. It is repeated until
-//! nothing is left that it may erase.
+//! Each call erases a limited number of instances, and rows that belong to no instance. It is repeated until nothing is
+//! left that it may erase.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -38,11 +38,11 @@ fn owners_of_caller() -> Vec<i32> {
     owners::ids().into_iter().filter(|id| access::is_member(who, &owners::by_id(*id))).collect()
 }
 
-/// Erases the instances with a correlation id that the caller may delete, at most about so many, and then what else is
-/// for it.
+/// Erases the instances with a correlation id that the caller may delete, at most about `max`, and then everything else
+/// stored for that id.
 ///
-/// Instances that other sessions hold, those with work to compensate unless `force` is given, and those whose deletion
-/// fails are left out: none keeps the rest of the case from being erased.
+/// Skips instances that other sessions have locked, those with work to compensate unless `force` is given, and those
+/// whose deletion fails: none prevents erasing the rest of the case.
 ///
 /// # Errors
 /// 55006 if the burst of one of them is running.
@@ -53,7 +53,7 @@ pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> 
     let (mut left_out, mut busy, mut unfinished) = (Vec::new(), 0, 0);
     for id in erasure::instances(key) {
         interrupt::check();
-        // It may have gone with its parent.
+        // It may have been deleted with its parent.
         let Some(row) = instances::get(id) else { continue };
         let compiled = match compiled::of_version(row.definition_version_id) {
             Ok(compiled) => compiled,
@@ -106,10 +106,10 @@ pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> 
     Ok(all.tally)
 }
 
-/// Leaves out an instance whose deletion has failed, and says why.
+/// Skips an instance whose deletion has failed, and reports why.
 ///
 /// # Errors
-/// The failure, if the call must not continue after it.
+/// The failure, if the call must not continue.
 fn leave_out(left_out: &mut Vec<Uuid>, id: Uuid, error: PgError) -> Result<(), PgError> {
     if error.is_never_an_incident() && error.sqlstate != "XX001" {
         return Err(error);
@@ -121,8 +121,8 @@ fn leave_out(left_out: &mut Vec<Uuid>, id: Uuid, error: PgError) -> Result<(), P
     Ok(())
 }
 
-/// Deletes an instance with its children, unless another session holds one of them (`None`). Nothing is changed unless
-/// it is deleted.
+/// Deletes an instance with its children, unless another session has locked one of them (`None`). Changes nothing
+/// unless it deletes it.
 fn delete_if_free(session: &mut Session, id: Uuid, force: bool) -> Result<Option<Removal>, PgError> {
     running::refuse(id)?;
     session.isolated_if(
@@ -136,14 +136,14 @@ thread_local! {
     static MADE: RefCell<Option<Made>> = const { RefCell::new(None) };
 }
 
-/// A pseudonym that was made for an actor when a role erased it.
+/// A pseudonym that was generated when a role erased an actor.
 struct Made {
     role: Oid,
     actor: String,
     pseudonym: String,
 }
 
-/// The pseudonym that the session makes for an actor: a name from which nothing follows, the same in each call.
+/// The pseudonym for an actor in this session: a random name, the same in each call.
 fn made_pseudonym(role: Oid, actor: &str) -> String {
     MADE.with_borrow_mut(|made| match made {
         Some(made) if made.role == role && made.actor == actor => made.pseudonym.clone(),
@@ -155,20 +155,20 @@ fn made_pseudonym(role: Oid, actor: &str) -> String {
     })
 }
 
-/// Replaces an actor by a pseudonym in the rows that the caller may erase, in so many instances at the most and then in
-/// what belongs to none.
+/// Replaces an actor by a pseudonym in the rows that the caller may erase, in at most `max` instances, and then in rows
+/// that belong to none.
 ///
 /// # Errors
 /// XX001 if a row of a journal cannot be decoded.
 pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, max: usize) -> Result<Tally, PgError> {
-    // It takes only locks that are free.
+    // It takes only free locks.
     session.has_waited = true;
     let who = role::current();
     let pseudonym = pseudonym.map_or_else(|| made_pseudonym(who, actor), str::to_owned);
     let replacement = Replacement::new(actor, &pseudonym);
     let (owners, reads_all) = (owners_of_caller(), role::reads_all_data(who));
     let (mut tally, mut changed, mut busy) = (Tally::default(), 0, 0);
-    // Each call starts from the beginning, so it finds what an earlier one has passed over or undone.
+    // Each call starts from the beginning, so it finds rows that an earlier one has skipped or rolled back.
     let mut after = Uuid::nil();
     let is_last = loop {
         let page = replacement.find(after, &owners, reads_all, PAGE);
@@ -201,13 +201,13 @@ pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, 
     Ok(tally)
 }
 
-/// Locks an instance and its open tasks, unless another session holds one of them. A worker that holds a task may wait
-/// for the instance.
+/// Locks an instance and its open tasks, unless another session has locked one of them. A task worker that holds a task
+/// may be waiting for the instance.
 fn lock_if_free(id: Uuid) -> bool {
     !running::contains(id) && instances::lock_with(id, Wait::Skip).is_some() && claim::try_lock_tasks(id)
 }
 
-/// Locks an instance, those below it, and their open tasks, unless another session holds one of them.
+/// Locks an instance, its descendants and their open tasks, unless another session has locked one of them.
 fn lock_tree_if_free(id: Uuid) -> bool {
     let (mut rest, mut seen) = (vec![id], HashSet::new());
     while let Some(next) = rest.pop() {
@@ -222,7 +222,7 @@ fn lock_tree_if_free(id: Uuid) -> bool {
     true
 }
 
-/// Records an erasure in the audit, without what it has erased.
+/// Records an erasure in the audit, without the erased data.
 fn record(kind: &str, tally: &Tally, replacement: Option<&Replacement>) -> Result<(), PgError> {
     let rows: Map<String, Value> = tally
         .tables()
@@ -236,14 +236,14 @@ fn record(kind: &str, tally: &Tally, replacement: Option<&Replacement>) -> Resul
     let mut detail = json!({ "rows": rows });
     if let Some(replacement) = replacement {
         detail["pseudonym"] = json!(replacement.pseudonym());
-        // A person who erases himself is not named by that.
+        // Users who erase themselves are not named either.
         by.actor = by.actor.map(|actor| replacement.name_for(actor));
     }
     audit::add(&by, &NewAct { kind, owner: Some(owners::current_id()), detail: Some(&detail), ..NewAct::default() });
     Ok(())
 }
 
-/// Why an instance is left out that nothing else keeps from being erased.
+/// The reason for skipping an instance that only a lock prevents from being erased.
 const BUSY: &str =
     "An instance is left out while another session holds it or one of its tasks, and where another node has it.";
 

@@ -1,8 +1,7 @@
-//! Retention: removing instances, runs of schedules, answers and dead letters that have been over for long, in small
-//! batches.
+//! Retention: removing old instances, schedule runs, answers and dead letters in small batches.
 //!
-//! A round reads the instances in order of id. A backend remembers how far its round came. A round of wf_run_due starts
-//! at a random id and goes on at the lowest one after the end, so that many short sessions cover as much as one long
+//! A round reads the instances in the order of their ids. Each backend remembers the progress of its round. A round of
+//! wf_run_due starts at a random id and wraps around at the end, so that many short sessions cover as much as one long
 //! session.
 
 use std::cell::RefCell;
@@ -30,7 +29,7 @@ enum OwnerFilter {
     All,
 }
 
-/// How often to look for rows that no end of an instance announces: dead letters, versions, runs of commands.
+/// Interval of checks for rows that no end of an instance reports: dead letters, versions, runs of commands.
 const HOUR: i64 = 3_600_000_000;
 
 fn read_keep() -> Keep {
@@ -43,8 +42,8 @@ thread_local! {
     static ROUNDS: RefCell<Rounds> = RefCell::new(Rounds::default());
 }
 
-/// Removes what is over for the current role, unless this backend finished a round under the same settings a moment
-/// ago.
+/// Removes what has expired for the current role, unless this backend finished a round under the same settings
+/// recently.
 pub fn now_and_then(session: &Session, batch: u64) {
     let mut rounds = ROUNDS.with_borrow(|rounds| *rounds);
     let (now, keep) = (session.timestamp().0, read_keep());
@@ -60,7 +59,7 @@ pub fn now_and_then(session: &Session, batch: u64) {
     ROUNDS.set(rounds);
 }
 
-/// What a scheduler is to do next.
+/// The next step of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep {
     /// There is more to remove.
@@ -69,12 +68,11 @@ pub enum NextStep {
     At(i64),
 }
 
-/// Removes what is over, as the scheduler of this database: reads a page of rows, and removes about `batch` rows
-/// of each kind at the most. Sessions announce that they end an instance, so nothing is read while nothing can have
-/// become old enough.
+/// Removes expired rows on behalf of the scheduler: reads a page of rows, and removes at most about `batch` rows of
+/// each kind. Sessions report when they end an instance, so nothing is read while nothing can have expired.
 pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> NextStep {
     let (now, keep) = (session.timestamp().0, read_keep());
-    // Ask before reading anything: a session that ends an instance which this one does not see announces that.
+    // Before reading anything: a session whose end of an instance is not visible yet reports it afterwards.
     let expected = keep.shortest.map(|shortest| (millis(before(session, shortest)), shortest.max(PAUSE)));
     if let Some(millis) = shared::expect_ends(process::database(), expected, process::now()) {
         let from = Uuid::from_u128(u128::from(millis) << 80);
@@ -87,7 +85,7 @@ pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> NextStep {
         purge(session, batch, OwnerFilter::All, keep, rounds);
         rounds.looked(now);
     }
-    // If a setting changed during a round, the next round reads the rows that this one had passed by then again.
+    // If a setting changed during a round, the next round reads the rows again that this one had passed by then.
     if !rounds.are_over() || !rounds.were_made_for(keep) {
         return NextStep::More;
     }
@@ -154,7 +152,7 @@ fn id_at(at: Timestamp) -> Uuid {
     Uuid::from_u128(u128::from(millis(at)) << 80)
 }
 
-/// The milliseconds with which an id of that time begins.
+/// The timestamp in milliseconds with which an id of that time begins.
 fn millis(at: Timestamp) -> u64 {
     DateTime::<Utc>::from(at).timestamp_millis().max(0).unsigned_abs()
 }
@@ -189,7 +187,7 @@ fn remove_instances(
         let removed = store::remove(taken);
         has_removed |= removed > 0;
         if removed < taken.len() as u64 {
-            // Other sessions hold the rest.
+            // Other sessions have locked the rest.
             again.extend(taken.first().map(|row| (now.0, *row)));
         }
         let later = page.iter().filter(|row| !row.is_over);
@@ -224,7 +222,7 @@ fn end_of(session: &Session, shortest: i64) -> Uuid {
     id_at(before(session, shortest))
 }
 
-/// The lowest id that lies ahead of the clock: a caller chose such an id, or the clock was set back.
+/// The lowest id in the future: a caller chose such an id, or the clock was set back.
 fn ahead(session: &Session) -> Uuid {
     id_at(Timestamp(session.timestamp().0.saturating_add(PAUSE)))
 }

@@ -1,4 +1,4 @@
-//! Packing instances, and what belongs to their correlation ids.
+//! Exporting instances, and everything else that belongs to their correlation ids.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -15,24 +15,25 @@ use crate::store::nodes::partitions;
 use crate::store::rights::owners;
 use crate::wake;
 
-/// Bytes of the rows of a piece at most, unless one tree has more.
+/// Maximum size of the rows of a piece in bytes, unless one tree has more.
 const MOST: usize = 15 << 20;
-/// Trees, or correlation ids, of the first piece.
+/// Number of trees or correlation ids in the first piece.
 const FIRST: usize = 500;
 
-/// What is exported.
+/// The instances to export.
 pub enum Selection {
     /// These correlation ids.
     Keys(Vec<String>),
-    /// Those for which a function says yes.
+    /// Those for which a function returns true.
     Predicate(Predicate),
 }
 
-/// Packs the trees of the selected correlation ids and what else belongs to these, and removes it if it is to leave.
+/// Packs the trees of the selected correlation ids and everything else that belongs to these, and removes it if
+/// `removes`.
 ///
 /// # Errors
-/// 25001 above READ COMMITTED, 55000 for a tree with correlation ids that are not all selected; if they are to leave,
-/// 40001 if something was started or sent for them meanwhile, and 27000 if a trigger keeps a row.
+/// 25001 above READ COMMITTED, 55000 for a tree with correlation ids that are not all selected; with `removes`, 40001
+/// if something was started or sent for them meanwhile, and 27000 if a trigger prevents the deletion of a row.
 pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgError> {
     begin("export instances")?;
     let mut keys = match selection {
@@ -72,10 +73,11 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
     if removes {
         remove(MovedRows::Instances(&all), &of_trees, &all)?;
         remove(MovedRows::Keys(&keys), &of_keys, &[])?;
-        // What leaves makes room for instances that wait for their turn, and for tasks that wait for a slot.
+        // Removed rows make room for pending instances, and for tasks that wait for a slot.
         wake::note_calls(true);
         wake::note_any_task();
-        // What wf_call remembers leaves with what it did: an instance that it started is here if its message was.
+        // The messages of wf_call leave together with their effects: an instance that such a call started is here if
+        // its message was.
         if !moving::with_keys(&keys, &of_node()).is_empty() {
             return Err(moving::arrived());
         }
@@ -83,8 +85,8 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
     Ok(bundles(of_trees.into_iter().chain(of_keys).filter(|piece| !piece.contents.tables.is_empty()).collect()))
 }
 
-/// Removes what the pieces have, as long as nothing else has come. Calls of row triggers count as inside a burst: what
-/// they see is not whole any more.
+/// Removes the rows in the pieces, provided that no other rows have been added. Row triggers run as if inside a burst,
+/// because they see incomplete data.
 fn remove(rows: MovedRows<'_>, pieces: &[PieceContents], instances: &[Uuid]) -> Result<(), PgError> {
     let mark = Mark::moving(instances);
     rows.remove(&pieces.iter().map(|piece| &piece.contents).collect::<Vec<_>>())?;
@@ -97,8 +99,8 @@ fn remove(rows: MovedRows<'_>, pieces: &[PieceContents], instances: &[Uuid]) -> 
     Ok(())
 }
 
-/// An instance of these trees with another correlation id than these, or one with such an id in another tree. `keyed`
-/// has all instances with a correlation id of both kinds.
+/// An instance of these trees with a correlation id outside `keys`, or one with such an id in another tree. `keyed` has
+/// all instances with a correlation id of both kinds.
 fn outside(ids: &[Uuid], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Option<(Uuid, String)> {
     let moves: HashSet<&Uuid> = ids.iter().collect();
     let stays = |(id, key): &(&Uuid, &String)| !moves.contains(id) || keys.binary_search(key).is_err();

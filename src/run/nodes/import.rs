@@ -1,4 +1,4 @@
-//! Taking in what another node has exported.
+//! Importing bundles that another node has exported.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,27 +24,28 @@ use crate::store::rights::owners;
 use crate::store::tasks::{leases, limits};
 use crate::wake;
 
-/// Instances that are read together at most.
+/// Maximum number of instances that are read together.
 const PAGE: usize = 20;
-/// Bytes of their rows, unless a single one has more. Decoded they may take a hundred times as many.
+/// Maximum size of their rows in bytes, unless a single one has more. Decoded they may need a hundred times as much.
 const PAGE_BYTES: usize = 256 << 10;
 
-/// A piece that was read and may be taken in.
+/// A piece that was read and may be imported.
 struct Piece {
     bundle: Bundle,
     digest: Digest,
     roles: HashMap<i32, Oid>,
-    /// Versions of this node by their ids on the node where the rows come from.
+    /// Versions of this node by their ids on the source node.
     versions: HashMap<Uuid, Uuid>,
-    /// The instances, those together that are looked at together.
+    /// The instances, in pages that are processed together.
     pages: Vec<Vec<Uuid>>,
 }
 
-/// Takes in pieces of sets, and returns the number of instances. Nothing is written if one of them does not fit.
+/// Imports the pieces of bundles, and returns the number of instances. Nothing is written if one of them does not
+/// match.
 ///
 /// # Errors
-/// 22P03 for what is no bundle, 42704 for a role or a version that is not here, 23505 for an instance that is, and what
-/// the routing guard says to a key.
+/// 22P03 for data that is no bundle, 42704 for a missing role or version, 23505 for an existing instance, and the
+/// errors of the routing guard for a key.
 pub fn import(session: &mut Session, bundles: &[Vec<u8>]) -> Result<u64, PgError> {
     super::begin("import instances")?;
     // Before it finds the versions, as a start does: see `run/instances/version.rs`.
@@ -71,7 +72,7 @@ fn damaged() -> PgError {
 
 fn check(bytes: &[u8]) -> Result<Piece, PgError> {
     let read = Bundle::read(bytes);
-    // What had no room ends here.
+    // Exceeding the memory limit ends the call here.
     interrupt::check();
     let (bundle, digest) = read.map_err(unreadable)?;
     for key in &bundle.keys {
@@ -163,7 +164,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
         known.owners.insert(id, owners::id_of(role));
     }
     let mut contents = PieceFlags::default();
-    // Row triggers on the tables count as inside a burst: what they see is not whole yet.
+    // Row triggers on the tables run as if inside a burst, because they see incomplete data.
     let mark = Mark::moving(&ids);
     for table in bundle.tables {
         interrupt::check();
@@ -185,7 +186,7 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
     Ok(())
 }
 
-/// Which columns of a table have what concerns this node.
+/// The columns of a table whose values depend on the node.
 struct ColumnPositions {
     instance: Option<usize>,
     key: Option<usize>,
@@ -214,7 +215,7 @@ impl ColumnPositions {
             execution: of(&["bookmark_queue", "dead_letters"], "activity_instance_id"),
             bookmark_id: of(&["bookmarks"], "id"),
             made_by: of(&["bookmarks"], "activity_instance_id"),
-            // What is looked up by its owner.
+            // Rows that are looked up by their owner.
             owner: of(&["messages", "triggers"], "owner"),
             version: at("definition_version_id"),
             lane: of(&["bookmarks"], "lane"),
@@ -225,10 +226,10 @@ impl ColumnPositions {
     }
 }
 
-/// What a piece may refer to, and what stands here for it.
+/// The ids to which a piece may refer, and their equivalents on this node.
 struct KnownIds<'a> {
     ids: HashSet<Uuid>,
-    /// The bookmarks so far, and the executions of activities that made them.
+    /// The bookmarks read so far, and the executions that created them.
     waiting: HashSet<Uuid>,
     keys: HashSet<&'a str>,
     owners: HashMap<i32, i32>,
@@ -240,15 +241,15 @@ impl KnownIds<'_> {
         self.owners.get(&there).copied().ok_or(Unreadable::Damaged)
     }
 
-    /// Refuses a row that belongs neither to an instance of the piece nor to a key that the routing guard was asked
-    /// for, and gives the others the owners and versions of this node.
+    /// Rejects a row that belongs neither to an instance of the piece nor to a key that the routing guard has checked,
+    /// and replaces owners and versions by those of this node.
     fn fit(&mut self, positions: &ColumnPositions, row: &mut [Cell<'_>]) -> Result<(), Unreadable> {
         let at = |position: Option<usize>| position.map_or(Cell::Null, |at| row[at]);
         let among = |ids: &HashSet<Uuid>, position| matches!(at(position), Cell::Uuid(id) if ids.contains(&id));
         let belongs = match (at(positions.instance), at(positions.key)) {
             (Cell::Uuid(_), _) => among(&self.ids, positions.instance),
             (_, Cell::Text(key)) => self.keys.contains(key),
-            // A child that has no key of its own, or a stimulus that names what waits and nothing else.
+            // A child that has no key of its own, or a stimulus that names only a bookmark or an execution.
             _ => {
                 among(&self.ids, positions.parent)
                     || among(&self.waiting, positions.bookmark)
@@ -273,7 +274,7 @@ impl KnownIds<'_> {
     }
 }
 
-/// What of a piece has to be fitted to this node.
+/// Which contents of a piece need to be adapted to this node.
 #[derive(Default)]
 struct PieceFlags {
     children: bool,
@@ -289,7 +290,7 @@ impl PieceFlags {
         self.children |= has(positions.parent);
         self.lanes |= has(positions.lane);
         self.leases |= has(positions.token);
-        // A lease that ends makes its bookmark due.
+        // The expiry of a lease makes its bookmark due.
         self.due |= has(positions.due) || has(positions.token);
         self.endpoints |= positions.kind.is_some_and(|at| row[at] == Cell::Text(HTTP_ENDPOINT.name));
     }
@@ -304,7 +305,7 @@ fn refuse_taken_schedules(table: &Table, known: &KnownIds<'_>) -> Result<(), PgE
     let (owner_at, name_at) = (at("owner")?, at("schedule_name")?);
     for row in table.rows() {
         let row = row.map_err(unreadable)?;
-        // No trigger of a definition moves.
+        // Triggers of definitions do not move.
         let (Cell::Integer(owner), Cell::Text(name)) = (row[owner_at], row[name_at]) else { return Err(damaged()) };
         if name.contains('\0') {
             return Err(damaged());
@@ -321,7 +322,7 @@ fn refuse_taken_schedules(table: &Table, known: &KnownIds<'_>) -> Result<(), PgE
     }
 }
 
-/// Does for the rows that were taken in what this node would have done when it stored them.
+/// Does for imported rows what this node would have done when storing them.
 fn adapt(session: &Session, ids: &[Uuid], keys: &[String], contents: &PieceFlags) -> Result<(), PgError> {
     if contents.children && moving::has_circle(ids) {
         return Err(damaged());
@@ -348,7 +349,7 @@ fn adapt(session: &Session, ids: &[Uuid], keys: &[String], contents: &PieceFlags
     Ok(())
 }
 
-/// Admits instances. One whose state cannot be read, or does not fit its version, is an error.
+/// Admits instances. Fails for one whose state cannot be read, or does not match its version.
 fn look_at(ids: &[Uuid]) -> Result<(), PgError> {
     interrupt::check();
     let rows = instances::many(ids);

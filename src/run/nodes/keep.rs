@@ -1,5 +1,4 @@
-//! Keeping the instances of this node, where it has those of others as well: after a replica was promoted to share the
-//! work.
+//! Removing instances of other nodes, for example after a replica was promoted to take over part of the keys.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -23,8 +22,8 @@ thread_local! {
     static NEXT: RefCell<(String, String)> = RefCell::default();
 }
 
-/// Removes instances whose correlation id does not belong here, and what else belongs to such an id, until so many
-/// instances are removed. Returns how many were. No workflow and no session hears of it.
+/// Removes instances whose correlation id does not belong to this node, and everything else that belongs to such an id,
+/// until `max` instances are removed. Returns how many were. No workflow and no session is notified.
 pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u64, PgError> {
     begin("keep instances")?;
     if predicate.is_none() && !route::is_on() {
@@ -32,7 +31,7 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
             "Nothing else says which correlation ids belong to this node, as workflow.route_check is not set.",
         ));
     }
-    // What the guard lets through belongs here, whatever the function says.
+    // Keys that the guard admits belong here, whatever the function returns.
     let is_guarded = route::is_on();
     let stays = |key: &str| {
         predicate.is_some_and(|predicate| user_sql::admits(predicate, key)) || is_guarded && route::owns(key)
@@ -53,7 +52,7 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
         removed += remove(lock_trees(|| moving::keyless_roots(&of_node(), most)), stays)?;
     }
     if removed > 0 {
-        // It makes room for instances that wait for their turn, and for tasks that wait for a slot.
+        // This makes room for pending instances, and for tasks that wait for a slot.
         wake::note_calls(true);
         wake::note_any_task();
         owners::scatter();
@@ -61,10 +60,10 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
     Ok(removed)
 }
 
-/// Removes trees, but for those with an instance whose own key belongs here.
+/// Removes trees, except those with an instance whose own key belongs here.
 ///
 /// # Errors
-/// 27000 if a trigger keeps an instance.
+/// 27000 if a trigger prevents the deletion of an instance.
 fn remove(mut trees: Vec<Vec<Uuid>>, stays: impl Fn(&str) -> bool) -> Result<u64, PgError> {
     let all: Vec<Uuid> = trees.iter().flatten().copied().collect();
     let kept = moving::keys_of(&all).into_iter().filter(|(_, key)| stays(key)).map(|(id, _)| id);

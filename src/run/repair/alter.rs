@@ -1,8 +1,8 @@
-//! Altering an instance by hand.
+//! Altering an instance manually.
 //!
-//! The locks are those of a retry: the row of the instance, before anything else of the call.
+//! The locks are those of a retry: the row of the instance first.
 //!
-//! All alterations are computed before anything of them is written (`execution::alter`).
+//! All alterations are computed before any of them is written (`execution::alter`).
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -31,15 +31,16 @@ mod moves;
 pub mod plan;
 pub mod result;
 
-/// Who alters what in this call.
+/// The author of the alterations in this call.
 pub fn author(reason: Option<String>) -> Author {
     Author { role: role::name(role::current()).unwrap_or_default(), reason }
 }
 
-/// Makes one alteration of an instance that the caller named. Returns the instance, and of a variable the former value.
+/// Applies one alteration to an instance that the caller named. Returns the instance, and the former value of a
+/// variable.
 ///
 /// # Errors
-/// 42501 without the right, 55000 if the instance has ended, and what the alteration cannot be made for.
+/// 42501 without the right, 55000 if the instance has ended, and the errors of the alteration.
 pub fn alter_named(
     session: &mut Session,
     instance_id: Uuid,
@@ -71,12 +72,12 @@ pub fn must_wait<'a>(
     row: &InstanceRow,
     compiled: &Compiled,
 ) -> bool {
-    // A cancel leaves handlers due.
+    // A cancel leaves due compensation handlers.
     let runs = alterations.into_iter().any(|one| one.runs_activities() && *one != Alteration::Cancel);
     runs && !lending::act_runs_here(row, compiled)
 }
 
-/// Keeps alterations for a session of the instance's owner. Says in `problems` why they could not be made now.
+/// Stores alterations for a session of the instance's owner. Adds to `problems` why they could not be applied now.
 pub fn keep(
     session: &mut Session,
     row: &mut InstanceRow,
@@ -89,7 +90,7 @@ pub fn keep(
     kept_act::keep_alterations(session, row, alterations, author)
 }
 
-/// Says whether alterations can be made, and makes none.
+/// Checks whether alterations can be applied, without applying any.
 pub fn try_out(
     session: &Session,
     row: &mut InstanceRow,
@@ -112,13 +113,13 @@ pub fn cancels(alterations: &[Alteration]) -> bool {
     alterations.contains(&Alteration::Cancel)
 }
 
-/// Cancels what an instance that was cancelled had started.
+/// Cancels the children of an instance that was cancelled.
 pub fn cancel_below(session: &mut Session, row: &InstanceRow) {
     let below = instances::children_not_awaited(row.instance.id).into_iter();
     session.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
 }
 
-/// Alters a locked instance and runs it on. Returns the former value of the first variable that was set. Says in
+/// Alters a locked instance and continues it. Returns the former value of the first variable that was set. Adds to
 /// `problems` why alterations cannot be made.
 pub fn apply(
     session: &mut Session,

@@ -1,8 +1,8 @@
-//! Acts of a call on an instance whose SQL does not run in the session of the call.
+//! Acts of a call on an instance whose SQL may not run in the caller's session.
 //!
-//! A resume by id, a retry and an alteration lend no rights. Where SQL of users could follow that has the rights of the
-//! instance's owner, the act is an item of the queue, which a session of that owner carries out ([`carry_out`]). What
-//! it cannot carry out becomes a dead letter of the caller.
+//! A resume by id, a retry and an alteration lend no rights. If users' SQL with the rights of the instance's owner
+//! could follow, the act is stored in the queue, and a session of that owner carries it out ([`carry_out`]). An act
+//! that fails becomes a dead letter of the caller.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -29,25 +29,25 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::rights::owners::Owner;
 use crate::store::timers::schedules::COMMANDS;
 
-/// The member of the input of an item that says which activities to retry; `null`: all.
+/// The member of an item's input with the activities to retry; `null`: all.
 const RETRY: &str = "retry";
-/// The member that holds the alterations to make.
+/// The member with the alterations to make.
 const ALTER: &str = "alter";
-/// The member that says why it alters.
+/// The member with the reason for them.
 const REASON: &str = "reason";
 
-/// An act that was kept.
+/// A stored act.
 #[derive(Debug)]
 pub enum Act {
     /// A retry of these activities, or of all that have faulted.
     Retry(Option<Vec<String>>),
-    /// Alterations, and why the sender makes them.
+    /// Alterations, and the sender's reason.
     Alter(Vec<Alteration>, Option<String>),
 }
 
-/// Keeps a resume of a bookmark.
+/// Stores a resume of a bookmark.
 pub fn keep_resume(session: &mut Session, waiting: &Waiting, input: Option<&Value>) -> Result<(), PgError> {
-    // An answer that was kept is due already.
+    // A stored answer is due already.
     if waiting.bookmark.name != stimulus::ANSWER {
         let bookmark_id = Some(waiting.bookmark.id);
         let filter = Filter { bookmark_id, instance_id: Some(waiting.row.instance.id), ..Filter::default() };
@@ -57,12 +57,12 @@ pub fn keep_resume(session: &mut Session, waiting: &Waiting, input: Option<&Valu
     Ok(())
 }
 
-/// Keeps a retry.
+/// Stores a retry.
 pub fn keep_retry(session: &mut Session, row: &InstanceRow, activity_ids: Option<&[String]>) -> Result<(), PgError> {
     keep(session, row, json!({ RETRY: activity_ids }))
 }
 
-/// Keeps alterations.
+/// Stores alterations.
 pub fn keep_alterations(
     session: &mut Session,
     row: &InstanceRow,
@@ -97,12 +97,12 @@ fn insert(session: &mut Session, filter: Filter, input: Option<Value>) -> Result
     Ok(())
 }
 
-/// The instance on which an item of the queue acts; `None`: the item is a stimulus.
+/// The instance on which a queue item acts; `None`: the item is a stimulus.
 pub fn instance_of(item: &Item) -> Option<Uuid> {
     item.filter.instance_id.filter(|_| item.filter.name.as_deref() == Some(stimulus::ACT))
 }
 
-/// Reads the act of an item. `None`: it is damaged.
+/// Decodes the act of an item. `None`: it is damaged.
 pub fn read(item: &Item) -> Option<Act> {
     let act = item.input.as_ref()?.as_object()?;
     if let Some(ids) = act.get(RETRY) {
@@ -113,10 +113,10 @@ pub fn read(item: &Item) -> Option<Act> {
     Some(Act::Alter(alterations, act.get(REASON).and_then(Value::as_str).map(str::to_owned)))
 }
 
-/// Does what an item of the queue asks for, if its instance is free and may run in this session.
+/// Carries out the act of a queue item, if its instance is free and may run in this session.
 ///
 /// # Errors
-/// What the act failed with; the item stays in the queue.
+/// The error of the act; the item stays in the queue.
 pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<Swept, PgError> {
     let Some((version, owner)) = instances::owner(instance) else {
         queue::take(item.id);
@@ -134,12 +134,12 @@ pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<S
     session.has_waited = true;
     let Some(mut row) = instances::lock_with(instance, Wait::Skip) else { return Ok(Swept::Held) };
     let compiled = compiled::of_instance(&row)?;
-    // The instance may have been given away or migrated since.
+    // The instance may have another owner or version since.
     if !lending::runs_here(&row.owner, &compiled) || !claim::try_lock_few_tasks(&row, &compiled) {
         return Ok(Swept::Held);
     }
     let act = read(item).ok_or_else(|| PgError::new("XX001", format!("item {} of the queue has no act", item.id)))?;
-    // The end of the pause names the item again.
+    // The end of the pause reports the item again.
     if row.paused_at.is_some() && matches!(act, Act::Retry(_)) {
         return Ok(Swept::Stays);
     }
@@ -150,7 +150,7 @@ pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<S
         return Ok(Swept::Stays);
     }
     match act {
-        // A retry that was made twice finds nothing to do.
+        // A retry that is made again finds nothing to do.
         Act::Retry(_) if !resume::has_faults(&row) => {}
         Act::Retry(ids) => {
             resume::retry_locked(session, &mut row, &compiled, ids.as_deref(), item.sent_by.clone(), OnFault::Store)?
@@ -167,7 +167,7 @@ pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<S
     Ok(Swept::Resumed(1))
 }
 
-/// Whether the sender of an item may do by a call what the item asks for. Any role can send a stimulus that looks like
+/// Whether the sender of an item may do by a call what the item requests. Any role can send a stimulus that looks like
 /// an act, and rights may have changed since the call.
 fn may_act(sender: &Owner, act: &Act, row: &InstanceRow, compiled: &Compiled) -> bool {
     let Some(who) = sender.role() else { return false };

@@ -1,9 +1,9 @@
-//! Moving running instances to another version of their definition.
+//! Migrating running instances to another version of their definition.
 //!
 //! A migration holds the lock of the instance, as every call that changes it does: a resume, a fire or an answer comes
-//! before it, in the old version, or after it, in the new one. It takes no other lock, but for those of the rows that
-//! name the instance's activities. A claim or a heartbeat may hold the row of a task without the instance; a migration
-//! of many passes such an instance over, and that of one waits for it, because the instance is the first lock of its
+//! before it, in the old version, or after it, in the new one. It takes no other locks except those of rows that name
+//! the instance's activities. A claim or a heartbeat may hold the row of a task without the instance. A migration of
+//! many instances then skips the instance; a migration of one waits, because the instance is the first lock of its
 //! call.
 //!
 //! The caller has the rights of the definition's owner. Without those of the instance's owner it may not bring SQL,
@@ -42,35 +42,35 @@ use crate::wake;
 pub mod batch;
 pub mod publication;
 
-/// What an operator asks for.
+/// The options of a migration.
 #[derive(Debug)]
 pub struct MigrationOptions {
     /// Number of the new version; the published one if not given.
     pub version: Option<i32>,
     /// Activities that have other ids there.
     pub mapping: Mapping,
-    /// What becomes of timers.
+    /// What happens to timers.
     pub timers: Timers,
-    /// Tell what stands against it, and change nothing.
+    /// Report the obstacles, and change nothing.
     pub dry_run: bool,
-    /// Why, for the journal.
+    /// The reason, for the journal.
     pub reason: Option<String>,
-    /// Who has asked for it, if it was not this call.
+    /// Who requested it, if not the caller.
     pub by: Option<Identity>,
 }
 
-/// Moves an instance to another version, and returns what the operator should know.
+/// Moves an instance to another version, and returns warnings for the operator.
 ///
 /// # Errors
-/// 22023 if something stands against it, with all of it as the detail; 55000 if the instance has ended; 42501 if the
-/// caller may not move it.
+/// 22023 if there are obstacles, all listed in the detail; 55000 if the instance has ended; 42501 if the caller may not
+/// move it.
 pub fn migrate(session: &mut Session, id: Uuid, wanted: &MigrationOptions) -> Result<Vec<Problem>, PgError> {
     running::refuse(id)?;
     session.has_waited = true;
     let row = if wanted.dry_run { instances::get(id) } else { instances::lock(id) };
     let row = row.ok_or_else(|| resume::unknown(id))?;
     let old = compiled::of_instance(&row)?;
-    // Who may not see the instance learns nothing of its definition.
+    // A role that may not see the instance must not learn anything about its definition.
     instance::require(Operation::Migrate, &row, &old)?;
     if wanted.dry_run
         && let Some(elsewhere) = route::refusal(id)?
@@ -124,7 +124,7 @@ impl VersionChange {
         Self { old, new, migration, reason: wanted.reason.clone(), by: wanted.by.clone() }
     }
 
-    /// Moves an instance in memory, and says what stands against it.
+    /// Moves an instance in memory, and returns the obstacles.
     fn prepare(&self, mut row: InstanceRow) -> Result<(Prepared, Vec<Problem>), PgError> {
         let id = row.instance.id;
         let records = match self.migration.needs_records() {
@@ -168,7 +168,7 @@ impl VersionChange {
         activation_key(&self.new, row.instance.correlation_id.as_deref()).filter(|_| is_running)
     }
 
-    /// Refuses an instance if another instance has the activation key that it would have in the new version.
+    /// Rejects an instance if another instance holds the activation key that it would have in the new version.
     fn judge_key(&self, row: &InstanceRow, problems: &mut Vec<Problem>) {
         let Some(key) = self.key(row).filter(|key| row.activation_key.as_ref() != Some(key)) else { return };
         if instances::holder(&key).is_some_and(|holder| holder != row.instance.id) {
@@ -179,7 +179,7 @@ impl VersionChange {
         }
     }
 
-    /// Stores what was prepared, and lets the instance go on where that is needed.
+    /// Stores what was prepared, and continues the instance if necessary.
     fn go(&self, session: &mut Session, prepared: Prepared) -> Result<(), PgError> {
         let prepared = match prepared.cancelled.is_empty() {
             true => prepared,
@@ -197,7 +197,7 @@ impl VersionChange {
         Ok(())
     }
 
-    /// Cancels what the mapping gives up, in the old version, and prepares the instance once more.
+    /// Cancels the executions that the mapping drops, in the old version, and prepares the instance again.
     fn cancel(&self, session: &mut Session, prepared: Prepared) -> Result<Prepared, PgError> {
         let Prepared { row, moved, cancelled, .. } = prepared;
         let id = row.instance.id;
@@ -242,7 +242,7 @@ impl VersionChange {
             compensations::replace(program, &id, record);
         }
         if runs_as(&self.old.row) != runs_as(&self.new.row) {
-            // Due work may have to run in a session of another role now.
+            // Due work may now belong to a session of another role.
             wake::note_all();
         }
         Ok(())
@@ -257,7 +257,7 @@ impl VersionChange {
         Event::of_workflow(EventKind::Migrated, Some(data))
     }
 
-    /// Why an instance is not moved (22023).
+    /// The error for an instance that cannot be moved (22023).
     fn refusal(&self, id: Uuid, problems: &[Problem]) -> PgError {
         let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
         let lines: Vec<String> = errors
@@ -277,7 +277,7 @@ fn stored<'a>(row: &'a mut InstanceRow, compiled: &'a Compiled) -> StoredBurst<'
     StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None, act: None }
 }
 
-/// What decides in whose session an instance of a version may run.
+/// What determines in whose session an instance of a version may run.
 fn runs_as(row: &DefinitionRow) -> (bool, bool) {
     (row.uses_sql, row.definer)
 }
@@ -287,7 +287,7 @@ fn ended(id: Uuid) -> PgError {
         .detail("Only an instance that can go on is moved to another version.")
 }
 
-/// Refuses the current role unless it may move the instance to this version (42501).
+/// Rejects the current role unless it may move the instance to this version (42501).
 fn may_move(row: &InstanceRow, new: &Compiled) -> Result<(), PgError> {
     instance::require(Operation::Migrate, row, new)?;
     let acts_as_owner = lending::has_invoker_sql(new) || new.program.acts_for_owner();

@@ -1,12 +1,13 @@
-//! Letting an instance stand still, and go on.
+//! Pausing and unpausing instances.
 //!
-//! A pause takes the lock of the instance, so it comes before or after a burst, never into one. A session that wants to
-//! resume the instance takes that lock as well and finds it paused: a stimulus is kept for it, an answer with a valid
-//! token closes the task and waits, a call by name is refused. Claims and heartbeats lock the rows of tasks without the
-//! instance. So the pause may wait for one, as a cancel may; a claim that comes later finds the row held.
+//! A pause takes the lock of the instance, so it comes before or after a burst, never during one. A session that wants
+//! to resume the instance takes that lock as well and finds it paused: a stimulus is stored for it, an answer with a
+//! valid token closes the task and waits, a resume by bookmark id is rejected. Claims and heartbeats lock the rows of
+//! tasks without the instance. So the pause may wait for one, as a cancel may; a later claim finds the task held.
 //!
-//! The end of a pause delivers what was kept, where SQL of users may run in this session. Otherwise the instance stays
-//! paused until a session of its owner fires a bookmark that the call makes due. So nothing overtakes what was kept.
+//! The end of a pause delivers what was stored, if users' SQL may run in this session. Otherwise the instance stays
+//! paused until a session of its owner fires a bookmark that the call makes due. So nothing overtakes the stored
+//! stimuli.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -34,10 +35,9 @@ use crate::store::repair::pauses;
 use crate::store::rights::owners;
 use crate::wake;
 
-/// Pauses an instance, and then those below it if they are asked for. `false`: all of them were paused before, or have
-/// ended.
+/// Pauses an instance, and on request its descendants. `false`: all of them were paused already, or have ended.
 ///
-/// Locks are taken level by level, siblings in order of id, as a cancel takes them.
+/// Locks are taken level by level, siblings in the order of their ids, as by a cancel.
 ///
 /// # Errors
 /// 42704 if it does not exist; 42501 without the right to alter it or one of the children.
@@ -78,7 +78,7 @@ fn pause_if_there(
         Some(_) if is_ending(instance_id) => pauses::keep(instance_id, by, reason),
         Some(_) => return Ok(Some(false)),
     }
-    // If it was its turn to begin, it is another one's now.
+    // If it was about to be admitted, another instance is admitted instead.
     wake::note_calls(true);
     note(session, &mut row, &compiled, ActKind::Pause, reason)?;
     Ok(Some(true))
@@ -115,7 +115,7 @@ fn note(
 }
 
 /// Ends the pause of an instance and of those that were paused with it. The locks of these come after that of the
-/// instance, in order of id over all levels.
+/// instance, in the order of ids over all levels.
 ///
 /// # Errors
 /// 42704 if it does not exist, 55000 if it is not paused; 42501 without the right to alter it or one of the others.
@@ -125,7 +125,7 @@ pub fn unpause(session: &mut Session, instance_id: Uuid) -> Result<InstanceRow, 
         return Err(PgError::new("55000", format!("workflow instance {instance_id} is not paused")));
     }
     let children = pauses::paused_with(instance_id);
-    // All locks come first: what one of them goes on with may reach another.
+    // All locks come first: continuing one of them may reach another.
     for child in &children {
         lock(session, *child)?;
     }
@@ -136,9 +136,9 @@ pub fn unpause(session: &mut Session, instance_id: Uuid) -> Result<InstanceRow, 
     instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))
 }
 
-/// Ends the pause of one instance that is locked, or hands that to a session of its owner.
+/// Ends the pause of a locked instance, or leaves that to a session of its owner.
 fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
-    // What went on before may have changed or ended it.
+    // Previous work may have changed or ended it.
     let Some((mut row, compiled)) = lock(session, instance_id)?.filter(|(row, _)| row.paused_at.is_some()) else {
         return Ok(());
     };
@@ -151,13 +151,13 @@ fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
     Ok(())
 }
 
-/// Whether answers or stimuli were kept for an instance.
+/// Whether answers or stimuli were stored for an instance.
 fn has_kept(instance_id: Uuid) -> bool {
     !pauses::answers(instance_id).is_empty() || !queue::kept_for(instance_id, Timestamp::MINUS_INFINITY).is_empty()
 }
 
-/// Refuses a call that would resume an instance while it is paused (55000). Who may not read the instance is not told
-/// why.
+/// Rejects a call that would resume a paused instance (55000). A caller that may not read the instance does not learn
+/// the reason.
 pub fn refuse(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     if row.paused_at.is_none() {
         return Ok(());
@@ -173,7 +173,7 @@ pub fn refuse(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     Err(refused.detail(format!("Role \"{by}\" paused it at {since}{reason}.")))
 }
 
-/// Tells a caller who has cancelled a paused instance that its handlers wait for the end of the pause.
+/// Tells a caller that has cancelled a paused instance that its compensation handlers wait for the end of the pause.
 pub fn tell_if_paused(row: &InstanceRow) {
     let id = row.instance.id;
     if row.paused_at.is_some() && row.instance.sub_status != SubStatus::Cancelled {

@@ -1,9 +1,9 @@
 //! Commands that may not run inside a transaction block.
 //!
-//! Such a command cannot run in the transaction of the burst that asks for it. So the executor claims the command's
-//! bookmark in a transaction that commits, runs the command at the top level of the owner's session, and then resumes
-//! the bookmark with the outcome. A claim without an outcome means that the server or the worker went down in between.
-//! How far the command came is unknown, so it is run again only if its schedule allows that.
+//! Such a command cannot run in the transaction of the burst that requests it. So the executor claims the command's
+//! bookmark in a transaction that commits, runs the command at top level in the owner's session, and then resumes the
+//! bookmark with the outcome. A claim without an outcome means that the server or the worker crashed in between. How
+//! far the command came is unknown, so it is run again only if its schedule allows that.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -17,20 +17,21 @@ use crate::run::instances::resume;
 use crate::store::instances::bookmarks;
 use crate::store::timers::due;
 
-/// Claims of one run, even if it may be run again: a command that crashes the server each time must not do so for ever.
+/// Maximum number of claims of one run, even if it may be repeated: a command that crashes the server each time must
+/// not do so for ever.
 const MAX_CLAIMS: u64 = 3;
 
-/// What a claim found.
+/// The result of claiming a command.
 pub enum CommandClaim {
     /// The command is to be run.
     Run(String),
-    /// It was claimed before and never came to an end.
+    /// It was claimed before and has no outcome.
     Interrupted,
-    /// Another session holds the bookmark, or it is gone, or its instance is paused.
+    /// Another session has locked the bookmark, or it is gone, or its instance is paused.
     Gone,
 }
 
-/// Claims a command. The claim is in force once this transaction has committed.
+/// Claims a command. The claim takes effect when this transaction commits.
 pub fn claim(session: &Session, bookmark: Uuid) -> CommandClaim {
     let Some(waiting) = bookmarks::try_lock(bookmark) else { return CommandClaim::Gone };
     if waiting.row.paused_at.is_some() {
@@ -51,7 +52,7 @@ pub fn claim(session: &Session, bookmark: Uuid) -> CommandClaim {
 /// run.
 ///
 /// # Errors
-/// Whatever the rest of the workflow raises.
+/// Any error of the rest of the workflow.
 pub fn finish(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgError>) -> Result<bool, PgError> {
     let Some(mut waiting) = bookmarks::lock(bookmark) else { return Ok(false) };
     let compiled = compiled::of_instance(&waiting.row)?;

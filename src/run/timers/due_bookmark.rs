@@ -1,8 +1,8 @@
-//! Firing a bookmark that is due, and ending a pause.
+//! Firing a due bookmark, and ending a pause.
 //!
-//! The end of a pause fires the answers that were kept for the instance. A call that may not do so makes a bookmark of
-//! the instance due, and the session that fires it ends the pause. So each of the two leads to the other, and both are
-//! here.
+//! The end of a pause fires the answers that were stored for the instance. A call that may not do so makes a bookmark
+//! of the instance due, and the session that fires it ends the pause. Since each leads to the other, both are in this
+//! module.
 
 use uuid::Uuid;
 use workflow_engine::execution;
@@ -28,8 +28,7 @@ use crate::store::repair::pauses;
 use crate::store::timers::due;
 use crate::wake;
 
-/// How far a bookmark's due time is moved after its first failed attempt, in microseconds; ten times as far after
-/// the second.
+/// How far a bookmark is postponed after its first failed attempt, in microseconds; ten times as far after the second.
 const BACKOFF: i64 = 1_000_000;
 
 /// Fires one bookmark, if it is free.
@@ -44,13 +43,14 @@ pub fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     }
 }
 
-/// Fires a bookmark in a subtransaction. `false`: its instance is locked or faulted, or it is gone or not due any more.
+/// Fires a bookmark in a subtransaction. `false`: its instance is locked or faulted, or the bookmark is gone or no
+/// longer due.
 pub fn fire_isolated(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     session.isolated(|session| fire_here(session, bookmark))
 }
 
-/// Fires a bookmark in the open transaction. `false`: its instance is locked or faulted, or it is gone or not due any
-/// more.
+/// Fires a bookmark in the open transaction. `false`: its instance is locked or faulted, or the bookmark is gone or no
+/// longer due.
 pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     let (mut waiting, compiled) = match claim::try_claim(bookmark)? {
         Claim::Ready(waiting, compiled) => (waiting, compiled),
@@ -60,7 +60,7 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
         Claim::Busy(Reason::Paused) => return end_by_fire(session, bookmark),
         Claim::Busy(Reason::Locked | Reason::Faulted | Reason::Leased) | Claim::Gone => return Ok(false),
     };
-    // Another session may have postponed the bookmark, or given it up, since this one read it.
+    // Another session may have postponed the bookmark, or given up on it, since this one read it.
     if waiting.bookmark.due_at.is_none_or(|at| Timestamp::from(at) > session.timestamp()) {
         return Ok(false);
     }
@@ -69,12 +69,12 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
     Ok(true)
 }
 
-/// Notes that a bookmark could not be fired. It stays due at a later time; after the third attempt it becomes a dead
-/// letter. `false`: another session holds the bookmark, or it is gone.
+/// Records that a bookmark could not be fired. It is postponed; after the third attempt it becomes a dead letter.
+/// `false`: another session has locked the bookmark, or it is gone.
 pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, counts: bool) -> bool {
     let attempts = if counts { due::count_attempt(bookmark) } else { due::attempts(bookmark) };
     let Some(attempts) = attempts else { return false };
-    // If it was its turn to begin, it is another one's now.
+    // If the instance was about to be admitted, another one is admitted instead.
     wake::note_calls(true);
     let now = session.timestamp();
     let message = format!("bookmark {bookmark} could not be fired: {}", error.message);
@@ -93,7 +93,7 @@ pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, coun
     true
 }
 
-/// Whether a call has ended the pause of an instance, and left the rest to a session of its owner.
+/// Whether a call has ended the pause of an instance and left the rest to a session of its owner.
 pub fn is_ending(instance_id: Uuid) -> bool {
     pauses::of(instance_id).is_some_and(|pause| pause.is_ending)
 }
@@ -113,8 +113,8 @@ fn end_by_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     Ok(true)
 }
 
-/// Lets a locked instance go on, and delivers what was kept for it: first the answers, then the stimuli. What is due
-/// fires after that, as always.
+/// Continues a locked instance, and delivers what was stored for it: first the answers, then the stimuli. Due bookmarks
+/// fire afterwards, as usual.
 pub fn end_pause(session: &mut Session, mut row: InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     let (id, now) = (row.instance.id, session.timestamp());
     if let Some(since) = row.paused_at {
@@ -135,7 +135,8 @@ pub fn end_pause(session: &mut Session, mut row: InstanceRow, compiled: &Compile
     work::call(session, |session| burst::meet_all(session, id))
 }
 
-/// Delivers a stimulus that was kept for an instance. One that meets nothing any more is kept as long as others are.
+/// Delivers a stimulus stored for an instance. If nothing matches any more, it stays stored as long as any other
+/// stimulus.
 fn deliver(session: &mut Session, mut item: Item) -> Result<(), PgError> {
     if !queue::take(item.id) {
         return Ok(());

@@ -1,7 +1,7 @@
-//! Firing triggers that are due: short transactions that move the next due time and create the instances to be run.
+//! Firing due triggers: short transactions that advance the due time and create pending instances.
 //!
-//! A fire runs no activity. It inserts instances with a start bookmark that is due, as a stimulus for another role's
-//! trigger does. The burst then runs like that of any other due bookmark, in a session of the owner if it needs one.
+//! A fire runs no activity. It inserts instances with a due start bookmark, as a stimulus for another role's trigger
+//! does. The burst then runs like that of any other due bookmark, in a session of the owner if necessary.
 
 use uuid::Uuid;
 use workflow_engine::calendar::{DueFires, Overlap, Schedule, When};
@@ -19,10 +19,10 @@ use crate::run::timers::timing::{self, NextFire};
 use crate::store::nodes::route;
 use crate::store::timers::schedules::{self, FireOutcome, Timed};
 
-/// How far the due time of a trigger is moved if its schedule cannot be computed, in microseconds. Its row or its time
-/// zone has to be repaired first, and each attempt until then writes a warning and the row.
+/// How far the due time of a trigger is postponed if its schedule cannot be computed, in microseconds. Its row or its
+/// time zone has to be repaired first, and each attempt until then logs a warning and updates the row.
 const RECOMPUTE_AFTER: i64 = 3_600_000_000;
-/// How long a trigger may make up for missed instants before other triggers have their turn, in microseconds.
+/// How long a trigger may catch up on missed instants before other triggers fire, in microseconds.
 const TURN: i64 = 100_000;
 
 /// Fires at most `max` due triggers, of owners whose rights the caller has.
@@ -51,14 +51,14 @@ pub fn due_triggers(session: &mut Session, max: u64) -> Result<(), PgError> {
     Ok(())
 }
 
-/// Makes every active schedule `@reboot` due; the scheduler does so once after the server has started.
+/// Makes every active `@reboot` schedule due; the scheduler calls it once after the server has started.
 pub fn reboot(session: &Session) -> u64 {
     schedules::reboot(session.timestamp())
 }
 
-/// Fires one trigger, if it is free and its key belongs to this node. A failure is noted in its row and stops no other
-/// fire. If an uncommitted transaction holds the activation key, the trigger stays due; waiting for it would stall
-/// every other trigger.
+/// Fires one trigger, if it is free and its key belongs to this node. A failure is recorded in its row and stops no
+/// other fire. If an open transaction holds the activation key, the trigger stays due; waiting for it would stall every
+/// other trigger.
 pub fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     let attempt = session.isolated(|session| {
         let waits = ShortWaits::begin();
@@ -89,7 +89,7 @@ fn try_fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     Ok(true)
 }
 
-/// The instants to fire, and when the trigger is due next. A trigger that the end of a run has woken may have no due
+/// The instants to fire, and when the trigger is due next. A trigger made due by the end of a run may have no due
 /// instant of its own.
 fn plan(session: &Session, schedule: &Schedule, timed: &Timed) -> Result<(DueFires, NextFire), PgError> {
     let now = session.now;
@@ -111,7 +111,7 @@ fn nothing() -> DueFires {
     DueFires { fire: Vec::new(), unfired: 0, next: None }
 }
 
-/// How late a fire still counts as in time. A fire that jitter delays is not late because of it.
+/// How late a fire still counts as in time. The delay by jitter does not count.
 fn grace(schedule: &Schedule) -> chrono::Duration {
     let jitter = schedule.jitter.as_ref().map_or(0, timing::micros);
     chrono::Duration::microseconds(guc::misfire_grace().saturating_add(jitter))
@@ -167,12 +167,12 @@ impl TriggerFire<'_> {
         }
     }
 
-    /// Whether one more fire may be queued. The limit is for schedules whose fires come faster than their runs end.
+    /// Whether one more fire may be queued. The limit matters for schedules whose runs take longer than the interval.
     fn has_room(&self, outcome: &FireOutcome) -> bool {
         i64::from(outcome.queued) < i64::from(self.schedule.misfire_cap)
     }
 
-    /// Starts a queued fire, if no run goes on. A fire that is refused leaves the queue as well.
+    /// Starts a queued fire, if no run is active. A fire that is rejected leaves the queue as well.
     fn release(&mut self, outcome: &mut FireOutcome) -> Result<(), PgError> {
         while outcome.queued > 0 && schedules::running(self.timed.trigger.id).is_none() {
             outcome.queued -= 1;
@@ -202,7 +202,7 @@ impl TriggerFire<'_> {
     }
 }
 
-/// Gives up the instants that are due, so that the trigger can fire at the next ones.
+/// Gives up the due instants, so that the trigger can fire at the next ones.
 fn give_up(session: &mut Session, id: Uuid, error: &PgError) {
     let Some(timed) = schedules::lock_due(id, session.timestamp()) else { return };
     let later = Timestamp(session.timestamp().0.saturating_add(RECOMPUTE_AFTER));

@@ -1,9 +1,10 @@
-//! The clock that tests move. Where real work waits, a moved clock would fire schedules and end leases for good.
+//! The clock that tests move. With real work waiting, a moved clock would fire schedules and expire leases
+//! irreversibly.
 
 use crate::pg::{PgError, guc};
 use crate::store::maintenance::testing;
 
-/// Refuses to act by `workflow.now` (55000), except in a database that is marked for tests.
+/// Rejects acting by `workflow.now` (55000), except in a database that is marked for tests.
 pub fn refuse(act: &str) -> Result<(), PgError> {
     if guc::now().is_none() || testing::is_marked() {
         return Ok(());

@@ -34,10 +34,10 @@ pub use job::JobRequest;
 use settings::Applied;
 pub use settings::Settings;
 
-/// Stimulus name of named schedules. No stimulus that a session sends matches one.
+/// Stimulus name of named schedules. No stimulus sent by a session matches it.
 const STIMULUS: &str = "Workflow.Schedule";
 
-/// Makes a schedule of the current role, or changes its schedule of that name. Returns its id, which never changes.
+/// Creates a schedule of the current role, or changes its schedule of that name. Returns its id, which never changes.
 pub fn put(session: &mut Session, name: &str, settings: &Settings, request: &JobRequest) -> Result<Uuid, PgError> {
     if name.trim().is_empty() {
         return Err(PgError::new("22023", "argument \"name\" must not be empty"));
@@ -70,7 +70,7 @@ pub fn put(session: &mut Session, name: &str, settings: &Settings, request: &Job
     Ok(id)
 }
 
-/// Sends a NOTICE if a role may not log in: a worker that runs SQL of the schedule needs a session of its owner.
+/// Sends a NOTICE if a role may not log in: background workers run a schedule's SQL in a session of its owner.
 fn warn_without_login(who: Oid) {
     if !role::can_connect(who) {
         notice(
@@ -108,7 +108,7 @@ fn maker(session: &Session, job: &Job) -> Result<Identity, PgError> {
     Ok(by)
 }
 
-/// What a schedule starts, the key of which has to belong to this node.
+/// Resolves what a schedule starts. The key has to belong to this node.
 fn resolve(session: &mut Session, request: &JobRequest, known: Option<&Timed>) -> Result<Job, PgError> {
     let job = request.resolve(session, known)?;
     route::require_start(&job.definition_id, job.correlation_id.as_deref(), None)?;
@@ -129,8 +129,8 @@ fn columns<'a>(job: &'a Job, schedule: &Applied, encoded: &'a Value) -> Schedule
     }
 }
 
-/// Removes a schedule. Runs that have begun go on; those that have not are cancelled, so that no backlog runs on.
-/// Returns the id of its owner; `None`: it does not exist.
+/// Removes a schedule. Started runs continue; pending ones are cancelled, so that no backlog remains. Returns the id of
+/// its owner; `None`: it does not exist.
 pub fn remove(session: &mut Session, name: &str) -> Result<Option<i32>, PgError> {
     let known = match find(session, name) {
         Ok(known) => known,
@@ -141,15 +141,15 @@ pub fn remove(session: &mut Session, name: &str) -> Result<Option<i32>, PgError>
     for run in named_schedules::lock_pending_runs(known.trigger.id) {
         match cancel::cancel(session, run, Some("its schedule was removed"), false) {
             Err(error) if error.aborts_transaction() => return Err(error),
-            // One that cannot be read, for example, stays.
+            // A pending run that cannot be read, for example, remains.
             Ok(_) | Err(_) => {}
         }
     }
     Ok(Some(owner_id(&known)))
 }
 
-/// Starts a run now, beside the schedule, whatever its overlap policy is. Returns the instance, whose start is due, and
-/// the id of the schedule's owner.
+/// Starts a run now, outside the schedule, whatever its overlap policy is. Returns the instance, whose start is due,
+/// and the id of the schedule's owner.
 pub fn run_now(session: &mut Session, name: &str) -> Result<(Uuid, i32), PgError> {
     let known = find(session, name)?;
     let workflow = ScheduledWorkflow::of(&known)?;
@@ -167,8 +167,8 @@ pub fn run_now(session: &mut Session, name: &str) -> Result<(Uuid, i32), PgError
     Ok((instance, owner_id(&known)))
 }
 
-/// Gives a schedule to another role. Its runs keep their owner. Returns the id of the former owner; `None`: it belongs
-/// to that role already.
+/// Assigns a schedule to another role. Its runs keep their owner. Returns the id of the former owner; `None`: it
+/// already belongs to that role.
 pub fn set_owner(session: &Session, name: &str, new: Oid) -> Result<Option<i32>, PgError> {
     let known = find(session, name).map_err(|error| match error.sqlstate.as_str() {
         "42704" if !named_schedules::all(name).is_empty() => {

@@ -1,4 +1,4 @@
-//! What a schedule starts: which version, as whom, with which input.
+//! What a timer trigger starts: which version, as whom, with which input.
 
 use std::rc::Rc;
 
@@ -19,12 +19,12 @@ use crate::store::definitions;
 use crate::store::rights::owners::Owner;
 use crate::store::timers::schedules::{self, COMMANDS, Timed};
 
-/// Input that every run of a schedule has: the instant that it is for.
+/// The input member with the scheduled instant, in every run of a schedule.
 const SCHEDULED_AT: &str = "ScheduledAt";
-/// Input that Elsa gives to what a timer starts, beside the interval.
+/// The input member that Elsa's timers provide in addition to the interval.
 const START_AT: &str = "StartAt";
 
-/// What a trigger that time fires starts.
+/// The workflow that a timer trigger starts.
 #[derive(Debug)]
 pub struct ScheduledWorkflow {
     /// The definition version that its instances run.
@@ -34,7 +34,7 @@ pub struct ScheduledWorkflow {
 }
 
 impl ScheduledWorkflow {
-    /// The version that is published now, for a named schedule; that of the index for a trigger of a definition.
+    /// The currently published version for a named schedule; the version in the index for a trigger of a definition.
     pub fn of(timed: &Timed) -> Result<Self, PgError> {
         let (version, owner) = match &timed.named {
             Some((_, owner)) => (published(timed, owner)?, Some(owner.clone())),
@@ -70,7 +70,7 @@ fn published(timed: &Timed, owner: &Owner) -> Result<Uuid, PgError> {
     Ok(row.id)
 }
 
-/// Creates an instance whose start is due. `None`: an activation strategy refused it.
+/// Creates an instance whose start is due. `None`: an activation strategy rejected it.
 pub fn create(
     session: &mut Session,
     timed: &Timed,
@@ -104,7 +104,7 @@ fn input(timed: &Timed, at: DateTime<Utc>) -> Map<String, Value> {
     input
 }
 
-/// The first instant of a timer of a definition. It is not part of the payload, which must not change when the
+/// The first instant of a timer in a definition. It is not part of the payload, which must not change when the
 /// definition is published again.
 fn first_of_timer(timed: &Timed) -> Option<DateTime<Utc>> {
     let schedule = timing::decode(&timed.schedule).ok().filter(|_| timed.named.is_none())?;
@@ -117,7 +117,7 @@ fn instant(at: DateTime<Utc>) -> Value {
     Value::String(at.to_rfc3339_opts(SecondsFormat::AutoSi, false))
 }
 
-/// Writes into the journal that a fire was skipped because the last run still goes on.
+/// Records in the journal that a fire was skipped because the previous run is still active.
 pub fn note_overlap(session: &mut Session, timed: &Timed, at: Timestamp, running: Uuid) {
     let at = instant(at.into());
     let data = json!({

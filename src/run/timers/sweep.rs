@@ -1,6 +1,6 @@
-//! The sweep: fires what is due, and delivers queue items to bookmarks that a concurrent transaction wrote, if neither
-//! transaction saw the other's row. It is idempotent. Every fire has a subtransaction of its own, so that a failure
-//! does not stop the other fires.
+//! One pass over due work: fires due triggers and bookmarks, and delivers queue items to bookmarks that a concurrent
+//! transaction wrote, if neither transaction saw the other's row. It is idempotent. Every fire has its own
+//! subtransaction, so a failure does not stop the others.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ use crate::store::instances::bookmarks::DueBookmark;
 use crate::store::maintenance::identity::{self, Identity};
 use crate::store::timers::due;
 
-/// Expired items that one sweep moves to the dead letters.
+/// Maximum number of expired items that one pass moves to the dead letters.
 const MAX_EXPIRED: i64 = 1000;
 
 /// Fires what is due for the current role, at most `max` fires. Returns the number of fires.
@@ -39,7 +39,7 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
     }
     fire::due_triggers(session, max)?;
     let mut fired = 0;
-    // What begins may end at once and make room for the next one.
+    // An admitted instance may end at once and make room for the next.
     while fired < max && (admission::call_next(session.timestamp())? > 0 || fired == 0) {
         let before = fired;
         fired += fire_due(session, max - fired)?;
@@ -91,8 +91,8 @@ fn is_mine(due: &DueBookmark) -> Result<bool, PgError> {
     Ok(lending::runs_here(&due.owner, &*compiled::of_version(due.definition_version)?))
 }
 
-/// Notes that a stimulus in the queue could not be delivered. A later sweep tries it again; after the third attempt it
-/// becomes a dead letter. `false`: another session holds the item, or it is gone.
+/// Records that a queued stimulus could not be delivered. A later pass tries it again; after the third attempt it
+/// becomes a dead letter. `false`: another session has locked the item, or it is gone.
 pub fn note_undelivered(session: &Session, item: Uuid, error: &PgError, counts: bool) -> bool {
     if !counts {
         due::forget_delivery(item);
@@ -109,7 +109,7 @@ fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
         let page = queue::page(after, session.timestamp());
         let Some(last) = page.last() else { break };
         after = last.id;
-        // Whatever others keep, and nothing waits for, costs an index probe each.
+        // Stimuli for which nothing waits cost an index probe each.
         let ids: Vec<Uuid> = page.iter().map(|item| item.id).collect();
         let waited_for: HashSet<Uuid> =
             due::items(&ids).into_iter().filter(|item| item.may_match).map(|item| item.due.id).collect();
@@ -125,7 +125,7 @@ fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
     Ok(fired)
 }
 
-/// Delivers a kept stimulus to the matching bookmarks that this session can resume.
+/// Delivers a stored stimulus to the matching bookmarks that this session can resume.
 pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<Swept, PgError> {
     let attempt = session.isolated(|session| work::call(session, |session| queued::deliver_queued(session, item)));
     match attempt {

@@ -1,4 +1,4 @@
-//! When time starts a trigger: the stored form of a schedule, its zone, and what comes next.
+//! When a timer trigger fires: the stored form of a schedule, its zone, and its next instants.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, args, zone};
 use crate::store::timers::zones;
 
-/// Member of the stored form that keeps the text that a user gave.
+/// Member of the stored form with the user's text.
 const TEXT: &str = "text";
 
 /// The instants in a trigger's row.
@@ -40,7 +40,7 @@ pub fn first(schedule: &Schedule, now: DateTime<Utc>) -> Result<NextFire, PgErro
     Ok(NextFire::at(schedule, schedule.first_after(now, &*zone)))
 }
 
-/// Reads the text of a schedule; an interval begins now.
+/// Parses the text of a schedule; an interval begins now.
 pub fn parse(text: &str, now: DateTime<Utc>) -> Result<When, PgError> {
     Schedule::parse_text(text, now).map_err(|fault| error::fault(&fault))
 }
@@ -66,7 +66,7 @@ pub fn zone(name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
     }
 }
 
-/// Refuses a zone that a user gives as an offset (22023). PostgreSQL reads one as POSIX does, with the sign turned round:
+/// Rejects a zone given as an offset (22023). PostgreSQL interprets offsets as POSIX does, with the sign inverted:
 /// `+05:30` is west of Greenwich.
 pub fn refuse_offset(name: &str) -> Result<(), PgError> {
     if !calendar::is_offset(name) {
@@ -93,12 +93,12 @@ pub fn decode(stored: &Value) -> Result<Schedule, PgError> {
         .map_err(|error| PgError::new("XX001", "stored schedule cannot be read").detail(error.to_string()))
 }
 
-/// The text that a user gave.
+/// The user's text.
 pub fn text_of(stored: &Value) -> Option<&str> {
     stored.get(TEXT)?.as_str()
 }
 
-/// The form that is stored, with the text that the user gave.
+/// The stored form, with the user's text.
 pub fn encode(schedule: &Schedule, text: Option<&str>) -> Value {
     let mut stored = serde_json::to_value(schedule).unwrap_or_default();
     if let (Value::Object(members), Some(text)) = (&mut stored, text) {

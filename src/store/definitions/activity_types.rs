@@ -1,4 +1,4 @@
-//! Activity types written in SQL.
+//! Activity types registered in SQL.
 
 use pgrx::pg_sys::Oid;
 use serde_json::Value;
@@ -7,23 +7,24 @@ use crate::pg::catalog;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::store::rights::owners::{self, Owner};
 
-/// A user's function, stored by name. A name can come to mean another function, so the owner is stored for comparison.
+/// A user's function, stored by name. The name can come to refer to another function, so the owner is stored for
+/// comparison.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Qualified, quoted name; the argument is one jsonb.
     pub name: String,
-    /// Its owner when it was named.
+    /// Its owner when it was registered.
     pub owner: Owner,
 }
 
-/// An activity type that `wf_register_activity` has stored, as a call of it needs it.
+/// A registered activity type, with the columns needed to call it.
 #[derive(Clone, Debug)]
 pub struct ActivityType {
     /// The SQL function that each execution of the type calls.
     pub handler: Function,
     /// Whether it was registered with the kind `trigger`: then it can start workflows.
     pub trigger: bool,
-    /// The SQL function that says under which payloads its triggers are indexed. `None`: it has none.
+    /// The SQL function that returns the payloads under which its triggers are indexed, if it has one.
     pub payloads: Option<Function>,
     /// Names of its outputs, if they are declared.
     pub outputs: Option<Vec<String>>,
@@ -44,13 +45,13 @@ pub struct NewActivityType<'a> {
     pub kind: &'a str,
     /// Qualified name of the payload function, and the id of its owner.
     pub payloads: Option<(&'a str, i32)>,
-    /// What the caller says of its inputs: an array of names, or of objects with a `name`. `None`: nothing.
+    /// The declared inputs: an array of names, or of objects with a `name`.
     pub inputs: Option<&'a Value>,
-    /// What the caller says of its outputs, in the same form. `None`: nothing.
+    /// The declared outputs, in the same form.
     pub outputs: Option<&'a Value>,
-    /// The outcomes that the caller says it completes with. `None`: the caller says nothing.
+    /// The declared outcomes.
     pub outcomes: Option<&'a [String]>,
-    /// What it is for, as `wf_activities` shows it.
+    /// The description shown by `wf_activities`.
     pub description: Option<&'a str>,
     /// Id in `workflow.owners` of the role that registers it; a type that is replaced keeps its own.
     pub owner: i32,
@@ -115,7 +116,7 @@ fn names(declared: &Value) -> Vec<String> {
     }
 }
 
-/// A function that might be a handler.
+/// A function that may serve as a handler.
 #[derive(Debug)]
 pub struct FunctionRow {
     /// Qualified, quoted name.
@@ -124,7 +125,7 @@ pub struct FunctionRow {
     pub is_plain: bool,
     /// Whether it returns a set.
     pub returns_set: bool,
-    /// Oid of the role that owns it now, by which a later function of this name is told from it.
+    /// OID of its current owner, by which a later function with this name is distinguished.
     pub owner: Oid,
 }
 
@@ -136,7 +137,7 @@ static FUNCTION: Statement = Statement::new(
     &[Type::Oid],
 );
 
-/// What the catalog says of a function.
+/// A function's properties in the catalog.
 pub fn function(oid: Oid) -> Option<FunctionRow> {
     FUNCTION.first(&[Arg::Oid(oid)], |row| FunctionRow {
         name: row.get(),
@@ -179,7 +180,7 @@ pub fn lock(name: &str) -> Option<Owner> {
     LOCK.first(&[Arg::Text(name)], |row| owners::by_id(row.get()))
 }
 
-/// Gives a locked type to another owner.
+/// Assigns a locked type to another owner.
 pub fn set_owner(name: &str, owner: i32) {
     SET_OWNER.run(&[Arg::Text(name), Arg::Integer(owner)]);
 }

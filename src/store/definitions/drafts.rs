@@ -1,8 +1,8 @@
 //! Drafts: versions whose content the next save may overwrite.
 //!
-//! What refers to a draft, such as an instance that runs it, keeps its content as it is. So a call that is going to
-//! refer to one holds its row ([`hold_draft`]) until its transaction ends, and a save locks the row before it looks for
-//! instances.
+//! An object that refers to a draft, such as an instance that runs it, relies on its content. So a call that is about
+//! to refer to a draft locks its row ([`hold_draft`]) until its transaction ends, and a save locks the row before it
+//! looks for instances.
 
 use uuid::Uuid;
 
@@ -23,20 +23,20 @@ static LAST_SAVE: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Keeps a draft from being overwritten or published until the transaction ends. Waits for a transaction that does.
-/// What was read of it before may have changed.
+/// Keeps a draft from being overwritten or published until the transaction ends. Waits for a transaction that is doing
+/// so; values read before may then be outdated.
 pub fn hold_draft(id: Uuid) {
     HOLD.run(&[Arg::Uuid(&id)]);
 }
 
-/// Locks a draft against transactions that refer to it, and waits for them. Says whether its content may be
+/// Locks a draft against transactions that refer to it, and waits for them. Returns whether its content may be
 /// overwritten: no instance was started on it.
 pub fn lock_draft(id: Uuid) -> bool {
     LOCK.run(&[Arg::Uuid(&id)]);
     !HAS_INSTANCES.first(&[Arg::Uuid(&id)], |row| row.get()).unwrap_or(false)
 }
 
-/// What is known of the last save of a version.
+/// The last save of a version.
 #[derive(Debug)]
 pub struct LastSave {
     /// Number of the save; 0 if it was stored before saves had numbers.
@@ -45,7 +45,7 @@ pub struct LastSave {
     pub at: Timestamp,
     /// Who, if it was saved as a draft.
     pub by: Option<Owner>,
-    /// What the caller called its session.
+    /// The editing session named by the caller.
     pub session: Option<String>,
 }
 

@@ -41,15 +41,15 @@ static BY_DEFINITION: Columns = Columns::by(
 /// A privilege that a role holds.
 #[derive(Clone, Debug)]
 pub struct Grant {
-    /// The role that may use the privilege.
+    /// The role that has the privilege.
     pub holder: Owner,
-    /// The role that gave it, by `wf_grant`.
+    /// The role that granted it, with `wf_grant`.
     pub grantor: Owner,
 }
 
 /// The grants of a privilege on a definition.
 ///
-/// Calls that resume an instance ask for them, and an index probe costs less than a statement.
+/// Used by calls that resume an instance, where an index probe costs less than a statement.
 pub fn granted(definition_id: &str, privilege: &str) -> Vec<Grant> {
     let mut found = Vec::new();
     rows::read_by(&BY_DEFINITION, &[Arg::Text(definition_id)], |row| {

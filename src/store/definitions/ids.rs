@@ -1,7 +1,7 @@
-//! The ids of definitions, each with its owner, and the definitions that a version names.
+//! The ids of definitions with their owners, and the definitions that a version names.
 //!
-//! An id keeps its owner after all versions are deleted and retention has removed them. Schedules, parents and
-//! applications go on naming the id, and would hand their input to any role that could define it again.
+//! An id keeps its owner after all versions are deleted and removed by retention. Schedules, parents and applications
+//! still refer to the id, and would pass their input to any role that could define it again.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -37,7 +37,7 @@ pub(super) fn reserve(definition_id: &str, owner: i32) {
     RESERVE.run(&[Arg::Text(definition_id), Arg::Integer(owner)]);
 }
 
-/// Gives an id to another owner.
+/// Assigns an id to another owner.
 pub(super) fn give(definition_id: &str, owner: i32) {
     GIVE.run(&[Arg::Text(definition_id), Arg::Integer(owner)]);
 }
@@ -57,8 +57,8 @@ static CHILD_OWNER: Statement = Statement::new(
     &[Type::Uuid, Type::Text],
 );
 
-/// The definitions whose ids stand in a document as a text, each with its owner now: `{"pay": 7}`. `None`: there are
-/// none. An id that an expression computes stands in no text.
+/// The definitions whose ids occur as strings in a document, each with its current owner: `{"pay": 7}`. `None`: there
+/// are none. An id that an expression computes is not found.
 pub fn named_in(document: &Value, definition_id: &str) -> Option<Value> {
     NAMED.first(&[Arg::Json(document), Arg::Text(definition_id)], |row| row.maybe()).flatten()
 }

@@ -18,8 +18,8 @@ static OPEN: Statement = Statement::new(
     &[Type::TextArray, Type::Oid],
 );
 
-/// Returns those of `names` that exist, in this order, each with whether roles other than `role` may create objects in
-/// it.
+/// Returns the existing schemas among `names`, in this order, each with whether roles other than `role` may create
+/// objects in it.
 pub fn open_to_others(names: &[String], role: Oid) -> Vec<(String, bool)> {
     OPEN.rows(&[Arg::Texts(names), Arg::Oid(role)], |row| (row.get(), row.get()))
 }

@@ -11,12 +11,12 @@ use crate::store::instances::bookmarks::{hash_key, hash_of};
 use crate::store::maintenance::identity;
 use crate::store::tables::TRIGGERS;
 
-/// A trigger of a published definition, or a named schedule, as a start reads it.
+/// A trigger of a published definition, or a named schedule, with the columns that a start reads.
 #[derive(Debug)]
 pub struct TriggerRow {
-    /// Key in `workflow.triggers`, which stays when a new version has the same trigger.
+    /// Key in `workflow.triggers`, which stays the same when a new version has the same trigger.
     pub id: Uuid,
-    /// Id of the version that it starts; of a named schedule, the one that it found published last.
+    /// Id of the version that it starts; for a named schedule, the one that was published at its last look-up.
     pub definition_version_id: Uuid,
     /// Id within the definition of the activity that starts it; empty for a named schedule.
     pub activity_id: String,
@@ -26,7 +26,7 @@ pub struct TriggerRow {
     pub name: String,
     /// SHA-256 of name and payload, under which a stimulus finds it.
     pub hash: [u8; 32],
-    /// What a stimulus is compared by beside the name; `None`: nothing.
+    /// The payload that a stimulus must have in addition to the name; `None`: any.
     pub payload: Option<Value>,
 }
 
@@ -47,7 +47,8 @@ fn read(row: &mut Row<'_>) -> TriggerRow {
     TriggerRow { id, definition_version_id, activity_id, node_id, name, hash: hash_of(&hash), payload }
 }
 
-// A named schedule belongs to its owner, not to the definition: no stimulus starts it, and publishing leaves it alone.
+// A named schedule belongs to its owner, not to the definition: no stimulus starts it, and publishing does not change
+// it.
 static BY_HASH: Statement = Statement::reading(
     Stored::COLUMNS,
     "SELECT {t} FROM workflow.triggers t WHERE t.hash_key = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id",
@@ -114,13 +115,13 @@ static DELETE_ALL: Statement =
 pub struct Indexed {
     /// Triggers that the published version has and the index did not.
     pub added: i32,
-    /// Triggers that the index had and the published version has not.
+    /// Triggers that the index had and the published version does not have.
     pub removed: i32,
     /// Triggers that stayed and kept their ids.
     pub unchanged: i32,
 }
 
-/// When time fires a trigger: its schedule, the time of the next fire, and the instant for which that fire is.
+/// The timing of a trigger: its schedule, the time of the next fire, and the instant for which it fires.
 pub type Timing<'a> = Option<(&'a Value, Option<Timestamp>, Option<Timestamp>)>;
 
 /// Adds a trigger of a definition version.
@@ -163,8 +164,8 @@ pub fn delete_all(definition_id: &str) -> u64 {
 
 static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_triggers', '')", &[]);
 
-/// Announces on channel `workflow_triggers` that the index of a definition changed or was confirmed, if
-/// `workflow.notify_triggers` is on. It does not say which definition: any role can listen.
+/// Notifies the channel `workflow_triggers` that the index of a definition was changed or confirmed, if
+/// `workflow.notify_triggers` is on. The message does not name the definition, because any role can listen.
 pub fn announce(indexed: Indexed) {
     let Indexed { added, removed, unchanged } = indexed;
     if guc::notify_triggers() && added + removed + unchanged > 0 {
@@ -172,7 +173,7 @@ pub fn announce(indexed: Indexed) {
     }
 }
 
-/// Announces triggers that were removed without a new version.
+/// Notifies about triggers that were removed without a new version.
 pub fn announce_removed(removed: i32) {
     announce(Indexed { removed, ..Indexed::default() });
 }

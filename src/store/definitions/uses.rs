@@ -1,4 +1,5 @@
-//! Queries about definitions that use other definitions, for settling the [links](crate::store::definitions::links) of a definition.
+//! Queries for definitions that use other definitions, for resolving the [links](crate::store::definitions::links) of a
+//! definition.
 
 use uuid::Uuid;
 

@@ -12,7 +12,7 @@ use crate::store::tables::DEFINITIONS;
 /// A version to be stored.
 #[derive(Debug)]
 pub struct NewDefinition<'a> {
-    /// Id of this version alone; that of a draft when it is overwritten.
+    /// Id of this version; when a draft is overwritten, the draft's.
     pub id: Uuid,
     /// The id that all versions of the definition share.
     pub definition_id: &'a str,
@@ -22,11 +22,11 @@ pub struct NewDefinition<'a> {
     pub name: Option<&'a str>,
     /// `description` in the document. `None`: it has none.
     pub description: Option<&'a str>,
-    /// Whether user SQL runs with the owner's rights.
+    /// Whether users' SQL runs with the owner's rights.
     pub definer: bool,
-    /// Whether it can run user SQL at all.
+    /// Whether it can run users' SQL at all.
     pub uses_sql: bool,
-    /// Id in `workflow.owners` of the role to which the definition belongs.
+    /// Id in `workflow.owners` of the definition's owner.
     pub owner: i32,
     /// Microseconds for which finished instances are kept.
     pub retention: Option<i64>,
@@ -34,17 +34,17 @@ pub struct NewDefinition<'a> {
     pub activity_type: Option<&'a str>,
     /// The versions that it uses as activities.
     pub links: &'a [Link],
-    /// Activity types that nothing had registered; later only types of its owner, or of a superuser, count.
+    /// Unregistered activity types; if registered later, only types of its owner or of a superuser are used.
     pub unknown_types: &'a [&'a str],
-    /// The document, unchanged as the caller gave it.
+    /// The document as the caller gave it.
     pub document: &'a Value,
-    /// The numbers of its program; `None`: it is a draft that does not compile.
+    /// The node numbers of its program; `None`: it is a draft that does not compile.
     pub numbering: Option<&'a Numbering>,
     /// The `search_path` of its SQL when it runs without a caller.
     pub search_path: Option<&'a str>,
     /// The definitions that its document names, with their owners ([`named_in`](super::ids::named_in)).
     pub child_owners: Option<&'a Value>,
-    /// Whether publishing it moves the instances of other versions to it.
+    /// Whether publishing it migrates the instances of other versions.
     pub migrates: bool,
     /// Number of this save among all of the definition.
     pub revision: i64,
@@ -57,11 +57,11 @@ pub struct NewDefinition<'a> {
 /// The last save of a draft.
 #[derive(Clone, Debug)]
 pub struct Saved {
-    /// The instant of the call that saves it.
+    /// The time of the call that saves it.
     pub at: Timestamp,
     /// Id in `workflow.owners` of the role that saves it.
     pub by: i32,
-    /// What the caller calls its session.
+    /// The editing session named by the caller.
     pub session: Option<String>,
 }
 
@@ -114,7 +114,7 @@ static STORE: Statement = Statement::insert(
     &[],
 );
 
-/// The number of the next save of a definition; those of deleted versions are not used again.
+/// The revision of the next save of a definition; those of deleted versions are not reused.
 pub fn next_revision(definition_id: &str) -> i64 {
     NEXT_REVISION.first(&[Arg::Text(definition_id)], |row| row.get()).unwrap_or(1)
 }
@@ -126,8 +126,8 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
     store(new, now);
 }
 
-/// Stores a version, in place of the content that a draft with its id has. That keeps its number, its owner, and when
-/// it was made.
+/// Stores a version, replacing the content of a draft with its id, if there is one. The draft keeps its number, owner
+/// and creation time.
 pub fn store(new: &NewDefinition<'_>, now: Timestamp) {
     let links = links::encode(new.links);
     let unknown = (!new.unknown_types.is_empty()).then(|| Value::from(new.unknown_types));

@@ -1,4 +1,4 @@
-//! The audit's own table. It has the acts whose rows of the journal were removed, and those that were done to no instance.
+//! The audit's own table. It contains acts whose journal rows were removed, and acts that concern no instance.
 
 use std::collections::HashMap;
 
@@ -26,10 +26,10 @@ static ADD: Statement = Statement::new(
     ],
 );
 
-/// An act that no row of an instance records.
+/// An act that is not recorded in the journal of an instance.
 #[derive(Debug, Default)]
 pub struct NewAct<'a> {
-    /// What was done.
+    /// The kind of act.
     pub kind: &'a str,
     /// Id in `workflow.owners` of the owner of the object, or of the instance unless it is a child.
     pub owner: Option<i32>,
@@ -43,7 +43,7 @@ pub struct NewAct<'a> {
     pub detail: Option<&'a Value>,
 }
 
-/// Records an act at this time of the server.
+/// Records an act with the server's current time.
 pub fn add(by: &Identity, act: &NewAct<'_>) {
     let id = |id: u32| Arg::Integer(id.cast_signed());
     ADD.run(&[
@@ -60,7 +60,7 @@ pub fn add(by: &Identity, act: &NewAct<'_>) {
     ]);
 }
 
-/// A statement that keeps the acts of journal rows.
+/// A statement that copies the acts of journal rows.
 macro_rules! keep {
     ($which:literal) => {
         concat!(
@@ -80,12 +80,12 @@ static KEEP_ROWS: Statement = Statement::new(
 );
 static KEEP: Statement = Statement::new(keep!("a.instance_id = ANY ($1)"), &[Type::UuidArray]);
 
-/// Keeps the acts of the journal rows from `from` to before `to` of an instance, which are about to be removed.
+/// Copies the acts of an instance's journal rows from `from` to before `to`, which are about to be removed.
 pub fn keep_rows(instance: &Uuid, from: u32, to: u32) {
     KEEP_ROWS.run(&[Arg::Uuid(instance), Arg::Integer(from.cast_signed()), Arg::Integer(to.cast_signed())]);
 }
 
-/// Keeps the acts of instances that are about to be removed. Their rows in other tables must still be there.
+/// Copies the acts of instances that are about to be removed. Their rows in other tables must still exist.
 pub fn keep(instances: &[Uuid]) {
     KEEP.run(&[Arg::Uuids(instances)]);
 }
@@ -106,12 +106,12 @@ static LOGINS_OF_ANSWERS: Statement = Statement::new(
     &[Type::Uuid, Type::UuidArray],
 );
 
-/// The login role of the session that started an instance, if its role was another one.
+/// The login role of the session that started an instance, if it differs from the role.
 pub fn login_of_start(instance: &Uuid) -> Option<i32> {
     LOGIN_OF_START.first(&[Arg::Uuid(instance)], |row| row.get())
 }
 
-/// The login roles of the sessions that answered these tasks of an instance, where their roles were others.
+/// The login roles of the sessions that answered these tasks of an instance, where they differ from the roles.
 pub fn logins_of_answers(instance: &Uuid, tasks: &[Uuid]) -> HashMap<Uuid, i32> {
     if tasks.is_empty() {
         return HashMap::new();
@@ -128,7 +128,7 @@ static REMOVE: Statement = Statement::new(
     &[Type::Timestamp, Type::BigInt],
 );
 
-/// Removes acts that were done at or before an instant, at most so many.
+/// Removes at most `limit` acts that were done at or before an instant.
 pub fn remove(until: Timestamp, limit: i64) -> u64 {
     REMOVE.run(&[Arg::Timestamp(until), Arg::BigInt(limit)])
 }

@@ -1,4 +1,5 @@
-//! The input of explanations and diagrams of an instance: its journal, open bookmarks, records and incidents.
+//! The input of explanations and diagrams of an instance: its journal, open bookmarks, compensation records and
+//! incidents.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -37,7 +38,7 @@ static OPEN_INCIDENTS: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Passes the journal of an instance to `told`, row by row. Unpacks one row at a time to bound memory.
+/// Passes the journal of an instance to `told`, row by row. Unpacks one row at a time to limit memory.
 ///
 /// # Errors
 /// The stored events cannot be decoded.
@@ -84,12 +85,12 @@ fn for_people(row: &mut Row<'_>) -> Option<ForPeople> {
 }
 
 fn lease(row: &mut Row<'_>) -> Option<Lease> {
-    // Of a task, and of an activity that is to be repeated.
+    // Of a task, and of an activity that will be repeated.
     let (claims, repeated) = (row.maybe::<i32>().map(i32::unsigned_abs), row.maybe::<String>());
     let attempt = claims.or_else(|| repeated?.parse().ok());
     let (worker, last_error) = (row.maybe(), row.maybe());
     let (until, again_at) = (row.maybe::<Timestamp>(), row.maybe::<Timestamp>());
-    // The clock of a paused instance stands still.
+    // The clock of a paused instance is stopped.
     let now = row.maybe::<Timestamp>().map_or_else(clock::now, DateTime::from);
     let until = until.map(DateTime::from).filter(|until| *until > now);
     let again_at = again_at.filter(|at| Timestamp::MINUS_INFINITY < *at && *at < Timestamp::INFINITY);
@@ -108,7 +109,7 @@ static OPEN_RECORDS: Statement = Statement::new(
     &[Type::Uuid, Type::BigInt],
 );
 
-/// What can be compensated or has to be cancelled in an instance, by activity, the latest first.
+/// The open compensation records of an instance, by activity, latest first.
 pub fn open_records(instance: Uuid) -> Vec<OpenRecords> {
     OPEN_RECORDS.rows(&[Arg::Uuid(&instance), Arg::BigInt(INTERRUPTED.into())], |row| OpenRecords {
         node_id: row.get(),

@@ -24,7 +24,8 @@ written! {
 }
 static ROW: Columns = Columns::of(&EXECUTION_LOG, New::COLUMNS);
 
-/// Writes the events of a burst from row `seq` on. The first row has the act, which has one even without events.
+/// Writes the events of a burst from row `seq` on. The first row contains the act, and is written for an act without
+/// events as well.
 pub fn append(writer: &mut Writer, instance: &Uuid, seq: u32, act: Option<&Act>, events: &[Event], now: Timestamp) {
     let without_events = [&events[..0]].into_iter().filter(|_| act.is_some() && events.is_empty());
     for (next, chunk) in (seq..).zip(events.chunks(EVENTS_PER_ROW).chain(without_events)) {
@@ -45,22 +46,22 @@ static REMOVE: Statement = Statement::new(
     &[Type::Uuid, Type::Integer, Type::Integer],
 );
 
-/// The first row from `from` to before `to` that was written at or after an instant. The instants need not be in the
-/// order of the rows: the clock may have been set back.
+/// The first row from `from` to before `to` that was written at or after an instant. Times need not be ordered like the
+/// rows: the clock may have been set back.
 pub fn first_since(instance: &Uuid, from: u32, to: u32, at: Timestamp) -> Option<u32> {
     let args = [Arg::Uuid(instance), Arg::Integer(from as i32), Arg::Integer(to as i32), Arg::Timestamp(at)];
     SINCE.first(&args, |row| row.maybe::<i32>()).flatten().map(|seq| seq as u32)
 }
 
-/// Removes the rows from `from` to before `to`, and keeps their acts. The index begins at `from`, so it passes no
-/// entries of rows that were removed before.
+/// Removes the rows from `from` to before `to`, and copies their acts to the audit. The index scan begins at `from`, so
+/// it skips no dead entries of rows removed before.
 pub fn remove(instance: &Uuid, from: u32, to: u32) {
     audit::keep_rows(instance, from, to);
     REMOVE.run(&[Arg::Uuid(instance), Arg::Integer(from as i32), Arg::Integer(to as i32)]);
 }
 
-/// The number of the first row for so many events, or for an act without events, of a locked instance, whose state
-/// counts them from now on. The caller stores the state.
+/// Reserves rows for this number of events, or for an act without events, in a locked instance whose state counts them.
+/// Returns the number of the first row. The caller stores the state.
 pub fn take_rows(instance: &mut Instance, act: Option<&Act>, events: usize) -> u32 {
     let next = &mut instance.state.next_journal;
     let first = *next;
@@ -82,18 +83,18 @@ static AFTER: Statement = Statement::new(
 pub struct End {
     /// The instance that waited at it.
     pub instance: Uuid,
-    /// Time of the journal row that says so, or of the instance's last row if none does.
+    /// Time of the journal row that records it, or of the instance's last row if none does.
     pub at: DateTime<Utc>,
-    /// What ended it, by the events of that row.
+    /// The cause according to the events of that row.
     pub how: How,
 }
 
 /// The ways in which a bookmark can end.
 #[derive(Debug)]
 pub enum How {
-    /// A resume used it up.
+    /// A resume used it.
     Resumed,
-    /// It is the bookmark of a task whose last attempt failed.
+    /// It belongs to a task whose last attempt failed.
     GivenUp,
     /// A burst that resumed another activity cancelled the bookmark's activity.
     Cancelled {
@@ -102,15 +103,15 @@ pub enum How {
     },
     /// A call cancelled its instance.
     InstanceCancelled {
-        /// The reason that the caller gave.
+        /// The caller's reason.
         reason: Option<String>,
     },
-    /// The journal does not say.
+    /// Not recorded in the journal.
     Removed,
 }
 
 impl How {
-    /// The same without the activity or the reason, which a caller who may only resume is not told.
+    /// The same without the activity or the reason, which a caller who may only resume must not see.
     pub fn without_cause(&self) -> Self {
         match self {
             Self::Resumed => Self::Resumed,
@@ -155,7 +156,8 @@ pub fn end_of_bookmark(id: Uuid) -> Option<End> {
 /// The execution that created the bookmark, if these events contain its creation.
 fn execution_of(events: &[u8], bookmark: Uuid) -> Option<Option<u32>> {
     let events = journal::decode(events);
-    // If decoding failed for lack of memory, end the call instead of treating the row as one without the bookmark.
+    // If decoding failed for lack of memory, end the call instead of treating the row as if the bookmark were not in
+    // it.
     interrupt::check();
     let events = events.ok()?;
     let made = |event: &&Event| event.kind == EventKind::BookmarkCreated && event.bookmark_id == Some(bookmark);

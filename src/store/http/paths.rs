@@ -42,7 +42,7 @@ pub fn claim(segment: &str, owner: i32) -> bool {
     CLAIM.run(&[Arg::Text(segment), Arg::Integer(owner)]) > 0
 }
 
-/// Gives a segment to an owner, replacing any previous owner.
+/// Assigns a segment to an owner, replacing any previous owner.
 pub fn give(segment: &str, owner: i32) {
     GIVE.run(&[Arg::Text(segment), Arg::Integer(owner)]);
 }

@@ -22,10 +22,10 @@ pub struct Listener {
     pub payload: Value,
 }
 
-// Both tables have the same partial index on the text of the route, for endpoints only. `0` is the next character after
-// the `/` that ends a first segment, and `}` the next after the `|` that ends a shape, so they are upper bounds for the
-// routes of a segment, of a shape or of a prefix. The condition on the type has a form that only this index's predicate
-// matches: otherwise a plan made while the tables were empty would use the index on types.
+// Both tables have the same partial index on the text of the route, for endpoints only. `0` is the character after the
+// `/` that ends a first segment, and `}` the one after the `|` that ends a shape, so they are upper bounds for the
+// routes of a segment, of a shape or of a prefix. The condition on the type matches only this index's predicate:
+// otherwise a plan made while the tables were empty would use the index on types.
 macro_rules! shapes {
     ($table:literal) => {
         concat!(
@@ -79,7 +79,7 @@ static BOOKMARK_SHAPES: Statement = Statement::new(shapes!("workflow.bookmarks")
 static TRIGGER_ROUTES: Statement = Statement::new(routes!("workflow.triggers"), &[Type::TextArray]);
 static BOOKMARK_ROUTES: Statement = Statement::new(routes!("workflow.bookmarks"), &[Type::TextArray]);
 
-/// The routes of triggers and bookmarks that a path may match. A route that both tables have comes twice.
+/// The routes of triggers and bookmarks that a path may match. A route in both tables occurs twice.
 pub fn of_path(segments: &[String]) -> Vec<String> {
     let firsts = firsts_of(segments);
     let mut found = Vec::new();
@@ -93,8 +93,8 @@ pub fn of_path(segments: &[String]) -> Vec<String> {
     found
 }
 
-// The hash covers the name and the payload, which suffices, as in Elsa. With a condition on the type, a plan made while
-// the table was empty could scan the whole index on routes.
+// The hash covers name and payload, which suffices, as in Elsa. With a condition on the type, a plan made while the
+// table was empty could scan the whole index on routes.
 macro_rules! listeners {
     ($rest:literal) => {
         concat!(
@@ -142,7 +142,7 @@ static HOLDER: Statement = Statement::new(
     &[Type::BigInt, Type::Bytea],
 );
 
-/// The definition and the activity whose trigger has the route of a payload.
+/// The definition and activity of the trigger with the route of a payload.
 pub fn holder(name: &str, payload: Option<&Value>) -> Option<(String, String)> {
     let hash = stimulus::hash(name, payload, None);
     HOLDER.first(&[Arg::BigInt(hash_key(&hash)), Arg::Bytea(&hash)], |row| (row.get(), row.get()))

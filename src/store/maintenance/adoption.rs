@@ -14,7 +14,7 @@ use crate::store::timers::schedules::{self, Timed, timed_triggers};
 pub struct StoredOwner {
     /// The owner that it stores.
     pub owner: Owner,
-    /// Cluster, oid and name.
+    /// Cluster, OID and name.
     pub text: String,
     /// The row into which this one was merged.
     pub same_as: Option<i32>,
@@ -50,7 +50,7 @@ pub fn instances() -> HashMap<i32, i64> {
     INSTANCES.rows(&[], |row| (row.get(), row.get())).into_iter().collect()
 }
 
-/// The number of due times of each owner that are past.
+/// The number of overdue timers of each owner.
 pub fn overdue(now: Timestamp) -> HashMap<i32, i64> {
     OVERDUE.rows(&[Arg::Timestamp(now)], |row| (row.get(), row.get())).into_iter().collect()
 }
@@ -60,7 +60,7 @@ static SET: Statement = Statement::new(
     &[Type::Integer, Type::Text],
 );
 
-/// Sets the role that a row stands for.
+/// Sets the role to which a row refers.
 pub fn set(id: i32, text: &str) {
     SET.run(&[Arg::Integer(id), Arg::Text(text)]);
 }
@@ -76,7 +76,8 @@ pub fn shared_schedule(one: i32, other: i32) -> Option<String> {
     SHARED_SCHEDULE.first(&[Arg::Integer(one), Arg::Integer(other)], |row| row.get())
 }
 
-// Instances, kept stimuli and dead letters may be millions, so their rows keep the old owner; `same_as` resolves it.
+// There may be millions of instances, stored stimuli and dead letters, so their rows keep the old owner; `same_as`
+// resolves it.
 static MOVE: [Statement; 22] = [
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.definition_ids SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
@@ -148,8 +149,8 @@ static MOVE: [Statement; 22] = [
         "DELETE FROM workflow.accepted_owners WHERE $1 IN (worker, owner) AND $1 <> $2",
         &[Type::Integer, Type::Integer],
     ),
-    // Calls are found by their owner, so they move, too. What `into` was answered itself counts where both have made a
-    // call of one name.
+    // Messages are looked up by their owner, so they move as well. If both have a message with the same id, the one of
+    // `into` is kept.
     Statement::new(
         "UPDATE workflow.messages m SET owner = $2 WHERE m.owner = $1 AND NOT EXISTS (SELECT FROM workflow.messages o \
              WHERE o.key = m.key AND o.owner = $2 AND o.message = m.message)",
@@ -161,7 +162,7 @@ static MOVE: [Statement; 22] = [
     ),
 ];
 
-/// Gives everything that `owner` has to `into`, and marks `owner` as the same as `into`.
+/// Assigns everything that `owner` has to `into`, and marks `owner` as the same as `into`.
 pub fn merge(owner: i32, into: i32) {
     for statement in &MOVE {
         statement.run(&[Arg::Integer(owner), Arg::Integer(into)]);
@@ -207,10 +208,10 @@ static TRIGGERS: Statement = Statement::new(
     &[Type::Timestamp],
 );
 
-/// Clears the due time of overdue timers in instances: they then wait for a call that resumes them. Bookmarks that the
-/// engine itself made for a worker (`Workflow.*`) stay due.
+/// Clears the due time of overdue timers in instances, which then wait for a call that resumes them. Bookmarks that the
+/// engine itself made for a background worker (`Workflow.*`) stay due.
 pub fn hold_timers(now: Timestamp) {
-    // Lock the instances first, in order of id.
+    // Lock the instances first, in the order of their ids.
     let ids: Vec<Uuid> = LOCK_OVERDUE.rows(&[Arg::Timestamp(now)], |row| row.get());
     HOLD.run(&[Arg::Timestamp(now), Arg::Uuids(&ids)]);
 }

@@ -1,9 +1,9 @@
-//! What `wf_erase` reads and changes: the rows of a correlation id, and the rows in which an actor is named.
+//! The statements of `wf_erase`: rows of a correlation id, and rows that name an actor.
 //!
-//! No index leads from an actor to rows: each act would pay for it. Instances are read in order of id, a page at a time.
-//! In the columns with JSON a text that is the actor is replaced; a longer text in which the name occurs is data of the
-//! case. What still has an effect stays: variables of instances that run, stimuli in the queue, and schedules that start
-//! instances of others.
+//! No index leads from an actor to rows: every act would have to update it. Instances are read in the order of ids, a
+//! page at a time. In JSON columns a string that equals the actor is replaced; a longer string that contains the name
+//! is data of the case. Data that still has an effect stays: variables of running instances, queued stimuli, and
+//! schedules that start instances of others.
 
 use uuid::Uuid;
 use workflow_engine::fault::Error;
@@ -31,7 +31,7 @@ pub fn remove_schedules(key: &str, owners: &[i32]) -> u64 {
     SCHEDULES.run(&[Arg::Text(key), Arg::Integers(owners)])
 }
 
-/// Whether rows of the audit `g` are about definitions of these owners (`$1`), or about something else of theirs.
+/// Whether rows of the audit `g` are about definitions of these owners (`$1`), or about other objects of theirs.
 macro_rules! audited {
     () => {
         "(g.definition_id IN (SELECT d.definition_id FROM workflow.definitions d WHERE d.owner = ANY ($1) \
@@ -52,21 +52,20 @@ static EMPTY_AUDIT: Statement = Statement::new(
     &[Type::IntegerArray, Type::Text, Type::UuidArray, Type::UuidArray],
 );
 
-/// Empties the rows of the audit that are about a correlation id or these instances, except for the time, the kind, the
-/// definition and the role. Those of the instances that are `left_out` stay: their tasks may exclude people by them.
-/// Returns how many.
+/// Empties the audit rows about a correlation id or these instances, except for time, kind, definition and role. Those
+/// of the `left_out` instances stay: their tasks may exclude people by them. Returns their number.
 pub fn empty_audit(owners: &[i32], key: &str, instances: &[Uuid], left_out: &[Uuid]) -> u64 {
     EMPTY_AUDIT.run(&[Arg::Integers(owners), Arg::Text(key), Arg::Uuids(instances), Arg::Uuids(left_out)])
 }
 
-/// An actor and what stands for it afterwards.
+/// An actor and its replacement.
 #[derive(Debug)]
 pub struct Replacement {
     actor: String,
     pseudonym: String,
     /// The actor as a JSON text.
     actor_json: String,
-    /// What finds this text in JSON as `jsonb` writes it, and what stands there afterwards.
+    /// A pattern that finds this string in JSON as `jsonb` writes it, and its replacement.
     pattern: String,
     substitute: String,
 }
@@ -76,8 +75,7 @@ fn json_text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A regular expression of PostgreSQL that finds a JSON text, but neither the name of a member nor the end of a longer
-/// text.
+/// A PostgreSQL regular expression that finds a JSON string, but neither a member name nor the end of a longer string.
 fn pattern_of(json: &str) -> String {
     let mut pattern = r"(?<!\\)".to_owned();
     for letter in json.chars() {
@@ -89,18 +87,18 @@ fn pattern_of(json: &str) -> String {
     pattern + "(?!:)"
 }
 
-/// An instance in which an actor may be named.
+/// An instance that may name an actor.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     /// Its id.
     pub id: Uuid,
     /// Whether the caller may erase it: its definition belongs to one of the owners.
     pub is_managed: bool,
-    /// Whether its data name the actor where an erasure leaves them as they are.
+    /// Whether its data names the actor in places that an erasure does not change.
     pub keeps_data: bool,
 }
 
-// A row of the journal has the name as it is, and in JSON as JSON writes it.
+// A journal row contains the name unchanged and, in JSON, as a JSON string.
 static FIND: Statement = Statement::new(
     "SELECT i.id, d.owner = ANY ($5) \
          OR d.definition_id = ANY (ARRAY['Workflow.ScheduledCommand', 'Workflow.MigrateInstances']) AND i.owner = ANY ($5) AS managed, k.keeps \
@@ -123,8 +121,8 @@ static FIND: Statement = Statement::new(
     &[Type::Uuid, Type::Text, Type::Text, Type::BigInt, Type::IntegerArray, Type::Boolean, Type::Text],
 );
 
-/// Changes rows of instances (`$1`): `$2` and `$3` are the actor and the pseudonym, `$4` and `$5` what finds and
-/// replaces them in JSON.
+/// Updates rows of instances (`$1`): `$2` and `$3` are the actor and the pseudonym, `$4` and `$5` find and replace them
+/// in JSON.
 macro_rules! replacing {
     ($table:literal, $sql:literal) => {
         ($table, Statement::new($sql, &[Type::UuidArray, Type::Text, Type::Text, Type::Text, Type::Text]))
@@ -168,8 +166,8 @@ static OF_INSTANCES: [(&str, Statement); 4] = [
     ),
 ];
 
-/// Changes rows of these owners (`$1`), at most `$7` of them; `$6` is the actor in JSON, by which
-/// most rows are told apart faster. The other parameters are as above.
+/// Updates at most `$7` rows of these owners (`$1`); `$6` is the actor in JSON, which excludes most rows quickly. The
+/// other parameters are as above.
 macro_rules! replacing_some {
     ($table:literal, $alias:literal, $set:literal, $where:expr) => {
         (
@@ -196,7 +194,7 @@ macro_rules! replacing_some {
     };
 }
 
-/// Whether a schedule `t` starts what belongs to these owners (`$1`).
+/// Whether a schedule `t` starts objects of these owners (`$1`).
 macro_rules! starts_own {
     () => {
         "EXISTS (SELECT FROM workflow.definitions d WHERE d.id = t.definition_version_id \
@@ -229,7 +227,7 @@ static OF_OWNERS: [(&str, Statement); 4] = [
 ];
 
 /// Counts rows of these owners (`$1`) that name the actor (`$2`) and still have an effect. Definitions of others would
-/// take the pseudonym for another person.
+/// treat the pseudonym as another person.
 static PENDING: [(&str, Statement); 2] = [
     (
         "bookmark_queue",
@@ -269,12 +267,12 @@ impl Replacement {
         Self { actor: actor.to_owned(), pseudonym: pseudonym.to_owned(), actor_json, pattern, substitute }
     }
 
-    /// What stands for the actor afterwards.
+    /// The replacement for the actor.
     pub fn pseudonym(&self) -> &str {
         &self.pseudonym
     }
 
-    /// The name that stands for an actor from now on: the pseudonym, unless it is another one.
+    /// The name to use from now on for an actor: the pseudonym, unless it is another actor.
     pub fn name_for(&self, actor: String) -> String {
         if actor == self.actor { self.pseudonym.clone() } else { actor }
     }
@@ -283,8 +281,8 @@ impl Replacement {
         [&self.actor, &self.pseudonym, &self.pattern, &self.substitute, &self.actor_json].map(|text| Arg::Text(text))
     }
 
-    /// The instances after `after` in which the actor may be named, in order of id, at most so many: those of
-    /// definitions of these owners, and others that they have started; with `all` every one.
+    /// At most `limit` instances after `after` that may name the actor, in the order of ids: those of definitions of
+    /// these owners, and others that they have started; with `all`, every one.
     pub fn find(&self, after: Uuid, owners: &[i32], all: bool, limit: i64) -> Vec<Found> {
         let [actor, _, pattern, _, actor_json] = self.arguments();
         let (after, limit, owners, all) =
@@ -318,7 +316,7 @@ impl Replacement {
         Ok(tally)
     }
 
-    /// Replaces the actor in rows of these owners that belong to no instance, at most so many of each table, and counts
+    /// Replaces the actor in rows of these owners that belong to no instance, at most `limit` in each table, and counts
     /// those that keep it.
     pub fn in_other_rows(&self, owners: &[i32], limit: i64) -> Tally {
         let [actor, pseudonym, pattern, substitute, actor_json] = self.arguments();

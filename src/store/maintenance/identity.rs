@@ -1,4 +1,4 @@
-//! The physical database that fires the due times stored here. A copy of a database must not fire them a second time.
+//! The physical database whose timers are stored here. A copy of a database must not fire them again.
 
 use std::cell::Cell;
 
@@ -7,12 +7,12 @@ use crate::pg::{catalog, cluster, process};
 use crate::wake;
 use pgrx::pg_sys::Oid;
 
-/// The database to which the stored due times belong.
+/// The database to which the stored timers belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
     /// This database.
     Ours,
-    /// No database has claimed them: none were ever stored, or a dump is being loaded.
+    /// No database has claimed them: none were ever stored, or a dump is being restored.
     Nobodys,
     /// Another database: this one is a copy of it.
     Foreign,
@@ -31,7 +31,7 @@ thread_local! {
     static CLAIMED_IN: Cell<Oid> = const { Cell::new(Oid::INVALID) };
 }
 
-/// Reads the database to which the due times belong.
+/// Reads the database to which the timers belong.
 pub fn read() -> Identity {
     let stored = READ.first(&[], |row| (row.get::<i64>(), row.get::<Oid>()));
     match stored {
@@ -41,15 +41,15 @@ pub fn read() -> Identity {
     }
 }
 
-/// Makes this database the one that fires and gives out tasks, unless a database already is. Call it in the transaction
-/// that stores a due time or opens a task.
+/// Makes this database the one that fires timers and hands out tasks, unless a database already is. Call it in the
+/// transaction that stores a due time or opens a task.
 pub fn claim() {
     let schema = catalog::schema();
     if CLAIMED_IN.get() == schema {
         return;
     }
     if READ.first(&[], |_| ()).is_some() {
-        // A row that this transaction inserted may still be rolled back, also to a savepoint.
+        // A row that this transaction inserted may still be rolled back, including to a savepoint.
         if !wake::has_claimed() {
             CLAIMED_IN.set(schema);
         }
@@ -59,7 +59,7 @@ pub fn claim() {
     CLAIM.run(&[Arg::BigInt(cluster::system_identifier()), Arg::Oid(process::database())]);
 }
 
-/// Makes this database the one that fires, whichever database was.
+/// Makes this database the one that fires, replacing any other.
 pub fn adopt() {
     FORGET.run(&[]);
     CLAIM.run(&[Arg::BigInt(cluster::system_identifier()), Arg::Oid(process::database())]);

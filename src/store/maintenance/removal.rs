@@ -1,6 +1,7 @@
-//! Removing instances with their rows in all tables, and what belongs to a correlation id that no instance has.
+//! Removing instances with their rows in all tables, and rows of a correlation id that no instance has.
 //!
-//! Retention, `wf_delete_instance` and `wf_erase` remove instances here, so that none of them leaves a table out.
+//! Retention, `wf_delete_instance` and `wf_erase` all remove instances through this module, so that no table is
+//! forgotten.
 
 use std::collections::BTreeMap;
 
@@ -10,31 +11,31 @@ use crate::pg::spi::{Arg, Statement, Type};
 use crate::store::history::audit;
 use crate::store::tasks::limits;
 
-/// Numbers of rows by table: those that were removed or changed, and those that stay.
+/// Numbers of rows by table: removed or changed, and remaining.
 #[derive(Clone, Debug, Default)]
 pub struct Tally(BTreeMap<&'static str, Rows>);
 
 /// Numbers of rows of a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rows {
-    /// Those that were removed or changed.
+    /// Removed or changed rows.
     pub done: u64,
-    /// Those that stay as they are, of other roles.
+    /// Remaining rows, which belong to other roles.
     pub kept: u64,
 }
 
 impl Tally {
-    /// Counts rows of a table that were removed or changed.
+    /// Counts removed or changed rows of a table.
     pub fn add_done(&mut self, table: &'static str, count: u64) {
         self.0.entry(table).or_default().done += count;
     }
 
-    /// Counts rows of a table that stay.
+    /// Counts remaining rows of a table.
     pub fn add_kept(&mut self, table: &'static str, count: u64) {
         self.0.entry(table).or_default().kept += count;
     }
 
-    /// Adds what another tally has counted.
+    /// Adds the counts of another tally.
     pub fn add(&mut self, other: &Self) {
         for (table, rows) in other.tables() {
             self.add_done(table, rows.done);
@@ -53,7 +54,7 @@ impl Tally {
     }
 }
 
-/// Deletes the rows of a table of stimuli that name instances, or a bookmark, task or execution of them.
+/// Deletes the rows of a table of stimuli that name instances, or their bookmarks, tasks or executions.
 macro_rules! stimuli_for {
     ($table:literal) => {
         [
@@ -77,7 +78,7 @@ macro_rules! stimuli_for {
 static STIMULI: [Statement; 2] = stimuli_for!("bookmark_queue");
 static DEAD_LETTERS: [Statement; 2] = stimuli_for!("dead_letters");
 
-// An admission of an instance that has ended is free. With a key it has a value of the input.
+// An admission of an instance that has ended is free. With a key it contains a value of the input.
 static ADMISSIONS: Statement = Statement::new(
     "DELETE FROM workflow.admissions WHERE id IN ( \
          SELECT a.id FROM workflow.admissions a WHERE a.instance_id = ANY ($1) AND a.place <> '' FOR UPDATE SKIP LOCKED)",
@@ -108,7 +109,7 @@ static ROWS: [(&str, Statement); 7] = [
     rows_of!("instances", "id"),
 ];
 
-/// Removes instances, which the caller has locked, and their rows in other tables. The audit keeps what was done to them.
+/// Removes instances that the caller has locked, and their rows in other tables. The audit keeps their acts.
 pub fn remove(ids: &[Uuid]) -> Tally {
     let mut tally = Tally::default();
     if ids.is_empty() {
@@ -138,7 +139,7 @@ pub fn unused_keys(keys: &[String]) -> Vec<String> {
     UNUSED.rows(&[Arg::Texts(keys)], |row| row.get())
 }
 
-/// The condition on stimuli `q` that are for a correlation id, whatever instance has it.
+/// The condition on stimuli `q` for a correlation id, whatever instance has it.
 macro_rules! keyed {
     () => {
         "q.correlation_id = ANY ($1) AND q.instance_id IS NULL"
@@ -156,7 +157,8 @@ static OWNERS: Statement = Statement::new(
     &[Type::TextArray],
 );
 
-/// The ids in `workflow.owners` of the roles that have sent stimuli for these correlation ids or have called with them.
+/// The ids in `workflow.owners` of the roles that have sent stimuli for these correlation ids or called wf_call with
+/// them.
 pub fn owners_of_keys(keys: &[String]) -> Vec<i32> {
     OWNERS.rows(&[Arg::Texts(keys)], |row| row.get())
 }
@@ -195,8 +197,8 @@ static COUNT_KEYED: [Statement; 3] = [
     ),
 ];
 
-/// Removes stimuli and answers of these roles that are for correlation ids and name no instance. Counts those that other
-/// roles have sent.
+/// Removes stimuli and messages of these roles for correlation ids that name no instance. Counts those that other roles
+/// have sent.
 pub fn remove_keyed(keys: &[String], owners: &[i32]) -> Tally {
     let mut tally = Tally::default();
     let run = |statement: &'static Statement| statement.run(&[Arg::Texts(keys), Arg::Integers(owners)]);

@@ -11,21 +11,21 @@ use crate::store::maintenance::removal;
 /// Rows that retention reads per page.
 pub const PAGE: i64 = 1000;
 
-/// One row that retention reads: an instance, a dead letter or a refused start.
+/// A row that retention reads: an instance, a dead letter or a rejected start.
 #[derive(Clone, Copy, Debug)]
 pub struct RetentionRow {
-    /// Id of the instance or of the dead letter; that under which the journal has a refused start.
+    /// Id of the instance or dead letter; for a rejected start, the id in the journal.
     pub id: Uuid,
-    /// Id in `workflow.owners` of its owner, or of the sender of a dead letter; 0 for a refused start.
+    /// Id in `workflow.owners` of its owner, or of the sender of a dead letter; 0 for a rejected start.
     pub owner: i32,
     /// Whether retention may remove it now.
     pub is_over: bool,
-    /// When retention may remove it, if that is known.
+    /// When retention may remove it, if known.
     pub over_at: Option<Timestamp>,
 }
 
-// The definition's retention applies, else the setting `workflow.retention`. Runs of commands have a setting of their
-// own, and `COMMANDS` finds them by their schedule.
+// The definition's retention applies, else the setting `workflow.retention`. Runs of commands have their own setting,
+// and `COMMANDS` finds them by their schedule.
 static INSTANCES: Statement = Statement::new(
     "SELECT r.id, r.owner, COALESCE(r.over_at <= $3, false), r.over_at FROM ( \
          SELECT p.id, p.owner, CASE WHEN d.definition_id <> 'Workflow.ScheduledCommand' \
@@ -61,8 +61,8 @@ pub fn oldest() -> Option<Uuid> {
     OLDEST.first(&[], |row| row.get())
 }
 
-/// A page of instances in order of id, between two ids. `keep` is the setting. Without it, only definitions that have a
-/// retention lose instances.
+/// A page of instances in the order of ids, between two ids. `keep` is the setting. Without it, only instances of
+/// definitions with a retention are removed.
 pub fn instances(after: Uuid, before: Uuid, now: Timestamp, keep: Option<i64>) -> Vec<RetentionRow> {
     let keep = keep.map_or(Arg::Null, Arg::BigInt);
     let args = [Arg::Uuid(&after), Arg::Uuid(&before), Arg::Timestamp(now), keep, Arg::BigInt(PAGE)];
@@ -75,9 +75,9 @@ pub fn instances(after: Uuid, before: Uuid, now: Timestamp, keep: Option<i64>) -
 }
 
 // A loose index scan over the schedules that have run commands, with the oldest runs of each. The last run of a
-// schedule stays, because views show it with the schedule. A failed run of a command is removed like any other: it does
-// not wait for a retry. The index has runs of commands only: runs of timers may be millions, and this setting does not
-// apply to them.
+// schedule stays, because views show it with the schedule. A failed run of a command is removed like any other, because
+// it cannot be retried. The index contains only runs of commands: there may be millions of timer runs, and this setting
+// does not apply to them.
 static COMMANDS: Statement = Statement::new(
     "WITH RECURSIVE s (id) AS ( \
          (SELECT i.schedule_id FROM workflow.instances i \
@@ -118,7 +118,7 @@ pub fn remove(ids: &[Uuid]) -> u64 {
     ids.len() as u64
 }
 
-// A dead letter whose bookmark still waits for a replay stays: without the letter no call could replay the bookmark.
+// A dead letter whose bookmark still waits for a replay stays: without the letter no call could replay it.
 static LETTERS: Statement = Statement::new(
     "SELECT q.id, q.sender FROM workflow.dead_letters q WHERE q.dead_at <= $1 \
          AND (q.due_at IS NULL OR q.replayed_at IS NOT NULL \
@@ -144,7 +144,7 @@ pub fn remove_letters(ids: &[Uuid]) -> u64 {
     REMOVE_LETTERS.run(&[Arg::Uuids(ids)])
 }
 
-// A refused start has a journal row under an id that no instance has.
+// A rejected start has a journal row under an id that no instance has.
 static REFUSALS: Statement = Statement::new(
     "SELECT p.instance_id, i.id IS NULL AND p.created_at <= $3 \
      FROM (SELECT l.instance_id, l.created_at FROM workflow.execution_log l \
@@ -158,14 +158,14 @@ static REMOVE_REFUSALS: Statement = Statement::new(
     &[Type::UuidArray],
 );
 
-/// A page of journal rows in order of instance id, between two ids. Rows of refused starts up to `until` may be
+/// A page of journal rows in the order of instance ids, between two ids. Rows of rejected starts up to `until` may be
 /// removed.
 pub fn refusals(after: Uuid, before: Uuid, until: Timestamp) -> Vec<RetentionRow> {
     let args = [Arg::Uuid(&after), Arg::Uuid(&before), Arg::Timestamp(until), Arg::BigInt(PAGE)];
     REFUSALS.rows(&args, |row| RetentionRow { id: row.get(), owner: 0, is_over: row.get(), over_at: None })
 }
 
-/// Removes the journal rows of refused starts.
+/// Removes the journal rows of rejected starts.
 pub fn remove_refusals(ids: &[Uuid]) -> u64 {
     REMOVE_REFUSALS.run(&[Arg::Uuids(ids)])
 }
@@ -193,8 +193,8 @@ static MARK_DELETED: Statement = Statement::new(
     "UPDATE workflow.definitions SET deletion_xid = $2 WHERE id = ANY ($1)",
     &[Type::UuidArray, Type::BigInt],
 );
-// An import takes a deleted version for instances that have ended, and locks its row FOR KEY SHARE. One that has
-// committed since the snapshot of DELETED is seen now, and another one waits for the lock of this transaction.
+// An import uses a deleted version for ended instances, and locks its row FOR KEY SHARE. An import that has committed
+// since the snapshot of DELETED is visible now, and another one waits for the lock of this transaction.
 static REMOVE_DELETED: Statement = Statement::new(
     concat!("DELETE FROM workflow.definitions d WHERE d.id = ANY ($1) AND ", unreferenced!()),
     &[Type::UuidArray],
@@ -205,30 +205,30 @@ static REMOVE_DELETED: Statement = Statement::new(
 pub struct RemovedDefinitions {
     /// The number of versions that it removed.
     pub removed: u64,
-    /// Whether it found versions for the first time. A later look removes these, when all transactions of this time
-    /// have ended.
+    /// Whether it found versions for the first time. A later pass removes these, once all current transactions have
+    /// ended.
     pub has_found: bool,
 }
 
 /// Removes versions that were deleted at or before `until`, unless an instance, a trigger or another version still
-/// refers to them, or a transaction has not ended that may have begun an instance before it could see the deletion.
-/// In a transaction that does not see what others have committed meanwhile it removes none.
+/// refers to them, or a transaction is still open that may have started an instance before it could see the deletion.
+/// In a transaction that does not see later commits of others it removes none.
 pub fn remove_definitions(until: Timestamp, limit: i64) -> RemovedDefinitions {
     if sees_old_rows() {
         return RemovedDefinitions { removed: 0, has_found: false };
     }
-    // Ask before the statement takes its snapshot, which then sees what the transactions before this xid have done.
+    // Read before the statement takes its snapshot, which then sees the effects of the transactions before this xid.
     let oldest = cluster::oldest_needed();
     let found = DELETED.rows(&[Arg::Timestamp(until), Arg::BigInt(limit)], |row| {
         (row.get::<Uuid>(), row.maybe::<i64>().map(i64::cast_unsigned), row.get::<i64>() as u32)
     });
-    // Every transaction with this xid or a higher one sees the deletions: they had committed before.
+    // Every transaction with this xid or a higher one sees the deletions, which had committed before.
     let next = cluster::next_transaction();
     let (mut over, mut new) = (Vec::new(), Vec::new());
     for (id, found_at, row_xid) in found {
         match found_at {
             Some(xid) if xid <= oldest => over.push(id),
-            // A higher xid than the next one is of the cluster in which the database was dumped.
+            // An xid above the next one comes from the cluster in which the database was dumped.
             Some(xid) if xid <= next => {}
             // No other transaction sees yet what this one has deleted.
             _ if cluster::is_mine(row_xid) => {}

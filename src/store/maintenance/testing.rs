@@ -2,7 +2,7 @@
 
 use crate::pg::spi::Statement;
 
-// A session could set the parameter for itself, and the workers would go on.
+// Not the parameter of the session: a session could set it for itself, and the background workers would not notice.
 static IS_MARKED: Statement = Statement::new(
     "SELECT split_part(c.text, '=', 2)::boolean FROM pg_db_role_setting s CROSS JOIN LATERAL unnest(s.setconfig) c (text) \
      WHERE s.setdatabase = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND s.setrole = 0 \

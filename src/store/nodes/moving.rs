@@ -1,9 +1,8 @@
-//! Rows on their way to another node: whole trees of instances, and what belongs to a correlation id without an
-//! instance.
+//! Rows that move to another node: whole trees of instances, and rows of a correlation id without an instance.
 //!
-//! Lock order: the partition, then the instances in order of id, then rows of other tables. Each session that changes a
-//! row that belongs to an instance has locked the instance, but for claims and heartbeats of workers, which lock the
-//! bookmark alone.
+//! Lock order: the partition, then the instances in the order of their ids, then rows of other tables. Each session
+//! that changes a row of an instance has locked the instance, except for claims and heartbeats of task workers, which
+//! lock only the bookmark.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,8 +17,8 @@ mod rows;
 
 pub use rows::{Contents, MovedRows, References, arrived, is_known, unpack};
 
-// Each part gives so many of its own, so the first ones of all of them are among these. Kept stimuli and dead letters
-// have no index for it, and are read whole.
+// Each part returns up to `limit` of its own, so the first `limit` of all are among these. Stored stimuli and dead
+// letters have no index for this, and are read completely.
 static LIVE_KEYS: Statement = Statement::new(
     "(SELECT DISTINCT i.correlation_id FROM workflow.instances i WHERE i.correlation_id IS NOT NULL AND i.correlation_id > $1 \
          AND i.definition_id <> ALL ($3) ORDER BY 1 LIMIT $2) \
@@ -31,13 +30,13 @@ static LIVE_KEYS: Statement = Statement::new(
     &[Type::Text, Type::BigInt, Type::TextArray],
 );
 
-/// Correlation ids of this node after one of them, in order.
+/// Correlation ids of this node after the given one, in order.
 pub fn keys(after: &str, limit: i64, not_of: &[String]) -> Vec<String> {
     LIVE_KEYS.rows(&[Arg::Text(after), Arg::BigInt(limit), Arg::Texts(not_of)], |row| row.get())
 }
 
-/// Whether no parent of an instance `i` is here. A subquery for one value is never hashed: that would read all
-/// instances.
+/// Whether the parent of an instance `i` is not on this node. A subquery for a single value is never hashed: that would
+/// read all instances.
 macro_rules! is_root {
     () => {
         "(i.parent_instance_id IS NULL OR (SELECT p.id FROM workflow.instances p WHERE p.id = i.parent_instance_id) IS NULL)"
@@ -53,7 +52,7 @@ static KEYLESS_ROOTS: Statement = Statement::new(
     &[Type::TextArray, Type::BigInt],
 );
 
-/// Instances without a correlation id and without a parent here that are not of these definitions, at most so many.
+/// At most `limit` instances without a correlation id and without a parent here, excluding these definitions.
 pub fn keyless_roots(not_of: &[String], limit: i64) -> Vec<Uuid> {
     KEYLESS_ROOTS.rows(&[Arg::Texts(not_of), Arg::BigInt(limit)], |row| row.get())
 }
@@ -63,7 +62,7 @@ static CHILDREN: Statement = Statement::new(
     &[Type::UuidArray],
 );
 
-/// The instances below these, with them: each with its root, in order.
+/// These instances and their descendants, each with its root, in order.
 pub fn trees(roots: &[Uuid]) -> Vec<(Uuid, Uuid)> {
     let mut root_of: HashMap<Uuid, Uuid> = roots.iter().map(|root| (*root, *root)).collect();
     let mut level = roots.to_vec();
@@ -82,8 +81,7 @@ pub fn trees(roots: &[Uuid]) -> Vec<(Uuid, Uuid)> {
     trees
 }
 
-// Without `IS NOT NULL`: where few instances have a parent, the partial index of those that have one would be read
-// whole.
+// Without `IS NOT NULL`: if few instances have a parent, the partial index of those would be read completely.
 static PARENTS: Statement = Statement::new(
     "WITH RECURSIVE above (id, parent) AS ( \
          SELECT i.id, i.parent_instance_id FROM workflow.instances i WHERE i.id = ANY ($1) \
@@ -92,7 +90,7 @@ static PARENTS: Statement = Statement::new(
     &[Type::UuidArray],
 );
 
-/// Whether an instance of these, or one above them, is above itself.
+/// Whether one of these instances, or an ancestor, is its own ancestor.
 pub fn has_circle(ids: &[Uuid]) -> bool {
     let parents: Vec<(Uuid, Option<Uuid>)> = PARENTS.rows(&[Arg::Uuids(ids)], |row| (row.get(), row.maybe()));
     let parent_of: HashMap<Uuid, Uuid> = parents.into_iter().filter_map(|(id, parent)| Some((id, parent?))).collect();
@@ -115,9 +113,9 @@ pub fn has_circle(ids: &[Uuid]) -> bool {
 pub struct Keyed {
     /// Id of the instance.
     pub id: Uuid,
-    /// Its correlation id, from which its partition follows.
+    /// Its correlation id, from which its partition is derived.
     pub key: String,
-    /// Whether no parent of it is here.
+    /// Whether its parent is not on this node.
     pub is_root: bool,
 }
 
@@ -130,7 +128,7 @@ static WITH_KEYS: Statement = Statement::new(
     &[Type::TextArray, Type::TextArray],
 );
 
-/// Instances with these correlation ids, but those of these definitions.
+/// Instances with these correlation ids, excluding these definitions.
 pub fn with_keys(keys: &[String], not_of: &[String]) -> Vec<Keyed> {
     WITH_KEYS.rows(&[Arg::Texts(keys), Arg::Texts(not_of)], |row| Keyed {
         id: row.get(),
@@ -160,17 +158,17 @@ static LOCK_KEYS: [Statement; 2] = [
     ),
 ];
 
-/// Locks instances and their bookmarks; waits for the sessions that hold them.
+/// Locks instances and their bookmarks; waits for sessions that have locked them.
 pub fn lock(ids: &[Uuid]) {
     LOCK.iter().for_each(|statement| _ = statement.run(&[Arg::Uuids(ids)]));
 }
 
-/// Locks what belongs to keys without an instance.
+/// Locks the rows of keys without an instance.
 pub fn lock_keys(keys: &[String]) {
     LOCK_KEYS.iter().for_each(|statement| _ = statement.run(&[Arg::Texts(keys)]));
 }
 
-/// A statement that reads definition versions as a bundle says them.
+/// A statement that reads definition versions in the format of a bundle.
 macro_rules! definitions {
     ($where:literal) => {
         concat!(
@@ -230,7 +228,7 @@ static TAKEN_SCHEDULE: Statement = Statement::new(
     &[Type::IntegerArray, Type::TextArray],
 );
 
-/// A schedule that a role has here already: its owner and name.
+/// A schedule that already exists for a role here: its owner and name.
 pub fn taken_schedule(owners: &[i32], names: &[String]) -> Option<(i32, String)> {
     TAKEN_SCHEDULE.first(&[Arg::Integers(owners), Arg::Texts(names)], |row| (row.get(), row.get()))
 }
@@ -251,7 +249,7 @@ static ENDPOINTS: Statement = Statement::new(
     &[Type::UuidArray],
 );
 
-/// The endpoints at which instances wait: the version and the payload.
+/// The endpoints at which instances wait: version and payload.
 pub fn endpoints(ids: &[Uuid]) -> Vec<(Uuid, Value)> {
     ENDPOINTS.rows(&[Arg::Uuids(ids)], |row| (row.get(), row.get()))
 }
@@ -261,7 +259,7 @@ static KNOWN: Statement = Statement::new(
     &[Type::UuidArray],
 );
 
-/// An instance of these that is here.
+/// One of these instances that already exists here.
 pub fn known(ids: &[Uuid]) -> Option<Uuid> {
     KNOWN.first(&[Arg::Uuids(ids)], |row| row.get())
 }
@@ -274,7 +272,7 @@ static FIRST_DUE: Statement = Statement::new(
     &[Type::UuidArray, Type::TextArray],
 );
 
-/// When something of these instances and keys is due first.
+/// The earliest due time of these instances and keys.
 pub fn first_due(ids: &[Uuid], keys: &[String]) -> Option<Timestamp> {
     FIRST_DUE.first(&[Arg::Uuids(ids), Arg::Texts(keys)], |row| row.maybe()).flatten()
 }
@@ -295,7 +293,7 @@ static NOTE_PIECE: Statement = Statement::new(
     &[Type::Uuid, Type::Integer, Type::Bytea, Type::Bytea],
 );
 
-/// Notes that a piece of a set was taken in. The transaction can commit only when the set is complete.
+/// Records that a piece of a set was imported. The transaction can commit only when the set is complete.
 pub fn note_piece(set: &Uuid, piece: i32, digest: &Digest, last: Option<&Digest>) {
     let last = last.map_or(Arg::Null, |last| Arg::Bytea(last));
     NOTE_PIECE.run(&[Arg::Uuid(set), Arg::Integer(piece), Arg::Bytea(digest), last]);

@@ -1,7 +1,7 @@
 //! The partitions of correlation ids that this node has.
 //!
 //! The partition of a key is the one in which PL/Proxy finds it by `hashtext(key)`. The list changes when partitions
-//! move; a session reads it again after that, as it does with definitions.
+//! move; sessions then read it again, as they do with definitions.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -14,11 +14,11 @@ use crate::pg::spi::{Arg, Statement, Type, read};
 use crate::pg::{catalog, hashtext, object_lock};
 use crate::store::tables::PARTITIONS;
 
-/// Number of partitions at most.
+/// Maximum number of partitions.
 pub const MOST: i32 = 65_536;
 
-/// Locks that stand for the partitions. A transaction holds one of each at most, so that one with keys in all
-/// partitions does not fill the table of locks; partitions that share one move together with the others' calls held up.
+/// The number of locks for partitions. A transaction holds at most one of each, so that one with keys in all partitions
+/// does not exhaust the lock table; a move blocks calls for all partitions that share the lock.
 const LOCKS: u32 = 256;
 
 read! {
@@ -49,7 +49,7 @@ impl Partitions {
     }
 }
 
-/// The partition of a key among so many, a power of two.
+/// The partition of a key among `count`, a power of two.
 pub fn of(key: &str, count: u32) -> u32 {
     hashtext(key) & (count - 1)
 }
@@ -64,7 +64,7 @@ thread_local! {
     static KNOWN: RefCell<Option<CachedPartitions>> = const { RefCell::new(None) };
 }
 
-/// The partitions of this node as they are now, also in a transaction that sees older rows.
+/// The current partitions of this node, even in a transaction with an older snapshot.
 pub fn all() -> Rc<Partitions> {
     let (schema, generation) = (catalog::schema(), catalog::definitions_generation());
     let is_valid = |known: &&CachedPartitions| known.schema == schema && known.generation == generation;
@@ -83,17 +83,17 @@ pub fn all() -> Rc<Partitions> {
     })
 }
 
-/// Waits for a transaction that moves the partition, and keeps it here or away until this transaction ends.
+/// Waits for a transaction that moves the partition, and prevents moves until this transaction ends.
 pub fn share(partition: u32) {
     object_lock::share(c"partitions", partition % LOCKS, 0);
 }
 
-/// The same if no transaction moves it.
+/// The same, if no transaction is moving it.
 pub fn try_share(partition: u32) -> bool {
     object_lock::try_share(c"partitions", partition % LOCKS, 0)
 }
 
-/// Waits for the transactions with calls for these partitions, and keeps others out until this transaction ends.
+/// Waits for transactions with calls for these partitions, and keeps others out until this transaction ends.
 pub fn lock(partitions: &[i32]) {
     let mut locks: Vec<u32> = partitions.iter().map(|partition| partition.unsigned_abs() % LOCKS).collect();
     locks.sort_unstable();
@@ -101,7 +101,7 @@ pub fn lock(partitions: &[i32]) {
     locks.into_iter().for_each(|lock| object_lock::lock(c"partitions", lock, 0));
 }
 
-/// The same for the partitions of these keys, if the list says what they are.
+/// The same for the partitions of these keys, if the list determines them.
 pub fn lock_of(keys: &[String]) {
     let list = all();
     let partitions = keys.iter().filter_map(|key| list.of(key)).map(u32::cast_signed);
@@ -116,13 +116,13 @@ static ADD: Statement = Statement::new(
 static REMOVE: Statement =
     Statement::new("DELETE FROM workflow.partitions WHERE partition = ANY ($1)", &[Type::IntegerArray]);
 
-/// Adds partitions, which the caller has locked, and returns how many were not here.
+/// Adds partitions that the caller has locked, and returns how many were new.
 pub fn add(partitions: &[i32], count: i32) -> u64 {
     catalog::definitions_changed();
     ADD.run(&[Arg::Integers(partitions), Arg::Integer(count)])
 }
 
-/// Removes partitions, which the caller has locked, and returns how many were here.
+/// Removes partitions that the caller has locked, and returns how many existed.
 pub fn remove(partitions: &[i32]) -> u64 {
     catalog::definitions_changed();
     REMOVE.run(&[Arg::Integers(partitions)])

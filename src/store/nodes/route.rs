@@ -1,8 +1,9 @@
 //! The routing guard: whether a correlation id belongs to this node.
 //!
-//! A key that the guard has let through belongs here until the transaction ends, if the list of partitions decides:
-//! the transaction shares the lock of its partition, and a move takes that lock alone before it changes the list. So
-//! the lock comes before all others of the call: before the row of an instance, and before what a start inserts.
+//! If the list of partitions decides, a key that the guard has admitted belongs here until the transaction ends: the
+//! transaction holds a shared lock on the key's partition, and a move takes that lock exclusively before it changes the
+//! list. So this lock comes before all others of the call: before the row of an instance, and before the inserts of a
+//! start.
 //!
 //! The key of an instance is its correlation id. A child without one has the key of its parent.
 
@@ -21,15 +22,15 @@ use crate::pg::{PgError, process, user_sql};
 use crate::store::nodes::partitions;
 use crate::store::tables::INSTANCES;
 
-/// How often a session logs that it has left something for another node, in microseconds.
+/// Minimum interval in microseconds of a session's log messages about work for other nodes.
 const LOG_INTERVAL: i64 = 60_000_000;
 
-/// Whether keys are asked for at all.
+/// Whether keys are checked at all.
 pub fn is_on() -> bool {
     guc::route_check().is_some()
 }
 
-/// Lets a call go on whose key belongs here.
+/// Admits a call if its key belongs here.
 ///
 /// # Errors
 /// 40001 if the key belongs to another node, 22004 if there is none.
@@ -39,10 +40,10 @@ pub fn require(key: Option<&str>) -> Result<(), PgError> {
     ask(&check, key, Some(Wait::Block))?.map_err(|detail| elsewhere(key, detail))
 }
 
-/// Lets an activity use a key that belongs here.
+/// Admits an activity's use of a key if it belongs here.
 ///
 /// # Errors
-/// 22023 if it does not: no repetition of the call would change that.
+/// 22023 if it does not: repeating the call would not help.
 pub fn require_in_burst(key: Option<&str>) -> Result<(), PgError> {
     require(key).map_err(|error| match error.sqlstate.as_str() {
         "40001" | "22004" => PgError { sqlstate: "22023".into(), ..error }
@@ -51,29 +52,30 @@ pub fn require_in_burst(key: Option<&str>) -> Result<(), PgError> {
     })
 }
 
-/// Whether a key belongs here. The answer is no while the partition of the key moves.
+/// Whether a key belongs here. `false` while the partition of the key is being moved.
 pub fn admits(key: Option<&str>) -> bool {
     let Some(check) = guc::route_check() else { return true };
     let Some(key) = key else { return false };
     ask(&check, key, Some(Wait::Skip)).unwrap_or_else(|error| unwind(error)).is_ok()
 }
 
-/// Whether a key belongs here, also after a move of its partition that is under way, which is awaited. The answer holds
-/// until this transaction ends.
+/// Whether a key belongs here, after waiting for a move of its partition that is in progress. The answer holds until
+/// this transaction ends.
 pub fn owns(key: &str) -> bool {
     let Some(check) = guc::route_check() else { return true };
     ask(&check, key, Some(Wait::Block)).unwrap_or_else(|error| unwind(error)).is_ok()
 }
 
-/// Definitions of the extension itself, whose instances belong to the node where they are.
+/// Definitions of the extension itself, whose instances belong to the node on which they are.
 pub const OF_NODE: [&str; 2] = [SCHEDULED_COMMAND, MIGRATE_INSTANCES];
 
 fn is_of_node(definition_id: &str) -> bool {
     OF_NODE.contains(&definition_id)
 }
 
-/// Whether a key belongs here; if not, a detail. [`Wait::Skip`] says no instead of waiting for a move. `None` neither
-/// waits nor keeps the key here: one that moves is here until it has moved.
+/// Whether a key belongs here; if not, a detail. With [`Wait::Skip`] the answer is no instead of waiting for a move.
+/// With `None` it neither waits nor keeps the key here: a key that is being moved counts as here until the move
+/// commits.
 fn ask(check: &RouteCheck, key: &str, wait: Option<Wait>) -> Result<Result<(), Option<String>>, PgError> {
     match check {
         RouteCheck::Partitions => Ok(ask_partitions(key, wait).map_err(Some)),
@@ -98,7 +100,7 @@ fn ask_partitions(key: &str, wait: Option<Wait>) -> Result<(), String> {
             Some(Wait::Skip) if partitions::try_share(partition) => {}
             Some(Wait::Skip) => return Err("A move of its partition is under way.".into()),
         }
-        // Another transaction may have moved it, or changed the number of partitions, before this one had the lock.
+        // Another transaction may have moved it, or changed the number of partitions, before this one got the lock.
         let now = partitions::all();
         if now.count == list.count {
             return match now.has(partition) {
@@ -132,10 +134,10 @@ read! {
 }
 static KEYED: Columns = Columns::of(&INSTANCES, Keyed::COLUMNS);
 
-/// Whose an instance is.
+/// To which node an instance belongs.
 enum InstanceRoute {
     Key(Option<String>),
-    /// The node's own: it runs what the extension itself has defined.
+    /// This node: it is an instance of the extension's own definitions.
     Node,
     /// There is no such instance.
     Unknown,
@@ -157,8 +159,8 @@ fn whose(instance: Uuid) -> InstanceRoute {
     }
 }
 
-/// Lets a call go on with an instance whose key belongs here. Its correlation id may be `known`, and is read otherwise.
-/// An instance that does not exist is let through.
+/// Admits a call for an instance if its key belongs here. Its correlation id may be `known`, and is read otherwise. An
+/// instance that does not exist is admitted.
 ///
 /// # Errors
 /// As [`require`].
@@ -177,8 +179,8 @@ pub fn require_instance(instance: Uuid, known: Option<&str>) -> Result<(), PgErr
     }
 }
 
-/// Why a call for an instance is refused, asked without waiting for a move: its key belongs to another node, or it has
-/// none.
+/// The error for a call for an instance, determined without waiting for a move: its key belongs to another node, or it
+/// has none.
 pub fn refusal(instance: Uuid) -> Result<Option<PgError>, PgError> {
     let Some(check) = guc::route_check() else { return Ok(None) };
     Ok(match whose(instance) {
@@ -193,7 +195,7 @@ fn keyless(instance: Uuid) -> PgError {
         .detail("The correlation id decides the node, as workflow.route_check is set.")
 }
 
-/// Lets a stimulus go on for the instance that it names, if it names one that is here.
+/// Admits a stimulus for the instance that it names, if that is here.
 ///
 /// # Errors
 /// As [`require`]; 22004 also for an instance that is not here, whose key is not known.
@@ -204,7 +206,7 @@ pub fn require_target(instance: Option<Uuid>) -> Result<(), PgError> {
     }
 }
 
-/// Whether an instance belongs here, and does not move. Its correlation id may be `known`.
+/// Whether an instance belongs here and is not being moved. Its correlation id may be `known`.
 pub fn admits_instance(instance: Uuid, known: Option<&str>) -> bool {
     if known.is_some() && admits(known) || !is_on() {
         return true;
@@ -220,7 +222,7 @@ pub fn admits_instance(instance: Uuid, known: Option<&str>) -> bool {
     is_here
 }
 
-/// Lets a new instance begin: its key, or that of the parent if it has none, belongs here.
+/// Admits a new instance if its key, or the parent's if it has none, belongs here.
 ///
 /// # Errors
 /// As [`require`].
@@ -232,7 +234,7 @@ pub fn require_start(definition_id: &str, key: Option<&str>, parent: Option<Uuid
     }
 }
 
-/// Whether time may start an instance with this key.
+/// Whether a timer may start an instance with this key.
 pub fn admits_start(definition_id: &str, key: Option<&str>) -> bool {
     let is_here = is_of_node(definition_id) || admits(key);
     if !is_here {
@@ -245,7 +247,7 @@ thread_local! {
     static LOGGED_AT: Cell<i64> = const { Cell::new(i64::MIN / 2) };
 }
 
-/// Logs what the session has left for another node, if it has logged nothing like that for [`LOG_INTERVAL`].
+/// Logs work that the session has left for another node, unless it logged such a message within [`LOG_INTERVAL`].
 fn log_left(what: impl FnOnce() -> String) {
     let now = process::now();
     if now - LOGGED_AT.get() >= LOG_INTERVAL {

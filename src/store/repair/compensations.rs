@@ -1,6 +1,7 @@
-//! Records: what completed and interrupted executions have left to be compensated, confirmed or cancelled.
+//! Compensation records: the effects of completed and interrupted executions that are to be compensated, confirmed or
+//! cancelled.
 //!
-//! The burst that makes or handles a record holds the lock of its instance.
+//! The burst that adds or handles a record holds the lock of its instance.
 
 use uuid::Uuid;
 use workflow_engine::NodeIx;
@@ -86,15 +87,15 @@ pub fn insert(program: &Program, instance: &Uuid, record: &Record, now: Timestam
     INSERT.run(&new.values());
 }
 
-/// Gives the records of a holder to another one, and returns their number.
+/// Moves the records of one holder to another, and returns their number.
 pub fn give(instance: &Uuid, from: u32, to: u32) -> u64 {
     MOVE.run(&[Arg::Uuid(instance), Arg::BigInt(from.into()), Arg::BigInt(to.into())])
 }
 
-/// The first record that is wanted.
+/// The first record that matches.
 ///
 /// # Errors
-/// What it keeps cannot be read.
+/// Its snapshot cannot be decoded.
 pub fn find(program: &Program, instance: &Uuid, wanted: Wanted) -> Result<Option<Record>, Error> {
     let holder = [Arg::Uuid(instance), Arg::BigInt(wanted.holder.into())];
     let order = usize::from(wanted.newest);
@@ -117,7 +118,7 @@ fn number_of(stored: i64) -> Result<u32, Error> {
     u32::try_from(stored).map_err(|_| Error::CorruptState(format!("A record has the number {stored}.")))
 }
 
-/// What a record keeps, if the program has the activities that it names.
+/// The snapshot in a record, if the program has the activities that it names.
 fn checked(program: &Program, bytes: &[u8]) -> Result<workflow_engine::instance::compensation::RecordSnapshot, Error> {
     let kept = decode_kept(bytes)?;
     let mut named = kept.outputs.iter().map(|(node, _)| *node).chain([kept.node]);
@@ -127,10 +128,10 @@ fn checked(program: &Program, bytes: &[u8]) -> Result<workflow_engine::instance:
     }
 }
 
-/// The activities of the newest records of an instance, and the number of all.
+/// The activities of the newest records of an instance, and the total number of records.
 ///
 /// # Errors
-/// What one keeps cannot be read.
+/// A snapshot cannot be decoded.
 pub fn list(program: &Program, instance: &Uuid, at_most: usize) -> Result<(Vec<NodeIx>, u64), Error> {
     let args = [Arg::Uuid(instance), Arg::BigInt(i64::try_from(at_most).unwrap_or(i64::MAX))];
     let rows: Vec<(Vec<u8>, i64)> = LIST.rows(&args, |row| (row.get(), row.get()));
@@ -140,10 +141,10 @@ pub fn list(program: &Program, instance: &Uuid, at_most: usize) -> Result<(Vec<N
     Ok((nodes?, all))
 }
 
-/// All records of an instance, the oldest first.
+/// All records of an instance, oldest first.
 ///
 /// # Errors
-/// What one keeps cannot be read.
+/// A snapshot cannot be decoded.
 pub fn all(program: &Program, instance: &Uuid) -> Result<Vec<Record>, Error> {
     let rows = ALL.rows(&[Arg::Uuid(instance)], read);
     let record = |(number, holder, kept): (i64, i64, Vec<u8>)| {
@@ -152,7 +153,7 @@ pub fn all(program: &Program, instance: &Uuid) -> Result<Vec<Record>, Error> {
     rows.into_iter().map(record).collect()
 }
 
-/// Writes what a record keeps, in terms of this program.
+/// Writes the snapshot of a record, encoded for this program.
 pub fn replace(program: &Program, instance: &Uuid, record: &Record) {
     let node = program.node(record.kept.node);
     let kept = encode_kept(&record.kept);

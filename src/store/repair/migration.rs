@@ -1,8 +1,7 @@
-//! Statements of a migration: what is stored about an instance goes over to another version of its definition.
+//! Statements of a migration, which change the stored data of an instance to another version of its definition.
 //!
-//! The caller holds the lock of the instance. The columns that name an activity in rows of tasks, bookmarks and
-//! incidents are written by no other call; a claim or a heartbeat that holds the row of a task changes other columns of
-//! it.
+//! The caller holds the lock of the instance. No other call writes the columns that name an activity in rows of tasks,
+//! bookmarks and incidents; a claim or a heartbeat that has locked the row of a task changes other columns.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +25,8 @@ static PAGE: Statement = Statement::new(
     &[Type::Text, Type::Uuid, Type::Integer, Type::Integer, Type::Integer],
 );
 
-/// Instances of a definition, or of one version of it, or of all but one, that have not ended: the first of those with
-/// a greater id. No index has the definition, so the primary key gives the order: pages
-/// behind each other read the table once.
+/// The first unended instances after an id, of a definition, of one of its versions, or of all its versions except one.
+/// No index contains the definition, so the order is that of the primary key: consecutive pages read the table once.
 pub fn page(definition_id: &str, after: Uuid, versions: (Option<i32>, Option<i32>), max: i32) -> Vec<Uuid> {
     let [only, except] = [versions.0, versions.1].map(|version| version.map_or(Arg::Null, Arg::Integer));
     let given = [Arg::Text(definition_id), Arg::Uuid(&after), only, except, Arg::Integer(max)];
@@ -51,7 +49,7 @@ static MIGRATIONS: Statement = Statement::new(
     &[Type::Text],
 );
 
-/// The instances that move those of a definition to a published version and have not ended.
+/// The unended instances that migrate those of a definition to a published version.
 pub fn of_definition(definition_id: &str) -> Vec<Uuid> {
     MIGRATIONS.rows(&[Arg::Text(definition_id)], |row| row.get())
 }
@@ -69,8 +67,8 @@ changed! {
 }
 static MIGRATED: Columns = Columns::of(&INSTANCES, Migrated::COLUMNS);
 
-/// Writes what a migration changes of a locked instance. A key that another instance holds is a unique violation
-/// (23505).
+/// Writes the columns of a locked instance that a migration changes. A key that another instance holds is a unique
+/// violation (23505).
 pub fn save(writer: &mut Writer, row: &InstanceRow, variables: bool, key_before: Option<&str>, now: Timestamp) {
     let instance = &row.instance;
     let key = row.activation_key.as_deref();
@@ -93,7 +91,7 @@ static START: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// The trigger at which a pending instance is to begin. `None`: at its root.
+/// The trigger at which a pending instance will start. `None`: at its root.
 pub fn trigger_of_start(instance: &Uuid) -> Option<String> {
     START.first(&[Arg::Uuid(instance)], |row| row.get())
 }
@@ -103,7 +101,7 @@ static WAITING: Statement = Statement::new(
     &[Type::Uuid, Type::Text],
 );
 
-/// The executions of an instance that wait at a bookmark of a name, each with the bookmark.
+/// The executions of an instance that wait at bookmarks of a name, with their bookmarks.
 pub fn waiting(instance: &Uuid, name: &str) -> BTreeMap<u32, Uuid> {
     let waiting: Vec<(Uuid, Uuid)> =
         WAITING.rows(&[Arg::Uuid(instance), Arg::Text(name)], |row| (row.get(), row.get()));
@@ -128,8 +126,8 @@ static RENAME_INCIDENTS: Statement = Statement::new(
     &[Type::Uuid, Type::UuidArray, Type::TextArray, Type::TextArray],
 );
 
-/// Gives the bookmarks, the open tasks and, with `incidents`, the open incidents of executions the names of their
-/// activities in another version.
+/// Renames the activities in the bookmarks, the open tasks and, with `incidents`, the open incidents of executions to
+/// those of another version.
 pub fn rename(instance: Uuid, program: &Program, renamed: &[(u32, NodeIx)], incidents: bool) {
     let executions: Vec<Uuid> = renamed.iter().map(|(number, _)| activity_instance_id(instance, *number)).collect();
     let nodes = || renamed.iter().map(|(_, ix)| program.node(*ix));

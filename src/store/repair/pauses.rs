@@ -1,9 +1,9 @@
-//! Pauses: instances that stand still.
+//! Pauses of instances.
 //!
 //! `instances.paused_at` is read with the instance; who paused it and why is a row of `workflow.pauses`. While an
-//! instance is paused its bookmarks are in no index of what is due, and its tasks in none of what can be claimed:
-//! [`hold`] moves `due_at` and `available_at` aside, and [`let_go`] puts them back. So nothing that fires or claims
-//! passes over them again and again. Every bookmark says since when its clock stands: since the pause, or since a burst
+//! instance is paused, its bookmarks are in no index of due bookmarks, and its tasks in none of claimable tasks:
+//! [`hold`] moves `due_at` and `available_at` aside, and [`let_go`] restores them. So scans for due bookmarks and
+//! claims need not skip them repeatedly. Every bookmark records when its clock stopped: at the pause, or when a burst
 //! or a heartbeat changed it during the pause.
 
 use uuid::Uuid;
@@ -22,9 +22,9 @@ pub struct Pause {
     pub since: Timestamp,
     /// The role that called `wf_pause`.
     pub by: Owner,
-    /// What that call gave as the reason; `None`: nothing.
+    /// The reason given in that call, if any.
     pub reason: Option<String>,
-    /// Whether a call has ended it, and a session of the owner is to deliver what was kept.
+    /// Whether a call has ended it, so that a session of the owner has to deliver what was stored.
     pub is_ending: bool,
 }
 
@@ -52,7 +52,7 @@ static INSERT: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp, Type::Integer, Type::Text, Type::Uuid],
 );
 
-/// Pauses a locked instance from `now` on. `with`: it is one of the children of this instance, which the call named.
+/// Pauses a locked instance from `now` on. `with`: it is a child of this instance, which the call named.
 pub fn begin(instance: Uuid, by: i32, reason: Option<&str>, with: Option<&Uuid>, now: Timestamp) {
     let id = Arg::Uuid(&instance);
     let with = with.map_or(Arg::Null, Arg::Uuid);
@@ -61,7 +61,7 @@ pub fn begin(instance: Uuid, by: i32, reason: Option<&str>, with: Option<&Uuid>,
     hold(instance, now);
 }
 
-// A row that is held and has a due time keeps it: `hand_to_owner` has set it, so that a worker fires the row.
+// A held row with a due time keeps it: `hand_to_owner` has set it, so that a background worker fires the row.
 static HOLD: Statement = Statement::new(
     "UPDATE workflow.bookmarks b SET paused_at = $2, \
          due_at = CASE WHEN b.paused_at IS NULL THEN NULL ELSE b.due_at END, \
@@ -73,13 +73,14 @@ static HOLD: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp],
 );
 
-/// Holds what is due, or can be claimed, in a locked instance that is paused. May wait for claims and heartbeats.
+/// Holds due times and claimable tasks of a locked, paused instance. May wait for claims and heartbeats.
 pub fn hold(instance: Uuid, now: Timestamp) {
     HOLD.run(&[Arg::Uuid(&instance), Arg::Timestamp(now)]);
 }
 
-/// Called after each change of a locked instance. If the instance is paused, holds what the change has made due. If the
-/// instance has ended, forgets its pause. `paused_at`: since when it is paused; `None`: it is not, and nothing is done.
+/// Called after each change of a locked instance. If the instance is paused, holds the due times that the change has
+/// added. If the instance has ended, removes its pause. `paused_at`: since when it is paused; with `None` nothing is
+/// done.
 pub fn hold_if_paused(instance: &Instance, paused_at: Option<Timestamp>, has_ended: bool, now: Timestamp) {
     match paused_at {
         None => {}
@@ -114,9 +115,9 @@ static LET_GO: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp, Type::TextArray, Type::TextArray],
 );
 
-/// Ends the pause of a locked instance. The clocks of retries, timeouts and leases move on by the time that they stood
-/// still, and so does the opening of tasks at these nodes, from which the time of all attempts runs. Other due times
-/// stay. Returns whether anything is or will be due.
+/// Ends the pause of a locked instance. The due times of retries, timeouts and leases are postponed by the length of
+/// the pause, and so is the opening of tasks at these nodes, from which the total timeout counts. Other due times stay.
+/// Returns whether anything is or will be due.
 pub fn let_go(instance: &Instance, timed_nodes: &[String], now: Timestamp) -> bool {
     let clocks = [RETRY, TIMEOUT, START_TIMEOUT, RUN_TIMEOUT, LEASE].map(str::to_owned);
     let args = [Arg::Uuid(&instance.id), Arg::Timestamp(now), Arg::Texts(&clocks), Arg::Texts(timed_nodes)];
@@ -147,7 +148,7 @@ static ANSWERS: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// The bookmarks of answers that an instance has kept, in the order in which they were given.
+/// The bookmarks of answers stored during a pause, in the order in which they were given.
 pub fn answers(instance: Uuid) -> Vec<Uuid> {
     ANSWERS.rows(&[Arg::Uuid(&instance)], |row| row.get())
 }
@@ -165,7 +166,7 @@ static HAND: [Statement; 2] = [
     ),
 ];
 
-/// Hands the end of a pause to a session of the owner: it fires a bookmark of the instance, which is due now.
+/// Lets a session of the owner end the pause: it fires a bookmark of the instance, which becomes due now.
 pub fn hand_to_owner(instance: Uuid, now: Timestamp) {
     HAND.iter().for_each(|statement| {
         statement.run(&[Arg::Uuid(&instance), Arg::Timestamp(now)]);

@@ -1,4 +1,4 @@
-//! Instances that a filter of a plan selects, in order of id.
+//! Instances selected by the filter of a plan, in the order of their ids.
 
 use uuid::Uuid;
 use workflow_engine::activities::migrate_instances::MIGRATE_INSTANCES;
@@ -8,14 +8,14 @@ use workflow_engine::alteration::{InstanceFilter, Moment, Relation, TimeFilter};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::rights::owners::{self, Owner};
 
-/// An instance that satisfies all conditions of a filter but those on times.
+/// An instance that satisfies all conditions of a filter except those on times.
 #[derive(Debug)]
 pub struct SelectedInstance {
     /// Id of the instance, after which the next page begins.
     pub id: Uuid,
     /// The definition version that it runs.
     pub version: Uuid,
-    /// The role to which it belongs, by which the caller's right to alter it is decided.
+    /// Its owner, which determines the caller's right to alter it.
     pub owner: Owner,
     times: [Option<Timestamp>; 3],
 }
@@ -25,7 +25,7 @@ fn read(row: &mut Row<'_>) -> SelectedInstance {
     SelectedInstance { id, version, owner, times: [row.maybe(), row.maybe(), row.maybe()] }
 }
 
-// The conditions of a filter but those on times. Each may be NULL.
+// The conditions of a filter except those on times. Each may be NULL.
 macro_rules! conditions {
     () => {
         "($2 IS NULL OR i.id = ANY ($2)) AND ($3 IS NULL OR i.correlation_id = ANY ($3)) \
@@ -80,7 +80,7 @@ static BY_DEFINITION: Statement = page!(
 );
 static ALL: Statement = page!("i.id > coalesce($1, '00000000-0000-0000-0000-000000000000')");
 
-/// At most so many instances behind an id that satisfy all conditions of a filter but those on times.
+/// At most `at_most` instances after an id that satisfy all conditions of a filter except those on times.
 pub fn page(filter: &InstanceFilter, after: Option<Uuid>, at_most: usize) -> Vec<SelectedInstance> {
     let statement = match filter {
         InstanceFilter { instance_ids: Some(_), .. } => &BY_ID,
@@ -105,8 +105,7 @@ impl Words {
         Self { term, built_in: [SCHEDULED_COMMAND, MIGRATE_INSTANCES].map(str::to_owned) }
     }
 
-    /// The first 13 parameters of a statement: where its ids begin, those of the conditions, and how many rows it reads
-    /// at most.
+    /// The first 13 parameters of a statement: the start of the ids, the conditions, and the maximum number of rows.
     fn arguments<'a>(&'a self, filter: &'a InstanceFilter, begin: Arg<'a>, at_most: Arg<'a>) -> [Arg<'a>; 13] {
         let flag = |flag: Option<bool>| flag.map_or(Arg::Null, Arg::Boolean);
         [
@@ -136,7 +135,7 @@ fn text_list(texts: &Option<Vec<String>>) -> Arg<'_> {
 }
 
 impl SelectedInstance {
-    /// Whether the times of the instance satisfy all conditions. A time that there is not yet satisfies none.
+    /// Whether the times of the instance satisfy all conditions. A missing time satisfies none.
     pub fn is_of(&self, times: &[TimeFilter]) -> bool {
         stand(self.times, times)
     }

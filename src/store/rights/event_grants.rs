@@ -1,4 +1,4 @@
-//! Event grants: the listeners that hear the events of a publisher.
+//! Event grants: which roles may receive the events of a publisher.
 
 use crate::pg::spi::{Arg, Statement, Type};
 use crate::store::rights::owners::{self, Owner};
@@ -14,12 +14,12 @@ static REVOKE: Statement = Statement::new(
     &[Type::Integer, Type::Integer],
 );
 
-/// The roles that may hear the events of a publisher.
+/// The roles that may receive the events of a publisher.
 pub fn listeners_of(publisher: i32) -> Vec<Owner> {
     LISTENERS.rows(&[Arg::Integer(publisher)], |row| owners::by_id(row.get()))
 }
 
-/// Lets a listener hear the events of a publisher. Returns `false` if it already could.
+/// Lets a role receive the events of a publisher. Returns `false` if it already could.
 pub fn grant(publisher: i32, listener: i32) -> bool {
     GRANT.run(&[Arg::Integer(publisher), Arg::Integer(listener)]) > 0
 }

@@ -31,12 +31,12 @@ impl Owner {
         }
     }
 
-    /// Whether this is the role whose rights are in force.
+    /// Whether this is the role whose rights apply.
     pub fn is_current(&self) -> bool {
         self.role() == Some(role::current())
     }
 
-    /// Its name for messages: the present name, else the stored one.
+    /// Its name for messages: the current name, else the stored one.
     pub fn title(&self) -> String {
         self.role().and_then(role::name).unwrap_or_else(|| self.name.clone())
     }
@@ -76,13 +76,13 @@ read! {
 static BY_ID: Columns = Columns::of(&OWNERS, Stored::COLUMNS);
 
 thread_local! {
-    /// Cached owners of this cluster by id, with the generation of the catalog for which they are valid. An id is never
-    /// reused unless the extension is created again. Only wf_adopt_database changes the role of a row, and it
-    /// invalidates this cache in all sessions. So does [`alias`], because the row may be undone.
+    /// Cached owners of this cluster by id, with the catalog generation for which they are valid. An id is never reused
+    /// unless the extension is created again. Only wf_adopt_database changes the role of a row, and it invalidates this
+    /// cache in all sessions. So does [`alias`], because its row may be rolled back.
     static KEPT: RefCell<(u64, HashMap<i32, Owner>)> = RefCell::new((0, HashMap::new()));
 }
 
-/// The owner with this id. A missing row gives an owner that stands for no role.
+/// The owner with this id. A missing row yields an owner without a role.
 pub fn by_id(id: i32) -> Owner {
     // Looking up the schema raises an error if the extension is gone. A new schema advances the generation.
     catalog::schema();
@@ -102,7 +102,8 @@ pub fn by_id(id: i32) -> Owner {
         found => found.map(|(owner, _)| owner),
     };
     let Some(owner) = owner else { return Owner { id, oid: Some(InvalidOid), name: String::new() } };
-    // A snapshot that is older than a change would outlive its message here.
+    // Do not cache a row read with a snapshot that may be older than a change whose invalidation has already been
+    // processed.
     if owner.oid.is_some() && !session::sees_old_rows() {
         KEPT.with_borrow_mut(|(_, kept)| kept.insert(id, owner.clone()));
     }
@@ -148,14 +149,14 @@ pub fn known_id_of(role: Oid) -> Option<i32> {
     find(role).map(|(id, _)| id)
 }
 
-// A session that writes the same new name, and stays open, does not make others wait.
+// Skips a locked row, so that a session that writes the new name in an open transaction does not block others.
 static RENAME: Statement = Statement::new(
     "UPDATE workflow.owners SET role = CAST($2 AS workflow.stored_role) \
      WHERE id = (SELECT o.id FROM workflow.owners o WHERE o.id = $1 FOR UPDATE SKIP LOCKED)",
     &[Type::Integer, Type::Text],
 );
 
-// The role adopts the row of its name that a dump brought from another cluster, if there is exactly one.
+// The role takes over the row of its name that a dump brought from another cluster, if there is exactly one.
 static ADOPT: Statement = Statement::new(
     "UPDATE workflow.owners SET role = CAST($1 AS workflow.stored_role) \
      WHERE id = (SELECT min(o.id) FROM workflow.owners o WHERE o.name = $2 AND o.role_oid IS NULL AND o.same_as IS NULL \
@@ -170,11 +171,11 @@ static ADD: Statement = Statement::new(
     &[Type::Text],
 );
 
-/// The id of a role. Adopts or adds its row if it has none.
+/// The id of a role. Takes over or adds its row if it has none.
 pub fn id_of(oid: Oid) -> i32 {
     let name = role::name(oid).unwrap_or_default();
     if let Some((id, known)) = find(oid) {
-        // A dump computes the present name. A subscriber of logical replication learns it only from this UPDATE.
+        // A dump computes the current name. A subscriber of logical replication gets it only through this UPDATE.
         if known != name {
             RENAME.run(&[Arg::Integer(id), Arg::Text(&stored_role::text_of(oid))]);
         }
@@ -184,17 +185,17 @@ pub fn id_of(oid: Oid) -> i32 {
     make(oid, &name)
 }
 
-/// Makes the row of a role, under the lock that says so.
+/// Inserts the row of a role, under the lock for that role.
 fn make(oid: Oid, name: &str) -> i32 {
     let text = stored_role::text_of(oid);
-    // Two sessions may add the same role at once. The second session waits and adds nothing; it then reads the row. In
-    // REPEATABLE READ it would not see the row, hence the error below.
+    // Two sessions may add the same role concurrently. The second waits and adds nothing; it then reads the row. Under
+    // REPEATABLE READ it does not see the row, hence the error below.
     let id = ADOPT
         .first(&[Arg::Text(&text), Arg::Text(name)], |row| row.get())
         .or_else(|| ADD.first(&[Arg::Text(&text)], |row| row.get()))
         .or_else(|| known_id_of(oid))
         .unwrap_or_else(|| unwind(PgError::new("40001", "could not serialize access due to concurrent update")));
-    // What sessions keep of the row ends with it, if the transaction is rolled back.
+    // If the transaction is rolled back, sessions must drop the cached row.
     catalog::definitions_changed();
     id
 }
@@ -209,10 +210,10 @@ static ADD_ANOTHER: Statement = Statement::new(
     &[Type::Text],
 );
 
-/// An id that stands for a role in the record of an act, and among the assignee and the candidates of a task. It does
-/// not wait: while another transaction, which may stay open, makes the role's row, the role gets a further row, which
-/// owns nothing. Without a lookup if this session has cached the row; a role that was renamed keeps its old name in
-/// the row until [`id_of`] is called.
+/// An id that refers to a role in the record of an act, and among the assignee and candidates of a task. Never waits:
+/// while another transaction, which may stay open, inserts the role's row, the role gets an additional row, which owns
+/// nothing. Needs no look-up if this session has cached the row; a renamed role keeps its old name in the row until
+/// [`id_of`] is called.
 pub fn reference_to(role: Oid) -> i32 {
     let generation = catalog::generation();
     let known = KEPT.with_borrow(|(of, kept)| {
@@ -234,7 +235,7 @@ pub fn reference_to(role: Oid) -> i32 {
     })
 }
 
-/// Whether both ids stand for one role.
+/// Whether both ids refer to the same role.
 pub fn are_same(one: i32, other: i32) -> bool {
     one == other || by_id(one).role().is_some_and(|role| by_id(other).role() == Some(role))
 }
@@ -244,10 +245,10 @@ static ALIAS: Statement = Statement::new(
     &[Type::Integer, Type::Text, Type::Integer],
 );
 
-/// Makes an id of another node stand for a role here.
+/// Makes an id of another node refer to a role here.
 ///
 /// # Errors
-/// 42710 if it stands for another role here.
+/// 42710 if it refers to another role here.
 pub fn alias(id: i32, role: Oid) -> Result<(), PgError> {
     let own = id_of(role);
     if own == id {
@@ -268,13 +269,12 @@ pub fn alias(id: i32, role: Oid) -> Result<(), PgError> {
 static SCATTER: Statement =
     Statement::new("SELECT setval('workflow.owners_id_seq', 1 + trunc(random() * 1000000000)::bigint)", &[]);
 
-/// Lets the ids of owners that are made from now on differ from those of a node with which this one had its rows in
-/// common.
+/// Makes the ids of new owners differ from those of a node with which this one used to share its rows.
 pub fn scatter() {
     SCATTER.run(&[]);
 }
 
-/// The id of the role whose rights are in force.
+/// The id of the role whose rights apply.
 pub fn current_id() -> i32 {
     id_of(role::current())
 }

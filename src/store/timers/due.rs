@@ -1,4 +1,4 @@
-//! Queries of the workers for due bookmarks and queue items.
+//! Queries of background workers for due bookmarks and queue items.
 
 use std::ffi::c_int;
 
@@ -9,7 +9,7 @@ use workflow_engine::activities::scheduled_command::SCHEDULED_COMMAND;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::store::rights::owners::{self, Owner};
 
-/// Something that is due, read without a lock.
+/// A due bookmark or item, read without a lock.
 #[derive(Debug)]
 pub struct Due {
     /// Bookmark or queue item.
@@ -18,15 +18,15 @@ pub struct Due {
     pub due_at: Timestamp,
     /// The owner of a bookmark's instance, or the sender of an item.
     pub owner: i32,
-    /// The owner of its instance, if the instance can run SQL of users with the rights of that owner.
+    /// The owner of its instance, if the instance can run users' SQL with that owner's rights.
     pub runs_as: Option<Owner>,
-    /// Whether its instance can run SQL of users.
+    /// Whether its instance can run users' SQL.
     pub uses_sql: bool,
     /// Whether it is a command of a schedule, which runs at the top level of a session.
     pub is_command: bool,
 }
 
-/// `due_at` of an item whose delivery has not failed: it may be delivered at once.
+/// `due_at` of an item whose delivery has not failed: it may be delivered immediately.
 pub const AT_ONCE: Timestamp = Timestamp(i64::MIN);
 
 static BOOKMARKS: Statement = Statement::new(
@@ -40,8 +40,8 @@ static BOOKMARKS: Statement = Statement::new(
     &[Type::Timestamp, Type::Timestamp, Type::Uuid, Type::BigInt],
 );
 
-/// Bookmarks that are due at `now`, earliest first, after the position `after`. Bookmarks of faulted instances do not
-/// fire, but for the time of the run; those of paused ones do not, but for the one that ends the pause.
+/// Bookmarks that are due at `now`, earliest first, after the position `after`. Excludes bookmarks of faulted
+/// instances, except for the time limit of the run, and of paused ones, except for the bookmark that ends the pause.
 pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Due> {
     let (due_at, id) = after;
     let args = [Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id), Arg::BigInt(limit)];
@@ -55,7 +55,7 @@ pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Du
     })
 }
 
-/// A queue item that is not deferred, and whether anything may wait for it.
+/// A queue item that is not deferred, and whether any bookmark may match it.
 #[derive(Debug)]
 pub struct DueItem {
     /// The item. If it names a bookmark, `runs_as` is the owner of that bookmark's instance.
@@ -64,8 +64,8 @@ pub struct DueItem {
     pub may_match: bool,
 }
 
-// `may_match` costs one index probe per item. Tasks are in no index by hash: a stimulus for one is delivered, or not,
-// by the id in its payload.
+// `may_match` costs one index probe per item. Tasks are in no index by hash: a stimulus for a task is matched by the id
+// in its payload.
 static ITEMS: Statement = Statement::new(
     "SELECT q.id, q.not_before, q.sender, d.uses_sql, d.security, i.owner, \
          CASE WHEN q.bookmark_id IS NOT NULL OR q.activity_instance_id IS NOT NULL THEN true \
@@ -95,7 +95,7 @@ static ITEMS: Statement = Statement::new(
     &[Type::UuidArray],
 );
 
-/// Returns those of `ids` that are still in the queue. Deferred items are left out.
+/// Returns those of `ids` that are still in the queue and not deferred.
 pub fn items(ids: &[Uuid]) -> Vec<DueItem> {
     if ids.is_empty() {
         return Vec::new();
@@ -125,7 +125,7 @@ pub fn all_items(after: Uuid, limit: i64) -> Vec<Uuid> {
 static HAS_EXPIRED: Statement =
     Statement::new("SELECT 1 FROM workflow.bookmark_queue WHERE expires_at <= $1 LIMIT 1", &[Type::Timestamp]);
 
-/// Whether an expired item is still in the queue. After a sweep this means that another session holds its lock.
+/// Whether an expired item is still in the queue. After a scan this means that another session has locked it.
 pub fn has_expired(now: Timestamp) -> bool {
     HAS_EXPIRED.run(&[Arg::Timestamp(now)]) > 0
 }
@@ -149,7 +149,7 @@ static COUNT_ATTEMPT: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Counts an attempt to fire a bookmark and returns its number. `None`: another session holds the bookmark's lock.
+/// Counts an attempt to fire a bookmark and returns its number. `None`: another session has locked the bookmark.
 pub fn count_attempt(bookmark: Uuid) -> Option<c_int> {
     COUNT_ATTEMPT.first(&[Arg::Uuid(&bookmark)], |row| row.get())
 }
@@ -170,7 +170,7 @@ static ATTEMPTS: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Locks a bookmark and returns the number of counted attempts. `None`: another session holds its lock.
+/// Locks a bookmark and returns the number of counted attempts. `None`: another session has locked it.
 pub fn attempts(bookmark: Uuid) -> Option<c_int> {
     ATTEMPTS.first(&[Arg::Uuid(&bookmark)], |row| row.get())
 }
@@ -186,8 +186,8 @@ static FORGET_DELIVERY: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Counts an attempt to deliver an item before it is made, and returns its number. `None`: another session holds the
-/// item's lock.
+/// Counts an attempt to deliver an item before it is made, and returns its number. `None`: another session has locked
+/// the item.
 pub fn count_delivery(id: Uuid) -> Option<c_int> {
     COUNT_DELIVERY.first(&[Arg::Uuid(&id)], |row| row.get())
 }
@@ -200,7 +200,7 @@ pub fn forget_delivery(id: Uuid) {
 static MARK: Statement =
     Statement::new("UPDATE workflow.bookmarks SET metadata = $2 WHERE id = $1", &[Type::Uuid, Type::Jsonb]);
 
-/// Records in the metadata of a locked bookmark that its command has begun.
+/// Records in the metadata of a locked bookmark that its command has started.
 pub fn mark(bookmark: Uuid, metadata: &Value) {
     MARK.run(&[Arg::Uuid(&bookmark), Arg::Json(metadata)]);
 }
@@ -233,7 +233,7 @@ static MAKE_DEAD_LETTER: Statement = Statement::new(
     &[Type::Uuid, Type::Uuid, Type::Timestamp, Type::Text],
 );
 
-/// Gives a bookmark up: clears its due time, keeps the bookmark, and adds a dead letter with the error.
+/// Gives up on a bookmark: clears its due time, keeps the bookmark, and adds a dead letter with the error.
 pub fn make_dead_letter(bookmark: Uuid, letter: Uuid, now: Timestamp, error: &str) {
     MAKE_DEAD_LETTER.run(&[Arg::Uuid(&bookmark), Arg::Uuid(&letter), Arg::Timestamp(now), Arg::Text(error)]);
 }

@@ -13,18 +13,18 @@ static LOCK: Statement = Statement::new(
     timed_triggers!("t.owner = $1 AND t.schedule_name = $2 FOR NO KEY UPDATE OF t"),
     &[Type::Integer, Type::Text],
 );
-// No index has the name alone: only superusers search by it, and schedules are few.
+// The name alone has no index: only superusers search by it, and schedules are few.
 static ALL: Statement = Statement::new(
     timed_triggers!("t.schedule_name IS NOT NULL AND t.schedule_name = $1 ORDER BY t.id"),
     &[Type::Text],
 );
 
-/// Locks the schedule of this name of an owner.
+/// Locks an owner's schedule with this name.
 pub fn lock(owner: i32, name: &str) -> Option<Timed> {
     LOCK.first(&[Arg::Integer(owner), Arg::Text(name)], schedules::read)
 }
 
-/// The schedules of this name, of all owners.
+/// The schedules with this name, of all owners.
 pub fn all(name: &str) -> Vec<Timed> {
     ALL.rows(&[Arg::Text(name)], schedules::read)
 }
@@ -44,7 +44,7 @@ pub struct ScheduleColumns<'a> {
     pub input: &'a Map<String, Value>,
     /// Correlation id of the instances that it starts.
     pub correlation_id: Option<&'a str>,
-    /// Whether time fires it.
+    /// Whether it is active.
     pub active: bool,
     /// When the scheduler fires it next.
     pub next_fire_at: Option<Timestamp>,
@@ -117,13 +117,13 @@ pub struct FixedColumns<'a> {
     pub stimulus: &'a str,
     /// Stimulus hash, different for each schedule.
     pub hash: [u8; 32],
-    /// Id in `workflow.owners` of the role to which it belongs, and what it starts.
+    /// Id in `workflow.owners` of its owner, which also owns the instances that it starts.
     pub owner: i32,
-    /// The name that the caller gave it; an owner has each name once.
+    /// The name given by the caller, unique per owner.
     pub name: &'a str,
-    /// Who makes it.
+    /// Who creates it.
     pub maker: &'a Identity,
-    /// The instant of the call that makes it.
+    /// The time of the call that creates it.
     pub created_at: Timestamp,
 }
 
@@ -173,7 +173,8 @@ static PENDING_RUNS: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// The runs of a schedule that have not begun, locked. One that another session holds is about to begin.
+/// Locks the runs of a schedule that have not started. Skips those that another session has locked, because they are
+/// about to start.
 pub fn lock_pending_runs(id: Uuid) -> Vec<Uuid> {
     PENDING_RUNS.rows(&[Arg::Uuid(&id)], |row| row.get())
 }
@@ -183,7 +184,7 @@ pub fn delete(id: Uuid) {
     DELETE.run(&[Arg::Uuid(&id)]);
 }
 
-/// Records who says from now on what a locked schedule does.
+/// Records who last decided what a locked schedule does.
 pub fn set_maker(id: Uuid, by: &Identity) {
     let [role, login, actor] = maker(by);
     SET_MAKER.run(&[Arg::Uuid(&id), role, login, actor]);

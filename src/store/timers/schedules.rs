@@ -1,8 +1,8 @@
-//! Triggers that time fires: due triggers, their next instants, and the outcome of their fires.
+//! Timer triggers: due triggers, their next instants, and the outcome of their fires.
 //!
 //! Lock order: a fire locks the trigger and inserts instances. The end of an instance locks the instance and then the
-//! trigger. A fire waits for other locks only briefly (`ShortWaits`) and then leaves the trigger due, so the two cannot
-//! deadlock.
+//! trigger. A fire waits for other locks only briefly (`ShortWaits`) and otherwise leaves the trigger due, so the two
+//! cannot deadlock.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -61,9 +61,9 @@ pub struct Timed {
     pub input: Option<Map<String, Value>>,
     /// Correlation id of the instances that a named schedule starts.
     pub correlation_id: Option<String>,
-    /// Who made a named schedule, or said last what it does or whose it is.
+    /// Who created a named schedule, or last changed what it does or who owns it.
     pub maker: Option<Identity>,
-    /// Whether time fires it.
+    /// Whether it is active.
     pub active: bool,
     /// When the scheduler fires it next.
     pub next_fire_at: Option<Timestamp>,
@@ -140,8 +140,8 @@ pub fn lock_due(id: Uuid, now: Timestamp) -> Option<Timed> {
     LOCK_DUE.first(&[Arg::Uuid(&id), Arg::Timestamp(now)], read)
 }
 
-/// Locks the triggers of a definition that time fires. The lock keeps their next instants unchanged until the caller
-/// writes new ones.
+/// Locks the timer triggers of a definition. The lock keeps their next instants unchanged until the caller writes new
+/// ones.
 pub fn of_definition(definition_id: &str) -> Vec<Timed> {
     OF_DEFINITION.rows(&[Arg::Text(definition_id)], read)
 }
@@ -157,9 +157,9 @@ static RUNNING: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// A run of a schedule that has not ended. Reads only the latest twenty runs, so that the cost does not grow with the
-/// number of past runs. A run that waits for its turn counts. A pending run whose start was given up (it has a dead
-/// letter) does not, since it would block all later runs.
+/// A run of a schedule that has not ended. Reads only the latest twenty runs, so the cost does not grow with the number
+/// of past runs. A pending run counts, unless its start was given up (it has a dead letter), because it would block all
+/// later runs.
 pub fn running(id: Uuid) -> Option<Uuid> {
     RUNNING.first(&[Arg::Uuid(&id)], |row| row.get())
 }
@@ -171,15 +171,15 @@ pub struct FireOutcome {
     pub next_fire_at: Option<Timestamp>,
     /// The next instant of its schedule.
     pub scheduled_at: Option<Timestamp>,
-    /// The scheduled instant that was fired; `None`: none was, and the column stays.
+    /// The scheduled instant that was fired; `None`: none was, and the column stays unchanged.
     pub last_fire_at: Option<Timestamp>,
-    /// The instance that this fire started; `None`: it started none, and the column stays.
+    /// The instance that this fire started; `None`: it started none, and the column stays unchanged.
     pub last_instance_id: Option<Uuid>,
     /// Fires that wait for a run to end.
     pub queued: i32,
     /// Fires that started no instance.
     pub skipped: i64,
-    /// Instants that do not fire, by the misfire policy.
+    /// Instants that do not fire because of the misfire policy.
     pub missed: i64,
 }
 
@@ -235,7 +235,7 @@ pub fn resolved(id: Uuid, version_id: Uuid, version: i32) {
     RESOLVED.run(&[Arg::Uuid(&id), Arg::Uuid(&version_id), Arg::Integer(version)]);
 }
 
-// Two statements, because a fire that queues behind a run and the end of that run must not miss each other. The lock
+// Two statements, because a fire that is queued behind a run and the end of that run must not miss each other. The lock
 // waits for the fire's transaction, and then reads the row that the fire wrote.
 static LOCK_QUEUE: Statement = Statement::new(
     "SELECT t.queued FROM workflow.triggers t WHERE t.id = $1 AND t.schedule ->> 'overlap' = 'queue' \
@@ -247,7 +247,7 @@ static WAKE: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp],
 );
 
-/// Call when a run of a schedule has ended: makes the schedule due at once if fires are queued behind the run.
+/// Call when a run of a schedule has ended: makes the schedule due immediately if fires are queued behind the run.
 pub fn ended(id: Uuid, now: Timestamp) {
     if LOCK_QUEUE.first(&[Arg::Uuid(&id)], |row| row.get::<i32>()).is_some_and(|queued| queued > 0) {
         identity::note_due(Some(now));
@@ -272,7 +272,8 @@ pub fn is_behind(now: Timestamp) -> bool {
 /// Makes every active `reboot` schedule due, and returns their number.
 pub fn reboot(now: Timestamp) -> u64 {
     let count = REBOOT.run(&[Arg::Timestamp(now)]);
-    // Without such a schedule do not claim the due times: pg_restore may be about to load another database's dump here.
+    // Without such a schedule do not bind the timers to this database: pg_restore may be about to restore another
+    // database's dump here.
     if count > 0 {
         identity::note_due(Some(now));
     }

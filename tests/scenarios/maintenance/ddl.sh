@@ -111,7 +111,6 @@ await foreign "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND
 grep -q 'WARNING:  this database is a copy, and its timers belong to the original' "$PGHOST/log" || fail "the copy does not say that it waits"
 # Its scheduler checks again when its timers are due. Then a timer of the original fires in an executor that is as new as one of the copy
 # would be.
-# would be.
 await_due 10 copy
 woken scheduler copy
 query "SELECT pg_terminate_backend(pid, 10000) FROM workflow.workers WHERE worker = 'executor' AND database = 'fresh'" fresh >/dev/null

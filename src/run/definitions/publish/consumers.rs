@@ -1,8 +1,8 @@
 //! Updating consumers: publishing a definition gives its consumers a new version, if the definition's options say so.
 //!
 //! A consumer gets one new version, however many of the definitions that it uses have changed, and gets it before its
-//! own consumers do. A consumer that the current role may not manage stays as it is, and so does one that would not be
-//! acceptable with the new version. The publisher gets a NOTICE or a WARNING about it.
+//! own consumers do. A consumer stays unchanged if the current role may not manage it, or if its new version would be
+//! invalid; the publisher gets a NOTICE or a WARNING.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -26,12 +26,12 @@ use crate::store::definitions::{self, DefinitionRow};
 /// A definition that may get a new version.
 struct Consumer {
     row: DefinitionRow,
-    /// Its links, with the versions that they lead to.
+    /// Its links, with the versions to which they resolve.
     links: Vec<(Link, DefinitionRow)>,
 }
 
-/// Locks the links of the owner of a version that is to be published, and of the owners of the consumers that get a new
-/// version with it. No other transaction changes what uses their definitions meanwhile.
+/// Locks the links of the owner of a version that is about to be published, and of the owners of the consumers that get
+/// a new version with it. No other transaction can change usages of their definitions meanwhile.
 pub fn lock(row: &DefinitionRow) -> Result<(), PgError> {
     match compiled::of_version(row.id)?.program.options.updates_consumers {
         true => links::lock(|| owners(&row.definition_id)),
@@ -39,8 +39,8 @@ pub fn lock(row: &DefinitionRow) -> Result<(), PgError> {
     }
 }
 
-/// Locks the links of the owners of what a document uses, and of its consumers if publishing it gives them a new
-/// version.
+/// Locks the links of the owners of the definitions that a document uses, and of its consumers if publishing it gives
+/// them a new version.
 pub fn lock_links(document: &Value, definition_id: &str, publish: bool) -> Result<(), PgError> {
     let references = definition::references(document, &Registered);
     let updates = publish && definition::updates_consumers(document);
@@ -81,7 +81,7 @@ pub fn update(session: &mut Session, published: &DefinitionRow) -> Result<(), Pg
     Ok(())
 }
 
-/// The consumers of a definition, the consumers of these, and so on, as far as each one's options pass the update on.
+/// The direct and indirect consumers of a definition, as far as each one's options pass the update on.
 fn affected(published: &str) -> Result<BTreeMap<String, Consumer>, PgError> {
     let mut found: BTreeMap<String, Consumer> = BTreeMap::new();
     let mut pending = vec![published.to_owned()];
@@ -108,11 +108,12 @@ fn next(waiting: &BTreeMap<String, Consumer>) -> Option<String> {
     let uses_none =
         |consumer: &Consumer| consumer.links.iter().all(|(_, used)| !waiting.contains_key(&used.definition_id));
     let ready = waiting.iter().find(|(_, consumer)| uses_none(consumer));
-    // Over time, latest versions can come to use each other in a cycle. A new version that would close it is refused.
+    // Over time, latest versions can come to use each other in a cycle. A new version that would close the cycle is
+    // rejected.
     ready.or_else(|| waiting.iter().next()).map(|(id, _)| id.clone())
 }
 
-/// The new version of a consumer, unless it stays as it is.
+/// The new version of a consumer, unless the consumer stays unchanged.
 fn update_one(
     session: &mut Session,
     consumer: &Consumer,
@@ -133,7 +134,7 @@ fn update_one(
         return Ok(None);
     }
     definitions::lock(id);
-    // The session that held the lock before may have stored a version that uses none of the changed definitions.
+    // The previous holder of the lock may have stored a version that uses none of the changed definitions.
     let Some(row) = definitions::latest(id).filter(|latest| latest.id == consumer.row.id) else { return Ok(None) };
     match replace(session, &row, consumer, changed) {
         Ok(new) => {
@@ -177,13 +178,13 @@ fn replace(
         compiled::compile(&document, &Pinned::to(&links)?).map_err(|problems| error::definition(&problems))?;
     refuse_lost_outcomes(&program, consumer)?;
     let identity = definition::identity(&document).map_err(|problem| error::definition(&[problem]))?;
-    // The SQL is the same text, so its names must mean what they meant.
+    // The SQL text is unchanged, so its names must resolve to the same objects.
     let search_path = definitions::search_path(row.id);
     add(session, &New::of(Some(&program), &links, &document, &identity, search_path), row.owner.id)
 }
 
-/// Refuses a new version of a consumer if what it uses has lost an outcome that the consumer follows: it would end
-/// without what comes behind.
+/// Rejects a new version of a consumer if the used workflow has lost an outcome that the consumer follows: the consumer
+/// would end without running the activities behind it.
 fn refuse_lost_outcomes(program: &Program, consumer: &Consumer) -> Result<(), PgError> {
     for inlined in &program.inlined {
         let follows = |port: &str| {
@@ -213,10 +214,10 @@ fn refuse_lost_outcomes(program: &Program, consumer: &Consumer) -> Result<(), Pg
     Ok(())
 }
 
-/// What a reference can say about the version that it means.
+/// The ways in which a reference can name a version.
 struct VersionName {
     number: i32,
-    /// The id that its document has.
+    /// The id in its document.
     id: Option<String>,
 }
 
@@ -226,7 +227,7 @@ impl VersionName {
         Ok(Self { number: row.version, id: document.get("id").and_then(Value::as_str).map(str::to_owned) })
     }
 
-    /// The reference, changed to this version. A number or an id that it did not have is not added.
+    /// Changes a reference to this version. A number or an id that it did not have is not added.
     fn renamed(&self, reference: &WorkflowReference) -> WorkflowReference {
         WorkflowReference {
             version: reference.version.map(|_| self.number),
@@ -237,7 +238,7 @@ impl VersionName {
 
     /// Writes this version into every occurrence of a reference in a document.
     fn write_all(&self, document: &mut Value, reference: &WorkflowReference) {
-        // Without registered types, every activity that was a workflow when the document was stored is found.
+        // Without registered types, this finds every activity that was a workflow when the document was stored.
         for (pointer, found) in definition::references(document, &()) {
             if found == *reference
                 && let Some(Value::Object(members)) = document.pointer_mut(&pointer)

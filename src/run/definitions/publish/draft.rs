@@ -1,8 +1,8 @@
-//! Drafts: what an editor saves while a definition is not finished.
+//! Drafts: saved by an editor while a definition is unfinished.
 //!
-//! The latest version of a definition can be a draft. A save overwrites it, unless an instance was started on it; after
-//! that, and after a version that is no draft, a save makes the next version. A draft need not compile. Each save has a
-//! number, the revision: an editor that names the one that it has read does not overwrite the save of another.
+//! The latest version of a definition can be a draft. A save overwrites it, unless an instance was started on it; then,
+//! and after a version that is no draft, a save creates the next version. A draft need not compile. Each save has a
+//! number, the revision: an editor that names the revision that it has read cannot overwrite a later save of others.
 
 use chrono::DateTime;
 use serde_json::Value;
@@ -23,20 +23,20 @@ use crate::store::definitions::links::Link;
 use crate::store::definitions::{self, DefinitionRow, LastSave, Saved, WholeDefinition};
 use crate::store::rights::owners::{self, Owner};
 
-/// A draft that was saved.
+/// The result of saving a draft.
 #[derive(Debug)]
 pub struct Draft {
-    /// The version that holds its content: the draft that was there, a new one, or the latest version if that has the
-    /// same content.
+    /// The version that holds its content: the existing draft, a new one, or the latest version if its content is the
+    /// same.
     pub row: DefinitionRow,
     /// The number of the save.
     pub revision: i64,
-    /// All that is wrong with it, warnings as well.
+    /// All its problems, including warnings.
     pub problems: Vec<Problem>,
 }
 
-/// Saves a draft. `revision` is the last save that the editor knows of, `editor` its session, whose own saves it need
-/// not know of. Content that is already stored in a version that is no draft is not stored again.
+/// Saves a draft. `revision` is the last save that the editor has read, `editor` its editing session, whose own saves
+/// do not count as conflicts. Content that a version which is no draft already has is not stored again.
 ///
 /// # Errors
 /// 40001 if another session has saved since.
@@ -101,7 +101,7 @@ fn refuse_stale(
     }
 }
 
-/// What became of a document that is to be stored.
+/// The result of validating a document that is to be stored.
 struct JudgedDraft {
     program: Option<Program>,
     links: Vec<Link>,
@@ -121,10 +121,10 @@ fn judged(session: &Session, document: &Value, identity: &Identity, owner: Optio
     JudgedDraft { search_path: program.as_ref().and_then(found), program, links, problems }
 }
 
-/// Makes a draft that is going to be published a version as any other. The caller holds the locks.
+/// Turns a draft that is about to be published into an ordinary version. The caller holds the locks.
 ///
 /// # Errors
-/// What `wf_define` refuses.
+/// The errors of `wf_define`.
 pub fn complete(session: &Session, draft: &DefinitionRow) -> Result<DefinitionRow, PgError> {
     compiled::note_publication(draft.id);
     let is_free = definitions::lock_draft(draft.id);
@@ -143,7 +143,7 @@ pub fn complete(session: &Session, draft: &DefinitionRow) -> Result<DefinitionRo
         let new = New::of(Some(&program), &links, &document, &identity, search_path);
         replace(session, &New { saved, ..new }, draft, last.revision)?
     } else {
-        // Its instances go on with the program that they were started with.
+        // Its instances continue with the program with which they were started.
         let compiled = compiled::of_version(draft.id)?;
         let search_path = definitions::search_path(draft.id);
         let new = New::of(Some(&compiled.program), &links, &document, &identity, search_path);

@@ -1,4 +1,4 @@
-//! Publishing one version, and the trigger index, which says what the published version is started by.
+//! Publishing one version, and the trigger index: the events and times that start the published version.
 
 use workflow_engine::trigger::{self, Trigger};
 
@@ -12,7 +12,7 @@ use crate::store::definitions::triggers::{self, Indexed};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::timers::schedules;
 
-/// Publishes a version, and no new version of a consumer. The caller holds the locks.
+/// Publishes a version, without updating consumers. The caller holds the locks.
 pub fn publish_alone(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
     definitions::publish(row);
     index(session, row)?;
@@ -29,7 +29,7 @@ pub fn forget_triggers(definition_id: &str) {
     triggers::announce(Indexed { removed, ..Indexed::default() });
 }
 
-/// Brings the trigger index up to date. A trigger that did not change keeps its row.
+/// Updates the trigger index. An unchanged trigger keeps its row.
 pub fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgError> {
     let compiled = compiled::of_version(row.id)?;
     let wanted = evaluate(session, &compiled)?;
@@ -41,7 +41,7 @@ pub fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgEr
             known.node_id == trigger.node_id
                 && known.name == trigger.name
                 && known.hash == trigger.hash
-                // The payload of a timer may hold its first instant, which must not move.
+                // The payload of a timer may contain its first instant, which must not move.
                 && (known.payload == trigger.payload || trigger.schedule.is_some())
         });
         if let Some(position) = same {
@@ -74,7 +74,7 @@ fn evaluate(session: &Session, compiled: &Compiled) -> Result<Vec<Trigger>, PgEr
         let original = host.original(&fault);
         PgError { message: format!("trigger \"{activity}\" cannot be indexed: {}", original.message), ..original }
     })?;
-    // One row for each payload: a payload that occurs twice gets one row.
+    // Duplicate payloads get one row.
     let mut seen = std::collections::HashSet::new();
     found.retain(|trigger| seen.insert((trigger.node_id.clone(), trigger.hash)));
     Ok(found)

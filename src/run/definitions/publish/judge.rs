@@ -1,4 +1,4 @@
-//! Judging a document before it is stored. Nothing is stored, and no SQL of the document is run.
+//! Validating a document before it is stored. Stores nothing, and runs no SQL of the document.
 
 use std::rc::Rc;
 
@@ -30,8 +30,8 @@ use crate::store::definitions::activity_types;
 use crate::store::definitions::links::Link;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 
-/// Everything that `define` would refuse or warn of, as far as it depends on the document alone. The owner of the id,
-/// and what other definitions have taken, are not checked.
+/// All errors and warnings of `define` that depend on the document alone. The owner of the id, and names taken by other
+/// definitions, are not checked.
 pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgError> {
     if let Err(error) = refuse_large(document) {
         return Ok(vec![problem(ProblemKind::TooLarge, "", error)]);
@@ -58,8 +58,8 @@ pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgE
     Ok(found)
 }
 
-/// Judges a document. Content that a version of the definition had before is read by the rules of then, if those of now
-/// refuse it: it must stay possible to return to that version.
+/// Validates a document. If the content is that of an existing version and today's rules reject it, it is validated by
+/// the rules of its time: returning to that version must stay possible.
 pub fn judge(
     document: &Value,
     types: &dyn ActivityTypes,
@@ -76,13 +76,13 @@ pub fn judge(
     Ok(judged)
 }
 
-/// Refuses a document with the id of a built-in definition (42710).
+/// Rejects the id of a built-in definition (42710).
 pub fn refuse_reserved(definition_id: &str) -> Result<(), PgError> {
     let Some(built_in) = built_in::find(definition_id) else { return Ok(()) };
     Err(PgError::new("42710", format!("workflow definition \"{definition_id}\" is built in")).detail(built_in.purpose))
 }
 
-/// Refuses a document of more bytes than `workflow.max_definition_size` allows (54000).
+/// Rejects a document larger than `workflow.max_definition_size` (54000).
 pub fn refuse_large(document: &Value) -> Result<(), PgError> {
     let (size, limit) = (json::text(document).len(), guc::max_definition_size());
     if size <= limit {
@@ -93,7 +93,7 @@ pub fn refuse_large(document: &Value) -> Result<(), PgError> {
         .hint("Raise workflow.max_definition_size."))
 }
 
-/// Whether an activity type that was unknown is a workflow by now, so that the same content means something else.
+/// Whether an activity type that was unknown now resolves to a workflow, so that the same content means something else.
 pub fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> bool {
     let linker = Linker::new(Some(latest.owner.clone()));
     let settled = |reference: &WorkflowReference| links.iter().any(|link| link.reference == *reference);
@@ -103,7 +103,7 @@ pub fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> b
         .any(|(_, reference)| matches!(linker.workflow(&reference), Ok(Some(_))))
 }
 
-/// The program of a document that was judged, if it compiles, and all problems.
+/// The program of a validated document, if it compiles, and all problems.
 pub fn found_in(session: &Session, mut judged: Judged) -> (Option<Program>, Vec<Problem>) {
     let doubts = doubts(&mut judged);
     let Judged { program, triggers, .. } = judged;
@@ -118,14 +118,13 @@ pub fn found_in(session: &Session, mut judged: Judged) -> (Option<Program>, Vec<
     (program, found)
 }
 
-/// What an error says, as a problem of a document.
+/// An error as a problem of the document.
 pub fn problem(kind: ProblemKind, path: &str, error: PgError) -> Problem {
     let detail = error.detail.map(|detail| format!(": {detail}")).unwrap_or_default();
     Problem { path: path.to_owned(), message: format!("{}{detail}", error.message), kind, near: None }
 }
 
-/// Whether the caller's own latest version has the same content. `define` returns that version then, and judges
-/// nothing.
+/// Whether the caller's own latest version has the same content. `define` then returns that version without validating.
 fn is_stored(document: &Value, latest: Option<&DefinitionRow>) -> Result<bool, PgError> {
     let is_own = |latest: &&DefinitionRow| !latest.is_draft && access::is_member(role::current(), &latest.owner);
     let Some(latest) = latest.filter(is_own) else {
@@ -147,27 +146,26 @@ fn unindexable(session: &Session, program: &Program, triggers: Vec<(workflow_eng
     failed.collect()
 }
 
-/// What does not keep a document from being stored: the warnings of the reader, and what this server says of the SQL
-/// and the people in it.
+/// Warnings: those of the reader, and this server's about SQL and people in the document.
 pub fn doubts(judged: &mut Judged) -> Vec<Problem> {
     let mut found = std::mem::take(&mut judged.warnings);
-    // With a path of its own, the SQL finds tables that this session does not see.
+    // Under its own search path, the SQL may find tables that this session does not see.
     let has_own_path = matches!(&judged.program, Ok(program) if program.options.search_path != SearchPath::Unset);
-    // A function such as wf_validate sets a path for itself.
+    // A function such as wf_validate sets its own search path.
     let sees_tables = !has_own_path && session::search_path_names() != ["pg_catalog", "pg_temp"];
     found.extend(judged.sql.iter().filter_map(|sql| doubt_of_sql(sql, sees_tables)));
     found.extend(judged.people.iter().filter_map(doubt_of_person));
     found
 }
 
-/// Warns of problems that do not keep a definition from being stored.
+/// Raises warnings about problems that do not prevent storing a definition.
 pub fn warn(found: &[Problem]) {
     if !found.is_empty() {
         warning(crate::error::doubtful(found));
     }
 }
 
-/// Warns of activity types that were unknown when the definition was last stored, and that belong to another role now.
+/// Warns about activity types that were unknown when the definition was last stored and now belong to another role.
 /// Types of a superuser cause no warning, because every role may use them.
 pub fn warn_of_others(row: &DefinitionRow, was_unknown: &[String], links: &[Link]) -> Result<(), PgError> {
     for name in was_unknown {
@@ -191,8 +189,8 @@ pub fn warn_of_others(row: &DefinitionRow, was_unknown: &[String], links: &[Link
     Ok(())
 }
 
-/// SQL that this server's parser refuses, or that names a table which does not exist. It is only a warning, because the
-/// SQL may be meant for another server, and the table may be made later.
+/// SQL that this server's parser rejects, or that names a missing table. Only a warning, because the SQL may be meant
+/// for another server, and the table may be created later.
 fn doubt_of_sql(SqlText { path, text, is_statement }: &SqlText, sees_tables: bool) -> Option<Problem> {
     let statement = if *is_statement { text.clone() } else { user_sql::query_of(text) };
     let message = match parse::count(&statement) {
@@ -208,10 +206,10 @@ fn doubt_of_sql(SqlText { path, text, is_statement }: &SqlText, sees_tables: boo
     Some(Problem::warning(path.clone(), message))
 }
 
-/// A role that does not exist yet, or a label that is probably meant as a role.
+/// A role that does not exist yet, or a label that is probably meant to be a role.
 fn doubt_of_person(PersonText { path, text }: &PersonText) -> Option<Problem> {
     let message = match text.strip_prefix(ForPeople::ROLE) {
-        // That "role:" names no role is an error of the engine.
+        // The error for an empty name after "role:" is the engine's.
         Some(name) if !name.is_empty() && role::by_name(name).is_none() => format!("role \"{name}\" does not exist"),
         Some(_) => return None,
         None if role::by_name(text).is_some() => {
@@ -222,10 +220,10 @@ fn doubt_of_person(PersonText { path, text }: &PersonText) -> Option<Problem> {
     Some(Problem::warning(path.clone(), message))
 }
 
-/// A host for expressions that have no effects: it runs no SQL.
+/// A host for evaluating expressions without effects: it runs no SQL.
 struct Dry {
     now: DateTime<Utc>,
-    /// Whether an expression needed something that this host refuses.
+    /// Whether an expression needed something that this host rejects.
     was_asked: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The search path of a definition's SQL in a burst without a caller: that of the session that defines it.
+//! The search path of a definition's SQL in a burst without a caller: that of the defining session.
 
 use pgrx::pg_sys::{InvalidOid, Oid};
 use workflow_engine::Program;
@@ -9,11 +9,11 @@ use crate::pg::{PgError, session};
 use crate::store::definitions::schemas;
 use crate::store::definitions::{self, DefinitionRow};
 
-/// The schemas to store, as a list for `search_path`. `None`: the definition names its schemas itself, or needs none.
+/// The schemas to store, as a `search_path` list. `None`: the definition sets its own path, or needs none.
 ///
-/// A role that may create an object in a schema decides what a name there means, and that object would be used with the
-/// rights of the owner. So schemas in which other roles may create objects are left out, with a WARNING. Schemas that
-/// differ from session to session are left out, too.
+/// A role that may create objects in a schema decides what a name there refers to, and that object would be used with
+/// the owner's rights. So schemas in which other roles may create objects are left out, with a WARNING. Schemas that
+/// differ between sessions are left out as well.
 pub fn found(definition_id: &str, program: &Program, owner: Option<Oid>) -> Option<String> {
     let options = &program.options;
     if !program.uses_sql {
@@ -63,7 +63,7 @@ fn warn_of(definition_id: &str, schemas: &[String], are_omitted: bool) {
     warning(told.detail("Roles other than the owner of the definition may create objects there."));
 }
 
-/// Stores the search path of this session for a version that is defined again with the same content.
+/// Stores this session's search path for a version that is defined again with the same content.
 pub fn renew(row: &DefinitionRow, program: &Program) {
     let path = found(&row.definition_id, program, row.owner.role());
     if definitions::search_path(row.id) == path {
@@ -80,7 +80,7 @@ pub fn renew(row: &DefinitionRow, program: &Program) {
     ));
 }
 
-/// Omits from a stored search path the schemas in which roles other than the new owner may create objects.
+/// Removes from a stored search path the schemas in which roles other than the new owner may create objects.
 pub fn narrow(row: &DefinitionRow, owner: Oid) {
     let Some(path) = definitions::search_path(row.id) else { return };
     let names = schemas::open_to_others(&session::split_names(&path), owner);

@@ -1,4 +1,4 @@
-//! Whose a definition is that is going to be stored.
+//! The owner of a definition that is about to be stored.
 
 use pgrx::pg_sys::Oid;
 
@@ -8,8 +8,7 @@ use crate::pg::{PgError, role};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::rights::owners::Owner;
 
-/// The owner of a definition that the current role is going to store; `None`: it is new. Other roles are refused
-/// (42501).
+/// The owner of a definition that the current role is about to store; `None`: it is new. Rejects other roles (42501).
 pub fn owner_of(definition_id: &str, latest: Option<&DefinitionRow>) -> Result<Option<Owner>, PgError> {
     let owner = latest.map(|row| row.owner.clone()).or_else(|| definitions::owner(definition_id));
     match owner {
@@ -18,12 +17,12 @@ pub fn owner_of(definition_id: &str, latest: Option<&DefinitionRow>) -> Result<O
     }
 }
 
-/// The role that owns a definition, or is going to.
+/// The role that owns a definition, or will own it.
 pub fn role_of(owner: Option<&Owner>) -> Option<Oid> {
     owner.map_or_else(|| Some(role::current()), Owner::role)
 }
 
-/// Sends a NOTICE if the owner may not log in: a worker that runs invoker SQL needs a session of the owner.
+/// Sends a NOTICE if the owner may not log in: background workers run invoker SQL in a session of the owner.
 pub fn warn_without_login(row: &DefinitionRow) {
     let Some(owner) = row.owner.role().filter(|_| row.uses_sql && !row.definer) else { return };
     if !role::can_connect(owner) {

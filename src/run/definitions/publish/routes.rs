@@ -15,7 +15,7 @@ use crate::run::http::paths::{self, Hold};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::http::routes;
 
-/// Adds a trigger. A unique index decides between two concurrent publishes; the second one waits for the first.
+/// Adds a trigger. A unique index decides between concurrent publications; the second waits for the first.
 pub fn insert(session: &mut Session, id: Uuid, row: &DefinitionRow, trigger: &Trigger) -> Result<(), PgError> {
     if trigger.name != HTTP_ENDPOINT.name {
         return timed::insert(session, id, row, trigger);

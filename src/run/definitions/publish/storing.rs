@@ -15,15 +15,15 @@ use crate::run::timers::timing;
 use crate::store::definitions::links::Link;
 use crate::store::definitions::{self, DefinitionRow, NewDefinition, Saved};
 
-/// A version that is to be stored.
+/// A version to be stored.
 pub struct New<'a> {
-    /// Its program; `None`: it is a draft that does not compile.
+    /// Its program; `None` for a draft that does not compile.
     pub program: Option<&'a Program>,
     /// The versions that it uses as activities.
     pub links: &'a [Link],
     /// The document as given.
     pub document: &'a Value,
-    /// What the document says of itself.
+    /// Id, name and version in the document.
     pub identity: &'a Identity,
     /// The `search_path` of its SQL when it runs without a caller.
     pub search_path: Option<String>,
@@ -34,7 +34,7 @@ pub struct New<'a> {
 }
 
 impl<'a> New<'a> {
-    /// A version that is no draft and was none.
+    /// A version that is not a draft, and never was.
     pub fn of(
         program: Option<&'a Program>,
         links: &'a [Link],
@@ -46,7 +46,7 @@ impl<'a> New<'a> {
     }
 }
 
-/// Stores a version as the latest one. Its number is what the document asks for, if that is higher than all others.
+/// Stores a version as the latest one. Its number is the one in the document, if that is higher than all others.
 pub fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow, PgError> {
     let identity = new.identity;
     let highest = definitions::highest(&identity.definition_id);
@@ -68,7 +68,7 @@ pub fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<Definitio
     definitions::by_id(id)
 }
 
-/// Stores a version in place of a draft, and gives the save a number, or leaves it the one that it has.
+/// Stores a version in place of a draft. Gives the save a new number, or keeps the draft's.
 pub fn replace(
     session: &Session,
     new: &New<'_>,
@@ -88,7 +88,7 @@ fn write(
     let New { program, links, document, identity, search_path, saved, is_draft } = new;
     let options = program.map(|program| &program.options);
     let name = identity.name.as_deref();
-    // A draft is used by no other definition, so it is no activity type yet.
+    // No other definition can use a draft, so it is no activity type yet.
     let is_usable = !is_draft && options.is_some_and(|options| options.usable_as_activity);
     let activity_type = name.filter(|_| is_usable).map(definition::type_of);
     let activity_type = activity_type.as_deref().filter(|name| !name.is_empty());
@@ -120,12 +120,13 @@ fn write(
     Ok(())
 }
 
-/// Refuses the id of a new definition that an index cannot hold (54000).
+/// Rejects the id of a new definition if it is too long for an index (54000).
 pub fn refuse_long(definition_id: &str) -> Result<(), PgError> {
     check_indexed("id of the workflow definition", definition_id, MAX_INDEXED).map_err(|fault| error::fault(&fault))
 }
 
-/// Refuses an activity type that could be taken for a built-in one (42939). A workflow usable as an activity is a type.
+/// Rejects an activity type that could be mistaken for a built-in one (42939). A workflow usable as an activity is a
+/// type.
 fn refuse_look_alike(activity_type: Option<&str>) -> Result<(), PgError> {
     let Some(name) = activity_type.filter(|name| catalogue::find(name).is_none()) else { return Ok(()) };
     check_indexed("name of the activity type", name, MAX_TYPE).map_err(|fault| error::fault(&fault))?;

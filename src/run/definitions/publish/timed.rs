@@ -1,4 +1,4 @@
-//! The triggers of a definition that time starts, when it is published.
+//! The timer triggers of a definition, when it is published.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -13,14 +13,14 @@ use crate::store::definitions::DefinitionRow;
 use crate::store::definitions::triggers;
 use crate::store::timers::schedules::{self, Timed};
 
-/// Adds a trigger, and when it fires first.
+/// Adds a trigger with its first due time.
 pub fn insert(session: &Session, id: Uuid, row: &DefinitionRow, trigger: &Trigger) -> Result<(), PgError> {
     let now = session.timestamp();
     let Some(schedule) = &trigger.schedule else {
         triggers::insert(id, row, trigger, None, now);
         return Ok(());
     };
-    // Without a zone of its own, a schedule keeps the zone of the publishing session, whichever session fires it.
+    // A schedule without its own zone keeps the zone of the publishing session, whichever session fires it.
     let time_zone = schedule.time_zone.clone().or_else(|| Some(zone::session_name()));
     let schedule = Schedule { time_zone, ..schedule.clone() };
     let next = timing::first(&schedule, session.now)?;
@@ -41,8 +41,8 @@ fn tell_past(trigger: &Trigger, at: DateTime<Utc>) {
     );
 }
 
-/// Updates the schedule of a trigger that has not changed otherwise. A due time stays, unless the instants of the
-/// schedule change. The instants of a timer count from its first publication.
+/// Updates the schedule of an otherwise unchanged trigger. Its due time stays, unless the instants of the schedule
+/// change. A timer's instants count from its first publication.
 pub fn keep(session: &Session, stored: &[Timed], id: Uuid, trigger: &Trigger) -> Result<(), PgError> {
     let known = stored.iter().find(|timed| timed.trigger.id == id);
     let (Some(known), Some(wanted)) = (known, &trigger.schedule) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! What a search for instances has found so far.
+//! The intermediate result of a search for instances.
 
 use std::collections::HashSet;
 
@@ -7,30 +7,30 @@ use uuid::Uuid;
 use crate::access::sight::Sight;
 use crate::store::repair::selection::listed::Listed;
 
-/// The most instances that are ordered and counted.
+/// Maximum number of instances that are sorted and counted.
 pub const WINDOW: usize = 10_000;
 
-/// What a search has found that the current role may read, each instance once.
+/// The instances found that the current role may read, without duplicates.
 pub struct FoundInstances<'a> {
     /// What the current role may read.
     pub sight: &'a Sight,
-    /// The versions that the filter is for, unless it is for all.
+    /// The versions in the filter, or `None` for all.
     pub versions: Option<HashSet<Uuid>>,
-    /// Whether names are read, because the list is ordered by them.
+    /// Whether names are read, because the list is sorted by them.
     pub with_names: bool,
-    /// Whether `instances` is in the order of ids, each once.
+    /// Whether `instances` is sorted by id and free of duplicates.
     is_tidy: bool,
-    /// The instances, in no order before `tidy`.
+    /// The instances, unsorted before `tidy`.
     pub instances: Vec<Listed>,
 }
 
 impl<'a> FoundInstances<'a> {
-    /// Nothing, before a search begins.
+    /// The state before a search.
     pub fn new(sight: &'a Sight, versions: Option<HashSet<Uuid>>, with_names: bool) -> Self {
         Self { sight, versions, with_names, is_tidy: true, instances: Vec::new() }
     }
 
-    /// Adds those that the current role may read and the filter is for.
+    /// Adds those that the current role may read and whose version is in the filter.
     pub fn add(&mut self, matching: Vec<Listed>) {
         let is_wanted = |one: &Listed| self.versions.as_ref().is_none_or(|versions| versions.contains(&one.version));
         let seen = matching.into_iter().filter(|one| is_wanted(one) && self.sight.sees(one));
@@ -38,7 +38,7 @@ impl<'a> FoundInstances<'a> {
         self.is_tidy = false;
     }
 
-    /// Puts the instances into the order of their ids, each once.
+    /// Sorts the instances by id and removes duplicates.
     pub fn tidy(&mut self) {
         if !self.is_tidy {
             self.instances.sort_by_key(|one| one.id);
@@ -47,7 +47,7 @@ impl<'a> FoundInstances<'a> {
         }
     }
 
-    /// Whether there are as many as a window holds.
+    /// Whether the window is full.
     pub fn is_full(&mut self) -> bool {
         if self.instances.len() >= WINDOW {
             self.tidy();

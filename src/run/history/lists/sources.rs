@@ -1,4 +1,4 @@
-//! What indexes know of a filter, so that few instances have to be looked at.
+//! Index look-ups for a filter, so that few instances have to be read.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
@@ -9,8 +9,8 @@ use super::walk::{BUDGET, Walk};
 use crate::clock;
 use crate::store::repair::selection::listed::{self, Scan, Traces};
 
-/// Looks at the instances that the filter names by id or correlation id. Returns whether these are all, or nothing if
-/// it names none.
+/// Reads the instances that the filter names by id or correlation id. Returns whether these are all matches, or `None`
+/// if it names none.
 pub fn by_key(filter: &InstanceFilter, found: &mut FoundInstances<'_>) -> Option<bool> {
     if let Some(ids) = &filter.instance_ids {
         let portion = listed::look(filter, Scan::Ids(ids), found.with_names, usize::MAX);
@@ -23,7 +23,7 @@ pub fn by_key(filter: &InstanceFilter, found: &mut FoundInstances<'_>) -> Option
     Some(portion.looked <= WINDOW)
 }
 
-/// Where every instance has left a trace that satisfies the conditions on status and incidents.
+/// The tables in which every matching instance has left a row, given the conditions on status and incidents.
 fn traces_of(filter: &InstanceFilter) -> Option<Vec<Traces>> {
     if filter.has_incidents == Some(true) {
         return Some(vec![Traces::Incidents]);
@@ -31,7 +31,7 @@ fn traces_of(filter: &InstanceFilter) -> Option<Vec<Traces>> {
     let is_among = |list: &Option<Vec<String>>, known: &[&str]| {
         list.as_ref().is_some_and(|list| list.iter().all(|one| known.contains(&one.as_str())))
     };
-    // A suspended instance waits at a bookmark or has faults only. One that executes is in a burst of this very
+    // A suspended instance waits at a bookmark or has only faults. One that is executing is in a burst of this very
     // session.
     if is_among(&filter.statuses, &["Running"]) || is_among(&filter.sub_statuses, &["Pending", "Suspended"]) {
         return Some(vec![Traces::Bookmarks, Traces::OpenIncidents]);
@@ -43,8 +43,8 @@ fn traces_of(filter: &InstanceFilter) -> Option<Vec<Traces>> {
         .then(|| vec![Traces::Bookmarks, Traces::OpenIncidents])
 }
 
-/// Looks at the instances whose traces say that they may satisfy the filter. Returns whether these are all, or nothing
-/// if it is for instances without traces, too.
+/// Reads the instances whose traces show that they may match the filter. Returns whether these are all, or `None` if
+/// instances without traces may match as well.
 pub fn by_traces(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> Option<bool> {
     let (mut ids, mut is_whole) = (Vec::new(), true);
     for traces in traces_of(filter)? {
@@ -59,7 +59,7 @@ pub fn by_traces(filter: &InstanceFilter, newest: bool, found: &mut FoundInstanc
     Some(is_whole)
 }
 
-/// Adds what keys know of a search term. Elsewhere only names and correlation ids can have it.
+/// Adds the instances found by key look-ups of a search term. Otherwise only names and correlation ids can contain it.
 pub fn by_term(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) {
     let Some(term) = &filter.search_term else { return };
     if let Ok(id) = Uuid::parse_str(term) {
@@ -70,16 +70,16 @@ pub fn by_term(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances
     found.add(portion.matching);
     let term = term.to_lowercase();
     let mut walk = Walk::of_versions(found.sight, |version| version.definition.to_lowercase().contains(&term));
-    // The definition of these has the term, so no name is read.
+    // The definition matches the term, so names need not be read.
     walk.run(&InstanceFilter { search_term: None, ..filter.clone() }, newest, BUDGET / 3, found);
 }
 
-/// How much later than its creation an instance can have been given its id.
+/// The maximum delay between the assignment of an id and the creation of its instance.
 const DELAY: TimeDelta = TimeDelta::minutes(1);
 
-/// Ranges of ids in which the times of a filter let instances be; none if they are no help. An instance changes and
-/// ends after it was created. The first two ranges have ids that tell no time, for callers may choose any; the last has
-/// those of a call that took long.
+/// The ranges of ids that the filter's times permit; empty if they do not help. An instance changes and ends after it
+/// was created. The first two ranges contain ids without a time, since callers may choose any; the last contains those
+/// of long calls.
 pub fn time_ranges(filter: &InstanceFilter) -> Vec<(Uuid, Uuid)> {
     let (mut from, mut to) = (None, None);
     for time in &filter.times {
@@ -105,7 +105,7 @@ pub fn time_ranges(filter: &InstanceFilter) -> Vec<(Uuid, Uuid)> {
     ranges.into_iter().filter(|(low, high)| low < high).collect()
 }
 
-/// The lowest id that is made at an instant.
+/// The lowest id that can be generated at an instant.
 fn id_at(at: DateTime<Utc>) -> Uuid {
     Uuid::from_u128(u128::from(at.timestamp_millis().clamp(0, (1 << 48) - 1).unsigned_abs()) << 80)
 }

@@ -1,8 +1,8 @@
-//! Looking at instances in the order of their ids, with a bound on how many.
+//! Reads instances in the order of their ids, up to a limit.
 //!
-//! A role that may read everything has one stream, the primary key. Another role, or a filter by definition, has a
-//! stream for each version and owner whose instances come into question: an index is in that order. Streams are read in
-//! portions, and only those whose next row could still belong to the window.
+//! A role that may read everything has one stream, the primary key. For another role, or a filter by definition, there
+//! is a stream for each relevant version and owner, in the order of an index. Streams are read in portions, and only
+//! those whose next row could still belong to the window.
 
 use uuid::Uuid;
 use workflow_engine::alteration::InstanceFilter;
@@ -12,10 +12,10 @@ use crate::access::sight::Sight;
 use crate::pg::interrupt;
 use crate::store::repair::selection::listed::{self, Scan, Version};
 
-/// How many instances one walk looks at.
+/// How many instances one walk reads.
 pub const BUDGET: usize = 30_000;
 
-/// Rows of the first portion of each of many streams, at least.
+/// Minimum size of the first portion of each of many streams, in rows.
 const LEAST: usize = 8;
 
 #[derive(Clone, Debug)]
@@ -31,12 +31,12 @@ struct Stream {
 pub struct Walk(Vec<Stream>);
 
 impl Walk {
-    /// One stream of all instances, for a role that may read every one and a filter that is for all versions.
+    /// One stream of all instances, for a role that may read all and a filter without versions.
     pub fn all() -> Self {
         Self(vec![Stream::new(None)])
     }
 
-    /// Where the instances are that a role may read, of the versions that the filter is for.
+    /// The streams of the instances that a role may read, of the versions in the filter.
     pub fn of(found: &FoundInstances<'_>) -> Self {
         match &found.versions {
             None if found.sight.all => Self::all(),
@@ -45,7 +45,7 @@ impl Walk {
         }
     }
 
-    /// Where the instances of some versions are that a role may read.
+    /// The streams of the instances of some versions that a role may read.
     pub fn of_versions(sight: &Sight, is_wanted: impl Fn(&Version) -> bool) -> Self {
         let mut streams = Vec::new();
         for version in sight.versions.iter().filter(|version| is_wanted(version)) {
@@ -56,13 +56,13 @@ impl Walk {
         Self(streams)
     }
 
-    /// What this walk has not looked at whole, from the beginning, between two ids.
+    /// The parts of this walk that were not read completely, between two ids.
     pub fn unfinished_within(&self, low: Uuid, high: Uuid) -> Self {
         let unfinished = self.0.iter().filter(|stream| !stream.is_over);
         Self(unfinished.map(|stream| Stream { low, high, ..*stream }).collect())
     }
 
-    /// Looks at `budget` instances at most, plus what begins each stream. Returns whether it has looked at all.
+    /// Reads at most `budget` instances, plus the first portion of each stream. Returns whether it has read all.
     pub fn run(
         &mut self,
         filter: &InstanceFilter,
@@ -95,12 +95,12 @@ impl Stream {
         Self { of, low: Uuid::nil(), high: Uuid::max(), is_over: false }
     }
 
-    /// Whether its next row could be nearer than the edge of the window.
+    /// Whether its next row could come before the edge of the window.
     fn is_before(&self, edge: Option<Uuid>, newest: bool) -> bool {
         edge.is_none_or(|edge| if newest { self.high > edge } else { self.low < edge })
     }
 
-    /// Reads a portion. Returns how many rows it looked at.
+    /// Reads a portion. Returns how many rows it read.
     fn look(&mut self, filter: &InstanceFilter, newest: bool, at_most: usize, found: &mut FoundInstances<'_>) -> usize {
         let scan = Scan::Range { low: self.low, high: self.high, newest, of: self.of };
         let portion = listed::look(filter, scan, found.with_names, at_most);

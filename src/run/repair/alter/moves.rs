@@ -15,14 +15,14 @@ use crate::run::repair::migrate::MigrationOptions;
 use crate::run::repair::migrate::batch::{self, Batch};
 use crate::store::repair::selection::SelectedInstance;
 
-/// The instances that a plan moves, in a batch for each definition.
+/// The instances that a plan moves, in one batch per definition.
 pub struct Moves {
     wanted: Rc<MigrationOptions>,
     batches: HashMap<String, Batch>,
 }
 
 impl Moves {
-    /// Begins to move instances to a version, for a reason that the journal keeps.
+    /// Starts moving instances to a version, with a reason for the journal.
     pub fn new(target: &TargetVersion, dry_run: bool, reason: Option<String>) -> Self {
         let TargetVersion { version, mapping, timers } = target;
         let wanted = MigrationOptions {
@@ -36,10 +36,10 @@ impl Moves {
         Self { wanted: Rc::new(wanted), batches: HashMap::new() }
     }
 
-    /// Moves an instance. `None`: it is gone.
+    /// Moves an instance. `None`: it no longer exists.
     ///
     /// # Errors
-    /// Those that end a transaction. Anything else is a problem of the instance.
+    /// Errors that end a transaction. Any other error is reported as a problem of the instance.
     pub fn move_one(
         &mut self,
         session: &mut Session,
@@ -71,7 +71,7 @@ impl Moves {
 
 fn result(moved: batch::MigrationResult) -> AlterationResult {
     let outcome = match moved.outcome {
-        // An instance that is in the version already is as the plan wants it.
+        // An instance that already runs this version is as the plan wants it.
         batch::MigrationOutcome::Migrated | batch::MigrationOutcome::Unchanged => AlterationOutcome::Altered,
         batch::MigrationOutcome::Refused | batch::MigrationOutcome::Ended => AlterationOutcome::Refused,
         batch::MigrationOutcome::Busy => AlterationOutcome::Busy,

@@ -1,7 +1,7 @@
 //! Altering the instances that a filter selects.
 //!
-//! The call takes the lock of an instance only if it is free, so it never waits for a session that waits for one of the
-//! instances that it has altered before.
+//! The call takes the lock of an instance only if it is free, so it never waits for a session that waits for an
+//! instance altered before.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -27,32 +27,32 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::nodes::route;
 use crate::store::repair::selection::{self, SelectedInstance};
 
-/// What is altered, where, and how.
+/// A plan: which instances are altered, and how.
 pub struct AlterationPlan {
-    /// What is done to each instance.
+    /// The changes to each instance.
     pub changes: Changes,
-    /// Which instances.
+    /// The selected instances.
     pub filter: InstanceFilter,
-    /// Only says what would be altered.
+    /// Only report what would be altered.
     pub is_dry_run: bool,
-    /// Who alters, and why.
+    /// The author and the reason.
     pub author: Author,
 }
 
-/// Instances that one statement looks for.
+/// Instances that one statement finds.
 const PAGE: usize = 1000;
 
-/// What a plan does to an instance.
+/// The work of a plan on an instance.
 enum PlannedWork<'a> {
     Alter(&'a [Alteration]),
     Move(Moves),
 }
 
-/// Alters the instances behind an id that the filter selects and the caller may read or alter, in order of id, at most
-/// so many.
+/// Alters at most `max` instances after an id, in the order of ids, that the filter selects and the caller may read or
+/// alter.
 ///
 /// # Errors
-/// Those that end a transaction. Anything else is a problem of its instance.
+/// Errors that end a transaction. Any other error is reported as a problem of its instance.
 pub fn run(
     session: &mut Session,
     plan: &AlterationPlan,
@@ -87,14 +87,14 @@ pub fn run(
     Ok(results)
 }
 
-/// The instances that the plan names, if it names nothing else.
+/// The instances that the plan names by id, if it has no other condition.
 fn missing(plan: &AlterationPlan, after: Option<Uuid>) -> BTreeSet<Uuid> {
     let Some(ids) = &plan.filter.instance_ids else { return BTreeSet::new() };
     let only = InstanceFilter { instance_ids: None, ..plan.filter.clone() } == InstanceFilter::default();
     ids.iter().copied().filter(|id| only && after.is_none_or(|after| *id > after)).collect()
 }
 
-/// Adds the named instances that there are not, up to an id, until there are `max` results.
+/// Adds results for named instances that do not exist, up to an id, until there are `max` results.
 fn add_missing(results: &mut Vec<AlterationResult>, missing: &mut BTreeSet<Uuid>, until: Option<Uuid>, max: usize) {
     while results.len() < max
         && let Some(id) = missing.first().copied().filter(|id| until.is_none_or(|until| *id < until))
@@ -108,7 +108,7 @@ fn refused(instance: Uuid, problems: Vec<String>) -> AlterationResult {
     AlterationResult { instance, outcome: AlterationOutcome::Refused, problems }
 }
 
-/// What the caller may do with the instances of a version and an owner.
+/// The caller's rights on the instances of a version and an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Right {
     Alter,
@@ -116,7 +116,7 @@ enum Right {
     None,
 }
 
-/// The rights of the caller, each asked for once.
+/// The caller's rights, each determined once.
 #[derive(Default)]
 struct Rights(HashMap<(Uuid, i32), Right>);
 
@@ -138,7 +138,7 @@ impl Rights {
     }
 }
 
-/// What becomes of an instance. `None`: it is none of the caller's.
+/// Decides about an instance. `None`: it is not visible to the caller.
 fn judge(
     session: &mut Session,
     plan: &AlterationPlan,
@@ -157,7 +157,7 @@ fn judge(
     }
     let mut problems = Vec::new();
     let altered = match work {
-        // A role without rights learns nothing of the definition.
+        // A role without rights must not learn anything about the definition.
         PlannedWork::Move(_) if right == Right::None => Err(instance::must_manage(id)),
         PlannedWork::Move(moves) => return moves.move_one(session, selected),
         PlannedWork::Alter(alterations) if plan.is_dry_run => try_out(session, alterations, id, &mut problems),
@@ -167,7 +167,7 @@ fn judge(
         Err(error) if error.aborts_transaction() => return Err(error),
         tried => tried,
     };
-    // Nothing was locked, and a role without rights learns nothing of the key.
+    // Nothing was locked, and a role without rights must not learn anything about the key.
     let is_untouched = plan.is_dry_run || matches!(altered, Ok(AlterationOutcome::Busy));
     if is_untouched
         && right != Right::None
@@ -182,7 +182,7 @@ fn judge(
     }))
 }
 
-/// Says whether an instance could be altered now, without its lock.
+/// Checks, without locking it, whether an instance could be altered now.
 fn try_out(
     session: &Session,
     alterations: &[Alteration],
@@ -243,8 +243,8 @@ fn alter(
     Ok(AlterationOutcome::Altered)
 }
 
-/// Whether a burst may write before all of it is computed: SQL of the user, records of what can be compensated, a key
-/// that excludes other instances, children.
+/// Whether a burst may write before it is completely computed: users' SQL, compensation records, an activation key that
+/// excludes other instances, children.
 fn writes_while_it_runs(compiled: &Compiled) -> bool {
     let program = &compiled.program;
     compiled.row.uses_sql
@@ -253,7 +253,7 @@ fn writes_while_it_runs(compiled: &Compiled) -> bool {
         || program.options.activation != Activation::Always
 }
 
-/// Refuses an instance that the caller may not alter (42501).
+/// Rejects an instance that the caller may not alter (42501).
 fn require(alterations: &[Alteration], row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     instance::require(Operation::Alter, row, compiled)?;
     access::require_own_command(row, compiled)?;

@@ -1,15 +1,15 @@
-//! What a plan says of each instance that it selects.
+//! The results of a plan, one for each selected instance.
 
 use uuid::Uuid;
 
-/// What became of an instance.
+/// The result for one instance.
 #[derive(Debug)]
 pub struct AlterationResult {
     /// Id of an instance that the plan selects or names.
     pub instance: Uuid,
     /// What the plan did to it.
     pub outcome: AlterationOutcome,
-    /// Why it was refused.
+    /// Why it was rejected.
     pub problems: Vec<String>,
 }
 
@@ -18,11 +18,11 @@ pub struct AlterationResult {
 pub enum AlterationOutcome {
     /// All alterations were made.
     Altered,
-    /// A session of the instance's owner makes them.
+    /// A session of the instance's owner will apply them.
     Kept,
     /// None was made.
     Refused,
-    /// Another session holds the instance. None was made.
+    /// Another session has locked the instance. None was made.
     Busy,
 }
 

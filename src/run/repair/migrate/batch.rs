@@ -1,7 +1,7 @@
-//! Moving many instances, a batch in each call.
+//! Migrating many instances, one batch per call.
 //!
-//! An instance that another session holds is passed over, so a batch waits for no session. One instance's problem does
-//! not stop the others.
+//! Skips instances that another session has locked, so a batch waits for no session. A problem of one instance does not
+//! stop the others.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -23,29 +23,29 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::nodes::route;
 use crate::store::repair::migration;
 
-/// Which instances are moved.
+/// The instances to move.
 #[derive(Debug)]
 pub struct All {
     /// The id that all versions of their definition share.
     pub definition_id: String,
     /// The version that they run; any if not given.
     pub from_version: Option<i32>,
-    /// A version whose instances are left out.
+    /// A version whose instances are excluded.
     pub except_version: Option<i32>,
-    /// How many are looked at.
+    /// Maximum number of instances processed.
     pub max: i32,
-    /// The id behind which they are.
+    /// The id after which they start.
     pub after: Option<Uuid>,
 }
 
-/// What became of an instance.
+/// The result for one instance.
 #[derive(Debug)]
 pub struct MigrationResult {
     /// Id of the instance; the last one of a batch is `after` of the next.
     pub instance: Uuid,
     /// What the migration did to it, or would do without `dry_run`.
     pub outcome: MigrationOutcome,
-    /// What stands against it, or what the operator should know.
+    /// The obstacles, or warnings for the operator.
     pub problems: Vec<Problem>,
 }
 
@@ -56,7 +56,7 @@ pub enum MigrationOutcome {
     Migrated,
     /// It stays as it was.
     Refused,
-    /// Another session holds it.
+    /// Another session has locked it.
     Busy,
     /// It is in the new version already.
     Unchanged,
@@ -94,8 +94,8 @@ pub struct Batch {
     changes: HashMap<Uuid, Rc<VersionChange>>,
 }
 
-/// Moves the instances of a definition that have not ended, in order of id. Instances that the caller may not see are
-/// left out.
+/// Moves the instances of a definition that have not ended, in the order of ids. Skips instances that the caller may
+/// not see.
 ///
 /// # Errors
 /// 22023 if `max` is not positive; 42704 for a definition or version that does not exist; 42501 if the caller is no
@@ -135,7 +135,7 @@ pub fn migrate_all(
 }
 
 impl Batch {
-    /// Begins to move instances of a definition.
+    /// Starts moving instances of a definition.
     ///
     /// # Errors
     /// 42704 for a definition or version that does not exist, 42501 if the caller is no member of its owner.
@@ -145,7 +145,7 @@ impl Batch {
         Ok(Self { wanted, new: compiled::of_version(target.id)?, changes: HashMap::new() })
     }
 
-    /// Moves one instance. `None`: it is gone.
+    /// Moves one instance. `None`: it no longer exists.
     pub fn migrate_one(&mut self, session: &mut Session, id: Uuid) -> Result<Option<MigrationResult>, PgError> {
         if running::contains(id) {
             return Ok(Some(MigrationResult::new(id, MigrationOutcome::Busy)));
@@ -190,7 +190,7 @@ impl Batch {
         if !row.instance.state.fits(change.old.program.nodes.len()) {
             compiled::of_instance(&row)?;
         }
-        // Afterwards the row is half in the new version.
+        // Checked now, because afterwards the row is partly in the new version.
         let has_tasks = claim::has_few_tasks(&row, &change.old);
         let (prepared, problems) = change.prepare(row)?;
         if is_refused(&problems) {
@@ -204,8 +204,8 @@ impl Batch {
     }
 }
 
-/// Stores what was prepared. What may fail has a subtransaction of its own: a burst, and a key that another session may
-/// take at this moment.
+/// Stores what was prepared. Steps that may fail have a subtransaction of their own: a burst, and a key that another
+/// session may take at this moment.
 fn go(
     session: &mut Session,
     change: &VersionChange,

@@ -1,10 +1,10 @@
-//! Moving the instances of a definition to a version that is published with `options.migrate`.
+//! Migrating the instances of a definition to a version that is published with `options.migrate`.
 //!
-//! Publishing leaves an instance of a built-in definition that is due at once. It works in batches, each a transaction
-//! of its own, until a pass over all instances finds none that another session holds. A start takes no lock, so it may
-//! commit an instance of the version that was published before; passes go on until all transactions have ended that ran
-//! when the first began. A batch holds the lock of the definition. Another version is published before it, and then it
-//! moves nothing, or after it.
+//! Publishing creates an instance of a built-in definition, due at once. It works in batches, each a transaction of its
+//! own, until a pass over all instances finds none that another session has locked. A start takes no lock, so it may
+//! commit an instance of the previous version later; passes are repeated until all transactions have ended that ran
+//! when the first pass began. A batch holds the lock of the definition. Another version is published either before the
+//! batch, which then moves nothing, or after it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -28,14 +28,13 @@ use crate::store::repair::migration;
 
 /// Why a migration is cancelled.
 const REASON: &str = "its definition has been published again, or retracted";
-/// Instances that one batch looks at.
+/// Instances that one batch processes.
 const BATCH: i32 = 500;
-/// Seconds from the first pass to the second. Each later one comes after twice as long as the one before, up to the
-/// longest.
+/// Seconds from the first pass to the second. Each further pause is twice as long, up to the maximum.
 const FIRST_PAUSE: i64 = 10;
 const LONGEST_PAUSE: i64 = 600;
 
-/// Leaves a migration to a version that has just been published, unless the definition has no other version.
+/// Starts a migration to a version that has just been published, unless the definition has no other version.
 pub fn begin(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
     if !migration::has_others(row) {
         return Ok(());
@@ -49,7 +48,7 @@ pub fn begin(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> 
     create::create_due(session, &compiled, row.owner.clone(), row.definition_id.clone(), input)
 }
 
-/// Ends the migrations to versions of a definition that were published before. One that another session holds ends by
+/// Ends the migrations to previously published versions of a definition. One that another session has locked ends
 /// itself in its next batch.
 pub fn end_others(session: &mut Session, definition_id: &str) -> Result<(), PgError> {
     for id in migration::of_definition(definition_id) {
@@ -62,7 +61,7 @@ pub fn end_others(session: &mut Session, definition_id: &str) -> Result<(), PgEr
     Ok(())
 }
 
-/// Who has published the version: the starter of the instance whose burst asks for the batch.
+/// The publisher of the version: the starter of the instance whose burst runs the batch.
 fn publisher() -> Option<Identity> {
     let row =
         running::bursts().pop().and_then(instances::get).filter(|row| row.definition_id == built_in::MIGRATION.id)?;
@@ -70,31 +69,31 @@ fn publisher() -> Option<Identity> {
     Some(Identity { role, login: None, actor: row.starter.actor })
 }
 
-/// What one batch leaves for the next one.
+/// The state passed from one batch to the next.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 struct Progress {
-    /// The instance behind which the next batch begins; a pass begins without it.
+    /// The instance after which the next batch starts; `None` at the start of a pass.
     after: Option<Uuid>,
     /// The xid of the first batch, with its epoch.
     began: Option<u64>,
     /// The number of this pass, from 0 on.
     pass: u32,
     moved: i64,
-    /// In this pass.
+    /// Number in this pass.
     refused: i64,
-    /// In this pass.
+    /// Number in this pass.
     busy: i64,
 }
 
-/// What a batch has done.
+/// The result of a batch.
 #[derive(Debug)]
 pub struct Done {
-    /// What the next batch is to be given.
+    /// The progress for the next batch.
     pub next: Value,
-    /// Instances that were moved so far.
+    /// Instances moved so far.
     pub moved: i64,
-    /// Instances that the last pass refused.
+    /// Instances rejected in the last pass.
     pub refused: i64,
     /// Seconds until the next batch; `None`: there is none.
     pub pause: Option<i64>,
@@ -103,14 +102,14 @@ pub struct Done {
 /// Moves a batch of instances to a version, if it is published.
 ///
 /// # Errors
-/// Those of [`migrate_all`]; 42501 unless the caller may manage the definition; 22023 for progress that is not one.
+/// Those of [`migrate_all`]; 42501 unless the caller may manage the definition; 22023 for invalid progress.
 pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress: Value) -> Result<Done, PgError> {
     let read = Some(progress).filter(Value::is_object).and_then(|progress| serde_json::from_value(progress).ok());
     let mut progress: Progress = read.ok_or_else(|| PgError::new("22023", "invalid progress of a migration"))?;
     // The lock keeps other sessions from publishing, so only a role that may publish takes it.
     let Some(target) = definitions::version(definition_id, version) else { return Ok(progress.done(None)) };
     access::require_owner(&target)?;
-    // A session that publishes may hold the lock for long, and a worker must not wait for it.
+    // A publishing session may hold the lock for long, and a background worker must not wait for it.
     if !definitions::try_lock(definition_id) {
         return Ok(progress.done(Some(FIRST_PAUSE)));
     }
@@ -143,7 +142,7 @@ pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress:
         progress.after = results.last().map(|last| last.instance);
         return Ok(progress.done(Some(0)));
     }
-    // The xids of a cluster from which this database was restored say nothing here.
+    // Transaction ids of a cluster from which this database was restored are meaningless here.
     let is_of_here = began <= cluster::next_transaction();
     if progress.busy == 0 && !(is_of_here && cluster::is_before(cluster::oldest_running(), began)) {
         return Ok(progress.done(None));
@@ -155,7 +154,7 @@ pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress:
 
 impl Progress {
     fn count(&mut self, results: &[MigrationResult]) {
-        // The instance in which this runs stays where it is.
+        // The instance in which this runs is not moved.
         let others = || results.iter().filter(|one| !running::contains(one.instance));
         let number = |outcome| others().filter(|one| one.outcome == outcome).count() as i64;
         self.moved = self.moved.saturating_add(number(MigrationOutcome::Migrated));

@@ -1,4 +1,4 @@
-//! What a named schedule starts: a workflow with its input, or a command.
+//! What a named schedule starts: a workflow with input, or a command.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -15,19 +15,19 @@ use crate::run::instances::version;
 use crate::store::definitions;
 use crate::store::timers::schedules::{COMMANDS, Timed};
 
-/// Members of the input of the definition that runs commands.
+/// Members of the input for the definition that runs commands.
 const STATEMENT: &str = "statement";
 const TOP_LEVEL: &str = "topLevel";
 const RETRY: &str = "retry";
 
-/// What a call wants a schedule to start. A member that is not given stays as it is.
+/// The job in a call. A missing member stays unchanged.
 #[derive(Debug)]
 pub enum JobRequest {
     /// SQL, which instances of the definition [`COMMANDS`] run.
     Command {
         /// One statement, or several that run in one transaction.
         command: Option<String>,
-        /// Whether it runs outside a transaction block; if not given, its text decides.
+        /// Whether it runs outside a transaction block; by default determined by its text.
         top_level: Option<bool>,
         /// Whether it is run again after a crash.
         retry: Option<bool>,
@@ -36,33 +36,33 @@ pub enum JobRequest {
     Workflow {
         /// Logical id of its definition.
         definition: Option<String>,
-        /// What every instance is started with, beside the instant that it is for.
+        /// The input of every instance, in addition to the scheduled instant.
         input: Option<Map<String, Value>>,
         /// Correlation id that every instance gets.
         correlation_id: Option<String>,
     },
-    /// What the schedule starts already.
+    /// The schedule's existing job.
     Same,
 }
 
-/// What a schedule starts, as its row in `workflow.triggers` stores it.
+/// The job of a schedule, as its row in `workflow.triggers` stores it.
 #[derive(Debug)]
 pub struct Job {
     /// The definition whose published version each fire starts; for a command [`COMMANDS`].
     pub definition_id: String,
-    /// Version that is published now.
+    /// The currently published version.
     pub version_id: Uuid,
     /// Number of the version with the id `version_id`.
     pub version: i32,
-    /// What every instance is started with, beside the instant that it is for; for a command the statements and how
-    /// they run.
+    /// The input of every instance, in addition to the scheduled instant; for a command the statements and how they
+    /// run.
     pub input: Map<String, Value>,
     /// Correlation id that every instance gets; a command has none.
     pub correlation_id: Option<String>,
 }
 
 impl JobRequest {
-    /// What is to be stored, given the schedule if there is one.
+    /// The job to store, based on the existing schedule if there is one.
     pub fn resolve(&self, session: &mut Session, known: Option<&Timed>) -> Result<Job, PgError> {
         match (self, known.map(|known| known.definition_id == COMMANDS)) {
             (Self::Command { .. }, Some(false)) => {
@@ -126,7 +126,7 @@ fn workflow(definition: &str, input: Map<String, Value>, correlation_id: Option<
     Ok(Job { definition_id: definition.to_owned(), version_id: row.id, version: row.version, input, correlation_id })
 }
 
-/// Refuses input that the definition does not accept while the caller can see the error, not when a worker fires.
+/// Rejects invalid input now, when the caller sees the error, and not when a background worker fires.
 fn check_input(version: Uuid, input: &Map<String, Value>) -> Result<(), PgError> {
     let compiled = compiled::of_version(version)?;
     compiled.program.accept_input(json::copy_members(input).into()).map_err(|fault| error::fault(&fault))?;

@@ -1,4 +1,4 @@
-//! When a named schedule fires: the settings that a call gives.
+//! The settings of a named schedule in a call: when and how it fires.
 
 use serde_json::Value;
 use workflow_engine::calendar::{Interval, MISFIRE_CAP_MAX, Misfire, Overlap, Schedule, When};
@@ -8,7 +8,7 @@ use crate::run::Session;
 use crate::run::timers::timing::{self, NextFire};
 use crate::store::timers::schedules::Timed;
 
-/// Settings. One that is not given stays as it is, or has its default in a new schedule.
+/// Settings. A missing one stays unchanged, or has its default in a new schedule.
 #[derive(Debug, Default)]
 pub struct Settings {
     /// Text of the schedule.
@@ -17,7 +17,7 @@ pub struct Settings {
     pub time_zone: Option<String>,
     /// `once`, `skip` or `all`.
     pub misfire: Option<String>,
-    /// How many missed fires `all` makes up for.
+    /// How many missed fires `all` catches up on.
     pub misfire_cap: Option<i32>,
     /// `allow`, `skip` or `queue`.
     pub overlap: Option<String>,
@@ -25,14 +25,14 @@ pub struct Settings {
     pub jitter: Option<Interval>,
     /// Whether it fires.
     pub active: Option<bool>,
-    /// Whether a zone that is not given is that of the session, as in a new schedule.
+    /// Whether a missing zone means that of the session, as in a new schedule.
     pub is_whole: bool,
 }
 
 /// Settings as a schedule stores them.
 #[derive(Debug)]
 pub struct Applied {
-    /// When and how.
+    /// When and how it fires.
     pub schedule: Schedule,
     /// The text that was given.
     pub text: Option<String>,
@@ -50,9 +50,9 @@ impl Applied {
 }
 
 impl Settings {
-    /// Applies the settings to the known schedule, if there is one. If its instants stay the same, the schedule keeps
-    /// its due time, and a timer the instant from which it counts: a deployment may write its schedules again and
-    /// again.
+    /// Applies the settings to the existing schedule, if there is one. If its instants stay the same, the schedule
+    /// keeps its due time, and a timer the instant from which it counts: a deployment may write its schedules
+    /// repeatedly.
     pub fn apply(&self, session: &Session, known: Option<&Timed>) -> Result<Applied, PgError> {
         let before = known.map(|known| timing::decode(&known.schedule)).transpose()?;
         let text_before = known.and_then(|known| timing::text_of(&known.schedule));
@@ -110,7 +110,7 @@ impl Settings {
 const MISFIRES: [(&str, Misfire); 3] = [("once", Misfire::Once), ("skip", Misfire::Skip), ("all", Misfire::All)];
 const OVERLAPS: [(&str, Overlap); 3] = [("allow", Overlap::Allow), ("skip", Overlap::Skip), ("queue", Overlap::Queue)];
 
-/// One of several words; the first is the default.
+/// One of several keywords; the first is the default.
 fn word<T: Copy>(text: Option<&str>, name: &str, words: &[(&str, T); 3], before: Option<T>) -> Result<T, PgError> {
     let Some(text) = text else {
         return Ok(before.unwrap_or(words[0].1));
@@ -138,7 +138,7 @@ fn jitter_of(jitter: &Interval) -> Result<Option<Interval>, PgError> {
     }
 }
 
-/// The first instant from now on. If a fire was queued while the schedule was paused, the trigger is due at once.
+/// The first instant from now on. If a fire was queued while the schedule was inactive, the trigger is due at once.
 fn first(session: &Session, schedule: &Schedule, known: Option<&Timed>) -> Result<NextFire, PgError> {
     let next = timing::first(schedule, session.now)?;
     if known.is_some_and(|known| known.queued > 0) {

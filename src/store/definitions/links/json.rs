@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::definition::WorkflowReference;
 
-/// The version that a reference was settled to mean.
+/// The version to which a reference was resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The reference as the document has it: type, ids and version number.
+    /// The reference in the document: type, ids and version number.
     pub reference: WorkflowReference,
-    /// Id of the version of the other workflow that it was settled to mean.
+    /// Id of the version to which it was resolved.
     pub uses: Uuid,
 }
 

@@ -1,4 +1,4 @@
-//! The rows of each table, packed and taken in.
+//! The rows of each table, packed and imported.
 
 use std::collections::BTreeSet;
 
@@ -17,23 +17,23 @@ use crate::store::tables::{
     TASKS, TRIGGERS,
 };
 
-/// A table whose rows move, and by what they are found.
+/// A table whose rows move, and the statements that find them.
 struct MovedTable {
     table: &'static Table,
     columns: Columns,
     /// Reads the rows, each with its TID.
     read: Statement,
-    /// Deletes the rows that are found.
+    /// Deletes these rows.
     delete: Statement,
     /// Deletes the rows with these TIDs.
     delete_at: Statement,
 }
 
-/// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids. Reading them locks
-/// them, so that none changes or goes before the transaction ends.
+/// Declares a table whose rows `$where` selects; `$1` are ids of instances, or correlation ids. Reading locks the rows,
+/// so that none is changed or removed before the transaction ends.
 ///
-/// They come in any order. Two exports differ anyhow, by the ids of their sets; and to read dead letters in the order
-/// of their ids, where no index finds those that move, would read all of them through the index on the id.
+/// The rows have no order. Two exports differ anyway, by the ids of their sets; and reading dead letters in the order
+/// of their ids, without an index for those that move, would read all of them through the primary key.
 macro_rules! moved {
     ($table:ident, $name:literal, $type:ident, $where:expr) => {
         MovedTable {
@@ -53,8 +53,7 @@ macro_rules! moved {
     };
 }
 
-/// Rows that name a bookmark of instances, or else the execution of an activity that made one, and not where they
-/// belong.
+/// Rows that name a bookmark of an instance, or an execution that created one, but not their instance or key.
 macro_rules! of_bookmarks {
     () => {
         "b.instance_id IS NULL AND b.correlation_id IS NULL \
@@ -64,8 +63,8 @@ macro_rules! of_bookmarks {
     };
 }
 
-// A stimulus that expires becomes a dead letter. Of the two it is read in one only, as the row of the first is locked
-// then.
+// A stimulus that expires becomes a dead letter. It is read in only one of the two tables, because reading locks its
+// row in the first.
 static OF_INSTANCES: [MovedTable; 11] = [
     moved!(INSTANCES, "instances", UuidArray, "b.id = ANY ($1)"),
     moved!(BOOKMARKS, "bookmarks", UuidArray, "b.instance_id = ANY ($1)"),
@@ -86,7 +85,7 @@ static OF_KEYS: [MovedTable; 4] = [
     moved!(TRIGGERS, "triggers", TextArray, "b.correlation_id = ANY ($1) AND b.schedule_name IS NOT NULL"),
 ];
 
-/// What is moved together.
+/// Rows that move together.
 #[derive(Clone, Copy, Debug)]
 pub enum MovedRows<'a> {
     /// The rows of instances.
@@ -113,19 +112,19 @@ impl<'a> MovedRows<'a> {
         contents
     }
 
-    /// Deletes the rows, and returns how many each table had. No workflow and no session hears of it.
+    /// Deletes the rows, and returns how many each table had. No workflow and no session is notified.
     pub fn delete(self) -> Vec<u64> {
         let (tables, which) = self.tables();
-        // The row of the instance goes last, as everywhere.
+        // The row of the instance is deleted last, as everywhere.
         let mut counts: Vec<u64> = tables.iter().rev().map(|moved| moved.delete.run(&[which])).collect();
         counts.reverse();
         counts
     }
 
-    /// Deletes the rows that these contents have, and no others.
+    /// Deletes exactly the rows in these contents.
     ///
     /// # Errors
-    /// 27000 if a trigger keeps one, 40001 if another one is there by now.
+    /// 27000 if a trigger prevents a deletion, 40001 if another row has been added by now.
     pub fn remove(self, packed: &[&Contents]) -> Result<(), PgError> {
         let (tables, which) = self.tables();
         for (i, moved) in tables.iter().enumerate().rev() {
@@ -143,7 +142,7 @@ impl<'a> MovedRows<'a> {
     }
 }
 
-/// What to say when something came for what is leaving.
+/// The error if something arrived for keys that are leaving.
 pub fn arrived() -> PgError {
     PgError::new("40001", "could not export instances due to concurrent update")
         .detail("Something was started or sent for them after they were read.")
@@ -155,13 +154,13 @@ pub fn arrived() -> PgError {
 pub struct Contents {
     /// The rows of each table that has some.
     pub tables: Vec<Packed>,
-    /// Owners and definition versions that they name, which the other node must have.
+    /// Owners and definition versions that they name, which must exist on the other node.
     pub references: References,
-    /// TIDs of the rows of each table. They stay the same, since the rows are locked.
+    /// TIDs of the rows of each table. They do not change, since the rows are locked.
     tids: Vec<Vec<Tid>>,
 }
 
-/// What rows refer to.
+/// The references of rows.
 #[derive(Debug, Default)]
 pub struct References {
     /// Owners, by their numbers.
@@ -202,7 +201,7 @@ impl References {
 }
 
 impl References {
-    /// A role that has acted. One that no longer exists need not exist on the other node.
+    /// A role that has acted. A dropped one need not exist on the other node.
     fn note_actor(&mut self, id: i32) {
         if !self.owners.contains(&id) && owners::by_id(id).role().is_some() {
             self.owners.insert(id);
@@ -210,7 +209,7 @@ impl References {
     }
 }
 
-/// The owner that an assignee or candidate is, if it is no label.
+/// The owner of an assignee or candidate that is no label.
 fn named_role(entry: &str) -> Option<i32> {
     entry.strip_prefix(ForPeople::ROLE)?.parse().ok()
 }
@@ -257,7 +256,7 @@ fn read(row: &mut Row<'_>, kind: Type, body: impl FnOnce(Cell<'_>)) {
     }
 }
 
-/// The table of this name, if rows of it move and these are its columns.
+/// The table with this name, if its rows move and it has these columns.
 fn moved(packed: &Packed) -> Option<&'static MovedTable> {
     let mut tables = OF_INSTANCES.iter().chain(&OF_KEYS);
     let moved = tables.find(|moved| moved.table.name.to_bytes() == packed.name.as_bytes())?;
@@ -265,16 +264,15 @@ fn moved(packed: &Packed) -> Option<&'static MovedTable> {
     names.eq(packed.columns.iter().map(|name| name.as_bytes())).then_some(moved)
 }
 
-/// Whether the rows are of a table that moves, with the columns that it has here.
+/// Whether the rows belong to a table that moves, with the columns that it has here.
 pub fn is_known(packed: &Packed) -> bool {
     moved(packed).is_some()
 }
 
-/// Inserts rows that another node has packed, with the values that `fit` gives them. The caller undoes all of it after
-/// an error.
+/// Inserts rows that another node has packed, with the values that `fit` assigns. After an error the caller rolls back.
 ///
 /// # Errors
-/// A table that does not move, or a value that its column cannot have; and what `fit` says.
+/// A table that does not move, a value that is invalid for its column, and the errors of `fit`.
 pub fn unpack(
     packed: &Packed,
     mut fit: impl FnMut(&mut [Cell<'_>]) -> Result<(), Unreadable>,

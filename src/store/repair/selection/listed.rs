@@ -1,7 +1,7 @@
 //! Instances for a list, read in bounded portions.
 //!
-//! A statement here bounds the rows that it looks at, not only those that satisfy the filter. Otherwise a filter that
-//! few instances satisfy would read all of them.
+//! Each statement here limits the rows that it reads, not only those that match the filter. Otherwise a filter with few
+//! matches would read all instances.
 
 use uuid::Uuid;
 use workflow_engine::alteration::{InstanceFilter, Moment};
@@ -14,7 +14,7 @@ use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 pub struct Listed {
     /// Id of the instance, by which lists are ordered.
     pub id: Uuid,
-    /// The definition version that it runs, by which the caller's right to read it is decided.
+    /// The definition version that it runs, which determines the caller's right to read it.
     pub version: Uuid,
     /// Id in `workflow.owners` of the role to which it belongs.
     pub owner: i32,
@@ -22,7 +22,7 @@ pub struct Listed {
     pub is_child: bool,
     /// When it was created, when it last changed, and when it ended.
     times: [Option<Timestamp>; 3],
-    /// Its name, if the caller wanted names and it has one.
+    /// Its name, if names were requested and it has one.
     pub name: Option<String>,
 }
 
@@ -38,14 +38,14 @@ impl Listed {
     }
 }
 
-/// What a statement looked at.
+/// The rows read by a statement.
 #[derive(Debug)]
 pub struct Portion {
     /// The instances that satisfy the filter.
     pub matching: Vec<Listed>,
-    /// How many rows it looked at.
+    /// How many rows it read.
     pub looked: usize,
-    /// Id of the last row that it looked at, where the next portion goes on; `None`: there was none.
+    /// Id of the last row read, after which the next portion continues; `None`: there was none.
     pub last: Option<Uuid>,
 }
 
@@ -104,28 +104,28 @@ static OLDEST_OF: Statement = portion!(
 static NAMED: Statement = portion!("i.id = ANY ($17)");
 static CORRELATED: Statement = portion!("i.correlation_id = ANY ($18)");
 
-/// Where a statement looks.
+/// The rows that a statement reads.
 #[derive(Clone, Copy, Debug)]
 pub enum Scan<'a> {
-    /// At ids in this range, from its end (`newest`) or from its beginning. With a version and an owner: at their
+    /// Ids in this range, from its end (`newest`) or from its beginning. With a version and an owner: only their
     /// instances.
     Range {
         /// The lowest id, inclusive.
         low: Uuid,
         /// The highest id, inclusive.
         high: Uuid,
-        /// Whether it begins at the highest id and goes down.
+        /// Whether it starts at the highest id and goes down.
         newest: bool,
-        /// Definition version and owner whose instances are meant; `None`: those of all.
+        /// Definition version and owner of the instances; `None`: all instances.
         of: Option<(Uuid, i32)>,
     },
-    /// At these instances.
+    /// These instances.
     Ids(&'a [Uuid]),
-    /// At those with one of these correlation ids.
+    /// Those with one of these correlation ids.
     Correlated(&'a [String]),
 }
 
-/// The parameters that say where a statement looks. Those of other statements are NULL.
+/// The parameters that determine which rows a statement reads; the others are NULL.
 struct Place<'a> {
     low: Arg<'a>,
     high: Arg<'a>,
@@ -171,7 +171,7 @@ impl Scan<'_> {
     }
 }
 
-/// Looks at no more than `at_most` instances. Reads their names only if they are wanted, which costs time.
+/// Reads at most `at_most` instances. Reads their names only on request, because that takes time.
 pub fn look(filter: &InstanceFilter, scan: Scan<'_>, with_names: bool, at_most: usize) -> Portion {
     let words = Words::of(filter);
     let has_conditions = *filter != InstanceFilter { times: filter.times.clone(), ..InstanceFilter::default() };
@@ -204,7 +204,7 @@ static NEXT_OWNER: Statement = Statement::new(
     &[Type::Uuid, Type::Integer],
 );
 
-/// The owners of the instances of a version: one probe of the index for each.
+/// The owners of the instances of a version, with one index probe for each.
 pub fn owners_of(version: Uuid) -> Vec<i32> {
     let next = |after: i32| NEXT_OWNER.first(&[Arg::Uuid(&version), Arg::Integer(after)], |row| row.get::<i32>());
     // Owners are numbered from 1.
@@ -224,7 +224,7 @@ pub struct Version {
     pub number: i32,
 }
 
-// Of deleted versions, too: they may have instances.
+// Includes deleted versions, which may have instances.
 static VERSIONS: Statement =
     Statement::new("SELECT d.id, d.definition_id, d.owner, d.version FROM workflow.definitions d", &[]);
 
@@ -251,19 +251,18 @@ static NEWEST_INCIDENTS: Statement =
     Statement::new("SELECT n.instance_id FROM workflow.incidents n ORDER BY n.id DESC LIMIT $1", &[Type::BigInt]);
 static OLDEST_INCIDENTS: Statement =
     Statement::new("SELECT n.instance_id FROM workflow.incidents n ORDER BY n.id LIMIT $1", &[Type::BigInt]);
-/// Where the ids of instances stand that may satisfy a condition.
+/// Tables with ids of instances that may satisfy a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traces {
-    /// Bookmarks: of what waits.
+    /// Bookmarks: instances that wait.
     Bookmarks,
-    /// Open incidents: of what has faulted.
+    /// Open incidents: instances that have faulted.
     OpenIncidents,
-    /// All incidents, also resolved ones.
+    /// All incidents, including resolved ones.
     Incidents,
 }
 
-/// Ids of instances that left traces, those with the newest first or those with the oldest, at most so many; one may
-/// come several times.
+/// At most `at_most` ids of instances with traces, newest or oldest first; an id may occur several times.
 pub fn traces(of: Traces, newest: bool, at_most: usize) -> Vec<Uuid> {
     let at_most = Arg::BigInt(i64::try_from(at_most).unwrap_or(i64::MAX));
     let statement = match (of, newest) {
@@ -277,7 +276,7 @@ pub fn traces(of: Traces, newest: bool, at_most: usize) -> Vec<Uuid> {
     statement.rows(&[at_most], |row| row.get())
 }
 
-/// What a list shows of an instance.
+/// The data of an instance in a list.
 #[derive(Debug)]
 pub struct Shown {
     /// Id of the instance.
@@ -292,7 +291,7 @@ pub struct Shown {
     pub name: Option<String>,
     /// Its correlation id; `None`: it has none.
     pub correlation: Option<String>,
-    /// `Running` or `Finished`, which follows from the sub-status.
+    /// `Running` or `Finished`, derived from the sub-status.
     pub status: String,
     /// Its sub-status, as the view shows it.
     pub sub_status: String,
@@ -320,7 +319,7 @@ static SHOWN: Statement = Statement::new(
     &[Type::UuidArray],
 );
 
-/// What a list shows of these instances, in any order.
+/// The list data of these instances, in any order.
 pub fn shown(ids: &[Uuid]) -> Vec<Shown> {
     SHOWN.rows(&[Arg::Uuids(ids)], |row| Shown {
         id: row.get(),

@@ -1,4 +1,4 @@
--- security.md#whose-tasks-a-worker-accepts: a claim that names no task reaches only definitions of owners whose tasks the worker's side accepts. A grant, a privilege, a candidate
+-- security.md#whose-tasks-a-task-worker-accepts: a claim that names no task reaches only definitions of owners whose tasks the worker's side accepts. A grant, a privilege, a candidate
 -- and a membership are no consent: whoever opens the tasks can give them.
 \pset null '(null)'
 CREATE ROLE regress_wc_app LOGIN;

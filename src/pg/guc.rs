@@ -112,7 +112,7 @@ fn define_limits() {
     GucRegistry::define_int_guc(
         c"workflow.max_steps",
         c"Number of steps that one burst may take.",
-        c"A step begins, resumes or retries an activity, or tells it that a child has ended. More are an error.",
+        c"A step begins, resumes or retries an activity, or reports the end of a child to it. More are an error.",
         &MAX_STEPS,
         1,
         i32::MAX,
@@ -134,8 +134,8 @@ fn define_limits() {
 fn define_memory() {
     GucRegistry::define_int_guc(
         c"workflow.max_nodes",
-        c"Values and names that one JSON value may hold.",
-        c"Counted in whatever is decoded: requests, arguments, results of SQL and of scripts.",
+        c"Number of values and member names in one JSON value.",
+        c"Applies to everything that is decoded: requests, arguments, results of SQL and of scripts.",
         &MAX_NODES,
         100,
         i32::MAX,
@@ -154,8 +154,8 @@ fn define_memory() {
     );
     GucRegistry::define_int_guc(
         c"workflow.memory_limit",
-        c"Memory that one call may add to what its session holds.",
-        c"A call that needs more ends with an error. Scripts count.",
+        c"Memory that one call may add to that of its session.",
+        c"Memory of scripts is included. A call that needs more ends with an error.",
         &MEMORY_LIMIT,
         16 * 1024,
         i32::MAX,
@@ -167,8 +167,8 @@ fn define_memory() {
 fn define_behaviour() {
     GucRegistry::define_bool_guc(
         c"workflow.enabled",
-        c"Whether workers and wf_run_due fire what is due.",
-        c"If it is off, they fire nothing. Due times wait and are not lost.",
+        c"Whether background workers and wf_run_due fire due work.",
+        c"If it is off, nothing fires and no task can be claimed. Nothing is lost.",
         &ENABLED,
         GucContext::Sighup,
         GucFlags::default(),
@@ -183,7 +183,7 @@ fn define_behaviour() {
     );
     GucRegistry::define_string_guc(
         c"workflow.now",
-        c"The instant that the engine takes for the present time, for tests.",
+        c"The time that the engine takes for the present, for tests.",
         c"If it is empty, the engine uses the clock.",
         &NOW,
         GucContext::Suset,
@@ -192,14 +192,14 @@ fn define_behaviour() {
     GucRegistry::define_bool_guc(
         c"workflow.testing",
         c"Whether the database is for tests, which may move the clock.",
-        c"It counts where ALTER DATABASE has set it. Workers leave such a database alone.",
+        c"It has an effect only if set with ALTER DATABASE. Background workers ignore such a database.",
         &TESTING,
         GucContext::Suset,
         GucFlags::default(),
     );
     GucRegistry::define_enum_guc(
         c"workflow.on_fault",
-        c"What a fault of an activity does to a call whose argument on_fault is NULL.",
+        c"Effect of a fault of an activity on a call whose argument on_fault is NULL.",
         c"store: it becomes an incident, and the call succeeds with a warning. raise: the call fails with the error.",
         &ON_FAULT,
         GucContext::Userset,
@@ -207,8 +207,8 @@ fn define_behaviour() {
     );
     GucRegistry::define_int_guc(
         c"workflow.queue_ttl",
-        c"How long the queue keeps a stimulus that matches no bookmark, by default.",
-        c"It applies where keep_for is NULL, and to calls without that argument. 0 keeps nothing.",
+        c"How long a stimulus that matches no bookmark is stored, by default.",
+        c"Applies if keep_for is NULL, and to calls without that argument. 0 stores nothing.",
         &QUEUE_TTL,
         0,
         i32::MAX,
@@ -225,8 +225,8 @@ fn define_behaviour() {
     );
     GucRegistry::define_bool_guc(
         c"workflow.retry",
-        c"Whether a retry policy is followed when an activity faults.",
-        c"If it is off, an activity is not repeated after a fault.",
+        c"Whether retry policies apply when an activity faults.",
+        c"If it is off, no activity is tried again after a fault.",
         &RETRY,
         GucContext::Userset,
         GucFlags::default(),
@@ -264,7 +264,7 @@ fn define_time() {
     GucRegistry::define_int_guc(
         c"workflow.misfire_grace",
         c"How late a schedule may fire without counting as missed.",
-        c"The misfire policy of the schedule decides on a fire that is later, or overtaken by a later instant.",
+        c"The misfire policy of the schedule applies to a fire that is later, or after which another one is already due.",
         &MISFIRE_GRACE,
         0,
         i32::MAX,

@@ -10,8 +10,8 @@ static SCHEDULE_RUN_RETENTION: GucSetting<i32> = GucSetting::<i32>::new(30 * 86_
 pub(super) fn define() {
     GucRegistry::define_int_guc(
         c"workflow.audit_retention",
-        c"How long the audit keeps acts that the journal does not have, or no longer has.",
-        c"-1 keeps them.",
+        c"How long the audit keeps acts that are not, or no longer, in the journal.",
+        c"-1 keeps them forever.",
         &AUDIT_RETENTION,
         -1,
         i32::MAX,
@@ -20,7 +20,7 @@ pub(super) fn define() {
     );
     GucRegistry::define_int_guc(
         c"workflow.message_retention",
-        c"How long wf_call remembers what it answered.",
+        c"How long wf_call remembers a result.",
         c"After that the same message is a new one. -1 keeps them.",
         &MESSAGE_RETENTION,
         -1,
@@ -31,7 +31,7 @@ pub(super) fn define() {
     GucRegistry::define_int_guc(
         c"workflow.retention",
         c"How long finished instances, their journal and dead letters are kept.",
-        c"-1 keeps them. A definition can say otherwise in its options. Faulted instances are always kept.",
+        c"-1 keeps them forever. A definition can override it in its options. Faulted instances are always kept.",
         &RETENTION,
         -1,
         i32::MAX,
@@ -41,7 +41,7 @@ pub(super) fn define() {
     GucRegistry::define_int_guc(
         c"workflow.schedule_run_retention",
         c"How long finished runs of scheduled commands are kept.",
-        c"-1 keeps them.",
+        c"-1 keeps them forever.",
         &SCHEDULE_RUN_RETENTION,
         -1,
         i32::MAX,

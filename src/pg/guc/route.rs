@@ -18,7 +18,7 @@ pub enum RouteCheck {
 pub(super) fn define() {
     GucRegistry::define_string_guc(
         c"workflow.route_check",
-        c"What says whether a correlation id belongs to this node.",
+        c"How to decide whether a correlation id belongs to this node.",
         c"partitions: the list of partitions. schema.function: a superuser's function f(key text) returning boolean. If it is empty, all do.",
         &ROUTE_CHECK,
         GucContext::Suset,

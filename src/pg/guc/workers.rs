@@ -12,15 +12,15 @@ pub const MOST_WAITERS: usize = 256;
 pub(super) fn define() {
     GucRegistry::define_bool_guc(
         c"workflow.launch_workers",
-        c"Whether background workers fire what is due.",
-        c"If it is off, only wf_run_due fires it.",
+        c"Whether background workers fire due work.",
+        c"If it is off, they exit, and only wf_run_due fires it.",
         &LAUNCH_WORKERS,
         GucContext::Sighup,
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(
         c"workflow.max_executors",
-        c"Sessions that fire what is due in one database at the same time.",
+        c"Number of executors, the sessions that fire due work in one database at the same time.",
         c"An executor serves one role; it starts when there is work and ends when there is none.",
         &MAX_EXECUTORS,
         1,
@@ -30,8 +30,8 @@ pub(super) fn define() {
     );
     GucRegistry::define_int_guc(
         c"workflow.max_leases",
-        c"Leases of a task of an activity without a retry policy, before the activity faults.",
-        c"A worker that ends without an answer uses one up.",
+        c"Number of leases of a task that may end without an answer, if its activity has no retry policy.",
+        c"When the last one ends, the activity faults.",
         &MAX_LEASES,
         1,
         i32::MAX,
@@ -40,8 +40,8 @@ pub(super) fn define() {
     );
     GucRegistry::define_int_guc(
         c"workflow.max_waiters",
-        c"Sessions that wait for tasks at the same time, in all databases.",
-        c"wf_wait_tasks refuses further ones.",
+        c"Number of sessions that may wait for tasks at the same time, in all databases.",
+        c"wf_wait_tasks fails in further sessions.",
         &MAX_WAITERS,
         0,
         MOST_WAITERS as i32,
@@ -51,7 +51,7 @@ pub(super) fn define() {
     GucRegistry::define_int_guc(
         c"workflow.long_fire",
         c"How long a fire runs before it counts as long.",
-        c"Owners whose fires are long share all executors of a database but one.",
+        c"Owners of long fires together use at most all executors of a database but one.",
         &LONG_FIRE,
         10,
         86_400_000,
@@ -68,8 +68,8 @@ pub(super) fn define() {
     );
     GucRegistry::define_int_guc(
         c"workflow.worker_idle_timeout",
-        c"How long an idle worker stays.",
-        c"The next work starts a new worker, which takes some milliseconds.",
+        c"How long an idle background worker stays before it exits.",
+        c"The next due work starts a new one, which takes some milliseconds.",
         &WORKER_IDLE_TIMEOUT,
         1,
         86_400,

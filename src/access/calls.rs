@@ -8,7 +8,7 @@ use super::{Operation, instance, lending, people};
 use crate::compiled::Compiled;
 use crate::pg::{PgError, role};
 use crate::store::instances::InstanceRow;
-use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::instances::bookmarks::Waiting;
 
 /// Functions that change an instance, with the operation that each performs.
 const OF_INSTANCE: [(&str, Operation); 10] = [
@@ -41,7 +41,7 @@ pub fn of_instance(row: &InstanceRow, compiled: &Compiled) -> Vec<&'static str> 
 /// 22023 if the version's declaration of excluded people is invalid.
 pub fn of_task(waiting: &Waiting, compiled: &Compiled, who: &Person) -> Result<Vec<&'static str>, PgError> {
     let (row, task) = (&waiting.row, waiting.bookmark.id);
-    if !bookmarks::is_task(&waiting.bookmark) {
+    if !waiting.kind.is_task() {
         return Ok(Vec::new());
     }
     let assignment = waiting.lease.assignment.as_deref();

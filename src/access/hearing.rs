@@ -22,7 +22,7 @@ use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Bookmark;
-use workflow_engine::stimulus::{self, EVENT};
+use workflow_engine::stimulus::EVENT;
 
 use super::instance::{self, Subject};
 use super::{Operation, Privilege, is_member, people};
@@ -31,6 +31,7 @@ use crate::pg::PgError;
 use crate::pg::membership::{belongs_to, database_owner, is_superuser, was_put_into};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::instances;
+use crate::store::instances::bookmarks::BookmarkKind;
 use crate::store::rights::event_grants;
 use crate::store::rights::owners::Owner;
 
@@ -100,7 +101,7 @@ impl<'a> Hearing<'a> {
         owner: &Owner,
     ) -> Result<Verdict, PgError> {
         let is_owners = owner.id == self.sender.id && self.role.is_some();
-        if is_owners && self.report_to == Some(bookmark.id) && stimulus::is_of_child(&bookmark.name) {
+        if is_owners && self.report_to == Some(bookmark.id) && BookmarkKind::of(bookmark) == BookmarkKind::Child {
             return Ok(Verdict::Heard);
         }
         let verdict = self.resumes(version, owner)?;

@@ -26,7 +26,6 @@ use crate::store::events::queue::WantedBookmark;
 use crate::store::events::{matching, queue};
 use crate::store::instances;
 use crate::store::instances::InstanceRow;
-use crate::store::instances::bookmarks;
 use crate::store::repair::incidents;
 use crate::store::rights::owners::Owner;
 use crate::{error, wake};
@@ -257,7 +256,7 @@ fn collect_published(
 fn needs_actor(act: &Act, resumed: Option<&Consumed<'_>>) -> bool {
     match act.kind {
         ActKind::Start => false,
-        ActKind::Send => resumed.is_some_and(|taken| bookmarks::is_task(taken.bookmark)),
+        ActKind::Send => resumed.is_some_and(|taken| taken.kind.is_task()),
         _ => true,
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use workflow_engine::bookmark::Resumed;
 use workflow_engine::execution::{self, Delta};
 use workflow_engine::instance::{Instance, SubStatus};
-use workflow_engine::{Error, Host, Limits, Program, stimulus};
+use workflow_engine::{Error, Host, Limits, Program};
 
 use crate::compiled::Compiled;
 use crate::pg::{PgError, rows};
@@ -14,9 +14,8 @@ use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::call::running;
 use crate::run::instances::activation::reclaim_key;
 use crate::run::instances::create;
-use crate::run::instances::create::START_BOOKMARK;
 use crate::run::tasks::answer;
-use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::instances::bookmarks::{self, BookmarkKind, Waiting};
 use crate::store::tasks::Answer;
 
 /// Uses the bookmark up with a burst that begins there, as `body` says. The caller holds the lock of the instance.
@@ -28,8 +27,8 @@ pub fn use_up(
     on_fault: OnFault,
     body: impl FnOnce(&Program, &mut Instance, &Resumed, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<(), PgError> {
-    let starts = [START_BOOKMARK, stimulus::LIMIT].contains(&waiting.bookmark.activity_type.as_str());
-    let is_start = starts && waiting.row.instance.sub_status == SubStatus::Pending;
+    let begins = matches!(waiting.kind, BookmarkKind::Start | BookmarkKind::Admission);
+    let is_start = begins && waiting.row.instance.sub_status == SubStatus::Pending;
     let is_taken = waiting.bookmark.auto_burn && (is_start || compiled.row.uses_sql);
     if is_taken {
         // A stimulus that the burst itself sends must not find the bookmark.
@@ -37,18 +36,18 @@ pub fn use_up(
         let (now, may_be_held) = (session.timestamp(), waiting.is_locked);
         rows::write(|writer| bookmarks::take(writer, &waiting.bookmark, may_be_held, now));
     }
-    if is_start {
-        return create::start_pending(session, waiting, compiled, on_fault);
+    match waiting.kind {
+        _ if is_start => return create::start_pending(session, waiting, compiled, on_fault),
+        // The time of a faulted instance ends it, and does not make it run again.
+        BookmarkKind::RunTimeout => {}
+        BookmarkKind::Timeout => {
+            reclaim_key(&mut waiting.row, compiled)?;
+            answer::count_attempts(waiting, compiled);
+        }
+        _ => reclaim_key(&mut waiting.row, compiled)?,
     }
-    // The time of a faulted instance ends it, and does not make it run again.
-    if waiting.bookmark.name != stimulus::RUN_TIMEOUT {
-        reclaim_key(&mut waiting.row, compiled)?;
-    }
-    if waiting.bookmark.name == stimulus::TIMEOUT {
-        answer::count_attempts(waiting, compiled);
-    }
-    let Waiting { resumed, row, bookmark, lease, is_locked, by_time, act, .. } = waiting;
-    let taking = Consumed { bookmark, lease, is_locked: *is_locked, answer, by_time: *by_time, is_taken };
+    let Waiting { resumed, row, bookmark, kind, lease, is_locked, by_time, act, .. } = waiting;
+    let taking = Consumed { bookmark, kind: *kind, lease, is_locked: *is_locked, answer, by_time: *by_time, is_taken };
     let burst =
         StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking), act: act.take() };
     burst::run(session, burst, |program, instance, host, limits| body(program, instance, resumed, host, limits))?;

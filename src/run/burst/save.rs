@@ -6,7 +6,6 @@ use workflow_engine::execution::{Delta, NewTask, activity_instance_id};
 use workflow_engine::instance::compensation::Ending;
 use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
 use workflow_engine::journal::{Act, ActKind};
-use workflow_engine::stimulus;
 
 use crate::clock;
 use crate::compiled::Compiled;
@@ -22,7 +21,7 @@ use crate::run::tasks::limits;
 use crate::store::events::queue;
 use crate::store::history::journal;
 use crate::store::instances::InstanceRow;
-use crate::store::instances::bookmarks;
+use crate::store::instances::bookmarks::{self, BookmarkKind};
 use crate::store::maintenance::identity;
 use crate::store::repair::{incidents, pauses};
 use crate::store::tasks::Answer;
@@ -59,6 +58,8 @@ pub enum BurstEnd {
 pub struct Consumed<'a> {
     /// The bookmark as it was read under the lock of its instance.
     pub bookmark: &'a Bookmark,
+    /// What it waits for.
+    pub kind: BookmarkKind,
     /// How workers stand to its task, if it has one.
     pub lease: &'a Lease,
     /// Whether its row is locked.
@@ -171,7 +172,7 @@ fn clear<'a>(
     mut resumed: Option<Consumed<'a>>,
 ) -> Option<Consumed<'a>> {
     let instance = &row.instance;
-    if let Some(taking) = resumed.filter(|taking| taking.bookmark.name == stimulus::LEASE) {
+    if let Some(taking) = resumed.filter(|taking| taking.kind == BookmarkKind::Lease) {
         tasks::fail_of(&taking.bookmark.activity_instance_id, &instance.id, session.timestamp());
     }
     let own = resumed.map(|taking| taking.bookmark.id);
@@ -296,7 +297,7 @@ fn write_tasks(
     act: Option<&Act>,
     now: Timestamp,
 ) {
-    if let Some(taking) = resumed.filter(|taking| bookmarks::is_task(taking.bookmark) && !delta.keep_resumed) {
+    if let Some(taking) = resumed.filter(|taking| taking.kind.is_task() && !delta.keep_resumed) {
         let by = act.map(|act| &act.by);
         tasks::close(writer, &taking.bookmark.id, taking.lease, taking.answer, by, now);
         limits::note_end(bookmarks::task_name(taking.bookmark), taking.lease);

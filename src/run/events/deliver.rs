@@ -30,7 +30,7 @@ use crate::store::definitions::activity_types;
 use crate::store::events::matching::{self, Correlation, Filter, StoredBookmark};
 use crate::store::events::queue::{self, Item};
 use crate::store::instances;
-use crate::store::instances::bookmarks;
+use crate::store::instances::bookmarks::{self, BookmarkKind};
 use crate::store::nodes::route;
 
 mod triggers;
@@ -127,8 +127,7 @@ fn find(stimulus: &mut Stimulus) -> Vec<StoredBookmark> {
 /// child, it has what the engine puts there with the rights of the instance's owner.
 fn may_be_kept(stimulus: &Stimulus, found: &[StoredBookmark]) -> bool {
     let filter = &stimulus.filter;
-    let is_for_report =
-        filter.bookmark_id.is_some() && found.iter().any(|stored| stimulus::is_of_child(&stored.bookmark.name));
+    let is_for_report = filter.bookmark_id.is_some() && found.iter().any(|stored| stored.kind == BookmarkKind::Child);
     filter.name.as_deref() != Some(stimulus::CANCEL) && !is_for_report
 }
 
@@ -257,7 +256,7 @@ fn resume_match(
         return Ok(BookmarkDelivery::NotPermitted);
     }
     // What is kept has no caller to tell: it is refused when it is delivered.
-    if !stimulus.was_kept && bookmarks::is_task(&stored.bookmark) {
+    if !stimulus.was_kept && stored.kind.is_task() {
         require_answer(stimulus, stored, version)?;
     }
     match isolated::unless_own(session, &owner, |session| resume_bookmark(session, stimulus, stored))? {
@@ -321,13 +320,13 @@ fn resume_bookmark(
     stored: &StoredBookmark,
 ) -> Result<BookmarkDelivery, PgError> {
     let id = stored.bookmark.id;
-    if claim::is_leased(&stored.bookmark) {
+    if claim::is_leased(stored) {
         return Ok(BookmarkDelivery::Leased);
     }
     let has_waited = std::mem::replace(&mut session.has_waited, true);
     match if has_waited { claim::try_claim(id)? } else { claim::claim(id)? } {
         Claim::Ready(mut waiting, compiled) => {
-            if bookmarks::is_task(&waiting.bookmark) {
+            if waiting.kind.is_task() {
                 let (row, bookmark) = (&waiting.row, &waiting.bookmark);
                 exclusion::require_sender(row, &compiled, bookmark, &stimulus.sender, stimulus.sent_by.as_ref())?;
                 answer::judge(&compiled.program, &waiting, stimulus.input.as_ref())?;

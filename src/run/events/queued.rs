@@ -194,7 +194,7 @@ fn can_run(stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
         let is_possible = owner.role().is_some() && !instances::is_faulted(stored.instance_id);
         return Ok(if is_possible { Can::Elsewhere(owner.id) } else { Can::Not });
     }
-    if claim::is_leased(&stored.bookmark) {
+    if claim::is_leased(stored) {
         return Ok(Can::Wait);
     }
     Ok(match claim::try_claim(stored.bookmark.id)? {

@@ -3,9 +3,7 @@
 use std::rc::Rc;
 
 use uuid::Uuid;
-use workflow_engine::Bookmark;
 use workflow_engine::instance::{Context, SubStatus};
-use workflow_engine::stimulus;
 
 use crate::access::lending;
 use crate::clock;
@@ -14,8 +12,9 @@ use crate::pg::PgError;
 use crate::pg::error::unwind;
 use crate::pg::subtransaction::kept_if;
 use crate::run::call::notices::tell_how_to_fire;
+use crate::store::events::matching::StoredBookmark;
 use crate::store::instances::InstanceRow;
-use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::instances::bookmarks::{self, BookmarkKind, Waiting};
 use crate::store::tasks::leases;
 
 /// The outcome of a claim.
@@ -54,9 +53,9 @@ impl Reason {
 
 /// Whether a worker holds the task of a bookmark now, read without a lock: a stimulus for it must not keep the worker
 /// from answering until the sender's transaction ends.
-pub fn is_leased(bookmark: &Bookmark) -> bool {
+pub fn is_leased(stored: &StoredBookmark) -> bool {
     let now = clock::now().into();
-    bookmarks::is_task(bookmark) && leases::read(bookmark.id).is_some_and(|held| held.lease.runs(now))
+    stored.kind.is_task() && leases::read(stored.bookmark.id).is_some_and(|held| held.lease.runs(now))
 }
 
 /// Claims a bookmark, if no other session holds its instance.
@@ -115,7 +114,7 @@ pub fn claim(bookmark: Uuid) -> Result<Claim, PgError> {
 /// session.
 pub fn claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
     // A claim of a task by a worker does not lock the instance.
-    let is_there = |waiting: &mut Waiting| !bookmarks::is_task(&waiting.bookmark) || bookmarks::lock_lease(waiting);
+    let is_there = |waiting: &mut Waiting| !waiting.kind.is_task() || bookmarks::lock_lease(waiting);
     let locked = bookmarks::lock(bookmark).and_then(|mut waiting| is_there(&mut waiting).then_some(waiting));
     claimed(bookmark, locked)
 }
@@ -127,7 +126,7 @@ fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
     if waiting.row.paused_at.is_some() {
         return Ok(Claim::Busy(Reason::Paused));
     }
-    if waiting.row.instance.sub_status == SubStatus::Faulted && waiting.bookmark.name != stimulus::RUN_TIMEOUT {
+    if waiting.row.instance.sub_status == SubStatus::Faulted && waiting.kind != BookmarkKind::RunTimeout {
         return Ok(Claim::Busy(Reason::Faulted));
     }
     if waiting.lease.runs(clock::now().into()) {

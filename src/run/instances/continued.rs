@@ -25,12 +25,13 @@ use crate::run::call::notices::tell_how_to_fire;
 use crate::run::call::session::FollowUp;
 use crate::run::instances::activation::{key_of, refused};
 use crate::run::instances::claim::{self, Claim};
-use crate::run::instances::create::{START_BOOKMARK, StartPoint, create_pending, new_row};
+use crate::run::instances::create::{StartPoint, create_pending, new_row};
 use crate::run::instances::{admission, resume, version};
 use crate::store::definitions;
 use crate::store::events::matching::{self, Filter};
 use crate::store::events::queue;
 use crate::store::history::audit;
+use crate::store::instances::bookmarks::BookmarkKind;
 use crate::store::instances::{self, InstanceRow, Parent};
 
 /// Stores the instance that goes on in place of one that its burst has ended and saved.
@@ -112,7 +113,7 @@ pub fn tell(id: Uuid) {
 /// Begins an instance that goes on in place of another one, if this session may run it.
 pub fn begin(session: &mut Session, id: Uuid) -> Result<(), PgError> {
     let waits = matching::of_instance(id);
-    let Some(start) = waits.iter().find(|stored| stored.bookmark.name == START_BOOKMARK) else { return Ok(()) };
+    let Some(start) = waits.iter().find(|stored| stored.kind == BookmarkKind::Start) else { return Ok(()) };
     let Some((version, owner)) = instances::owner(id) else { return Ok(()) };
     let compiled = compiled::of_version(version)?;
     let bookmark = start.bookmark.id;

@@ -22,16 +22,13 @@ use crate::run::instances::activation::activation_key;
 use crate::run::instances::admission::{self, Start};
 use crate::store::definitions::triggers::TriggerRow;
 use crate::store::events::queue;
-use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::instances::bookmarks::{self, BookmarkKind, Waiting};
 use crate::store::instances::{self, InstanceRow, Parent, Starter};
 use crate::store::nodes::route;
 use crate::store::rights::owners::Owner;
 use crate::store::tasks::Answer;
 use crate::store::tasks::leases::Lease;
 use crate::{error, wake};
-
-/// Name of the bookmark of an instance that was created and waits for its owner's session to start it.
-pub const START_BOOKMARK: &str = "Workflow.Start";
 
 /// A new instance, whose key, or else its parent's, has to belong to this node.
 pub(in crate::run) fn new_row(
@@ -104,10 +101,10 @@ pub(in crate::run) fn create_pending(
         node,
         activity_id: start_point.activity_id.to_owned(),
         node_id: start_point.node_id.to_owned(),
-        activity_type: START_BOOKMARK.into(),
+        activity_type: stimulus::START.into(),
         activity_instance_id: activity_instance_id(row.instance.id, 0),
-        name: START_BOOKMARK.into(),
-        hash: stimulus::hash(START_BOOKMARK, None, None),
+        name: stimulus::START.into(),
+        hash: stimulus::hash(stimulus::START, None, None),
         payload: stimulus.map(json::copy),
         metadata: Some(bookmarks::with_login(json!({ "trigger": start_point.activity_id }), login)),
         callback: None,
@@ -165,7 +162,7 @@ pub fn start_pending(
 ) -> Result<(), PgError> {
     // A schedule that has no activity of its own starts the workflow as wf_start does.
     let trigger = Some(waiting.bookmark.activity_id.clone()).filter(|id| !id.is_empty());
-    let is_called = waiting.bookmark.name == stimulus::LIMIT;
+    let is_called = waiting.kind == BookmarkKind::Admission;
     let kept = match is_called {
         true => waiting.resumed.metadata.as_ref().map(|metadata| &metadata["stimulus"]),
         false => waiting.resumed.payload.as_ref(),
@@ -188,6 +185,7 @@ pub fn start_pending(
     let row = &mut waiting.row;
     let taking = Consumed {
         bookmark: &waiting.bookmark,
+        kind: waiting.kind,
         lease: &waiting.lease,
         is_locked: waiting.is_locked,
         answer: Answer::Completed(None, None),

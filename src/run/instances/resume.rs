@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{ActKind, Identity};
-use workflow_engine::{execution, stimulus};
 
 use crate::access::{self, Operation, exclusion, lending, people};
 use crate::compiled::{self, Compiled};
@@ -22,7 +22,7 @@ use crate::run::instances::activation::reclaim_key;
 use crate::run::instances::gone::{self, Missing};
 use crate::run::repair::{kept_act, pause};
 use crate::run::tasks::{answer, kept_answer};
-use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::instances::bookmarks::{self, BookmarkKind, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::tasks::Answer;
 use crate::wake;
@@ -45,7 +45,7 @@ pub fn resume_by_id(
     };
     pause::refuse(&waiting.row, &compiled)?;
     refuse_leased(session, &waiting, GIVE_TOKEN)?;
-    let is_task = bookmarks::is_task(&waiting.bookmark);
+    let is_task = waiting.kind.is_task();
     let kind = if is_task { ActKind::Complete } else { ActKind::Resume };
     waiting.act = Some(acts::of_call(session, kind, &compiled)?);
     if is_task {
@@ -102,7 +102,7 @@ pub fn resume_at(
     input: Option<&Value>,
     on_fault: OnFault,
 ) -> Result<(), PgError> {
-    if waiting.bookmark.name == stimulus::ANSWER {
+    if waiting.kind == BookmarkKind::Answer {
         return kept_answer::go_on(session, waiting, compiled, on_fault);
     }
     consume::resume_many(session, waiting, compiled, &[input], on_fault)

@@ -24,7 +24,7 @@ use crate::run::instances::{claim, resume};
 use crate::run::repair::alter;
 use crate::store::events::matching::Filter;
 use crate::store::events::queue::{self, Item};
-use crate::store::instances::bookmarks::Waiting;
+use crate::store::instances::bookmarks::{BookmarkKind, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::rights::owners::Owner;
 use crate::store::timers::schedules::COMMANDS;
@@ -48,7 +48,7 @@ pub enum Act {
 /// Stores a resume of a bookmark.
 pub fn keep_resume(session: &mut Session, waiting: &Waiting, input: Option<&Value>) -> Result<(), PgError> {
     // A stored answer is due already.
-    if waiting.bookmark.name != stimulus::ANSWER {
+    if waiting.kind != BookmarkKind::Answer {
         let bookmark_id = Some(waiting.bookmark.id);
         let filter = Filter { bookmark_id, instance_id: Some(waiting.row.instance.id), ..Filter::default() };
         insert(session, filter, input.map(json::copy))?;

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::Program;
 use workflow_engine::activity::short_name;
 use workflow_engine::execution::{self, sequence_of};
 use workflow_engine::fault::{Fault, TASK_FAILED};
@@ -15,7 +16,6 @@ use workflow_engine::journal::{Act, ActKind, Event, EventKind};
 use workflow_engine::program::Node;
 use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
 use workflow_engine::schema::Schema;
-use workflow_engine::{Program, stimulus};
 
 use crate::access::{exclusion, people};
 use crate::compiled::{self, Compiled};
@@ -30,7 +30,7 @@ use crate::run::instances::resume;
 use crate::run::repair::{alter, pause};
 use crate::run::tasks::{kept_answer, limits};
 use crate::store::history::journal;
-use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::instances::bookmarks::{self, BookmarkKind, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::repair::pauses;
 use crate::store::tasks::leases::{self, Lease};
@@ -124,7 +124,7 @@ pub fn complete_for_people(
         exclusion::require(&waiting.row, compiled, &waiting.bookmark, None)
     };
     let found = resume::lock_named(session, task, may_override)?;
-    let found = found.filter(|(waiting, _)| waiting.bookmark.name != stimulus::ANSWER);
+    let found = found.filter(|(waiting, _)| waiting.kind != BookmarkKind::Answer);
     let Some((mut waiting, compiled)) = found else { return Err(gone::error(Missing::Task(task))?) };
     pause::refuse(&waiting.row, &compiled)?;
     resume::refuse_leased(
@@ -207,7 +207,7 @@ fn lock_task(session: &mut Session, task: Uuid) -> Result<Option<(Waiting, Rc<Co
         exclusion::require(&waiting.row, compiled, &waiting.bookmark, assignment)
     };
     let found = resume::lock_named(session, task, may_work)?;
-    Ok(found.filter(|(waiting, _)| waiting.bookmark.name != stimulus::ANSWER))
+    Ok(found.filter(|(waiting, _)| waiting.kind != BookmarkKind::Answer))
 }
 
 /// Gives a task whose attempt failed to the next worker, if its retry policy allows another attempt.

@@ -32,7 +32,7 @@ pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<boo
     let to = to.map(|to| ForPeople::entry(to, "assignee").map_err(|fault| error::fault(&fault))).transpose()?;
     session.has_waited = true;
     let Some(mut waiting) = bookmarks::lock(task) else { return Err(gone::error(Missing::Task(task))?) };
-    if !bookmarks::is_task(&waiting.bookmark) {
+    if !waiting.kind.is_task() {
         return Err(PgError::new("42704", format!("task {task} does not exist")));
     }
     running::refuse(waiting.row.instance.id)?;

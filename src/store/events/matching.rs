@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::stimulus::{self, RUN_TASK};
+use workflow_engine::stimulus::RUN_TASK;
 use workflow_engine::{Bookmark, NodeIx};
 
 use crate::pg::spi::{Arg, Row, Statement, Type, read};
-use crate::store::instances::bookmarks::{hash_key, read_stimulus};
+use crate::store::instances::bookmarks::{BookmarkKind, hash_key, read_stimulus};
 use crate::store::tables::BOOKMARKS;
 
 /// The correlation ids that a stimulus asks for.
@@ -85,7 +85,7 @@ impl Filter {
         fn is<T: PartialEq>(wanted: Option<&T>, found: &T) -> bool {
             wanted.is_none_or(|wanted| wanted == found)
         }
-        !stimulus::is_met_by_no_stimulus(&bookmark.name)
+        BookmarkKind::of(bookmark).meets_stimuli()
             && is(self.bookmark_id.as_ref(), &bookmark.id)
             && is(self.instance_id.as_ref(), &instance)
             && is(self.activity_instance_id.as_ref(), &bookmark.activity_instance_id)
@@ -104,6 +104,8 @@ pub struct StoredBookmark {
     pub instance_id: Uuid,
     /// The bookmark. Its node, metadata, callback, `auto_complete` and due time are not read, and mean nothing.
     pub bookmark: Bookmark,
+    /// What it waits for.
+    pub kind: BookmarkKind,
     /// Correlation id of the instance; `None`: it has none.
     pub correlation_id: Option<String>,
 }
@@ -126,7 +128,8 @@ read! {
 
 fn read_stored(row: &mut Row<'_>) -> StoredBookmark {
     let columns = BookmarkColumns::read(row);
-    let (hash, payload) = read_stimulus(columns.id, &columns.name, columns.hash, columns.payload);
+    let kind = BookmarkKind::named(&columns.name, &columns.activity_type, columns.auto_burn);
+    let (hash, payload) = read_stimulus(kind, columns.id, columns.hash, columns.payload);
     let bookmark = Bookmark {
         id: columns.id,
         node: NodeIx(0),
@@ -143,7 +146,7 @@ fn read_stored(row: &mut Row<'_>) -> StoredBookmark {
         auto_complete: true,
         due_at: None,
     };
-    StoredBookmark { instance_id: columns.instance_id, bookmark, correlation_id: columns.correlation_id }
+    StoredBookmark { instance_id: columns.instance_id, bookmark, kind, correlation_id: columns.correlation_id }
 }
 
 /// A statement that reads bookmarks.

@@ -20,9 +20,11 @@ use crate::wake;
 use workflow_engine::NodeIx;
 
 mod due;
+mod kind;
 mod stimulus;
 
 pub use due::{DueBookmark, due};
+pub use kind::BookmarkKind;
 use stimulus::stored_stimulus;
 pub use stimulus::{hash_key, hash_of, is_task, read_stimulus, task_name};
 
@@ -153,6 +155,8 @@ pub struct Waiting {
     pub row: InstanceRow,
     /// The whole bookmark, to insert it again when its activity faults.
     pub bookmark: Bookmark,
+    /// What it waits for.
+    pub kind: BookmarkKind,
     /// How workers stand to its task, if it has one.
     pub lease: Lease,
     /// Whether its row is locked, not only that of its instance.
@@ -226,7 +230,8 @@ impl Waits {
 
     fn into_waiting(mut self, row: InstanceRow, is_locked: bool) -> Waiting {
         let lease = self.lease();
-        let (hash, payload) = read_stimulus(self.id, &self.name, self.hash, self.payload);
+        let kind = BookmarkKind::named(&self.name, &self.activity_type, self.auto_burn);
+        let (hash, payload) = read_stimulus(kind, self.id, self.hash, self.payload);
         let resumed = Resumed {
             id: self.id,
             name: self.name,
@@ -253,7 +258,7 @@ impl Waits {
             auto_complete: resumed.auto_complete,
             due_at: self.due_at.map(Into::into),
         };
-        Waiting { resumed, row, bookmark, lease, is_locked, made_at: self.created_at, by_time: false, act: None }
+        Waiting { resumed, row, bookmark, kind, lease, is_locked, made_at: self.created_at, by_time: false, act: None }
     }
 }
 

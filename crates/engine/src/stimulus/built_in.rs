@@ -124,6 +124,9 @@ pub const COMPENSATION: &str = "Workflow.Compensation";
 /// Name of a bookmark that stands for that of an answered task, until a session of the owner goes on with the answer.
 pub const ANSWER: &str = "Workflow.Answer";
 
+/// Name of the bookmark of an instance that was created and waits for its owner's session to start it.
+pub const START: &str = "Workflow.Start";
+
 /// Name of the bookmark of an instance that waits until fewer instances of its definition run.
 pub const LIMIT: &str = "Workflow.Limit";
 
@@ -133,11 +136,6 @@ pub const CANCEL: &str = "Workflow.Cancel";
 /// Name of what the queue keeps of a call that acts on an instance by hand, until a session of the instance's owner
 /// does it. No bookmark has it.
 pub const ACT: &str = "Workflow.Act";
-
-/// Whether no stimulus meets bookmarks of this name: they are resumed by time and by their id only. They have no hash.
-pub fn is_met_by_no_stimulus(name: &str) -> bool {
-    [RETRY, TIMEOUT, START_TIMEOUT, RUN_TIMEOUT, LEASE, COMPENSATION, ANSWER, LIMIT].contains(&name)
-}
 
 /// Whether bookmarks of this name wait for a child workflow.
 pub fn is_of_child(name: &str) -> bool {

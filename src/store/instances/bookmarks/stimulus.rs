@@ -7,6 +7,8 @@ use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::stimulus::{self, RUN_TASK};
 
+use super::BookmarkKind;
+
 /// The member of a task's payload that holds the name of the task.
 const TASK_NAME: &str = "TaskName";
 
@@ -22,10 +24,9 @@ pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
     bytes.try_into().unwrap_or([0; 32])
 }
 
-/// Whether it is the bookmark of an open task. A `RunTask` that runs in the background has opened no task yet, and its
-/// bookmark has another name.
+/// Whether it is the bookmark of an open task.
 pub fn is_task(bookmark: &Bookmark) -> bool {
-    bookmark.activity_type == RUN_TASK.name && bookmark.name == bookmark.activity_type && bookmark.auto_burn
+    BookmarkKind::of(bookmark) == BookmarkKind::Task
 }
 
 /// The name of the task that a bookmark belongs to, if it is that of an open task.
@@ -37,18 +38,24 @@ pub fn task_name(bookmark: &Bookmark) -> Option<&str> {
 /// stored without a hash, and only the task's name is stored as the payload. A bookmark that no stimulus meets needs no
 /// hash either.
 pub(super) fn stored_stimulus(bookmark: &Bookmark) -> (Option<&[u8; 32]>, Option<Cow<'_, Value>>) {
+    let kind = BookmarkKind::of(bookmark);
     match bookmark.payload.as_ref() {
-        Some(payload) if is_task(bookmark) => (None, Some(Cow::Owned(json!({ TASK_NAME: payload[TASK_NAME] })))),
-        payload if stimulus::is_met_by_no_stimulus(&bookmark.name) => (None, payload.map(Cow::Borrowed)),
+        Some(payload) if kind.is_task() => (None, Some(Cow::Owned(json!({ TASK_NAME: payload[TASK_NAME] })))),
+        payload if !kind.meets_stimuli() => (None, payload.map(Cow::Borrowed)),
         payload => (Some(&bookmark.hash), payload.map(Cow::Borrowed)),
     }
 }
 
 /// Returns the hash and the payload of a stored bookmark, computing those of a task.
-pub fn read_stimulus(id: Uuid, name: &str, hash: Option<Vec<u8>>, payload: Option<Value>) -> ([u8; 32], Option<Value>) {
+pub fn read_stimulus(
+    kind: BookmarkKind,
+    id: Uuid,
+    hash: Option<Vec<u8>>,
+    payload: Option<Value>,
+) -> ([u8; 32], Option<Value>) {
     match hash {
         Some(hash) => (hash_of(&hash), payload),
-        None if stimulus::is_met_by_no_stimulus(name) => (hash_of(&[]), payload),
+        None if !kind.meets_stimuli() => (hash_of(&[]), payload),
         None => {
             let name = payload.as_ref().and_then(|payload| payload[TASK_NAME].as_str());
             let payload = stimulus::task_payload(id, name.unwrap_or_default());

@@ -1,0 +1,80 @@
+//! What a bookmark waits for, as far as that decides how it is stored, claimed and resumed.
+
+use workflow_engine::bookmark::Bookmark;
+use workflow_engine::stimulus::{self, RUN_TASK};
+
+/// The kind of a bookmark. The row has its name and the type of its activity; both are compared here only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BookmarkKind {
+    /// A stimulus: an event, an HTTP request, work in the background, or whatever a function of a user waits for.
+    Stimulus,
+    /// The answer to an open task.
+    Task,
+    /// The report of a child workflow.
+    Child,
+    /// A session of the owner, which goes on with an answer that was kept. It stands for the bookmark of the task.
+    Answer,
+    /// A session of the owner, which begins the instance.
+    Start,
+    /// An admission, with which the instance begins.
+    Admission,
+    /// The end of the time of an activity.
+    Timeout,
+    /// The end of the time in which a worker has to claim a task.
+    StartTimeout,
+    /// The end of the time of a run.
+    RunTimeout,
+    /// The end of the lease of a task's last attempt.
+    Lease,
+    /// The next attempt of an activity.
+    Retry,
+    /// The handlers of the instance.
+    Compensation,
+}
+
+impl BookmarkKind {
+    /// The kind of a bookmark that a burst has made, or that was read from a row.
+    pub fn of(bookmark: &Bookmark) -> Self {
+        Self::named(&bookmark.name, &bookmark.activity_type, bookmark.auto_burn)
+    }
+
+    /// The kind of a bookmark with these columns.
+    pub fn named(name: &str, activity_type: &str, auto_burn: bool) -> Self {
+        match name {
+            stimulus::ANSWER => Self::Answer,
+            stimulus::START => Self::Start,
+            stimulus::LIMIT => Self::Admission,
+            stimulus::TIMEOUT => Self::Timeout,
+            stimulus::START_TIMEOUT => Self::StartTimeout,
+            stimulus::RUN_TIMEOUT => Self::RunTimeout,
+            stimulus::LEASE => Self::Lease,
+            stimulus::RETRY => Self::Retry,
+            stimulus::COMPENSATION => Self::Compensation,
+            // A `RunTask` that runs in the background has opened no task yet, and its bookmark has another name.
+            _ if name == RUN_TASK.name && activity_type == name && auto_burn => Self::Task,
+            _ if stimulus::is_of_child(name) => Self::Child,
+            _ => Self::Stimulus,
+        }
+    }
+
+    /// Whether stimuli may meet it. Any other bookmark is resumed by time and by its id only, and is stored without a
+    /// hash.
+    pub fn meets_stimuli(self) -> bool {
+        match self {
+            Self::Stimulus | Self::Task | Self::Child | Self::Start => true,
+            Self::Answer
+            | Self::Admission
+            | Self::Timeout
+            | Self::StartTimeout
+            | Self::RunTimeout
+            | Self::Lease
+            | Self::Retry
+            | Self::Compensation => false,
+        }
+    }
+
+    /// Whether it is the bookmark of an open task.
+    pub fn is_task(self) -> bool {
+        self == Self::Task
+    }
+}

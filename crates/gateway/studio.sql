@@ -1,5 +1,5 @@
--- What `make studio` has besides the examples, and docs/studio.md shows: requests in work, one that went wrong, and a task with a form. It
--- needs no role but demo: what examples/team-inbox.sql began without its roles goes.
+-- What `make studio` loads in addition to the examples, as shown in docs/studio.md: requests in progress, a failed one, and a task with a
+-- form. It needs only the role demo: the instances that examples/team-inbox.sql started without its own roles are deleted.
 SET SESSION AUTHORIZATION demo;
 SELECT wf_delete_instance(instance_id) FROM workflow.instance_list WHERE definition_id IN ('complaint', 'purchase-approval');
 SELECT wf_define($json${

@@ -1,4 +1,4 @@
-//! Requests as fast as the gateway answers them, beside the same calls without it. `bench/gateway.sh` runs this:
+//! Measures requests through the gateway, compared with the same calls without it. `bench/gateway.sh` runs this:
 //!
 //! ```text
 //! load tasks  URL KEY DATABASE   completions: p50 of one client, and completions a second of 16
@@ -28,12 +28,12 @@ const THROUGHPUT_CALLS: usize = 6000;
 const ROUNDS: usize = 9;
 /// Connections that a browser opens to a host.
 const BROWSER_CONNECTIONS: usize = 6;
-/// An answer of wf_complete_task is not read: only that there is one.
+/// The result of wf_complete_task is not read; it only has to exist.
 const COMPLETE: &str = "SELECT 1 FROM wf_complete_task($1, '{\"by\": \"Ada\"}')";
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// One connection of a client that speaks HTTP/1.1 and keeps it open.
+/// A persistent HTTP/1.1 connection of a client.
 struct Http {
     stream: TcpStream,
     host: String,
@@ -49,7 +49,7 @@ impl Http {
         Ok(Self { stream, host, key: key.to_owned(), received: Vec::new() })
     }
 
-    /// Sends a request and reads the whole answer. Fails unless it is one of success.
+    /// Sends a request and reads the whole answer. Fails unless its status is one of success.
     async fn send(&mut self, method: &str, path: &str, body: &str) -> Result<(), BoxError> {
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: ApiKey {}\r\nContent-Type: application/json\r\n\
@@ -119,7 +119,7 @@ async fn connect(database: &str) -> Result<Client, BoxError> {
     Ok(client)
 }
 
-/// So many new open tasks of the role `bench_worker`.
+/// Creates this many open tasks for the role `bench_worker`.
 async fn open_tasks(client: &Client, count: usize) -> Result<Vec<Uuid>, BoxError> {
     let start =
         format!("SET ROLE bench_worker; SELECT wf_start('bench-task') FROM generate_series(1, {count}); RESET ROLE");
@@ -140,7 +140,7 @@ async fn latencies(worker: &mut Worker, tasks: &[Uuid]) -> Result<Vec<f64>, BoxE
     Ok(times)
 }
 
-/// Completions a second of all the workers together.
+/// Completions per second of all workers together.
 async fn rate(workers: Vec<Worker>, tasks: Vec<Uuid>) -> Result<f64, BoxError> {
     let (tasks, next, begun) = (Arc::new(tasks), Arc::new(AtomicUsize::new(0)), Instant::now());
     let mut running = tokio::task::JoinSet::new();
@@ -164,7 +164,7 @@ async fn tasks(url: &str, key: &str, database: &str) -> Result<(), BoxError> {
     for round in 0..ROUNDS {
         let mut p50 = [0.0; 2];
         let mut rates = [0.0; 2];
-        // In turns who is first.
+        // The two sides take turns in going first.
         for side in [round % 2, 1 - round % 2] {
             let opened = open_tasks(&admin, LATENCY_CALLS).await?;
             let mut one = if side == 0 {
@@ -209,7 +209,7 @@ async fn get(url: &str, key: &str, path: &str) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The first round is not counted: what is measured is warm.
+/// The first round warms up and is not counted.
 async fn files(url: &str, key: &str) -> Result<(), BoxError> {
     let paths: Arc<Vec<String>> = Arc::new(std::io::stdin().lines().collect::<Result<_, _>>()?);
     for round in 0..=ROUNDS {
@@ -250,7 +250,7 @@ async fn saves(url: &str, key: &str, count: usize, megabytes: usize) -> Result<(
     Ok(())
 }
 
-/// Opens the hub as a browser does, and reads what it says.
+/// Opens the hub as a browser does, and reads its messages.
 async fn hubs(url: &str, key: &str, count: usize) -> Result<(), BoxError> {
     let mut open = Vec::with_capacity(count);
     for _ in 0..count {
@@ -273,7 +273,7 @@ async fn hubs(url: &str, key: &str, count: usize) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Of sorted numbers.
+/// A percentile of sorted numbers.
 fn percentile(sorted: &[f64], percent: usize) -> f64 {
     sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]
 }

@@ -1,4 +1,4 @@
-//! Who did what: the audit has the user, or the note of the API key, beside the role.
+//! Who did what: besides the role, the audit has the user, or the note of the API key.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn start(client: &Api) -> String {
     run["workflowState"]["id"].as_str().expect("an id").to_owned()
 }
 
-/// Role, login role and actor of the only act of a kind.
+/// Role, login role and actor of the only act of this kind.
 fn who(world: &World, instance: &str, kind: &str) -> String {
     let act = format!(
         "SELECT concat_ws(' / ', role, login, COALESCE(actor, 'no actor')) FROM workflow.audit \
@@ -33,7 +33,7 @@ fn the_user_is_on_record_where_the_gateway_may_say_so() {
     let before = start(&plain);
     assert_eq!(who(&world, &before, "start"), "ada / workflow_gateway / no actor");
 
-    // No other test looks at actors, so these may keep the grant.
+    // No other test reads actors, so these roles may keep the grant.
     world.sql("GRANT SET ON PARAMETER workflow.actor TO workflow_gateway");
     let id = start(&plain);
     assert_eq!(who(&world, &id, "start"), "ada / workflow_gateway / ada");
@@ -41,7 +41,7 @@ fn the_user_is_on_record_where_the_gateway_may_say_so() {
     let noted = start(&world.client_with(key.clone()));
     assert_eq!(who(&world, &noted, "start"), "ada / workflow_gateway / payroll <nightly>");
 
-    // Who acts as a role that he is a member of stays who he is, and so does a session that began with a key.
+    // A user who acts as a role of which he is a member keeps his name, and so does a session that began with a key.
     let mut ada = Browser::ada(&world);
     ada.act_as("clerks");
     let cancel = |browser: &Browser<'_>, id: &str| {
@@ -53,7 +53,7 @@ fn the_user_is_on_record_where_the_gateway_may_say_so() {
     cancel(&Browser::with_key(&world, &key), &noted);
     assert_eq!(who(&world, &noted, "cancel"), "ada / workflow_gateway / payroll <nightly>");
 
-    // The page of the instance and Studio's journal show it.
+    // The instance's page and Studio's journal show it.
     let page = ada.page(&format!("/instances/{noted}"));
     for part in [
         "Started by</dt><dd>payroll &#60;nightly&#62; (ada)",

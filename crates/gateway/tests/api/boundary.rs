@@ -1,10 +1,11 @@
-//! SQL of a workflow stays the role of its request, and leaves nothing for the next one on the same connection.
+//! A workflow's SQL keeps the role of its request, and leaves nothing behind for the next request on the same
+//! connection.
 
 use serde_json::{Value, json};
 
 use crate::support::{Api, World};
 
-/// Ways out of the role `ada`, each a statement of a workflow. They may fail or do nothing.
+/// Attempts to leave the role `ada`, each a statement of a workflow. They may fail or do nothing.
 const ESCAPES: &[&str] = &[
     "RESET ROLE",
     "SET ROLE NONE",
@@ -42,7 +43,7 @@ const ESCAPES: &[&str] = &[
     "GRANT ben TO ada",
 ];
 
-/// What ada has prepared. The functions say in `ada.seen` whom they ran as after they tried to leave.
+/// What ada has prepared. The functions record in `ada.seen` as whom they ran after the attempts.
 const PREPARED: &str = "
     CREATE SCHEMA ada AUTHORIZATION ada;
     CREATE TABLE ada.seen (who text);
@@ -82,7 +83,7 @@ fn define(world: &World, role: &str, id: &str, statement: &str) {
     world.sql(&format!("SET ROLE {role}; SELECT wf_define($define${document}$define$)"));
 }
 
-/// Runs a definition through the gateway, and gives its output.
+/// Runs a definition through the gateway, and returns its output.
 fn run(world: &World, api: &Api, id: &str) -> Value {
     let answer = api.post(&format!("/workflow-definitions/{id}/execute"), &json!({}));
     let Some(instance) = answer.headers.get("x-elsa-workflow-instance-id") else { return Value::Null };
@@ -93,7 +94,7 @@ fn run(world: &World, api: &Api, id: &str) -> Value {
 
 #[test]
 fn no_sql_of_a_workflow_leaves_its_role_or_anything_behind() {
-    // One connection, so that each request follows the one before.
+    // One connection, so that each request uses that of the one before.
     let world = World::with(&["--database-connections", "1"]);
     world.sql(PREPARED);
     define(&world, "ben", "probe", PROBE);
@@ -115,7 +116,7 @@ fn no_sql_of_a_workflow_leaves_its_role_or_anything_behind() {
 fn a_role_may_have_any_name() {
     let world = World::new();
     for name in [r"o'ne", r"a\' b", r#""two" 'x'), NULL; RESET ROLE; --"#, r"\", "ünï"] {
-        // Roles are of all databases.
+        // Roles are shared by all databases.
         let name = format!("{name} {}", &world.database[40..]);
         let quoted = name.replace('"', "\"\"");
         let literal = name.replace('\'', "''");
@@ -137,8 +138,8 @@ fn a_role_may_have_any_name() {
     }
 }
 
-/// Functions and operators of the names that statements of the gateway use, in a schema that a search path finds. They
-/// say in `public.seen` whom they ran as.
+/// Functions and operators with the names that the gateway's statements use, in a schema on the search path. They
+/// record in `public.seen` as whom they ran.
 fn traps(schema: &str) -> String {
     let function = |name: &str, parameters: &str, result: &str, value: &str| {
         format!(
@@ -177,7 +178,7 @@ fn no_statement_finds_what_a_role_has_put_into_the_search_path() {
     let ada = world.client("ada");
     run(&world, &ada, "plain");
     let id = world.value("SELECT id::text FROM workflow.instances").unwrap();
-    // `"$user"` is the gateway's own role in what it asks the catalogue, and the user's in the rest.
+    // `"$user"` is the gateway's own role in its queries of the catalogue, and the user's role in the others.
     world.sql(&traps("workflow_gateway"));
     world.sql(&traps("ada"));
     let key = format!("ApiKey {}", world.key("ada"));
@@ -218,7 +219,7 @@ fn sql_of_a_workflow_has_the_search_path_of_its_role() {
     assert_eq!(found["Seen"][0], json!({"whose": "ada's", "path": "\"$user\", public"}));
 }
 
-/// A connection that an extension keeps in the session, which no command of the gateway could close.
+/// A connection that an extension keeps in the session, and that no command of the gateway could close.
 #[test]
 fn a_session_that_may_keep_connections_serves_nobody_else() {
     let world = World::with(&["--database-connections", "1"]);

@@ -1,4 +1,4 @@
-//! What a designer can use: constants, and the descriptors of activities.
+//! What a designer can use: constants, and descriptors of activities.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ fn items(answer: &Value) -> &Vec<Value> {
     answer["items"].as_array().expect("items")
 }
 
-/// The descriptor of a type and version, of which there is exactly one.
+/// The descriptor of a type and version. There must be exactly one.
 fn descriptor(ada: &Api, type_name: &str, version: u64) -> Value {
     let all = ada.get("/descriptors/activities?Refresh=True").ok();
     assert_eq!(all["count"], items(&all).len());
@@ -57,7 +57,7 @@ fn constants_have_the_members_that_the_client_reads() {
     assert_eq!(ada.post("/descriptors/variables", &json!({})).status, 405);
 }
 
-/// The strategies and types that are offered are those that the database knows.
+/// The strategies and types that are offered are exactly those that the database accepts.
 #[test]
 fn what_is_offered_can_be_defined() {
     let world = World::new();
@@ -171,7 +171,7 @@ fn what_stands_in_a_definition_has_a_descriptor() {
     assert_eq!((&unknown["isBrowsable"], &unknown["name"]), (&json!(false), &json!("Teleport")));
     descriptor(&ada, "Elsa.WriteLine", 7);
     assert_eq!(count(&ada), before + 2);
-    // Once it is registered there is one that says more.
+    // After it is registered, there is a more detailed one.
     world.sql("CREATE FUNCTION public.teleport(jsonb) RETURNS jsonb LANGUAGE sql AS 'SELECT $1'; ALTER FUNCTION public.teleport OWNER TO ada;
                SET ROLE ada; SELECT wf_register_activity('Elsewhere', 'public.teleport(jsonb)')");
     assert_eq!(descriptor(&ada, "Elsewhere", 1)["category"], "Custom");

@@ -1,4 +1,4 @@
-//! Private servers of PostgreSQL, for tests that say how one lets roles in, that stop one, or that need two.
+//! Private PostgreSQL servers for tests of authentication, of a server that stops, or of two servers.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, chown};
@@ -10,11 +10,11 @@ use uuid::Uuid;
 
 use crate::support::{connect, create_roles, shared_server, wait_until};
 
-/// The superuser comes in without a password, also to replicate.
+/// The superuser connects without a password, also to replicate.
 const SUPERUSER: &str = "local all,replication postgres trust\n";
 
-/// A server of the same programs as the one that the tests share, beside it, as the same user of the system. It ends
-/// with this value, or with the shared one's folder.
+/// A server of the same installation as the shared one, run by the same operating system user. It stops when this value
+/// is dropped, or when the shared server's folder is removed.
 pub struct Cluster {
     folder: PathBuf,
     programs: PathBuf,
@@ -24,12 +24,12 @@ pub struct Cluster {
 
 impl Cluster {
     /// A server that listens on a socket, with these lines of `pg_hba.conf` and these settings. It has the roles and
-    /// the template of the shared one.
+    /// the template database of the shared server.
     pub fn new(hba: &str, settings: &[&str]) -> Self {
         Self::at(5432, hba, settings)
     }
 
-    /// The same with a port of its own, for one that is reached over the network.
+    /// The same with its own port, to be reached over the network.
     pub fn at(port: u16, hba: &str, settings: &[&str]) -> Self {
         let cluster = Self::beside_shared(port);
         let data = cluster.data();
@@ -52,7 +52,7 @@ impl Cluster {
         cluster
     }
 
-    /// A standby that follows this server, as soon as it is connected.
+    /// A standby of this server. Returns when it is connected.
     pub fn standby(&self) -> Self {
         let standby = Self::beside_shared(self.port);
         let (from, data) = (self.folder.display().to_string(), standby.data());
@@ -68,7 +68,7 @@ impl Cluster {
         let mut setting = |query: &str| -> String { shared.query_one(query, &[]).expect("a setting").get(0) };
         let sockets = setting("SELECT current_setting('unix_socket_directories')");
         let programs = setting("SELECT setting FROM pg_config WHERE name = 'BINDIR'");
-        // Short, for the path of a socket.
+        // Short, because the path of a socket is limited.
         let id = Uuid::now_v7().simple().to_string();
         let folder = Path::new(&sockets).join(&id[26..]);
         fs::create_dir(&folder).expect("a folder for a server");
@@ -77,7 +77,7 @@ impl Cluster {
         Self { folder, programs: programs.into(), owner, port }
     }
 
-    /// How to reach it, without a role and a database.
+    /// Connection options without a role and a database.
     pub fn address(&self) -> String {
         format!("host={} port={}", self.folder.display(), self.port)
     }
@@ -91,18 +91,18 @@ impl Cluster {
         self.run("pg_ctl", &["-D", &self.data(), "-l", &log, "-s", "-w", "start"]);
     }
 
-    /// Stops it in a mode of `pg_ctl`; `immediate` is what remains of a power failure.
+    /// Stops it in a mode of `pg_ctl`. `immediate` is like a power failure.
     pub fn stop(&self, mode: &str) {
         self.run("pg_ctl", &["-D", &self.data(), "-m", mode, "-s", "-w", "stop"]);
     }
 
-    /// Tells it to stop when the last client has gone.
+    /// Tells it to stop after the last client has disconnected.
     pub fn begin_to_stop(&self) {
         self.run("pg_ctl", &["-D", &self.data(), "-m", "smart", "-s", "-W", "stop"]);
     }
 
-    /// Stops all of its processes where they are, until the guard is dropped. The system still takes connections for
-    /// them.
+    /// Stops all of its processes with SIGSTOP until the guard is dropped. The operating system still accepts
+    /// connections for them.
     pub fn freeze(&self) -> Frozen {
         let pid = fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("its process");
         let postmaster = pid.lines().next().expect("a number").trim().to_owned();
@@ -119,7 +119,7 @@ impl Cluster {
         frozen
     }
 
-    /// Makes a standby a server that takes writes.
+    /// Promotes a standby to a primary.
     pub fn promote(&self) {
         self.run("pg_ctl", &["-D", &self.data(), "-s", "-w", "promote"]);
     }
@@ -129,13 +129,13 @@ impl Cluster {
         connect(&self.address(), "postgres").batch_execute(text).unwrap_or_else(|error| panic!("{error:?} in {text}"));
     }
 
-    /// Waits until a query of the superuser is true.
+    /// Waits until a query returns true for the superuser.
     pub fn wait_until(&self, query: &str) {
         let mut client = connect(&self.address(), "postgres");
         wait_until(query, || client.query_one(query, &[]).expect("an answer").get(0));
     }
 
-    /// A file of the server's user that no other user reads.
+    /// Writes a file that only the server's user can read.
     pub fn write(&self, name: &str, text: &str) {
         use std::os::unix::fs::PermissionsExt as _;
         let path = self.folder.join(name);
@@ -160,7 +160,7 @@ impl Cluster {
         assert!(status.success(), "{program} {arguments:?}: {status}\n{}", log());
     }
 
-    /// As the server's user, since PostgreSQL refuses to run as root, and without the caller's environment.
+    /// Runs as the server's user, since PostgreSQL refuses to run as root, and without the caller's environment.
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.programs.join(program));
         command.args(arguments).current_dir(&self.folder).env_clear().env("LC_ALL", "C.UTF-8");
@@ -172,7 +172,7 @@ impl Cluster {
     }
 }
 
-/// Processes that are stopped.
+/// Processes stopped by SIGSTOP.
 pub struct Frozen(Vec<String>);
 
 impl Frozen {
@@ -197,7 +197,7 @@ impl Drop for Cluster {
         drop(stop);
         let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
         let _ = fs::remove_dir_all(&self.folder);
-        // A backend that crashed has been replaced before a test could see it.
+        // A crashed backend would have been replaced before a test could see it.
         let crash = log.lines().find(|line| line.contains("PANIC") || line.contains("terminated by signal"));
         assert!(std::thread::panicking() || crash.is_none(), "{crash:?}");
     }

@@ -1,4 +1,5 @@
-//! Lists of definitions and single ones, as Elsa's clients read them; and what the other tests of definitions share.
+//! Lists of definitions and single definitions, as Elsa's clients read them; and helpers for the other tests of
+//! definitions.
 
 use serde_json::{Value, json};
 
@@ -15,17 +16,17 @@ pub fn define(world: &World, role: &str, document: &Value) {
     world.sql(&format!("SET ROLE {role}; SELECT wf_define({})", quoted(&document.to_string())));
 }
 
-/// A text as a literal of SQL.
+/// A text as a SQL literal.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// The definition as its editor opens it.
+/// The definition as an editor opens it.
 pub fn open(api: &Api, id: &str) -> Value {
     api.get(&format!("/workflow-definitions/by-definition-id/{id}?versionOptions=Latest")).ok()
 }
 
-/// What an editor sends to save a definition.
+/// Saves a definition as an editor does.
 pub fn save(api: &Api, model: &Value, publish: bool) -> crate::support::Answer {
     api.post("/workflow-definitions", &json!({"model": model, "publish": publish}))
 }
@@ -140,7 +141,7 @@ fn versions_are_found_by_id_when_they_are_deleted() {
         ada.get(&format!("/workflow-definitions?versionOptions=&Ids={a}&Ids={b}&Ids=nonsense&OrderBy=Name")).ok();
     assert_eq!(names(&list), ["Alpha", "Beta"]);
     assert_eq!(list["items"][0]["links"], json!([]));
-    // Ids of which none is one are not "no ids".
+    // Invalid ids are not the same as no ids.
     assert_eq!(ada.get("/workflow-definitions?versionOptions=&Ids=nonsense").ok()["totalCount"], 0);
     let deleted = ada.get(&format!("/workflow-definitions/by-id/{a}")).ok();
     assert_eq!(
@@ -152,7 +153,7 @@ fn versions_are_found_by_id_when_they_are_deleted() {
     assert_eq!((&many["count"], &many["items"][1]["id"]), (&json!(2), &json!(b)));
 }
 
-/// Studio drops instances of versions that the list does not have, and a requester may not read the version.
+/// Studio drops instances of versions that are not in the list, and a requester may not be able to read the version.
 #[test]
 fn versions_of_requested_instances_are_found_by_id() {
     let world = World::new();

@@ -10,7 +10,7 @@ fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
     answer.headers.get(name).map(|value| value.to_str().expect("text"))
 }
 
-/// The state of a run that began.
+/// The state of a run that has started.
 fn state(answer: &Answer) -> Value {
     let body = answer.ok();
     has_members(&body, &["workflowState"]);
@@ -61,7 +61,7 @@ fn a_draft_runs_for_its_owner_alone() {
         ))
     };
     assert_eq!((line_of(&own).as_deref(), line_of(&theirs).as_deref()), (Some("draft"), Some("hello")));
-    // Elsa's default is what is published, and a number is that version.
+    // Elsa's default is the published version; a number selects that version.
     let published = state(&ada.send("POST", "/workflow-definitions/a/execute", ""));
     assert_eq!(published["definitionVersion"], 1);
     assert_eq!(

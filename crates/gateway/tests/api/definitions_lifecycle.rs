@@ -1,4 +1,4 @@
-//! Publishing, retracting, rolling back, deleting, one by one and many at once; and who may do it.
+//! Publishing, retracting, rolling back and deleting, one by one and many at once; and who may do it.
 
 use std::io::{Cursor, Read as _};
 
@@ -40,7 +40,7 @@ fn a_version_comes_back() {
         (&json!(3), &json!("One"), &json!(false))
     );
     assert_eq!(exported(&world, "a")["name"], "One");
-    // The draft that was the latest stays as a version of its own.
+    // The draft that was the latest version stays as a version of its own.
     let mut model = through_studio(&open(&ada, "a"));
     model["name"] = json!("Draft");
     save(&ada, &model, false).ok();
@@ -49,7 +49,7 @@ fn a_version_comes_back() {
     let list = ada.get("/workflow-definitions?versionOptions=3&DefinitionIds=a").ok();
     assert_eq!(list["items"][0]["name"], "Draft");
     assert_eq!(ada.send("POST", "/workflow-definitions/a/revert/9", "").status, 404);
-    // An editor goes on from what it reads then.
+    // An editor continues from what it reads then.
     let opened = ada.get(&format!("/workflow-definitions/by-id/{}", summary["id"].as_str().unwrap())).ok();
     save(&ada, &through_studio(&opened), false).ok();
 }
@@ -171,7 +171,7 @@ fn definitions_are_files() {
     let archive = unzip(ada.bytes("POST", "/bulk-actions/export/workflow-definitions", &ids.to_string()));
     assert_eq!(archive.len(), 2);
     assert_eq!(ada.post("/bulk-actions/export/workflow-definitions", &json!({"ids": ["x"]})).status, 404);
-    // A file of Elsa's is stored as it is, and one that is none is refused.
+    // A file of Elsa's is stored unchanged, and any other is refused.
     let elsa = json!({"$schema": "https://elsaworkflows.io/schemas/workflow-definition/v3.0.0/schema.json", "definitionId": "elsa", "id": "7", "name": "Elsa",
         "createdAt": "2024-01-01T00:00:00+00:00", "toolVersion": "3.2.0.0", "description": null, "options": {"commitStrategyName": null},
         "root": {"type": "Elsa.Flowchart", "version": 1, "id": "f", "nodeId": "Workflow1:f", "activities": [], "connections": []}});
@@ -236,7 +236,7 @@ fn nodes_are_found_also_inside_of_workflows() {
     );
     let outside = segments("Workflow1:f:after").ok();
     assert_eq!((&outside["pathSegments"], &outside["container"]["nodeId"]), (&json!([]), &json!("Workflow1")));
-    // The journal tells of the same nodes.
+    // The journal has the same nodes.
     ada.post("/workflow-definitions/outer/execute", &json!({})).ok();
     let node = world.value("SELECT node_id FROM workflow.journal WHERE event = 'Line' AND activity = 'deep'");
     assert_eq!(node.as_deref(), Some("Workflow1:f:use:Workflow1:steps:if1:deep"));
@@ -312,11 +312,11 @@ fn roles_do_what_they_may() {
     refused(post("/workflow-definitions/seen/publish", json!({})));
     refused(post("/bulk-actions/publish/workflow-definitions/by-definition-ids", json!({"definitionIds": ["seen"]})));
     assert_eq!(exported(&world, "seen")["name"], "Seen");
-    // Who may not use the extension at all gets neither link nor definition.
+    // A user without any right to use the extension gets neither link nor definition.
     world.sql("SELECT wf_revoke_usage('ben')");
     assert_eq!(ben.get("/workflow-definitions").ok()["links"], json!([]));
     refused(save(&ben, &line("new", "New"), false));
-    // What is shared by a role belongs to all its members.
+    // A definition shared by a role belongs to all its members.
     world.sql(&format!("SET ROLE clerks; SELECT wf_define({})", quoted(&line("shared", "Shared").to_string())));
     assert!(!open(&ada, "shared")["links"].as_array().unwrap().is_empty());
     assert_eq!(ada.delete("/workflow-definitions/shared").status, 204);

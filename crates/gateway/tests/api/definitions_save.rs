@@ -1,4 +1,4 @@
-//! Saving as Studio's editor does, and what it loses: nothing.
+//! Saving as Studio's editor does loses nothing.
 
 use serde_json::{Map, Value, json};
 
@@ -7,8 +7,8 @@ use crate::support::World;
 
 const EVERYTHING: &str = include_str!("definitions_everything.json");
 
-/// What Elsa's client makes of a definition when it reads it and sends it back: it knows these members alone, and
-/// writes nulls where it has read nothing. The root and the custom properties stay as they are.
+/// A definition after Elsa's client has read and written it: the client keeps only the members that it knows, and
+/// writes nulls for those that it did not read. The root and the custom properties stay unchanged.
 pub fn through_studio(model: &Value) -> Value {
     let mut sent = kept(
         model,
@@ -54,7 +54,7 @@ fn kept(object: &Value, nullable: &[&str], others: &[&str]) -> Value {
     Value::Object(members)
 }
 
-/// An export without what belongs to the version and to the name that a copy gets.
+/// An export without the members that belong to the version or to the name of a copy.
 fn content(mut export: Value) -> Value {
     for member in ["version", "isLatest", "isPublished", "definitionId", "name"] {
         export.as_object_mut().expect("an object").remove(member);
@@ -69,7 +69,7 @@ fn a_save_loses_nothing() {
     world.sql(&format!("SET ROLE ada; SELECT wf_define({})", quoted(EVERYTHING)));
     let before = exported(&world, "everything");
     let opened = open(&ada, "everything");
-    // It is the client that drops members, not this test that has none to drop.
+    // Makes sure that the definition has members which the client drops.
     assert!(before["options"]["security"] == "definer" && opened["options"].get("security").is_none());
 
     let first = save(&ada, &through_studio(&opened), false).ok();
@@ -81,11 +81,11 @@ fn a_save_loses_nothing() {
     assert_eq!(second["workflowDefinition"]["version"], 2);
     let after = exported(&world, "everything");
     assert_eq!((content(after.clone()), &after["name"]), (content(before.clone()), &json!("Everything, renamed")));
-    // Neither the draft nor what is published from it holds anything of the gateway's.
+    // Neither the draft nor the version published from it contains anything of the gateway's.
     let stored = "SELECT document::text FROM workflow.definition_list WHERE definition_id = 'everything' AND is_latest";
     assert!(!world.value(stored).unwrap().contains("session"));
 
-    // Duplicate and Save As: a new definition of the content that was opened.
+    // Duplicate and Save As: a new definition with the content that was opened.
     let mut copy = through_studio(&open(&ada, "everything"));
     (copy["definitionId"], copy["id"], copy["name"]) = (Value::Null, Value::Null, json!("Copy"));
     let copied = save(&ada, &copy, false).ok()["workflowDefinition"].clone();
@@ -102,7 +102,7 @@ fn a_save_loses_nothing() {
     );
     assert_eq!(content(exported(&world, "everything")), content(before.clone()));
 
-    // Export and import, by Studio, which reads and writes the file with the same client, and as it is.
+    // Export and import: by Studio, whose client reads and writes the file, and unchanged.
     let file = ada.get("/workflow-definitions/everything/export?versionOptions=1").ok();
     assert!(!file.to_string().contains("session") && !file.to_string().contains("revision"));
     for (mut file, id) in [(through_studio(&file), "by-studio"), (file, "as-it-is")] {
@@ -119,7 +119,7 @@ fn what_an_editor_changes_is_changed() {
     let ada = world.client("ada");
     world.sql(&format!("SET ROLE ada; SELECT wf_define({})", quoted(EVERYTHING)));
     let mut model = through_studio(&open(&ada, "everything"));
-    // The second is renamed, the third goes, one is added, the first stands last.
+    // The second is renamed, the third is removed, one is added, and the first is now the last.
     model["inputs"][1]["name"] = json!("Client");
     let amount = model["inputs"].as_array_mut().unwrap().remove(0);
     model["inputs"].as_array_mut().unwrap().remove(1);
@@ -147,7 +147,7 @@ fn what_an_editor_changes_is_changed() {
     );
     assert_eq!((&after["outputs"], &after["variables"][1]["value"]), (&json!([]), &json!("5")));
 
-    // A renamed input keeps its own by its place.
+    // A renamed input keeps its unknown members because of its position.
     let mut model = through_studio(&open(&ada, "everything"));
     model["inputs"][2]["name"] = json!("Sum");
     model["variables"][0]["name"] = json!("Discount");
@@ -182,7 +182,7 @@ fn a_draft_is_overwritten_and_need_not_compile() {
     assert_eq!((&saved["id"], &saved["version"]), (&created["id"], &json!(1)));
     assert_eq!(saved["root"]["activities"][0]["nodeId"], "Workflow1:f:w");
 
-    // What cannot be published is stored all the same, and each problem is told.
+    // A definition that cannot be published is stored anyway, and each problem is reported.
     model["name"] = json!("Workflow 2");
     let problems = save(&ada, &model, true).errors(400);
     assert!(problems.iter().any(|text| text.starts_with("w, text")), "{problems:?}");
@@ -195,7 +195,8 @@ fn a_draft_is_overwritten_and_need_not_compile() {
         (&published["workflowDefinition"]["isPublished"], &published["alreadyPublished"]),
         (&json!(true), &json!(false))
     );
-    // What is published is not published again. (The first save after it stores the form that the database exports.)
+    // An unchanged published version is not published again. (The first save after it stores the form that the database
+    // exports.)
     let once = save(&ada, &through_studio(&published["workflowDefinition"]), true).ok();
     let again = save(&ada, &through_studio(&once["workflowDefinition"]), true).ok();
     assert_eq!(again["alreadyPublished"], true);
@@ -226,17 +227,17 @@ fn two_editors_do_not_overwrite_each_other() {
     assert!(refused[0].contains("was changed by ada at 2"), "{refused:?}");
     assert_eq!(open(&ada, "a")["name"], "Three");
     assert_eq!(save(&other, &named(&second, "Mine"), true).status, 400);
-    // Who has read the change may go on from it; then the first one has to read.
+    // A client that has read the change may continue from it; then the first client has to read again.
     let answer = save(&other, &named(&open(&other, "a"), "Mine"), false).ok()["workflowDefinition"].clone();
     assert_eq!(save(&ada, &named(&first, "Four"), false).status, 400);
     save(&other, &named(&answer, "Mine as well"), true).ok();
     save(&other, &named(&answer, "And this"), false).ok();
     assert_eq!(open(&ada, "a")["name"], "And this");
-    // One that was deleted does not come back by a save.
+    // A deleted definition is not restored by a save.
     assert_eq!(ada.delete("/workflow-definitions/a").status, 204);
     let refused = save(&other, &named(&answer, "Gone"), false).errors(400);
     assert!(refused[0].contains("was deleted"), "{refused:?}");
-    // A client that has read nothing says nothing, and overwrites, as in Elsa.
+    // A client that has read nothing sends no version, and overwrites, as in Elsa.
     save(&ada, &line("a", "New"), false).ok();
     save(&other, &line("a", "Newer"), false).ok();
     assert_eq!(open(&ada, "a")["name"], "Newer");
@@ -246,7 +247,7 @@ fn two_editors_do_not_overwrite_each_other() {
 fn deep_and_large_documents_go_through() {
     let world = World::new();
     let ada = world.client("ada");
-    // What the document nests is counted: 240 activities in lists, and the document around them.
+    // Nested parts of the document count: 240 activities in lists, and the document around them.
     let (mut open_part, mut close_part) = (String::new(), String::new());
     for at in 0..240 {
         open_part.push_str(&format!(r#"{{"type":"Elsa.Sequence","version":1,"id":"s{at}","activities":["#));
@@ -292,7 +293,7 @@ fn what_makes_no_sense_is_refused() {
         assert_eq!(ada.send("POST", "/workflow-definitions", body).status, 400, "{}", &body[..body.len().min(40)]);
         assert_eq!(ada.send("POST", "/workflow-definitions/import", &body.replace("{\"model\":", "")).status, 400);
     }
-    // Members of the wrong kind are stored in a draft, shown as none, and are not lost by a save.
+    // Members of the wrong type are stored in a draft, shown as absent, and kept by a save.
     let odd = json!({"definitionId": "odd", "inputs": {"a": 1}, "options": [1], "variables": [1], "outcomes": [1], "toolVersion": "new", "root": null});
     world.sql(&format!("SET ROLE ada; SELECT wf_save_draft({})", quoted(&odd.to_string())));
     let before = exported(&world, "odd");

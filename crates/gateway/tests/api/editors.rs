@@ -1,4 +1,4 @@
-//! What Studio's editors of activities ask for, and what becomes of what they write.
+//! The requests of Studio's activity editors, and the effects of what they write.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn input<'a>(descriptors: &'a [Value], type_name: &str, name: &str) -> Option<&'
     descriptor["inputs"].as_array().unwrap().iter().find(|input| input["name"] == name)
 }
 
-/// As Studio's code editors write, whether the input is wrapped or not.
+/// A text as Studio's code editors write it, whether the input is wrapped or not.
 fn typed(text: &str) -> Value {
     json!({"typeName": null, "expression": {"type": "Literal", "value": text}, "memoryReference": null})
 }
@@ -46,7 +46,7 @@ fn every_activity_has_editors_of_retry_and_timeout() {
         orders.dedup();
         assert_eq!(orders, sorted, "{type_name}");
     }
-    // Studio's client throws at a name of a height, and its whole canvas is gone.
+    // Studio's client throws at an editor height given as a name, and its whole canvas disappears.
     assert!(!Value::from(all).to_string().contains("editorHeight"));
 }
 
@@ -101,7 +101,7 @@ fn what_editors_write_is_stored_where_the_engine_reads_it() {
     let task = &activities[2];
     assert_eq!(task["payload"]["expression"], json!({"type": "Json", "value": "{\"a\":1}", "was": "Object"}));
     assert_eq!(task["candidates"]["expression"]["type"], "Object");
-    // What no editor has changed is as it was.
+    // Whatever no editor has changed is unchanged.
     save(&ada, &model, false).ok();
     assert_eq!(exported(&world, "own")["root"], before["root"]);
 
@@ -167,11 +167,11 @@ fn activities_without_a_position_are_shown_apart_and_stored_as_they_are() {
     assert!(x("/root/activities/1") + 250 <= x("/root/activities/2"), "{opened}");
     let inner = |at: usize| opened["root"]["activities"][2]["then"]["activities"][at]["metadata"]["designer"].clone();
     assert_ne!(inner(0), inner(1));
-    // Reading changes nothing, and a file has what is stored.
+    // Reading changes nothing, and an exported file has what is stored.
     assert_eq!((exported(&world, "drawn"), world.value(revision)), (before, saves));
     let file = ada.get("/workflow-definitions/drawn/export?versionOptions=Latest").ok();
     assert!(!file.to_string().contains("position"));
-    // A save stores what the editor has got, and it stays.
+    // A save stores what the editor received, and it is kept.
     save(&ada, &through_studio(&opened), false).ok();
     assert_eq!(open(&ada, "drawn")["root"], opened["root"]);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Gateways, connections and servers that end in the middle of work: each task is taken once, none is lost, and no
+//! Gateways, connections and servers that end in the middle of work: each task is completed once, none is lost, and no
 //! client is told otherwise.
 
 use std::collections::HashMap;
@@ -16,11 +16,11 @@ const CLIENTS: usize = 8;
 const FORM: &[(&str, &str)] =
     &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
 
-/// What a client was told of a completion.
+/// The reply that a client got to a completion.
 #[derive(Debug, PartialEq)]
 enum CompletionReply {
     Done,
-    /// Another client was first, or an attempt before whose answer was lost.
+    /// Another client was first, or an earlier attempt whose answer was lost.
     Taken,
     /// The gateway could not try it.
     NotDone,
@@ -49,7 +49,7 @@ fn complete(url: &str, key: &str, task: &str, by: &str) -> CompletionReply {
     }
 }
 
-/// Says so where a thread fails: those beside it would wait for what it does not do any more.
+/// Tells the other threads that one has failed: they would wait for its work for ever.
 struct Failing<'a>(&'a AtomicBool);
 
 impl Drop for Failing<'_> {
@@ -60,15 +60,15 @@ impl Drop for Failing<'_> {
     }
 }
 
-/// Tasks that clients complete, each its own.
+/// Tasks that clients complete, each client its own.
 struct Workload {
     tasks: Vec<String>,
     key: String,
     next: AtomicUsize,
     has_failed: AtomicBool,
-    /// Who was told that he has completed a task.
+    /// The client whose completion of each task was confirmed.
     done: Mutex<HashMap<String, String>>,
-    /// Answers that were neither.
+    /// Number of unexpected answers.
     failures: AtomicUsize,
 }
 
@@ -89,7 +89,7 @@ impl Workload {
         }
     }
 
-    /// A client, until nothing is left. `url` is that of the gateway for an attempt.
+    /// Runs a client until no task is left. `url` returns the gateway's URL for an attempt.
     fn client(&self, client: usize, url: impl Fn(usize) -> String) {
         let _failing = Failing(&self.has_failed);
         while let Some(task) = self.tasks.get(self.next.fetch_add(1, Ordering::Relaxed)) {
@@ -117,7 +117,7 @@ impl Workload {
         }
     }
 
-    /// All clients, and what ends things meanwhile.
+    /// Runs all clients, and `disturb` at the same time.
     fn run(&self, url: impl Fn(usize) -> String + Copy + Send + Sync, disturb: impl FnOnce() + Send) {
         std::thread::scope(|scope| {
             let disturbance = scope.spawn(|| {
@@ -134,7 +134,7 @@ impl Workload {
         });
     }
 
-    /// Waits until clients have come to this part of the tasks.
+    /// Waits until the clients have reached this part of the tasks.
     fn wait_for(&self, part: usize, of: usize) {
         wait_until("a part of the tasks is done", || {
             assert!(!self.has_failed(), "a client has failed");
@@ -150,7 +150,7 @@ impl Workload {
         self.has_failed.load(Ordering::Relaxed)
     }
 
-    /// What is in the database is what clients were told.
+    /// Checks that the database agrees with the clients' replies.
     fn check(self, world: &World) {
         let open = world.value("SELECT count(*)::text FROM workflow.tasks WHERE status <> 'Completed'");
         assert_eq!(open.as_deref(), Some("0"), "none is lost");
@@ -173,7 +173,7 @@ fn completions_survive_the_ends_of_gateways_and_connections() {
     let workload = Workload::new(&world, 1000);
     let gateways: Vec<RwLock<Another>> = (0..3).map(|_| RwLock::new(world.another())).collect();
     let url = |number: usize| gateways[number % 3].read().unwrap().url.clone();
-    // Ends connections all the time, and a gateway now and then.
+    // Ends connections continuously, and a gateway now and then.
     workload.run(url, || {
         for round in 0.. {
             if workload.is_over() {
@@ -190,7 +190,7 @@ fn completions_survive_the_ends_of_gateways_and_connections() {
     workload.check(&world);
 }
 
-/// Ends the connections that read, or have read. One that is being made is made once.
+/// Ends the connections that read, or have read. A connection that is still being established is established once.
 const END_READS: &str = "\
     SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity \
     WHERE usename = 'workflow_gateway' AND datname = current_database() \
@@ -213,7 +213,7 @@ fn reads_are_tried_again_where_connections_end() {
         });
         let mut ended = 0;
         while ended < 10 && !is_over.load(Ordering::Relaxed) {
-            // A read whose connection ends each time it is tried gives up, so the next one waits for an answer.
+            // A read gives up if its connection ends at each attempt, so the next one waits for an answer.
             let before = answers.load(Ordering::Relaxed);
             wait_until("the reader has an answer", || {
                 answers.load(Ordering::Relaxed) > before || is_over.load(Ordering::Relaxed)
@@ -250,7 +250,7 @@ fn a_log_in_without_a_server_is_no_wrong_password() {
     let cluster = Cluster::new("local all all scram-sha-256", &[]);
     let world = World::on(&cluster.address(), &[]);
     let log_in = || world.send("POST", "/login", FORM, "role=ada&password=lovelace");
-    // The server takes no new session, and goes on for the open ones.
+    // The server accepts no new session, and continues the open ones.
     let _held = connect(&cluster.address(), "postgres");
     cluster.begin_to_stop();
     let mut refused = log_in();
@@ -271,7 +271,7 @@ fn a_standby_takes_over_without_a_restart_of_the_gateway() {
     let first = Cluster::new("local all all scram-sha-256", &[]);
     let second = first.standby();
     first.wait_until("SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming'");
-    // What a client was told is on both.
+    // Whatever a client was told is on both servers.
     first.sql("ALTER SYSTEM SET synchronous_standby_names = '*'");
     first.sql("SELECT pg_reload_conf()");
     first.wait_until("SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
@@ -295,7 +295,7 @@ fn a_standby_takes_over_without_a_restart_of_the_gateway() {
     assert_eq!(world.send("POST", "/login", FORM, "role=ada&password=wrong").status, 401);
 }
 
-/// A host whose disk hangs takes connections, and says nothing more.
+/// A host whose disk hangs accepts connections, and then sends nothing.
 #[test]
 fn a_silent_host_leaves_time_for_the_next() {
     let world = World::new();
@@ -311,7 +311,7 @@ fn a_silent_host_leaves_time_for_the_next() {
     assert_eq!(send("POST", &format!("{}/login", another.url), FORM, "role=ada&password=lovelace").status, 303);
 }
 
-/// All processes of the server hang, as on a host that is suspended, after the gateway has logged in.
+/// All processes of the server hang, as on a suspended host, after the gateway has logged in.
 #[test]
 fn a_server_that_hangs_keeps_no_request() {
     let cluster = Cluster::new("local all all scram-sha-256", &[]);
@@ -326,7 +326,7 @@ fn a_server_that_hangs_keeps_no_request() {
     assert_eq!(list(), 200);
 }
 
-/// A deferred trigger of a workflow's row ends the session in its COMMIT.
+/// A deferred trigger on a workflow's row ends the session in its COMMIT.
 #[test]
 fn a_session_that_ends_in_its_commit_is_not_known() {
     let world = World::new();
@@ -343,8 +343,8 @@ fn a_session_that_ends_in_its_commit_is_not_known() {
     assert_eq!(complete(&world.url, &workload.key, &workload.tasks[0], "x"), CompletionReply::Done);
 }
 
-/// A commit that waits for a standby when the time of the request is over: it has taken effect here, and the client is
-/// not told that it was undone.
+/// A commit waits for a standby when the time of the request runs out: it has taken effect here, and the client is not
+/// told that it was undone.
 #[test]
 fn a_commit_that_takes_too_long_is_not_known() {
     let cluster = Cluster::new("local all all scram-sha-256", &[]);

@@ -1,4 +1,4 @@
-//! Requests that pretend to be for us, or from us.
+//! Requests with a forged host or origin.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ fn status(world: &World, first: &str, headers: &str) -> String {
     String::from_utf8_lossy(&received).split(' ').nth(1).unwrap_or_default().to_owned()
 }
 
-/// A page of another name that resolves to our address could read what we answer.
+/// A page with another host name that resolves to our address could read our answers.
 #[test]
 fn other_hosts_get_no_answer() {
     let world = World::new();
@@ -53,13 +53,13 @@ fn other_hosts_get_no_answer() {
     for first in ["GET /inbox HTTP/1.0", "POST /login HTTP/1.0"] {
         assert_eq!(status(&world, first, ""), "421", "{first}");
     }
-    // Who watches the process need not know its name, and learns nothing else.
+    // A monitoring system need not know the host name, and learns nothing else.
     assert_eq!(status(&world, "GET /readyz HTTP/1.1", "Host: evil.example\r\n"), "200");
 }
 
 #[test]
 fn behind_a_proxy_its_name_and_origin_count() {
-    // Browsers write it in small letters and without the usual port.
+    // Browsers write it in lower case and without the default port.
     let world = World::with(&["--public-url", "https://Workflows.example.com:443/"]);
     let log_in = |headers: &[(&str, &str)]| -> Answer {
         world.send("POST", "/login", &[headers, &[FORM]].concat(), "role=ada&password=lovelace")

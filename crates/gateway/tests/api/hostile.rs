@@ -6,10 +6,10 @@ use std::net::TcpStream;
 use crate::support::{NEVER, World, wait_until};
 
 const REQUESTS: usize = 10_000;
-/// What the gateway may have more after them than before, in KiB.
+/// How much more memory the gateway may have after them than before, in KiB.
 const MEMORY: u64 = 40 * 1024;
 
-/// Parts that break parsers, by turns in the place of each segment, parameter, header and body.
+/// Parts that break parsers, used in turn for each segment, parameter, header and body.
 const PARTS: &[&str] = &[
     "",
     "x",
@@ -39,7 +39,7 @@ const PARTS: &[&str] = &[
     "\u{202e}",
 ];
 
-/// A generator of numbers that is the same in each run.
+/// A deterministic generator of numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -53,7 +53,7 @@ impl Numbers {
     }
 }
 
-/// The route with something in the place of its parameters, and of its query.
+/// The route with values for its parameters, and a query.
 fn path(route: &str, numbers: &mut Numbers) -> String {
     let segments: Vec<&str> =
         route.split('/').map(|part| if part.starts_with('{') { numbers.part() } else { part }).collect();
@@ -81,11 +81,11 @@ fn path(route: &str, numbers: &mut Numbers) -> String {
     path
 }
 
-/// The first line of the answer to bytes that may be anything; none if the connection was closed.
+/// The first line of the answer to arbitrary bytes; none if the connection was closed.
 fn answer(address: &str, request: &[u8]) -> Option<String> {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(NEVER)).unwrap();
-    // The gateway may refuse it before it has read all.
+    // The gateway may refuse it before it has read everything.
     let _ = stream.write_all(request);
     first_line(&stream)
 }
@@ -108,7 +108,7 @@ fn hostile_requests_are_answered_and_cost_nothing() {
             before = world.memory();
         }
         let (method, route) = routes[numbers.below(routes.len())].split_once(' ').unwrap();
-        // What waits for its end on purpose is not asked.
+        // One request in ten has another method than its route.
         let method =
             if numbers.below(10) == 0 { ["PUT", "PATCH", "OPTIONS", "HEAD", "BREW"][numbers.below(5)] } else { method };
         let body = numbers.part().repeat(1 + numbers.below(50));
@@ -140,7 +140,7 @@ fn bounds_hold() {
     let status = |request: String| answer(&address, request.as_bytes()).unwrap_or_default();
     let large = "x".repeat(2 << 20);
     assert!(status(request("Content-Length: 2000000", "")).contains(" 413 "), "before the body is read");
-    // Requests without a caller cannot fill the room of others.
+    // Requests without a caller cannot use up the memory of others.
     let stranger = |headers: &str, body: &str| {
         let first =
             format!("POST /login HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nSec-Fetch-Site: same-origin");
@@ -156,11 +156,11 @@ fn bounds_hold() {
     assert!(status(chunked).contains(" 413 "));
     let many: String = (0..300).map(|number| format!("X-{number}: x\r\n")).collect();
     assert!(status(request(many.trim_end(), "")).contains(" 431 "));
-    // The rest is not read, so that the answer may be lost with the connection.
+    // The rest is not read, so the answer may be lost with the connection.
     let long = status(request(&format!("X-Long: {}", "x".repeat(1_000_000)), ""));
     assert!(long.is_empty() || long.contains(" 431 "), "{long}");
-    // What has come of a body is held: two that do not end take what one user may have. One that comes while another
-    // request has the room holds nothing, so that there may have to be more.
+    // The received part of a body counts: two unfinished bodies use up the limit of one user. A body that arrives while
+    // another request uses the memory does not count, so there may have to be more.
     let half = request("Content-Length: 1000000", &"x".repeat(950_000));
     let mut held = Vec::new();
     let whole = format!("{{\"searchTerm\": \"{}\"}}", "x".repeat(900_000));
@@ -176,7 +176,7 @@ fn bounds_hold() {
     wait_until("ada has room again", || ada.send("POST", "/workflow-instances", &whole).status == 200);
 }
 
-/// A few bytes of JSON can be a value of many.
+/// A few bytes of JSON can decode to a large value.
 #[test]
 fn what_a_body_decodes_to_is_bounded() {
     let world = World::with(&["--max-memory", "64"]);

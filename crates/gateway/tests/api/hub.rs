@@ -13,13 +13,14 @@ use crate::instances::{NONE, WAITING, orders};
 use crate::support::{NEVER, World};
 
 const HUB: &str = "/elsa/hubs/workflow-instance";
-/// Longer than it takes to see a change, so that a test sees that there is none. (On a slow machine it may see too little, but fails never.)
+/// Longer than it takes to see a change, so that a test notices if there is none. (On a slow machine it may miss a
+/// change, but it never fails wrongly.)
 const QUIET: Duration = Duration::from_millis(2500);
 
 /// A client of the hub.
 struct Client(WebSocket<TcpStream>);
 
-/// Opens a WebSocket; the status of the answer if that is refused.
+/// Opens a WebSocket. Returns the status if that is refused.
 fn open(world: &World, query: &str, headers: &[(&str, &str)]) -> Result<Client, u16> {
     let address = world.url.trim_start_matches("http://");
     let mut request = format!("ws://{address}{HUB}{query}").into_client_request().unwrap();
@@ -37,7 +38,7 @@ fn open(world: &World, query: &str, headers: &[(&str, &str)]) -> Result<Client, 
 }
 
 impl Client {
-    /// Connected as a role, after the handshake of the protocol.
+    /// Connects as a role and performs the protocol's handshake.
     fn of(world: &World, role: &str) -> Self {
         let key = world.key(role);
         let mut client = open(world, "?id=x", &[("Authorization", &format!("ApiKey {key}"))]).expect("a connection");
@@ -58,7 +59,7 @@ impl Client {
         self.say(&json!({"type": 1, "target": "ObserveInstanceAsync", "arguments": [id]}).to_string());
     }
 
-    /// The next record but pings; none if there is none for that long, or the connection has ended.
+    /// The next record that is no ping; none if there is none for that long, or the connection has ended.
     fn next(&mut self, patience: Duration) -> Option<Value> {
         let end = Instant::now() + patience;
         loop {
@@ -78,7 +79,7 @@ impl Client {
         }
     }
 
-    /// The targets and arguments of an update: three records.
+    /// The targets and arguments of an update, which consists of three records.
     fn update(&mut self) -> [(String, Value); 3] {
         [(); 3].map(|()| {
             let record = self.next(NEVER).expect("an update");
@@ -91,7 +92,7 @@ impl Client {
         self.next(QUIET).is_none()
     }
 
-    /// Whether the server ends the connection; what it says before goes to `said`.
+    /// Whether the server ends the connection. The records before that are added to `said`.
     fn ends(&mut self, said: &mut Vec<Value>) -> bool {
         self.ends_within(NEVER, said)
     }
@@ -124,7 +125,7 @@ fn an_observer_is_told_of_each_change() {
     assert_eq!(features["items"][0]["fullName"], "Elsa.RealTimeWorkflowUpdates");
     let (mut ada, mut idle) = (Client::of(&world, "ada"), Client::of(&world, "ada"));
     ada.observe(WAITING);
-    // What the client has read may be older than this.
+    // The client's last read may be older than this.
     let [journal, instance, activities] = ada.update();
     assert_eq!(journal, ("WorkflowExecutionLogUpdatedAsync".into(), json!([{}])));
     assert_eq!(instance, ("WorkflowInstanceUpdatedAsync".into(), json!([{"workflowInstanceId": WAITING}])));
@@ -149,7 +150,7 @@ fn an_observer_is_told_of_each_change() {
     let [_, _, activities] = ada.update();
     assert_eq!(of(&activities.1, "Workflow1:root1:t1")["completedCount"], 1);
     assert!(ada.is_quiet() && idle.is_quiet());
-    // A pause changes no state, and is seen all the same.
+    // A pause changes no state, and is reported anyway.
     world.sql(&format!("SET ROLE ada; SELECT wf_start('order', '{{\"Customer\": \"A\"}}', instance_id => '{NONE}')"));
     ada.observe(NONE);
     ada.update();
@@ -169,14 +170,14 @@ fn what_a_role_cannot_read_is_never_told() {
     ada.observe(WAITING);
     ada.update();
     assert!(ben.is_quiet());
-    // The observation has ended: a grant that comes later does not bring it back, another observation does.
+    // The observation has ended: a later grant does not restore it, a new observation does.
     world.sql("SET ROLE ada; SELECT wf_grant('order', 'ben', '{read}')");
     world.sql("SET ROLE ada; SELECT wf_complete_task(task_id, '1') FROM workflow.open_tasks");
     ada.update();
     assert!(ben.is_quiet());
     ben.observe(WAITING);
     ben.update();
-    // A grant that is taken away ends it.
+    // A revoked grant ends it.
     world.sql("SET ROLE ada; SELECT wf_revoke('order', 'ben', '{read}')");
     assert!(ben.is_quiet());
     world.sql(&format!("SET ROLE ada; SELECT wf_pause('{WAITING}'); SELECT wf_grant('order', 'ben', '{{read}}')"));
@@ -240,7 +241,7 @@ fn who_connects_must_be_known() {
     assert_eq!(answer["negotiateVersion"], 1);
     assert!(answer["connectionToken"].is_string() && answer["connectionId"].is_string());
     assert_eq!(negotiate(&[("Sec-Fetch-Site", "same-origin")]).status, 401);
-    // A page with a key could not open the WebSocket: it polls.
+    // A page with a key could not open the WebSocket, so it polls.
     assert_eq!(negotiate(&[("Authorization", &api_key), ("Origin", &world.url)]).status, 404);
     assert_eq!(negotiate(&[("Authorization", &format!("Bearer {key}")), ("Origin", &world.url)]).status, 200);
 
@@ -260,12 +261,12 @@ fn who_connects_must_be_known() {
     assert_eq!(status("", &[("Cookie", &cookie)]), Some(403));
     assert_eq!(status("", &[("Cookie", &cookie), ("Origin", "http://evil.example")]), Some(403));
     assert_eq!(status("", &[("Cookie", &cookie), ("Origin", &world.url)]), None);
-    // A key in the query counts for WebSockets alone.
+    // A key in the query is accepted only for WebSockets.
     assert_eq!(world.send("GET", &format!("/elsa/api/features/installed?access_token={key}"), &[], "").status, 401);
     world.send("GET", HUB, &[("Authorization", &api_key)], "").errors(400);
 }
 
-/// The server says every 15 seconds that it is alive. It asks then, too, whether the caller still may be.
+/// The server sends a ping every 15 seconds. At the same time it checks whether the caller may still be connected.
 #[test]
 fn a_connection_lives_as_long_as_its_key() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Who gets in.
+//! Authentication.
 
 use crate::support::World;
 
@@ -16,8 +16,8 @@ fn a_role_logs_in_with_its_password_alone() {
 
     let wrong = log_in("role=ada&password=wrong");
     assert_eq!(wrong.status, 401);
-    // A role without LOGIN, one that the gateway may not act as, a superuser, none at all, and the gateway's own: the
-    // same words.
+    // A role without LOGIN, one that the gateway may not act as, a superuser, none at all, and the gateway's own: all
+    // get the same message.
     for form in [
         "role=clerks&password=x",
         "role=zoe&password=zebra",
@@ -28,11 +28,11 @@ fn a_role_logs_in_with_its_password_alone() {
         let refused = log_in(form);
         assert_eq!((refused.status, &refused.text), (401, &wrong.text), "{form}");
     }
-    // The server lets this role in without asking.
+    // The server accepts this role without a password.
     let unasked = log_in("role=postgres&password=x");
     assert!(unasked.status == 401 && unasked.text.contains("pg_hba.conf"), "{unasked:?}");
     let cookie = cookie.split(';').next().unwrap();
-    // Browsers leave tabs and ends of lines out.
+    // Browsers ignore tabs and line ends.
     for next in [
         "//evil.example",
         "https://evil.example",
@@ -97,7 +97,7 @@ fn a_key_ends_with_its_day_or_with_the_file() {
     assert_eq!(status(), 401);
     std::fs::write(&file, format!("{lasting}expires = \"2999-01-01T00:00:00Z\" # later\n")).unwrap();
     assert_eq!(status(), 200);
-    // What cannot be read ends no key; what is gone does.
+    // An unreadable file ends no key; a removed key ends.
     std::fs::write(&file, "[key").unwrap();
     assert_eq!(status(), 200);
     world.forget_keys();

@@ -1,4 +1,4 @@
-//! Looking at instances: the list, and one of them.
+//! Reading instances: the list, and single instances.
 
 #![allow(clippy::unwrap_used, reason = "what is not as expected fails the test")]
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use crate::definitions_lifecycle::unzip;
 use crate::support::{Answer, Api, World};
 
-/// Ids of instances that [`orders`] makes: one that waits, one that is faulted, one that has finished.
+/// Ids of instances that [`orders`] creates: one waiting, one faulted, one finished.
 pub const WAITING: &str = "01900000-0000-7000-8000-000000000001";
 pub const FAULTED: &str = "01900000-0000-7000-8000-000000000002";
 pub const FINISHED: &str = "01900000-0000-7000-8000-000000000003";
-/// An instance that there is not.
+/// The id of no instance.
 pub const NONE: &str = "01900000-0000-7000-8000-0000000000ff";
 
 /// Three instances of a definition of ada's.
@@ -37,7 +37,7 @@ pub fn orders() -> World {
     world
 }
 
-/// Asserts which members an object has, beside their values.
+/// Asserts that an object has exactly these members.
 pub fn members(object: &Value, wanted: &[&str]) {
     let mut known: Vec<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
     let mut wanted = wanted.to_vec();
@@ -85,7 +85,7 @@ const SUMMARY: &[&str] = &[
 fn the_list_has_a_summary_of_each() {
     let world = orders();
     let ada = world.client("ada");
-    // As Studio asks.
+    // As Studio sends it.
     let answer = ada.post("/workflow-instances", &json!({"page": 0, "pageSize": 10, "searchTerm": "", "definitionId": null,
         "definitionIds": [], "correlationId": null, "version": null, "hasIncidents": null, "isSystem": false, "status": null,
         "statuses": [], "subStatus": null, "subStatuses": [], "orderBy": "Created", "orderDirection": "Ascending",
@@ -111,7 +111,7 @@ fn the_list_has_a_summary_of_each() {
     assert_eq!(state(second), [json!("Finished"), json!("Faulted"), json!(1)]);
     assert_eq!(state(third), [json!("Finished"), json!("Finished"), json!(0)]);
     assert!(first["finishedAt"].is_null() && is_time(&third["finishedAt"]) && third["correlationId"].is_null());
-    // Newest first, if nothing is said.
+    // Newest first by default.
     assert_eq!(list(&ada, &json!({})), ["third", "second", "first"]);
     assert_eq!(names(&ada.send("POST", "/workflow-instances", "")), ["third", "second", "first"]);
 }
@@ -232,7 +232,7 @@ fn an_instance_has_its_state() {
     assert_eq!(exported.ok()["workflowState"]["input"], json!({"Customer": "Ada"}));
 }
 
-/// One is a file, several are an archive.
+/// A single one is exported as a file, several as an archive.
 #[test]
 fn instances_are_exported_together() {
     let world = orders();

@@ -1,4 +1,4 @@
-//! What is done to instances, and by whom.
+//! Actions on instances, and who may perform them.
 
 #![allow(clippy::unwrap_used, reason = "what is not as expected fails the test")]
 
@@ -22,7 +22,7 @@ fn instances_are_cancelled() {
     let path = format!("/cancel/workflow-instances/{WAITING}");
     assert_eq!(ada.send("POST", &path, "").status, 200);
     assert_eq!(sub_status(&world, WAITING).as_deref(), Some("Cancelled"));
-    // Another may have been faster.
+    // Another call may have been faster.
     assert_eq!(ada.send("POST", &path, "").status, 200);
     ada.send("POST", &format!("/cancel/workflow-instances/{NONE}"), "").errors(404);
     ada.send("POST", "/cancel/workflow-instances/x", "").errors(404);
@@ -84,7 +84,7 @@ fn faulted_ones_are_retried() {
     let results = answer["results"].as_array().unwrap();
     let told: Vec<(&Value, &Value)> =
         results.iter().map(|one| (&one["workflowInstanceId"], &one["isSuccessful"])).collect();
-    // The fault is there still: the retry itself has succeeded.
+    // The fault is still recorded: the retry itself has succeeded.
     assert_eq!(
         told,
         [
@@ -158,7 +158,7 @@ fn alterations_run_by_id_and_have_a_result_for_each() {
     let price = format!("SELECT variables ->> 'Price' FROM workflow.instance_list WHERE instance_id = '{WAITING}'");
     assert_eq!(world.value(&price).as_deref(), Some("9"));
 
-    // More than a transaction has, and nothing of what one cannot have.
+    // More instances than one transaction alters; and an invalid alteration changes nothing.
     world.sql("SET ROLE ada; SELECT wf_start('order', '{\"Customer\": \"A\"}') FROM generate_series(1, 150)");
     let ids: Vec<String> = world
         .value("SELECT string_agg(instance_id::text, ' ') FROM workflow.instance_list WHERE sub_status = 'Suspended'")
@@ -189,7 +189,7 @@ fn a_dry_run_lists_what_a_filter_selects_and_changes_nothing() {
     find(json!({})).errors(400);
     find(json!({"statuses": ["Sleeping"]})).errors(400);
     find(json!([])).errors(400);
-    // What is not there is said in Elsa's form.
+    // A missing instance is reported in Elsa's form.
     let said = ada.get(&format!("/alterations/{NONE}"));
     assert!(said.errors(404)[0].contains("alteration plan"));
     ada.post("/workflow-definitions/import-files", &json!({})).errors(400);
@@ -291,7 +291,7 @@ fn who_may_only_read_changes_nothing() {
     ben.post("/bulk-actions/cancel/workflow-instances", &json!({"definitionVersionId": version})).errors(403);
     assert_eq!([WAITING, FAULTED].map(|id| sub_status(&world, id).unwrap()), ["Suspended", "Faulted"]);
     assert_eq!(open_task(&world, WAITING), task);
-    // With the right to resume some of it works.
+    // With the right to resume, some of it works.
     world.sql("SET ROLE ada; SELECT wf_grant('order', 'ben', '{resume}')");
     assert_eq!(attempts().iter().map(|answer| answer.status).collect::<Vec<_>>(), [200, 403, 403, 200, 409]);
 }

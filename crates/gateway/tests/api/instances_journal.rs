@@ -1,4 +1,4 @@
-//! What has happened in an instance: its journal, and executions of activities.
+//! The history of an instance: its journal, and executions of activities.
 
 #![allow(clippy::unwrap_used, reason = "what is not as expected fails the test")]
 

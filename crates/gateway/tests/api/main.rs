@@ -1,4 +1,4 @@
-//! The gateway as a client sees it, in front of a real database. `make test T=gateway` runs these.
+//! The gateway from the client's point of view, with a real database. `make test T=gateway` runs these.
 
 #![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
 

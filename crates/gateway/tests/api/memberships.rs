@@ -1,11 +1,11 @@
-//! As which roles a user may act: from PostgreSQL 16 on a membership can be without SET.
+//! The roles as which a user may act: from PostgreSQL 16 on, a membership can lack SET.
 
 use serde_json::json;
 
 use crate::pages_inbox::Browser;
 use crate::support::World;
 
-/// Whether the page offers it, and whether the gateway does it.
+/// Whether the page offers the role, and whether the gateway switches to it.
 fn acts_as(world: &World, role: &str) -> (bool, bool) {
     let ben = Browser::ben(world);
     let is_offered = ben.page("/inbox").contains(role);
@@ -25,7 +25,7 @@ fn who_may_not_set_a_role_does_not_act_as_it() {
     world.sql(&format!("GRANT {role} TO ben"));
     assert_eq!(acts_as(&world, &role), (true, true));
 
-    // A browser that acts as the role is one that may: its next request is not, when the membership is without SET.
+    // A browser may act as the role. Its next request is refused when the membership lacks SET.
     let mut ben = Browser::ben(&world);
     ben.act_as(&role);
     assert_eq!(ben.get("/inbox").status, 200);
@@ -33,7 +33,7 @@ fn who_may_not_set_a_role_does_not_act_as_it() {
         world.sql(&format!("GRANT {role} TO ben WITH SET FALSE, INHERIT TRUE"));
         assert_eq!(acts_as(&world, &role), (false, false), "WITH SET FALSE");
         assert_ne!(ben.get("/inbox").status, 200);
-        // What he inherits he has in his own name.
+        // Inherited permissions apply under his own role.
         world.sql(&format!(
             r#"SET ROLE {role}; SELECT wf_define('{{"definitionId": "audit", "root": []}}'); RESET ROLE"#
         ));

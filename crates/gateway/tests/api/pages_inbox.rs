@@ -1,4 +1,4 @@
-//! The inbox, and tasks in it, as a browser has them.
+//! The inbox and its tasks in a browser.
 
 use uuid::Uuid;
 
@@ -45,7 +45,7 @@ impl<'a> Browser<'a> {
         self.cookie = set.split(';').next().expect("a cookie").to_owned();
     }
 
-    /// Goes on as another role.
+    /// Continues as another role.
     pub fn act_as(&mut self, role: &str) {
         let answer = self.post("/role", &[("role", role), ("next", "/inbox")]);
         assert_eq!(answer.status, 303, "{answer:?}");
@@ -56,7 +56,7 @@ impl<'a> Browser<'a> {
         self.world.send("GET", path, &[("Cookie", &self.cookie)], "")
     }
 
-    /// The text of a page that must be there.
+    /// The text of a page that must exist.
     pub fn page(&self, path: &str) -> String {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -67,19 +67,19 @@ impl<'a> Browser<'a> {
         self.send("POST", path, &form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish())
     }
 
-    /// Sends a page's own form, or asks for a page.
+    /// Submits a page's form, or requests a page.
     pub fn send(&self, method: &str, path: &str, form: &str) -> Answer {
         self.world.send(method, path, &[("Cookie", &self.cookie), OURS, FORM], form)
     }
 }
 
-/// Where an answer that must be a redirect leads.
+/// The target of an answer that must be a redirect.
 pub fn location(answer: &Answer) -> &str {
     assert_eq!(answer.status, 303, "{answer:?}");
     answer.headers["location"].to_str().expect("text")
 }
 
-/// What stands in the page as text: escapes taken back.
+/// The text of the page with escapes decoded.
 pub fn unescaped(html: &str) -> String {
     html.replace("&#60;", "<").replace("&#62;", ">").replace("&#34;", "\"").replace("&#39;", "'").replace("&#38;", "&")
 }
@@ -91,7 +91,7 @@ pub fn sql(page: &str, summary: &str) -> String {
     unescaped(rest.split_once("<pre>").expect("a statement").1.split_once("</pre>").expect("its end").0)
 }
 
-/// Workflows of the superuser, for whose tasks `clerks` are candidates.
+/// A superuser's workflow whose tasks have the candidates `clerks`.
 fn leave(world: &World) -> Uuid {
     world.sql(
         r#"SELECT wf_define('{"definitionId": "leave", "outputs": [{"name": "Answer"}], "root": [
@@ -115,7 +115,7 @@ fn task(world: &World, name: &str) -> Uuid {
     id.expect("a task").parse().expect("a uuid")
 }
 
-/// jsonb keeps no order of members, and a form need not repeat what the answer requires.
+/// jsonb does not keep the order of members, and a form need not repeat what the answer requires.
 #[test]
 fn a_form_has_the_order_of_its_fields_and_requires_what_the_answer_requires() {
     let world = World::new();
@@ -206,7 +206,7 @@ fn an_answer_is_typed_refused_and_taken_once() {
     ] {
         assert!(page.contains(part), "{part} in {page}");
     }
-    // Wrong by the form itself, by the schema of the answer, and both times with all that was typed.
+    // Invalid for the form itself, invalid for the answer's schema; both times with everything that was typed.
     let wrong = ada.post(&address, &[("do", "complete"), ("result/days", "many"), ("result/why", "<b>tired")]);
     assert_eq!(wrong.status, 400);
     for part in ["is no number", "an answer is required", "value=\"many\"", "&#60;b&#62;tired</textarea>"] {
@@ -241,7 +241,7 @@ fn an_answer_is_typed_refused_and_taken_once() {
     assert!(ada.page(location(&done)).contains("The task is completed."));
     let output = world.value("SELECT output ->> 'Answer' FROM workflow.instance_list");
     assert_eq!(output.as_deref(), Some(r#"{"why": "it's a \\ test", "days": 1.10, "approved": false}"#));
-    // The second time there is none, and what was typed is not lost.
+    // The second time there is no task, and the typed text is not lost.
     let again = ada.post(&address, &[&[("do", "complete")], &good[..]].concat());
     assert!(again.status == 404 && again.text.contains("it&#39;s a \\ test"), "{again:?}");
 }
@@ -307,7 +307,7 @@ fn a_failure_is_of_this_task_and_of_no_other() {
     let last = ada.post(&address, &[("do", "fail"), ("reason", "for good"), ("last", "yes")]);
     assert_eq!(location(&last), "/inbox?done=failed");
     assert_eq!(world.value("SELECT message FROM workflow.open_incidents").as_deref(), Some("for good"));
-    // A worker holds one.
+    // A worker holds one task.
     world.sql("SET ROLE ada; SELECT wf_claim_tasks('{Charge}', worker => 'w', max => 10)");
     let held = world.value("SELECT task_id::text FROM workflow.open_tasks ORDER BY task_id LIMIT 1").unwrap();
     let address = format!("/inbox/{held}");
@@ -364,8 +364,8 @@ fn forms_of_other_sites_and_broken_ones_change_nothing() {
     assert_eq!(world.value("SELECT count(*)::text FROM workflow.open_tasks").as_deref(), Some("1"));
 }
 
-/// Each sees whose workflow a task belongs to; who may not answer a task is offered nothing, and an inbox has no task that
-/// excludes its visitor.
+/// Each user sees whose workflow a task belongs to. A user who may not answer a task is offered nothing, and an inbox
+/// contains no task that excludes its user.
 #[test]
 fn a_task_is_offered_to_those_who_may_answer_it() {
     let world = World::new();
@@ -393,7 +393,7 @@ fn a_task_is_offered_to_those_who_may_answer_it() {
     let refused = ben.post(&address, &[("do", "complete"), ("as", "json"), ("result", "1")]);
     assert!(refused.status == 403 && refused.text.contains("excludes"), "{refused:?}");
 
-    // A role that may read the workflow sees the task, and may not answer it.
+    // A role that may read the workflow sees the task, but may not answer it.
     world.sql(
         r#"SET ROLE clerks; SELECT wf_define('{"definitionId": "pack", "root": {"id": "pack", "type": "RunTask", "taskName": "Pack"}}');
         SELECT wf_start('pack'); SELECT wf_grant('pack', 'ben', '{read}')"#,
@@ -405,7 +405,7 @@ fn a_task_is_offered_to_those_who_may_answer_it() {
     assert_eq!(buttons(&ada.page(&format!("/inbox/{pack}"))), ["complete", "take", "fail"]);
 }
 
-/// An operator who is none of the people whom a task is for says why he answers it.
+/// An operator whom a task does not name gives a reason for answering it.
 #[test]
 fn an_operator_answers_in_place_of_others_and_says_why() {
     let world = World::new();

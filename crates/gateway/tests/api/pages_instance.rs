@@ -1,11 +1,11 @@
-//! Incidents, and the page of an instance with what can be done with it, as a browser has them.
+//! Incidents and the page of an instance, with its actions, in a browser.
 
 use crate::pages_inbox::{Browser, location, sql, unescaped};
 use crate::support::World;
 
 const EVIL: &str = "<img src=x onerror=alert(1)>\"'&";
 
-/// An instance of `ada` that waits at an event, in version 1 of a definition that has variables and two more versions.
+/// An instance of `ada` that waits for an event, in version 1 of a definition that has variables and two more versions.
 fn waiting(world: &World) -> String {
     let definition = |id: &str| {
         format!(
@@ -273,7 +273,7 @@ fn what_a_role_may_not_do_is_refused_with_the_words_of_the_database() {
         assert!(refused.status == 403 && refused.text.contains(words), "{action}: {refused:?}");
     }
     assert_eq!(state(&world, &id), "Suspended");
-    // The acting role counts, not who has logged in.
+    // The acting role counts, not the user who has logged in.
     let mut clerk = Browser::ada(&world);
     clerk.act_as("clerks");
     assert_eq!(clerk.get(&format!("/instances/{id}")).status, 404);
@@ -283,7 +283,7 @@ fn what_a_role_may_not_do_is_refused_with_the_words_of_the_database() {
     assert_eq!(foreign.status, 403);
 }
 
-/// A role that starts a workflow of another role sees what becomes of it, and may cancel it.
+/// A role that starts another role's workflow sees its outcome, and may cancel it.
 #[test]
 fn the_requester_of_an_instance_sees_its_outcome() {
     let world = World::new();
@@ -330,7 +330,7 @@ fn the_requester_of_an_instance_sees_its_outcome() {
     assert!(ben.page(&address).contains("It has ended."));
 }
 
-/// Where a fault has ended an instance, or it is paused, `wf_retry` is refused.
+/// `wf_retry` is refused if a fault has ended the instance, or if it is paused.
 #[test]
 fn a_retry_is_offered_where_it_does_something() {
     let world = World::new();
@@ -378,7 +378,7 @@ fn names_values_and_errors_of_instances_are_text() {
     assert!(!picture.contains("<img"), "{picture}");
 }
 
-/// What a role may not do is not offered, and refused with the reason where it is asked for all the same.
+/// An action that the role may not perform is not offered, and a request for it is refused with the reason.
 #[test]
 fn only_what_the_role_may_do_is_offered() {
     let world = World::new();

@@ -1,5 +1,5 @@
-//! Passwords, by each way in which a server lets roles in: one counts where the server asked for SCRAM and accepted the
-//! answer.
+//! Passwords with each authentication method of a server: a password counts if the server asked for SCRAM and accepted
+//! the answer.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::cluster::Cluster;
 use crate::support::{Answer, NEVER, PROGRAM, World, output, send, wait_until};
 
-/// What `pg_hba.conf` says of roles. A server that asks for a password in clear text would be told it by who answers.
+/// The lines of `pg_hba.conf` for the roles. A server that requests a password in clear text must not get it.
 const HBA: &str = "
     local all trusted          trust
     local all peer_refused     peer
@@ -45,7 +45,7 @@ const PREPARED: &str = "
 const FORM: &[(&str, &str)] =
     &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
 
-/// The least time of a log-in.
+/// The minimum duration of a log-in.
 const LEAST_TIME: Duration = Duration::from_millis(400);
 
 fn log_in(url: &str, role: &str, password: &str) -> Answer {
@@ -98,7 +98,7 @@ fn a_password_counts_where_the_server_asked_for_scram() {
         let refused = log_in(&world.url, role, password);
         assert_eq!((refused.status, &refused.text), (401, &wrong.text), "{role}");
     }
-    // Each address has twenty log-ins, and another gateway counts for itself.
+    // Each address has twenty log-ins, and another gateway counts separately.
     let url = &world.another().url;
     for role in ["trusted", "peer_refused", "peer_admitted", "md5_secret", "clear", "by_ldap", "rejected"] {
         let refused = log_in(url, role, "pw");
@@ -107,13 +107,13 @@ fn a_password_counts_where_the_server_asked_for_scram() {
         assert!(refused.status == 401 && says_why, "{role}: {refused:?}");
         assert!(!refused.headers.contains_key("set-cookie"), "{role}: {refused:?}");
     }
-    // That there is no room says nothing of a password.
+    // A full server says nothing about a password.
     assert_eq!(log_in(url, "no_room", "pw").status, 503);
     assert_eq!(log_in(url, "no_room", "wrong").text, wrong.text);
     promoted_to_superuser(&cluster, &world);
 }
 
-/// Who has become a superuser meanwhile is one in no request of his session.
+/// A user who becomes a superuser in the meantime cannot make requests in his session.
 fn promoted_to_superuser(cluster: &Cluster, world: &World) {
     let answer = log_in(&world.url, "scram_by_md5", "pw");
     let cookie = answer.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
@@ -151,7 +151,7 @@ fn log_ins_are_bounded() {
     assert!(!refused.headers.contains_key("set-cookie"), "{refused:?}");
     let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=3).contains(&wait), "{wait}");
-    // The right password is not tried either; a session and keys go on.
+    // The right password is not tried either; sessions and keys still work.
     let passwords = world.send("POST", "/login", FORM, "role=ada&password=lovelace");
     assert!(passwords.status == 429 || begun.elapsed() > Duration::from_secs(3), "{passwords:?}");
     assert_eq!(world.client("ada").get("/features/installed").status, 200);
@@ -172,7 +172,7 @@ fn behind_a_proxy_each_client_has_its_log_ins() {
     }
     assert_eq!(log_in(&world.url, "[2001:db8:1::1]:4711"), 401);
     wait_until("too many have come", || log_in(&world.url, "198.51.100.3, 198.51.100.1") == 429);
-    // Without the option the header counts for nothing.
+    // Without the option the header is ignored.
     let other = world.another();
     let begun = Instant::now();
     for number in 0.. {

@@ -1,4 +1,4 @@
-//! Clients that take their time, and those that come twice at once.
+//! Slow clients, and simultaneous identical requests.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ fn connect(world: &World) -> TcpStream {
     stream
 }
 
-/// What comes until the gateway closes the connection.
+/// Everything received until the gateway closes the connection.
 fn received(mut stream: TcpStream) -> String {
     let mut all = Vec::new();
     match stream.read_to_end(&mut all) {
@@ -49,7 +49,7 @@ fn slow_headers_keep_nobody_out() {
         stream.write_all(begin.as_bytes()).unwrap();
         stream
     });
-    // The first request is answered, and the next one does not come.
+    // The first request is answered, and the next one never arrives.
     let mut kept = connect(&world);
     write!(kept, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     let mut answer = [0; 12];
@@ -80,7 +80,7 @@ fn slow_bodies_are_refused_and_their_room_is_given_back() {
             "POST /elsa/api/workflow-instances HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: ApiKey {key}\r\n{length}\r\n\r\n"
         )
         .unwrap();
-        // Digits are the beginning of a chunk, too.
+        // Digits are also the beginning of a chunk.
         let answer = trickle(stream, b'0');
         assert!(answer.contains(" 408 ") && answer.contains("came too slowly"), "{length}: {answer}");
     }
@@ -102,12 +102,13 @@ fn bodies_without_a_caller_take_no_room_of_those_with_one() {
         stream
     };
     assert!(received(announce(64 * 1024 + 1)).contains(" 413 "));
-    // A client that announces a body and does not send it holds nothing: many of them do not stop others from logging in.
+    // A client that announces a body and does not send it uses no memory: many of them do not prevent others from
+    // logging in.
     let waiting: Vec<TcpStream> = (0..100).map(|_| announce(64 * 1024)).collect();
     let form = [("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
     assert_eq!(world.send("POST", "/login", &form, "role=ada&password=lovelace").status, 303);
-    // What has come is held, as far as an address may: four of these leave no room for a fifth. One that comes while
-    // another request has the room holds nothing, so that there may have to be more.
+    // Received bytes count up to the limit of an address: four of these leave no memory for a fifth. A body that
+    // arrives while another request uses the memory does not count, so there may have to be more.
     let mut held = Vec::new();
     let large = format!("role=ada&password=lovelace&next={}", "x".repeat(60_000));
     wait_until("the address has no room", || {
@@ -138,7 +139,7 @@ fn http2_is_not_spoken() {
     assert_eq!(world.send("GET", "/readyz", &[], "").status, 200);
 }
 
-/// Runs that wait for a lock until it is let go of.
+/// Runs that wait until a lock is released.
 #[test]
 fn one_user_does_not_take_all_connections() {
     let world = World::with(&["--database-connections", "4"]);
@@ -163,7 +164,7 @@ fn one_user_does_not_take_all_connections() {
     });
 }
 
-/// A function that keeps running when it is cancelled, and a definition of ada's that calls it.
+/// A function that continues when it is cancelled, and a definition of ada's that calls it.
 const STUBBORN: &str = r#"
     CREATE FUNCTION public.stubborn() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
         LOOP BEGIN PERFORM pg_sleep(1000); EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP;
@@ -186,7 +187,7 @@ fn a_statement_that_ignores_being_cancelled_is_ended() {
     assert_eq!(ada.get("/workflow-definitions").status, 200);
 }
 
-/// Nor lets it itself be ended, as code in C may: here its process is stopped.
+/// A backend may not even end when it is terminated, as with some code in C. Here its process is stopped.
 #[test]
 fn a_connection_counts_until_its_backend_is_gone() {
     let world = World::with(&["--request-seconds", "5", "--database-connections", "2"]);
@@ -237,7 +238,7 @@ fn answers_that_nobody_takes_are_bounded() {
         firsts.iter().any(|line| line.ends_with("200")) && firsts.iter().any(|line| line.ends_with("503")),
         "{firsts:?}"
     );
-    // What they hold is given back when they have gone.
+    // Their memory is released after they have disconnected.
     drop(unread);
     let ada = world.client("ada");
     wait_until("there is room", || ada.get("/workflow-definitions/by-definition-id/large").status == 200);
@@ -261,7 +262,7 @@ fn a_client_that_takes_nothing_of_its_answer_is_left() {
     let mut answer = [0; 12];
     stream.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"HTTP/1.1 200");
-    // What it sends tells it when the connection is closed.
+    // It learns that the connection is closed from what it sends.
     let begun = Instant::now();
     while stream.write_all(b"x").is_ok() {
         assert!(begun.elapsed() < NEVER, "it is still open");
@@ -270,7 +271,7 @@ fn a_client_that_takes_nothing_of_its_answer_is_left() {
     assert_eq!(world.send("GET", "/readyz", &[], "").status, 200, "its place is free");
 }
 
-/// The answers to so many clients that ask for the same at once.
+/// The answers to this many clients with the same simultaneous request.
 fn at_once<T: Send>(many: usize, ask: impl Fn() -> T + Sync) -> Vec<T> {
     let (ask, start) = (&ask, &Barrier::new(many));
     std::thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! Every route, by its list: without a caller, from another site, as who may, and as who may not. A route without a
-//! case fails the run; those of pages are in `routes_pages.rs`.
+//! Every route from the list: without a caller, from another site, with permission, and without it. A route without a
+//! case fails the run. Cases of pages are in `routes_pages.rs`.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use crate::support::{Api, World};
 /// A word in everything that ada has, and that no other role may read.
 pub const SECRET: &str = "quokka";
 
-/// Routes that need no caller: to log in and out, what the pages look like, and what watches the process.
+/// Routes that need no caller: log-in and log-out, resources of pages, and probes of the process.
 const OPEN: &[&str] =
     &["GET /healthz", "GET /readyz", "GET /login", "POST /login", "POST /logout", "POST /csp-reports", "GET /"];
 
-/// Files that are the same for everybody: those of pages, and those of Studio.
+/// Files that are the same for all users: those of pages, and those of Studio.
 const FILES: &[&str] = &["GET /static/", "GET /_framework/", "GET /_content/", "GET /appsettings", "GET /Elsa.Studio."];
 
-/// Routes that tell and do nothing of what a user has.
+/// Routes that neither show nor change anything of a user's.
 const CONSTANT: &[&str] = &[
     "GET /elsa/api/descriptors/commit-strategies/activities",
     "GET /elsa/api/descriptors/commit-strategies/workflows",
@@ -34,17 +34,17 @@ const CONSTANT: &[&str] = &[
     "POST /elsa/api/tests/activities",
     "POST /elsa/api/bulk-actions/import/workflow-instances",
     "POST /elsa/api/workflow-definitions/import-files",
-    // No plan outlives its answer.
+    // Plans are not stored after the answer.
     "GET /elsa/api/alterations/{id}",
-    // It leads to the page of the instance.
+    // It redirects to the instance's page.
     "GET /diagnostics/structured-logs",
-    // Those of tests/api/hub.rs.
+    // Tested in tests/api/hub.rs.
     "GET /elsa/hubs/workflow-instance",
     "POST /elsa/hubs/workflow-instance/negotiate",
 ];
 
-/// A route, a query, and a body, in which D, V, I, T and X stand for a definition of ada's, its version, an instance,
-/// its task and an execution of it.
+/// A route, a query, and a body. D, V, I, T and X stand for a definition of ada's, its version, an instance, its task
+/// and an execution of it.
 type Case = (&'static str, &'static str, &'static str);
 
 const CASES: &[Case] = &[
@@ -118,7 +118,8 @@ const CASES: &[Case] = &[
     ("GET /elsa/api/workflow-instances/{id}/variables", "", ""),
 ];
 
-/// What of ada's is refused while it is in use, or has nothing to do; to everybody, and who may is told so.
+/// Requests on ada's objects that are refused because the object is in use or there is nothing to do; a caller with
+/// permission is told so.
 const CONFLICTS: &[&str] = &[
     "DELETE /elsa/api/workflow-definitions/{definition_id}",
     "DELETE /elsa/api/workflow-definition-versions/{version_id}",
@@ -126,7 +127,7 @@ const CONFLICTS: &[&str] = &[
     "POST /elsa/api/bulk-actions/delete/workflow-definitions/by-id",
 ];
 
-/// Something of ada's: a definition with an instance that waits at a task.
+/// Ada's objects: a definition with an instance that waits at a task.
 pub struct WaitingWorkflow {
     pub definition: String,
     version: String,
@@ -158,7 +159,7 @@ impl WaitingWorkflow {
         Self { version: of("id", "definitions"), definition, instance, task, execution }
     }
 
-    /// The request of a case, as it concerns this: method, path below `/elsa/api`, body.
+    /// The request of a case for these objects: method, path below `/elsa/api`, body.
     fn request(&self, (route, query, body): &Case) -> (String, String, String) {
         let (method, path) = route.split_once(" /elsa/api").unwrap();
         let named = |text: &str| {
@@ -185,7 +186,7 @@ impl WaitingWorkflow {
         (method.to_owned(), format!("{path}{query}"), named(body))
     }
 
-    /// All rows of it.
+    /// All rows of these objects.
     pub fn state(&self, world: &World) -> Option<String> {
         let Self { definition, instance, .. } = self;
         world.value(&format!(
@@ -227,7 +228,7 @@ fn no_route_answers_without_a_caller_or_to_another_site() {
     }
 }
 
-/// What a role may not do in psql it may not do here.
+/// A role cannot do here what it may not do in psql.
 #[test]
 fn who_may_not_reads_and_changes_nothing() {
     let world = World::new();
@@ -239,7 +240,7 @@ fn who_may_not_reads_and_changes_nothing() {
         let refused = ben.send(&method, &path, &body);
         assert!(refused.status < 500 && !refused.text.contains(SECRET), "{}: {refused:?}", case.0);
         assert_eq!(workflow.state(&world), before, "{}: {refused:?}", case.0);
-        // A list without it, or one that says of it that it was refused.
+        // A list without the object, or one that reports a refusal for it.
         let is_list = refused.status == 200
             && (!refused.text.contains(&workflow.instance) || refused.text.contains("permission denied"));
         assert!(matches!(refused.status, 403 | 404) || is_list, "{}: {refused:?}", case.0);

@@ -1,10 +1,10 @@
-//! Every route of a page, as who may and as who may not. `routes.rs` fails the run where one has no case.
+//! Every route of a page, with permission and without it. `routes.rs` fails the run if a route has no case.
 
 use crate::pages_inbox::Browser;
 use crate::routes::{SECRET, WaitingWorkflow};
 use crate::studio::Folder;
 
-/// Pages of Studio that are the same for everybody who has logged in: what they show it asks of Elsa's API.
+/// Pages of Studio that are the same for all logged-in users: they request their content from Elsa's API.
 pub const FRAMES: &[&str] = &["GET /definitions", "GET /instances"];
 
 /// A request of a browser. D, I, T and B stand for a definition of ada's, an instance, its task and its bookmark.
@@ -12,9 +12,9 @@ pub struct PageCase {
     pub route: &'static str,
     address: &'static str,
     form: &'static str,
-    /// What ada does before.
+    /// What ada does before it.
     before: &'static str,
-    /// The answer to a role without the right.
+    /// The status for a role without permission.
     refused: u16,
 }
 
@@ -69,7 +69,7 @@ pub const PAGES: &[PageCase] = &[
     PageCase { route: "POST /role", address: "/role", form: "role=clerks&next=/instances/I", before: "", refused: 401 },
 ];
 
-/// What a role may not do in psql it may not do on a page.
+/// A role cannot do on a page what it may not do in psql.
 #[test]
 fn who_may_not_sees_and_changes_nothing_on_pages() {
     let studio = Folder::new();
@@ -106,7 +106,7 @@ fn who_may_not_sees_and_changes_nothing_on_pages() {
         assert!(matches!(done.status, 200 | 303), "{name}: {done:?}");
         let is_shown = page.form.starts_with("do=preview") || method == "GET";
         assert_eq!(workflow.state(&world) == before, is_shown || page.route == "POST /role", "{name}");
-        // Studio asks for what it views.
+        // Studio requests what it shows.
         let has_secret = done.text.contains(SECRET) || page.route.ends_with("/view");
         assert!(!is_shown || has_secret, "{name}: {done:?}");
     }

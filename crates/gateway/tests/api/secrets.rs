@@ -1,4 +1,4 @@
-//! The log has no password, key, cookie or content, however much it is asked to say.
+//! The log contains no password, key, cookie or content, whatever its level.
 
 use serde_json::json;
 
@@ -6,10 +6,10 @@ use crate::support::{World, output};
 
 const FORM: &[(&str, &str)] =
     &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
-/// Stands in all that a client sends and no log may have.
+/// Part of everything that a client sends and that must not be logged.
 const MARK: &str = "wombat";
 
-/// A workflow that says and raises what it is given, in every way in which a database does.
+/// A workflow that prints and raises what it is given, in all ways that a database has.
 fn define(world: &World) {
     let sql = |id: &str, statement: &str| json!({"type": "Workflow.Sql", "id": id, "statement": statement, "parameters": [{"input": "Text"}]});
     for (name, statement) in [
@@ -32,7 +32,7 @@ const PREPARED: &str = "
     CREATE TABLE single (words text PRIMARY KEY);
     GRANT INSERT ON short, single TO ada;";
 
-/// Requests with something secret in each part, those that succeed and those that do not.
+/// Sends requests with a secret in each part, successful and failing ones.
 fn use_secrets(world: &World) -> Vec<String> {
     let (key, payload) = (world.key("ada"), format!("{MARK}-payload"));
     let password = format!("{MARK}-password");
@@ -82,7 +82,7 @@ fn use_secrets(world: &World) -> Vec<String> {
     let headers = [FORM[0], ("Content-Type", "application/csp-report")];
     assert_eq!(world.send("POST", "/csp-reports", &headers, &report.to_string()).status, 204);
 
-    // As clients of the hub send their key, with one that is known and with one that is not.
+    // As hub clients send their key: a known and an unknown one.
     for key in [&key, &password] {
         let query = format!("/elsa/hubs/workflow-instance/negotiate?access_token={key}");
         world.send("POST", &query, &[], "");
@@ -120,7 +120,7 @@ fn a_log_as_json_has_no_secret() {
     check("json");
 }
 
-/// What is refused before there is a log.
+/// A refusal before there is a log.
 #[test]
 fn a_refusal_to_start_has_no_secret() {
     for database in [

@@ -1,4 +1,4 @@
-//! Cookies of sessions: sealed with a key, for some hours, and worth what their role is worth now.
+//! Session cookies: sealed with a key, valid for some hours, and with the current permissions of their role.
 
 use axum::http::HeaderMap;
 use axum_extra::extract::PrivateCookieJar;
@@ -14,7 +14,7 @@ const FORM: &[(&str, &str)] =
     &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
 const NAME: &str = "workflow";
 
-/// A new line for a file of keys.
+/// A new line for a key file.
 fn line() -> String {
     let made = std::process::Command::new(PROGRAM).arg("cookie-key").output().unwrap();
     String::from_utf8(made.stdout).unwrap().trim().to_owned()
@@ -24,14 +24,14 @@ fn key(line: &str) -> Key {
     Key::try_from(&STANDARD.decode(line).unwrap()[..]).unwrap()
 }
 
-/// A cookie as a gateway with the key would seal it, as `NAME=VALUE`.
+/// A cookie as a gateway with this key would seal it, as `NAME=VALUE`.
 fn sealed(line: &str, name: &str, content: &str) -> String {
     let jar = PrivateCookieJar::new(key(line)).add(Cookie::new(name.to_owned(), content.to_owned()));
     let answer = axum::response::IntoResponse::into_response((jar, ()));
     answer.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned()
 }
 
-/// What is in a cookie that a gateway has sealed.
+/// The content of a cookie sealed by a gateway.
 fn opened(line: &str, cookie: &str) -> Value {
     let mut headers = HeaderMap::new();
     headers.insert("cookie", cookie.parse().unwrap());
@@ -39,7 +39,7 @@ fn opened(line: &str, cookie: &str) -> Value {
     serde_json::from_str(jar.get(NAME).expect("sealed with this key").value()).unwrap()
 }
 
-/// What is in the cookie of ada's session, changed.
+/// The content of ada's session cookie, changed.
 fn content(of_ada: &Value, login: &str, role: &str, hours: i64) -> String {
     let mut content = of_ada.clone();
     content["login"] = json!(login);
@@ -48,7 +48,7 @@ fn content(of_ada: &Value, login: &str, role: &str, hours: i64) -> String {
     content.to_string()
 }
 
-/// Asks with a cookie.
+/// Sends a request with a cookie.
 fn ask(url: &str, cookie: &str) -> Answer {
     send("GET", &format!("{url}/elsa/api/workflow-definitions"), &[("Cookie", cookie)], "")
 }
@@ -76,10 +76,10 @@ fn a_cookie_is_taken_by_gateways_that_have_its_key() {
     let of_old = log_in(&before.url, "role=ada&password=lovelace");
     let status = |gateway: &crate::support::Another, cookie: &str| ask(&gateway.url, cookie).status;
     assert_eq!([&before, &meanwhile, &after].map(|gateway| status(gateway, &of_old)), [200, 200, 401]);
-    // While keys are exchanged, those with the new one alone take what is sealed now.
+    // While keys are exchanged, gateways with only the new key accept cookies that are sealed now.
     let of_new = log_in(&meanwhile.url, "role=ada&password=lovelace");
     assert_eq!([&before, &meanwhile, &after].map(|gateway| status(gateway, &of_new)), [401, 200, 200]);
-    // A gateway without a file has a key of its own.
+    // A gateway without a file has its own key.
     assert_eq!(ask(&world.url, &of_old).status, 401);
     let own = log_in(&world.url, "role=ada&password=lovelace");
     assert_eq!((ask(&world.url, &own).status, status(&meanwhile, &own)), (200, 401));
@@ -97,7 +97,7 @@ fn a_session_lasts_its_hours_and_no_cookie_can_be_made() {
     let left = ends - Utc::now();
     assert!(left > TimeDelta::minutes(50) && left <= TimeDelta::hours(1), "{left}");
 
-    // So a cookie that is sealed here is one of the gateway's.
+    // So a cookie sealed here is like the gateway's.
     let content = |login: &str, role: &str, hours: i64| content(&inside, login, role, hours);
     assert_eq!(ask(&gateway.url, &sealed(&own, NAME, &content("ada", "ada", 1))).status, 200);
     let changed = |at: usize| {
@@ -122,8 +122,7 @@ fn a_session_lasts_its_hours_and_no_cookie_can_be_made() {
         changed(NAME.len() + 1),
         changed(cookie.len() - 10),
         cookie[..cookie.len() - 8].to_owned(),
-        // Sealed, and of no right to the role: a membership that was taken back, superusers, a role that does not
-        // exist.
+        // Sealed, but without permission for the role: a revoked membership, superusers, a role that does not exist.
         sealed(&own, NAME, &content("ben", "clerks", 1)),
         sealed(&own, NAME, &content("ada", "max", 1)),
         sealed(&own, NAME, &content("max", "max", 1)),
@@ -134,7 +133,7 @@ fn a_session_lasts_its_hours_and_no_cookie_can_be_made() {
         sealed(&own, NAME, &content("ada\0", "ada", 1)),
     ] {
         assert_eq!(ask(&gateway.url, &refused).errors(401), ["log in first"], "{refused}");
-        // A page leads to the log-in.
+        // A page redirects to the log-in.
         let page = send("GET", &format!("{}/inbox", gateway.url), &[("Cookie", &refused)], "");
         assert!(page.status == 303 && page.headers["location"].to_str().unwrap().starts_with("/login"), "{page:?}");
     }
@@ -193,7 +192,7 @@ fn acting_as_another_role_does_not_prolong_a_session() {
     assert_eq!(ask(&gateway.url, &changed).status, 200);
 }
 
-/// Another role of the same name is not the one that logged in.
+/// Another role with the same name is not the one that logged in.
 #[test]
 fn a_cookie_is_of_the_role_that_logged_in() {
     let world = World::new();
@@ -216,11 +215,11 @@ fn a_browser_forgets_its_cookie_when_it_logs_out() {
     let set = out.headers["set-cookie"].to_str().unwrap();
     assert!(set.starts_with(&format!("{NAME}=")) && set.contains("Max-Age=0") && set.contains("Path=/"), "{set}");
     assert_eq!(ask(&world.url, set.split(';').next().unwrap()).status, 401);
-    // Nothing is kept of sessions, so that a copy of a cookie counts until its hours are over.
+    // Sessions are not stored, so a copy of a cookie is valid until it expires.
     assert_eq!(ask(&world.url, &cookie).status, 200);
 }
 
-/// A cookie that a browser sends along with a request of another site's page is no reason to do it.
+/// A cookie that a browser sends with a request from another site's page has no effect.
 #[test]
 fn a_cookie_from_another_site_does_nothing() {
     let world = World::new();
@@ -249,7 +248,7 @@ fn a_cookie_from_another_site_does_nothing() {
     }
     assert_eq!(world.value("SELECT status FROM workflow.tasks").as_deref(), Some("Open"));
     assert_eq!(complete(&[("Origin", &world.url)]), 200);
-    // A key proves what no browser sends by itself.
+    // A key is proof, because no browser sends it on its own.
     let key = format!("ApiKey {}", world.key("ada"));
     assert_eq!(complete(&[("Sec-Fetch-Site", "cross-site"), ("Authorization", &key)]), 409);
 }

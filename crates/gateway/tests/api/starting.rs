@@ -1,9 +1,9 @@
-//! What the gateway is told, and where it does not start.
+//! The gateway's options, and when it does not start.
 
 use crate::support::{PROGRAM, World, output};
 use std::process::Command;
 
-/// What it says when it ends at once, with 1 or 2.
+/// The message of a gateway that ends at once with exit code 1 or 2.
 fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let ended = output(Command::new(PROGRAM).args(arguments).envs(environment.iter().copied()));
     assert!(matches!(ended.status.code(), Some(1 | 2)), "{arguments:?}: {ended:?}");
@@ -18,7 +18,7 @@ fn it_does_not_start_in_front_of_what_does_not_fit() {
     let refused = |rest: &str| refusal(&["--listen", "127.0.0.1:0", "--database", &database(rest)], &[]);
     assert!(refused(&format!("{here} user=postgres")).contains("is or can become the superuser"));
     assert!(refused("dbname=postgres user=workflow_gateway password=gateway").contains("CREATE EXTENSION workflow"));
-    // An extension of another version, as far as the catalogue says it.
+    // An extension of another version, according to the catalogue.
     world.sql("UPDATE pg_extension SET extversion = '0.1.7' WHERE extname = 'workflow'");
     assert!(
         refused(&format!("{here} user=workflow_gateway password=gateway")).contains("the database has workflow 0.1.7")
@@ -59,7 +59,7 @@ fn options_that_make_no_sense_are_named() {
     }
 }
 
-/// Each of them is refused by its own words, so that they say which was taken.
+/// The messages differ, so they show which value was used.
 #[test]
 fn the_command_line_wins_over_the_environment_and_that_over_the_file() {
     let file = std::env::temp_dir().join(format!("workflow-gateway-{}.toml", uuid::Uuid::now_v7()));

@@ -1,4 +1,4 @@
-//! A gateway that is told to end while it works.
+//! A gateway that is stopped while it works.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{Answer, NEVER, World, connect, wait_until};
 
-/// A request that waits until the connection that is given back ends, in a thread of its own.
+/// Sends, in its own thread, a request that runs until the returned connection ends.
 fn waiting_request(world: &World) -> (Client, std::thread::JoinHandle<Result<Answer, ureq::Error>>) {
     let statement = json!({"definitionId": "wait", "root": {"type": "Workflow.Sql", "id": "run", "statement": "SELECT pg_advisory_xact_lock(4711)::text"}});
     world.sql(&format!("SET ROLE ada; SELECT wf_define($x${statement}$x$)"));
@@ -28,7 +28,7 @@ fn waiting_request(world: &World) -> (Client, std::thread::JoinHandle<Result<Ans
     (holder, request)
 }
 
-/// What comes back on a connection that was there before.
+/// The answer on a connection that already existed.
 fn readiness(stream: &mut TcpStream) -> String {
     let mut received = [0; 12];
     let sent = stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");

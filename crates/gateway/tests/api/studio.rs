@@ -1,4 +1,4 @@
-//! The files of Elsa Studio, and the pages that it stands in.
+//! The files of Elsa Studio, and the pages that contain it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::support::World;
 
-/// A folder as `studio fetch` leaves one, with little in it, and a secret beside it.
+/// A folder as created by `studio fetch`, with few files, and a secret next to it.
 pub struct Folder {
     home: PathBuf,
 }
@@ -116,7 +116,7 @@ const PAGES: [&str; 4] = [
     "/workflows/instances/01900000-0000-7000-8000-000000000001/view",
 ];
 
-/// A definition of ada's whose id is no word, and an instance of it.
+/// A definition of ada's whose id is not a simple word, and an instance of it.
 const OBJECTS: &str = r#"
     SET ROLE ada;
     SELECT wf_define('{"id": "a\"b", "name": "A & B", "root": {"type": "WriteLine", "id": "w", "text": "x"}}');

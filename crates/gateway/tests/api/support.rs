@@ -1,4 +1,4 @@
-//! A gateway in front of a database of its own, for one test.
+//! A gateway with its own database, for one test.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
@@ -14,8 +14,8 @@ use uuid::Uuid;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_workflow-gateway");
 
-/// Roles of the cluster that all tests share. `ada` and `ben` may use the extension, and `ada` is a member of `clerks`;
-/// `zoe` and the superuser `max` may log in, and not here.
+/// Roles of the cluster that all tests share. `ada` and `ben` may use the extension, and `ada` is a member of `clerks`.
+/// `zoe` and the superuser `max` have LOGIN, but may not use the gateway.
 const ROLES: &str = "
     SET password_encryption = 'scram-sha-256';
     CREATE ROLE workflow_gateway LOGIN NOINHERIT PASSWORD 'gateway';
@@ -27,11 +27,10 @@ const ROLES: &str = "
     GRANT clerks TO ada;
     GRANT ada, ben TO workflow_gateway;";
 
-/// The watchdog of what a test waits for: what comes later comes never. It is far longer than anything takes on a machine
-/// that is slow or busy.
+/// The time after which a test stops waiting and fails. It is far longer than anything takes on a slow or busy machine.
 pub const NEVER: Duration = Duration::from_secs(600);
 
-/// The lines in which the gateway speaks, until it has said that it listens.
+/// The gateway logs lines until one says that it listens.
 const LISTENING: &str = "listening";
 
 /// A database, a gateway, and API keys of the roles.
@@ -44,7 +43,7 @@ pub struct World {
     log: JoinHandle<String>,
 }
 
-/// An answer as a test looks at it.
+/// An answer as tests read it.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -53,18 +52,18 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The body as JSON; fails where it is none.
+    /// The body as JSON; fails if it is none.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The body of an answer that must have succeeded.
+    /// The body of an answer that must be successful.
     pub fn ok(&self) -> Value {
         assert!((200..300).contains(&self.status), "{self:?}");
         if self.text.is_empty() { Value::Null } else { self.json() }
     }
 
-    /// The texts of an answer that must have failed with this status.
+    /// The messages of an answer that must have failed with this status.
     pub fn errors(&self, status: u16) -> Vec<String> {
         assert_eq!(self.status, status, "{self:?}");
         let body = self.json();
@@ -114,7 +113,7 @@ impl World {
         row.and_then(|row| row.get(0))
     }
 
-    /// How to reach the server, without a role and a database.
+    /// Connection options without a role and a database.
     pub fn server(&self) -> &str {
         &self.server
     }
@@ -135,7 +134,7 @@ impl World {
         String::from_utf8(made.stdout).expect("text").trim().to_owned()
     }
 
-    /// Takes all keys out of the file of keys.
+    /// Removes all keys from the key file.
     pub fn forget_keys(&self) {
         std::fs::write(self.folder.join("keys.toml"), "").expect("a file of keys");
     }
@@ -145,12 +144,12 @@ impl World {
         self.client_with(self.key(role))
     }
 
-    /// The same with this key.
+    /// The same with a given key.
     pub fn client_with(&self, key: String) -> Api {
         Api { base: format!("{}/elsa/api", self.url), key }
     }
 
-    /// Sends any request and takes any answer; redirects are not followed.
+    /// Sends any request and accepts any answer; redirects are not followed.
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         send(method, &format!("{}{path}", self.url), headers, body)
     }
@@ -161,7 +160,7 @@ impl World {
         String::from_utf8(listed.stdout).expect("text").lines().map(str::to_owned).collect()
     }
 
-    /// What the gateway has in memory, in KiB.
+    /// Memory of the gateway in KiB.
     pub fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.gateway.id())).expect("its status");
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
@@ -178,24 +177,24 @@ impl World {
         self.another_at(&self.server, options)
     }
 
-    /// The same, with another way to the server.
+    /// The same, with other connection options for the server.
     pub fn another_at(&self, server: &str, options: &[&str]) -> Another {
         let Started { process, url, log } = start(server, &self.database, &self.folder, options);
         Another { url, process, log }
     }
 
-    /// Where files of this test lie.
+    /// The folder for files of this test.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Tells the gateway to end, as systemd does.
+    /// Stops the gateway as systemd does.
     pub fn terminate(&self) {
         let pid = self.gateway.id().to_string();
         assert!(Command::new("kill").arg(pid).status().expect("kill").success());
     }
 
-    /// The same, and gives its exit code.
+    /// The same, and returns its exit code.
     pub fn stop(self) -> Option<i32> {
         self.terminate();
         self.ended()
@@ -211,7 +210,7 @@ impl World {
         status.and_then(|status| status.code())
     }
 
-    /// Ends the gateway, and gives all that it has said.
+    /// Stops the gateway, and returns its whole log.
     pub fn into_log(mut self) -> String {
         self.gateway.kill().expect("the gateway runs");
         take_log(&mut self.log)
@@ -224,16 +223,16 @@ impl Drop for World {
         let _ = self.gateway.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
         let drop = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.database);
-        // Where a test has failed there may be no server any more.
+        // After a failed test there may be no server any more.
         if let Ok(mut client) = try_connect(&self.server, "postgres") {
-            // Nor a standby that it would wait for.
+            // Nor a standby for which it would wait.
             let _ = client.batch_execute("SET synchronous_commit = local");
             let _ = client.batch_execute(&drop);
         }
     }
 }
 
-/// A gateway beside that of a world.
+/// Another gateway for the database of a world.
 pub struct Another {
     pub url: String,
     process: Child,
@@ -241,7 +240,7 @@ pub struct Another {
 }
 
 impl Another {
-    /// Ends it, and gives all that it has said.
+    /// Stops it, and returns its whole log.
     pub fn into_log(mut self) -> String {
         self.process.kill().expect("the gateway runs");
         take_log(&mut self.log)
@@ -274,7 +273,7 @@ impl Api {
         self.send("POST", path, &body.to_string())
     }
 
-    /// The body of an answer that is no text.
+    /// The body of an answer that is not text.
     pub fn bytes(&self, method: &str, path: &str, body: &str) -> Vec<u8> {
         let key = format!("ApiKey {}", self.key);
         let headers = [("Authorization", key.as_str()), ("Content-Type", "application/json")];
@@ -292,7 +291,7 @@ impl Api {
     }
 }
 
-/// Sends a request, and takes the body of an answer that must have succeeded as it is.
+/// Sends a request, and returns the unchanged body of an answer that must be successful.
 fn send_for_bytes(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
     let mut request = ureq::http::Request::builder().method(method).uri(url);
     for (name, value) in headers {
@@ -309,7 +308,7 @@ fn take_log(log: &mut JoinHandle<String>) -> String {
     std::mem::replace(log, std::thread::spawn(String::new)).join().expect("its log")
 }
 
-/// Sends any request and takes any answer; redirects are not followed.
+/// Sends any request and accepts any answer; redirects are not followed.
 pub fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .http_status_as_error(false)
@@ -321,7 +320,7 @@ pub fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> An
     send_with(&agent, method, url, headers, body)
 }
 
-/// The same by a client that knows whom to trust.
+/// The same with a client that knows which authorities to trust.
 pub fn send_with(agent: &ureq::Agent, method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let mut request = ureq::http::Request::builder().method(method).uri(url);
     for (name, value) in headers {
@@ -334,7 +333,7 @@ pub fn send_with(agent: &ureq::Agent, method: &str, url: &str, headers: &[(&str,
     Answer { status: response.status().as_u16(), headers: response.headers().clone(), text }
 }
 
-/// Tests run at the same time, also in several processes: the roles may be there.
+/// Tests run at the same time, also in several processes, so the roles may exist already.
 pub fn create_roles(server: &str) {
     let mut client = connect(server, "postgres");
     client.batch_execute("SELECT pg_advisory_lock(7)").expect("a lock");
@@ -344,13 +343,13 @@ pub fn create_roles(server: &str) {
     }
 }
 
-/// How to reach the server that all tests share.
+/// Connection options for the server that all tests share.
 pub fn shared_server() -> String {
     std::env::var("WORKFLOW_TEST_SERVER")
         .expect("WORKFLOW_TEST_SERVER says how to reach a server for tests; `make test T=gateway` sets it")
 }
 
-/// A connection of the superuser.
+/// A superuser's connection.
 pub fn connect(server: &str, database: &str) -> Client {
     try_connect(server, database).expect("a connection to the test server")
 }
@@ -359,7 +358,7 @@ fn try_connect(server: &str, database: &str) -> Result<Client, postgres::Error> 
     Client::connect(&format!("{server} user=postgres dbname={database}"), NoTls)
 }
 
-/// Asks again and again until something is so. A test that would wait for ever fails, and says what it waits for.
+/// Waits until a condition holds. A test that would wait for ever fails with `what`.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -368,7 +367,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// What a program says that is to end by itself.
+/// The output of a program that must end on its own.
 pub fn output(command: &mut Command) -> Output {
     let mut running =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
@@ -388,11 +387,11 @@ pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port()
 }
 
-/// A gateway that listens.
+/// A listening gateway.
 struct Started {
     process: Child,
     url: String,
-    /// Gives all that it has said when it has ended.
+    /// Returns its whole log when it has ended.
     log: JoinHandle<String>,
 }
 
@@ -414,7 +413,7 @@ fn start(server: &str, database: &str, folder: &Path, options: &[&str]) -> Start
     while !said.contains(LISTENING) {
         assert!(log.read_line(&mut said).expect("a line") > 0, "the gateway has ended: {said}");
     }
-    // What it says later is read, so that it can go on.
+    // Its later output is read, so that it can continue.
     let log = std::thread::spawn(move || {
         let mut line = String::new();
         while log.read_line(&mut line).is_ok_and(|length| length > 0) {

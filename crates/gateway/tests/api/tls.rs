@@ -1,4 +1,4 @@
-//! TLS on both sides: of clients, and of the database.
+//! TLS on both sides: for clients, and for the database.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use crate::support::{Answer, NEVER, PROGRAM, World, free_port, output, send, sen
 const FORM: &[(&str, &str)] =
     &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
 
-/// An authority, and what it signs for this machine.
+/// A certificate authority for this machine.
 struct Authority {
     certificate: rcgen::Certificate,
     issuer: Issuer<'static, KeyPair>,
@@ -28,7 +28,7 @@ impl Authority {
         Self { certificate: parameters.self_signed(&key).unwrap(), issuer: Issuer::new(parameters, key) }
     }
 
-    /// A certificate for this machine, which is `db.invalid` as well, and its key.
+    /// A certificate for this machine, also valid for `db.invalid`, and its key.
     fn sign(&self) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let names = ["127.0.0.1".to_owned(), "db.invalid".to_owned()];
@@ -64,9 +64,9 @@ impl Drop for Files {
     }
 }
 
-/// A client that trusts one authority alone.
+/// A client that trusts only one authority.
 fn client(authority: &Authority) -> ureq::Agent {
-    // The first test that comes does it for all.
+    // The first test installs it for all.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let trusted = Certificate::from_pem(authority.pem().as_bytes()).unwrap();
     let tls = TlsConfig::builder().root_certs(RootCerts::Specific(Arc::new(vec![trusted]))).build();
@@ -90,7 +90,7 @@ fn a_gateway_with_a_certificate_speaks_https_and_nothing_else() {
     let ask = |method: &str, path: &str, headers: &[(&str, &str)], body: &str| -> Answer {
         send_with(&agent, method, &format!("{}{path}", world.url), headers, body)
     };
-    // One that does not even begin with TLS.
+    // A client that never starts TLS.
     let mut silent = TcpStream::connect(world.url.trim_start_matches("https://")).unwrap();
     silent.set_read_timeout(Some(NEVER)).unwrap();
     let ready = ask("GET", "/readyz", &[], "");
@@ -119,7 +119,7 @@ fn a_gateway_with_a_certificate_speaks_https_and_nothing_else() {
     let plain = world.url.replace("https", "http");
     assert_eq!(ask("POST", "/logout", &[("Origin", plain.as_str()), ("Cookie", cookie)], "").status, 403);
 
-    // In clear text there is no answer, and to who trusts another authority no connection.
+    // A client without TLS gets no answer, and one that trusts another authority gets no connection.
     let mut stream = TcpStream::connect(world.url.trim_start_matches("https://")).unwrap();
     stream.set_read_timeout(Some(NEVER)).unwrap();
     stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
@@ -135,7 +135,7 @@ fn a_gateway_with_a_certificate_speaks_https_and_nothing_else() {
     assert_eq!(ask("GET", "/readyz", &[], "").status, 200);
 }
 
-/// What it says when it does not start.
+/// The message of a gateway that does not start.
 fn refusal(arguments: &[&str]) -> String {
     let database = format!("{} dbname=workflow_template user=workflow_gateway password=gateway", shared_server());
     let mut command = Command::new(PROGRAM);
@@ -150,7 +150,7 @@ fn refusal(arguments: &[&str]) -> String {
 
 #[test]
 fn wrong_files_are_named_and_nothing_starts() {
-    // So that the roles are there.
+    // It creates the roles.
     let _world = World::new();
     let (authority, files) = (Authority::new(), Files::new());
     let ((certificate, key), (_, other)) = (authority.sign(), authority.sign());
@@ -187,7 +187,7 @@ fn wrong_files_are_named_and_nothing_starts() {
     }
 }
 
-/// A server that speaks TLS to roles with passwords, and nothing else over the network.
+/// A server that accepts only TLS connections with passwords over the network.
 fn server(authority: &Authority, port: u16) -> Cluster {
     let hba = "local all all scram-sha-256\nhostssl all by_cert 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 scram-sha-256";
     let cluster = Cluster::at(port, hba, &["listen_addresses = '127.0.0.1'"]);
@@ -211,7 +211,7 @@ fn the_database_must_have_a_certificate_that_is_trusted() {
     let cluster = server(&authority, port);
     let world = World::on(&cluster.address(), &[]);
     let (own, other) = (files.write("own.pem", &authority.pem()), files.write("other.pem", &Authority::new().pem()));
-    // Whether it is ready, and what it says. Passwords are tried the same way.
+    // Whether it is ready, and its message. Passwords are checked over the same kind of connection.
     let readiness = |rest: &str, authority: &str| {
         let gateway = world.another_at(&format!("port={port} {rest}"), &["--database-ca", authority]);
         let status = send("GET", &format!("{}/readyz", gateway.url), &[], "").status;
@@ -231,7 +231,7 @@ fn the_database_must_have_a_certificate_that_is_trusted() {
     for mode in ["", "sslmode=prefer", "sslmode=require"] {
         assert_eq!(readiness(&format!("host=127.0.0.1 {mode}"), &own).0, 200, "{mode}");
     }
-    // No such name is looked up: the certificate has it.
+    // The name is not resolved; it is only compared with the certificate.
     assert_eq!(readiness("host=db.invalid hostaddr=127.0.0.1 sslmode=require", &own).0, 200);
     for (rest, authority, cause) in [
         ("host=127.0.0.1 sslmode=require", &other, "invalid peer certificate"),

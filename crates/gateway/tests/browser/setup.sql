@@ -1,5 +1,5 @@
--- What the scenarios find. All of it is ada's; ben may read and start the greeting, and not change it.
--- The roles are those of crates/gateway/tests/api/support.rs, which may have made them.
+-- Fixtures of the scenarios. Everything belongs to ada; ben may read and start the greeting, but not change it. The roles are those of
+-- crates/gateway/tests/api/support.rs, which may have created them.
 SELECT format('CREATE ROLE %I %s', name, attributes)
   FROM (VALUES ('workflow_gateway', $$LOGIN NOINHERIT PASSWORD 'gateway'$$), ('ada', $$LOGIN PASSWORD 'lovelace'$$),
                ('ben', $$LOGIN PASSWORD 'franklin'$$), ('clerks', '')) AS wanted (name, attributes)
@@ -16,21 +16,21 @@ SELECT wf_define('{"id": "greeting", "name": "Greeting", "root": {"type": "Elsa.
     "connections": [{"source": "hello", "target": "ask"}, {"source": "ask", "target": "bye"}]}}');
 SELECT wf_grant('greeting', 'ben', '{start,read}');
 
--- What ben may start, and not read.
+-- ben may start it, but not read it.
 SELECT wf_define('{"id": "petition", "name": "Petition", "root": [{"type": "RunTask", "id": "ask", "taskName": "Decide"}]}');
 SELECT wf_grant('petition', 'ben', '{start}');
 SET ROLE ben;
 SELECT wf_start('petition', correlation_id => 'petition-1');
 SET ROLE ada;
 
--- Edited by two at once.
+-- Edited by two users at once.
 SELECT wf_define('{"id": "shared", "name": "Shared", "root": [{"type": "WriteLine", "id": "one", "text": "one"}]}');
 
 -- Two versions.
 SELECT wf_define('{"id": "history", "name": "History", "root": [{"type": "WriteLine", "id": "one", "text": "one"}]}');
 SELECT wf_define('{"id": "history", "name": "History", "root": [{"type": "WriteLine", "id": "one", "text": "one"}, {"type": "WriteLine", "id": "two", "text": "two"}]}');
 
--- For what is done to many at once: drafts, and instances that wait. Bulk 0 is published, and has one that runs.
+-- For actions on many at once: drafts, and waiting instances. Bulk 0 is published, and one of its instances runs.
 SELECT wf_define(jsonb_build_object('id', 'bulk-' || n, 'name', 'Bulk ' || n, 'root', '[{"type": "WriteLine", "id": "say", "text": "said"}]'::jsonb), publish => false)
   FROM generate_series(1, 3) n;
 SELECT wf_define('{"id": "bulk-0", "name": "Bulk 0", "root": [{"type": "RunTask", "id": "wait", "taskName": "Wait"}]}');
@@ -38,7 +38,7 @@ SELECT wf_start('bulk-0');
 SELECT wf_define('{"id": "waiting", "name": "Waiting", "root": [{"type": "RunTask", "id": "wait", "taskName": "Wait"}]}');
 SELECT wf_start('waiting', correlation_id => 'waiting-' || n) FROM generate_series(1, 3) n;
 
--- Tasks for a role, with an answer by a schema.
+-- Tasks for a role, with a schema for the answer.
 SELECT wf_define('{"id": "expense", "name": "Expense", "root": [
     {"type": "RunTask", "id": "approve", "taskName": "Approve expense", "payload": {"object": {"for": "a train to Turin"}}, "candidates": ["role:clerks"],
      "resultSchema": {"type": "object", "required": ["approved", "account"], "additionalProperties": false, "properties": {
@@ -47,7 +47,7 @@ SELECT wf_define('{"id": "expense", "name": "Expense", "root": [
     {"type": "WriteLine", "id": "say", "text": {"js": "`${getLastResult().amount} for ${getLastResult().account}`"}}]}');
 SELECT wf_start('expense', correlation_id => 'expense-' || n) FROM generate_series(1, 3) n;
 
--- An instance that has faulted, with the variable that is to blame, and a newer version of its definition.
+-- A faulted instance, with the variable that caused the fault, and a newer version of its definition.
 SELECT wf_define('{"id": "quote", "name": "Quote", "variables": [{"name": "Rate", "typeName": "Int32", "value": 0}], "root": [
     {"type": "WriteLine", "id": "price", "text": {"js": "if (getRate() === 0) throw new Error(\"no rate yet\"); \"Rate \" + getRate()"}},
     {"type": "RunTask", "id": "check", "taskName": "Check quote"}]}');
@@ -57,7 +57,7 @@ SELECT wf_define('{"id": "quote", "name": "Quote", "variables": [{"name": "Rate"
     {"type": "RunTask", "id": "check", "taskName": "Check quote"},
     {"type": "WriteLine", "id": "sent", "text": "sent"}]}');
 
--- Names and values that are long, and have no place to break.
+-- Long names and values without a possible line break.
 SELECT wf_define(jsonb_build_object('id', repeat('endless', 10), 'name', repeat('Endless', 10),
     'variables', jsonb_build_array(jsonb_build_object('name', repeat('Variable', 8), 'typeName', 'String', 'value', repeat('value', 60))),
     'root', jsonb_build_array(jsonb_build_object('type', 'RunTask', 'id', repeat('activity', 8), 'taskName', repeat('Task', 20),

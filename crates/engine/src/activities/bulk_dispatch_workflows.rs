@@ -30,12 +30,12 @@ inputs! {
     )
     .needed(),
     DEFAULT_ITEM_INPUT_KEY: String =
-        InputDescriptor::new("defaultItemInputKey", "String", "Input that an item becomes which is no object.")
+        InputDescriptor::new("defaultItemInputKey", "String", "Name of the input for an item that is not an object.")
             .default("\"Item\""),
     CORRELATION_ID_FUNCTION: Value = InputDescriptor::new(
         "correlationIdFunction",
         "String",
-        "Correlation id of a child, evaluated for each; sees the item as the variable Item.",
+        "Correlation id of a child, evaluated for each item, which is in the variable Item.",
     )
     .on_demand(),
     INPUT: Value = child::INPUT,
@@ -52,7 +52,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::BULK_DISPATCH_WORKFLOWS.name,
     category: "Composition",
-    description: "Leaves one child workflow for each item to the workers. The ports childCompleted and childFaulted run for each child that ends so, with its id as the variable ChildInstanceId.",
+    description: "Dispatches one child workflow for each item to the background workers. The ports childCompleted and childFaulted run for each child that ends in this way, with its id as the variable ChildInstanceId.",
     inputs: INPUTS,
     ports: PORTS,
     outcomes: &["Completed", "Done"],

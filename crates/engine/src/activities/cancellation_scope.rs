@@ -19,7 +19,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Workflow.CancellationScope",
     category: "Flow",
-    description: "Runs its body. If that is cancelled, by wf_cancel or by an activity around it, \"cancellation\" runs, and what has completed inside is compensated, the latest first.",
+    description: "Runs its body. If the body is cancelled, by wf_cancel or by an activity around it, \"cancellation\" runs, and the completed work in it is compensated, the latest first.",
     ports: PORTS,
     compensation: CompensationRole::Scope,
     example: r#"{"type": "CancellationScope", "body": {"type": "RunTask", "taskName": "Check order"}, "cancellation": {"type": "WriteLine", "text": "the check is not needed any more"}}"#,

@@ -22,10 +22,10 @@ pub(super) const INPUT: InputDescriptor =
     InputDescriptor::new("input", "ObjectDictionary", "Input of the child, an object.");
 /// Accepted because Elsa's exports contain it.
 pub(super) const NEW_TRACE: InputDescriptor =
-    InputDescriptor::new("startNewTrace", "Boolean", "Has no effect here; Elsa's exports carry it.");
+    InputDescriptor::new("startNewTrace", "Boolean", "Has no effect here; part of Elsa's exports.");
 /// Accepted because Elsa's exports contain it.
 pub(super) const CHANNEL: InputDescriptor =
-    InputDescriptor::new("channelName", "String", "Has no effect here; Elsa's exports carry it.");
+    InputDescriptor::new("channelName", "String", "Has no effect here; part of Elsa's exports.");
 
 /// The input that makes the activity wait for the child.
 pub(super) const fn wait(default: &'static str) -> InputDescriptor {

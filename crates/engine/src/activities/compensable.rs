@@ -22,7 +22,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Workflow.Compensable",
     category: "Flow",
-    description: "Runs its body. Once that has completed, \"compensation\" takes it back when it is asked for or its scope is cancelled, and \"confirmation\" runs when it is to stay for good, at the latest when the workflow finishes. \"cancellation\" runs if the body is interrupted.",
+    description: "Runs its body. After the body has completed, \"compensation\" undoes it on request or when its scope is cancelled, and \"confirmation\" runs when it becomes final, at the latest when the workflow finishes. \"cancellation\" runs if the body is interrupted.",
     ports: PORTS,
     compensation: CompensationRole::Compensable,
     example: r#"{"type": "Compensable", "body": {"type": "Sql", "statement": "UPDATE seats SET taken = true WHERE id = 1"}, "compensation": {"type": "Sql", "statement": "UPDATE seats SET taken = false WHERE id = 1"}}"#,

@@ -12,13 +12,13 @@ use crate::value::to_text;
 pub struct Compensate;
 
 inputs! {
-    TARGET: String = InputDescriptor::new("target", "String", "Id of the Compensable whose completed executions are meant; without it all of the scope, or those inside the activity that is being compensated."),
+    TARGET: String = InputDescriptor::new("target", "String", "Id of a Compensable, to select its completed executions; without it all of the scope, or those inside the activity that is being compensated."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Workflow.Compensate",
     category: "Flow",
-    description: "Takes back what has completed in the scope and was neither compensated nor confirmed, the latest first, and goes on when that is done.",
+    description: "Compensates the completed work of the scope that was neither compensated nor confirmed, the latest first, and completes when that is done.",
     inputs: INPUTS,
     compensation: CompensationRole::Unwinds,
     example: r#"{"type": "Compensate"}"#,

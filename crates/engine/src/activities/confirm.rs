@@ -12,13 +12,13 @@ use crate::instance::compensation::RecordAction;
 pub struct Confirm;
 
 inputs! {
-    TARGET: String = InputDescriptor::new("target", "String", "Id of the Compensable whose completed executions are meant; without it all of the scope, or those inside the activity that is being confirmed."),
+    TARGET: String = InputDescriptor::new("target", "String", "Id of a Compensable, to select its completed executions; without it all of the scope, or those inside the activity that is being confirmed."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Workflow.Confirm",
     category: "Flow",
-    description: "Confirms what has completed in the scope and was not compensated, in the order of completion: from then on it cannot be compensated.",
+    description: "Makes the completed work of the scope final, in the order of completion: afterwards it cannot be compensated.",
     inputs: INPUTS,
     compensation: CompensationRole::Unwinds,
     example: r#"{"type": "Confirm"}"#,

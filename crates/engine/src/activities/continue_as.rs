@@ -16,13 +16,13 @@ inputs! {
     INPUT: Value = InputDescriptor::new("input", "ObjectDictionary", "Input of the new instance, an object."),
     DEFINITION: String = InputDescriptor::new("definitionId", "String", "Definition of the new instance, in its published version; without it the same definition.")
         .hint("workflow-definition-picker"),
-    CONFIRM: bool = InputDescriptor::new("confirm", "Boolean", "Whether to confirm what could still be compensated; otherwise the activity faults.").default("false"),
+    CONFIRM: bool = InputDescriptor::new("confirm", "Boolean", "Whether to confirm work that could still be compensated; otherwise the activity faults.").default("false"),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Workflow.ContinueAs",
     category: "Primitives",
-    description: "Finishes the instance and begins a new one with new input in its place, in the same transaction: with its name, correlation id, owner and parent, and with the events that were kept for it.",
+    description: "Finishes the instance and starts a new one with new input in its place, in the same transaction: with its name, correlation id, owner and parent, and with the events that were stored for it.",
     inputs: INPUTS,
     terminal: true,
     flow: FlowRole::Exit,

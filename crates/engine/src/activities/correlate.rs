@@ -19,7 +19,7 @@ inputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Correlate",
     category: "Primitives",
-    description: "Sets the correlation id of the workflow instance; its open bookmarks follow. Under a correlated activation strategy a taken id is a fault.",
+    description: "Sets the correlation id of the workflow instance and of its open bookmarks. Under a correlated activation strategy, an id that is taken is a fault.",
     inputs: INPUTS,
     example: r#"{"type": "Correlate", "correlationId": {"input": "orderNumber"}}"#,
     ..Descriptor::BASE

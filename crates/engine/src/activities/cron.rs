@@ -21,7 +21,7 @@ const CRON_EXPRESSION: Input<NonEmpty> = timing::OWN;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::CRON.name,
     category: "Scheduling",
-    description: "Starts the workflow whenever a cron expression says so (canStartWorkflow), or waits for its next time.",
+    description: "Starts the workflow at the times of a cron expression (canStartWorkflow), or waits for the next of them.",
     inputs: &timing::inputs(
         InputDescriptor::new("cronExpression", "String", "Five fields, or six with seconds first: 0 3 * * MON-FRI.")
             .checked(check_cron)

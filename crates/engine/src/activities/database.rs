@@ -14,7 +14,7 @@ use crate::value::to_text;
 
 /// The input that names the database client.
 pub(super) const CLIENT: InputDescriptor =
-    InputDescriptor::new("client", "String", "PostgreSql, or nothing: the statement runs in this database.")
+    InputDescriptor::new("client", "String", "PostgreSql, or empty: the statement runs in this database.")
         .checked(is_postgresql);
 
 /// The input with the connection string.

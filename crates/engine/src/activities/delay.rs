@@ -16,7 +16,7 @@ use crate::value::instant_text;
 pub struct Delay;
 
 inputs! {
-    TIME_SPAN: NonEmpty = InputDescriptor::new("timeSpan", "TimeSpan", "How long.")
+    TIME_SPAN: NonEmpty = InputDescriptor::new("timeSpan", "TimeSpan", "The interval.")
         .default("\"00:01:00\"")
         .checked(check_interval)
         .needed(),
@@ -29,7 +29,7 @@ const _: () = assert!(TIME_ZONE.index == timing::ZONE_NAME.index);
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::DELAY.name,
     category: "Scheduling",
-    description: "Waits for a span of time: 00:05:00, 1 day 2 hours or P1DT2H. One that is not positive does not wait.",
+    description: "Waits for an interval: 00:05:00, 1 day 2 hours or P1DT2H. With an interval that is not positive it does not wait.",
     inputs: INPUTS,
     example: r#"{"type": "Delay", "timeSpan": "3 days"}"#,
     ..Descriptor::BASE

@@ -27,7 +27,7 @@ inputs! {
 
 outputs! {
     RESULT =
-        OutputDescriptor::new("result", "Object", "Output of the child, where it was waited for."),
+        OutputDescriptor::new("result", "Object", "Output of the child, with waitForCompletion."),
 }
 
 const CHILD: ChildInputs = ChildInputs { definition: DEFINITION, correlation: CORRELATION, input: INPUT };
@@ -35,7 +35,7 @@ const CHILD: ChildInputs = ChildInputs { definition: DEFINITION, correlation: CO
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::DISPATCH_WORKFLOW.name,
     category: "Composition",
-    description: "Leaves another workflow to a worker, which runs it in a transaction of its own as soon as this one has committed; waits until it has ended if waitForCompletion says so.",
+    description: "Leaves another workflow to a background worker, which runs it in a transaction of its own after this one has committed. With waitForCompletion, waits until it has ended.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     example: r#"{"type": "DispatchWorkflow", "workflowDefinitionId": "send-invoice", "correlationId": {"input": "order"}, "waitForCompletion": true, "result": {"var": "Invoice"}}"#,

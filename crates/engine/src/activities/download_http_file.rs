@@ -28,17 +28,17 @@ inputs! {
 
 outputs! {
     RESULT = OutputDescriptor::new("result", "Object", "The file: fileName, contentType, and content in Base64."),
-    RESPONSE = OutputDescriptor::new("response", "Object", "The answer of the worker, without the content."),
+    RESPONSE = OutputDescriptor::new("response", "Object", "The answer of the task worker, without the content."),
     STATUS = http_request::STATUS,
     BYTES = OutputDescriptor::new("responseContentBytes", "Byte[]", "Content in Base64."),
-    RESPONSE_HEADERS = OutputDescriptor::new("responseHeaders", "Object", "Headers of the response but those of its content."),
+    RESPONSE_HEADERS = OutputDescriptor::new("responseHeaders", "Object", "Headers of the response, except those of its content."),
     CONTENT_HEADERS = OutputDescriptor::new("responseContentHeaders", "Object", "Headers of its content."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.DownloadHttpFile",
     category: "HTTP",
-    description: "Has a worker outside download a file, and leaves with the status code, if it is expected, and Done.",
+    description: "Opens a task for a task worker that downloads a file. Completes with the status code, if it is expected, and Done.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     opens_tasks: true,

@@ -11,7 +11,7 @@ pub struct End;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.End",
     category: "Flow",
-    description: "Ends the enclosing sequence or flowchart; the workflow goes on behind it.",
+    description: "Ends the enclosing sequence or flowchart; the workflow continues after it.",
     terminal: true,
     example: r#"{"type": "End"}"#,
     ..Descriptor::BASE

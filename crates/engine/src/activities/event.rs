@@ -19,7 +19,7 @@ inputs! {
 }
 
 outputs! {
-    RESULT = OutputDescriptor::new("result", "Object", "What came with the event."),
+    RESULT = OutputDescriptor::new("result", "Object", "Payload of the event."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

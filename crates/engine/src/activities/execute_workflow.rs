@@ -30,7 +30,7 @@ outputs! {
     RESULT = OutputDescriptor::new(
         "result",
         "Object",
-        "How the child stands: WorkflowInstanceId, Status, SubStatus, Output.",
+        "State of the child: WorkflowInstanceId, Status, SubStatus, Output.",
     ),
 }
 
@@ -39,7 +39,7 @@ const CHILD: ChildInputs = ChildInputs { definition: DEFINITION, correlation: CO
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::EXECUTE_WORKFLOW.name,
     category: "Composition",
-    description: "Starts another workflow in the same transaction and goes on when it first waits or ends, or (waitForCompletion) when it has ended.",
+    description: "Starts another workflow in the same transaction, and completes when that first waits or ends, or (waitForCompletion) when it has ended.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     example: r#"{"type": "ExecuteWorkflow", "workflowDefinitionId": "check-stock", "input": {"object": {"item": {"input": "item"}}}, "waitForCompletion": true, "result": {"var": "Stock"}}"#,

@@ -11,7 +11,7 @@ pub struct Finish;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Finish",
     category: "Primitives",
-    description: "Finishes the workflow at once: everything that waits or is scheduled is dropped.",
+    description: "Finishes the workflow at once: everything that waits or is scheduled is cancelled.",
     terminal: true,
     flow: FlowRole::Exit,
     example: r#"{"type": "Finish"}"#,

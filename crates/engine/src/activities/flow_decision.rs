@@ -16,7 +16,7 @@ inputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowDecision",
     category: "Branching",
-    description: "Evaluates a condition and leaves a flowchart's node with the outcome True or False.",
+    description: "Evaluates a condition and completes with the outcome True or False.",
     inputs: INPUTS,
     outcomes: &["True", "False"],
     example: r#"{"type": "FlowDecision", "condition": {"js": "getInput('days') > 5"}}"#,

@@ -23,7 +23,7 @@ inputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowFork",
     category: "Branching",
-    description: "Leaves a flowchart's node with several outcomes at once, one per branch.",
+    description: "Completes in a flowchart with several outcomes at once, one per branch.",
     inputs: INPUTS,
     outcomes: &["Done"],
     further_outcomes: FurtherOutcomes::Listed("branches"),

@@ -23,7 +23,7 @@ inputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowJoin",
     category: "Branching",
-    description: "Joins branches of a flowchart. WaitAny goes on with the first branch and cancels the others; WaitAll needs every inbound connection to be followed; WaitAllActive waits for those that are.",
+    description: "Joins branches of a flowchart. WaitAny continues with the first branch and cancels the others; WaitAll requires every inbound connection to be followed; WaitAllActive waits for those that can be followed.",
     inputs: INPUTS,
     flow: FlowRole::Join,
     example: r#"{"type": "FlowJoin", "mode": "WaitAll"}"#,

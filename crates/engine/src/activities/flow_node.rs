@@ -16,7 +16,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowNode",
     category: "Flow",
-    description: "Wraps an activity so that it can stand in a flowchart.",
+    description: "Wraps an activity for use in a flowchart.",
     ports: PORTS,
     example: r#"{"type": "FlowNode", "body": {"type": "WriteLine", "text": "inside"}}"#,
     ..Descriptor::BASE

@@ -39,7 +39,7 @@ outputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowSendHttpRequest",
     category: "HTTP",
-    description: "Has a worker outside send an HTTP request, and leaves with the status code, if it is expected, and Done.",
+    description: "Opens a task for a task worker that sends an HTTP request. Completes with the status code, if it is expected, and Done.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     opens_tasks: true,

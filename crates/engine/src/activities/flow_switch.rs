@@ -25,7 +25,7 @@ inputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowSwitch",
     category: "Branching",
-    description: "Evaluates the conditions of its cases and leaves with the labels that match: the first one (MatchFirst) or all (MatchAny), else Default.",
+    description: "Evaluates the conditions of its cases and completes with the labels that match: the first one (MatchFirst) or all (MatchAny), or else Default.",
     inputs: INPUTS,
     parts: &[PartList {
         name: "cases",

@@ -31,7 +31,7 @@ pub struct Flowchart;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Flowchart",
     category: "Flow",
-    description: "Runs activities along connections, each of which follows an outcome. An activity with several inbound connections waits until each was followed or can no longer be.",
+    description: "Runs activities along connections, each of which follows an outcome. An activity with several inbound connections waits until each was followed or can no longer be followed.",
     children: Some("activities"),
     container: true,
     special: Special::Connections,

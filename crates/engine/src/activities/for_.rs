@@ -20,7 +20,7 @@ inputs! {
     END: i64 = InputDescriptor::new("end", "Int64", "The last number.").default("0"),
     STEP: i64 = InputDescriptor::new("step", "Int64", "The difference between two numbers; not 0.").default("1"),
     OUTER_BOUND_INCLUSIVE: bool =
-        InputDescriptor::new("outerBoundInclusive", "Boolean", "Whether the end itself belongs to the range.")
+        InputDescriptor::new("outerBoundInclusive", "Boolean", "Whether the range includes the end.")
             .default("true"),
 }
 
@@ -35,7 +35,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.For",
     category: "Looping",
-    description: "Runs the body for each number from start to end, which is included unless outerBoundInclusive is false. A negative step counts down. The body sees the number as the variable CurrentValue. Break leaves it.",
+    description: "Runs the body for each number from start to end, which is included unless outerBoundInclusive is false. A negative step counts down. The body has the number in the variable CurrentValue. Break leaves the loop.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     ports: PORTS,

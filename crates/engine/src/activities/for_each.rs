@@ -31,7 +31,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.ForEach",
     category: "Looping",
-    description: "Runs the body for each item. The body sees the item as the variable CurrentValue and its number, from 0, as CurrentIndex. Break leaves it.",
+    description: "Runs the body for each item. The body has the item in the variable CurrentValue and its number, from 0, in CurrentIndex. Break leaves the loop.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     ports: PORTS,

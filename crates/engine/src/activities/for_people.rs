@@ -24,7 +24,7 @@ pub(super) const CANDIDATES: InputDescriptor =
 pub(super) const DEADLINE: InputDescriptor = InputDescriptor::new(
     "deadline",
     "String",
-    "Until when it is to be done: an instant, or a span from when the task opens. Nothing happens then.",
+    "By when it should be done: a time, or an interval from the opening of the task. Nothing happens at that time.",
 )
 .checked(check_deadline);
 
@@ -34,7 +34,7 @@ pub(super) const FORM: InputDescriptor =
         .checked(check_form);
 
 pub(super) const RESULT_SCHEMA: InputDescriptor =
-    InputDescriptor::new("resultSchema", "Object", "JSON Schema: an answer that does not match it is refused.")
+    InputDescriptor::new("resultSchema", "Object", "JSON Schema: an answer that does not match it is rejected.")
         .hint("json-editor")
         .checked(check_schema);
 

@@ -18,7 +18,7 @@ inputs! {
 
 // The outputs of both activities.
 outputs! {
-    RESULT = OutputDescriptor::new("result", "Object", "What the script returns."),
+    RESULT = OutputDescriptor::new("result", "Object", "Return value of the script."),
 }
 
 /// Outputs the value of the script, which the burst evaluated as an input.

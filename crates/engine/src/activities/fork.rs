@@ -26,7 +26,7 @@ inputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Fork",
     category: "Control Flow",
-    description: "Runs branches side by side. WaitAll completes with the last branch, WaitAny with the first one, which cancels the others.",
+    description: "Runs branches in parallel. WaitAll completes with the last branch, WaitAny with the first one, which cancels the others.",
     inputs: INPUTS,
     children: Some("branches"),
     example: r#"{"type": "Fork", "joinMode": "WaitAny", "branches": [{"type": "Event", "eventName": "Paid"}, {"type": "Event", "eventName": "Withdrawn"}]}"#,

@@ -36,7 +36,7 @@ inputs! {
     TIMEOUT: Value = InputDescriptor::new(
         "requestTimeout",
         "TimeSpan",
-        "How long the workflow may take to answer; then nothing of it is kept, and the answer is 408.",
+        "How long the workflow may take to respond; after that it is rolled back, and the response is 408.",
     )
     .checked(check_positive),
     SIZE_LIMIT: i64 = InputDescriptor::new("requestSizeLimit", "Int64", "Largest body, in bytes."),
@@ -50,28 +50,28 @@ inputs! {
     EXPOSE_REQUEST_TOO_LARGE: bool = InputDescriptor::new(
         "exposeRequestTooLargeOutcome",
         "Boolean",
-        "Ends with the outcome \"Request too large\" instead of answering 413.",
+        "Ends with the outcome \"Request too large\" instead of responding with 413.",
     )
     .default("false")
     .bare(),
     EXPOSE_FILE_TOO_LARGE: bool = InputDescriptor::new(
         "exposeFileTooLargeOutcome",
         "Boolean",
-        "Ends with the outcome \"File too large\" instead of answering 413.",
+        "Ends with the outcome \"File too large\" instead of responding with 413.",
     )
     .default("false")
     .bare(),
     EXPOSE_INVALID_EXTENSION: bool = InputDescriptor::new(
         "exposeInvalidFileExtensionOutcome",
         "Boolean",
-        "Ends with the outcome \"Invalid file extension\" instead of answering 415.",
+        "Ends with the outcome \"Invalid file extension\" instead of responding with 415.",
     )
     .default("false")
     .bare(),
     EXPOSE_INVALID_TYPE: bool = InputDescriptor::new(
         "exposeInvalidFileMimeTypeOutcome",
         "Boolean",
-        "Ends with the outcome \"Invalid file MIME type\" instead of answering 415.",
+        "Ends with the outcome \"Invalid file MIME type\" instead of responding with 415.",
     )
     .default("false")
     .bare(),
@@ -85,7 +85,7 @@ outputs! {
         "Object[]",
         "Files of a form: name, fileName, contentType, length, and content in Base64.",
     ),
-    FILE = OutputDescriptor::new("file", "Object", "The first of them."),
+    FILE = OutputDescriptor::new("file", "Object", "The first file of the form."),
     ROUTE_DATA =
         OutputDescriptor::new("routeData", "Object", "Values of the template's parameters."),
     QUERY =
@@ -99,7 +99,7 @@ outputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::HTTP_ENDPOINT.name,
     category: "HTTP",
-    description: "Waits for an HTTP request with this path and method, or starts the workflow when one comes (canStartWorkflow). Requests come through wf_http_request.",
+    description: "Waits for an HTTP request with this path and method, or starts the workflow with one (canStartWorkflow). Requests arrive through wf_http_request.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     outcomes: &["Done", "Request too large", "File too large", "Invalid file extension", "Invalid file MIME type"],

@@ -30,12 +30,12 @@ pub(super) const CONTENT_TYPE: InputDescriptor =
 pub(super) const AUTHORIZATION: InputDescriptor = InputDescriptor::new(
     "authorization",
     "Object",
-    "Value of the Authorization header; {\"secret\": \"NAME\"} names one that the worker knows.",
+    "Value of the Authorization header; {\"secret\": \"NAME\"} names a secret that the task worker knows.",
 );
 pub(super) const UNCHECKED: InputDescriptor = InputDescriptor::new(
     "disableAuthorizationHeaderValidation",
     "Boolean",
-    "Whether the Authorization header is sent as it is.",
+    "Whether the Authorization header is sent unchanged.",
 );
 pub(super) const HEADERS: InputDescriptor = InputDescriptor::new(
     "requestHeaders",
@@ -53,7 +53,7 @@ pub(super) const PARSED: OutputDescriptor =
     OutputDescriptor::new("parsedContent", "Object", "Content: JSON as a value, otherwise text.");
 pub(super) const RECEIVED: OutputDescriptor =
     OutputDescriptor::new("responseHeaders", "Object", "Headers of the response.");
-pub(super) const ANSWER: OutputDescriptor = OutputDescriptor::new("result", "Object", "The answer of the worker.");
+pub(super) const ANSWER: OutputDescriptor = OutputDescriptor::new("result", "Object", "The answer of the task worker.");
 
 /// The policy of an activity whose `enableResiliency` is the constant true.
 pub(super) fn usual_retry(resiliency: Option<&Expression>) -> Option<RetryPolicy> {

@@ -16,7 +16,7 @@ inputs! {
 }
 
 outputs! {
-    RESULT = OutputDescriptor::new("result", "Boolean", "What the condition was."),
+    RESULT = OutputDescriptor::new("result", "Boolean", "Value of the condition."),
 }
 
 ports! {
@@ -27,7 +27,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.If",
     category: "Branching",
-    description: "Evaluates a condition and runs the branch \"then\" or \"else\"; a branch that is missing is skipped.",
+    description: "Evaluates a condition and runs the branch \"then\" or \"else\"; a missing branch is skipped.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     ports: PORTS,

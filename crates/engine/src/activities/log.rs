@@ -22,22 +22,22 @@ inputs! {
     MESSAGE: String = InputDescriptor::new(
         "message", "String", "The text. Names in braces stand for arguments, such as {Item}.").needed(),
     ARGUMENTS: Value = InputDescriptor::new(
-        "arguments", "Object", "What the names in the message stand for: an object, or a list in their order."),
+        "arguments", "Object", "Values for the names in the message: an object, or a list in their order."),
     LEVEL: Value = InputDescriptor::new(
         "level", "LogLevel", "Trace, Debug, Information, Warning, Error or Critical.")
         .default(r#""Information""#)
         .checked(|level| one_of(level, "level", &LogLevel::NAMES))
         .choices(&LogLevel::NAMES),
     CATEGORY: String =
-        InputDescriptor::new("category", "String", "What it is about, in a word.").default(r#""Process""#),
-    ATTRIBUTES: Value = InputDescriptor::new("attributes", "Object", "What belongs to it: an object."),
-    SINK_NAMES: Value = InputDescriptor::new("sinkNames", "Object", "Elsa's sinks; they mean nothing here."),
+        InputDescriptor::new("category", "String", "The subject, in a word.").default(r#""Process""#),
+    ATTRIBUTES: Value = InputDescriptor::new("attributes", "Object", "Further data: an object."),
+    SINK_NAMES: Value = InputDescriptor::new("sinkNames", "Object", "Elsa's sinks; no effect here."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Log",
     category: "Diagnostics",
-    description: "Logs an entry: into the journal of the instance, and into the server's log from workflow.log_min_level on.",
+    description: "Writes a log entry to the journal of the instance, and from workflow.log_min_level on to the server's log.",
     inputs: INPUTS,
     example: r#"{"type": "Log", "message": "{Left} of {Item} left", "arguments": {"Left": 3, "Item": "tea"}, "level": "Warning", "category": "Stock", "attributes": {"sku": 17}}"#,
     ..Descriptor::BASE

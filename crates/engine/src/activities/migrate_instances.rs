@@ -28,21 +28,21 @@ const STATEMENT: &str = "SELECT b.next, b.moved, b.refused, b.pause \
 
 inputs! {
     DEFINITION_ID: NonEmpty =
-        InputDescriptor::new("definitionId", "String", "The definition whose instances are moved.")
+        InputDescriptor::new("definitionId", "String", "The definition whose instances are migrated.")
             .required()
             .hint("workflow-definition-picker"),
     VERSION: i64 = InputDescriptor::new(
-        "version", "Int64", "The version that they are moved to. They stay as they are if it is no longer published.").required(),
+        "version", "Int64", "The version to which they are migrated. If it is no longer published, they stay as they are.").required(),
 }
 
 outputs! {
-    RESULT = OutputDescriptor::new("result", "Object", "How many instances were moved, and how many were refused in the end."),
+    RESULT = OutputDescriptor::new("result", "Object", "How many instances were migrated, and how many were refused in the end."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: MIGRATE_INSTANCES,
     category: "Alterations",
-    description: "Moves the instances of a definition to its published version, in batches that workers run in transactions of their own. Publishing with the option migrate uses it.",
+    description: "Migrates the instances of a definition to its published version, in batches that background workers run in transactions of their own. Publishing with the option migrate uses it.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     uses_sql: true,

@@ -11,7 +11,7 @@ pub struct NotFound;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.NotFoundActivity",
     category: "System",
-    description: "Stands in for an activity type that is not known.",
+    description: "Replaces an activity of an unknown type.",
     example: r#"{"type": "NotFoundActivity"}"#,
     further_outcomes: FurtherOutcomes::Any,
     ..Descriptor::BASE

@@ -12,7 +12,7 @@ pub struct Parallel;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Parallel",
     category: "Workflows",
-    description: "Runs all activities side by side and completes when every one has completed.",
+    description: "Runs all activities in parallel and completes when every one has completed.",
     children: Some("activities"),
     container: true,
     example: r#"{"type": "Parallel", "activities": [{"type": "RunTask", "taskName": "check-stock"}, {"type": "RunTask", "taskName": "check-credit"}]}"#,

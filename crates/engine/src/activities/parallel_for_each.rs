@@ -24,7 +24,7 @@ inputs! {
     DEGREE_OF_PARALLELISM: i64 = InputDescriptor::new(
         "degreeOfParallelism",
         "Int32",
-        "How many bodies are open at a time; without it all of them. One that has faulted keeps its place.",
+        "How many bodies are open at a time; without it all of them. A faulted body counts as open.",
     )
     .checked(check_degree),
 }
@@ -36,7 +36,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.ParallelForEach",
     category: "Looping",
-    description: "Runs the body for each item, side by side. Each body sees its item as the variable CurrentValue and its number, from 0, as CurrentIndex. What is no list is a single item.",
+    description: "Runs the body for each item in parallel. Each body has its item in the variable CurrentValue and its number, from 0, in CurrentIndex. A value that is not a list is a single item.",
     inputs: INPUTS,
     ports: PORTS,
     flow: FlowRole::Each,

@@ -17,17 +17,17 @@ inputs! {
     CORRELATION_ID: String = InputDescriptor::new(
         "correlationId",
         "String",
-        "Only instances with this correlation id hear it; null means all.",
+        "Only instances with this correlation id receive it; null means all.",
     ),
     IS_LOCAL_EVENT: bool =
-        InputDescriptor::new("isLocalEvent", "Boolean", "Whether only this instance hears it.").default("false"),
-    PAYLOAD: Value = InputDescriptor::new("payload", "Object", "What comes with the event."),
+        InputDescriptor::new("isLocalEvent", "Boolean", "Whether only this instance receives it.").default("false"),
+    PAYLOAD: Value = InputDescriptor::new("payload", "Object", "Payload of the event."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.PublishEvent",
     category: "Primitives",
-    description: "Publishes an event after this burst: workflows that wait for it go on, and workflows that it triggers start.",
+    description: "Publishes an event after this burst: workflows that wait for it continue, and workflows that it triggers start.",
     inputs: INPUTS,
     example: r#"{"type": "PublishEvent", "eventName": "OrderShipped", "payload": {"js": "({ order: getInput('number') })"}}"#,
     acts_for_owner: true,

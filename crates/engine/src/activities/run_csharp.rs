@@ -12,7 +12,7 @@ pub struct RunCSharp;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.RunCSharp",
     category: "Scripting",
-    description: "Gives what a script in C# returns: a literal, a variable, an input, or a text with these inside. Any other script is refused when the definition is stored.",
+    description: "Returns the value of a script in C#: a literal, a variable, an input, or a text with these inside. Any other script is rejected when the definition is stored.",
     inputs: &foreign_script::inputs(ForeignLanguage::CSharp),
     outputs: foreign_script::OUTPUTS,
     example: r#"{"type": "RunCSharp", "script": "return $\"Hello {Inputs.Name}\";", "result": {"var": "Decision"}}"#,

@@ -29,7 +29,7 @@ outputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.RunJavaScript",
     category: "Scripting",
-    description: "Runs a script. setOutcome('x') or setOutcomes(['x', 'y']) in it say with which outcomes the activity completes; otherwise it is Done.",
+    description: "Runs a script. setOutcome('x') or setOutcomes(['x', 'y']) in it set the outcomes of the activity; otherwise the outcome is Done.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     outcomes: &["Done"],

@@ -12,7 +12,7 @@ pub struct RunPython;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.RunPython",
     category: "Scripting",
-    description: "Gives what a script in Python returns: a literal, a variable, an input, or a text with these inside. Any other script is refused when the definition is stored.",
+    description: "Returns the value of a script in Python: a literal, a variable, an input, or a text with these inside. Any other script is rejected when the definition is stored.",
     inputs: &foreign_script::inputs(ForeignLanguage::Python),
     outputs: foreign_script::OUTPUTS,
     example: r#"{"type": "RunPython", "script": "return f'Hello {input.Name}'", "result": {"var": "Decision"}}"#,

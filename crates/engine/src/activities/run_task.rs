@@ -21,8 +21,8 @@ pub struct RunTask;
 
 inputs! {
     TASK_NAME: NonEmpty = InputDescriptor::new("taskName", "String", "Name of the task.").needed().checked(check_name),
-    PAYLOAD: Value = InputDescriptor::new("payload", "Object", "What the task's performer needs to know."),
-    PRIORITY: i64 = InputDescriptor::new("priority", "Int32", "Workers claim tasks with a higher number first; 0 without it."),
+    PAYLOAD: Value = InputDescriptor::new("payload", "Object", "Data for whoever performs the task."),
+    PRIORITY: i64 = InputDescriptor::new("priority", "Int32", "Task workers claim tasks with a higher number first; 0 by default."),
     ASSIGNEE: Value = for_people::ASSIGNEE,
     CANDIDATES: Value = for_people::CANDIDATES,
     DEADLINE: Value = for_people::DEADLINE,
@@ -33,13 +33,13 @@ inputs! {
 
 outputs! {
     TASK_ID = OutputDescriptor::new("taskId", "String", "Id of the task and of its bookmark."),
-    RESULT = OutputDescriptor::new("result", "Object", "What the task was completed with."),
+    RESULT = OutputDescriptor::new("result", "Object", "The answer to the task."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::RUN_TASK.name,
     category: "Primitives",
-    description: "Opens a task for an application or a person and waits until it is completed.",
+    description: "Opens a task for a task worker or a person and waits until it is completed.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     opens_tasks: true,

@@ -25,7 +25,7 @@ inputs! {
             .required()
             .edited_as("sql"),
     TOP_LEVEL: bool =
-        InputDescriptor::new("topLevel", "Boolean", "Whether it runs outside a transaction block, in a worker.")
+        InputDescriptor::new("topLevel", "Boolean", "Whether it runs outside a transaction block, in a background worker.")
             .default("false"),
     RETRY: bool = InputDescriptor::new(
         "retry",
@@ -43,7 +43,7 @@ outputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: SCHEDULED_COMMAND,
     category: "Scheduling",
-    description: "Runs the command of a schedule. Schedules made by wf_schedule use it; in a definition of yours, Sql is what you want.",
+    description: "Runs the command of a schedule of wf_schedule. In your own definitions, use Sql.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     uses_sql: true,

@@ -14,7 +14,7 @@ use crate::fault::{Fault, TASK_FAILED};
 pub struct SendEmail;
 
 inputs! {
-    FROM: String = InputDescriptor::new("from", "String", "Sender; without it that of the worker's settings."),
+    FROM: String = InputDescriptor::new("from", "String", "Sender; by default the one in the settings of the task worker."),
     TO: Value = InputDescriptor::new("to", "ICollection<String>", "Addresses.").needed(),
     CC: Value = InputDescriptor::new("cc", "ICollection<String>", "Addresses that get a copy."),
     BCC: Value = InputDescriptor::new("bcc", "ICollection<String>", "Addresses that get a copy unseen."),
@@ -30,7 +30,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SendEmail",
     category: "Email",
-    description: "Has a worker outside send a message. If that says why it could not, the port error runs.",
+    description: "Opens a task for a task worker that sends a message. If sending fails, the port error runs.",
     inputs: INPUTS,
     ports: PORTS,
     opens_tasks: true,

@@ -44,7 +44,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SendHttpRequest",
     category: "HTTP",
-    description: "Has a worker outside send an HTTP request, and runs the activity for the status code of the response.",
+    description: "Opens a task for a task worker that sends an HTTP request, and runs the activity for the status code of the response.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     opens_tasks: true,

@@ -18,7 +18,7 @@ inputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SetOutput",
     category: "Composition",
-    description: "Sets an output of the workflow, converted to the type that the workflow declares for it. Inside a composite that declares the output, it is that one's.",
+    description: "Sets an output of the workflow, converted to the type that the workflow declares for it. Inside a composite that declares the output, it sets the output of the composite.",
     inputs: INPUTS,
     example: r#"{"type": "SetOutput", "outputName": "Decision", "outputValue": "approved"}"#,
     ..Descriptor::BASE

@@ -30,7 +30,7 @@ outputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Workflow.Sql",
     category: "SQL",
-    description: "Runs a SQL statement in the transaction of the call. Parameters are bound as $1, $2, …, with the types that their places ask for (jsonb where they ask for none), and never spliced into the text.",
+    description: "Runs a SQL statement in the transaction of the call. Parameters are bound as $1, $2, …, with the types that their context requires (jsonb if it requires none), and never spliced into the text.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     uses_sql: true,

@@ -26,7 +26,7 @@ outputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SqlCommand",
     category: "SQL",
-    description: "Runs a statement and gives the number of rows that it affected. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
+    description: "Runs a statement and returns the number of rows that it affected. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     uses_sql: true,

@@ -27,7 +27,7 @@ outputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SqlQuery",
     category: "SQL",
-    description: "Runs a query and gives its rows. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
+    description: "Runs a query and returns its rows. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     uses_sql: true,

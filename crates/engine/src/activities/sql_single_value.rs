@@ -25,7 +25,7 @@ outputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SqlSingleValue",
     category: "SQL",
-    description: "Runs a query and gives the first column of its first row; null without a row. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
+    description: "Runs a query and returns the first column of its first row, or null without a row. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     uses_sql: true,

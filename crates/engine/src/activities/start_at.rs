@@ -23,9 +23,9 @@ const DATE_TIME: Input<NonEmpty> = timing::OWN;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::START_AT.name,
     category: "Scheduling",
-    description: "Waits until an instant, or starts the workflow then (canStartWorkflow). One in the past does not wait.",
+    description: "Waits until a time, or starts the workflow at that time (canStartWorkflow). It does not wait for a time in the past.",
     inputs: &timing::inputs(
-        InputDescriptor::new("dateTime", "DateTime", "When. Without an offset it is meant in the time zone.").needed(),
+        InputDescriptor::new("dateTime", "DateTime", "The time. Without an offset it is in the time zone.").needed(),
     ),
     trigger: true,
     example: r#"{"type": "StartAt", "dateTime": "2027-01-01 09:00", "timeZone": "Europe/Berlin"}"#,

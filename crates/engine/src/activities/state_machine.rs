@@ -29,13 +29,13 @@ pub(crate) const ACTION: usize = 1;
 pub struct StateMachine;
 
 outputs! {
-    STATE = OutputDescriptor::new("state", "String", "The name of the state that it is in."),
+    STATE = OutputDescriptor::new("state", "String", "Name of the current state."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.StateMachine",
     category: "Flow",
-    description: "Is in one state at a time. Each transition waits for its trigger; the first whose condition holds leads to the next state. A state that nothing leaves completes it.",
+    description: "Is in one state at a time. Each transition waits for its trigger; the first one whose condition is true leads to the next state. A state without outgoing triggers completes the machine.",
     outputs: OUTPUTS,
     parts: &[
         PartList {

@@ -32,7 +32,7 @@ const STATEMENT: &str = "SELECT a.instance_id, a.outcome \
 
 inputs! {
     PARAMS: Value = InputDescriptor::new(
-        "params", "AlterationPlanParams", "The plan: an object with the alterations, the filter of instances and, if there is one, the reason.").required(),
+        "params", "AlterationPlanParams", "The plan: an object with the alterations, the filter of instances and optionally the reason.").required(),
 }
 
 outputs! {
@@ -43,7 +43,7 @@ outputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SubmitAlterationPlan",
     category: "Alterations",
-    description: "Alters the instances that a filter selects, in batches that workers run in transactions of their own, and completes when all are done.",
+    description: "Alters the instances that a filter selects, in batches that background workers run in transactions of their own, and completes when all are done.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     uses_sql: true,

@@ -44,7 +44,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Switch",
     category: "Branching",
-    description: "Evaluates the conditions of its cases and runs the activity of the first that matches (MatchFirst) or of all that match (MatchAny), else the default.",
+    description: "Evaluates the conditions of its cases and runs the activity of the first that matches (MatchFirst) or of all that match (MatchAny), or else the default.",
     inputs: INPUTS,
     outputs: OUTPUTS,
     ports: PORTS,

@@ -24,7 +24,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     category: "Scheduling",
     description: "Starts the workflow at regular intervals (canStartWorkflow), or waits for one interval.",
     inputs: &timing::inputs(
-        InputDescriptor::new("interval", "TimeSpan", "How long from one to the next.")
+        InputDescriptor::new("interval", "TimeSpan", "The interval between two fires.")
             .default("\"00:01:00\"")
             .checked(check_positive)
             .needed(),

@@ -30,25 +30,25 @@ inputs! {
     MISFIRE: Value = InputDescriptor::new(
         "misfire",
         "String",
-        "As a trigger, what becomes of fires that were missed: once (all of them together), skip or all.",
+        "As a trigger, the policy for missed fires: once (all of them together), skip or all.",
     )
     .default("\"once\"")
     .checked(check_misfire)
     .choices(&["once", "skip", "all"]),
     MISFIRE_CAP: Value =
-        InputDescriptor::new("misfireCap", "Integer", "How many missed fires \"all\" makes up for, the last ones.")
+        InputDescriptor::new("misfireCap", "Integer", "How many missed fires \"all\" makes up for; these are the last ones.")
             .default("100")
             .checked(check_cap),
     OVERLAP: Value = InputDescriptor::new(
         "overlap",
         "String",
-        "As a trigger, what a fire does while an earlier run is not over: allow, skip or queue.",
+        "As a trigger, the policy for a fire while an earlier run has not ended: allow, skip or queue.",
     )
     .default("\"allow\"")
     .checked(check_overlap)
     .choices(&["allow", "skip", "queue"]),
     JITTER: Value =
-        InputDescriptor::new("jitter", "TimeSpan", "As a trigger, each fire is put off by a random time up to this.")
+        InputDescriptor::new("jitter", "TimeSpan", "As a trigger, each fire is delayed by a random time up to this.")
             .checked(check_jitter),
 }
 

@@ -31,7 +31,7 @@ const IN_FINALLY: u32 = 2;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Workflow.Try",
     category: "Flow",
-    description: "Runs its body. A fault below it cancels what is open there, and the first catch that names the fault runs; one without \"on\" takes all. \"finally\" runs after either, and before any other fault goes on.",
+    description: "Runs its body. A fault in the body cancels what is open there, and the first matching catch runs; one without \"on\" matches every fault. \"finally\" runs in any case, also before a fault that no catch matches is raised again.",
     ports: PORTS,
     parts: &[PartList {
         name: "catch",

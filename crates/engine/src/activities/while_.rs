@@ -23,7 +23,7 @@ ports! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.While",
     category: "Looping",
-    description: "Evaluates a condition before each round and runs the body while it is true. Break leaves it.",
+    description: "Evaluates a condition before each round and runs the body while it is true. Break leaves the loop.",
     inputs: INPUTS,
     ports: PORTS,
     flow: FlowRole::Loop("True"),

@@ -16,11 +16,11 @@ inputs! {
         InputDescriptor::new("statusCode", "Object", "Status: a number, or a name such as NotFound.")
             .default("200")
             .checked(check_status),
-    CONTENT: Value = InputDescriptor::new("content", "Object", "Body: a text as it is, anything else as JSON."),
+    CONTENT: Value = InputDescriptor::new("content", "Object", "Body: a text unchanged, anything else as JSON."),
     CONTENT_TYPE: String = InputDescriptor::new(
         "contentType",
         "String",
-        "Content type; by default text/plain for a text, else application/json.",
+        "Content type; by default text/plain for a text, otherwise application/json.",
     ),
     RESPONSE_HEADERS: Value = InputDescriptor::new(
         "responseHeaders",
@@ -33,7 +33,7 @@ inputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.WriteHttpResponse",
     category: "HTTP",
-    description: "Answers the HTTP request that runs the workflow. Faults if there is none, or if it was answered already.",
+    description: "Responds to the HTTP request that runs the workflow. Faults if there is none, or if it already has a response.",
     inputs: INPUTS,
     example: r#"{"type": "WriteHttpResponse", "statusCode": 201, "content": {"object": {"order": {"js": "getWorkflowInstanceId()"}}}, "responseHeaders": {"Cache-Control": "no-store"}}"#,
     ..Descriptor::BASE

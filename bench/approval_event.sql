@@ -11,8 +11,8 @@ SELECT wf_define('{
     ]
 }');
 
--- n approvals from start to the end, and what one took in microseconds: as approval.measure. wf_run instead of
--- wf_start, because its result names the bookmark: nothing needs to be looked up that the other side does not.
+-- Runs n approvals from start to end, and returns the microseconds per approval, as approval.measure does. It calls wf_run instead of
+-- wf_start, because its result contains the bookmark: like the other side, it needs no query for it.
 CREATE OR REPLACE FUNCTION bench.event(n integer, alternate boolean DEFAULT false) RETURNS double precision
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -38,7 +38,7 @@ BEGIN
     RETURN extract(epoch FROM clock_timestamp() - began) * 1e6 / n;
 END $$;
 
--- The same, but whoever approves knows the request only, not the bookmark.
+-- The same, but the approver knows only the request, not the bookmark.
 CREATE OR REPLACE FUNCTION bench.event_by_correlation(n integer, alternate boolean DEFAULT false) RETURNS double precision
 LANGUAGE plpgsql AS $$
 DECLARE

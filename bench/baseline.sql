@@ -1,13 +1,13 @@
--- The two-step approval as a good developer writes it by hand: what the engine is measured against.
+-- The two-step approval as a good developer writes it without the engine, for comparison.
 --
--- A request waits for its supervisor, then for its manager. One row per request, one per step, one row of history
--- per transition. The row of the step is the lock: one decision wins, the other is told so.
+-- A request waits for its supervisor, then for its manager. There is one row per request, one per step, and one row of history per
+-- transition. The row of the step is the lock: one decision wins, the other gets an error.
 --
--- What a reviewer asked for is here: foreign keys, an index for each way in (by business key, by request, the inbox
--- of a role), checked states, errors that say what happened. What a reviewer struck out is not: triggers, dynamic
--- SQL, a check on what only this function writes, an index that no question needs. One thing the reviewer asked
--- for and measuring took back: `UPDATE … WHERE id = step AND status = 'Open'` instead of SELECT FOR UPDATE. It saves a
--- statement, but the planner may take the partial index of the inbox for it, and reads all of it.
+-- It contains what a reviewer requested: foreign keys, an index for each access path (by business key, by request, the inbox of a role),
+-- checked states, and errors that say what happened. It does not contain what a reviewer rejected: triggers, dynamic SQL, a check on values
+-- that only this function writes, an index that no query needs. One request was dropped after measuring: `UPDATE … WHERE id = step AND
+-- status = 'Open'` instead of SELECT FOR UPDATE. It saves a statement, but the planner may use the partial index of the inbox for it, and
+-- then reads all of it.
 
 CREATE SCHEMA approval;
 
@@ -22,7 +22,7 @@ CREATE TABLE approval.requests (
 
 COMMENT ON COLUMN approval.requests.reference IS 'business key of what is to be approved';
 
--- The requests of a leave, an order, an invoice.
+-- The requests for a leave, an order, an invoice.
 CREATE INDEX ON approval.requests (reference);
 
 CREATE TABLE approval.steps (
@@ -102,8 +102,8 @@ BEGIN
     VALUES (open_step.request_id, step, 'Approved', approve.decision);
 END $$;
 
--- n approvals from submit to the end, and what one took in microseconds. The first ones warm the plans up and do
--- not count. With `alternate` each one begins under another search path than the one before.
+-- Runs n approvals from submit to end, and returns the microseconds per approval. The first ones warm up the plans and are not counted.
+-- With `alternate` each one runs under another search path than the one before.
 CREATE FUNCTION approval.measure(n integer, alternate boolean DEFAULT false) RETURNS double precision
 LANGUAGE plpgsql AS $$
 DECLARE

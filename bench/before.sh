@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# An approval with the build of another commit: what the work since then costs those who use none of it. Sourced by bench/run.
+# An approval with the build of another commit: the cost of later changes to workflows that do not use them. Sourced by bench/run.
 
 before_do() { PGHOST=$BEFORE_HOST "$@"; }
 event_before() { before_do event; }

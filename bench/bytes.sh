@@ -1,20 +1,20 @@
 # shellcheck shell=bash
-# What an approval costs in bytes: WAL, and what stays. Sourced by bench/run.
+# The cost of an approval in bytes: WAL, and what stays. Sourced by bench/run.
 
-# written SCRIPT: bytes of WAL without full-page images, entries of indexes, per approval; each call a transaction of its own.
+# written SCRIPT: bytes of WAL without full-page images, and index entries, per approval; each call is a transaction.
 written() {
     local from to
     vacuum "$PGDATABASE"
     from=$(query "$PGDATABASE" 'SELECT pg_current_wal_insert_lsn()')
     "$PGBIN/pgbench" -n -M prepared -c 1 -t "$approvals" -f "pgbench/$1.sql" "$PGDATABASE" >"$scratch/pgbench.log" 2>&1 ||
         { cat "$scratch/pgbench.log" >&2; exit 1; }
-    # What can be read has been flushed.
+    # Only flushed WAL can be read.
     to=$(query "$PGDATABASE" 'SELECT pg_switch_wal()')
     query "$PGDATABASE" "SELECT sum(record_size) / $approvals, coalesce(sum(count) FILTER (WHERE \"resource_manager/record_type\" LIKE 'Btree/INSERT%'), 0) / $approvals
         FROM pg_get_wal_stats('$from', '$to', true)" | tr '|' ' '
 }
 
-# least_written NAME BUDGET SCRIPT: the lowest of all rounds, over that by hand. Whatever else writes adds to it.
+# least_written NAME BUDGET SCRIPT: the lowest value of all rounds, relative to the baseline. Other activity on the server only adds to it.
 least_written() {
     local name=$1 budget=$2 script=$3 round bytes entries
     rm -f "$scratch"/{bytes,entries}
@@ -30,14 +30,14 @@ least_written() {
     printf '%-58s %9s %15s\n' "" "$(printf '%.0f B' "$bytes")" "$(printf '%.1f entries' "$entries")"
 }
 
-# stored DATABASE [KINDS]: bytes of live tuples and of index entries, of everything that approvals write.
+# stored DATABASE [KINDS]: bytes of live tuples and of index entries in everything that approvals write.
 stored() {
     vacuum "$1"
     query "$1" "SELECT sum((pgstattuple(c.oid)).tuple_len) FROM pg_class c
         WHERE c.relnamespace::regnamespace::text IN ('approval', 'workflow') AND c.relkind IN (${2:-'r', 'i'}) AND c.relam IN (SELECT oid FROM pg_am WHERE amname IN ('heap', 'btree'))"
 }
 
-# kept NAME BUDGET-OPEN BUDGET-FINISHED START FINISH: what stays of approvals that wait, and of those that have ended.
+# kept NAME BUDGET-OPEN BUDGET-FINISHED START FINISH: the bytes kept for waiting approvals, and for finished ones.
 kept() {
     local name=$1 start=$4 finish=$5 before waiting ended
     before=$(stored bench_bytes)

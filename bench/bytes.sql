@@ -1,4 +1,4 @@
--- What bench/bytes.sh begins and ends: all approvals up to the first decision, then to the end.
+-- For bench/bytes.sh: all approvals up to the first decision, then to the end.
 CREATE FUNCTION bench.submit_all(n integer) RETURNS void LANGUAGE sql AS $$
     SELECT approval.submit('LR-' || i, '{"employee": "Ada", "days": 3}') FROM generate_series(1, n) AS i
 $$;

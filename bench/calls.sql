@@ -1,8 +1,8 @@
--- The same starts by wf_run and by wf_call, which remembers each of them.
+-- The same starts by wf_run, and by wf_call, which records each of them.
 SELECT wf_define('{"definitionId": "called", "root": {"type": "Event", "eventName": "Called"}}');
 
--- Makes so many starts, each a statement and, if it commits, a transaction of its own, and gives the microseconds that one took.
--- What they made is taken away before the next ones.
+-- Makes this many starts, each a statement and, if it commits, a transaction, and returns the microseconds per start. The instances are
+-- removed before the next ones.
 CREATE PROCEDURE bench.calls(statement text, count integer, commits boolean, INOUT micros double precision = NULL) LANGUAGE plpgsql AS $$
 DECLARE
     began timestamptz;

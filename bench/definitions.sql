@@ -1,6 +1,6 @@
 -- More definitions to measure with.
 
--- 50 activities; what runs before the first wait uses no JavaScript in `fifty`, and does in `fifty-js`.
+-- 50 activities. `fifty` uses no JavaScript before the first wait, `fifty-js` does.
 SELECT wf_define(jsonb_build_object(
     'definitionId', name,
     'variables', '{"Total": 0, "Text": ""}'::jsonb,
@@ -16,7 +16,7 @@ FROM (VALUES
     ('fifty', '{"id": "first", "type": "SetVariable", "variable": "Text", "value": "begun"}'::jsonb),
     ('fifty-js', '{"id": "first", "type": "SetVariable", "variable": "Text", "value": {"js": "`begun by ${getInput(''by'')}`"}}')) AS v (name, first);
 
--- 100 different approvals as Studio would draw them, decisions in JavaScript included.
+-- 100 different approvals as Studio would draw them, including decisions in JavaScript.
 SELECT count(wf_define(jsonb_build_object(
     'definitionId', 'hundred-' || n,
     'variables', '{"Decision": null}'::jsonb,
@@ -36,7 +36,7 @@ SELECT count(wf_define(jsonb_build_object(
             ["manager", "managerAgrees"], ["managerAgrees", "True", "approved"], ["managerAgrees", "False", "rejected"]]'::jsonb)))) AS definitions
 FROM generate_series(1, 100) AS n;
 
--- Runs each of them to its end, so that everything of it is compiled in this backend.
+-- Runs each of them to its end, so that this backend has compiled all of them.
 CREATE OR REPLACE FUNCTION bench.run_hundred() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     result wf_result;
@@ -51,7 +51,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- Loops in one burst: the price of a condition in JavaScript, of a loop ten times as long, of a decision.
+-- Loops in one burst: the cost of a condition in JavaScript, of a loop ten times as long, and of a decision.
 SELECT wf_define(jsonb_build_object(
     'definitionId', 'loop-' || kind || '-' || n,
     'variables', '{"Index": 0}'::jsonb,
@@ -60,7 +60,7 @@ SELECT wf_define(jsonb_build_object(
         'body', jsonb_build_object('type', 'If', 'condition', condition)))))
 FROM (VALUES ('literal', 10000, 'true'::jsonb), ('literal', 100000, 'true'), ('js', 10000, '{"js": "getVariable(''Index'') >= 0"}')) AS v (kind, n, condition);
 
--- What one activity of a burst took, in microseconds.
+-- Microseconds per activity of a burst.
 CREATE OR REPLACE FUNCTION bench.loop(kind text, n integer) RETURNS double precision LANGUAGE plpgsql AS $$
 DECLARE
     began timestamptz;

@@ -4,7 +4,7 @@
 gateway_program=../target/gateway/release/workflow-gateway
 gateway_load=../target/gateway/release/examples/load
 
-# start_gateway: sets gateway_url, gateway_key and gateway_pid. Its role is a member of those that send requests.
+# start_gateway: sets gateway_url, gateway_key and gateway_pid. The gateway's role is a member of the roles that send requests.
 start_gateway() {
     local port
     port=$(/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
@@ -23,7 +23,7 @@ start_gateway() {
 
 resident_mb() { awk '/^VmRSS:/ { print $2 / 1024 }' "/proc/$gateway_pid/status"; }
 
-# loaded NAME... : runs the load, and puts the numbers of each name it says into a file of that name.
+# loaded NAME... : runs the load, and writes the numbers of each printed name to a file of that name.
 loaded() {
     rm -f "$scratch"/load.*
     "$gateway_load" "$@" >"$scratch/load" || exit 1
@@ -56,7 +56,7 @@ gateway() {
     wait "$gateway_pid" || true
 }
 
-# The tasks of the completions before have left thousands of instances; a hundred more wait.
+# The completions before have left thousands of instances with tasks; a hundred more wait.
 pages_of_ours() {
     local instance path
     query bench_gateway 'SET ROLE bench_worker' "SELECT count(wf_start('bench-task')) FROM generate_series(1, 100)" >/dev/null
@@ -67,7 +67,7 @@ pages_of_ours() {
     done
 }
 
-# All that Studio can ask for, which is more than it needs to start.
+# Everything that Studio may request at its start, which is more than it needs.
 boot_set() {
     (cd "$STUDIO_DIR" && find _framework _content -type f ! -name '*.br' ! -name '*.gz' ! -name '*.map' | sed 's|^|/|') >"$scratch/files"
     loaded files "$gateway_url" "$gateway_key" <"$scratch/files"
@@ -79,7 +79,7 @@ hubs_open() {
     local hubs
     coproc hubs { "$gateway_load" hubs "$gateway_url" "$gateway_key" 1000; }
     read -r -u "${hubs[0]}" _
-    # By then the gateway is at rest, and they are still open: without a handshake they end after ten seconds.
+    # By then the gateway is idle, and the hubs are still open: without a handshake they end after ten seconds.
     sleep 3
     resident_mb >"$scratch/hubs"
     report "memory with 1,000 open hubs" "$scratch/hubs" MB 100

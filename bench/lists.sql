@@ -1,7 +1,7 @@
--- A million instances as they are after a week of work, and what measures the lists of them. psql -v rows=1000000
+-- A million instances as after a week of work, and procedures that measure lists of them. psql -v rows=1000000
 --
--- bench_lists_all may read every instance, bench_lists_some owns five of 500 definitions, which have 1 % of the instances, and
--- bench_lists_few has started ten instances of definitions that it may not read.
+-- bench_lists_all may read every instance. bench_lists_some owns five of 500 definitions, which have 1 % of the instances. bench_lists_few
+-- has started ten instances of definitions that it may not read.
 \set ON_ERROR_STOP on
 SET client_min_messages = warning;
 DO $$ BEGIN
@@ -25,7 +25,7 @@ RESET ROLE;
 
 SELECT wf_start('listed-0', name => 'one') AS instance \gset
 
--- One instance a second until now. The id tells the millisecond, and is unique by its number.
+-- One instance per second until now. The id contains the millisecond, and a number that makes it unique.
 CREATE TEMPORARY TABLE made AS
 SELECT n, (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8000'
            || lpad(to_hex(n), 12, '0'))::uuid AS id, at,
@@ -57,7 +57,7 @@ FROM made AS m WHERE m.sub_status = 'Faulted' ORDER BY m.n;
 
 CREATE SCHEMA IF NOT EXISTS bench;
 GRANT USAGE ON SCHEMA bench TO PUBLIC;
--- The filters of Elsa's list, each alone: what many satisfy, what few do, and what none does.
+-- The filters of Elsa's list, each alone: conditions that many, few, and no instances satisfy.
 CREATE TABLE bench.filters AS
 SELECT name, filter::jsonb FROM (VALUES
     ('none', '{}'),
@@ -93,7 +93,7 @@ CREATE TABLE bench.list_times (role text, filter text, order_by text, page integ
 GRANT SELECT ON bench.filters TO PUBLIC;
 GRANT INSERT ON bench.list_times TO PUBLIC;
 
--- Asks for pages 1, 10 and 100 (from 0: 0, 9, 99) of each filter in each order, as the current role.
+-- Requests pages 1, 10 and 100 (counted from 0: 0, 9, 99) of each filter in each order, as the current role.
 CREATE PROCEDURE bench.measure_lists(runs integer) LANGUAGE plpgsql AS $$
 DECLARE
     f record;

@@ -1,8 +1,8 @@
-# Sourced by bench/run: what an event costs an instance that has many behind it.
+# Sourced by bench/run: the cost of an event for an instance with many earlier events.
 # shellcheck shell=bash disable=SC2154
 
-# Each instance waits for an event of its own name, so that only what it left behind itself can be in its way. An event is
-# a transaction. What is measured is the CPU time of the backend: the disk knows nothing of the past of an instance.
+# Each instance waits for an event of its own name, so only its own history can slow it down. An event is a transaction. The CPU time of the
+# backend is measured: the disk does not depend on an instance's history.
 prepare_lives() {
     query "$PGDATABASE" "CREATE OR REPLACE FUNCTION bench.ticks() RETURNS bigint LANGUAGE sql AS \$\$
             SELECT split_part(s, ' ', 14)::bigint + split_part(s, ' ', 15)::bigint FROM pg_read_file('/proc/self/stat') AS s \$\$" \
@@ -26,7 +26,7 @@ prepare_lives() {
         FROM (VALUES ('full', '{}'::jsonb), ('kept', '{\"journal\": {\"level\": \"milestones\", \"keep\": 1000}}')) AS v (kind, options)" >/dev/null
 }
 
-# live KIND NAME EVENTS: an instance with so many events behind it.
+# live KIND NAME EVENTS: an instance after this many events.
 live() {
     query "$PGDATABASE" "SELECT wf_start('life-$1', jsonb_build_object('name', '$2'))" 'SET synchronous_commit = off' \
         "CALL bench.events('$2', $3)" >/dev/null

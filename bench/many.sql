@@ -1,8 +1,8 @@
--- Fills a database: 1,000 versions of the definition that is measured, and instances of it that are suspended at their
--- first step. psql -v rows=1000000
+-- Fills a database with 1,000 versions of the measured definition, and instances of it that are suspended at their first step. psql -v
+-- rows=1000000
 --
--- The instances are clones of a real one. What makes an id unique is the time in its first 48 bits; the rest is kept,
--- because the ids of activity executions are made from the instance's.
+-- The instances are clones of a real one. An id is unique because of the time in its first 48 bits; the rest is kept, because the ids of
+-- activity executions are derived from the instance's.
 \set ON_ERROR_STOP on
 
 SELECT document AS document FROM workflow.definitions WHERE definition_id = 'approval-event' AND is_latest \gset
@@ -13,7 +13,7 @@ SELECT * FROM wf_define(:'document'::jsonb);
 
 SELECT wf_start('approval-event', '{"employee": "Ada", "days": 3}', 'M-0') AS instance \gset
 
--- Time `n` ms after the turn of the millennium instead of the time inside an id.
+-- Replaces the time in an id by `n` ms after the start of the year 2000.
 CREATE FUNCTION pg_temp.at(id uuid, n integer) RETURNS uuid LANGUAGE sql IMMUTABLE
 RETURN (lpad(to_hex(946684800000 + n), 12, '0') || substr(replace(id::text, '-', ''), 13))::uuid;
 

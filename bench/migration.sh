@@ -1,9 +1,9 @@
-# Sourced by bench/run: instances that go over to another version of their definition.
+# Sourced by bench/run: migration of instances to another version of their definition.
 # shellcheck shell=bash disable=SC2154
 
 migrated_instances=${BENCH_MIGRATED:-10000}
 
-# migrated DRY_RUN FROM TO: instances per second of one session that moves all that wait, a thousand in each durable transaction.
+# migrated DRY_RUN FROM TO: instances per second of one session that migrates all waiting ones, a thousand in each durable transaction.
 migrated() {
     local before after
     vacuum "$PGDATABASE"

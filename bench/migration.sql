@@ -1,4 +1,4 @@
--- Instances that wait at a task, and versions that they can go over to.
+-- Instances that wait at a task, and versions to which they can be migrated.
 SELECT wf_define('{"definitionId": "moving", "variables": {"N": 1}, "root": {"id": "main", "type": "Sequence", "activities": [
     {"id": "first", "type": "RunTask", "taskName": "first"}, {"id": "second", "type": "RunTask", "taskName": "second"}]}}');
 SELECT wf_define('{"definitionId": "moving", "variables": {"N": 1}, "root": {"id": "main", "type": "Sequence", "activities": [
@@ -9,7 +9,7 @@ SELECT wf_define('{"definitionId": "moving", "variables": {"N": 1}, "root": {"id
 CREATE FUNCTION bench.open_moving(count integer) RETURNS bigint LANGUAGE sql
 RETURN (SELECT count(wf_start('moving', version => 1)) FROM generate_series(1, count));
 
--- Moves all of them, a thousand in each transaction.
+-- Migrates all of them, a thousand in each transaction.
 CREATE PROCEDURE bench.migrate(dry_run boolean, from_version integer, version integer) LANGUAGE plpgsql AS $$
 DECLARE
     last uuid;

@@ -1,10 +1,10 @@
--- Instances with two bookmarks and a journal, started, exported and taken in again.
+-- Instances with two bookmarks and a journal, which are started, exported and imported again.
 SELECT wf_define('{"definitionId": "moved", "root": {"type": "Parallel", "activities": [{"type": "Event", "eventName": "Paid"}, {"type": "RunTask", "taskName": "check", "payload": {"amount": 250}}]}}');
 
 CREATE FUNCTION bench.is_here(key text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN key IS NOT NULL; END $$;
 
--- An approval by name and correlation id with workflow.route_check set to this, as a multiple of one with any key. They take turns,
--- few at a time, as what is compared differs by little.
+-- An approval by name and correlation id with this value of workflow.route_check, relative to one with any key. They take turns after a few
+-- calls, as the difference is small.
 CREATE FUNCTION bench.guard(setting text, rounds integer) RETURNS double precision LANGUAGE plpgsql AS $$
 DECLARE
     decision CONSTANT jsonb := '{"approved": true, "by": "Edsger"}';
@@ -30,7 +30,7 @@ BEGIN
     RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio) FROM unnest(ratios) AS ratio);
 END $$;
 
--- Microseconds for each of so many instances: of `start`, `export` or `import`, or of `wait`, which a key waits for a move.
+-- Microseconds per instance of `start`, `export` or `import`, or of `wait`, the time for which a key waits during a move.
 CREATE FUNCTION bench.nodes(what text, count integer) RETURNS double precision LANGUAGE plpgsql AS $$
 DECLARE
     began timestamptz;
@@ -53,5 +53,5 @@ BEGIN
         WHEN 'import' THEN clock_timestamp() - arrived ELSE exported - started + (clock_timestamp() - arrived) END);
 END $$;
 
--- What a client calls, directly or through PL/Proxy.
+-- The functions that a client calls, directly or through PL/Proxy.
 CREATE FUNCTION bench.begin(key text) RETURNS uuid LANGUAGE sql AS $$ SELECT wf_start('approval-event', '{"employee": "Ada", "days": 3}', $1) $$;

@@ -1,4 +1,4 @@
--- All the waiting clones of many.sql wait for one event name instead: that of the first step of what is measured.
+-- All the waiting clones of many.sql wait for one event name instead: that of the first measured step.
 \set ON_ERROR_STOP on
 BEGIN;
 CREATE TEMPORARY TABLE original ON COMMIT DROP AS

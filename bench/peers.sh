@@ -1,15 +1,15 @@
-# Sourced by bench/run: beside absurd, DBOS and pgmq, which scripts/lib/setup --peers installs. Each side has a database of its own.
+# Sourced by bench/run: comparison with absurd, DBOS and pgmq, which scripts/lib/setup --peers installs. Each side has its own database.
 # shellcheck shell=bash disable=SC2154
 
 export BENCH_PEER_COUNT=${BENCH_PEER_COUNT:-2000}
 
-# fresh SIDE [STATEMENT...]: its tables hold what the statements make and nothing else.
+# fresh SIDE [STATEMENT...]: empties its tables, except for what the statements insert.
 fresh() {
     query "bench_$1" 'SET client_min_messages = warning' 'SET synchronous_commit = off' 'SELECT bench.empty()' "${@:2}" 'VACUUM (ANALYZE)' >/dev/null &&
         begin_segment
 }
 
-# client SIDE LINE [CLIENTS]: what peers/with_SIDE.py says, in microseconds.
+# client SIDE LINE [CLIENTS]: the microseconds printed by peers/with_SIDE.py.
 client() {
     case $1-$2 in
         workflow-tasks | absurd-tasks) fresh "$1" "SELECT bench.tasks($BENCH_PEER_COUNT)" ;;
@@ -25,7 +25,7 @@ in_server() {
     query "bench_$1" "SELECT bench.steps($((BENCH_PEER_COUNT / 10)))"
 }
 
-# scripted SCRIPT CLIENTS EACH [WHAT]: microseconds of each of the tasks or events of which a run of the script does EACH.
+# scripted SCRIPT CLIENTS EACH [WHAT]: microseconds per task or event; a run of the script handles EACH of them.
 scripted() {
     local side=${1%-*} each=$(($2 * $3)) what=${4:-} count
     count=$((BENCH_PEER_COUNT / each * each))
@@ -35,7 +35,7 @@ scripted() {
     [ "$(query "bench_$side" 'SELECT bench.undone()')" = 0 ] || { echo "$1 left something undone" >&2; exit 1; }
 }
 
-# logged SCRIPT: bytes of WAL of each task of a run of the script by one client, commits included.
+# logged SCRIPT: bytes of WAL, including commits, per task of a run of the script by one client.
 logged() {
     local side=${1%-*} before
     fresh "$side" "SELECT bench.tasks($BENCH_PEER_COUNT)" || exit
@@ -46,7 +46,7 @@ logged() {
     query "bench_$side" "SELECT (pg_current_wal_insert_lsn() - '$before') / $BENCH_PEER_COUNT"
 }
 
-# make_peers: the databases, with what each side brings.
+# make_peers: creates the databases with the functions of each side.
 make_peers() {
     local side
     create_database bench_workflow

@@ -3,8 +3,8 @@ SELECT wf_define('{"definitionId": "retried", "root": [{"type": "Sql", "statemen
     "retry": {"maxAttempts": 2, "delay": "00:00:01"}}]}');
 SELECT wf_define('{"definitionId": "delayed", "root": [{"type": "Delay", "timeSpan": "00:00:01"}]}');
 
--- Starts so many instances and fires what they wait for, all in one transaction, which no worker sees. Returns the
--- microseconds that each start and each fire took.
+-- Starts this many instances and fires what they wait for, all in one transaction, which no worker sees. Returns the microseconds per start
+-- and per fire.
 CREATE FUNCTION bench.start_and_fire(definition text, count integer, fine boolean, OUT started double precision, OUT fired double precision)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -26,6 +26,6 @@ END $$;
 
 CREATE FUNCTION bench.timer(count integer) RETURNS double precision LANGUAGE sql RETURN (SELECT fired FROM bench.start_and_fire('delayed', count, true));
 
--- What it costs to fault, wait and run again: without that the activity runs once.
+-- The cost of faulting, waiting and running again: without the fault, the activity runs once.
 CREATE FUNCTION bench.retry(count integer) RETURNS double precision LANGUAGE sql RETURN
     (SELECT started + fired FROM bench.start_and_fire('retried', count, false)) - (SELECT started FROM bench.start_and_fire('retried', count, true));

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What several nodes cost: the guard, moves, PL/Proxy; and what one node holds. Sourced by bench/run.
+# The cost of several nodes: the guard, moves, PL/Proxy; and the capacity of one node. Sourced by bench/run.
 
-# guarded NAME SETTING [BUDGET]: how much longer an approval takes with workflow.route_check set to this.
+# guarded NAME SETTING [BUDGET]: how much longer an approval takes with this value of workflow.route_check.
 guarded() {
     local round
     rm -f "$scratch/guarded"
@@ -12,13 +12,13 @@ guarded() {
     report "$1" "$scratch/guarded" x "${@:3}"
 }
 
-# moving WHAT: microseconds for an instance.
+# moving WHAT: microseconds per instance.
 moving() { query "$PGDATABASE" "SELECT count(bench.nodes('$1', 100))" "SELECT bench.nodes('$1', $approvals)" | tail -n 1; }
 starting() { moving start; }
 exporting() { moving export; }
 importing() { moving import; }
 
-# calling DATABASE: microseconds of this machine for a call, by 8 clients, which leave no processor idle: no commit waits for the disk.
+# calling DATABASE: microseconds of this machine per call, by 8 clients, which use all processors: no commit waits for the disk.
 calling() {
     vacuum "$PGDATABASE"
     "$PGBIN/pgbench" -n -M prepared -c 8 -j 2 -T "$pgbench_seconds" -f pgbench/begin.sql "$1" 2>"$scratch/pgbench.log" |
@@ -43,8 +43,8 @@ proxy() {
     query postgres 'DROP DATABASE bench_proxy' "ALTER DATABASE $PGDATABASE RESET synchronous_commit"
 }
 
-# node: what bench/arithmetic reckons with, as this machine has it. Bytes are the same on every machine, so those of one_node, from which
-# docs/scale.md has its figures, have to be these.
+# node: the values of this machine for bench/arithmetic. Bytes are the same on every machine, so they have to equal those of one_node, from
+# which docs/scale.md has its figures.
 node() {
     local before waiting indexes name value wal wait
     title "What one node holds, as bench/one_node says : here" ratio

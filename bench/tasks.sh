@@ -1,4 +1,4 @@
-# Sourced by bench/run: workers outside, which claim tasks.
+# Sourced by bench/run: external workers, which claim tasks.
 # shellcheck shell=bash disable=SC2154
 
 open_tasks=${BENCH_TASKS:-1000000}
@@ -61,7 +61,7 @@ tasks() {
     compare "the same, behind 100,000 that are leased" 2 '<=' claim_among_few claim_among_many
     query postgres 'DROP DATABASE bench_many'
     opened bench_old $((100000 + 400 * rounds))
-    # Its snapshot keeps what the completed tasks leave in the index.
+    # Its snapshot keeps the completed tasks' dead entries in the index.
     coproc snapshot { psql -X -q -At -d bench_old; }
     echo 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM workflow.tasks;' >&"${snapshot[1]}"
     read -r -u "${snapshot[0]}"
@@ -90,7 +90,7 @@ heartbeats() {
     query "$PGDATABASE" "${beats[@]}" "SELECT pg_current_wal_insert_lsn() - '$before'"
 }
 
-# A waiting session claims each task as it comes; the other one says when its commit has returned.
+# A waiting session claims each task as it appears. The other session records when its commit returns.
 waking() {
     local count=300 session
     query "$PGDATABASE" 'TRUNCATE bench.heard, bench.committed'
@@ -102,8 +102,8 @@ waking() {
     query "$PGDATABASE" "SELECT 1000 * percentile_cont(0.99) WITHIN GROUP (ORDER BY greatest(0, extract(epoch FROM h.at - c.at))) FROM bench.heard AS h JOIN bench.committed AS c USING (task) HAVING count(*) = $count"
 }
 
-# idle_minute: transaction ids that were given while a session waits for a task that an open transaction has claimed, and
-# whether its call returned before the minute was over.
+# idle_minute: transaction ids assigned while a session waits for a task that an open transaction has claimed, and whether its call returned
+# within the minute.
 idle_minute() {
     local before holder ready
     query "$PGDATABASE" "SELECT bench.open_tasks(1, 'held')" >/dev/null
@@ -138,7 +138,7 @@ leases() {
 
 index_bytes() { query "$PGDATABASE" "SELECT pg_indexes_size('workflow.bookmarks')"; }
 
-# Four workers open ten tasks and complete ten, with autovacuum as it is by default.
+# Four workers open ten tasks and complete ten, with autovacuum at its defaults.
 growth() {
     local minutes=${BENCH_MINUTES:-10} minute
     query postgres 'ALTER SYSTEM RESET autovacuum' 'SELECT pg_reload_conf()' >/dev/null

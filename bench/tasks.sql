@@ -6,11 +6,11 @@ RETURN (SELECT count(wf_start('work', jsonb_build_object('name', name))) FROM ge
 
 SELECT wf_define('{"definitionId": "keyed", "root": {"id": "work", "type": "RunTask", "taskName": "keyed", "payload": {"object": {"customer": {"input": "customer"}}}}}');
 
--- So many tasks of one customer, or without a name of as many customers.
+-- This many tasks of one customer or, without a name, of as many customers.
 CREATE FUNCTION bench.open_keyed(count integer, customer text DEFAULT NULL) RETURNS bigint LANGUAGE sql
 RETURN (SELECT count(wf_start('keyed', jsonb_build_object('customer', coalesce(customer, n::text)))) FROM generate_series(1, count) AS n);
 
--- Claims ten tasks, and completes each in a transaction of its own.
+-- Claims ten tasks, and completes each in a separate transaction.
 CREATE PROCEDURE bench.work_one_by_one() LANGUAGE plpgsql AS $$
 DECLARE
     tasks uuid[];
@@ -35,7 +35,7 @@ BEGIN
     COMMIT;
 END $$;
 
--- Microseconds of a claim of one task, the median of so many. The tasks are given back.
+-- Median of the microseconds to claim one task, of this many claims. The tasks are released again.
 CREATE FUNCTION bench.claim_one(count integer, names text[] DEFAULT '{work}') RETURNS double precision LANGUAGE plpgsql AS $$
 DECLARE
     began timestamptz;
@@ -51,7 +51,7 @@ BEGIN
     RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY t) FROM unnest(taken) AS t);
 END $$;
 
--- Completes so many tasks, a hundred at a time.
+-- Completes this many tasks, a hundred at a time.
 CREATE PROCEDURE bench.complete(count integer) LANGUAGE plpgsql AS $$
 BEGIN
     FOR i IN 1 .. count / 100 LOOP

@@ -1,10 +1,10 @@
-# Sourced by bench/run: what the workers cost, and how late they are.
+# Sourced by bench/run: the cost of the workers, and their delays.
 # shellcheck shell=bash disable=SC2154
 
-# The workers stay, warm, and fire nothing while this is off.
+# The workers keep running, warm, and fire nothing while this is off.
 firing() { query postgres "ALTER SYSTEM SET workflow.enabled = $1" 'SELECT pg_reload_conf()' >/dev/null; }
 
-# await QUESTION: until the answer is 't'.
+# await QUESTION: waits until the answer is 't'.
 await() {
     local i
     for ((i = 0; i < 6000; i++)); do
@@ -15,7 +15,7 @@ await() {
     return 1
 }
 
-# lateness KIND COUNT: seconds late of so many timers at random instants within ten seconds; prints p50 and p99 in ms.
+# lateness KIND COUNT: the delays of this many timers at random instants within ten seconds; prints p50 and p99 in ms.
 lateness() {
     query "$PGDATABASE" "SELECT bench.wait_for('late', $2, '2 s', '10 s', '$1')" >/dev/null
     sleep 12
@@ -24,7 +24,7 @@ lateness() {
         tr -d '{}' | tr ',' ' '
 }
 
-# fires COUNT: a backlog of so many, all due; prints fires per second, counted from when firing is turned on.
+# fires COUNT: a backlog of this many due timers; prints fires per second, counted from when firing is turned on.
 fires() {
     firing off
     sleep 0.5
@@ -41,7 +41,7 @@ fires() {
 backlog() {
     local count snapshot
     title "A backlog, all due at once: fires per second" rate
-    # Warm: what fires first after a start is fired carefully, one by one.
+    # Warms up: the first fires after a start are made carefully, one by one.
     fires 500 >/dev/null
     for count in 1000 10000 100000; do
         fires "$count" >"$scratch/fires"
@@ -73,7 +73,7 @@ children() {
     query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.bookmark_queue, workflow.execution_log'
 }
 
-# cpu SECONDS: what the workers use in that time, in ms.
+# cpu SECONDS: CPU time of the workers during that time, in ms.
 cpu() {
     local before after
     before=$(worker_ticks)
@@ -89,7 +89,7 @@ worker_ticks() {
 timers() {
     local middle
     title "1,000 timers within ten seconds, due to the first statement" time
-    # Warm: an executor that has just been started connects and plans first.
+    # Warms up: an executor that has just started connects and plans first.
     lateness warm 50 >/dev/null
     lateness idle 1000 >"$scratch/late"
     awk '{ print $1 }' "$scratch/late" >"$scratch/one"
@@ -109,10 +109,10 @@ timers() {
     query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.execution_log'
 }
 
-# p99 KIND: of 1,000 timers at random instants within ten seconds, in ms.
+# p99 KIND: the delay of 1,000 timers at random instants within ten seconds, in ms.
 p99() { lateness "$1" 1000 | awk '{ print $2 }'; }
 
-# first_fire KIND: how late the first timer is after the workers of this database have been ended, in ms.
+# first_fire KIND: the delay of the first timer after the workers of this database have been ended, in ms.
 first_fire() {
     query postgres "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE backend_type IN ('workflow scheduler', 'workflow executor')" >/dev/null
     query "$PGDATABASE" "SELECT bench.wait_for('late', 1, '50 ms', '0', '$1')" >/dev/null
@@ -120,7 +120,7 @@ first_fire() {
     query "$PGDATABASE" "SELECT 1000 * seconds FROM bench.lateness WHERE kind = '$1'"
 }
 
-# Each side is measured as often as there are rounds; the stimuli come in between.
+# Each side is measured once per round; the stimuli are inserted in between.
 kept_stimuli() {
     local side round snapshot
     title "100,000 kept stimuli and an open snapshot : none" ratio
@@ -158,7 +158,7 @@ kept_stimuli() {
     query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.bookmark_queue, workflow.execution_log'
 }
 
-# Private memory of the largest worker, less that of a plain backend.
+# Private memory of the largest worker, minus that of a plain backend.
 worker_memory() {
     local plain round
     title "Memory of a worker over a plain backend" memory

@@ -5,21 +5,21 @@ SELECT wf_define('{"definitionId": "due", "root": [{"type": "StartAt", "dateTime
 SELECT wf_define('{"definitionId": "child", "root": [{"type": "SetOutput", "outputName": "Twice", "outputValue": {"js": "getInput(''Item'') * 2"}}]}');
 SELECT wf_define('{"definitionId": "children", "root": [{"type": "BulkDispatchWorkflows", "workflowDefinitionId": "child", "items": {"input": "items"}}]}');
 
--- The same, and then the first statement of the fire says how late it is.
+-- The same; the first statement of the fire records the delay.
 CREATE TABLE bench.lateness (kind text, seconds double precision);
 SELECT wf_define('{"definitionId": "late", "root": [
     {"type": "StartAt", "dateTime": {"input": "at"}},
     {"type": "Sql", "statement": "INSERT INTO bench.lateness SELECT $2 #>> ''{}'', extract(epoch FROM clock_timestamp() - ($1 #>> ''{}'')::timestamptz)",
      "parameters": [{"input": "at"}, {"input": "kind"}]}]}');
 
--- n instances whose instants are spread over some seconds, after a lead.
+-- n instances whose instants are spread over some seconds, after a lead time.
 CREATE FUNCTION bench.wait_for(definition text, n integer, lead interval, spread interval, kind text) RETURNS bigint
 LANGUAGE sql AS $$
     SELECT count(wf_start(definition, jsonb_build_object('at', clock_timestamp() + lead + random() * spread, 'kind', kind)))
     FROM generate_series(1, n)
 $$;
 
--- n bookmarks that are due next year, copied from one real instance.
+-- n bookmarks that are due next year, copied from a real instance.
 CREATE FUNCTION bench.sleepers(n integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     original uuid := wf_start('due', jsonb_build_object('at', now() + interval '1 year'));

@@ -33,7 +33,7 @@ from psycopg.types.json import Jsonb
 DEFAULTS = {"names": ["Elsa.SendHttpRequest", "Elsa.FlowSendHttpRequest", "Elsa.DownloadHttpFile", "Elsa.SendEmail"],
             "timeout": 30, "maxSize": 10_000_000, "redirects": 5, "secrets": {}, "smtp": {}}
 SETTINGS = DEFAULTS | (json.load(open(sys.argv[1])) if len(sys.argv) > 1 else {})
-# The lease outlives the request, so that no other worker begins while this one waits.
+# The lease is longer than the request, so that no other worker starts while this one waits.
 LEASE = f"{SETTINGS['timeout'] + 30} s"
 WORKER = f"http_worker@{socket.gethostname()}"
 GONE = (psycopg.errors.ObjectNotInPrerequisiteState, psycopg.errors.UndefinedObject)  # 55000, 42704: another has the task, or it is closed

@@ -21,7 +21,7 @@ from psycopg.types.json import Jsonb
 
 URL = sys.argv[1]
 PATIENCE = float(sys.argv[2]) if len(sys.argv) > 2 else 20
-# The lease mostly outlives the call, so that no other worker begins while this one waits. If it does not, the key protects the card.
+# The lease is usually longer than the call, so that no other worker starts while this one waits. If it is not, the key protects the card.
 LEASE = f"{PATIENCE + 1} s"
 WORKER = f"{socket.gethostname()}:{os.getpid()}"
 GONE = (psycopg.errors.ObjectNotInPrerequisiteState, psycopg.errors.UndefinedObject)  # 55000, 42704: another has the task, or it is closed

@@ -1,4 +1,4 @@
--- absurd, whose own schema absurdctl has made: as workflow.sql.
+-- absurd, whose schema absurdctl has created: like workflow.sql.
 CREATE SCHEMA bench;
 SELECT absurd.create_queue('bench');
 
@@ -9,7 +9,7 @@ BEGIN
 END $$;
 CREATE FUNCTION bench.tasks(count integer, name text DEFAULT 'task') RETURNS bigint LANGUAGE sql
 RETURN (SELECT count(s.task_id) FROM generate_series(1, count) AS n, absurd.spawn_task('bench', name, to_jsonb(n)) AS s);
--- So many tasks that wait, each for an event of its own.
+-- This many waiting tasks, each for an event of its own.
 CREATE FUNCTION bench.events(count integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     claimed record;
@@ -21,7 +21,7 @@ BEGIN
 END $$;
 CREATE FUNCTION bench.undone() RETURNS bigint LANGUAGE sql AS $$SELECT count(*) FROM absurd.t_bench WHERE state <> 'completed'$$;
 
--- Without a new end of the lease for each step, which would make as many versions of one row in this transaction.
+-- The lease is not extended at each step, which would create as many versions of one row in this transaction.
 CREATE FUNCTION bench.steps(workflows integer) RETURNS double precision LANGUAGE plpgsql AS $$
 DECLARE
     began timestamptz;

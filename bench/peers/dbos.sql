@@ -1,4 +1,4 @@
--- DBOS, whose own schema `dbos migrate` has made: as workflow.sql.
+-- DBOS, whose schema `dbos migrate` has created: like workflow.sql.
 CREATE SCHEMA bench;
 CREATE FUNCTION bench.empty() RETURNS void LANGUAGE sql AS 'TRUNCATE dbos.workflow_status, dbos.operation_outputs CASCADE';
 CREATE FUNCTION bench.tasks(count integer) RETURNS bigint LANGUAGE sql

@@ -1,4 +1,4 @@
--- pgmq, whose own schema pgmq.sql of its crate has made: as workflow.sql.
+-- pgmq, whose schema pgmq.sql of its crate has created: like workflow.sql.
 CREATE SCHEMA bench;
 SELECT pgmq.create('bench');
 

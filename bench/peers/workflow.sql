@@ -1,4 +1,4 @@
--- This extension beside its peers: what peers.sh and with_workflow.py measure.
+-- The side of this extension: what peers.sh and with_workflow.py measure.
 SELECT wf_define(jsonb_build_object('definitionId', 'steps', 'variables', '{"Last": 0}'::jsonb, 'root', jsonb_agg(
     jsonb_build_object('id', 'step' || n, 'type', 'SetVariable', 'variable', 'Last', 'value', n) ORDER BY n))) FROM generate_series(1, 100) AS n;
 SELECT wf_define(jsonb_build_object('definitionId', 'waits', 'variables', '{"Last": 0}'::jsonb, 'root', jsonb_agg(
@@ -14,7 +14,7 @@ CREATE FUNCTION bench.events(count integer) RETURNS bigint LANGUAGE sql
 RETURN (SELECT count(wf_start('event', correlation_id => 'go-' || n)) FROM generate_series(1, count) AS n);
 CREATE FUNCTION bench.undone() RETURNS bigint LANGUAGE sql RETURN (SELECT count(*) FROM workflow.bookmarks);
 
--- Microseconds of a step in so many workflows, in one transaction.
+-- Microseconds per step in this many workflows, in one transaction.
 CREATE FUNCTION bench.steps(workflows integer) RETURNS double precision LANGUAGE plpgsql AS $$
 DECLARE
     began timestamptz;
@@ -30,8 +30,8 @@ BEGIN
     RETURN extract(epoch FROM clock_timestamp() - began) * 1e6 / workflows / 100;
 END $$;
 
--- What wf_claim_tasks and wf_complete_tasks write for ten tasks, by one statement each: the same rows and index entries without
--- the engine. `state` and `events` are those of an instance that the engine has ended.
+-- The writes of wf_claim_tasks and wf_complete_tasks for ten tasks, each as one statement: the same rows and index entries without the
+-- engine. `state` and `events` are those of an instance that the engine has ended.
 SELECT wf_start('job') \g /dev/null
 SELECT wf_complete_task(id) FROM workflow.tasks \g /dev/null
 CREATE TABLE bench.ended AS SELECT i.state, l.seq, l.events FROM workflow.instances i JOIN workflow.execution_log l ON l.instance_id = i.id ORDER BY l.seq DESC LIMIT 1;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# add-node.sh NAME: starts a node with what was deployed on the others. It serves nothing until partitions move there.
+# add-node.sh NAME: starts a node with everything deployed on the others. It serves no keys until partitions are moved to it.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 new_node "$1"
 digests="SELECT definition_id, version, digest FROM workflow.definition_list ORDER BY 1, 2"

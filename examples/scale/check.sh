@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares all nodes with what the clients have noted: each order is on one node, the node of its key, and was shipped once.
+# Compares all nodes with the clients' records: each order is on one node, the node of its key, and was shipped once.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 collect() { # COMMAND: of all nodes
     local node
@@ -14,7 +14,7 @@ $said"
     done
 }
 
-# Timers of the last orders are still to fire.
+# Timers of the last orders have yet to fire.
 same "shipped" "SELECT id FROM steps"
 same "orders" "SELECT id FROM orders WHERE amount > 0"
 same "instances" "SELECT correlation_id FROM workflow.instances WHERE definition_id = 'order'"

@@ -5,8 +5,8 @@ CREATE SCHEMA shop;
 CREATE TABLE shop.orders (order_id text PRIMARY KEY, amount numeric);
 SELECT create_distributed_table('shop.orders', 'order_id', shard_count := 1024);
 
--- The guard, on every node: an id belongs to the node that has its shard. A call shares a lock of the shard until its transaction
--- ends; who moves the shard with its instances takes that lock alone first.
+-- The guard, on every node: an id belongs to the node that has its shard. A call locks the shard in shared mode until its transaction ends;
+-- whoever moves the shard with its instances first takes that lock in exclusive mode.
 SELECT run_command_on_all_nodes($c$
     CREATE OR REPLACE FUNCTION shop.is_here(key text) RETURNS boolean LANGUAGE plpgsql AS $f$
     DECLARE
@@ -19,8 +19,8 @@ SELECT run_command_on_all_nodes($c$
 $c$);
 SELECT run_command_on_all_nodes($c$ ALTER DATABASE $c$ || quote_ident(current_database()) || $c$ SET workflow.route_check = 'shop.is_here' $c$);
 
--- Calls from any node, in any transaction: a row goes to the shard of its key, and its trigger makes the call there. The message
--- makes a repeated call harmless.
+-- Calls from any node, in any transaction: a row goes to the shard of its key, and its trigger makes the call there. Because of the
+-- message, repeating a call has no effect.
 CREATE TABLE shop.wf_call (key text, message text, kind text NOT NULL, name text NOT NULL, body jsonb, result jsonb, PRIMARY KEY (key, message));
 SELECT create_distributed_table('shop.wf_call', 'key', colocate_with := 'shop.orders');
 CREATE FUNCTION shop.on_wf_call() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -49,6 +49,6 @@ UPDATE shop.orders SET amount = 200 WHERE order_id = 'A-42';
 INSERT INTO shop.wf_call (key, message, kind, name, body) VALUES ('A-42', 'bank-901', 'event', 'OrderPaid', '{"amount": 200}') RETURNING result;
 COMMIT;
 
--- Never: citus_rebalance_start(), which moves shards without their instances; calls of wf_* on the coordinator; and the functions
--- of the extension as distributed ones, since whether Citus sends such a call to a node depends on the shape of the query, and a
--- key that is NULL crashed Citus 13.2.
+-- Do not use citus_rebalance_start(), which moves shards without their instances; do not call wf_* on the coordinator; and do not
+-- distribute the functions of the extension, since whether Citus sends such a call to a node depends on the shape of the query, and a NULL
+-- key crashed Citus 13.2.

@@ -1,5 +1,5 @@
-# Sourced by the scripts of this directory. The servers lie in SCALE_DIR, each in a directory that is named like it, with its data, its
-# socket and its log. `nodes` there names the nodes, and `map` says which partition is on which.
+# Sourced by the scripts of this directory. SCALE_DIR has a directory for each server, with its data, its socket and its log. The file
+# `nodes` there lists the nodes, and `map` says which partition is on which node.
 # shellcheck shell=bash
 set -euo pipefail
 
@@ -17,10 +17,10 @@ die() {
     exit 1
 }
 
-# ask NODE COMMAND [DATABASE]: values only, fields separated by "|".
+# ask NODE COMMAND [DATABASE]: prints values only, fields separated by "|".
 ask() { "$PGBIN/psql" -X -q -At -v ON_ERROR_STOP=1 -h "$SCALE_DIR/$1" -d "${3:-$PGDATABASE}" -c "$2"; }
 
-# run NODE [OPTION...]: what psql reads.
+# run NODE [OPTION...]: runs psql with its standard input.
 run() { "$PGBIN/psql" -X -q -At -v ON_ERROR_STOP=1 -h "$SCALE_DIR/$1" "${@:2}"; }
 
 # await NODE EXPECTED COMMAND [DATABASE]
@@ -32,7 +32,7 @@ await() {
     done
 }
 
-# new_server NAME [SETTING...]: it listens on its socket only.
+# new_server NAME [SETTING...]: it listens only on its socket.
 new_server() {
     local server=$SCALE_DIR/$1
     [ ! -e "$server" ] || die "there is a server \"$1\" already"
@@ -43,7 +43,7 @@ new_server() {
 }
 start_server() { "$PGBIN/pg_ctl" -D "$SCALE_DIR/$1/data" -l "$SCALE_DIR/$1/log" -s -w start || die "$1 does not start: $(tail -n 3 "$SCALE_DIR/$1/log")"; }
 
-# new_node NAME: a server with the extension, the guard, and what was deployed on the other nodes; no partition yet.
+# new_node NAME: a server with the extension, the guard, and everything deployed on the other nodes, but no partition yet.
 new_node() {
     local file
     new_server "$1" "shared_preload_libraries = 'workflow'" "max_prepared_transactions = 10"
@@ -60,11 +60,12 @@ nodes() { cat "$SCALE_DIR/nodes"; }
 node_of() { sed -n "s/^$1 //p" "$SCALE_DIR/map"; }
 partitions_of() { sed -n "s/ $1$//p" "$SCALE_DIR/map"; }
 
-# change_map COMMAND-OF-SED: the proxy, where there is one, follows. A proxy that has not heard of it yet is refused by the guard.
+# change_map COMMAND-OF-SED: changes the map, also in the proxy if there is one. The guard refuses calls from a proxy that does not know the
+# change yet.
 change_map() {
     [ ! -e "$SCALE_DIR/map" ] || sed -i "$1" "$SCALE_DIR/map"
     if [ -e "$SCALE_DIR/proxy" ]; then
-        # Each backend of PL/Proxy reads the options anew when they have changed.
+        # Each backend of PL/Proxy reads the options again when they have changed.
         ask proxy "ALTER SERVER app OPTIONS ($(proxy_map "SET "))" proxy
     fi
 }
@@ -76,7 +77,7 @@ proxy_map() { # WORD
     done <"$SCALE_DIR/map"
 }
 
-# follow NODE NAME: a replica of a node, which streams.
+# follow NODE NAME: a streaming replica of a node.
 follow() {
     local server=$SCALE_DIR/$2
     [ ! -e "$server" ] || die "there is a server \"$2\" already"
@@ -87,7 +88,7 @@ follow() {
     await "$1" 1 "SELECT count(*) FROM pg_stat_replication WHERE application_name = '$2' AND state = 'streaming'"
 }
 
-# promote REPLICA: it serves when this returns. It has no replica of its own yet, so it does not wait for one.
+# promote REPLICA: returns when it serves. It has no replica of its own yet, so it does not wait for one.
 promote() {
     ask "$1" "SELECT pg_promote()" postgres >/dev/null
     await "$1" f "SELECT pg_is_in_recovery()" postgres

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# deploy.sh FILE: runs the statements of a file on all nodes, or on none. What an earlier deployment has left is ended first.
+# deploy.sh FILE: runs the statements of a file on all nodes, or on none. First ends whatever an earlier deployment has left.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 file=$1
 [ -r "$file" ] || die "$file cannot be read"
 mkdir -p "$SCALE_DIR/deployed"
 
-# Once all nodes have promised a file it is noted, and then committed; before that it is taken back.
+# When all nodes have prepared a file, that is recorded, and then the file is committed; before that it is rolled back.
 for node in $(nodes); do
     for number in $(ask "$node" "SELECT substr(gid, 8) FROM pg_prepared_xacts WHERE gid LIKE 'deploy %' AND database = current_database()"); do
         if compgen -G "$SCALE_DIR/deployed/$number-*" >/dev/null; then word=COMMIT; else word=ROLLBACK; fi

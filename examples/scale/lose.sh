@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lose.sh NODE: kills a node, and promotes its replica, as Patroni would. Its keys are not served meanwhile; those of other nodes are.
+# lose.sh NODE: kills a node, and promotes its replica, as Patroni would. Meanwhile its keys are not served; those of other nodes are.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 node=$1 replica=$1-replica
 [ -e "$SCALE_DIR/$replica" ] || die "$node has no replica: replica.sh $node"
@@ -8,7 +8,7 @@ pid=$(head -n 1 "$SCALE_DIR/$node/data/postmaster.pid")
 kill -9 "$pid"
 say "$node is lost"
 promote "$replica"
-# A node that comes back is made a replica of the new one; never a second node with the same keys.
+# A returning node becomes a replica of the new one, and never a second node with the same keys.
 mv "$SCALE_DIR/$node" "$SCALE_DIR/$node.lost"
 sed -i "s/^$node$/$replica/" "$SCALE_DIR/nodes"
 change_map "s/ $node$/ $replica/"

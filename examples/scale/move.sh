@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# move.sh PARTITION FROM TO: moves a partition from one node to another, with its business rows, by a two-phase commit.
-# move.sh --prepare PARTITION FROM TO: up to the promise of both; --finish or --undo ends that, also after a crash of either.
-# move.sh --end PARTITION FROM TO: finishes or undoes what a broken-off move has left.
+# move.sh PARTITION FROM TO: moves a partition from one node to another, with its business rows, by two-phase commit.
+# move.sh --prepare PARTITION FROM TO: stops after both nodes have prepared; --finish or --undo completes or undoes the move, also after a
+# crash of either node.
+# move.sh --end PARTITION FROM TO: completes or undoes an interrupted move.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 what=move
 if [[ $1 == --* ]]; then
@@ -11,7 +12,7 @@ fi
 partition=$1 from=$2 to=$3
 move="move $partition"
 
-# A node that does not answer may have promised or committed: then nothing is decided.
+# A node that does not answer may have prepared or committed, so nothing is decided then.
 is_one() { # NODE COMMAND
     local said
     said=$(ask "$1" "$2") || die "$1 does not say what it has promised"
@@ -20,7 +21,7 @@ is_one() { # NODE COMMAND
 has_committed() { is_one "$to" "SELECT count(*) FROM workflow.partitions WHERE partition = $partition"; }
 promised() { is_one "$1" "SELECT count(*) FROM pg_prepared_xacts WHERE gid = '$move' AND database = current_database()"; }
 
-# The old node says what the new one is to do: it takes in some hundred orders while the next ones are packed. Clients change a business
+# The old node sends statements for the new one, which imports some hundred orders while the next ones are packed. Clients change a business
 # row before they call, so the rows are locked before the partition is taken.
 leave() {
     run "$from" <<SQL
@@ -46,7 +47,7 @@ SELECT 'PREPARE TRANSACTION ''$move'';';
 SQL
 }
 
-# The new node first: the old one holds its calls for the partition until it has committed, too.
+# The new node first: the old one blocks calls for the partition until it has committed, too.
 finish() {
     promised "$to" || has_committed || die "$to has not promised to take partition $partition: move.sh --undo $partition $from $to"
     ! promised "$to" || ask "$to" "COMMIT PREPARED '$move'"
@@ -60,7 +61,7 @@ undo() {
         ! promised "$node" || ask "$node" "ROLLBACK PREPARED '$move'"
     done
 }
-# A move that has committed on the new node, or is promised by both, goes on; any other one is taken back.
+# A move that is committed on the new node, or prepared on both, is completed; any other is rolled back.
 end() {
     if { promised "$from" && promised "$to"; } || has_committed; then
         finish

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gives each of two tenants a database on a node of its own, and starts PgBouncer in front of them: the name of the database is the tenant.
+# Gives each of two tenants a database on a separate node, and starts PgBouncer in front of them: the name of the database is the tenant.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 pgbouncer=${PGBOUNCER:-pgbouncer}
 tenants=("acme node1" "bravo node2")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts a proxy: a server without the extension, where PL/Proxy sends each call to the node of its key.
+# Starts a proxy: a server without the extension, on which PL/Proxy sends each call to the node of its key.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 new_server proxy
 ask proxy "CREATE DATABASE proxy" postgres

@@ -1,5 +1,5 @@
--- On each node (wal_level = logical): what a reporting database gets of its instances and tasks. No state, no variables, no
--- journal leaves the node, and no number of an owner, which means nothing elsewhere.
+-- On each node (wal_level = logical): the data of its instances and tasks for a reporting database. No state, no variables and no journal
+-- leave the node, and no owner's number, which means nothing elsewhere.
 CREATE PUBLICATION workflow_report FOR TABLE
     workflow.instances (id, definition_id, version, name, correlation_id, status, sub_status, incident_count, parent_instance_id,
                         created_at, updated_at, finished_at, paused_at),

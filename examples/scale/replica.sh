@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# replica.sh NODE: gives a node a synchronous replica, NODE-replica: what is committed is on both.
+# replica.sh NODE: gives a node a synchronous replica, NODE-replica: committed data is on both.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 follow "$1" "$1-replica"
 ask "$1" "ALTER SYSTEM SET synchronous_standby_names = '\"$1-replica\"'" postgres

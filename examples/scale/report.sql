@@ -1,11 +1,11 @@
--- In the reporting database, which needs no extension: the tables that the nodes fill, and the views that people read.
+-- In the reporting database, which needs no extension: the tables that the nodes fill, and the views for people.
 --
 --   CREATE SUBSCRIPTION node1 CONNECTION 'host=node1 dbname=app user=replicator' PUBLICATION workflow_report;
 --   CREATE SUBSCRIPTION node2 CONNECTION 'host=node2 dbname=app user=replicator' PUBLICATION workflow_report;
 --
--- An instance that moves is deleted by one subscription and inserted by another. If the second comes first, it waits for the
--- first: PostgreSQL tries what has failed again. Before a key moves again, wait until the slot of the node where it is has
--- confirmed its arrival: else a newer row is there first, and that subscription tries for ever.
+-- A moved instance is deleted by one subscription and inserted by another. If the insertion comes first, it waits for the deletion:
+-- PostgreSQL repeats what has failed. Before a key is moved again, wait until the slot of its current node has confirmed its arrival:
+-- otherwise a newer row is there first, and that subscription fails for ever.
 CREATE SCHEMA workflow;
 
 CREATE TABLE workflow.instances (

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh [ORDERS] [NAME]: a client of the proxy begins and pays so many orders. What it has an answer to, it notes in SCALE_DIR/orders. A
-# call without one (the node is lost, or the key has just moved) is sent again, with the same message.
+# run.sh [ORDERS] [NAME]: a client of the proxy starts and pays this many orders. It records those with an answer in SCALE_DIR/orders. A
+# call without an answer (the node is lost, or the key has just moved) is sent again, with the same message.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 orders=${1:-20} name=${2:-client}
 

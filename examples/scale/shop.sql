@@ -1,5 +1,6 @@
--- What is deployed on every node: the tables of a shop, its workflow, and the functions that its clients call. Each is one transaction on
--- the node of its key, in which the business row and the workflow change together. The message makes it harmless to send a call again.
+-- The part that is deployed on every node: the tables of a shop, its workflow, and the functions that its clients call. Each call is one
+-- transaction on the node of its key, in which the business row and the workflow change together. Because of the message, sending a call
+-- again has no effect.
 SET workflow.notify_triggers = off;             -- this can be prepared
 SELECT wf_grant_usage('shop');
 GRANT CREATE ON SCHEMA public TO shop;
@@ -24,11 +25,11 @@ CREATE FUNCTION pay_order(order_id text, message text, amount numeric) RETURNS j
     UPDATE orders SET amount = $3 WHERE id = $1;
     SELECT wf_call($1, $2, 'event', 'Paid');
 $$;
--- An event for everybody, which the proxy sends to all nodes; how many it has resumed.
+-- An event for all orders, which the proxy sends to all nodes. Returns the number of resumed instances.
 CREATE FUNCTION tell_all(event text) RETURNS integer LANGUAGE sql AS $$ SELECT cardinality(resumed) FROM wf_publish_event($1) $$;
 RESET ROLE;
 
--- For moves: the keys that go, and what psql runs on the new node for a piece.
+-- For moves: the keys that are moved, and the commands that psql runs on the new node for one piece.
 CREATE FUNCTION moves(key text) RETURNS boolean LANGUAGE sql RETURN public.wf_partition(key, 8)::text = current_setting('my.partition');
 CREATE FUNCTION import_of(piece bytea) RETURNS text LANGUAGE sql
     RETURN format('SELECT wf_import_instances(ARRAY[decode(%L, ''hex'')]) \g /dev/null', encode(piece, 'hex'));

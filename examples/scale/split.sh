@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# split.sh NODE NEW: divides a node with all its data. Its replica becomes a node of its own with half of the partitions, and each removes
-# what belongs to the other. Calls for keys that leave are refused (40001) between the first step and the last one, and sent again.
+# split.sh NODE NEW: divides a node with all its data. Its replica becomes a separate node with half of the partitions, and each removes
+# what belongs to the other. Calls for moved keys are refused (40001) between the first step and the last one, and have to be sent again.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 node=$1 new=$2
 mine=() theirs=()
@@ -9,24 +9,24 @@ for partition in $(partitions_of "$node"); do
 done
 [ "${#theirs[@]}" -gt 0 ] || die "$node has one partition, or none"
 list() { local IFS=,; echo "{$*}"; }
-# A promised transaction would be on both, and holds its keys.
+# A prepared transaction would be on both, and locks its keys.
 [ "$(ask "$node" "SELECT count(*) FROM pg_prepared_xacts")" = 0 ] || die "$node has promised a transaction: end it first"
 
 say "$new follows $node"
 follow "$node" "$new"
-# It is not to fire what is due for the other half.
+# It must not fire what is due for the other half.
 echo "workflow.enabled = off" >>"$SCALE_DIR/$new/data/postgresql.conf"
 ask "$new" "SELECT pg_reload_conf()" postgres >/dev/null
 
 say "$node gives up partitions $(list "${theirs[@]}")"
 ask "$node" "SET lock_timeout = '10s'; SELECT wf_remove_partitions('$(list "${theirs[@]}")')" >/dev/null
-# Until the replica is promoted, all of it can be taken back.
+# Until the replica is promoted, everything can be undone.
 trap 'ask "$node" "SELECT wf_add_partitions('"'$(list "${theirs[@]}")'"', $partitions)" >/dev/null; echo "$node keeps its partitions" >&2' EXIT
 position=$(ask "$node" "SELECT pg_current_wal_lsn()")
 await "$new" t "SELECT pg_last_wal_replay_lsn() >= '$position'"
 trap - EXIT
 promote "$new"
-# The other databases of the server stay on the node.
+# The other databases of the server stay on the old node.
 for database in $(ask "$new" "SELECT datname FROM pg_database WHERE NOT datistemplate AND datname NOT IN ('postgres', '$PGDATABASE')" postgres); do
     ask "$new" "DROP DATABASE $database WITH (FORCE)" postgres
 done

@@ -2,7 +2,7 @@
 # Stops all servers, and removes them.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ -e "$SCALE_DIR/nodes" ] || die "there are no nodes in $SCALE_DIR"
-# Another process may have the number by now.
+# Another process may have this number by now.
 pid=$(cat "$SCALE_DIR/pgbouncer/pid" 2>/dev/null) || pid=
 if [ -n "$pid" ] && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = pgbouncer ]; then kill "$pid"; fi
 for data in "$SCALE_DIR"/*/data; do

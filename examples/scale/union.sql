@@ -1,6 +1,5 @@
--- For operators: one view over the lists of all nodes, as they are now. Each query asks every node, so it is for a look and not
--- for an inbox that people refresh. The nodes are the foreign servers of the database; the roles of their user mappings are those
--- that read the lists there:
+-- For operators: one view over the current lists of all nodes. Each query asks every node, so it is for occasional use and not for an inbox
+-- that people refresh. The nodes are the foreign servers of the database; the roles of their user mappings read the lists there:
 --
 --   CREATE EXTENSION postgres_fdw;
 --   CREATE SERVER node1 FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host 'node1', dbname 'app');

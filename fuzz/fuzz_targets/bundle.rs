@@ -1,5 +1,5 @@
-//! What comes from another node: a bundle that can be read survives being packed and read again, and so do its rows.
-//! The digest is made right, since no random input would meet it.
+//! Bundles from another node: a readable bundle survives being packed and read again, and so do its rows. The digest is
+//! corrected, since no random input would have the right one.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

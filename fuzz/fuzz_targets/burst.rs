@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = trigger::index(&compiled, &mut FakeHost::default(), &limits());
     let Some(mut here) = world(compiled) else { return };
     if run(&mut here).is_none() {
-        // A burst that takes too many steps is not kept: cancel a new instance in place of it.
+        // The result of a burst with too many steps is not kept: a new instance is cancelled instead of it.
         here = program(&document, false).and_then(world).expect("it was compiled before");
     }
     if here.status() != SubStatus::Finished {

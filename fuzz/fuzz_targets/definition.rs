@@ -1,5 +1,5 @@
-//! What `wf_define` does with a document: the export of an accepted document is the same program, and so is a program
-//! that is numbered in another order and gets the stored numbering.
+//! Definitions as in `wf_define`: the export of an accepted document is the same program, and so is a program that is
+//! numbered in another order and then gets the stored numbering.
 #![no_main]
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = identity(&document);
     references(&document, &types);
     assert!(same_content(&document, &document));
-    // The reader refuses more in new content than in stored content, so a refusal here does not end the run.
+    // The reader refuses more in new definitions than in stored ones, so a refusal here does not end the run.
     let _ = program(&document, true);
     let Some(before) = program(&document, false) else { return };
     let other = numbered_otherwise(program(&document, false).expect("it was accepted before"));

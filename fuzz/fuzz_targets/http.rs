@@ -1,6 +1,6 @@
 //! Requests: a route read from its index key is the same route, and any body is read or refused with a response.
 //!
-//! The target reads each input once more within bounds that many inputs exceed: these must get a response.
+//! The target reads each input once more with limits that many inputs exceed: these must get a response.
 //!
 //! An input is a template of a route, a request line (`GET /orders/7?page=2`), a content type, and the body.
 #![no_main]

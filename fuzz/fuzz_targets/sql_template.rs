@@ -1,4 +1,4 @@
-//! Parameters in SQL: each is bound, none is spliced in, and no value becomes part of the text.
+//! Parameters in SQL: each is bound, none is inserted into the text, and no value becomes part of it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

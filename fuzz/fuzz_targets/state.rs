@@ -1,5 +1,5 @@
-//! Stored bytes: a state that can be read survives being written and read again, damaged bytes are refused, and reading
-//! stops when it is told to.
+//! Stored bytes: a readable state survives being written and read again, damaged bytes are refused, and reading stops
+//! on request.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

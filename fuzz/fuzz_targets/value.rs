@@ -1,4 +1,4 @@
-//! Values: read within bounds, converted to any type, compared, hashed. An input is the name of a type, and JSON on the
+//! Values: read within limits, converted to any type, compared, hashed. An input is the name of a type, and JSON on the
 //! next line.
 #![no_main]
 
@@ -30,7 +30,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// A bound of one node fewer than the value has refuses the text; a bound of the text's length does not. (A name that
+/// A limit of one node fewer than the value has refuses the text; a limit of the text's length does not. (A name that
 /// occurs twice in an object counts twice.)
 fn is_read_within(text: &str, value: &Value) {
     let read_in = |nodes| {
@@ -49,7 +49,7 @@ fn is_read_within(text: &str, value: &Value) {
     assert_eq!(read_in(text.len()).as_ref(), Ok(value), "{text}");
 }
 
-/// Values and names of members.
+/// Number of values and names of members.
 fn nodes_of(value: &Value) -> usize {
     let mut open = vec![value];
     let mut count = 0;

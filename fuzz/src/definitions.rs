@@ -7,7 +7,7 @@ use workflow_engine::activities::catalogue::ACTIVITIES;
 
 use crate::json::Vocabulary;
 
-/// What stands in definitions beside what their activities take.
+/// Words in definitions other than those of the activities.
 const WORDS: [&str; 62] = [
     "definitionId",
     "id",

@@ -1,15 +1,15 @@
-//! Changes JSON so that it stays JSON, made of the words that its reader knows: bytes changed at random are refused by
-//! the first bracket.
+//! Mutates JSON so that it stays JSON, with words that its reader knows: randomly changed bytes are refused at the
+//! first bracket.
 
 use serde_json::{Map, Value, json};
 use workflow_engine::value::parse_json;
 
-/// Reads an input. `None`: it is no JSON.
+/// Reads an input. `None` if it is no JSON.
 pub fn read(data: &[u8]) -> Option<Value> {
     parse_json(std::str::from_utf8(data).ok()?).ok()
 }
 
-/// What changed JSON is made of.
+/// Parts for mutated JSON.
 pub struct Vocabulary {
     /// Names of members, and texts.
     pub words: Vec<String>,
@@ -18,8 +18,8 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Changes the JSON in the first `size` bytes, and gives its new size. What is no JSON is changed as bytes, and so
-    /// is what is JSON at times.
+    /// Mutates the JSON in the first `size` bytes, and returns its new size. Input that is no JSON is changed as bytes,
+    /// and sometimes JSON is, too.
     pub fn mutate(&self, data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
         let mut dice = Dice(u64::from(seed) | 1 << 32);
         let document = if dice.roll(8) == 0 { None } else { read(&data[..size]) };
@@ -55,7 +55,7 @@ impl Vocabulary {
         }
     }
 
-    /// Something to put in: another part of the document, a value or word of the vocabulary, or a scalar.
+    /// A part to insert: another part of the document, a value or word of the vocabulary, or a scalar.
     fn part(&self, other: Value, dice: &mut Dice) -> Value {
         match dice.roll(4) {
             0 => other,
@@ -98,7 +98,7 @@ fn change_array(items: &mut Vec<Value>, part: Value, dice: &mut Dice) {
     }
 }
 
-/// Scripts and templates stand in texts, so these are changed as bytes.
+/// Scripts and templates are texts, so these are changed as bytes.
 fn change_text(text: &mut String, word: &str, dice: &mut Dice) {
     if dice.roll(4) == 0 {
         text.push_str(word);
@@ -142,11 +142,11 @@ fn places(document: &Value) -> Vec<String> {
     places
 }
 
-/// Numbers that follow from a seed, so that libFuzzer can repeat what it did.
+/// Numbers derived from a seed, so that libFuzzer can repeat a run.
 struct Dice(u64);
 
 impl Dice {
-    /// A number below another.
+    /// A number below `sides`.
     fn roll(&mut self, sides: usize) -> usize {
         // The generator `xorshift64`.
         self.0 ^= self.0 << 13;

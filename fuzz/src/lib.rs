@@ -1,4 +1,4 @@
-//! What the fuzz targets share: a world for bursts, the limits under which they run, JSON that stays JSON.
+//! The common parts of the fuzz targets: a world for bursts, the limits under which they run, JSON that stays JSON.
 
 use std::panic::{set_hook, take_hook};
 use std::sync::Once;
@@ -19,15 +19,15 @@ pub mod support;
 
 use support::{Library, World};
 
-/// The limits of the extension, except that what never ends is ended soon: a run should try many inputs.
+/// The limits of the extension, except that endless work is ended soon: a run should try many inputs.
 pub fn limits() -> Limits {
     let limits = Limits::default();
     let script = workflow_engine::expression::ScriptLimits { time: Duration::from_millis(50), ..limits.script };
     Limits { max_steps: 300, script, ..limits }
 }
 
-/// Lets panics of the Liquid crates unwind, which libFuzzer's hook turns into an abort. The engine answers them with an
-/// error of the template (`{% cycle name: %}` divides by zero). One that it did not catch would end the run even so.
+/// Lets panics of the Liquid crates unwind, which libFuzzer's hook turns into an abort. The engine turns them into an
+/// error of the template (`{% cycle name: %}` divides by zero). A panic that it does not catch still ends the run.
 fn let_liquid_panics_unwind() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -41,7 +41,7 @@ fn let_liquid_panics_unwind() {
     });
 }
 
-/// Compiles a document as a definition that comes in. `None`: it is refused, with at least one reason.
+/// Compiles a document as an incoming definition. `None` if it is refused, with at least one reason.
 pub fn program(document: &Value, is_new: bool) -> Option<Program> {
     let_liquid_panics_unwind();
     let limits = ReadLimits { is_new, ..ReadLimits::default() };
@@ -54,7 +54,7 @@ pub fn program(document: &Value, is_new: bool) -> Option<Program> {
     }
 }
 
-/// An instance of a program, not started. `None`: it wants inputs.
+/// An instance of a program, not started. `None` if it requires inputs.
 pub fn world(program: Program) -> Option<World> {
     Instance::new(uuid::Uuid::nil(), &program, 1, None, None, serde_json::Map::new()).ok()?;
     let mut world = World::of(program, json!({}));
@@ -62,7 +62,7 @@ pub fn world(program: Program) -> Option<World> {
     Some(world)
 }
 
-/// Runs one activity that sees the variables `Text`, `Number`, `List` and `Order`. `None`: it is refused.
+/// Runs one activity that can read the variables `Text`, `Number`, `List` and `Order`. `None` if it is refused.
 pub fn run(activity: Value) -> Option<World> {
     let document = json!({
         "definitionId": "fuzz",

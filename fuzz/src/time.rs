@@ -5,7 +5,7 @@ use workflow_engine::calendar::{Utc0, Zone};
 
 use crate::support::Named;
 
-/// A zone by its name; UTC if there is none of that name.
+/// A zone by its name; UTC for an unknown name.
 pub fn zone(name: &str) -> Box<dyn Zone> {
     match name.parse() {
         Ok(zone) => Box::new(Named(zone)),
@@ -13,8 +13,7 @@ pub fn zone(name: &str) -> Box<dyn Zone> {
     }
 }
 
-/// An instant as RFC 3339 writes it, or by its seconds since 1970; the day on which the first cron job ran if it is
-/// neither.
+/// An instant in RFC 3339, or in seconds since 1970; otherwise the day on which the first cron job ran.
 pub fn instant(text: &str) -> DateTime<Utc> {
     let written = DateTime::parse_from_rfc3339(text).map(|instant| instant.to_utc()).ok();
     let counted = || DateTime::from_timestamp(text.parse().ok()?, 0);

@@ -56,7 +56,7 @@ impl Call {
         self.arg_within(name, &mut Tally::new())
     }
 
-    /// An argument that a view passes from a table of ours. It was checked against the bounds when it was stored.
+    /// An argument that a view passes from one of the extension's tables. Its limits were checked when it was stored.
     pub fn stored<T: Argument>(&self, name: &str) -> Option<T> {
         self.arg_within(name, &mut Tally::of_stored())
     }

@@ -141,8 +141,8 @@ pub fn spare() -> usize {
     CEILING.load(Relaxed).saturating_sub(held())
 }
 
-/// Whether the call holds more than it may, or asked for more. Stays true until [`check`] has ended the call, even if
-/// the memory is freed before that.
+/// Whether the call holds or has requested more memory than it may. Stays true until [`check`] has ended the call, even
+/// if the memory is freed before that.
 pub fn is_used_up() -> bool {
     held() > LOOK_AT.load(Relaxed) && look()
 }
@@ -170,7 +170,7 @@ fn stop(wanted: usize) {
     LOOK_AT.store(0, Relaxed);
 }
 
-/// Ends a call that holds more than it may, or asked for more (53200).
+/// Ends a call that holds or has requested more memory than it may (53200).
 pub fn check() {
     if is_used_up() {
         refuse();

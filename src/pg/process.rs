@@ -253,7 +253,7 @@ pub fn database() -> Oid {
     unsafe { pg_sys::MyDatabaseId }
 }
 
-/// The setting `max_worker_processes`, which bounds the workers of all extensions.
+/// The setting `max_worker_processes`, which limits the workers of all extensions.
 pub fn max_worker_processes() -> i32 {
     // SAFETY: reads a global that does not change.
     unsafe { pg_sys::max_worker_processes }

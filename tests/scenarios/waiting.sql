@@ -146,5 +146,5 @@ RESET ROLE;
 SELECT wf_define('{"definitionId": "past", "root": [{"type": "RunTask", "taskName": "Past"}, {"type": "SetName", "value": "done"}]}'),
     wf_start('past', correlation_id => 'past');
 SELECT wf_complete_task(id, '"yes"') FROM workflow.tasks WHERE name = 'Past';
--- An older version, on which the instance goes on.
+-- An older version, in which the instance continues.
 SELECT wf_define('{"definitionId": "Event", "root": []}');

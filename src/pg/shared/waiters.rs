@@ -22,7 +22,7 @@ const NONE: u32 = 0;
 /// How long the rest of a class waits for a woken waiter to claim the task, in microseconds.
 const GRACE: i64 = 1_000_000;
 
-/// Waiters of one class can stand in for each other.
+/// Any waiter of a class can replace another.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {

@@ -90,10 +90,10 @@ pub trait Column: Sized {
     /// The datum must be a valid one of that type.
     unsafe fn read(datum: pg_sys::Datum) -> Self;
 
-    /// Reads a datum from outside, within the bounds on decoded values.
+    /// Reads a datum from outside, within the limits on decoded values.
     ///
     /// # Errors
-    /// 54000 or 54001 for a datum beyond the bounds.
+    /// 54000 or 54001 for a datum beyond the limits.
     ///
     /// # Safety
     /// As for `read`.

@@ -113,7 +113,7 @@ pub fn publish(session: &mut Session, definition_id: &str, version: Option<i32>)
     Ok(row.version)
 }
 
-/// The version asked for, or the latest one.
+/// The requested version, or the latest one.
 pub fn find(definition_id: &str, version: Option<i32>) -> Result<DefinitionRow, PgError> {
     let found = match version {
         Some(version) => definitions::version(definition_id, version),

@@ -18,7 +18,7 @@ use crate::wake;
 const PAGE: i64 = 1000;
 
 thread_local! {
-    /// Where the next call of the session goes on, if it asks the same.
+    /// Where the next call of the session continues, if it makes the same query.
     static NEXT: RefCell<(String, String)> = RefCell::default();
 }
 

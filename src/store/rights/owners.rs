@@ -1,4 +1,4 @@
-//! Owners: ids that stand for roles.
+//! Owners: ids of roles.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -53,7 +53,7 @@ restart_within $((peak + 128))
 is "Finished|1048576" "SELECT sub_status, length(output ->> 'a') FROM wf_run('long')"
 
 # security.md#memory: a call asks before it takes; no session ends for another one's call
-# With what the settings are by default: a body of 40 MB, whose values would take two gigabytes, and one within the bounds.
+# With default settings: a body of 40 MB whose values would take two gigabytes, and one within the limits.
 restart_within $((peak + 512 + 256))
 watch
 query "$endpoint" >/dev/null
@@ -121,7 +121,7 @@ SELECT wf_define('{"definitionId": "echo", "root": {"type": "SetOutput", "output
     repeats('parameter-json', '{"type": "Sql", "statement": "SELECT pg_catalog.json_array_length($1::pg_catalog.json)", "parameters": [{"input": "v"}]}'),
     repeats('parameter-array', '{"type": "Sql", "statement": "SELECT pg_catalog.cardinality($1::text[])", "parameters": [{"input": "v"}]}');
 SQL
-# repeated WAYS NUMBER: one session, in one statement, runs these one after the other, so many times; each run ends as it should.
+# repeated WAYS NUMBER: one session runs these statements one after another, this many times; each run ends as expected.
 repeated() {
     local outcomes
     outcomes=$(PGOPTIONS="-c client_min_messages=error" query "SELECT way, outcome(format('SELECT incidents -> 0 ->> ''sqlstate'' FROM given, wf_run(%L, jsonb_build_object(''v'', v))', way))
@@ -272,7 +272,7 @@ SQL
 done
 
 # security.md#memory: each line of the table: what is beyond its bound is refused with its SQLSTATE
-# What is within its bounds is read, what is far beyond is not; what was refused, says so in the right way.
+# Values within the limits are read, values far beyond are not, and each refusal has the right message.
 query "SELECT entry, kind, string_agg(outcome, ' ' ORDER BY size) FROM outcomes GROUP BY 1, 2 ORDER BY 1, 2"
 is '' "SELECT * FROM outcomes WHERE outcome NOT IN ('00000', '54000', '53200', '413', '414')"
 is '' "SELECT * FROM outcomes WHERE size = 1 AND outcome <> '00000'"
@@ -319,7 +319,7 @@ echo "$((20 - refused)) times five values fit, $refused times they did not"
 still_there
 
 # security.md#memory: a call asks for large pieces, and ends with 53200 where the operating system refuses them
-# Without bounds of its own a call still asks the operating system for large pieces before it needs them.
+# Without limits of its own a call still asks the operating system for large pieces before it needs them.
 psql -X -q -At >"$WORKFLOW_TMP/unbounded" 2>&1 <<'SQL'
 \set VERBOSITY sqlstate
 SET client_min_messages = error;

@@ -83,7 +83,7 @@ await "1d 2h 1d" "SELECT string_agg(value, ' ') FROM public.seen"
 echo "ok: executors have the settings of sessions that begin now, and a database that was restored goes on at once"
 is 0 "SELECT sum(failed) $scheduler"
 
-# Activity Log writes to the server's log from a level on, whatever becomes of the transaction, and to no client.
+# The activity Log writes to the server's log from a level on, whatever happens to the transaction, and to no client.
 psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/logged.out" 2>&1 <<'SQL'
 SET client_min_messages = log;
 SELECT wf_define('{"definitionId": "logs", "root": [{"type": "Log", "message": "quiet"},

@@ -61,7 +61,7 @@ keep first
 keep second
 [ "$(sum "SELECT count(*) FROM orders")" = $count ] || fail "business rows were lost or doubled"
 [ "$(sum "SELECT count(*) FROM steps")" = $shipped ] && [ "$(sum "SELECT count(DISTINCT id) FROM steps")" = $shipped ] || fail "some timers fired twice, or never"
-# The instance without a key stays on both, unless it is told apart.
+# An instance without a key stays on both nodes, so only those with a key are counted.
 [ "$(sum "SELECT count(*) FROM workflow.instances WHERE correlation_id IS NOT NULL")" = $count ] || fail "instances were lost or doubled"
 [ "$(sum "SELECT count(*) FROM workflow.bookmark_queue WHERE name = 'Elsa.Event' AND correlation_id IS NOT NULL")" = $count ] || fail "kept events were lost or doubled"
 both is 1 "SELECT count(*) FROM workflow.instances WHERE correlation_id IS NULL"

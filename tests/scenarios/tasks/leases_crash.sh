@@ -10,7 +10,7 @@
 #   - An attempt is no longer answered once another worker was told that it holds the task.
 #   - No claim gives a task while a lease of it runs of which a worker was told, and which it has not ended itself.
 #   - A task has four attempts at most, and a claim that was released is none.
-#   - A task ends once. Its instance goes on with that result or with that fault.
+# - A task ends once. Its instance continues with that result or with that fault.
 #   - In a calm each task is claimed again, or ends, within two leases of the last kill, or of the last call that gave or took a lease.
 #   - No wake-up is lost.
 # The logs are files outside the server, so no crash and no lost commit affects them.

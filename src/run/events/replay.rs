@@ -15,8 +15,8 @@ use crate::store::events::dead_letters::{self, Letter};
 use crate::store::instances;
 use crate::store::instances::bookmarks;
 
-/// Replays a dead letter: a stimulus is delivered, or waits in the queue once more; a bookmark is due at once.
-/// Returns whether it was delivered, and the id of the role that sent it.
+/// Replays a dead letter: a stimulus is delivered, or queued again; a bookmark becomes due immediately. Returns whether
+/// it was delivered, and the id of the role that sent it.
 pub fn replay(session: &mut Session, id: Uuid) -> Result<(bool, i32), PgError> {
     // The lock of the partition comes before that of the row.
     let letter = find(session, id)?;
@@ -52,8 +52,8 @@ fn find(session: &mut Session, id: Uuid) -> Result<Letter, PgError> {
     Ok(letter)
 }
 
-/// Whether a role may replay a dead letter: a stimulus of its own, which reaches what it may resume; a bookmark of an
-/// instance that it may resume.
+/// Whether a role may replay a dead letter: its own stimulus, which reaches only instances that it may resume; or a
+/// bookmark of an instance that it may resume.
 fn may_replay(who: Oid, letter: &Letter) -> Result<bool, PgError> {
     let item = &letter.item;
     let owner = match letter.due_at {
@@ -65,7 +65,7 @@ fn may_replay(who: Oid, letter: &Letter) -> Result<bool, PgError> {
     Ok(instance::permits(who, Operation::Resume, subject))
 }
 
-/// Makes the bookmark of a dead letter due at once. A worker or wf_run_due fires it.
+/// Makes the bookmark of a dead letter due immediately. A worker or wf_run_due fires it.
 fn fire_again(session: &Session, letter: &Letter) -> Result<bool, PgError> {
     let bookmark = letter.item.filter.bookmark_id.unwrap_or_default();
     if !dead_letters::wake(bookmark, session.timestamp()) {

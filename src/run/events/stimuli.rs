@@ -1,4 +1,4 @@
-//! Stimuli on their way, and what became of them.
+//! Stimuli that are being delivered, and the outcome.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -8,24 +8,24 @@ use crate::pg::spi::Timestamp;
 use crate::store::events::matching::{Filter, StoredBookmark};
 use crate::store::rights::owners::Owner;
 
-/// A stimulus on its way.
+/// A stimulus that is being delivered.
 #[derive(Debug)]
 pub struct Stimulus {
-    /// What it asks for.
+    /// The bookmarks and triggers that it matches.
     pub filter: Filter,
     /// Its payload, in normal form.
     pub payload: Option<Value>,
-    /// What the resumed activity gets.
+    /// The input of the resumed activity.
     pub input: Option<Value>,
     /// The role that sent it.
     pub sender: Owner,
-    /// Who sent it, if not a burst.
+    /// Who sent it; `None` if a burst did.
     pub sent_by: Option<Identity>,
-    /// Whether it comes out of the queue.
+    /// Whether it was queued.
     pub was_kept: bool,
 }
 
-/// Until when a stimulus is kept; `None`: it is not kept.
+/// The time until which a stimulus is kept; `None`: it is not kept.
 pub type KeepUntil = Option<Timestamp>;
 
 /// The outcome of a delivery.
@@ -37,12 +37,12 @@ pub struct Delivery {
     pub resumed: Vec<Uuid>,
     /// The queue item that keeps it.
     pub queued: Option<Uuid>,
-    /// Matching bookmarks that this session cannot resume now: locked, faulted, or to be run by a session of their
+    /// Matching bookmarks that this session cannot resume now: locked, faulted, or reserved for a session of their
     /// owner.
     pub busy: Vec<StoredBookmark>,
-    /// Whether it reached nothing: it started and resumed no instance, and no matching bookmark is to get it later.
+    /// Whether it reached nothing: it started and resumed no instance, and no matching bookmark will get it later.
     pub is_unheard: bool,
-    /// Matches that were passed over because the sender's side has not admitted their owners.
+    /// Number of matches skipped because the sender's side has not admitted their owners.
     pub withheld: i32,
 }
 

@@ -1,7 +1,7 @@
-//! The answers of workers: a task is done, or it failed.
+//! Workers' answers: a task is completed or has failed.
 //!
-//! A token counts as long as no other worker has claimed the task, also after its lease has ended. The row of the
-//! task's bookmark is locked before the token is compared, because a claim does not lock the instance.
+//! A token is valid until another worker claims the task, even after its lease has ended. The row of the task's
+//! bookmark is locked before the token is compared, because a claim does not lock the instance.
 
 use std::rc::Rc;
 
@@ -37,14 +37,14 @@ use crate::store::tasks::leases::{self, Lease};
 use crate::store::tasks::{self, Answer, EndedTask};
 use crate::wake;
 
-/// What a worker says of an attempt that failed.
+/// A worker's report of a failed attempt.
 #[derive(Debug)]
 pub struct AttemptFailure {
-    /// What went wrong: `last_error` of the task, or the message of the fault after the last attempt.
+    /// The message: `last_error` of the task, or after the last attempt the message of the fault.
     pub message: String,
-    /// Detail of that fault; `None`: it has none. Nothing keeps the detail of an attempt that is followed by another.
+    /// Detail of that fault, if any. It is not stored if another attempt follows.
     pub detail: Option<String>,
-    /// What a policy or a catch names it by.
+    /// The code by which a policy or a catch identifies it.
     pub code: Option<String>,
     /// Microseconds until the next attempt, instead of the policy's delay.
     pub retry_in: Option<i64>,
@@ -52,7 +52,7 @@ pub struct AttemptFailure {
     pub retry: bool,
 }
 
-/// What became of a task whose attempt failed.
+/// The state of a task after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskAfterFailure {
     /// It will be tried again.
@@ -71,7 +71,7 @@ impl TaskAfterFailure {
     }
 }
 
-/// Completes a task. The same answer with the same token a second time changes nothing.
+/// Completes a task. Repeating the same answer with the same token changes nothing.
 pub fn complete(
     session: &mut Session,
     task: Uuid,
@@ -111,7 +111,7 @@ pub fn complete(
     Ok(waiting.row)
 }
 
-/// Completes a task in place of the people whom it is for. The journal has who did it, and why.
+/// Completes a task in place of the people it is for. The journal records who did it, and why.
 pub fn complete_for_people(
     session: &mut Session,
     task: Uuid,
@@ -198,8 +198,8 @@ pub fn fail(
     Ok((TaskAfterFailure::Failed, Some(waiting.row)))
 }
 
-/// Locks the instance of a task that the caller named, and asks for the rights to work on the task. `None`: it is not
-/// open.
+/// Locks the instance of a task that the caller named, and requires the rights to work on the task. `None` if the task
+/// is not open.
 fn lock_task(session: &mut Session, task: Uuid) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
     let may_work = |waiting: &Waiting, compiled: &Compiled| {
         let assignment = waiting.lease.assignment.as_deref();
@@ -210,7 +210,8 @@ fn lock_task(session: &mut Session, task: Uuid) -> Result<Option<(Waiting, Rc<Co
     Ok(found.filter(|(waiting, _)| waiting.kind != BookmarkKind::Answer))
 }
 
-/// Gives a task whose attempt failed to the next worker, if its retry policy allows another attempt.
+/// Releases a task whose attempt failed, so that another worker can claim it, if its retry policy allows another
+/// attempt.
 fn give_back(session: &Session, program: &Program, waiting: &Waiting, fault: &Fault, retry_in: Option<i64>) -> bool {
     let policy = execution::retry_policy(program, &waiting.row.instance, waiting.bookmark.activity_instance_id);
     let next = policy.and_then(|policy| claimable_again_at(session, &policy, waiting, fault, retry_in));
@@ -230,7 +231,7 @@ fn give_back(session: &Session, program: &Program, waiting: &Waiting, fault: &Fa
     true
 }
 
-/// When the task can be claimed again. `None`: this was its last attempt.
+/// When the task can be claimed again. `None` after its last attempt.
 fn claimable_again_at(
     session: &Session,
     policy: &RetryPolicy,
@@ -253,7 +254,7 @@ fn claimable_again_at(
     policy.next_attempt_at(failed, since, session.now, random)
 }
 
-/// Locks the row of the task and asks whether a token is the present one.
+/// Locks the row of the task and returns whether a token is the current one.
 fn holds(waiting: &mut Waiting, token: Uuid) -> bool {
     bookmarks::lock_lease(waiting) && waiting.lease.token == Some(token)
 }
@@ -266,7 +267,7 @@ fn not_held(waiting: &Waiting) -> PgError {
     }
 }
 
-/// The answer to a completion whose task is not open any more: the same again, if the same worker gave it.
+/// The result of completing a task that is no longer open: the same as before if the same worker gave the answer.
 fn completed_before(task: Uuid, token: Option<Uuid>, result: Option<&Value>) -> Result<InstanceRow, PgError> {
     let ended = tasks::ended(task, token.as_ref(), result).filter(|ended| ended.by_token && !ended.has_failed);
     let Some(ended) = ended else { return Err(gone::error(Missing::Task(task))?) };
@@ -290,13 +291,13 @@ fn readable(ended: &EndedTask, task: Uuid) -> Result<InstanceRow, PgError> {
     Ok(row)
 }
 
-/// A delay before the next attempt, in microseconds. `None`: it is negative, or longer than any policy waits.
+/// A delay before the next attempt, in microseconds. `None` if it is negative, or longer than any policy allows.
 pub fn delay(given: &Interval) -> Option<i64> {
     let longest = LONGEST.num_microseconds().map_or(i128::MAX, i128::from);
     i64::try_from(given.as_micros()).ok().filter(|micros| (0..=longest).contains(&i128::from(*micros)))
 }
 
-/// Refuses a code that would be read as a SQLSTATE or as a class of these (22023).
+/// Refuses a code that looks like a SQLSTATE or an SQLSTATE class (22023).
 pub fn check_code(code: Option<&str>) -> Result<(), PgError> {
     match code.map(|code| (code, Cause::read(code))) {
         Some((code, Cause::SqlState(_) | Cause::Class(_))) => {
@@ -313,11 +314,11 @@ pub fn opener<'a>(program: &'a Program, node_id: &str) -> Option<&'a Node> {
     program.nodes.iter().find(|node| node.node_id == node_id)
 }
 
-/// Compares an answer with the schema that the task has for it, and asks the activity that opened the task what the
-/// answer means: the fault of an attempt that failed, if it is that.
+/// Validates an answer against the task's schema, and lets the activity that opened the task interpret it. Returns the
+/// fault if the answer means that the attempt failed.
 ///
 /// # Errors
-/// 22023 if it is no answer to such a task.
+/// 22023 if it is no valid answer to such a task.
 pub fn judge(program: &Program, waiting: &Waiting, answer: Option<&Value>) -> Result<Option<Fault>, PgError> {
     let refused = |fault: Fault| PgError {
         detail: fault.detail,
@@ -332,7 +333,7 @@ pub fn judge(program: &Program, waiting: &Waiting, answer: Option<&Value>) -> Re
     node.activity.judge(answer).map_err(refused)
 }
 
-/// Counts the attempts of workers as those of an activity whose time is over.
+/// Counts the attempts of workers as those of an activity that has timed out.
 pub fn count_attempts(waiting: &mut Waiting, compiled: &Compiled) {
     let opens = |node: &Node| node.activity.descriptor().opens_tasks;
     if !opener(&compiled.program, &waiting.bookmark.node_id).is_some_and(opens) {

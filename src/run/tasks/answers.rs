@@ -1,6 +1,6 @@
 //! Many answers of workers in one call.
 //!
-//! Each answer has a subtransaction of its own, so that one that is refused stops no other. Instances are locked in
+//! Each answer has its own subtransaction, so that a refused one does not affect the others. Instances are locked in
 //! order of id, so that two such calls do not deadlock.
 
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ use crate::run::tasks::answer::{self, AttemptFailure};
 use crate::store::instances::InstanceRow;
 use crate::store::tasks::leases;
 
-/// What a worker says of one task.
+/// A worker's answer to one task.
 struct WorkerAnswer {
     task: Uuid,
     token: Uuid,
@@ -27,9 +27,9 @@ enum AttemptResult {
     Failed(AttemptFailure),
 }
 
-/// What became of an answer.
+/// The outcome of an answer.
 pub struct AnswerResult {
-    /// The task that the answer names; an answer that was refused may name one that does not exist.
+    /// The task that the answer names. In a refused answer it may not exist.
     pub task: Uuid,
     /// `Completed`, `Open`, `Failed` or `Refused`.
     pub outcome: &'static str,
@@ -39,7 +39,7 @@ pub struct AnswerResult {
     pub message: Option<String>,
 }
 
-/// Takes answers `[{"taskId", "token", "result" | "error"}]` and returns what became of each, in their order.
+/// Processes answers `[{"taskId", "token", "result" | "error"}]` and returns the outcomes in the same order.
 pub fn give(session: &mut Session, answers: &Value) -> Result<Vec<AnswerResult>, PgError> {
     let Value::Array(given) = answers else {
         return Err(PgError::new("22023", "argument \"answers\" must be a JSON array"));
@@ -131,7 +131,7 @@ fn failure(error: &Value, wrong: &dyn Fn(&str) -> PgError) -> Result<AttemptFail
     Ok(AttemptFailure { message, detail: text("detail")?, code: text("code")?, retry_in, retry })
 }
 
-/// A delay in microseconds, as the argument `retry_in` of `wf_fail_task` means it.
+/// A delay in microseconds, in the notation of the argument `retry_in` of `wf_fail_task`.
 fn delay(text: &str, wrong: &dyn Fn(&str) -> PgError) -> Result<i64, PgError> {
     let given = Interval::parse(text).map_err(|_| wrong("has an \"error\" whose \"retryIn\" is not an interval"))?;
     let given = args::Interval { months: given.months, days: given.days, micros: given.micros };

@@ -1,8 +1,8 @@
-//! Giving a task to a person, and taking it back.
+//! Assigning a task to a person, and removing the assignee.
 //!
 //! The locks are those of an answer: the row of the instance, then the row of the task's bookmark, in which the
-//! assignee is stored. So an answer sees the assignee that it will have when the answer commits, and a claim, which
-//! locks the second row only if it is free, either comes first, or reads the new assignee.
+//! assignee is stored. So an answer sees the assignee at its commit. A claim, which locks the second row only if it is
+//! free, either comes first, or reads the new assignee.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -27,7 +27,7 @@ use crate::store::instances::bookmarks::{self, Waiting};
 use crate::store::tasks::assignments::{self, Assignment, Entry};
 use crate::wake;
 
-/// Assigns an open task, or takes it from the assignee. `false`: nothing changes.
+/// Assigns an open task, or removes its assignee. `false`: nothing has changed.
 pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<bool, PgError> {
     let to = to.map(|to| ForPeople::entry(to, "assignee").map_err(|fault| error::fault(&fault))).transpose()?;
     session.has_waited = true;
@@ -61,7 +61,7 @@ pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<boo
     Ok(true)
 }
 
-/// Refuses the current role unless it may assign the task so (42501).
+/// Refuses the current role unless it may make this assignment (42501).
 fn require_assign(waiting: &Waiting, compiled: &Compiled, to: Option<&str>) -> Result<Assigner, PgError> {
     let assigner = people::assigner(&waiting.row, compiled, waiting.lease.assignment.as_deref(), to);
     let task = waiting.bookmark.id;
@@ -72,7 +72,7 @@ fn require_assign(waiting: &Waiting, compiled: &Compiled, to: Option<&str>) -> R
     })
 }
 
-/// Refuses a person whom the task excludes, as the one who assigns it and as the assignee (42501).
+/// Refuses a person whom the task excludes, both as the one who assigns it and as the assignee (42501).
 fn refuse_excluded(
     waiting: &Waiting,
     compiled: &Compiled,
@@ -90,7 +90,7 @@ fn refuse_excluded(
     exclusion.require_assignee(to)
 }
 
-/// Records the change in the journal, and lets workers that wait look again.
+/// Records the change in the journal, and wakes waiting workers so that they check again.
 fn note(session: &Session, waiting: &mut Waiting, act: &Act, from: Option<Entry<'_>>, to: Option<Entry<'_>>) {
     let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
     for (name, entry) in [("from", from), ("to", to)] {

@@ -1,4 +1,4 @@
-//! The next attempt at a task: whether it is the last one, and whether a claim of it changes the instance.
+//! The next attempt at a task: whether it is the last one, and whether claiming it changes the instance.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use crate::run::tasks::answer::opener;
 use crate::store::instances;
 use crate::store::tasks::leases::{self, ClaimableTask};
 
-/// The attempt that a claim of a task would begin.
+/// The attempt that a claim of a task would start.
 pub struct NextAttempt {
-    /// Its number; the first one is 1.
+    /// Its number, starting at 1.
     pub attempt: i32,
-    /// The number that the retry policy allows.
+    /// The number of attempts that the retry policy allows.
     pub max_attempts: Option<u32>,
     /// Whether it is the last one: its lease has a bookmark.
     pub is_last: bool,
-    /// Whether a `startTimeout` bounds how long the task waits for it: the claim removes the bookmark of that time.
+    /// Whether a `startTimeout` limits the wait for this claim: the claim removes the bookmark of that timeout.
     pub is_awaited: bool,
 }
 
@@ -35,7 +35,7 @@ impl NextAttempt {
     }
 }
 
-/// The attempt that a claim of the task would begin now, with a lease that ends at `until`.
+/// The attempt that a claim of the task would start now, with a lease that ends at `until`.
 pub fn attempt_of_claim(claimable: &ClaimableTask, until: Timestamp) -> Result<NextAttempt, PgError> {
     let compiled = compiled::of_version(claimable.version)?;
     let node = opener(&compiled.program, &claimable.node_id);
@@ -46,7 +46,7 @@ pub fn attempt_of_claim(claimable: &ClaimableTask, until: Timestamp) -> Result<N
     };
     let max_attempts = policy.as_ref().map(|policy| policy.max_attempts);
     let attempt = claimable.attempt.saturating_add(1);
-    // No attempt begins after the time for all of them, so none follows a lease that ends after it.
+    // No attempt starts after the time for all of them, so none follows a lease that ends after it.
     let within = policy.as_ref().and_then(|policy| policy.within).and_then(|within| within.num_microseconds());
     let is_too_late = within.is_some_and(|within| until.0 > claimable.opened_at.0.saturating_add(within));
     let max_leases = || isolated::read_setting(&compiled.row.owner, guc::max_leases);
@@ -55,7 +55,7 @@ pub fn attempt_of_claim(claimable: &ClaimableTask, until: Timestamp) -> Result<N
     Ok(NextAttempt { attempt, max_attempts, is_last, is_awaited })
 }
 
-/// Whether a claim must pass over a task because it excludes the caller.
+/// Whether a claim must skip a task because the task excludes the caller.
 pub fn is_excluded(claimable: &ClaimableTask) -> Result<bool, PgError> {
     let compiled = compiled::of_version(claimable.version)?;
     if !compiled.program.excludes_people {
@@ -67,8 +67,8 @@ pub fn is_excluded(claimable: &ClaimableTask) -> Result<bool, PgError> {
     Ok(exclusion.require(&Person::from(&person::current()?)).is_err())
 }
 
-/// The policy that an activity computed when it opened its task. The instance says which version its state belongs to:
-/// a migration may have come since the task was read.
+/// The policy that an activity computed when it opened its task. The version is read from the instance: it may have
+/// been migrated since the task was read.
 fn computed_policy(claimable: &ClaimableTask) -> Result<Option<Arc<RetryPolicy>>, PgError> {
     let (Some(held), Some(row)) = (leases::read(claimable.task), instances::get(claimable.instance)) else {
         return Ok(None);

@@ -1,6 +1,6 @@
 //! The first tasks of one name, locked as they are found.
 //!
-//! Where many workers claim tasks of one name, most of the first ones are held by claims that have not committed. A
+//! If many workers claim tasks of one name, most of the first ones are locked by claims that have not committed. A
 //! search without locks reads all of them, and then tries each in vain.
 
 use super::TaskClaim;
@@ -13,13 +13,13 @@ use crate::run::tasks::limits::Search;
 use crate::store::tasks::leases::ClaimableTask;
 
 impl TaskClaim<'_> {
-    /// Takes the first tasks of a single name without limits, and says whether there are no others. `None`: nothing was
-    /// taken, and the other searches have to look.
+    /// Takes the first tasks of a single name without limits, and returns whether there are no others. `None`: nothing
+    /// was taken, and another search is needed.
     ///
-    /// The tasks are locked before anything else is asked: before the rights of the role, and before the instance or
-    /// its partition, which other calls lock first. So this is done in a subtransaction, which gives all of them back
-    /// unless each can be claimed. The leases are stored in it, too: a row that one (sub)transaction locks and another
-    /// one changes would need a multixact.
+    /// The tasks are locked before anything else is checked: before the role's rights, and before the instance or its
+    /// partition, which other calls lock first. So this is done in a subtransaction, which releases all of them unless
+    /// each can be claimed. The leases are stored in it, too: a row that is locked by one (sub)transaction and changed
+    /// by another would need a multixact.
     pub(super) fn take_locked(&mut self, session: &mut Session, search: &mut Search) -> Result<Option<bool>, PgError> {
         if !search.locks() {
             return Ok(None);
@@ -38,7 +38,7 @@ impl TaskClaim<'_> {
             Ok(Some(is_all))
         };
         let taken = session.isolated_if(take, Option::is_some)?;
-        // How many the others hold is not known: as many as before.
+        // The number of tasks held by others is unknown: the previous number is used.
         self.passed = front::passed();
         if taken.is_none() {
             self.given.clear();
@@ -51,8 +51,8 @@ impl TaskClaim<'_> {
     }
 }
 
-/// Whether the version that the search has seen opens such a task. The row of the task may be younger than the
-/// snapshot: a migration may have come between the two.
+/// Whether the version that the search has seen opens such a task. The row of the task may be newer than the snapshot:
+/// the instance may have been migrated in between.
 fn is_opened(claimable: &ClaimableTask) -> bool {
     compiled::of_version(claimable.version).is_ok_and(|compiled| {
         let node = opener(&compiled.program, &claimable.node_id);

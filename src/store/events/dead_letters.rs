@@ -1,5 +1,5 @@
-//! Dead letters: stimuli and due bookmarks that the engine gave up, kept until a call replays them or retention
-//! removes them.
+//! Dead letters: stimuli and due bookmarks whose delivery failed too often. They are kept until a call replays them or
+//! retention removes them.
 
 use uuid::Uuid;
 
@@ -8,14 +8,14 @@ use crate::store::events::queue::{self, Item};
 use crate::store::rights::owners;
 use crate::wake;
 
-/// What was given up: a stimulus of the queue, or a due bookmark.
+/// A dead letter: a stimulus from the queue, or a due bookmark.
 #[derive(Debug)]
 pub struct Letter {
-    /// The stimulus, under an id that the caller gives it.
+    /// The stimulus, with the id that the caller chose.
     pub item: Item,
-    /// When the bookmark was due, if the letter is of a bookmark.
+    /// When the bookmark was due, for the dead letter of a bookmark.
     pub due_at: Option<Timestamp>,
-    /// When `wf_replay` gave it another chance, which it does once; `None`: it has not.
+    /// When `wf_replay` replayed it, if it did. It does so only once.
     pub replayed_at: Option<Timestamp>,
 }
 
@@ -59,7 +59,7 @@ pub fn get(id: Uuid, item_id: Uuid) -> Option<Letter> {
     })
 }
 
-/// Notes that a dead letter was replayed.
+/// Records that a dead letter was replayed.
 pub fn replayed(id: Uuid, now: Timestamp) {
     REPLAYED.run(&[Arg::Uuid(&id), Arg::Timestamp(now)]);
 }

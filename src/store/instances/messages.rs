@@ -1,4 +1,4 @@
-//! Messages: calls that were answered, so that a client may send one again.
+//! Messages: calls that were answered, recorded so that a client may repeat one.
 
 use crate::pg::jsonb::Document;
 use crate::pg::rows::{self, Columns};
@@ -6,25 +6,25 @@ use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type, read, written};
 use crate::pg::{cluster, object_lock};
 use crate::store::tables::MESSAGES;
 
-/// What a client names a call of `wf_call` by. Each role has names of its own.
+/// The key by which a client identifies a call of `wf_call`. Each role has its own keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'a> {
-    /// Id in `workflow.owners` of the role that calls.
+    /// Id of the calling role in `workflow.owners`.
     pub owner: i32,
     /// The correlation id that the call is about.
     pub key: &'a str,
-    /// The name that the client gives the call, the same when it sends the call again.
+    /// The name that the client gives the call. It is the same when the call is repeated.
     pub message: &'a str,
 }
 
-/// The row of a call that was answered, with which the same call is answered again.
+/// The row of an answered call. A repetition of the call gets the same answer.
 #[derive(Debug)]
 pub struct Answered {
-    /// SHA-256 of kind, name and body: a call of the same name with another content is an error.
+    /// SHA-256 of kind, name and body: a call with the same name and another content is an error.
     pub content: Vec<u8>,
     /// The document that the first call returned.
     pub answer: Document,
-    /// The instant of the first call, from which the row is kept for a time.
+    /// Time of the first call, from which the retention of the row counts.
     pub called_at: Timestamp,
 }
 
@@ -68,15 +68,15 @@ impl<'a> Name<'a> {
         [Arg::Text(self.key), Arg::Integer(self.owner), Arg::Text(self.message)]
     }
 
-    /// Waits until no other transaction makes the same call, and reads what it was answered. No other transaction makes
-    /// it until [`done`](Self::done) or the end of the (sub)transaction. The hash is easy to meet, but not by another
-    /// role.
+    /// Waits until no other transaction makes the same call, and reads its answer. No other transaction makes the call
+    /// until [`done`](Self::done) or the end of the (sub)transaction. Hash collisions are easy to produce, but not by
+    /// another role.
     pub fn begin(&self) -> Option<Answered> {
         loop {
             object_lock::lock(MESSAGES.name, self.hash(), self.owner);
             match rows::read_now_by(&STORED, &self.arguments(), |row| self.matching(row)) {
                 Ok(found) => return found,
-                // Without the lock, for which that transaction would wait if it made the call once more.
+                // Without the lock, for which that transaction would wait if it repeated the call.
                 Err(transaction) => {
                     self.done();
                     cluster::wait_for(transaction);
@@ -85,13 +85,13 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// Lets other transactions look for the answer, which the caller has found or remembered. They wait for the
-    /// transaction that is inserting or deleting it.
+    /// Lets other transactions look for the answer, which the caller has found or stored. They wait for the transaction
+    /// that is inserting or deleting it.
     pub fn done(&self) {
         object_lock::unlock(MESSAGES.name, self.hash(), self.owner);
     }
 
-    /// What this transaction's snapshot sees that it was answered.
+    /// The answer that is visible to this transaction's snapshot.
     pub fn find(&self) -> Option<Answered> {
         rows::read_by(&STORED, &self.arguments(), |row| self.matching(row))
     }
@@ -106,13 +106,13 @@ impl<'a> Name<'a> {
         is_it.then_some(Answered { content, answer, called_at })
     }
 
-    /// Forgets an answer, unless another one has replaced it.
+    /// Deletes an answer, unless another one has replaced it.
     pub fn forget(&self, answered: &Answered) {
         let [key, owner, message] = self.arguments();
         FORGET.run(&[key, owner, message, Arg::Timestamp(answered.called_at)]);
     }
 
-    /// Remembers an answer. The caller has locked the message and knows that it has none.
+    /// Stores an answer. The caller has locked the message and knows that it has none.
     pub fn remember(&self, content: &[u8], answer: &Document, now: Timestamp) {
         let Self { owner, key, message } = *self;
         let new = New { owner, key, message, content, answer, called_at: now };
@@ -120,7 +120,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// Forgets what was answered at or before `until`, and returns how many answers.
+/// Deletes the answers given at or before `until`, and returns their number.
 pub fn remove(until: Timestamp, limit: i64) -> u64 {
     REMOVE.run(&[Arg::Timestamp(until), Arg::BigInt(limit)])
 }

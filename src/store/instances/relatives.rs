@@ -1,4 +1,4 @@
-//! Instances that belong to others: children to their parents, and one that goes on to the one before it.
+//! Relations between instances: of children to their parents, and of a successor to the instance that it continues.
 
 use uuid::Uuid;
 
@@ -35,7 +35,7 @@ static NOT_AWAITED: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// The child workflows of an instance for whose end it does not wait, in order of id.
+/// The child workflows of an instance whose end it does not wait for, in order of id.
 pub fn children_not_awaited(id: Uuid) -> Vec<Uuid> {
     NOT_AWAITED.rows(&[Arg::Uuid(&id)], |row| row.get())
 }
@@ -70,7 +70,7 @@ static CONTINUED_AS: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// The last of the instances that went on in place of this one, one after the other.
+/// The last successor of an instance that others continued, one after another.
 pub fn continued_as(id: Uuid) -> Option<Uuid> {
     CONTINUED_AS.first(&[Arg::Uuid(&id)], |row| row.get())
 }

@@ -12,7 +12,7 @@ static KEPT_FOR: Statement = items(
     &[Type::Uuid, Type::Timestamp],
 );
 
-/// The stimuli that name an instance, in the order in which they came.
+/// The stimuli that name an instance, in the order of arrival.
 pub fn kept_for(instance: Uuid, now: Timestamp) -> Vec<Item> {
     KEPT_FOR.rows(&[Arg::Uuid(&instance), Arg::Timestamp(now)], read)
 }
@@ -22,7 +22,7 @@ static ACTS: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Names the acts that are kept for an instance to the workers, which passed over them while it was paused.
+/// Wakes workers for the queued acts of an instance, which they skipped while it was paused.
 pub fn name_acts_of(instance: Uuid) {
     ACTS.rows(&[Arg::Uuid(&instance)], |row| row.get()).into_iter().for_each(wake::note_queued);
 }

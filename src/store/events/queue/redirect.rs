@@ -1,4 +1,4 @@
-//! Items for an instance that goes on as another one.
+//! Queue items of an instance that another one continues.
 
 use uuid::Uuid;
 
@@ -18,15 +18,15 @@ static REDIRECT: Statement = Statement::new(
     &[Type::Uuid, Type::Uuid, Type::BigInt],
 );
 
-/// Lets the items that name an instance, and no bookmark or execution of it, name another one. The session that has
-/// locked one of them, or is storing one, finds itself that the instance has gone on.
+/// Makes the items that name an instance, but no bookmark or execution of it, name its successor. A session that has
+/// locked such an item, or is storing one, itself detects the successor.
 pub fn redirect_all(from: Uuid, to: Uuid) {
     for item in OF_INSTANCE.rows(&[Arg::Uuid(&from)], read) {
         redirect(&item, to);
     }
 }
 
-/// Lets an item name another instance. `false`: another session has locked or taken it.
+/// Makes an item name another instance. `false`: another session has locked or taken it.
 pub fn redirect(item: &Item, to: Uuid) -> bool {
     let filter = Filter { instance_id: Some(to), ..item.filter.clone() };
     let key = key_of_filter(&filter, shape_of(&filter));

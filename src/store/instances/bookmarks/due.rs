@@ -10,13 +10,13 @@ use crate::store::rights::owners::{self, Owner};
 pub struct DueBookmark {
     /// Its id, the second part of the position after which the next page begins.
     pub bookmark: Uuid,
-    /// The instant at which time resumes it, the first part of that position.
+    /// When it is due, the first part of that position.
     pub due_at: Timestamp,
     /// The instance that waits at it.
     pub instance: Uuid,
-    /// The definition version that the instance runs, from which follows what SQL it can run.
+    /// The definition version of the instance, which determines what SQL it can run.
     pub definition_version: Uuid,
-    /// The owner of the instance, whose rights decide where it may run.
+    /// The owner of the instance, whose rights determine where it may run.
     pub owner: Owner,
 }
 
@@ -30,8 +30,8 @@ static DUE: Statement = Statement::new(
     &[Type::Timestamp, Type::Timestamp, Type::Uuid],
 );
 
-/// Bookmarks that are due at `now`, earliest first, after the position `after`; at most 100. Bookmarks of faulted
-/// instances do not fire, nor do those of paused ones, but for the one that ends the pause. Commands of schedules run
+/// At most 100 bookmarks that are due at `now`, earliest first, after the position `after`. Bookmarks of faulted
+/// instances do not fire, nor do those of paused ones, except the one that ends the pause. Commands of schedules run
 /// outside a transaction block, and the caller is inside one, so they are left to the workers.
 pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<DueBookmark> {
     let (due_at, id) = after;

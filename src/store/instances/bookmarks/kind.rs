@@ -1,28 +1,29 @@
-//! What a bookmark waits for, as far as that decides how it is stored, claimed and resumed.
+//! What a bookmark waits for, which determines how it is stored, claimed and resumed.
 
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::stimulus::{self, RUN_TASK};
 
-/// The kind of a bookmark. The row has its name and the type of its activity; both are compared here only.
+/// The kind of a bookmark. It follows from the name of the row and the type of its activity, which are compared only
+/// here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BookmarkKind {
-    /// A stimulus: an event, an HTTP request, work in the background, or whatever a function of a user waits for.
+    /// A stimulus: an event, an HTTP request, background work, or whatever a user's function waits for.
     Stimulus,
     /// The answer to an open task.
     Task,
     /// The report of a child workflow.
     Child,
-    /// A session of the owner, which goes on with an answer that was kept. It stands for the bookmark of the task.
+    /// A session of the owner, which processes a stored answer. It replaces the bookmark of the task.
     Answer,
-    /// A session of the owner, which begins the instance.
+    /// A session of the owner, which starts the instance.
     Start,
-    /// An admission, with which the instance begins.
+    /// An admission, with which the instance starts.
     Admission,
-    /// The end of the time of an activity.
+    /// The timeout of an activity.
     Timeout,
-    /// The end of the time in which a worker has to claim a task.
+    /// The timeout for a worker's first claim of a task.
     StartTimeout,
-    /// The end of the time of a run.
+    /// The timeout of a run.
     RunTimeout,
     /// The end of the lease of a task's last attempt.
     Lease,
@@ -33,7 +34,7 @@ pub enum BookmarkKind {
 }
 
 impl BookmarkKind {
-    /// The kind of a bookmark that a burst has made, or that was read from a row.
+    /// The kind of a bookmark that a burst has created, or that was read from a row.
     pub fn of(bookmark: &Bookmark) -> Self {
         Self::named(&bookmark.name, &bookmark.activity_type, bookmark.auto_burn)
     }
@@ -57,7 +58,7 @@ impl BookmarkKind {
         }
     }
 
-    /// Whether stimuli may meet it. Any other bookmark is resumed by time and by its id only, and is stored without a
+    /// Whether stimuli can match it. Any other bookmark is resumed only by time and by its id, and is stored without a
     /// hash.
     pub fn meets_stimuli(self) -> bool {
         match self {

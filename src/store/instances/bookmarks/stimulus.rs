@@ -1,4 +1,4 @@
-//! What a bookmark row stores of the stimulus that meets it.
+//! The columns of a bookmark row for the stimulus that matches it.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub fn hash_key(hash: &[u8; 32]) -> i64 {
     i64::from_be_bytes(key)
 }
 
-/// Converts a stored hash; a hash of a wrong length becomes zeros, which match nothing.
+/// Converts a stored hash. A hash of a wrong length becomes zeros, which match nothing.
 pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
     bytes.try_into().unwrap_or([0; 32])
 }
@@ -29,14 +29,14 @@ pub fn is_task(bookmark: &Bookmark) -> bool {
     BookmarkKind::of(bookmark) == BookmarkKind::Task
 }
 
-/// The name of the task that a bookmark belongs to, if it is that of an open task.
+/// The name of the task, for the bookmark of an open task.
 pub fn task_name(bookmark: &Bookmark) -> Option<&str> {
     bookmark.payload.as_ref().filter(|_| is_task(bookmark))?[TASK_NAME].as_str()
 }
 
 /// Returns the hash and the payload to store for a bookmark. For a task both would repeat the bookmark's id, so it is
-/// stored without a hash, and only the task's name is stored as the payload. A bookmark that no stimulus meets needs no
-/// hash either.
+/// stored without a hash, and only the task's name is stored as the payload. A bookmark that no stimulus matches needs
+/// no hash either.
 pub(super) fn stored_stimulus(bookmark: &Bookmark) -> (Option<&[u8; 32]>, Option<Cow<'_, Value>>) {
     let kind = BookmarkKind::of(bookmark);
     match bookmark.payload.as_ref() {

@@ -44,7 +44,7 @@ scale: ## Several nodes on this machine, a step at a time (T="start"; without T:
 install: ## Install into the PostgreSQL of PG_CONFIG (default: the pg_config on the PATH), or below DESTDIR
 	@scripts/user/install
 
-pictures: ## Make the pictures of docs/studio.md anew
+pictures: ## Make the pictures in docs/pictures again
 	@scripts/release/pictures
 
 uninstall: ## Remove from there what install put there

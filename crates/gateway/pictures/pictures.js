@@ -7,6 +7,8 @@ const { chromium } = require("playwright-core");
 const [folder] = process.argv.slice(2);
 const { URL: url, KEY: key } = process.env;
 
+const STUDIO = { width: 1500, height: 800 };
+
 /** The id of the only instance with a correlation id. */
 async function instanceOf(page, correlation) {
   const answer = await page.request.post("/elsa/api/workflow-instances", {
@@ -19,45 +21,72 @@ async function instanceOf(page, correlation) {
 // The button of Studio that fits the drawing into its place has a picture and no name.
 const FIT = 'button:has(path[d^="M6,16h12V8H6V16z"])';
 
-/** Studio draws after it has loaded. */
+/** Studio draws after it has loaded. It fits boxes without the names of their ports, so that two steps back are needed. */
 async function drawn(page) {
   await page.locator(".x6-node").first().waitFor();
   await page.waitForLoadState("networkidle");
   await page.locator(FIT).first().click();
+  // Not by hover(), which would scroll the buttons away.
+  const box = await page.locator(".x6-node").first().boundingBox();
+  await page.mouse.move(box.x, box.y);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, 100);
+  await page.mouse.wheel(0, 100);
+  await page.keyboard.up("Control");
 }
 
-/** What each picture shows: where it is, and what has to be there. */
+/** The page of each picture, its width, and its height if that is not the page's. Ours are narrow: README.md shows them at half the size. */
 const PICTURES = {
-  designer: async (page) => {
-    await page.goto("/workflows/definitions/purchase-approval/edit");
-    await drawn(page);
+  designer: {
+    width: 1500,
+    show: async (page) => {
+      await page.goto("/workflows/definitions/purchase-approval/edit");
+      await drawn(page);
+    },
   },
-  watching: async (page) => {
-    await page.goto(`/workflows/instances/${await instanceOf(page, "A desk for Ada")}/view`);
-    await drawn(page);
+  watching: {
+    width: 1500,
+    show: async (page) => {
+      await page.goto(`/workflows/instances/${await instanceOf(page, "A desk for Ada")}/view`);
+      await drawn(page);
+    },
   },
-  inbox: async (page) => page.goto("/inbox"),
-  task: async (page) => {
-    await page.goto("/inbox");
-    await page.getByRole("link", { name: "Answer complaint" }).first().click();
-    await page.getByText("How much do we pay back?").waitFor();
+  inbox: {
+    width: 880,
+    show: async (page) => page.goto("/inbox"),
   },
-  instance: async (page) => page.goto(`/instances/${await instanceOf(page, "A desk for Ada")}`),
-  incidents: async (page) => page.goto("/incidents"),
+  task: {
+    width: 880,
+    height: 1060,
+    show: async (page) => {
+      await page.goto("/inbox");
+      await page.getByRole("link", { name: "Answer complaint" }).first().click();
+      await page.getByText("How much do we pay back?").waitFor();
+    },
+  },
+  instance: {
+    width: 880,
+    show: async (page) => page.goto(`/instances/${await instanceOf(page, "A desk for Ada")}`),
+  },
+  incidents: {
+    width: 880,
+    show: async (page) => page.goto("/incidents"),
+  },
 };
 
 async function main() {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-  const context = await browser.newContext({ baseURL: url, viewport: { width: 1500, height: 800 } });
+  const context = await browser.newContext({ baseURL: url, viewport: STUDIO });
   const page = await context.newPage();
   await page.goto("/login");
   await page.fill("input[name=key]", key);
   await page.getByRole("button", { name: "Log in with the key" }).click();
   await page.waitForLoadState("networkidle");
-  for (const [name, show] of Object.entries(PICTURES)) {
+  for (const [name, { width, height, show }] of Object.entries(PICTURES)) {
+    // Studio fills the window; a page of ours is as long as its contents.
+    await page.setViewportSize(width === STUDIO.width ? STUDIO : { width, height: height ?? 300 });
     await show(page);
-    // Studio fills the window; a page of ours is as long as what it says.
-    await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true });
+    await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: !height });
     console.log(`${folder}/${name}.png`);
   }
   await browser.close();

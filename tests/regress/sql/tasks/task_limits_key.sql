@@ -26,6 +26,16 @@ SELECT wf_limit_tasks('Send mail', key => 'region'), wf_limit_tasks('Send mail')
 SELECT count(*) AS slots FROM workflow.slots;
 SELECT count(wf_cancel(id)) FROM workflow.instances WHERE sub_status = 'Suspended';
 
+-- The first customer is full and has more tasks than a claim reads at first. Of all the others the most urgent task comes next.
+SELECT wf_limit_tasks('Send mail', 1, key => 'customer');
+SELECT mail('ann', 60, 9);
+SELECT claims(1);
+SELECT sum(mail('customer ' || n)) FROM generate_series(1, 200) AS n;
+SELECT mail('urgent', 1, 5);
+SELECT claims(1);
+SELECT wf_limit_tasks('Send mail', key => 'customer');
+SELECT count(wf_cancel(id)) FROM workflow.instances WHERE sub_status = 'Suspended';
+
 -- Values that are not short texts are keys as well.
 SELECT wf_define('{"definitionId": "any", "root": {"id": "work", "type": "RunTask", "taskName": "Any", "payload": {"input": "payload"}}}') \g /dev/null
 SELECT wf_limit_tasks('Any', 1, key => 'k');

@@ -22,7 +22,9 @@ ALTER TABLE workflow.bookmarks
     ADD COLUMN result_schema jsonb,
     ADD COLUMN lane         text COLLATE "C",
     ADD COLUMN paused_at    timestamptz,
-    ADD COLUMN due_when_paused timestamptz;
+    ADD COLUMN due_when_paused timestamptz,
+    ADD COLUMN definition_owner integer,
+    ADD COLUMN instance_owner integer;
 
 COMMENT ON COLUMN workflow.bookmarks.priority IS 'of a task: task workers claim a higher one first; NULL is 0';
 COMMENT ON COLUMN workflow.bookmarks.claims IS 'of a task: number of its attempts, one for each claim';
@@ -39,18 +41,25 @@ COMMENT ON COLUMN workflow.bookmarks.lane IS 'the group of bookmarks that wait f
 COMMENT ON COLUMN workflow.bookmarks.paused_at IS 'of a paused instance: when its clock was stopped; such a bookmark is in no index of due or claimable ones';
 COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: its due_at, of a task its available_at (-infinity: it can be claimed), restored when the pause ends';
 
-DROP INDEX workflow.bookmarks_kind_idx;
-CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (activity_type, name, activity_id)
+COMMENT ON COLUMN workflow.bookmarks.definition_owner IS 'of a task, and of a bookmark that a stimulus can match: owner of the definition when the bookmark was stored; a search skips those of other owners';
+COMMENT ON COLUMN workflow.bookmarks.instance_owner IS 'of a bookmark with a hash: owner of the instance';
+
+DROP INDEX workflow.bookmarks_hash_key_correlation_id_idx, workflow.bookmarks_kind_idx, workflow.bookmarks_inbox_idx;
+UPDATE workflow.bookmarks b SET definition_owner = d.owner, instance_owner = CASE WHEN b.hash_key IS NOT NULL THEN i.owner END
+FROM workflow.instances i JOIN workflow.definitions d ON d.id OPERATOR(pg_catalog.=) i.definition_version_id
+WHERE i.id OPERATOR(pg_catalog.=) b.instance_id
+  AND (b.hash_key IS NOT NULL OR b.activity_type OPERATOR(pg_catalog.=) 'Elsa.RunTask' AND b.name OPERATOR(pg_catalog.=) b.activity_type);
+CREATE INDEX bookmarks_hash_key_idx ON workflow.bookmarks (hash_key, definition_owner, correlation_id, instance_owner) WHERE hash_key IS NOT NULL;
+CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (definition_owner, activity_type, name, activity_id)
     WHERE activity_type OPERATOR(pg_catalog.<>) 'Elsa.RunTask';
-DROP INDEX workflow.bookmarks_inbox_idx;
 CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks
-    ((payload OPERATOR(pg_catalog.->>) 'TaskName'), available_at NULLS FIRST, (COALESCE(priority, 0)) DESC, created_at)
+    (definition_owner, (payload OPERATOR(pg_catalog.->>) 'TaskName'), available_at NULLS FIRST, (COALESCE(priority, 0)) DESC, created_at)
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask';
 CREATE INDEX bookmarks_assignee_idx ON workflow.bookmarks (assignee) WHERE assignee IS NOT NULL;
 
 -- A claim: which tasks of a name with limits remain if some keys have reached theirs? By lane, each in the order of claims.
 CREATE INDEX bookmarks_lane_idx ON workflow.bookmarks
-    ((payload OPERATOR(pg_catalog.->>) 'TaskName'), lane, available_at, (COALESCE(priority, 0)) DESC, created_at)
+    ((payload OPERATOR(pg_catalog.->>) 'TaskName'), definition_owner, lane, available_at, (COALESCE(priority, 0)) DESC, created_at)
     WHERE lane IS NOT NULL;
 
 ALTER TABLE workflow.tasks
@@ -93,11 +102,20 @@ CREATE INDEX dead_letters_correlation_id_idx ON workflow.dead_letters (correlati
 ALTER TABLE workflow.triggers
     ADD COLUMN made_actor text,
     ADD COLUMN made_by integer,
-    ADD COLUMN made_login integer;
+    ADD COLUMN made_login integer,
+    ADD COLUMN definition_owner integer;
 
 COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who created it, or last changed its command, input or owner';
 COMMENT ON COLUMN workflow.triggers.made_by IS 'id in workflow.owners of the role that did this; NULL: not recorded';
 COMMENT ON COLUMN workflow.triggers.made_login IS 'id in workflow.owners of the role of that session, if it is another one';
+COMMENT ON COLUMN workflow.triggers.definition_owner IS 'owner of the definition; NULL for a named schedule, which no stimulus starts';
+
+DROP INDEX workflow.triggers_hash_key_idx, workflow.triggers_name_idx;
+UPDATE workflow.triggers t SET definition_owner = d.owner
+FROM workflow.definitions d WHERE d.id OPERATOR(pg_catalog.=) t.definition_version_id AND t.schedule_name IS NULL;
+CREATE INDEX triggers_hash_key_idx ON workflow.triggers (hash_key, definition_owner);
+CREATE INDEX triggers_name_idx ON workflow.triggers (name, definition_owner);
+CREATE INDEX grants_role_idx ON workflow.grants (role, privilege, grantor, definition_id);
 
 COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled';
 COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a task worker completed or gave up: the token of the answer';
@@ -472,10 +490,15 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.accepted_owners', '');
 -- refer to the id, so no other role may take it over.
 CREATE TABLE workflow.definition_ids (
     definition_id text COLLATE "C" CONSTRAINT definition_ids_pkey PRIMARY KEY,
-    owner         integer NOT NULL
+    owner         integer NOT NULL,
+    former_owners integer[]
 );
 
 COMMENT ON TABLE workflow.definition_ids IS 'owner of each id that a definition ever had; wf_set_owner gives an id to another role';
+COMMENT ON COLUMN workflow.definition_ids.former_owners IS 'owners that it had before, under which open bookmarks may be stored';
+
+CREATE INDEX definition_ids_owner_idx ON workflow.definition_ids (owner);
+CREATE INDEX definition_ids_former_owners_idx ON workflow.definition_ids (owner) WHERE former_owners IS NOT NULL;
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.definition_ids', '');
 
@@ -549,10 +572,12 @@ SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
         FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
         WHERE d.id OPERATOR(pg_catalog.=) i.definition_version_id) AS definition_owner,
        workflow._is_excluded(b.id, i.definition_version_id) AS excluded,
-       b.available_at AS stored_available_at
+       b.available_at AS stored_available_at, b.definition_owner AS definition_owner_id
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
+  -- All of them. Without it the index on owners and names could not be searched by a name.
+  AND b.definition_owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT o.id FROM workflow.owners o))
   AND (i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
        OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
        OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m));
@@ -566,10 +591,11 @@ SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlat
        lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
 FROM workflow._open_tasks ORDER BY task_id;
 
--- The order of bookmarks_inbox_idx within each name.
+-- The order of bookmarks_inbox_idx within each owner and name.
 CREATE VIEW workflow.open_tasks_by_priority WITH (security_barrier) AS
 SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
-       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
+       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded,
+       definition_owner_id
 FROM workflow._open_tasks ORDER BY stored_available_at NULLS FIRST, priority DESC, created_at;
 
 COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, including the present one';
@@ -584,6 +610,7 @@ COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the ans
 COMMENT ON COLUMN workflow.open_tasks.definition_owner IS 'owner of the definition';
 COMMENT ON COLUMN workflow.open_tasks.excluded IS 'whether "not" of the task excludes the caller';
 
+COMMENT ON COLUMN workflow.open_tasks_by_priority.definition_owner_id IS 'id in workflow.my_owners under which the task is stored: that of the owner of the definition, or of a former owner';
 COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, unclaimed ones first, by priority and age';
 
 CREATE VIEW workflow.task_limits WITH (security_barrier) AS
@@ -976,6 +1003,26 @@ AS $$
     SELECT 'bookmark with another correlation id than its instance', b.id::text
     FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
     WHERE b.correlation_id IS DISTINCT FROM i.correlation_id
+    UNION ALL
+    SELECT 'bookmark of another definition owner', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+         JOIN workflow.definitions d ON d.id = i.definition_version_id
+         LEFT JOIN workflow.definition_ids n ON n.definition_id = d.definition_id
+         LEFT JOIN workflow.owners o ON o.id = b.definition_owner LEFT JOIN workflow.owners p ON p.id = d.owner
+    WHERE CASE WHEN b.hash IS NOT NULL OR b.name = 'Elsa.RunTask' AND b.activity_type = b.name
+               THEN COALESCE(o.same_as, o.id) IS DISTINCT FROM COALESCE(p.same_as, p.id)
+                    AND (b.definition_owner = ANY (n.former_owners)) IS NOT TRUE
+               ELSE b.definition_owner IS NOT NULL END
+    UNION ALL
+    SELECT 'bookmark of another instance owner', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+         LEFT JOIN workflow.owners o ON o.id = b.instance_owner LEFT JOIN workflow.owners p ON p.id = i.owner
+    WHERE CASE WHEN b.hash IS NOT NULL THEN COALESCE(o.same_as, o.id) IS DISTINCT FROM COALESCE(p.same_as, p.id)
+               ELSE b.instance_owner IS NOT NULL END
+    UNION ALL
+    SELECT 'trigger of another definition owner', t.id::text
+    FROM workflow.triggers t JOIN workflow.definitions d ON d.id = t.definition_version_id
+    WHERE t.definition_owner IS DISTINCT FROM CASE WHEN t.schedule_name IS NULL THEN d.owner END
     UNION ALL
     SELECT 'instance that waits for nothing', i.id::text
     FROM workflow.instances i

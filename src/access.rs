@@ -22,6 +22,7 @@ pub mod instance;
 pub mod lending;
 pub mod people;
 pub mod person;
+mod reach;
 pub mod sight;
 pub mod work;
 

@@ -70,10 +70,16 @@ CREATE INDEX definitions_links_idx ON workflow.definitions USING gin (links json
 -- refer to the id, so no other role may take it over.
 CREATE TABLE workflow.definition_ids (
     definition_id text COLLATE "C" CONSTRAINT definition_ids_pkey PRIMARY KEY,
-    owner         integer NOT NULL
+    owner         integer NOT NULL,
+    former_owners integer[]
 );
 
 COMMENT ON TABLE workflow.definition_ids IS 'owner of each id that a definition ever had; wf_set_owner gives an id to another role';
+COMMENT ON COLUMN workflow.definition_ids.former_owners IS 'owners that it had before, under which open bookmarks may be stored';
+
+-- Who owns definitions?
+CREATE INDEX definition_ids_owner_idx ON workflow.definition_ids (owner);
+CREATE INDEX definition_ids_former_owners_idx ON workflow.definition_ids (owner) WHERE former_owners IS NOT NULL;
 
 CREATE TABLE workflow.grants (
     definition_id text    NOT NULL,
@@ -82,6 +88,9 @@ CREATE TABLE workflow.grants (
     grantor       integer NOT NULL,
     CONSTRAINT grants_pkey PRIMARY KEY (definition_id, role, privilege)
 );
+
+-- Who has granted a role a privilege, and on what?
+CREATE INDEX grants_role_idx ON workflow.grants (role, privilege, grantor, definition_id);
 
 COMMENT ON TABLE workflow.grants IS 'what roles other than the owner may do with a definition and its instances';
 COMMENT ON COLUMN workflow.grants.grantor IS 'the role (workflow.owners) that granted it; a grant by a superuser is the consent of both sides to stimuli';
@@ -138,6 +147,7 @@ CREATE TABLE workflow.triggers (
     made_actor            text,
     made_by               integer,
     made_login            integer,
+    definition_owner      integer,
     CONSTRAINT triggers_definition_id_node_id_hash_key UNIQUE (definition_id, node_id, hash),
     CONSTRAINT triggers_schedule_check CHECK (schedule_name IS NULL OR (owner IS NOT NULL AND schedule IS NOT NULL))
 );
@@ -152,6 +162,7 @@ COMMENT ON COLUMN workflow.triggers.owner IS 'owner of a named schedule, and of 
 COMMENT ON COLUMN workflow.triggers.made_actor IS 'of a named schedule: the actor who created it, or last changed its command, input or owner';
 COMMENT ON COLUMN workflow.triggers.made_by IS 'id in workflow.owners of the role that did this; NULL: not recorded';
 COMMENT ON COLUMN workflow.triggers.made_login IS 'id in workflow.owners of the role of that session, if it is another one';
+COMMENT ON COLUMN workflow.triggers.definition_owner IS 'owner of the definition; NULL for a named schedule, which no stimulus starts';
 COMMENT ON COLUMN workflow.triggers.input IS 'input of the instances of a named schedule';
 COMMENT ON COLUMN workflow.triggers.correlation_id IS 'correlation id of the instances of a named schedule';
 COMMENT ON COLUMN workflow.triggers.last_fire_at IS 'the scheduled time that was fired last';
@@ -161,9 +172,9 @@ COMMENT ON COLUMN workflow.triggers.missed IS 'missed times that were not made u
 COMMENT ON COLUMN workflow.triggers.attempts IS 'how often firing failed since the last success';
 
 -- Which triggers does a stimulus start?
-CREATE INDEX triggers_hash_key_idx ON workflow.triggers (hash_key);
+CREATE INDEX triggers_hash_key_idx ON workflow.triggers (hash_key, definition_owner);
 -- A stimulus without a payload starts all triggers with its name.
-CREATE INDEX triggers_name_idx ON workflow.triggers (name);
+CREATE INDEX triggers_name_idx ON workflow.triggers (name, definition_owner);
 -- As for bookmarks; and one workflow for each path and method.
 CREATE INDEX triggers_route_idx ON workflow.triggers ((payload OPERATOR(pg_catalog.->>) 'Route') COLLATE "C")
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint';

@@ -95,7 +95,9 @@ CREATE TABLE workflow.bookmarks (
     result_schema        jsonb,
     lane                 text        COLLATE "C",
     paused_at            timestamptz,
-    due_when_paused      timestamptz
+    due_when_paused      timestamptz,
+    definition_owner     integer,
+    instance_owner       integer
 );
 
 COMMENT ON TABLE workflow.bookmarks IS 'where instances wait; a row is deleted when it is used up';
@@ -123,13 +125,17 @@ COMMENT ON COLUMN workflow.bookmarks.result_schema IS 'of a task: JSON Schema th
 COMMENT ON COLUMN workflow.bookmarks.lane IS 'the group of bookmarks that wait for the same slots. Of a task of a name with limits: id of the limit, with a key also the value of the key. Of an instance that waits for its turn: definition and value of the key';
 COMMENT ON COLUMN workflow.bookmarks.paused_at IS 'of a paused instance: when its clock was stopped; such a bookmark is in no index of due or claimable ones';
 COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: its due_at, of a task its available_at (-infinity: it can be claimed), restored when the pause ends';
+COMMENT ON COLUMN workflow.bookmarks.definition_owner IS 'of a task, and of a bookmark that a stimulus can match: owner of the definition when the bookmark was stored; a search skips those of other owners';
+COMMENT ON COLUMN workflow.bookmarks.instance_owner IS 'of a bookmark with a hash: owner of the instance';
 
+-- The indexes by which claims and stimuli search have the owner of the definition, so that a search reads nothing of owners whom
+-- it does not reach, however many rows they have.
 -- Which bookmarks does a stimulus match? Name and payload, with or without correlation id.
-CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id) WHERE hash_key IS NOT NULL;
+CREATE INDEX bookmarks_hash_key_idx ON workflow.bookmarks (hash_key, definition_owner, correlation_id, instance_owner) WHERE hash_key IS NOT NULL;
 -- The bookmarks of an instance: to clear them, and for stimuli to one instance.
 CREATE INDEX bookmarks_instance_id_idx ON workflow.bookmarks (instance_id);
 -- Stimuli without a payload: by type, by name, by activity. Tasks are matched by id.
-CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (activity_type, name, activity_id)
+CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (definition_owner, activity_type, name, activity_id)
     WHERE activity_type OPERATOR(pg_catalog.<>) 'Elsa.RunTask';
 -- What is due?
 CREATE INDEX bookmarks_due_at_idx ON workflow.bookmarks (due_at) WHERE due_at IS NOT NULL;
@@ -138,16 +144,16 @@ CREATE INDEX bookmarks_due_at_idx ON workflow.bookmarks (due_at) WHERE due_at IS
 CREATE INDEX bookmarks_route_idx ON workflow.bookmarks ((payload OPERATOR(pg_catalog.->>) 'Route') COLLATE "C")
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint';
 
--- A claim: which open tasks of a name can be claimed, in the order of claims? A task is open while its bookmark exists.
+-- A claim: which open tasks of an owner and a name can be claimed, in the order of claims? A task is open while its bookmark exists.
 CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks
-    ((payload OPERATOR(pg_catalog.->>) 'TaskName'), available_at NULLS FIRST, (COALESCE(priority, 0)) DESC, created_at)
+    (definition_owner, (payload OPERATOR(pg_catalog.->>) 'TaskName'), available_at NULLS FIRST, (COALESCE(priority, 0)) DESC, created_at)
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask';
 -- Which open tasks have this assignee?
 CREATE INDEX bookmarks_assignee_idx ON workflow.bookmarks (assignee) WHERE assignee IS NOT NULL;
 
 -- A claim: which tasks of a name with limits remain if some keys have reached theirs? By lane, each in the order of claims.
 CREATE INDEX bookmarks_lane_idx ON workflow.bookmarks
-    ((payload OPERATOR(pg_catalog.->>) 'TaskName'), lane, available_at, (COALESCE(priority, 0)) DESC, created_at)
+    ((payload OPERATOR(pg_catalog.->>) 'TaskName'), definition_owner, lane, available_at, (COALESCE(priority, 0)) DESC, created_at)
     WHERE lane IS NOT NULL;
 
 -- Admitted instances of definitions with maxConcurrency: one row for each instance that may run at the same time. A row names

@@ -16,6 +16,26 @@ AS $$
     FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
     WHERE b.correlation_id IS DISTINCT FROM i.correlation_id
     UNION ALL
+    SELECT 'bookmark of another definition owner', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+         JOIN workflow.definitions d ON d.id = i.definition_version_id
+         LEFT JOIN workflow.definition_ids n ON n.definition_id = d.definition_id
+         LEFT JOIN workflow.owners o ON o.id = b.definition_owner LEFT JOIN workflow.owners p ON p.id = d.owner
+    WHERE CASE WHEN b.hash IS NOT NULL OR b.name = 'Elsa.RunTask' AND b.activity_type = b.name
+               THEN COALESCE(o.same_as, o.id) IS DISTINCT FROM COALESCE(p.same_as, p.id)
+                    AND (b.definition_owner = ANY (n.former_owners)) IS NOT TRUE
+               ELSE b.definition_owner IS NOT NULL END
+    UNION ALL
+    SELECT 'bookmark of another instance owner', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+         LEFT JOIN workflow.owners o ON o.id = b.instance_owner LEFT JOIN workflow.owners p ON p.id = i.owner
+    WHERE CASE WHEN b.hash IS NOT NULL THEN COALESCE(o.same_as, o.id) IS DISTINCT FROM COALESCE(p.same_as, p.id)
+               ELSE b.instance_owner IS NOT NULL END
+    UNION ALL
+    SELECT 'trigger of another definition owner', t.id::text
+    FROM workflow.triggers t JOIN workflow.definitions d ON d.id = t.definition_version_id
+    WHERE t.definition_owner IS DISTINCT FROM CASE WHEN t.schedule_name IS NULL THEN d.owner END
+    UNION ALL
     SELECT 'instance that waits for nothing', i.id::text
     FROM workflow.instances i
     WHERE i.sub_status = 'Suspended' AND i.incident_count = 0

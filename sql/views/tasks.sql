@@ -27,10 +27,12 @@ SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
         FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
         WHERE d.id OPERATOR(pg_catalog.=) i.definition_version_id) AS definition_owner,
        workflow._is_excluded(b.id, i.definition_version_id) AS excluded,
-       b.available_at AS stored_available_at
+       b.available_at AS stored_available_at, b.definition_owner AS definition_owner_id
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
+  -- All of them. Without it the index on owners and names could not be searched by a name.
+  AND b.definition_owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT o.id FROM workflow.owners o))
   AND (i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
        OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
        OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m));
@@ -44,10 +46,11 @@ SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlat
        lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
 FROM workflow._open_tasks ORDER BY task_id;
 
--- The order of bookmarks_inbox_idx within each name.
+-- The order of bookmarks_inbox_idx within each owner and name.
 CREATE VIEW workflow.open_tasks_by_priority WITH (security_barrier) AS
 SELECT task_id, instance_id, definition_id, activity_id, name, payload, correlation_id, created_at, priority, attempt, available_at,
-       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded
+       lease_until, worker, progress, last_error, assignee, candidates, deadline, form, result_schema, paused_at, definition_owner, excluded,
+       definition_owner_id
 FROM workflow._open_tasks ORDER BY stored_available_at NULLS FIRST, priority DESC, created_at;
 
 COMMENT ON VIEW workflow.open_tasks IS 'tasks that are not completed yet';
@@ -63,6 +66,7 @@ COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the ans
 COMMENT ON COLUMN workflow.open_tasks.definition_owner IS 'owner of the definition';
 COMMENT ON COLUMN workflow.open_tasks.excluded IS 'whether "not" of the task excludes the caller';
 
+COMMENT ON COLUMN workflow.open_tasks_by_priority.definition_owner_id IS 'id in workflow.my_owners under which the task is stored: that of the owner of the definition, or of a former owner';
 COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, unclaimed ones first, by priority and age';
 
 CREATE VIEW workflow.task_limits WITH (security_barrier) AS

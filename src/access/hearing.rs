@@ -49,7 +49,7 @@ pub enum Verdict {
 /// Decides which receivers a sender's stimulus reaches. Caches the decisions, so it serves one delivery only.
 pub struct Hearing<'a> {
     sender: &'a Owner,
-    role: Option<Oid>,
+    pub(super) role: Option<Oid>,
     needs_consent: bool,
     report_to: Option<Uuid>,
     known: HashMap<(Uuid, i32), Verdict>,
@@ -145,11 +145,21 @@ impl<'a> Hearing<'a> {
                 && grant.holder.role().is_some_and(|holder| belongs_to(sender, holder))
         };
         let is_open = !self.needs_consent
-            || [&definition.owner, owner].iter().any(|owner| owner.role() == self.role)
-            || is_of_database_owner(&definition.owner)
+            || owner.role() == self.role
             || grants.iter().any(by_superuser)
-            || self.admits(sender, owner) && self.admits(sender, &definition.owner);
+            || self.is_open(sender, &definition.owner)
+                && (self.trusts(&definition.owner) || self.admits(sender, owner));
         if is_open { Verdict::Heard } else { Verdict::Withheld }
+    }
+
+    /// Whether definitions of an owner need no consent.
+    fn trusts(&self, definition_owner: &Owner) -> bool {
+        definition_owner.role() == self.role || is_of_database_owner(definition_owner)
+    }
+
+    /// Whether the sender's side has admitted the owner of a definition, or it needs none to.
+    pub(super) fn is_open(&mut self, sender: Oid, definition_owner: &Owner) -> bool {
+        self.trusts(definition_owner) || self.admits(sender, definition_owner)
     }
 
     /// Whether the sender's side has admitted a role.

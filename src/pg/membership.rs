@@ -33,10 +33,25 @@ pub fn was_put_into(member: Oid, role: Oid) -> bool {
 /// not count: a role that creates another role becomes a member of it through the bootstrap superuser, and may then let
 /// itself inherit.
 pub fn put_into(member: Oid) -> HashSet<Oid> {
+    closure(member, is_superuser)
+}
+
+/// The roles that a role [belongs to](belongs_to), itself among them.
+pub fn groups(member: Oid) -> HashSet<Oid> {
+    let mut groups = closure(member, |_| true);
+    if database_owner().is_some_and(|owner| groups.contains(&owner)) {
+        groups.insert(pg_sys::ROLE_PG_DATABASE_OWNER.into());
+    }
+    groups.retain(|group| belongs_to(member, *group));
+    groups
+}
+
+/// The role itself, and the roles of which it is a member that inherits, by memberships whose grantors count.
+fn closure(member: Oid, counts: impl Fn(Oid) -> bool) -> HashSet<Oid> {
     let (mut known, mut pending) = (HashSet::from([member]), vec![member]);
     while let Some(next) = pending.pop() {
         for (group, grantor) in groups_of(next) {
-            if is_superuser(grantor) && known.insert(group) {
+            if counts(grantor) && known.insert(group) {
                 pending.push(group);
             }
         }

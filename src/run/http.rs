@@ -25,6 +25,7 @@ use crate::run::burst::OnFault;
 use crate::run::call::{running, work};
 use crate::run::instances::claim::{self, Claim, Reason};
 use crate::run::instances::{resume, start, version};
+use crate::store::definitions;
 use crate::store::definitions::triggers::TriggerRow;
 use crate::store::http::routes::{self, Listener};
 use crate::store::instances;
@@ -168,7 +169,8 @@ fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<R
 /// The triggers of an owner's definitions that have a hash of the group.
 fn starting(group: &[[u8; 32]], owner: i32) -> Result<Vec<TriggerRow>, PgError> {
     let mut found = Vec::new();
-    for trigger in group.iter().flat_map(|hash| version::of_triggers(HTTP_ENDPOINT.name, Some(hash))) {
+    let owners = definitions::stored_under(owner);
+    for trigger in group.iter().flat_map(|hash| version::of_triggers(HTTP_ENDPOINT.name, Some(hash), &owners)) {
         if compiled::of_version(trigger.definition_version_id)?.row.owner.id == owner {
             found.push(trigger);
         }

@@ -26,7 +26,7 @@ use crate::run::timers::schedule;
 use crate::store::definitions;
 use crate::store::definitions::{activity_types, links};
 use crate::store::history::journal;
-use crate::store::instances::{self, InstanceRow};
+use crate::store::instances::{self, InstanceRow, bookmarks};
 use crate::store::rights::owners::{self, Owner};
 use crate::wake;
 
@@ -147,6 +147,7 @@ fn hand_over(session: &Session, row: &mut InstanceRow, new: &Owner) -> Result<()
     let instance = &mut row.instance;
     let seq = journal::take_rows(instance, Some(&act), 1);
     instances::set_owner(instance, new.id);
+    bookmarks::set_owner(instance.id, new.id);
     rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], session.timestamp()));
     Ok(())
 }

@@ -23,8 +23,8 @@ pub mod uses;
 mod versions;
 
 pub use drafts::{LastSave, hold_draft, last_save, lock_draft};
-pub use grants::{Grant, grant, granted, holders, revoke, vouch};
-pub use ids::{child_owner, named_in, owner, owners, renew_child_owners};
+pub use grants::{Grant, GrantedOn, grant, granted, granted_to, holders, revoke, vouch};
+pub use ids::{DefinitionOwner, child_owner, named_in, owner, owners, renew_child_owners, stored_under};
 pub use versions::{NewDefinition, Saved, add, next_revision, store};
 
 /// A stored version, without its document.
@@ -260,9 +260,11 @@ static SET_OWNER: Statement =
 
 /// Assigns a definition to another owner: its id, and all its versions, including deleted ones.
 pub fn set_owner(definition_id: &str, owner: i32) {
+    // This session forgets what it knows with the command that follows.
+    catalog::definitions_changed();
     ids::give(definition_id, owner);
     SET_OWNER.run(&[Arg::Text(definition_id), Arg::Integer(owner)]);
-    catalog::definitions_changed();
+    triggers::set_owner(definition_id, owner);
 }
 
 /// Makes a version the published one.

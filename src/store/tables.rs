@@ -99,6 +99,8 @@ table!(BOOKMARKS = "bookmarks" {
     lane: Text null,
     paused_at: Timestamp null,
     due_when_paused: Timestamp null,
+    definition_owner: Integer null,
+    instance_owner: Integer null,
 });
 
 table!(TRIGGERS = "triggers" {
@@ -132,6 +134,7 @@ table!(TRIGGERS = "triggers" {
     made_actor: Text null,
     made_by: Integer null,
     made_login: Integer null,
+    definition_owner: Integer null,
 });
 
 table!(BOOKMARK_QUEUE = "bookmark_queue" {

@@ -24,6 +24,7 @@ use crate::store::instances::InstanceRow;
 use crate::store::instances::bookmarks::{self, BookmarkKind};
 use crate::store::maintenance::identity;
 use crate::store::repair::{incidents, pauses};
+use crate::store::rights::owners::Owner;
 use crate::store::tasks::Answer;
 use crate::store::tasks::assignments::Assignment;
 use crate::store::tasks::leases::Lease;
@@ -135,8 +136,8 @@ pub fn save(
     let opened: Vec<Lease> = delta.tasks.iter().map(unclaimed).collect();
     let has_queue = rows::write(|writer| {
         write_instance(writer, row, state, before, delta, now);
-        write_bookmarks(writer, row, delta, &opened, now);
-        write_resumed(writer, row, delta, resumed, now);
+        write_bookmarks(writer, row, &compiled.row.owner, delta, &opened, now);
+        write_resumed(writer, row, &compiled.row.owner, delta, resumed, now);
         let has_queue = queue::has_any(writer);
         write_tasks(writer, row, delta, resumed, act, now);
         journal::append(writer, &row.instance.id, seq, act, &delta.events, now);
@@ -230,13 +231,21 @@ fn write_instance(
 }
 
 /// Writes the new bookmarks of the instance. `opened` has the leases of its new tasks.
-fn write_bookmarks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, opened: &[Lease], now: Timestamp) {
+fn write_bookmarks(
+    writer: &mut Writer,
+    row: &InstanceRow,
+    definition_owner: &Owner,
+    delta: &Delta,
+    opened: &[Lease],
+    now: Timestamp,
+) {
     // Both are in the order in which they were made.
     let mut tasks = delta.tasks.iter().zip(opened).peekable();
     let other = Lease::default();
     for bookmark in &delta.created {
         let task = tasks.next_if(|(task, _)| task.bookmark_id == bookmark.id);
-        bookmarks::insert(writer, bookmark, task.map_or(&other, |(_, lease)| lease), &row.instance, now);
+        let lease = task.map_or(&other, |(_, lease)| lease);
+        bookmarks::insert(writer, bookmark, lease, row, Some(definition_owner), now);
     }
     debug_assert!(tasks.next().is_none(), "each task has a bookmark");
 }
@@ -254,17 +263,24 @@ fn unclaimed(task: &NewTask) -> Lease {
 }
 
 /// Uses the resumed bookmark up, or inserts it again if its activity faulted.
-fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>, now: Timestamp) {
+fn write_resumed(
+    writer: &mut Writer,
+    row: &InstanceRow,
+    definition_owner: &Owner,
+    delta: &Delta,
+    resumed: Option<Consumed<'_>>,
+    now: Timestamp,
+) {
     let Some(Consumed { bookmark, lease, is_locked, is_taken, .. }) = resumed else { return };
     match (delta.keep_resumed, is_taken) {
         (false, false) if bookmark.auto_burn => bookmarks::take(writer, bookmark, is_locked, now),
         (true, true) if is_locked => {
-            bookmarks::insert(writer, bookmark, lease, &row.instance, now);
+            bookmarks::insert(writer, bookmark, lease, row, Some(definition_owner), now);
         }
         // A worker may have claimed the task since it was read, and given it back: an older token must not count again.
         (true, true) => {
             let given_back = Lease { token: None, until: None, worker: None, ..lease.clone() };
-            bookmarks::insert(writer, bookmark, &given_back, &row.instance, now);
+            bookmarks::insert(writer, bookmark, &given_back, row, Some(definition_owner), now);
         }
         _ => {}
     }

@@ -32,6 +32,7 @@ use crate::store::events::queue::{self, Item};
 use crate::store::instances;
 use crate::store::instances::bookmarks::{self, BookmarkKind};
 use crate::store::nodes::route;
+use crate::store::rights::owners::Owner;
 
 mod triggers;
 
@@ -113,14 +114,19 @@ fn send_to(
 
 /// The bookmarks that match. A stimulus for an instance that has gone on as another one is for its successor.
 fn find(stimulus: &mut Stimulus) -> Vec<StoredBookmark> {
-    let found = matching::find(&stimulus.filter);
+    let found = matches(&stimulus.sender, &stimulus.filter);
     if found.is_empty()
         && let Some(next) = continued::target(&stimulus.filter)
     {
         stimulus.filter.instance_id = Some(next);
-        return matching::find(&stimulus.filter);
+        return matches(&stimulus.sender, &stimulus.filter);
     }
     found
+}
+
+/// The bookmarks that a filter of a sender matches, and that may hear it.
+pub fn matches(sender: &Owner, filter: &Filter) -> Vec<StoredBookmark> {
+    matching::find(filter, || Hearing::of(sender, false).reach_of_bookmarks())
 }
 
 /// Whether the queue may keep a stimulus. Under the name of a request to cancel, and for a bookmark that waits for a
@@ -203,7 +209,7 @@ pub fn resume_matches(
             BookmarkDelivery::Consumed if !delivery.resumed.contains(&stored.instance_id) => {
                 let instance = continued::latest(stored.instance_id).unwrap_or(stored.instance_id);
                 let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
-                let mut next = matching::find(&filter);
+                let mut next = matches(&stimulus.sender, &filter);
                 next.retain(|next| !handled.contains(&next.bookmark.id));
                 outside.retain(|known| known.instance_id != stored.instance_id);
                 next.into_iter().rev().for_each(|next| outside.push_front(next));
@@ -388,7 +394,7 @@ pub fn published(session: &mut Session, published: Published, publisher: Publish
         was_kept: false,
     };
     // A local one is for this run, and not for the one that may have begun in its place.
-    let found = matching::find(&stimulus.filter);
+    let found = matches(&stimulus.sender, &stimulus.filter);
     send_to(session, &name, stimulus, found, Some(publisher.instance), None, !published.local)?;
     Ok(())
 }

@@ -32,7 +32,7 @@ pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError>
     let stimulus = stimulus_of(&item);
     let attempt = session.isolated(|session| {
         let instance_id = item.deferred_for.or(stimulus.filter.instance_id);
-        let found = matching::find(&Filter { instance_id, ..stimulus.filter.clone() });
+        let found = deliver::matches(&stimulus.sender, &Filter { instance_id, ..stimulus.filter.clone() });
         let mut delivery = Delivery::default();
         deliver::resume_matches(session, &stimulus, found, false, &mut delivery)?;
         Ok(delivery)
@@ -77,7 +77,7 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
         return kept_act::carry_out(session, item, instance);
     }
     let stimulus = stimulus_of(item);
-    let found = matching::find(&stimulus.filter);
+    let found = deliver::matches(&stimulus.sender, &stimulus.filter);
     if found.is_empty()
         && let Some(next) = continued::target(&item.filter)
     {

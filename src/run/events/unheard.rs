@@ -7,12 +7,14 @@ use workflow_engine::spelling::nearest;
 use workflow_engine::stimulus::EVENT;
 
 use crate::access;
+use crate::access::hearing::Hearing;
 use crate::pg::error::notice;
 use crate::pg::{PgError, process, role, session};
 use crate::run::call::running;
 use crate::run::events::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::store::events::matching::Correlation;
 use crate::store::events::unheard;
+use crate::store::rights::owners;
 
 /// What a call sent.
 #[derive(Debug)]
@@ -107,7 +109,9 @@ impl Sent {
     /// The name of an event for which workflows of the caller wait, and that differs little from this one.
     fn suggestion(&self) -> Option<String> {
         let event = self.event.as_deref()?;
-        let known = unheard::events_of(role::current());
+        let sender = owners::known_id_of(role::current()).map(owners::by_id)?;
+        let reach = Hearing::of(&sender, false).reach_of_bookmarks();
+        let known = unheard::events_of(role::current(), &[reach.open, reach.granting].concat());
         let near = nearest(event, known.iter().map(String::as_str).filter(|known| *known != event))?;
         Some(format!("Did you mean event \"{near}\"?"))
     }

@@ -12,8 +12,7 @@ use workflow_engine::stimulus::HTTP_ENDPOINT;
 use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::membership::is_superuser;
-use crate::store::definitions::DefinitionRow;
-use crate::store::definitions::triggers;
+use crate::store::definitions::{self, DefinitionRow, triggers};
 use crate::store::http::paths;
 use crate::store::rights::owners::Owner;
 
@@ -92,7 +91,7 @@ pub fn give(segment: &str, owner: Option<&Owner>) -> Result<i32, PgError> {
     }
     let Some(former) = former.filter(|former| owner.is_none_or(|owner| owner.id != *former)) else { return Ok(0) };
     let mut removed = 0;
-    for (trigger, definition) in published_at(segment)? {
+    for (trigger, definition) in published_at(segment, former)? {
         if definition.owner.id == former {
             triggers::delete(trigger);
             triggers::announce_removed(1);
@@ -114,7 +113,7 @@ pub fn hand_over(definition_id: &str, former: &Owner, new: &Owner) -> Result<(),
         let is_others =
             |definition: &DefinitionRow| definition.owner.id == former.id && definition.definition_id != definition_id;
         if paths::lock(segment) == Some(former.id)
-            && !published_at(segment)?.iter().any(|(_, definition)| is_others(definition))
+            && !published_at(segment, former.id)?.iter().any(|(_, definition)| is_others(definition))
         {
             paths::give(segment, new.id);
         }
@@ -123,10 +122,10 @@ pub fn hand_over(definition_id: &str, former: &Owner, new: &Owner) -> Result<(),
     Ok(())
 }
 
-/// The triggers below a segment, with their definitions.
-fn published_at(segment: &str) -> Result<Vec<(Uuid, DefinitionRow)>, PgError> {
+/// The triggers of an owner below a segment, with their definitions.
+fn published_at(segment: &str, owner: i32) -> Result<Vec<(Uuid, DefinitionRow)>, PgError> {
     let mut found = Vec::new();
-    for trigger in triggers::matching(HTTP_ENDPOINT.name, None) {
+    for trigger in triggers::matching(HTTP_ENDPOINT.name, None, &definitions::stored_under(owner)) {
         if trigger.payload.as_ref().and_then(route_of).is_some_and(|route| route.first_segment() == segment) {
             found.push((trigger.id, compiled::of_version(trigger.definition_version_id)?.row.clone()));
         }

@@ -97,7 +97,7 @@ pub fn wait(session: &mut Session, row: &InstanceRow, compiled: &Compiled, start
         due_at: None,
     };
     let lease = Lease { lane: Some(place.lane()), ..Lease::default() };
-    rows::write(|writer| bookmarks::insert(writer, &bookmark, &lease, instance, session.timestamp()));
+    rows::write(|writer| bookmarks::insert(writer, &bookmark, &lease, row, None, session.timestamp()));
     // There may be room since this transaction looked.
     wake::note_calls(true);
 }

@@ -112,7 +112,7 @@ pub(in crate::run) fn create_pending(
         auto_complete: true,
         due_at: Some(due_at),
     };
-    rows::write(|writer| bookmarks::insert(writer, &bookmark, &Lease::default(), &row.instance, now));
+    rows::write(|writer| bookmarks::insert(writer, &bookmark, &Lease::default(), row, Some(&compiled.row.owner), now));
     BurstEnd::Saved
 }
 

@@ -87,15 +87,15 @@ pub fn undeleted(
     Ok(found)
 }
 
-/// The triggers that a hash matches, whose versions are to be started. If there are any, the transaction has an xid
+/// The triggers that a hash matches, of definitions that are stored under these owners. Their versions are to be started. If there are any, the transaction has an xid
 /// before it reads them.
-pub fn of_triggers(name: &str, hash: Option<&[u8; 32]>) -> Vec<TriggerRow> {
-    let found = triggers::matching(name, hash);
+pub fn of_triggers(name: &str, hash: Option<&[u8; 32]>, owners: &[i32]) -> Vec<TriggerRow> {
+    let found = triggers::matching(name, hash, owners);
     if found.is_empty() || cluster::my_transaction().is_some() {
         return found;
     }
     cluster::assign_transaction();
-    triggers::matching(name, hash)
+    triggers::matching(name, hash, owners)
 }
 
 /// Refuses a version that has been deleted, which only a transaction above READ COMMITTED may find (40001). Its

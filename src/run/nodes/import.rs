@@ -80,15 +80,15 @@ fn check(bytes: &[u8]) -> Result<Piece, PgError> {
         check_correlation_id(Some(key)).map_err(|fault| error::fault(&fault))?;
         route::require(Some(key))?;
     }
-    let mut roles = HashMap::new();
-    for owner in &bundle.owners {
-        interrupt::check();
-        roles.insert(owner.id, role::required(&owner.role)?);
-    }
     let mut versions = HashMap::new();
     for definition in &bundle.definitions {
         interrupt::check();
         versions.insert(definition.id, version_of(definition)?);
+    }
+    let mut roles = HashMap::new();
+    for owner in &bundle.owners {
+        interrupt::check();
+        roles.insert(owner.id, role::required(&owner.role)?);
     }
     if !bundle.tables.iter().all(moving::is_known) {
         return Err(damaged());

@@ -39,7 +39,8 @@ pub fn tell_missing(worker: Oid, definition_owner: Option<&Owner>) {
     let granted: Vec<Owner> = match definition_owner {
         Some(owner) => vec![owner.clone()],
         None => {
-            let managed = definitions::owners().into_iter().filter(|owner| is_member(grantor, owner));
+            let all = definitions::owners();
+            let managed = all.iter().map(|known| known.owner.clone()).filter(|owner| is_member(grantor, owner));
             let own = (!role::is_superuser(grantor)).then(|| owners::by_id(owners::id_of(grantor)));
             own.into_iter().chain(managed).collect()
         }

@@ -1,4 +1,4 @@
-//! Where the open tasks of a name begin, as this session has found it.
+//! Where the open tasks of a name begin that a role accepts, as this session has found it.
 //!
 //! A task that was claimed leaves a dead entry at the front of the inbox until a vacuum removes it, and none can while
 //! an old snapshot might see it. A search that has read past many of them notes where it found the first task of each
@@ -29,7 +29,7 @@ use pgrx::pg_sys::Oid;
 
 use crate::pg::process;
 use crate::pg::spi::Timestamp;
-use crate::store::tasks::leases::{self, ClaimableTask, Front, Held};
+use crate::store::tasks::leases::{self, ClaimableTask, Claimant, Front, Held, Lane};
 
 /// For how long a front counts.
 const VALID: Duration = Duration::from_secs(1);
@@ -47,14 +47,29 @@ const SPARE: usize = 8;
 /// The position of a task in the order of the inbox, and its name.
 type Head = (Reverse<i32>, Timestamp, String);
 
-/// Lanes with the name of their tasks, in the order of their first ones.
-type OrderedLanes = Rc<[(String, String)]>;
+/// Lanes in the order of their first tasks.
+type OrderedLanes = Rc<[Lane]>;
+
+/// What a claim has noted of the first tasks of all names.
+struct Heads {
+    role: Oid,
+    heads: BTreeSet<Head>,
+    until: Instant,
+}
+
+/// What a claim has noted of the lanes of some names.
+struct Lanes {
+    role: Oid,
+    names: Vec<String>,
+    lanes: OrderedLanes,
+    until: Instant,
+}
 
 thread_local! {
-    static FRONTS: RefCell<HashMap<String, (Front, Instant)>> = RefCell::default();
-    static HEADS: RefCell<Option<(BTreeSet<Head>, Instant)>> = const { RefCell::new(None) };
-    /// The lanes of the tasks of these names.
-    static LANES: RefCell<Option<(Vec<String>, OrderedLanes, Instant)>> = const { RefCell::new(None) };
+    /// By role and name.
+    static FRONTS: RefCell<HashMap<(Oid, String), (Front, Instant)>> = RefCell::default();
+    static HEADS: RefCell<Option<Heads>> = const { RefCell::new(None) };
+    static LANES: RefCell<Option<Lanes>> = const { RefCell::new(None) };
     /// Until when ends of leases are not looked for.
     static ENDS: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Tasks that the claim before could not have.
@@ -70,14 +85,15 @@ thread_local! {
 /// reads too many pages the fronts are noted anew. A front that follows on another counts no longer than that: the
 /// tasks before it are looked at again each second. Says as well whether the search began with the first task of each
 /// name.
-pub fn first(names: &[String], max: usize) -> (Vec<(ClaimableTask, i32)>, bool) {
+pub fn first(names: &[String], max: usize, claimant: &Claimant) -> (Vec<(ClaimableTask, i32)>, bool) {
     let before = process::pages_read();
-    let fronts = fronts(names);
+    let fronts = fronts(names, claimant.role);
     let is_whole = fronts.iter().all(|front| *front == Front::ALL);
-    let found = leases::first(names, &fronts, max);
-    let is_long = is_long(before, names.len().saturating_mul(max));
+    let owners = claimant.stored_under();
+    let found = leases::first(names, &fronts, max, owners);
+    let is_long = is_long(before, names.len().saturating_mul(max).saturating_mul(owners.len().max(1)));
     if HAS_SEARCHED.replace(true) && is_long {
-        note_fronts(found.iter().map(|(claimable, _)| claimable));
+        note_fronts(claimant.role, found.iter().map(|(claimable, _)| claimable));
     }
     (found, is_whole)
 }
@@ -85,7 +101,8 @@ pub fn first(names: &[String], max: usize) -> (Vec<(ClaimableTask, i32)>, bool) 
 /// Whether a search of a role for tasks of a name locks them as it finds them. It begins before all of them.
 pub fn locks(role: Oid, name: &str) -> bool {
     let noted = LOCKS.with_borrow(|noted| noted.get(&(role, name.to_owned())).copied());
-    noted.is_some_and(|(locks, until)| locks && until > Instant::now()) && fronts(&[name.to_owned()]) == [Front::ALL]
+    noted.is_some_and(|(locks, until)| locks && until > Instant::now())
+        && fronts(&[name.to_owned()], role) == [Front::ALL]
 }
 
 /// Notes whether it is to do so. For a second after a search that was in vain none does.
@@ -101,24 +118,32 @@ pub fn note_locks(role: Oid, name: &str, locks: bool) {
 }
 
 /// The first tasks of a name, locked, as [`leases::lock_first`] gives them. If the search reads too many pages the
-/// front is noted.
-pub fn lock_first(name: &str, max: usize) -> Vec<(ClaimableTask, i32, Held)> {
+/// front is noted. `None`: several owners have tasks of this name, among which those in front are not known.
+pub fn lock_first(name: &str, max: usize, claimant: &Claimant) -> Option<Vec<(ClaimableTask, i32, Held)>> {
+    let owner = match claimant.stored_under() {
+        [owner] => *owner,
+        owners => match leases::owners_of(name, owners)[..] {
+            [owner] => owner,
+            _ => return None,
+        },
+    };
     let before = process::pages_read();
-    let found = leases::lock_first(name, max);
+    let found = leases::lock_first(name, max, owner);
     // Those that other claims hold are read as well.
     let is_long = is_long(before, max.saturating_mul(4));
     if HAS_LOCKED.replace(true) && is_long {
-        note_fronts(found.iter().map(|(claimable, _, _)| claimable));
+        note_fronts(claimant.role, found.iter().map(|(claimable, _, _)| claimable));
     }
-    found
+    Some(found)
 }
 
 /// Notes where the tasks of each name begin.
-fn note_fronts<'a>(found: impl Iterator<Item = &'a ClaimableTask>) {
+fn note_fronts<'a>(role: Oid, found: impl Iterator<Item = &'a ClaimableTask>) {
     FRONTS.with_borrow_mut(|fronts| {
         for (name, front) in firsts(found) {
-            let until = fronts.get(name).map_or_else(|| Instant::now() + VALID, |(_, until)| *until);
-            fronts.insert(name.to_owned(), (front, until));
+            let of = (role, name.to_owned());
+            let until = fronts.get(&of).map_or_else(|| Instant::now() + VALID, |(_, until)| *until);
+            fronts.insert(of, (front, until));
         }
     });
 }
@@ -129,11 +154,12 @@ fn is_long(before: i64, tasks: usize) -> bool {
     process::pages_read() - before > few
 }
 
-fn fronts(names: &[String]) -> Vec<Front> {
+fn fronts(names: &[String], role: Oid) -> Vec<Front> {
     FRONTS.with_borrow_mut(|fronts| {
         let now = Instant::now();
         fronts.retain(|_, (_, until)| *until > now);
-        names.iter().map(|name| fronts.get(name).map_or(Front::ALL, |(front, _)| *front)).collect()
+        let front = |name: &String| fronts.get(&(role, name.clone())).map_or(Front::ALL, |(front, _)| *front);
+        names.iter().map(front).collect()
     })
 }
 
@@ -162,14 +188,14 @@ pub fn release_due(names: &[String], release: impl FnOnce() -> bool) -> bool {
     true
 }
 
-/// The names of the first tasks of any name, at most so many, in no order. `None`: they are not known.
-pub fn names(max: usize) -> Option<Vec<String>> {
-    HEADS.with_borrow_mut(|heads| {
-        if heads.as_ref().is_some_and(|(_, until)| *until <= Instant::now()) {
-            *heads = None;
+/// The names of the first tasks of any name for a role, at most so many, in no order. `None`: they are not known.
+pub fn names(max: usize, role: Oid) -> Option<Vec<String>> {
+    HEADS.with_borrow_mut(|known| {
+        if known.as_ref().is_some_and(|known| known.until <= Instant::now()) {
+            *known = None;
         }
-        let (heads, _) = heads.as_ref()?;
-        let mut names: Vec<String> = heads.iter().take(max).map(|(_, _, name)| name.clone()).collect();
+        let known = known.as_ref().filter(|known| known.role == role)?;
+        let mut names: Vec<String> = known.heads.iter().take(max).map(|(_, _, name)| name.clone()).collect();
         names.sort_unstable();
         Some(names)
     })
@@ -177,14 +203,15 @@ pub fn names(max: usize) -> Option<Vec<String>> {
 
 /// Notes the first task of each of all names, if they are many and not known. So many that they would take much memory
 /// are not kept.
-pub fn note_names(all: &[String]) {
+pub fn note_names(all: &[String], claimant: &Claimant) {
     const MANY: std::ops::RangeInclusive<usize> = 17..=MOST_NOTED;
-    if names(0).is_some() {
+    if names(0, claimant.role).is_some() {
         return;
     }
     let heads = MANY.contains(&all.len()).then(|| {
-        let firsts = leases::heads(all).into_iter();
-        (firsts.map(|(name, front)| (Reverse(front.priority), front.since, name)).collect(), Instant::now() + VALID)
+        let firsts = leases::heads(all, claimant.stored_under()).into_iter();
+        let heads = firsts.map(|(name, front)| (Reverse(front.priority), front.since, name)).collect();
+        Heads { role: claimant.role, heads, until: Instant::now() + VALID }
     });
     HEADS.set(heads);
 }
@@ -196,13 +223,13 @@ pub fn move_heads(names: &[String], found: &[ClaimableTask], is_full: bool, is_t
     // A name of which nothing was found has its tasks, if any, behind the last one that was, or before its front.
     let last = found.last().filter(|_| is_full).map(position);
     let end = Front { priority: i32::MIN, since: Timestamp::INFINITY };
-    HEADS.with_borrow_mut(|heads| {
-        let Some((heads, _)) = heads else { return };
+    HEADS.with_borrow_mut(|known| {
+        let Some(Heads { role, heads, .. }) = known else { return };
         let asked: Vec<Head> =
             heads.iter().filter(|(_, _, name)| names.contains(name)).take(names.len()).cloned().collect();
         for head in asked {
             heads.remove(&head);
-            let has_front = || FRONTS.with_borrow(|fronts| fronts.contains_key(&head.2));
+            let has_front = || FRONTS.with_borrow(|fronts| fronts.contains_key(&(*role, head.2.clone())));
             let position = firsts.get(head.2.as_str()).copied().or(last).or_else(|| has_front().then_some(end));
             if let Some(position) = position {
                 heads.insert((Reverse(position.priority), position.since, head.2));
@@ -211,18 +238,24 @@ pub fn move_heads(names: &[String], found: &[ClaimableTask], is_full: bool, is_t
     });
 }
 
-/// The lanes of the tasks of these names, as they were within the last second. `None`: that is not known.
-pub fn known_lanes(names: &[String]) -> Option<OrderedLanes> {
+/// The lanes of the tasks of these names for a role, as they were within the last second. `None`: that is not known.
+pub fn known_lanes(names: &[String], role: Oid) -> Option<OrderedLanes> {
     LANES.with_borrow(|known| {
-        let (of, lanes, until) = known.as_ref()?;
-        (of == names && *until > Instant::now()).then(|| Rc::clone(lanes))
+        let known = known.as_ref()?;
+        let is_it = known.names == names && known.role == role && known.until > Instant::now();
+        is_it.then(|| Rc::clone(&known.lanes))
     })
 }
 
 /// The same as they are now. Notes them, unless they are so many that they would take much memory.
-pub fn read_lanes(names: &[String]) -> OrderedLanes {
-    let lanes: OrderedLanes = leases::lanes_of(names).into();
-    let noted = (lanes.len() <= MOST_NOTED).then(|| (names.to_vec(), Rc::clone(&lanes), Instant::now() + VALID));
+pub fn read_lanes(names: &[String], claimant: &Claimant) -> OrderedLanes {
+    let lanes: OrderedLanes = leases::lanes_of(names, claimant.stored_under()).into();
+    let noted = (lanes.len() <= MOST_NOTED).then(|| Lanes {
+        role: claimant.role,
+        names: names.to_vec(),
+        lanes: Rc::clone(&lanes),
+        until: Instant::now() + VALID,
+    });
     LANES.set(noted);
     lanes
 }

@@ -75,7 +75,7 @@ pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fa
     let _mark = running::Mark::set(row.instance.id);
     rows::write(|writer| {
         bookmarks::take(writer, bookmark, *is_locked, now);
-        bookmarks::insert(writer, &kept, &Lease::default(), &row.instance, now);
+        bookmarks::insert(writer, &kept, &Lease::default(), row, None, now);
         tasks::close(writer, &bookmark.id, lease, answer, act.map(|act| &act.by), now);
         journal::append(writer, &row.instance.id, seq, recorded.as_ref(), &[], now);
     });

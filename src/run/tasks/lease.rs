@@ -145,7 +145,7 @@ impl<'a> TaskClaim<'a> {
         let page = front::page_for(self.max);
         let names = match wanted {
             Some(names) => Some(names.to_vec()).filter(|names| names.len() <= FEW_NAMES),
-            None => front::names(page).filter(|_| !limits::has_any()),
+            None => front::names(page, claimant.role).filter(|_| !limits::has_any()),
         };
         let Some(mut names) = names else { return Ok(false) };
         for _ in 0..MOST_ROUNDS {
@@ -168,7 +168,7 @@ impl<'a> TaskClaim<'a> {
             }
             // The names are the right ones if they are still those whose tasks come first.
             front::move_heads(&names, &found, is_full, |_| true);
-            let first = front::names(page).unwrap_or_default();
+            let first = front::names(page, claimant.role).unwrap_or_default();
             if first == names {
                 self.take_all(session, &mut search, unlocked(&found))?;
                 front::move_heads(&names, &found, is_full, |claimable| !self.given.contains_key(&claimable.task));
@@ -187,10 +187,10 @@ impl<'a> TaskClaim<'a> {
         if has_seen_all || self.given.len() == request.max {
             return Ok(self.is_outdated);
         }
-        let names = request.names.clone().unwrap_or_else(leases::names);
+        let names = request.names.clone().unwrap_or_else(|| leases::names(claimant.stored_under()));
         leases::release_due(&names, now, &claimant);
         if request.names.is_none() && !limits::has_any() {
-            front::note_names(&names);
+            front::note_names(&names, &claimant);
         }
         let mut search = Search::new(names, now, &claimant);
         let (mut page, mut most) = (front::page_for(request.max), front::of_lane_for(request.max));

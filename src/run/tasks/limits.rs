@@ -16,7 +16,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, session};
 use crate::run::tasks::front;
 use crate::store::rights::owners;
-use crate::store::tasks::leases::{self, ClaimableTask, Claimant, Held, Lease};
+use crate::store::tasks::leases::{self, ClaimableTask, Claimant, Held, Lane, Lease};
 use crate::store::tasks::limits::{self, Limit, LockedSlot, Need, SlotAvailability};
 use crate::{clock, compiled, wake};
 
@@ -98,12 +98,23 @@ pub fn note_ends_of(instance: Uuid) {
     }
 }
 
+/// The limits for tasks of these names of the owners under whom tasks are stored that a role accepts.
+fn counting(names: &[String], claimant: &Claimant) -> Rc<[Limit]> {
+    let all = limits::of_names(names);
+    let counts = |limit: &&Limit| claimant.stored_under().contains(&limit.owner);
+    match all.iter().all(|limit| counts(&limit)) {
+        true => all,
+        false => all.iter().filter(counts).cloned().collect(),
+    }
+}
+
 /// The search of a claim for tasks of some names.
 pub struct Search {
     names: Vec<String>,
     /// Those of the names that have limits.
     limited: Vec<String>,
     limits: Rc<[Limit]>,
+    limits_of: fn(&[String], &Claimant) -> Rc<[Limit]>,
     claimant: Rc<Claimant>,
     now: Timestamp,
     /// What is known of lanes, by name of the tasks and lane.
@@ -130,12 +141,36 @@ pub struct First {
 }
 
 impl Search {
-    /// Begins a search with limits as they are now.
+    /// Begins a search with limits as they are now, of the owners under whom tasks are stored that the role accepts.
     pub fn new(names: Vec<String>, now: Timestamp, claimant: &Rc<Claimant>) -> Self {
-        let limits = limits::of_names(&names);
+        Self::with(names, now, claimant, counting)
+    }
+
+    /// The same for a task that the role names, whoever owns its definition.
+    pub fn for_named(name: String, now: Timestamp, claimant: &Rc<Claimant>) -> Self {
+        Self::with(vec![name], now, claimant, |names, _| limits::of_names(names))
+    }
+
+    fn with(
+        names: Vec<String>,
+        now: Timestamp,
+        claimant: &Rc<Claimant>,
+        limits_of: fn(&[String], &Claimant) -> Rc<[Limit]>,
+    ) -> Self {
+        let limits = limits_of(&names, claimant);
         let limited = names.iter().filter(|name| limits.iter().any(|limit| limit.name == **name)).cloned().collect();
         let (claimant, lanes) = (Rc::clone(claimant), HashMap::new());
-        Self { names, limited, limits, claimant, now, lanes, changing: (Vec::new(), false), is_outdated: false }
+        Self {
+            names,
+            limited,
+            limits,
+            limits_of,
+            claimant,
+            now,
+            lanes,
+            changing: (Vec::new(), false),
+            is_outdated: false,
+        }
     }
 
     /// The first tasks, at most `max`, and whether there are no more. Once a lane is known to be held, those lanes are
@@ -187,7 +222,7 @@ impl Search {
         if !self.limited.is_empty() {
             return None;
         }
-        let (found, is_whole) = front::first(&self.names, max);
+        let (found, is_whole) = front::first(&self.names, max, &self.claimant);
         if found.iter().any(|(claimable, _)| claimable.is_assigned) {
             return None;
         }
@@ -222,9 +257,10 @@ impl Search {
         }
     }
 
-    /// The first tasks of a single name without limits, locked. `None`: some are not for this role.
+    /// The first tasks of a single name without limits, locked. `None`: some are not for this role, or several owners have
+    /// such tasks.
     pub fn lock_first(&self, max: usize) -> Option<Vec<(ClaimableTask, Held)>> {
-        let found = front::lock_first(self.single_unlimited()?, max);
+        let found = front::lock_first(self.single_unlimited()?, max, &self.claimant)?;
         let mut known = HashMap::new();
         let given = found.into_iter().map(|(claimable, owner, held)| {
             let is_for_us = !claimable.is_assigned && self.may_work(&mut known, &claimable, owner)?;
@@ -251,9 +287,10 @@ impl Search {
     /// The first tasks in lanes that are not known to be held, and whether there are no more. If the known lanes have
     /// too few, a lane may have got its first task since they were read.
     fn in_free_lanes(&self, max: usize, most: usize) -> (Vec<ClaimableTask>, bool) {
-        let known = front::known_lanes(&self.limited).map(|lanes| self.in_lanes(&lanes, max, most));
+        let known = front::known_lanes(&self.limited, self.claimant.role).map(|lanes| self.in_lanes(&lanes, max, most));
         let found = known.filter(|found| found.len() == max);
-        let mut found = found.unwrap_or_else(|| self.in_lanes(&front::read_lanes(&self.limited), max, most));
+        let mut found =
+            found.unwrap_or_else(|| self.in_lanes(&front::read_lanes(&self.limited, &self.claimant), max, most));
         // The next task of a lane that may have more comes before what is behind the last one that it gave.
         let mut counts = HashMap::new();
         let end = found.iter().position(|claimable| {
@@ -268,13 +305,13 @@ impl Search {
 
     /// The same in these lanes. Each has a task, so the first lanes have the first tasks, unless the role may not claim
     /// some.
-    fn in_lanes(&self, lanes: &[(String, String)], max: usize, most: usize) -> Vec<ClaimableTask> {
-        let free: Vec<&(String, String)> = lanes.iter().filter(|lane| !self.knows_held(lane)).collect();
+    fn in_lanes(&self, lanes: &[Lane], max: usize, most: usize) -> Vec<ClaimableTask> {
+        let is_free = |lane: &&Lane| !self.knows_held(&(lane.name.clone(), lane.lane.clone()));
+        let free: Vec<&Lane> = lanes.iter().filter(is_free).collect();
         let mut count = max;
         loop {
             interrupt::check();
-            let (names, lanes): (Vec<_>, Vec<_>) = free.iter().take(count).map(|lane| (*lane).clone()).unzip();
-            let found = leases::in_lanes(&names, &lanes, most, max, &self.claimant);
+            let found = leases::in_lanes(free.iter().take(count).copied(), most, max, &self.claimant);
             if found.len() == max || count >= free.len() {
                 return found;
             }
@@ -341,7 +378,7 @@ impl Search {
             return None;
         }
         // What was committed before the lock was taken is known only now.
-        let now = limits::of_names(&self.names);
+        let now = (self.limits_of)(&self.names, &self.claimant);
         let is_same = Rc::ptr_eq(&now, &self.limits) || now == self.limits;
         if owner_of(claimable) != owner || !is_same {
             self.is_outdated = true;

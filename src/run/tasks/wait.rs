@@ -139,8 +139,8 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     if lease::refuse_unless_firing().is_err() {
         return Ok(Look::Nothing { until: NEVER, blockers: Vec::new() });
     }
-    let names = names.map_or_else(leases::names, <[String]>::to_vec);
     let (now, claimant) = (Timestamp::from(clock::now()), consent::claimant(role::current()));
+    let names = names.map_or_else(|| leases::names(claimant.stored_under()), <[String]>::to_vec);
     leases::release_due(&names, now, &claimant);
     let mut blockers = Vec::new();
     let mut page = PAGE;

@@ -61,6 +61,46 @@ pub fn granted(definition_id: &str, privilege: &str) -> Vec<Grant> {
     found.into_iter().map(grant).collect()
 }
 
+// One descent of the index for each grantor, whatever number of definitions it has granted. Of what others than
+// superusers have granted, the first definitions suffice: their owners are those that the grantor may manage.
+static GRANTORS: Statement = Statement::new(
+    "WITH RECURSIVE grantors (role, privilege, grantor) AS ( \
+         SELECT r.role, p.privilege, f.grantor FROM unnest($1) AS r (role) CROSS JOIN unnest($2) AS p (privilege) CROSS JOIN LATERAL ( \
+             SELECT g.grantor FROM workflow.grants g WHERE g.role = r.role AND g.privilege = p.privilege \
+             ORDER BY g.role, g.privilege, g.grantor LIMIT 1) f \
+         UNION ALL \
+         SELECT x.role, x.privilege, n.grantor FROM grantors x CROSS JOIN LATERAL ( \
+             SELECT g.grantor FROM workflow.grants g \
+             WHERE g.role = x.role AND g.privilege = x.privilege AND g.grantor > x.grantor \
+             ORDER BY g.role, g.privilege, g.grantor LIMIT 1) n) \
+     SELECT DISTINCT x.privilege, x.grantor, d.owner FROM grantors x CROSS JOIN LATERAL ( \
+         SELECT n.owner FROM workflow.grants g JOIN workflow.definition_ids n ON n.definition_id = g.definition_id \
+         WHERE g.role = x.role AND g.privilege = x.privilege AND g.grantor = x.grantor \
+         LIMIT CASE WHEN (SELECT r.rolsuper FROM workflow.owners o JOIN pg_roles r ON r.oid = o.role_oid \
+                          WHERE o.id = x.grantor) IS TRUE THEN NULL ELSE 100 END) d",
+    &[Type::IntegerArray, Type::TextArray],
+);
+
+/// One of these privileges, on definitions of an owner.
+#[derive(Clone, Debug)]
+pub struct GrantedOn {
+    /// The privilege.
+    pub privilege: String,
+    /// The role that gave it.
+    pub grantor: Owner,
+    /// The id in `workflow.owners` of the owner of such definitions. Of a grantor who is no superuser they may not be all.
+    pub owner: i32,
+}
+
+/// On whose definitions these holders have these privileges.
+pub fn granted_to(holders: &[i32], privileges: &[String]) -> Vec<GrantedOn> {
+    GRANTORS.rows(&[Arg::Integers(holders), Arg::Texts(privileges)], |row| GrantedOn {
+        privilege: row.get(),
+        grantor: owners::by_id(row.get()),
+        owner: row.get(),
+    })
+}
+
 /// Grants a privilege. Returns `false` if the role already has it; the existing grant then keeps its grantor.
 pub fn grant(definition_id: &str, role: i32, privilege: &str, grantor: i32) -> bool {
     let row = [Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)];

@@ -3,10 +3,15 @@
 //! An id keeps its owner after all versions are deleted and removed by retention. Schedules, parents and applications
 //! still refer to the id, and would pass their input to any role that could define it again.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Type};
+use crate::pg::{catalog, session};
 use crate::store::rights::owners::{self, Owner};
 
 static OWNER: Statement =
@@ -15,8 +20,10 @@ static RESERVE: Statement = Statement::new(
     "INSERT INTO workflow.definition_ids (definition_id, owner) VALUES ($1, $2) ON CONFLICT DO NOTHING",
     &[Type::Text, Type::Integer],
 );
+// Another transaction may be storing bookmarks with the owner that it has read before, so that owner stays on record.
 static GIVE: Statement = Statement::new(
-    "UPDATE workflow.definition_ids SET owner = $2 WHERE definition_id = $1",
+    "UPDATE workflow.definition_ids SET owner = $2, former_owners = array_append(array_remove(former_owners, owner), owner) \
+     WHERE definition_id = $1",
     &[Type::Text, Type::Integer],
 );
 
@@ -25,15 +32,117 @@ pub fn owner(definition_id: &str) -> Option<Owner> {
     OWNER.first(&[Arg::Text(definition_id)], |row| owners::by_id(row.get()))
 }
 
-static OWNERS: Statement = Statement::new("SELECT DISTINCT owner FROM workflow.definition_ids", &[]);
-
-/// The owners of all definitions.
-pub fn owners() -> Vec<Owner> {
-    OWNERS.rows(&[], |row| owners::by_id(row.get()))
+/// An owner of definitions, with the ids under which their bookmarks and triggers may be stored.
+#[derive(Debug)]
+pub struct DefinitionOwner {
+    /// The owner.
+    pub owner: Owner,
+    /// Its ids in `workflow.owners`.
+    pub own: Vec<i32>,
+    /// The ids of roles from which it has definitions.
+    pub former: Vec<i32>,
 }
+
+impl DefinitionOwner {
+    /// All ids under which bookmarks of its definitions may be stored.
+    pub fn ids(&self) -> impl Iterator<Item = i32> {
+        self.own.iter().chain(&self.former).copied()
+    }
+}
+
+// Each step is one descent of the index, however many definitions an owner has.
+static OWNERS: Statement = Statement::new(
+    "WITH RECURSIVE owners (owner) AS ( \
+         (SELECT n.owner FROM workflow.definition_ids n ORDER BY n.owner LIMIT 1) \
+         UNION ALL \
+         SELECT (SELECT n.owner FROM workflow.definition_ids n WHERE n.owner > o.owner ORDER BY n.owner LIMIT 1) \
+         FROM owners o WHERE o.owner IS NOT NULL) \
+     SELECT o.owner, NULL::integer FROM owners o WHERE o.owner IS NOT NULL \
+     UNION ALL \
+     SELECT DISTINCT n.owner, f.owner FROM workflow.definition_ids n CROSS JOIN LATERAL unnest(n.former_owners) AS f (owner) \
+     WHERE n.former_owners IS NOT NULL",
+    &[],
+);
+
+/// Owners of definitions as they were in a generation of the catalog.
+struct KnownOwners {
+    schema: Oid,
+    generation: u64,
+    owners: Rc<[DefinitionOwner]>,
+}
+
+thread_local! {
+    static KNOWN: RefCell<Option<KnownOwners>> = const { RefCell::new(None) };
+}
+
+/// The owners of all definitions. A session reads them once, and again after one was added.
+pub fn owners() -> Rc<[DefinitionOwner]> {
+    let (schema, generation) = (catalog::schema(), catalog::definitions_generation());
+    let is_valid = |known: &&KnownOwners| known.schema == schema && known.generation == generation;
+    let known = KNOWN.with_borrow(|known| known.as_ref().filter(is_valid).map(|known| Rc::clone(&known.owners)));
+    known.unwrap_or_else(|| {
+        let owners: Rc<[DefinitionOwner]> = read_owners().into();
+        // A snapshot that is older than a change would outlive its message here. Without any, the database may be about to
+        // be filled from a dump, which sends no messages.
+        if !session::sees_old_rows() && !owners.is_empty() {
+            KNOWN.set(Some(KnownOwners { schema, generation, owners: Rc::clone(&owners) }));
+        }
+        owners
+    })
+}
+
+fn read_owners() -> Vec<DefinitionOwner> {
+    let mut found: Vec<DefinitionOwner> = Vec::new();
+    let rows: Vec<(i32, Option<i32>)> = OWNERS.rows(&[], |row| (row.get(), row.maybe()));
+    for (id, former) in rows {
+        let owner = owners::by_id(id);
+        let at = found.iter().position(|known| known.owner.id == owner.id).unwrap_or_else(|| {
+            found.push(DefinitionOwner { own: vec![owner.id], former: Vec::new(), owner });
+            found.len() - 1
+        });
+        let known = &mut found[at];
+        match former {
+            Some(former) => known.former.extend([former, owners::by_id(former).id]),
+            None => known.own.push(id),
+        }
+    }
+    // Rows keep ids that stand for the same role as another one.
+    for (id, same_as) in owners::aliases() {
+        for known in &mut found {
+            if known.own.contains(&same_as) {
+                known.own.push(id);
+            }
+            if known.former.contains(&same_as) {
+                known.former.push(id);
+            }
+        }
+    }
+    for known in &mut found {
+        for ids in [&mut known.own, &mut known.former] {
+            ids.sort_unstable();
+            ids.dedup();
+        }
+        let DefinitionOwner { own, former, .. } = known;
+        former.retain(|id| !own.contains(id));
+    }
+    found
+}
+
+/// The ids under which bookmarks and triggers of an owner's definitions may be stored.
+pub fn stored_under(owner: i32) -> Vec<i32> {
+    let owners = owners();
+    let is_it = |known: &&DefinitionOwner| known.own.contains(&owner);
+    owners.iter().find(is_it).map_or_else(|| vec![owner], |known| known.ids().collect())
+}
+
+static OWNS_ANY: Statement =
+    Statement::new("SELECT 1 FROM workflow.definition_ids n WHERE n.owner = $1 LIMIT 1", &[Type::Integer]);
 
 /// Makes a role the owner of an id that has none. The caller holds the lock of the definition.
 pub(super) fn reserve(definition_id: &str, owner: i32) {
+    if OWNS_ANY.run(&[Arg::Integer(owner)]) == 0 {
+        catalog::definitions_changed();
+    }
     RESERVE.run(&[Arg::Text(definition_id), Arg::Integer(owner)]);
 }
 

@@ -47,34 +47,82 @@ fn read(row: &mut Row<'_>) -> TriggerRow {
     TriggerRow { id, definition_version_id, activity_id, node_id, name, hash: hash_of(&hash), payload }
 }
 
+/// Makes the search for triggers of some owners. They are put in order when they have been found: an index that has the
+/// order would be read as a whole.
+macro_rules! found_by {
+    ($condition:literal) => {
+        concat!(
+            "SELECT {t} FROM unnest($2) AS o (owner) CROSS JOIN LATERAL (SELECT * FROM workflow.triggers t WHERE ",
+            $condition,
+            " AND t.definition_owner = o.owner OFFSET 0) t ORDER BY t.definition_id, t.id"
+        )
+    };
+}
 // A named schedule belongs to its owner, not to the definition: no stimulus starts it, and publishing does not change
 // it.
-static BY_HASH: Statement = Statement::reading(
-    Stored::COLUMNS,
-    "SELECT {t} FROM workflow.triggers t WHERE t.hash_key = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id",
-    &[Type::BigInt],
-);
-static BY_NAME: Statement = Statement::reading(
-    Stored::COLUMNS,
-    "SELECT {t} FROM workflow.triggers t WHERE t.name = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id",
-    &[Type::Text],
-);
+static BY_HASH: Statement =
+    Statement::reading(Stored::COLUMNS, found_by!("t.hash_key = $1"), &[Type::BigInt, Type::IntegerArray]);
+static BY_NAME: Statement =
+    Statement::reading(Stored::COLUMNS, found_by!("t.name = $1"), &[Type::Text, Type::IntegerArray]);
+/// Makes the search for a few triggers of each of some owners, in no order.
+macro_rules! few_of_each {
+    ($condition:literal) => {
+        concat!(
+            "SELECT {t} FROM unnest($2) AS o (owner) CROSS JOIN LATERAL ( \
+                 SELECT * FROM workflow.triggers t WHERE ",
+            $condition,
+            " AND t.definition_owner = o.owner LIMIT 10) t LIMIT 100"
+        )
+    };
+}
+static FEW_BY_HASH: Statement =
+    Statement::reading(Stored::COLUMNS, few_of_each!("t.hash_key = $1"), &[Type::BigInt, Type::IntegerArray]);
+static FEW_BY_NAME: Statement =
+    Statement::reading(Stored::COLUMNS, few_of_each!("t.name = $1"), &[Type::Text, Type::IntegerArray]);
 static BY_DEFINITION: Statement = Statement::reading(
     Stored::COLUMNS,
     "SELECT {t} FROM workflow.triggers t WHERE t.definition_id = $1 AND t.schedule_name IS NULL ORDER BY t.id",
     &[Type::Text],
 );
 
-/// Triggers that a stimulus starts. Without a hash, all triggers of that name.
-pub fn matching(name: &str, hash: Option<&[u8; 32]>) -> Vec<TriggerRow> {
+/// Triggers that a stimulus starts, of definitions that are stored under these owners. Without a hash, all triggers of
+/// that name.
+pub fn matching(name: &str, hash: Option<&[u8; 32]>, owners: &[i32]) -> Vec<TriggerRow> {
+    search([&BY_HASH, &BY_NAME], name, hash, owners)
+}
+
+/// The same of each of these owners; at most ten, and a hundred of all.
+pub fn few_matching(name: &str, hash: Option<&[u8; 32]>, owners: &[i32]) -> Vec<TriggerRow> {
+    search([&FEW_BY_HASH, &FEW_BY_NAME], name, hash, owners)
+}
+
+fn search(
+    [by_hash, by_name]: [&'static Statement; 2],
+    name: &str,
+    hash: Option<&[u8; 32]>,
+    owners: &[i32],
+) -> Vec<TriggerRow> {
+    if owners.is_empty() {
+        return Vec::new();
+    }
     match hash {
         Some(hash) => {
-            let mut found = BY_HASH.rows(&[Arg::BigInt(hash_key(hash))], read);
+            let mut found = by_hash.rows(&[Arg::BigInt(hash_key(hash)), Arg::Integers(owners)], read);
             found.retain(|trigger| trigger.hash == *hash);
             found
         }
-        None => BY_NAME.rows(&[Arg::Text(name)], read),
+        None => by_name.rows(&[Arg::Text(name), Arg::Integers(owners)], read),
     }
+}
+
+static SET_OWNER: Statement = Statement::new(
+    "UPDATE workflow.triggers SET definition_owner = $2 WHERE definition_id = $1 AND schedule_name IS NULL",
+    &[Type::Text, Type::Integer],
+);
+
+/// Gives the triggers of a definition to another owner.
+pub(super) fn set_owner(definition_id: &str, owner: i32) {
+    SET_OWNER.run(&[Arg::Text(definition_id), Arg::Integer(owner)]);
 }
 
 /// Triggers of a definition.
@@ -99,6 +147,7 @@ written! {
         schedule: Option<&'a Value>,
         next_fire_at: Option<Timestamp>,
         scheduled_at: Option<Timestamp>,
+        definition_owner: i32,
     }
 }
 static INSERT: Statement = Statement::insert(&TRIGGERS, New::COLUMNS, "", &[]);
@@ -143,6 +192,7 @@ pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, timing: T
         schedule: timing.map(|(schedule, ..)| schedule),
         next_fire_at: timing.and_then(|(_, next, _)| next),
         scheduled_at: timing.and_then(|(.., scheduled)| scheduled),
+        definition_owner: definition.owner.id,
     };
     INSERT.run(&new.values());
 }

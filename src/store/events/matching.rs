@@ -149,34 +149,158 @@ fn read_stored(row: &mut Row<'_>) -> StoredBookmark {
     StoredBookmark { instance_id: columns.instance_id, bookmark, kind, correlation_id: columns.correlation_id }
 }
 
+// None of the statements sets an order: an index that has it would be read as a whole.
 /// A statement that reads bookmarks.
 macro_rules! bookmarks {
-    ($before:literal, $rest:literal, $types:expr) => {
-        Statement::reading(
-            BookmarkColumns::COLUMNS,
-            concat!($before, "SELECT {b} FROM workflow.bookmarks b ", $rest, " ORDER BY b.instance_id, b.id"),
-            $types,
-        )
-    };
     ($rest:literal, $types:expr) => {
-        bookmarks!("", $rest, $types)
+        Statement::reading(BookmarkColumns::COLUMNS, concat!("SELECT {b} FROM workflow.bookmarks b ", $rest), $types)
     };
+}
+
+/// The owners among whose bookmarks or triggers a stimulus is looked for, by the ids under which these are stored.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// Owners of definitions, all of whose instances may hear it.
+    pub open: Vec<i32>,
+    /// Owners of all other definitions. Only instances of `starters` may hear it.
+    pub others: Vec<i32>,
+    /// Those of the others that have given the sender a privilege.
+    pub granting: Vec<i32>,
+    /// Owners of instances whose rights the sender has.
+    pub starters: Vec<i32>,
+}
+
+impl Reach {
+    /// Leaves out ids that are open as those of another owner.
+    pub fn tidy(&mut self) {
+        let Self { open, others, granting, .. } = self;
+        for ids in [&mut *others, &mut *granting] {
+            ids.retain(|id| !open.contains(id));
+        }
+        for ids in [open, others, granting] {
+            ids.sort_unstable();
+            ids.dedup();
+        }
+    }
+
+    /// The owners whose bookmarks are read where no index has the owner of the instance.
+    fn open_or_granting(&self) -> Vec<i32> {
+        self.open.iter().chain(&self.granting).copied().collect()
+    }
 }
 
 static BY_ID: Statement = bookmarks!("WHERE b.id = $1", &[Type::Uuid]);
 static BY_INSTANCE: Statement = bookmarks!("WHERE b.instance_id = $1", &[Type::Uuid]);
-static BY_HASH: Statement = bookmarks!("WHERE b.hash_key = ANY ($1)", &[Type::BigIntArray]);
-static BY_HASH_AND_CORRELATION: Statement =
-    bookmarks!("WHERE b.hash_key = ANY ($1) AND b.correlation_id = $2", &[Type::BigIntArray, Type::Text]);
-static BY_HASH_WITHOUT_CORRELATION: Statement =
-    bookmarks!("WHERE b.hash_key = ANY ($1) AND b.correlation_id IS NULL", &[Type::BigIntArray]);
-static BY_CORRELATION: Statement =
-    bookmarks!("JOIN workflow.instances i ON i.id = b.instance_id WHERE i.correlation_id = $1", &[Type::Text]);
-static TASKS: Statement = bookmarks!("WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'", &[]);
-static TASKS_OF: Statement =
-    bookmarks!("WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.activity_id = $1", &[Type::Text]);
-static BY_TYPE: Statement =
-    bookmarks!("WHERE b.activity_type = $1 AND b.activity_type <> 'Elsa.RunTask'", &[Type::Text]);
+
+/// Searches by hash that differ in what they ask of the correlation id.
+struct ByHash {
+    any: Statement,
+    is: Statement,
+    without: Statement,
+}
+
+/// Makes them. Each searches for each hash and owner by itself: with a list for a later column the planner would read
+/// what the index has of the hash as a whole.
+macro_rules! by_hash {
+    ($from:literal, $condition:literal, $limits:literal, $types:expr, $id:literal, $types_with_id:expr) => {
+        ByHash {
+            any: by_hash!(one $from, $condition, "", $limits, $types),
+            is: by_hash!(one $from, $condition, concat!(" AND b.correlation_id = ", $id), $limits, $types_with_id),
+            without: by_hash!(one $from, $condition, " AND b.correlation_id IS NULL", $limits, $types),
+        }
+    };
+    (one $from:literal, $condition:literal, $correlation:expr, $limits:literal, $types:expr) => {
+        Statement::reading(
+            BookmarkColumns::COLUMNS,
+            concat!(
+                "SELECT {b} FROM ",
+                $from,
+                "(SELECT * FROM workflow.bookmarks b WHERE ",
+                $condition,
+                $correlation,
+                $limits
+            ),
+            $types,
+        )
+    };
+}
+
+// With one hash and one owner, as nearly always.
+static OPEN_OF_ONE: ByHash = by_hash!(
+    "",
+    "b.hash_key = $1 AND b.definition_owner = $2",
+    ") b",
+    &[Type::BigInt, Type::Integer],
+    "$3",
+    &[Type::BigInt, Type::Integer, Type::Text]
+);
+static OPEN: ByHash = by_hash!(
+    "unnest($1) AS h (key) CROSS JOIN unnest($2) AS o (owner) CROSS JOIN LATERAL ",
+    "b.hash_key = h.key AND b.definition_owner = o.owner",
+    " OFFSET 0) b",
+    &[Type::BigIntArray, Type::IntegerArray],
+    "$3",
+    &[Type::BigIntArray, Type::IntegerArray, Type::Text]
+);
+static OWN: ByHash = by_hash!(
+    "unnest($1) AS h (key) CROSS JOIN unnest($2) AS o (owner) CROSS JOIN unnest($3) AS s (starter) CROSS JOIN LATERAL ",
+    "b.hash_key = h.key AND b.definition_owner = o.owner AND b.instance_owner = s.starter",
+    " OFFSET 0) b",
+    &[Type::BigIntArray, Type::IntegerArray, Type::IntegerArray],
+    "$4",
+    &[Type::BigIntArray, Type::IntegerArray, Type::IntegerArray, Type::Text]
+);
+// They are counted, and no more.
+static FEW: ByHash = by_hash!(
+    "unnest($1) AS h (key) CROSS JOIN unnest($2) AS o (owner) CROSS JOIN LATERAL ",
+    "b.hash_key = h.key AND b.definition_owner = o.owner AND b.instance_owner <> ALL ($3)",
+    " LIMIT 10) b LIMIT 100",
+    &[Type::BigIntArray, Type::IntegerArray, Type::IntegerArray],
+    "$4",
+    &[Type::BigIntArray, Type::IntegerArray, Type::IntegerArray, Type::Text]
+);
+
+impl ByHash {
+    fn rows(&'static self, correlation: &Correlation, args: &[Arg<'_>]) -> Vec<StoredBookmark> {
+        match correlation {
+            Correlation::Any => self.any.rows(args, read_stored),
+            Correlation::Is(id) => self.is.rows(&[args, &[Arg::Text(id)]].concat(), read_stored),
+            Correlation::Without => self.without.rows(args, read_stored),
+        }
+    }
+}
+
+/// A search among the bookmarks of some owners.
+macro_rules! of_owners {
+    ($condition:literal) => {
+        Statement::reading(
+            BookmarkColumns::COLUMNS,
+            concat!(
+                "SELECT {b} FROM unnest($2) AS o (owner) CROSS JOIN LATERAL ( \
+                     SELECT * FROM workflow.bookmarks b WHERE b.definition_owner = o.owner AND ",
+                $condition,
+                " OFFSET 0) b"
+            ),
+            &[Type::Text, Type::IntegerArray],
+        )
+    };
+}
+
+static MANY_OF_CORRELATION: Statement =
+    Statement::new("SELECT 1 FROM workflow.instances i WHERE i.correlation_id = $1 LIMIT 1001", &[Type::Text]);
+static BY_CORRELATION: Statement = bookmarks!(
+    "JOIN workflow.instances i ON i.id = b.instance_id WHERE i.correlation_id = $1 AND b.definition_owner = ANY ($2)",
+    &[Type::Text, Type::IntegerArray]
+);
+// Where others have many instances with a correlation id: what waits of some owners, of which some has it.
+static OF_CORRELATION: [Statement; 2] = [
+    of_owners!("b.activity_type <> 'Elsa.RunTask' AND b.correlation_id = $1"),
+    of_owners!("b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.correlation_id = $1"),
+];
+// `$1` is NULL: any activity.
+static TASKS: Statement =
+    of_owners!("b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND ($1 IS NULL OR b.activity_id = $1)");
+static BY_TYPE: Statement = of_owners!("b.activity_type = $1 AND b.activity_type <> 'Elsa.RunTask'");
 // No index has the id of the execution. It differs from its instance's id only in the last four bytes, so a range scan
 // of the index on the instance finds it.
 static BY_EXECUTION: Statement = bookmarks!(
@@ -184,82 +308,118 @@ static BY_EXECUTION: Statement = bookmarks!(
          AND (substr($1::text, 1, 28) || 'ffffffff')::uuid AND b.activity_instance_id = $1",
     &[Type::Uuid]
 );
-// One index on type, name and activity serves the rare shapes below. There are few types and names, so a loose index
-// scan over the leading columns finds rows by a later column. Bookmarks of tasks are not in it: they are met by id, and
-// each entry would cost every task. A stimulus that names nothing but their activity reads all of them.
+// One index on owner, type, name and activity serves the rare shapes below. An owner has few types and names, so a loose
+// index scan over the leading columns finds rows by a later column. Bookmarks of tasks are not in it: they are met by
+// id, and each entry would cost every task. A stimulus that names nothing but their activity reads all of them.
 macro_rules! kinds {
-    ($rest:literal) => {
-        bookmarks!(
-            "WITH RECURSIVE kinds (activity_type, name) AS ( \
-                 (SELECT k.activity_type, k.name FROM workflow.bookmarks k WHERE k.activity_type <> 'Elsa.RunTask' \
-                  ORDER BY k.activity_type, k.name LIMIT 1) \
-                 UNION ALL \
-                 SELECT n.activity_type, n.name FROM kinds p CROSS JOIN LATERAL ( \
-                     SELECT k.activity_type, k.name FROM workflow.bookmarks k \
-                     WHERE (k.activity_type, k.name) > (p.activity_type, p.name) AND k.activity_type <> 'Elsa.RunTask' \
-                     ORDER BY k.activity_type, k.name LIMIT 1) n) ",
-            $rest,
-            &[Type::Text]
+    ($condition_on_kinds:literal, $condition:literal) => {
+        Statement::reading(
+            BookmarkColumns::COLUMNS,
+            concat!(
+                "WITH RECURSIVE kinds (owner, activity_type, name) AS ( \
+                     SELECT o.owner, f.activity_type, f.name FROM unnest($2) AS o (owner) CROSS JOIN LATERAL ( \
+                         SELECT k.activity_type, k.name FROM workflow.bookmarks k \
+                         WHERE k.definition_owner = o.owner AND k.activity_type <> 'Elsa.RunTask' \
+                         ORDER BY k.definition_owner, k.activity_type, k.name LIMIT 1) f \
+                     UNION ALL \
+                     SELECT p.owner, n.activity_type, n.name FROM kinds p CROSS JOIN LATERAL ( \
+                         SELECT k.activity_type, k.name FROM workflow.bookmarks k \
+                         WHERE k.definition_owner = p.owner AND (k.activity_type, k.name) > (p.activity_type, p.name) \
+                           AND k.activity_type <> 'Elsa.RunTask' \
+                         ORDER BY k.definition_owner, k.activity_type, k.name LIMIT 1) n) \
+                 SELECT {b} FROM kinds k CROSS JOIN LATERAL ( \
+                     SELECT * FROM workflow.bookmarks b \
+                     WHERE b.definition_owner = k.owner AND b.activity_type = k.activity_type AND b.name = k.name \
+                       AND b.activity_type <> 'Elsa.RunTask'",
+                $condition,
+                " OFFSET 0) b",
+                $condition_on_kinds
+            ),
+            &[Type::Text, Type::IntegerArray],
         )
     };
 }
-static BY_NAME: Statement = kinds!(
-    "JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name AND b.activity_type <> 'Elsa.RunTask' WHERE k.name = $1"
-);
-static BY_ACTIVITY: Statement = kinds!(
-    "JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name AND b.activity_type <> 'Elsa.RunTask' WHERE b.activity_id = $1"
-);
+static BY_NAME: Statement = kinds!(" WHERE k.name = $1", "");
+static BY_ACTIVITY: Statement = kinds!("", " AND b.activity_id = $1");
 
-/// The bookmarks that a filter matches, in order of instance id.
-pub fn find(filter: &Filter) -> Vec<StoredBookmark> {
-    let mut found = possible(filter);
+/// The bookmarks that a filter matches, in order of instance id. `reach` says among whose they are looked for, if the
+/// filter names neither a bookmark nor an instance or an execution.
+pub fn find(filter: &Filter, reach: impl FnOnce() -> Reach) -> Vec<StoredBookmark> {
+    let mut found = of_target(filter).unwrap_or_else(|| possible(filter, &reach()));
     found.retain(|stored| filter.matches(&stored.bookmark, stored.instance_id, stored.correlation_id.as_deref()));
+    in_order(&mut found);
     found
 }
 
-fn possible(filter: &Filter) -> Vec<StoredBookmark> {
-    let keys: Vec<i64> = filter.hashes.iter().map(hash_key).collect();
-    if let Some(id) = &filter.bookmark_id {
-        return BY_ID.rows(&[Arg::Uuid(id)], read_stored);
+/// The bookmarks of what a filter names.
+fn of_target(filter: &Filter) -> Option<Vec<StoredBookmark>> {
+    let Filter { bookmark_id, instance_id, activity_instance_id, .. } = filter;
+    match (bookmark_id, instance_id, activity_instance_id) {
+        (Some(id), ..) => Some(BY_ID.rows(&[Arg::Uuid(id)], read_stored)),
+        (None, Some(id), _) => Some(BY_INSTANCE.rows(&[Arg::Uuid(id)], read_stored)),
+        (None, None, Some(execution)) => Some(BY_EXECUTION.rows(&[Arg::Uuid(execution)], read_stored)),
+        (None, None, None) => None,
     }
-    if let Some(execution) = &filter.activity_instance_id
-        && filter.instance_id.is_none()
-        && keys.is_empty()
-    {
-        return BY_EXECUTION.rows(&[Arg::Uuid(execution)], read_stored);
-    }
-    if let Some(id) = &filter.instance_id {
-        return BY_INSTANCE.rows(&[Arg::Uuid(id)], read_stored);
-    }
-    if !keys.is_empty() {
-        let mut found = match &filter.correlation {
-            Correlation::Is(id) => BY_HASH_AND_CORRELATION.rows(&[Arg::BigInts(&keys), Arg::Text(id)], read_stored),
-            Correlation::Without => BY_HASH_WITHOUT_CORRELATION.rows(&[Arg::BigInts(&keys)], read_stored),
-            Correlation::Any => BY_HASH.rows(&[Arg::BigInts(&keys)], read_stored),
-        };
+}
+
+fn possible(filter: &Filter, reach: &Reach) -> Vec<StoredBookmark> {
+    if !filter.hashes.is_empty() {
+        let mut found = of_hash(filter, reach);
         if let Some(task) = &filter.task {
             found.extend(BY_ID.rows(&[Arg::Uuid(task)], read_stored));
-            in_order(&mut found);
         }
         return found;
     }
-    if let Some(id) = filter.correlation.id() {
-        return BY_CORRELATION.rows(&[Arg::Text(id)], read_stored);
+    let owners = reach.open_or_granting();
+    if owners.is_empty() {
+        return Vec::new();
     }
+    match filter.correlation.id() {
+        Some(id) => of_correlation(id, &owners),
+        None => of_kind(filter, &owners),
+    }
+}
+
+fn of_hash(filter: &Filter, reach: &Reach) -> Vec<StoredBookmark> {
+    let Reach { open, others, granting, starters } = reach;
+    let keys: Vec<i64> = filter.hashes.iter().map(hash_key).collect();
+    let mut found = match (keys.as_slice(), open.as_slice()) {
+        ([key], [owner]) => OPEN_OF_ONE.rows(&filter.correlation, &[Arg::BigInt(*key), Arg::Integer(*owner)]),
+        (_, []) => Vec::new(),
+        (keys, owners) => OPEN.rows(&filter.correlation, &[Arg::BigInts(keys), Arg::Integers(owners)]),
+    };
+    let (keys, starters) = (Arg::BigInts(&keys), Arg::Integers(starters));
+    // Without a correlation id the index has the instances of all owners together.
+    let others = if filter.correlation == Correlation::Any { granting } else { others };
+    if !others.is_empty() {
+        found.extend(OWN.rows(&filter.correlation, &[keys, Arg::Integers(others), starters]));
+    }
+    if !granting.is_empty() {
+        found.extend(FEW.rows(&filter.correlation, &[keys, Arg::Integers(granting), starters]));
+    }
+    found
+}
+
+fn of_correlation(id: &str, owners: &[i32]) -> Vec<StoredBookmark> {
+    let args = [Arg::Text(id), Arg::Integers(owners)];
+    if MANY_OF_CORRELATION.run(&args[..1]) <= 1000 {
+        return BY_CORRELATION.rows(&args, read_stored);
+    }
+    OF_CORRELATION.iter().flat_map(|statement| statement.rows(&args, read_stored)).collect()
+}
+
+fn of_kind(filter: &Filter, owners: &[i32]) -> Vec<StoredBookmark> {
+    let of = Arg::Integers(owners);
     let mut found = match (&filter.activity_id, &filter.name, &filter.activity_type) {
-        (Some(id), ..) => BY_ACTIVITY.rows(&[Arg::Text(id)], read_stored),
-        (None, Some(name), _) => BY_NAME.rows(&[Arg::Text(name)], read_stored),
-        (None, None, Some(kind)) => BY_TYPE.rows(&[Arg::Text(kind)], read_stored),
+        (Some(id), ..) => BY_ACTIVITY.rows(&[Arg::Text(id), of], read_stored),
+        (None, Some(name), _) => BY_NAME.rows(&[Arg::Text(name), of], read_stored),
+        (None, None, Some(kind)) => BY_TYPE.rows(&[Arg::Text(kind), of], read_stored),
         (None, None, None) => return Vec::new(),
     };
     // The bookmark of a task has the name of its type.
     let may_be_task = |wanted: &Option<String>| wanted.as_ref().is_none_or(|wanted| wanted == RUN_TASK.name);
     if may_be_task(&filter.activity_type) && may_be_task(&filter.name) {
-        found.extend(match &filter.activity_id {
-            Some(id) => TASKS_OF.rows(&[Arg::Text(id)], read_stored),
-            None => TASKS.rows(&[], read_stored),
-        });
-        in_order(&mut found);
+        found.extend(TASKS.rows(&[Arg::text(filter.activity_id.as_deref()), of], read_stored));
     }
     found
 }
@@ -271,7 +431,9 @@ fn in_order(found: &mut Vec<StoredBookmark>) {
 
 /// The bookmarks of an instance.
 pub fn of_instance(instance: Uuid) -> Vec<StoredBookmark> {
-    BY_INSTANCE.rows(&[Arg::Uuid(&instance)], read_stored)
+    let mut found = BY_INSTANCE.rows(&[Arg::Uuid(&instance)], read_stored);
+    in_order(&mut found);
+    found
 }
 
 static OF_ACTIVITIES: Statement = Statement::new(

@@ -167,10 +167,11 @@ static SENDERS: Statement = Statement::new(
      SELECT sender FROM senders",
     &[Type::Integer, Type::BigInt],
 );
+// With `=` the order would be that of the primary key as well, which has the items of all senders.
 static MATCHING: Statement = items(
     "SELECT {q} FROM workflow.bookmark_queue q \
-     WHERE q.shape = $1 AND q.match_key = $2 AND q.sender = $3 AND q.expires_at > $4 AND q.id > $5 \
-         AND q.deferred_for IS NULL \
+     WHERE (q.shape, q.match_key, q.sender, q.id) > ($1, $2, $3, $5) AND (q.shape, q.match_key, q.sender) <= ($1, $2, $3) \
+         AND q.expires_at > $4 AND q.deferred_for IS NULL \
      ORDER BY q.shape, q.match_key, q.sender, q.id LIMIT 20",
     &[Type::Integer, Type::BigInt, Type::Integer, Type::Timestamp, Type::Uuid],
 );

@@ -5,25 +5,25 @@ use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Type};
 
-// The first bookmarks are enough: a definition waits for few names, and the sender must not pay for many instances.
+// The first bookmarks of each owner are enough: a definition waits for few names, and the sender must not pay for many instances.
 static EVENTS: Statement = Statement::new(
     "SELECT DISTINCT e.name FROM ( \
-         SELECT t.payload ->> 'EventName' AS name, d.owner FROM workflow.triggers t \
-             JOIN workflow.definitions d ON d.id = t.definition_version_id \
-         WHERE t.name = 'Elsa.Event' AND t.schedule_name IS NULL \
+         SELECT t.payload ->> 'EventName' AS name, t.definition_owner AS owner FROM unnest($2) AS o (id) CROSS JOIN LATERAL ( \
+             SELECT t.payload, t.definition_owner FROM workflow.triggers t \
+             WHERE t.name = 'Elsa.Event' AND t.definition_owner = o.id LIMIT 200) t \
          UNION ALL \
-         SELECT b.payload ->> 'EventName', i.owner FROM ( \
-             SELECT b.payload, b.instance_id FROM workflow.bookmarks b \
-             WHERE b.activity_type = 'Elsa.Event' AND b.name = 'Elsa.Event' LIMIT 200) b \
-             JOIN workflow.instances i ON i.id = b.instance_id) e \
+         SELECT b.payload ->> 'EventName', b.instance_owner FROM unnest($2) AS o (id) CROSS JOIN LATERAL ( \
+             SELECT b.payload, b.instance_owner FROM workflow.bookmarks b \
+             WHERE b.definition_owner = o.id AND b.activity_type = 'Elsa.Event' AND b.name = 'Elsa.Event' LIMIT 200) b) e \
          JOIN workflow.owners o ON o.id = e.owner JOIN pg_roles r ON r.oid = o.role_oid \
      WHERE e.name IS NOT NULL AND pg_has_role($1, r.oid, 'USAGE') LIMIT 1000",
-    &[Type::Oid],
+    &[Type::Oid, Type::IntegerArray],
 );
 
-/// The names of events for which workflows wait, or start, that belong to a role or to one whose member it is.
-pub fn events_of(role: Oid) -> Vec<String> {
-    EVENTS.rows(&[Arg::Oid(role)], |row| row.get())
+/// The names of events for which workflows wait, or start, that belong to a role or to one whose member it is. Their
+/// definitions are stored under these owners.
+pub fn events_of(role: Oid, definition_owners: &[i32]) -> Vec<String> {
+    EVENTS.rows(&[Arg::Oid(role), Arg::Integers(definition_owners)], |row| row.get())
 }
 
 // A correlation id can have any number of instances.

@@ -9,6 +9,7 @@ use workflow_engine::http::route::{firsts_of, prefix_of};
 use workflow_engine::stimulus;
 
 use crate::pg::spi::{Arg, Row, Statement, Type};
+use crate::store::definitions;
 use crate::store::instances::bookmarks::hash_key;
 
 /// A bookmark that waits for a request.
@@ -98,7 +99,7 @@ pub fn of_path(segments: &[String]) -> Vec<String> {
 macro_rules! listeners {
     ($rest:literal) => {
         concat!(
-            "SELECT b.id, b.instance_id, b.payload FROM workflow.bookmarks b WHERE ",
+            "SELECT b.id, b.instance_id, b.payload FROM ",
             $rest,
             " AND (SELECT d.owner FROM workflow.instances i JOIN workflow.definitions d ON d.id = i.definition_version_id \
                    WHERE i.id = b.instance_id) = $1 LIMIT 2"
@@ -110,24 +111,38 @@ fn read(row: &mut Row<'_>) -> Listener {
     Listener { id: row.get(), instance_id: row.get(), payload: row.maybe().unwrap_or_default() }
 }
 
-static BY_HASH: Statement =
-    Statement::new(listeners!("b.hash_key = $2 AND b.hash = $3"), &[Type::Integer, Type::BigInt, Type::Bytea]);
+static BY_HASH: Statement = Statement::new(
+    listeners!(
+        "unnest($4) AS o (owner) CROSS JOIN LATERAL ( \
+             SELECT * FROM workflow.bookmarks b WHERE b.hash_key = $2 AND b.definition_owner = o.owner OFFSET 0) b \
+         WHERE b.hash = $3"
+    ),
+    &[Type::Integer, Type::BigInt, Type::Bytea, Type::IntegerArray],
+);
 static BY_HASH_AND_CORRELATION: Statement = Statement::new(
-    listeners!("b.hash_key = $2 AND b.hash = $3 AND b.correlation_id = $4"),
-    &[Type::Integer, Type::BigInt, Type::Bytea, Type::Text],
+    listeners!(
+        "unnest($4) AS o (owner) CROSS JOIN LATERAL ( \
+             SELECT * FROM workflow.bookmarks b \
+             WHERE b.hash_key = $2 AND b.definition_owner = o.owner AND b.correlation_id = $5 OFFSET 0) b \
+         WHERE b.hash = $3"
+    ),
+    &[Type::Integer, Type::BigInt, Type::Bytea, Type::IntegerArray, Type::Text],
 );
 static BY_INSTANCE: Statement = Statement::new(
-    listeners!("b.hash = $2 AND b.instance_id = $3 AND ($4 IS NULL OR b.correlation_id = $4)"),
+    listeners!(
+        "workflow.bookmarks b WHERE b.hash = $2 AND b.instance_id = $3 AND ($4 IS NULL OR b.correlation_id = $4)"
+    ),
     &[Type::Integer, Type::Bytea, Type::Uuid, Type::Text],
 );
 
 /// The bookmarks with a hash in instances of an owner's definitions, at most two: a request with more than one match is
 /// ambiguous.
 pub fn listeners(hash: &[u8; 32], correlation_id: Option<&str>, owner: i32) -> Vec<Listener> {
-    let (owner, key) = (Arg::Integer(owner), Arg::BigInt(hash_key(hash)));
+    let stored_under = definitions::stored_under(owner);
+    let of = [Arg::Integer(owner), Arg::BigInt(hash_key(hash)), Arg::Bytea(hash), Arg::Integers(&stored_under)];
     match correlation_id {
-        None => BY_HASH.rows(&[owner, key, Arg::Bytea(hash)], read),
-        Some(id) => BY_HASH_AND_CORRELATION.rows(&[owner, key, Arg::Bytea(hash), Arg::Text(id)], read),
+        None => BY_HASH.rows(&of, read),
+        Some(id) => BY_HASH_AND_CORRELATION.rows(&[&of[..], &[Arg::Text(id)]].concat(), read),
     }
 }
 

@@ -206,11 +206,13 @@ pub fn has_room(place: &Place, max: i32) -> bool {
 
 static LANES: Statement = Statement::new(
     "WITH RECURSIVE lanes (lane) AS ( \
-         (SELECT b.lane FROM workflow.bookmarks b WHERE b.lane IS NOT NULL AND b.payload ->> 'TaskName' IS NULL \
-          ORDER BY b.payload ->> 'TaskName', b.lane LIMIT 1) \
+         (SELECT b.lane FROM workflow.bookmarks b \
+          WHERE b.lane IS NOT NULL AND b.payload ->> 'TaskName' IS NULL AND b.definition_owner IS NULL \
+          ORDER BY b.payload ->> 'TaskName', b.definition_owner, b.lane LIMIT 1) \
          UNION ALL \
-         SELECT (SELECT b.lane FROM workflow.bookmarks b WHERE b.lane > l.lane AND b.payload ->> 'TaskName' IS NULL \
-                 ORDER BY b.payload ->> 'TaskName', b.lane LIMIT 1) \
+         SELECT (SELECT b.lane FROM workflow.bookmarks b \
+                 WHERE b.lane > l.lane AND b.payload ->> 'TaskName' IS NULL AND b.definition_owner IS NULL \
+                 ORDER BY b.payload ->> 'TaskName', b.definition_owner, b.lane LIMIT 1) \
          FROM lanes l WHERE l.lane IS NOT NULL) \
      SELECT lane FROM lanes WHERE lane IS NOT NULL",
     &[],
@@ -225,7 +227,7 @@ pub fn lanes() -> Vec<String> {
 // one whose start has failed and is tried again later: it competes with the others when it is due.
 macro_rules! has_turn {
     () => {
-        "b.lane = $1 AND b.payload ->> 'TaskName' IS NULL AND b.attempts IS NULL AND i.paused_at IS NULL \
+        "b.lane = $1 AND b.payload ->> 'TaskName' IS NULL AND b.definition_owner IS NULL AND b.attempts IS NULL AND i.paused_at IS NULL \
              AND NOT EXISTS (SELECT FROM workflow.dead_letters l \
                              WHERE l.bookmark_id = b.id AND l.due_at IS NOT NULL AND l.replayed_at IS NULL) \
              AND EXISTS (SELECT FROM workflow.owners o \
@@ -266,7 +268,7 @@ static NEXT: Statement = Statement::new(
          FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id WHERE ",
         has_turn!(),
         "AND b.available_at = '-infinity' \
-         ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT 1 \
+         ORDER BY b.payload ->> 'TaskName', b.definition_owner, b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT 1 \
          FOR NO KEY UPDATE OF b SKIP LOCKED"
     ),
     &[Type::Text],

@@ -4,7 +4,6 @@
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
-use workflow_engine::instance::Instance;
 use workflow_engine::journal::Act;
 
 use crate::pg::error::{PgError, unwind};
@@ -13,6 +12,7 @@ use crate::pg::rows::{self, Columns, Wait, Writer};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type, read, written};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::maintenance::identity;
+use crate::store::rights::owners::Owner;
 use crate::store::tables::BOOKMARKS;
 use crate::store::tasks::assignments::Assignment;
 use crate::store::tasks::leases::{self, Lease};
@@ -74,13 +74,23 @@ written! {
         candidates: Option<&'a Value>,
         result_schema: Option<&'a Value>,
         lane: Option<&'a str>,
+        definition_owner: Option<i32>,
+        instance_owner: Option<i32>,
     }
 }
 static ROW: Columns = Columns::of(&BOOKMARKS, New::COLUMNS);
 
-/// Inserts a bookmark of an instance. `lease` says how workers stand to its task, if it has one.
-pub fn insert(writer: &mut Writer, bookmark: &Bookmark, lease: &Lease, instance: &Instance, now: Timestamp) {
-    let (correlation_id, instance) = (instance.correlation_id.as_deref(), &instance.id);
+/// Inserts a bookmark of an instance, whose definition belongs to `definition_owner`. It need not be given for a bookmark
+/// that neither a claim nor a stimulus finds. `lease` says how workers stand to its task, if it has one.
+pub fn insert(
+    writer: &mut Writer,
+    bookmark: &Bookmark,
+    lease: &Lease,
+    row: &InstanceRow,
+    definition_owner: Option<&Owner>,
+    now: Timestamp,
+) {
+    let (correlation_id, instance) = (row.instance.correlation_id.as_deref(), &row.instance.id);
     note(bookmark, instance);
     if let Some(name) = task_name(bookmark).filter(|_| lease.available_at.is_none()) {
         wake::note_task(name);
@@ -119,6 +129,8 @@ pub fn insert(writer: &mut Writer, bookmark: &Bookmark, lease: &Lease, instance:
         candidates: assignment.and_then(|given| given.candidates.as_ref()),
         result_schema: assignment.and_then(|given| given.result_schema.as_ref()),
         lane: lease.lane.as_deref(),
+        definition_owner: definition_owner.filter(|_| hash.is_some() || is_task(bookmark)).map(|owner| owner.id),
+        instance_owner: hash.is_some().then_some(row.owner.id),
     };
     writer.insert(&ROW, &new.values());
 }
@@ -354,6 +366,17 @@ pub fn delete_all(instance: Uuid) {
 pub fn correlate(instance: Uuid, correlation_id: Option<&str>) {
     wake::note_bookmarks_of(&instance);
     CORRELATE.run(&[Arg::Uuid(&instance), Arg::text(correlation_id)]);
+}
+
+static SET_OWNER: Statement = Statement::new(
+    "UPDATE workflow.bookmarks SET instance_owner = $2 WHERE instance_id = $1 AND instance_owner IS NOT NULL",
+    &[Type::Uuid, Type::Integer],
+);
+
+/// Gives the bookmarks of a locked instance to its new owner.
+pub fn set_owner(instance: Uuid, owner: i32) {
+    wake::note_bookmarks_of(&instance);
+    SET_OWNER.run(&[Arg::Uuid(&instance), Arg::Integer(owner)]);
 }
 
 /// The login role of the starter of an instance, in the metadata of the bookmark at which it waits to begin.

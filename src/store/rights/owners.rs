@@ -1,7 +1,8 @@
 //! Owners: ids of roles.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::rows::{self, Columns};
@@ -115,6 +116,48 @@ static ALL: Statement = Statement::new("SELECT o.id FROM workflow.owners o", &[]
 /// The ids of all owners.
 pub fn ids() -> Vec<i32> {
     ALL.rows(&[], |row| row.get())
+}
+
+static ALIASES: Statement = Statement::new(
+    "SELECT o.id, o.same_as FROM workflow.owners o WHERE o.same_as IS NOT NULL AND o.same_as <> o.id",
+    &[],
+);
+
+/// The ids that stand for the same role as another one, each with that one.
+pub fn aliases() -> Vec<(i32, i32)> {
+    ALIASES.rows(&[], |row| (row.get(), row.get()))
+}
+
+// Rows that are not found by the oid of their role: they stand for the role of another row, or come from another cluster.
+static UNUSUAL: Statement = Statement::new(
+    "SELECT o.id FROM workflow.owners o WHERE o.role_oid IS NULL OR o.same_as IS NOT NULL AND o.same_as <> o.id",
+    &[],
+);
+
+thread_local! {
+    /// The ids of these rows, with the generation of definitions for which they are valid.
+    static UNUSUAL_IDS: RefCell<(u64, Rc<[i32]>)> = RefCell::new((0, Rc::new([])));
+}
+
+fn unusual() -> Rc<[i32]> {
+    let generation = catalog::definitions_generation();
+    let known = UNUSUAL_IDS.with_borrow(|(of, ids)| (*of == generation).then(|| Rc::clone(ids)));
+    known.unwrap_or_else(|| {
+        let ids: Rc<[i32]> = UNUSUAL.rows(&[], |row| row.get()).into();
+        if !session::sees_old_rows() {
+            UNUSUAL_IDS.set((generation, Rc::clone(&ids)));
+        }
+        ids
+    })
+}
+
+/// The ids that stand for one of these roles, whichever rows have them.
+pub fn ids_of(roles: &HashSet<Oid>) -> Vec<i32> {
+    let is_one = |id: &i32| by_id(*id).role().is_some_and(|role| roles.contains(&role));
+    let unusual = unusual();
+    let mut ids: Vec<i32> = roles.iter().filter_map(|role| known_id_of(*role)).collect();
+    ids.extend(unusual.iter().copied().filter(is_one));
+    ids
 }
 
 /// Reads a row, and the id of the row into which it was merged.

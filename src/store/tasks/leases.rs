@@ -16,7 +16,8 @@ use uuid::Uuid;
 
 use crate::pg::rows::{self, Columns, Holder, Wait, Writer};
 use crate::pg::spi::{Arg, Change, Row, Statement, Timestamp, Type, changed, read};
-use crate::store::rights::owners::{self, Owner};
+use crate::store::definitions::{self, DefinitionOwner};
+use crate::store::rights::owners::Owner;
 use crate::store::tables::BOOKMARKS;
 use crate::store::tasks::assignments::Assignment;
 
@@ -119,7 +120,7 @@ pub struct Claimant {
     /// The role.
     pub role: Oid,
     accepts: Box<dyn Fn(&Owner) -> bool>,
-    accepted: OnceCell<Vec<i32>>,
+    accepted: OnceCell<AcceptedOwners>,
 }
 
 impl Claimant {
@@ -133,32 +134,74 @@ impl Claimant {
         (self.accepts)(owner)
     }
 
-    /// The ids of all owners whose tasks the role accepts.
-    fn accepted(&self) -> &[i32] {
-        self.accepted.get_or_init(|| owners::ids().into_iter().filter(|id| self.accepts(&owners::by_id(*id))).collect())
+    fn accepted(&self) -> &AcceptedOwners {
+        self.accepted
+            .get_or_init(|| AcceptedOwners::of(definitions::owners().iter().filter(|known| self.accepts(&known.owner))))
+    }
+
+    /// The ids of the owners of definitions whose tasks the role accepts.
+    pub fn owners(&self) -> &[i32] {
+        &self.accepted().owners
+    }
+
+    /// The ids under which their tasks may be stored.
+    pub fn stored_under(&self) -> &[i32] {
+        &self.accepted().stored_under
+    }
+}
+
+/// Owners of definitions, by ids.
+#[derive(Default)]
+struct AcceptedOwners {
+    owners: Vec<i32>,
+    stored_under: Vec<i32>,
+}
+
+impl AcceptedOwners {
+    fn of<'a>(known: impl Iterator<Item = &'a DefinitionOwner>) -> Self {
+        let mut accepted = Self::default();
+        for known in known {
+            accepted.owners.extend(&known.own);
+            accepted.stored_under.extend(known.ids());
+        }
+        accepted.stored_under.sort_unstable();
+        accepted.stored_under.dedup();
+        accepted
     }
 }
 
 // The index is the only one with the names of tasks. Each step is one descent.
 static NAMES: Statement = Statement::new(
-    "WITH RECURSIVE names (name) AS ( \
-         (SELECT b.payload ->> 'TaskName' FROM workflow.bookmarks b \
-          WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' ORDER BY b.payload ->> 'TaskName' LIMIT 1) \
+    "WITH RECURSIVE names (owner, name) AS ( \
+         SELECT o.owner, f.name FROM unnest($1) AS o (owner) CROSS JOIN LATERAL ( \
+             SELECT b.payload ->> 'TaskName' AS name FROM workflow.bookmarks b \
+             WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = o.owner \
+             ORDER BY b.definition_owner, b.payload ->> 'TaskName' LIMIT 1) f \
          UNION ALL \
-         SELECT (SELECT b.payload ->> 'TaskName' FROM workflow.bookmarks b \
-                 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' > n.name \
-                 ORDER BY b.payload ->> 'TaskName' LIMIT 1) \
-         FROM names n WHERE n.name IS NOT NULL) \
-     SELECT name FROM names WHERE name IS NOT NULL",
-    &[],
+         SELECT p.owner, n.name FROM names p CROSS JOIN LATERAL ( \
+             SELECT b.payload ->> 'TaskName' AS name FROM workflow.bookmarks b \
+             WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = p.owner \
+               AND b.payload ->> 'TaskName' > p.name \
+             ORDER BY b.definition_owner, b.payload ->> 'TaskName' LIMIT 1) n) \
+     SELECT name FROM names WHERE name IS NOT NULL LIMIT $2",
+    &[Type::IntegerArray, Type::BigInt],
 );
 
-/// The names of all tasks that are open.
-pub fn names() -> Vec<String> {
-    NAMES.rows(&[], |row| row.get())
+/// The names of all open tasks that are stored under these owners.
+pub fn names(owners: &[i32]) -> Vec<String> {
+    few_names(owners, usize::MAX)
 }
 
-/// Makes a statement whose `$1` is a role, and `$2` the owners of definitions whose tasks it accepts. It claims the task
+/// Some of them.
+pub fn few_names(owners: &[i32], most: usize) -> Vec<String> {
+    let mut names: Vec<String> = NAMES.rows(&[Arg::Integers(owners), limit(most)], |row| row.get());
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Makes a statement whose `$1` is a role, and `$2` the owners of definitions whose tasks it accepts. The statement itself
+/// reads only tasks that may be stored under one of these. It claims the task
 /// with bookmark `b` of instance `i` only if it accepts the owner of the definition, and may work on the task, as
 /// `access::work::may_work` says; a task for certain people only if the task names it, as
 /// `access::people::is_claimed_by` says. `mine` are the owners whose rights the role has, `me` those that a task for
@@ -218,17 +261,18 @@ macro_rules! claimable_tasks {
             concat!(
                 "SELECT c.id, c.instance_id, c.definition_version_id, c.node_id, c.claims, n.name, c.lane, c.priority, c.created_at, \
                         c.is_assigned \
-                 FROM unnest($3) AS n (name) CROSS JOIN LATERAL ( \
+                 FROM unnest($3) AS n (name) CROSS JOIN unnest($5) AS o (owner) CROSS JOIN LATERAL ( \
                      SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0) AS claims, b.lane, \
                             COALESCE(b.priority, 0) AS priority, b.created_at, \
                             b.assignee IS NOT NULL OR b.candidates IS NOT NULL AS is_assigned \
                      FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-                     WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = n.name AND ",
+                     WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = o.owner \
+                       AND b.payload ->> 'TaskName' = n.name AND ",
                 $available_at,
                 " AND i.sub_status <> 'Faulted' AND "
             ),
-            "ORDER BY b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $4) c \
-             ORDER BY c.priority DESC, c.created_at LIMIT $4"
+            "ORDER BY b.definition_owner, b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at \
+             LIMIT $4) c ORDER BY c.priority DESC, c.created_at LIMIT $4"
         )
     };
 }
@@ -241,20 +285,23 @@ mod start;
 
 pub use claimed::{Claimed, claimable_by_id, claimed};
 pub use due::{MOST_UNRELEASED, end_all, end_of, next_end, release_due, unreleased};
-pub use front::{Front, first, heads, lock_first};
-pub use lanes::{in_lanes, in_order, lanes_of, note_ends_of};
+pub use front::{Front, first, heads, lock_first, owners_of};
+pub use lanes::{Lane, in_lanes, in_order, lanes_of, note_ends_of};
 pub use start::{attempts, awaits_start, remove_start};
 
-static CLAIMABLE: Statement = Statement::new(
-    claimable_tasks!("b.available_at IS NULL"),
-    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::BigInt],
-);
+static CLAIMABLE: Statement = Statement::new(claimable_tasks!("b.available_at IS NULL"), CLAIMABLE_TYPES);
 
 /// The first tasks of these names without limits that a role may claim, at most `max`: those with a higher priority
 /// first, then older ones.
 pub fn claimable(names: &[String], max: usize, claimant: &Claimant) -> Vec<ClaimableTask> {
-    let args = [Arg::Oid(claimant.role), Arg::Integers(claimant.accepted()), Arg::Texts(names), limit(max)];
-    CLAIMABLE.rows(&args, ClaimableTask::read)
+    CLAIMABLE.rows(&claimable_args(names, max, claimant), ClaimableTask::read)
+}
+
+const CLAIMABLE_TYPES: &[Type] = &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::BigInt, Type::IntegerArray];
+
+fn claimable_args<'a>(names: &'a [String], max: usize, claimant: &'a Claimant) -> [Arg<'a>; 5] {
+    let (role, owners) = (Arg::Oid(claimant.role), Arg::Integers(claimant.owners()));
+    [role, owners, Arg::Texts(names), limit(max), Arg::Integers(claimant.stored_under())]
 }
 
 fn limit(rows: usize) -> Arg<'static> {

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type, read};
 use crate::pg::{catalog, object_lock};
+use crate::store::definitions;
 use crate::store::tables::LIMITS;
 
 /// The text that the value of a task's key adds to a lane, behind the id of the limit `k`, and to the place of a slot.
@@ -290,9 +291,10 @@ macro_rules! assigning {
 static ASSIGN: Statement = Statement::new(assigning!("b.id = ANY ($1)"), &[Type::UuidArray]);
 static ASSIGN_ALL: Statement = Statement::new(
     assigning!(
-        "b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = $2 AND d.owner = $1"
+        "b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = ANY ($3) AND b.payload ->> 'TaskName' = $2 \
+         AND d.owner = $1"
     ),
-    &[Type::Integer, Type::Text],
+    &[Type::Integer, Type::Text, Type::IntegerArray],
 );
 
 static LIMITED: Statement = Statement::new(
@@ -315,5 +317,5 @@ pub fn assign(tasks: &[Uuid]) -> u64 {
 
 /// The same for all open tasks of a name in the definitions of an owner.
 pub fn assign_all(owner: i32, name: &str) {
-    ASSIGN_ALL.run(&[Arg::Integer(owner), Arg::Text(name)]);
+    ASSIGN_ALL.run(&[Arg::Integer(owner), Arg::Text(name), Arg::Integers(&definitions::stored_under(owner))]);
 }

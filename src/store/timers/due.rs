@@ -7,6 +7,7 @@ use uuid::Uuid;
 use workflow_engine::activities::scheduled_command::SCHEDULED_COMMAND;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::store::definitions::{self, DefinitionOwner};
 use crate::store::rights::owners::{self, Owner};
 
 /// A due bookmark or item, read without a lock.
@@ -75,24 +76,27 @@ static ITEMS: Statement = Statement::new(
                    OR EXISTS (SELECT FROM workflow.instances c WHERE c.continued_from = q.instance_id) \
               WHEN q.hash IS NOT NULL AND q.name = 'Elsa.RunTask' THEN true \
               WHEN q.hash IS NOT NULL AND q.correlation_id IS NOT NULL \
-              THEN EXISTS (SELECT FROM workflow.bookmarks m \
-                           WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 8), 'hex'))::bit(64)::bigint \
-                               AND m.correlation_id = q.correlation_id) \
+              THEN EXISTS (SELECT FROM unnest($2) AS o (owner) CROSS JOIN LATERAL ( \
+                               SELECT FROM workflow.bookmarks m \
+                               WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 8), 'hex'))::bit(64)::bigint \
+                                   AND m.definition_owner = o.owner AND m.correlation_id = q.correlation_id LIMIT 1) m) \
               WHEN q.hash IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m \
                            WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 8), 'hex'))::bit(64)::bigint) \
               WHEN q.correlation_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.instances i WHERE i.correlation_id = q.correlation_id) \
               WHEN q.activity_type <> 'Elsa.RunTask' \
-              THEN EXISTS (SELECT FROM workflow.bookmarks m \
-                           WHERE m.activity_type = q.activity_type AND m.activity_type <> 'Elsa.RunTask') \
+              THEN EXISTS (SELECT FROM unnest($2) AS o (owner) CROSS JOIN LATERAL ( \
+                               SELECT FROM workflow.bookmarks m \
+                               WHERE m.definition_owner = o.owner AND m.activity_type = q.activity_type \
+                                   AND m.activity_type <> 'Elsa.RunTask' LIMIT 1) m) \
               ELSE true END \
      FROM workflow.bookmark_queue q \
      LEFT JOIN workflow.bookmarks b ON b.id = q.bookmark_id \
      LEFT JOIN workflow.instances i ON i.id = b.instance_id \
      LEFT JOIN workflow.definitions d ON d.id = i.definition_version_id \
      WHERE q.id = ANY ($1) AND q.deferred_for IS NULL",
-    &[Type::UuidArray],
+    &[Type::UuidArray, Type::IntegerArray],
 );
 
 /// Returns those of `ids` that are still in the queue and not deferred.
@@ -100,7 +104,8 @@ pub fn items(ids: &[Uuid]) -> Vec<DueItem> {
     if ids.is_empty() {
         return Vec::new();
     }
-    ITEMS.rows(&[Arg::Uuids(ids)], |row| {
+    let owners: Vec<i32> = definitions::owners().iter().flat_map(DefinitionOwner::ids).collect();
+    ITEMS.rows(&[Arg::Uuids(ids), Arg::Integers(&owners)], |row| {
         let (id, due_at, sender) = (row.get(), row.maybe().unwrap_or(AT_ONCE), row.get());
         let uses_sql: Option<bool> = row.maybe();
         let security: Option<String> = row.maybe();

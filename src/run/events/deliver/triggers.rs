@@ -13,6 +13,7 @@ use crate::run::call::isolated::{self, Isolated};
 use crate::run::events::stimuli::{Delivery, Stimulus};
 use crate::run::instances::start::{self, RunIn};
 use crate::run::instances::version;
+use crate::store::definitions::triggers::{self, TriggerRow};
 use crate::store::instances;
 use crate::store::nodes::route;
 
@@ -27,7 +28,7 @@ pub(super) fn start_all(
     let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
     let correlation_id = stimulus.filter.correlation.id();
     let input = stimulus.input.as_ref();
-    let found = version::of_triggers(name, stimulus.filter.hashes.first());
+    let (found, passed_over) = search(&mut hearing, name, stimulus);
     // A stimulus without a correlation id reaches every node, and would start the triggers once on each.
     if correlation_id.is_none() && !found.is_empty() && route::is_on() {
         notice(
@@ -36,6 +37,7 @@ pub(super) fn start_all(
         );
         return Ok(());
     }
+    delivery.withheld += withheld(&mut hearing, passed_over)?;
     if found.is_empty() {
         return Ok(());
     }
@@ -69,6 +71,22 @@ pub(super) fn start_all(
         }
     }
     Ok(())
+}
+
+/// The triggers that a stimulus may start, and a few that it matches and that may not hear it.
+fn search(hearing: &mut Hearing<'_>, name: &str, stimulus: &Stimulus) -> (Vec<TriggerRow>, Vec<TriggerRow>) {
+    let (hash, reach) = (stimulus.filter.hashes.first(), hearing.reach_of_triggers());
+    (version::of_triggers(name, hash, &reach.open), triggers::few_matching(name, hash, &reach.granting))
+}
+
+/// How many of these triggers are withheld from the sender.
+fn withheld(hearing: &mut Hearing<'_>, passed_over: Vec<TriggerRow>) -> Result<i32, PgError> {
+    let mut count = 0;
+    for trigger in passed_over {
+        let verdict = hearing.starts(&compiled::of_version(trigger.definition_version_id)?.row);
+        count += i32::from(verdict == Verdict::Withheld);
+    }
+    Ok(count)
 }
 
 /// Who is the starter of what a stimulus starts: its sender, or the starter of the instance that published it.

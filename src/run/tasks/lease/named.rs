@@ -44,7 +44,7 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
     route::require_instance(claimable.instance, None)?;
     pause::refuse(&row, &compiled)?;
     refuse_unless_due(session, &row, &held)?;
-    let mut search = Search::new(vec![claimable.name.clone()], now, &consent::claimant(role::current()));
+    let mut search = Search::for_named(claimable.name.clone(), now, &consent::claimant(role::current()));
     if search.assign_lanes(slice::from_ref(&claimable)) {
         let Some(assigned) = leases::claimable_by_id(task) else { return Err(gone()?) };
         claimable = assigned;

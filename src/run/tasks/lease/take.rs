@@ -137,6 +137,6 @@ fn add_end(
     let instance = &mut row.instance;
     let end = execution::add_lease(&compiled.program, instance, held.execution, id, number, until.into());
     let Some(end) = end else { return Ok(false) };
-    rows::write(|writer| bookmarks::insert(writer, &end, &Lease::default(), instance, session.timestamp()));
+    rows::write(|writer| bookmarks::insert(writer, &end, &Lease::default(), row, None, session.timestamp()));
     Ok(true)
 }

@@ -12,6 +12,7 @@ use crate::access::{consent, people, work};
 use crate::compiled;
 use crate::pg::role;
 use crate::run::tasks::acceptance;
+use crate::store::definitions::{self, DefinitionOwner};
 use crate::store::rights::owners;
 use crate::store::tasks::leases::{self, ClaimableTask, Front};
 
@@ -36,9 +37,12 @@ pub fn tell(names: Option<&[String]>) {
         return;
     }
     LOOKED.with_borrow_mut(|looked| looked.insert(worker, Instant::now()));
-    let mut names = names.map_or_else(leases::names, <[String]>::to_vec);
+    let (all, claimant) = (definitions::owners(), consent::claimant(worker));
+    let others = all.iter().filter(|known| !claimant.accepts(&known.owner));
+    let owners: Vec<i32> = others.flat_map(DefinitionOwner::ids).collect();
+    let mut names = names.map_or_else(|| leases::few_names(&owners, FEW_NAMES), <[String]>::to_vec);
     names.truncate(FEW_NAMES);
-    let found = leases::first(&names, &vec![Front::ALL; names.len()], FEW_TASKS);
+    let found = leases::first(&names, &vec![Front::ALL; names.len()], FEW_TASKS, &owners);
     let Some(owner) = found.iter().find_map(|(claimable, owner)| withheld(worker, claimable, *owner)) else { return };
     if TOLD.with_borrow_mut(|told| told.insert((worker, owner))) {
         acceptance::tell(worker, &[role::name(owner).unwrap_or_default()]);

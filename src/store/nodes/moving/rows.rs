@@ -172,7 +172,10 @@ pub struct References {
 impl References {
     fn note(&mut self, column: &[u8], cell: &Cell<'_>) {
         match (column, cell) {
-            (b"owner" | b"sender" | b"callback_owner" | b"paused_by", Cell::Integer(owner)) => {
+            (
+                b"owner" | b"sender" | b"callback_owner" | b"paused_by" | b"definition_owner" | b"instance_owner",
+                Cell::Integer(owner),
+            ) => {
                 self.owners.insert(*owner);
             }
             (b"started_by" | b"completed_by" | b"login" | b"made_by" | b"made_login", Cell::Integer(role)) => {

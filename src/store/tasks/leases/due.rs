@@ -11,20 +11,22 @@ use crate::wake;
 static RELEASE_DUE: Statement = Statement::new(
     for_role!(
         "UPDATE workflow.bookmarks t SET available_at = CASE WHEN t.lease_until > $4 THEN t.lease_until WHEN t.lane IS NOT NULL THEN '-infinity' END \
-         WHERE t.id = ANY (ARRAY(SELECT b.id FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-                                 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($3) \
-                                   AND b.available_at > '-infinity' AND b.available_at <= $4 AND ",
-        "LIMIT 1000 FOR NO KEY UPDATE OF b SKIP LOCKED)) RETURNING t.payload ->> 'TaskName', t.available_at"
+         WHERE t.id = ANY (ARRAY(SELECT c.id FROM unnest($3) AS n (name) CROSS JOIN unnest($5) AS o (owner) CROSS JOIN LATERAL ( \
+                                 SELECT b.id FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+                                 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = o.owner \
+                                   AND b.payload ->> 'TaskName' = n.name AND b.available_at > '-infinity' AND b.available_at <= $4 AND ",
+        "LIMIT 1000 FOR NO KEY UPDATE OF b SKIP LOCKED) c LIMIT 1000)) RETURNING t.payload ->> 'TaskName', t.available_at"
     ),
-    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::Timestamp],
+    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::Timestamp, Type::IntegerArray],
 );
 
 // Its plan is small, and nearly always there is none.
 static IS_ANY_DUE: Statement = Statement::new(
-    "SELECT 1 FROM workflow.bookmarks b \
-     WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($1) \
-       AND b.available_at > '-infinity' AND b.available_at <= $2 LIMIT 1",
-    &[Type::TextArray, Type::Timestamp],
+    "SELECT 1 FROM unnest($1) AS n (name) CROSS JOIN unnest($3) AS o (owner) CROSS JOIN LATERAL ( \
+         SELECT FROM workflow.bookmarks b \
+         WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = o.owner \
+           AND b.payload ->> 'TaskName' = n.name AND b.available_at > '-infinity' AND b.available_at <= $2 LIMIT 1) c LIMIT 1",
+    &[Type::TextArray, Type::Timestamp, Type::IntegerArray],
 );
 
 /// Makes tasks of these names available that the role may claim and whose lease or delay has ended, at most 10,000.
@@ -32,7 +34,8 @@ static IS_ANY_DUE: Statement = Statement::new(
 pub fn release_due(names: &[String], now: Timestamp, claimant: &Claimant) -> bool {
     let mut is_any = false;
     for _ in 0..10 {
-        if IS_ANY_DUE.run(&[Arg::Texts(names), Arg::Timestamp(now)]) == 0 {
+        let stored_under = Arg::Integers(claimant.stored_under());
+        if IS_ANY_DUE.run(&[Arg::Texts(names), Arg::Timestamp(now), stored_under]) == 0 {
             break;
         }
         let args = arguments(names, now, claimant);
@@ -52,8 +55,9 @@ pub fn release_due(names: &[String], now: Timestamp, claimant: &Claimant) -> boo
     is_any
 }
 
-fn arguments<'a>(names: &'a [String], now: Timestamp, claimant: &'a Claimant) -> [Arg<'a>; 4] {
-    [Arg::Oid(claimant.role), Arg::Integers(claimant.accepted()), Arg::Texts(names), Arg::Timestamp(now)]
+fn arguments<'a>(names: &'a [String], now: Timestamp, claimant: &'a Claimant) -> [Arg<'a>; 5] {
+    let (role, owners) = (Arg::Oid(claimant.role), Arg::Integers(claimant.owners()));
+    [role, owners, Arg::Texts(names), Arg::Timestamp(now), Arg::Integers(claimant.stored_under())]
 }
 
 /// How many tasks [`unreleased`] gives at most.
@@ -61,12 +65,13 @@ pub const MOST_UNRELEASED: usize = 1000;
 
 static UNRELEASED: Statement = Statement::new(
     for_role!(
-        "SELECT b.id FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-         WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($3) \
-           AND b.available_at > '-infinity' AND b.available_at <= $4 AND i.sub_status <> 'Faulted' AND ",
-        "LIMIT 1000"
+        "SELECT c.id FROM unnest($3) AS n (name) CROSS JOIN unnest($5) AS o (owner) CROSS JOIN LATERAL ( \
+             SELECT b.id FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+             WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = o.owner \
+               AND b.payload ->> 'TaskName' = n.name AND b.available_at > '-infinity' AND b.available_at <= $4 AND i.sub_status <> 'Faulted' AND ",
+        "LIMIT 1000) c LIMIT 1000"
     ),
-    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::Timestamp],
+    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::Timestamp, Type::IntegerArray],
 );
 
 /// The tasks that [`release_due`] has not released, because another transaction had locked them: when that ends without
@@ -77,13 +82,13 @@ pub fn unreleased(names: &[String], now: Timestamp, claimant: &Claimant) -> Vec<
 
 static NEXT: Statement = Statement::new(
     for_role!(
-        "SELECT min(c.available_at) FROM unnest($3) AS n (name) CROSS JOIN LATERAL ( \
+        "SELECT min(c.available_at) FROM unnest($3) AS n (name) CROSS JOIN unnest($5) AS o (owner) CROSS JOIN LATERAL ( \
              SELECT b.available_at FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-             WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = n.name \
-               AND b.available_at > $4 AND b.available_at < 'infinity' AND i.sub_status <> 'Faulted' AND ",
-        "ORDER BY b.payload ->> 'TaskName', b.available_at LIMIT 1) c"
+             WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = o.owner \
+               AND b.payload ->> 'TaskName' = n.name AND b.available_at > $4 AND b.available_at < 'infinity' AND i.sub_status <> 'Faulted' AND ",
+        "ORDER BY b.definition_owner, b.payload ->> 'TaskName', b.available_at LIMIT 1) c"
     ),
-    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::Timestamp],
+    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::Timestamp, Type::IntegerArray],
 );
 
 /// When the next lease or delay of tasks of these names ends that a role may claim.

@@ -24,11 +24,12 @@ macro_rules! from {
                      COALESCE(b.priority, 0) AS priority, b.created_at, \
                      b.assignee IS NOT NULL OR b.candidates IS NOT NULL AS is_assigned, i.owner \
               FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-              WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = n.name \
-                AND b.available_at IS NULL AND ",
+              WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = o.owner \
+                AND b.payload ->> 'TaskName' = n.name AND b.available_at IS NULL AND ",
             $condition,
             " AND i.sub_status <> 'Faulted' \
-              ORDER BY b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $4)"
+              ORDER BY b.definition_owner, b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, \
+                       b.created_at LIMIT $4)"
         )
     };
 }
@@ -38,21 +39,22 @@ static FIRST: Statement = Statement::new(
     concat!(
         "SELECT c.id, c.instance_id, c.definition_version_id, c.node_id, c.claims, n.name, c.lane, c.priority, c.created_at, \
                 c.is_assigned, c.owner \
-         FROM unnest($1, $2, $3) AS n (name, priority, since) CROSS JOIN LATERAL (",
+         FROM unnest($1, $2, $3) AS n (name, priority, since) CROSS JOIN unnest($5) AS o (owner) CROSS JOIN LATERAL (",
         from!("COALESCE(b.priority, 0) > n.priority"),
         " UNION ALL ",
         from!("COALESCE(b.priority, 0) = n.priority AND b.created_at >= n.since"),
         ") c ORDER BY c.priority DESC, c.created_at LIMIT $4"
     ),
-    &[Type::TextArray, Type::IntegerArray, Type::TimestampArray, Type::BigInt],
+    &[Type::TextArray, Type::IntegerArray, Type::TimestampArray, Type::BigInt, Type::IntegerArray],
 );
 
-/// The first tasks of these names without limits from these fronts on, at most `max`: those with a higher priority
-/// first, then older ones. With each comes the id of its instance's owner.
-pub fn first(names: &[String], fronts: &[Front], max: usize) -> Vec<(ClaimableTask, i32)> {
+/// The first tasks of these names without limits that are stored under these owners, from these fronts on, at most `max`:
+/// those with a higher priority first, then older ones. With each comes the id of its instance's owner.
+pub fn first(names: &[String], fronts: &[Front], max: usize, owners: &[i32]) -> Vec<(ClaimableTask, i32)> {
     let priorities: Vec<i32> = fronts.iter().map(|front| front.priority).collect();
     let since: Vec<Timestamp> = fronts.iter().map(|front| front.since).collect();
-    let args = [Arg::Texts(names), Arg::Integers(&priorities), Arg::Timestamps(&since), limit(max)];
+    let fronts = [Arg::Integers(&priorities), Arg::Timestamps(&since)];
+    let args = [Arg::Texts(names), fronts[0], fronts[1], limit(max), Arg::Integers(owners)];
     FIRST.rows(&args, |row| (ClaimableTask::read(row), row.get()))
 }
 
@@ -63,19 +65,19 @@ static LOCKED: Statement = Statement::new(
             COALESCE(b.priority, 0), b.created_at, b.assignee IS NOT NULL OR b.candidates IS NOT NULL, i.owner, \
             b.activity_instance_id, b.paused_at IS NOT NULL \
      FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-     WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = $1 AND b.available_at IS NULL \
-       AND i.sub_status <> 'Faulted' \
-     ORDER BY b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $2 \
-     FOR NO KEY UPDATE OF b SKIP LOCKED",
-    &[Type::Text, Type::BigInt],
+     WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = $3 AND b.payload ->> 'TaskName' = $1 \
+       AND b.available_at IS NULL AND i.sub_status <> 'Faulted' \
+     ORDER BY b.definition_owner, b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at \
+     LIMIT $2 FOR NO KEY UPDATE OF b SKIP LOCKED",
+    &[Type::Text, Type::BigInt, Type::Integer],
 );
 
-/// The first tasks of one name without limits, at most `max`, whose rows no other transaction has locked. They are
+/// The first tasks of one owner and name without limits, at most `max`, whose rows no other transaction has locked. They are
 /// locked from now on, also those that the role may not claim. With each comes the id of its instance's owner. Of the
 /// leases, which no worker has, only the number of attempts is read: `ClaimableTask::is_assigned` says whether a task
 /// is assigned.
-pub fn lock_first(name: &str, max: usize) -> Vec<(ClaimableTask, i32, Held)> {
-    LOCKED.rows(&[Arg::Text(name), limit(max)], |row| {
+pub fn lock_first(name: &str, max: usize, owner: i32) -> Vec<(ClaimableTask, i32, Held)> {
+    LOCKED.rows(&[Arg::Text(name), limit(max), Arg::Integer(owner)], |row| {
         let (claimable, owner) = (ClaimableTask::read(row), row.get());
         let lease = Lease { attempt: claimable.attempt, ..Lease::default() };
         let ClaimableTask { task, instance, .. } = claimable;
@@ -85,15 +87,33 @@ pub fn lock_first(name: &str, max: usize) -> Vec<(ClaimableTask, i32, Held)> {
 }
 
 static HEADS: Statement = Statement::new(
-    "SELECT n.name, c.priority, c.created_at FROM unnest($1) AS n (name) CROSS JOIN LATERAL ( \
+    "SELECT DISTINCT ON (n.name) n.name, c.priority, c.created_at FROM unnest($1) AS n (name) CROSS JOIN unnest($2) AS o (owner) \
+         CROSS JOIN LATERAL ( \
          SELECT COALESCE(b.priority, 0) AS priority, b.created_at FROM workflow.bookmarks b \
-         WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = n.name \
-           AND b.available_at IS NULL \
-         ORDER BY b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at LIMIT 1) c",
-    &[Type::TextArray],
+         WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = o.owner \
+           AND b.payload ->> 'TaskName' = n.name AND b.available_at IS NULL \
+         ORDER BY b.definition_owner, b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, \
+                  b.created_at LIMIT 1) c \
+     ORDER BY n.name, c.priority DESC, c.created_at",
+    &[Type::TextArray, Type::IntegerArray],
 );
 
-/// The names of which there is a task that can be claimed without limits, each with the position of its first.
-pub fn heads(names: &[String]) -> Vec<(String, Front)> {
-    HEADS.rows(&[Arg::Texts(names)], |row| (row.get(), Front { priority: row.get(), since: row.get() }))
+/// The names of which there is a task that can be claimed without limits and is stored under one of these owners, each
+/// with the position of its first.
+pub fn heads(names: &[String], owners: &[i32]) -> Vec<(String, Front)> {
+    let args = [Arg::Texts(names), Arg::Integers(owners)];
+    HEADS.rows(&args, |row| (row.get(), Front { priority: row.get(), since: row.get() }))
+}
+
+static OWNERS_OF: Statement = Statement::new(
+    "SELECT o.owner FROM unnest($2) AS o (owner) \
+     WHERE EXISTS (SELECT FROM workflow.bookmarks b \
+                   WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = o.owner \
+                     AND b.payload ->> 'TaskName' = $1 AND b.available_at IS NULL)",
+    &[Type::Text, Type::IntegerArray],
+);
+
+/// Those of these owners under whom tasks of a name are stored that can be claimed without limits.
+pub fn owners_of(name: &str, owners: &[i32]) -> Vec<i32> {
+    OWNERS_OF.rows(&[Arg::Text(name), Arg::Integers(owners)], |row| row.get())
 }

@@ -6,60 +6,76 @@
 
 use uuid::Uuid;
 
-use super::{ClaimableTask, Claimant, limit};
+use super::{CLAIMABLE_TYPES, ClaimableTask, Claimant, claimable_args, limit};
 use crate::pg::spi::{Arg, Statement, Type};
 use crate::wake;
 
-static IN_ORDER: Statement = Statement::new(
-    claimable_tasks!("b.available_at = '-infinity'"),
-    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::BigInt],
-);
+static IN_ORDER: Statement = Statement::new(claimable_tasks!("b.available_at = '-infinity'"), CLAIMABLE_TYPES);
 
 /// The first tasks with a lane, of these names, that a role could claim if it got their slots, at most `max`.
 pub fn in_order(names: &[String], max: usize, claimant: &Claimant) -> Vec<ClaimableTask> {
-    let args = [Arg::Oid(claimant.role), Arg::Integers(claimant.accepted()), Arg::Texts(names), limit(max)];
-    IN_ORDER.rows(&args, ClaimableTask::read)
+    IN_ORDER.rows(&claimable_args(names, max, claimant), ClaimableTask::read)
 }
 
 static IN_LANES: Statement = Statement::new(
     for_role!(
         "SELECT c.id, c.instance_id, c.definition_version_id, c.node_id, c.claims, n.name, n.lane, c.priority, c.created_at, c.is_assigned \
-         FROM unnest($3, $5) AS n (name, lane) CROSS JOIN LATERAL ( \
+         FROM unnest($3, $5, $7) AS n (name, lane, owner) CROSS JOIN LATERAL ( \
              SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0) AS claims, \
                     COALESCE(b.priority, 0) AS priority, b.created_at, \
                     b.assignee IS NOT NULL OR b.candidates IS NOT NULL AS is_assigned \
              FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-             WHERE b.lane = n.lane AND b.payload ->> 'TaskName' = n.name \
+             WHERE b.lane = n.lane AND b.payload ->> 'TaskName' = n.name AND b.definition_owner = n.owner \
                AND b.available_at = '-infinity' AND i.sub_status <> 'Faulted' AND ",
-        "ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $6) c \
+        "ORDER BY b.payload ->> 'TaskName', b.definition_owner, b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at \
+         LIMIT $6) c \
          ORDER BY c.priority DESC, c.created_at LIMIT $4"
     ),
-    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::BigInt, Type::TextArray, Type::BigInt],
+    &[Type::Oid, Type::IntegerArray, Type::TextArray, Type::BigInt, Type::TextArray, Type::BigInt, Type::IntegerArray],
 );
 
-/// The same in these lanes, at most `most` of each: the name of the tasks and the lane of each.
-pub fn in_lanes(
-    names: &[String],
-    lanes: &[String],
+/// A lane of the tasks of one name.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// The name of its tasks.
+    pub name: String,
+    /// The lane.
+    pub lane: String,
+    /// The id under which its tasks are stored.
+    pub owner: i32,
+}
+
+/// The same in these lanes, at most `most` of each.
+pub fn in_lanes<'a>(
+    lanes: impl Iterator<Item = &'a Lane>,
     most: usize,
     max: usize,
     claimant: &Claimant,
 ) -> Vec<ClaimableTask> {
-    let (role, accepted) = (Arg::Oid(claimant.role), Arg::Integers(claimant.accepted()));
-    let args = [role, accepted, Arg::Texts(names), limit(max), Arg::Texts(lanes), limit(most)];
+    let (mut names, mut texts, mut stored_under) = (Vec::new(), Vec::new(), Vec::new());
+    for lane in lanes {
+        names.push(lane.name.clone());
+        texts.push(lane.lane.clone());
+        stored_under.push(lane.owner);
+    }
+    let (role, owners) = (Arg::Oid(claimant.role), Arg::Integers(claimant.owners()));
+    let (lanes, stored_under) = (Arg::Texts(&texts), Arg::Integers(&stored_under));
+    let args = [role, owners, Arg::Texts(&names), limit(max), lanes, limit(most), stored_under];
     IN_LANES.rows(&args, ClaimableTask::read)
 }
 
 /// Makes the search for the first task of the first lane of a name that `$after` selects.
 macro_rules! first_of_lane {
-    ($name:literal, $after:literal) => {
+    ($of:literal, $owner:literal, $after:literal) => {
         concat!(
             "(SELECT b.lane, b.available_at, COALESCE(b.priority, 0) AS priority, b.created_at \
               FROM workflow.bookmarks b WHERE ",
             $after,
             " AND b.payload ->> 'TaskName' = ",
-            $name,
-            " ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT 1)"
+            $of,
+            ".name AND b.definition_owner = ",
+            $owner,
+            ".owner ORDER BY b.payload ->> 'TaskName', b.definition_owner, b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT 1)"
         )
     };
 }
@@ -68,19 +84,20 @@ macro_rules! first_of_lane {
 static LANES_OF: Statement = Statement::new(
     concat!(
         "WITH RECURSIVE firsts AS ( \
-             SELECT n.name, f.* FROM unnest($1) AS n (name) CROSS JOIN LATERAL ",
-        first_of_lane!("n.name", "b.lane IS NOT NULL"),
-        " f UNION ALL SELECT l.name, f.* FROM firsts l CROSS JOIN LATERAL ",
-        first_of_lane!("l.name", "b.lane > l.lane"),
-        " f) SELECT name, lane FROM firsts WHERE available_at = '-infinity' ORDER BY priority DESC, created_at"
+             SELECT n.name, o.owner, f.* FROM unnest($1) AS n (name) CROSS JOIN unnest($2) AS o (owner) CROSS JOIN LATERAL ",
+        first_of_lane!("n", "o", "b.lane IS NOT NULL"),
+        " f UNION ALL SELECT l.name, l.owner, f.* FROM firsts l CROSS JOIN LATERAL ",
+        first_of_lane!("l", "l", "b.lane > l.lane"),
+        " f) SELECT name, lane, owner FROM firsts WHERE available_at = '-infinity' ORDER BY priority DESC, created_at"
     ),
-    &[Type::TextArray],
+    &[Type::TextArray, Type::IntegerArray],
 );
 
-/// The lanes of these names that have tasks which could be claimed, each with the name, in the order of their first
-/// ones.
-pub fn lanes_of(names: &[String]) -> Vec<(String, String)> {
-    LANES_OF.rows(&[Arg::Texts(names)], |row| (row.get(), row.get()))
+/// The lanes of these names, stored under these owners, that have tasks which could be claimed, in the order of their
+/// first ones.
+pub fn lanes_of(names: &[String], owners: &[i32]) -> Vec<Lane> {
+    let args = [Arg::Texts(names), Arg::Integers(owners)];
+    LANES_OF.rows(&args, |row| Lane { name: row.get(), lane: row.get(), owner: row.get() })
 }
 
 static HELD_OF: Statement = Statement::new(

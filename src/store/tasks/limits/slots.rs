@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::pg::rows::{self, Columns, Holder, Wait};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::pg::{interrupt, object_lock};
+use crate::store::definitions;
 use crate::store::tables::SLOTS;
 use crate::store::tasks::leases;
 
@@ -364,11 +365,12 @@ static REBUILD: [Statement; 3] = [
                               JOIN workflow.instances i ON i.id = b.instance_id \
                               JOIN workflow.definitions d ON d.id = i.definition_version_id \
                               JOIN workflow.limits k ON k.owner = d.owner AND k.name = t.name \
-                         WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = $2 AND d.owner = $1 \
+                         WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.definition_owner = ANY ($3) \
+                           AND b.payload ->> 'TaskName' = $2 AND d.owner = $1 \
                            AND k.concurrency IS NOT NULL AND (k.key IS NULL OR t.payload ->> k.key IS NOT NULL) \
                            AND b.token IS NOT NULL AND b.lease_until IS NOT NULL) p"
         ),
-        &[Type::Integer, Type::Text],
+        &[Type::Integer, Type::Text, Type::IntegerArray],
     ),
     Statement::new(
         "WITH freed AS ( \
@@ -391,6 +393,6 @@ pub fn rebuild(owner: i32, name: &str, now: Timestamp) {
     let [leases, bound, rates] = &REBUILD;
     let of = [Arg::Integer(owner), Arg::Text(name)];
     leases.run(&of);
-    bound.run(&of);
+    bound.run(&[of[0], of[1], Arg::Integers(&definitions::stored_under(owner))]);
     rates.run(&[of[0], of[1], Arg::Timestamp(now)]);
 }

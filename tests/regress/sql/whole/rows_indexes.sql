@@ -61,9 +61,9 @@ SELECT count(*) FROM workflow.instances WHERE correlation_id = 'large';
 SELECT count(*), count(DISTINCT instance_id) AS instances FROM workflow.tasks WHERE instance_id = :'large';
 RESET enable_seqscan;
 
--- What a claim of one name looks for is one descent of an index.
+-- What a claim of one name looks for among the tasks of an owner is one descent of an index.
 EXPLAIN (COSTS OFF) SELECT created_at FROM workflow.bookmarks
-WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND payload ->> 'TaskName' = 'Note' AND available_at IS NULL
+WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND definition_owner = 7 AND payload ->> 'TaskName' = 'Note' AND available_at IS NULL
 ORDER BY available_at NULLS FIRST, coalesce(priority, 0) DESC, created_at LIMIT 10;
 
 -- An index that summarises pages knows what a completion wrote, although the row found room in its page.

@@ -93,7 +93,7 @@ fn publish_event(call: &Call) -> Result<Returned, PgError> {
 
 fn replay(call: &Call) -> Result<Returned, PgError> {
     let id: Uuid = call.required("dead_letter_id")?;
-    let (is_replayed, sender) = work::call(&mut Session::begin(), |session| replay::replay(session, id))?;
+    let (is_replayed, sender) = work::begin(|session| replay::replay(session, id))?;
     if is_replayed {
         acts::record_of(sender, "replay", None, &json!({ "dead_letter_id": id }))?;
     }

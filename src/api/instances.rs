@@ -70,58 +70,48 @@ fn resume_bookmark(call: &Call) -> Result<Returned, PgError> {
     let input = not_null(call.arg("input"));
     let missing_ok: bool = call.required("missing_ok")?;
     let on_fault = on_fault(call)?;
-    let mut session = Session::begin();
     let resume =
         |session: &mut Session| resume::resume_by_id(session, bookmark_id, input.as_ref(), missing_ok, on_fault);
-    let found = work::call(&mut session, resume)?;
-    result(found.map(|row| work::latest(&session, row)), false)
+    result(work::begin_for_instance(resume)?, false)
 }
 
 fn started(call: &Call) -> Result<(InstanceRow, bool), PgError> {
     let request = request(call)?;
-    let mut session = Session::begin();
-    let (row, is_new) = work::call(&mut session, |session| start::start_by_name(session, request))?;
-    Ok((work::latest(&session, row), is_new))
+    work::begin_for_instance(|session| start::start_by_name(session, request))
 }
 
 fn cancel_instance(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let reason: Option<String> = call.arg("reason");
     let force = call.required("force")?;
-    let cancel = |session: &mut Session| cancel::cancel(session, instance_id, reason.as_deref(), force);
-    work::call(&mut Session::begin(), cancel).map(Returned::Boolean)
+    work::begin(|session| cancel::cancel(session, instance_id, reason.as_deref(), force)).map(Returned::Boolean)
 }
 
 fn pause_instance(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let reason: Option<String> = call.arg("reason");
     let children = call.required("children")?;
-    let pause = |session: &mut Session| pause::pause(session, instance_id, reason.as_deref(), children);
-    work::call(&mut Session::begin(), pause).map(Returned::Boolean)
+    work::begin(|session| pause::pause(session, instance_id, reason.as_deref(), children)).map(Returned::Boolean)
 }
 
 fn unpause(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
-    let mut session = Session::begin();
-    let row = work::call(&mut session, |session| pause::unpause(session, instance_id))?;
-    result(Some(work::latest(&session, row)), false)
+    let row = work::begin_for_instance(|session| pause::unpause(session, instance_id))?;
+    result(Some(row), false)
 }
 
 fn retry(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let activity_ids = call.texts("activity_ids")?;
     let on_fault = on_fault(call)?;
-    let mut session = Session::begin();
     let retry = |session: &mut Session| resume::retry(session, instance_id, activity_ids.as_deref(), on_fault);
-    let row = work::call(&mut session, retry)?;
-    let row = work::latest(&session, row);
-    result(Some(row), false)
+    result(Some(work::begin_for_instance(retry)?), false)
 }
 
 fn delete(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let force = call.required("force")?;
-    work::call(&mut Session::begin(), |session| deletion::delete(session, instance_id, force)).map(Returned::Boolean)
+    work::begin(|session| deletion::delete(session, instance_id, force)).map(Returned::Boolean)
 }
 
 fn run_due(call: &Call) -> Result<Returned, PgError> {

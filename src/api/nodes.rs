@@ -5,7 +5,6 @@ use serde_json::json;
 use crate::pg::function::Predicate;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::Session;
 use crate::run::call::work;
 use crate::run::history::acts;
 use crate::run::nodes::export::{self, Selection};
@@ -94,7 +93,7 @@ fn import_instances(call: &Call) -> Result<Returned, PgError> {
     role::require_superuser("import workflow instances")?;
     let bundles = call.byteas("bundle")?;
     let bundles = bundles.ok_or_else(|| PgError::new("22004", "argument \"bundle\" must not be NULL"))?;
-    let imported = work::call(&mut Session::begin(), |session| import::import(session, &bundles))?;
+    let imported = work::begin(|session| import::import(session, &bundles))?;
     acts::record("import instances", None, &json!({ "instances": imported }))?;
     counted(imported)
 }

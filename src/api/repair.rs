@@ -59,10 +59,7 @@ fn target(call: &Call) -> Result<Target, PgError> {
 fn alter_named(call: &Call, alteration: Alteration) -> Result<(InstanceRow, Option<Value>), PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let (reason, on_fault) = (call.arg("reason"), usual_on_fault());
-    let mut session = Session::begin();
-    let alter = |session: &mut Session| alter::alter_named(session, instance_id, alteration, reason, on_fault);
-    let (row, former) = work::call(&mut session, alter)?;
-    Ok((work::latest(&session, row), former))
+    work::begin_for_instance(|session| alter::alter_named(session, instance_id, alteration, reason, on_fault))
 }
 
 fn alter_many(call: &Call) -> Result<Returned, PgError> {
@@ -105,7 +102,7 @@ fn wanted(call: &Call) -> Result<MigrationOptions, PgError> {
 fn migrate_one(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let wanted = wanted(call)?;
-    let problems = work::call(&mut Session::begin(), |session| migrate::migrate(session, instance_id, &wanted))?;
+    let problems = work::begin(|session| migrate::migrate(session, instance_id, &wanted))?;
     let row = |Problem { path, severity, message }| {
         vec![Returned::Text(path), Returned::Text(severity.name().into()), Returned::Text(message)]
     };
@@ -121,7 +118,7 @@ fn migrate_all(call: &Call) -> Result<Returned, PgError> {
         after: call.arg("after"),
     };
     let wanted = wanted(call)?;
-    let results = work::call(&mut Session::begin(), |session| migrate::batch::migrate_all(session, &all, wanted))?;
+    let results = work::begin(|session| migrate::batch::migrate_all(session, &all, wanted))?;
     let row = |one: &MigrationResult| {
         let problems = one.problems.iter().map(ToString::to_string).collect();
         vec![Returned::Uuid(one.instance), Returned::Text(one.outcome.name().into()), Returned::Texts(problems)]
@@ -133,7 +130,7 @@ fn migrate_batch(call: &Call) -> Result<Returned, PgError> {
     let (definition_id, version): (String, i32) = (call.required("definition_id")?, call.required("version")?);
     let progress = call.required("progress")?;
     let batch = |session: &mut Session| migrate::publication::batch(session, &definition_id, version, progress);
-    let done = work::call(&mut Session::begin(), batch)?;
+    let done = work::begin(batch)?;
     let pause = Returned::of(done.pause, Returned::BigInt);
     let row = vec![Returned::Json(done.next), Returned::BigInt(done.moved), Returned::BigInt(done.refused), pause];
     Ok(Returned::Rows(vec![row]))

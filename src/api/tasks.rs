@@ -162,10 +162,8 @@ fn complete(call: &Call) -> Result<Returned, PgError> {
     let task: Uuid = call.required("task_id")?;
     let (given, token) = (not_null(call.arg("result")), call.arg("token"));
     let on_fault = on_fault(call)?;
-    let mut session = Session::begin();
     let complete = |session: &mut Session| answer::complete(session, task, token, given.as_ref(), on_fault);
-    let row = work::call(&mut session, complete)?;
-    result(Some(work::latest(&session, row)), false)
+    result(Some(work::begin_for_instance(complete)?), false)
 }
 
 fn override_task(call: &Call) -> Result<Returned, PgError> {
@@ -174,10 +172,8 @@ fn override_task(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("22023", "argument \"reason\" must not be empty"));
     }
     let (given, on_fault) = (not_null(call.arg("result")), on_fault(call)?);
-    let mut session = Session::begin();
     let complete = |session: &mut Session| answer::complete_for_people(session, task, reason, given.as_ref(), on_fault);
-    let row = work::call(&mut session, complete)?;
-    result(Some(work::latest(&session, row)), false)
+    result(Some(work::begin_for_instance(complete)?), false)
 }
 
 fn complete_many(call: &Call) -> Result<Returned, PgError> {
@@ -207,7 +203,7 @@ fn fail(call: &Call) -> Result<Returned, PgError> {
     answer::check_code(failure.code.as_deref())?;
     let on_fault: OnFault = on_fault(call)?;
     let fail = |session: &mut Session| answer::fail(session, task, token, &failure, on_fault);
-    let (failed, _): (TaskAfterFailure, _) = work::call(&mut Session::begin(), fail)?;
+    let (failed, _): (TaskAfterFailure, _) = work::begin(fail)?;
     Ok(Returned::Text(failed.name().into()))
 }
 

@@ -21,12 +21,57 @@ pub fn call<R>(session: &mut Session, body: impl FnOnce(&mut Session) -> Result<
     Ok(result)
 }
 
-/// The row of an instance as it is after the call: a follow-up may have run the instance again.
-pub fn latest(session: &Session, row: InstanceRow) -> InstanceRow {
-    if !session.has_followed_up {
-        return row;
+/// Runs one call of a SQL function: its session begins, `body` runs, and then all follow-ups.
+///
+/// # Errors
+/// As of [`call`].
+pub fn begin<R>(body: impl FnOnce(&mut Session) -> Result<R, PgError>) -> Result<R, PgError> {
+    call(&mut Session::begin(), body)
+}
+
+/// The same for a call that ends with an instance, which is returned as it is after the follow-ups.
+///
+/// # Errors
+/// As of [`call`].
+pub fn begin_for_instance<R: HasInstance>(body: impl FnOnce(&mut Session) -> Result<R, PgError>) -> Result<R, PgError> {
+    let mut session = Session::begin();
+    let result = call(&mut session, body)?;
+    Ok(latest(&session, result))
+}
+
+/// A result with an instance as it is after the call: a follow-up may have run the instance again.
+pub fn latest<R: HasInstance>(session: &Session, mut result: R) -> R {
+    if session.has_followed_up
+        && let Some(row) = result.instance()
+        && let Some(read) = instances::get(row.instance.id)
+    {
+        *row = read;
     }
-    instances::get(row.instance.id).unwrap_or(row)
+    result
+}
+
+/// A result of a call that may have the row of an instance.
+pub trait HasInstance {
+    /// The row.
+    fn instance(&mut self) -> Option<&mut InstanceRow>;
+}
+
+impl HasInstance for InstanceRow {
+    fn instance(&mut self) -> Option<&mut InstanceRow> {
+        Some(self)
+    }
+}
+
+impl HasInstance for Option<InstanceRow> {
+    fn instance(&mut self) -> Option<&mut InstanceRow> {
+        self.as_mut()
+    }
+}
+
+impl<T> HasInstance for (InstanceRow, T) {
+    fn instance(&mut self) -> Option<&mut InstanceRow> {
+        Some(&mut self.0)
+    }
 }
 
 fn follow_up(session: &mut Session, next: FollowUp) -> Result<(), PgError> {

@@ -2,3 +2,4 @@
 
 pub mod acts;
 pub mod lists;
+pub mod trim;

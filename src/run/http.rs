@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 use uuid::Uuid;
+use workflow_engine::execution::Delta;
 use workflow_engine::http::choice::{Choice, choose};
 use workflow_engine::http::endpoint::route_of;
 use workflow_engine::http::{Endpoint, Request, Response};
@@ -22,6 +23,7 @@ use crate::pg::deadline::{self, Deadline};
 use crate::pg::{PgError, interrupt, role};
 use crate::run::Session;
 use crate::run::burst::OnFault;
+use crate::run::call::session::RequestFault;
 use crate::run::call::{running, work};
 use crate::run::instances::claim::{self, Claim, Reason};
 use crate::run::instances::{resume, start, version};
@@ -348,4 +350,19 @@ fn answer(session: &mut Session, compiled: &Compiled, owner: &Owner) -> Response
             Response::json(500, &body)
         }
     }
+}
+
+/// Notes what a burst answered to its request. `false`: it turned the request away.
+pub fn note_answer(session: &mut Session, id: Uuid, delta: &mut Delta) -> bool {
+    let exchange = &mut session.http;
+    exchange.response = delta.response.take();
+    exchange.refusal = delta.refusal.take();
+    if let (None, Some(incident)) = (&exchange.fault, delta.incidents.first()) {
+        exchange.fault = Some(RequestFault {
+            instance_id: id,
+            activity_id: incident.activity_id.clone(),
+            message: incident.fault.message.clone(),
+        });
+    }
+    exchange.refusal.is_none()
 }

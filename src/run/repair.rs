@@ -1,6 +1,7 @@
 //! Repair: pausing, altering and migrating instances, and acts that wait for a session of the owner.
 
 pub mod alter;
+pub mod incidents;
 pub mod kept_act;
 pub mod migrate;
 pub mod pause;

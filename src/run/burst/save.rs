@@ -2,10 +2,9 @@
 
 use uuid::Uuid;
 use workflow_engine::Bookmark;
-use workflow_engine::execution::{Delta, NewTask, activity_instance_id};
-use workflow_engine::instance::compensation::Ending;
-use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
-use workflow_engine::journal::{Act, ActKind};
+use workflow_engine::execution::{Delta, NewTask};
+use workflow_engine::instance::{Status, SubStatus};
+use workflow_engine::journal::Act;
 
 use crate::clock;
 use crate::compiled::Compiled;
@@ -14,21 +13,23 @@ use crate::pg::rows::{self, Writer};
 use crate::pg::spi::Timestamp;
 use crate::pg::{guc, memory};
 use crate::run::Session;
-use crate::run::burst::trim;
-use crate::run::instances::activation::activation_key;
+use crate::run::history::{acts, trim};
+use crate::run::instances::activation::key_after;
 use crate::run::instances::admission;
+use crate::run::repair::incidents;
 use crate::run::tasks::limits;
+use crate::run::timers::due_bookmark;
 use crate::store::events::queue;
 use crate::store::history::journal;
 use crate::store::instances::InstanceRow;
 use crate::store::instances::bookmarks::{self, BookmarkKind};
 use crate::store::maintenance::identity;
-use crate::store::repair::{incidents, pauses};
+use crate::store::repair::pauses;
 use crate::store::rights::owners::Owner;
 use crate::store::tasks::Answer;
 use crate::store::tasks::assignments::Assignment;
 use crate::store::tasks::leases::Lease;
-use crate::store::timers::{due, schedules};
+use crate::store::timers::schedules;
 use crate::store::{instances, tasks};
 
 /// Whether the instance's row exists.
@@ -96,7 +97,7 @@ impl RowBefore {
             activation_key: row.activation_key.clone(),
             bookmarks: instance.state.bookmarks(),
             faulted,
-            faults: if faulted { faulted_executions(instance) } else { Vec::new() },
+            faults: if faulted { incidents::faulted_executions(instance) } else { Vec::new() },
             was_held: instance.sub_status == SubStatus::Faulted,
         }
     }
@@ -115,18 +116,11 @@ pub fn save(
 ) -> Option<bool> {
     memory::room_to_save();
     if let Some(act) = act.as_deref_mut() {
-        name_subject(act, delta, resumed);
+        acts::name_subject(act, delta, resumed);
     }
     let act = act.as_deref();
     let seq = journal::take_rows(&mut row.instance, act, delta.events.len());
-    row.activation_key = match row.instance.sub_status {
-        // What is about to end keeps the key that it has. One that was faulted may have lost it to another instance.
-        SubStatus::Suspended if row.instance.state.ending() != Ending::None => before.activation_key.clone(),
-        SubStatus::Pending | SubStatus::Executing | SubStatus::Suspended => {
-            activation_key(compiled, row.instance.correlation_id.as_deref())
-        }
-        SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => None,
-    };
+    row.activation_key = key_after(row, compiled, before);
     trim::trim(session, &row.instance.id, &mut row.instance.state, &compiled.program.options.journal, seq);
     let resumed = clear(session, row, before, delta, resumed);
     let now = session.timestamp();
@@ -144,7 +138,7 @@ pub fn save(
         has_queue
     });
     limits::note_opened(&delta.tasks, compiled.row.owner.id);
-    clear_due(row, delta, resumed);
+    due_bookmark::clear_due(row, delta, resumed);
     pauses::hold_if_paused(&row.instance, row.paused_at, row.instance.has_ended(), now);
     if !delta.tasks.is_empty() {
         // A copy of this database must not give out the same tasks.
@@ -153,7 +147,7 @@ pub fn save(
     if guc::notify_tasks() && !delta.tasks.is_empty() {
         tasks::announce();
     }
-    save_incidents(session, row, before, delta);
+    incidents::save(session, row, before, delta);
     admission::note_end(&row.instance, compiled);
     if let Some(schedule) = row.schedule_id
         && row.instance.sub_status.status() == Status::Finished
@@ -286,24 +280,6 @@ fn write_resumed(
     }
 }
 
-/// Clears the due time of a bookmark that time resumed and that stays: it has fired, and waits for a call from now on.
-/// A bookmark of a faulted instance stays due, in case the instance is retried.
-fn clear_due(row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) {
-    let Some(Consumed { bookmark, by_time: true, .. }) = resumed else { return };
-    let stays = delta.keep_resumed || !bookmark.auto_burn;
-    if stays && row.instance.sub_status != SubStatus::Faulted {
-        due::clear(bookmark.id);
-    }
-}
-
-/// Names the resumed bookmark in an act whose row has no event that names it.
-fn name_subject(act: &mut Act, delta: &Delta, resumed: Option<Consumed<'_>>) {
-    let bookmark = resumed.filter(|_| act.kind != ActKind::Start).map(|taking| taking.bookmark.id);
-    if bookmark.is_some() && delta.events.iter().all(|event| event.bookmark_id != bookmark) {
-        act.subject = bookmark;
-    }
-}
-
 /// Closes the resumed task and opens the new ones.
 fn write_tasks(
     writer: &mut Writer,
@@ -322,39 +298,4 @@ fn write_tasks(
     for task in &delta.tasks {
         tasks::insert(writer, task, &instance.id, instance.correlation_id.as_deref(), now);
     }
-}
-
-fn save_incidents(session: &mut Session, row: &InstanceRow, before: &RowBefore, delta: &Delta) {
-    let now = session.timestamp();
-    if before.faulted {
-        // An execution that was retried and faulted again has a new incident; the old one is resolved.
-        let again: Vec<Uuid> = delta.incidents.iter().map(|incident| incident.activity_instance_id).collect();
-        let mut still = faulted_executions(&row.instance);
-        still.retain(|execution| !again.contains(execution));
-        if is_ended_by_fault(&row.instance) {
-            // The incident that ended the run stays open: nothing runs that activity again.
-            let gone: Vec<Uuid> = before.faults.iter().copied().filter(|fault| !still.contains(fault)).collect();
-            incidents::resolve_of(row.instance.id, &gone, now);
-        } else {
-            incidents::resolve(row.instance.id, &still, now);
-        }
-    }
-    for incident in &delta.incidents {
-        let id = session.new_id();
-        incidents::insert(id, row.instance.id, incident, now);
-    }
-}
-
-/// Whether a fault has ended the run, and what it had done is or was compensated.
-fn is_ended_by_fault(instance: &Instance) -> bool {
-    instance.has_failed() || instance.state.ending() == Ending::Faulted
-}
-
-/// Faulted executions of an instance.
-fn faulted_executions(instance: &Instance) -> Vec<Uuid> {
-    let contexts = instance.state.contexts.iter();
-    contexts
-        .filter(|(_, context)| context.status == ActivityStatus::Faulted)
-        .map(|(sequence, _)| activity_instance_id(instance.id, *sequence))
-        .collect()
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::child::NewChild;
 use workflow_engine::execution::Published;
 use workflow_engine::instance::EVERYONE;
 use workflow_engine::journal::ActKind;
@@ -11,7 +12,7 @@ use workflow_engine::stimulus;
 
 use crate::access::exclusion;
 use crate::access::hearing::{Hearing, Verdict};
-use crate::compiled;
+use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
 use crate::run::Session;
@@ -19,7 +20,7 @@ use crate::run::burst::OnFault;
 use crate::run::call::isolated::{self, Isolated};
 use crate::run::call::notices::tell_how_to_fire;
 use crate::run::call::running;
-use crate::run::call::session::Publisher;
+use crate::run::call::session::{FollowUp, Publisher};
 use crate::run::events::queued;
 use crate::run::events::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::run::history::acts;
@@ -29,8 +30,8 @@ use crate::run::tasks::answer;
 use crate::store::definitions::activity_types;
 use crate::store::events::matching::{self, Correlation, Filter, StoredBookmark};
 use crate::store::events::queue::{self, Item};
-use crate::store::instances;
 use crate::store::instances::bookmarks::{self, BookmarkKind};
+use crate::store::instances::{self, InstanceRow};
 use crate::store::nodes::route;
 use crate::store::rights::owners::Owner;
 
@@ -414,4 +415,30 @@ pub fn filter_of(name: &str, payload: Option<&Value>, correlation: Correlation, 
         instance_id,
         ..Filter::default()
     }
+}
+
+/// Collects the children and the stimuli that the burst has published.
+pub fn collect_published(
+    session: &mut Session,
+    row: &InstanceRow,
+    compiled: &Compiled,
+    children: Vec<NewChild>,
+    stimuli: Vec<Published>,
+) {
+    let publisher = Publisher { instance: row.instance.id, owner: row.owner.clone(), starter: row.starter.clone() };
+    let new = children.into_iter();
+    session.follow_ups.extend(new.map(|child| FollowUp::Child(Box::new(child), publisher.clone())));
+    // A `definer` publishes with the rights of the owner of the definition, as if its SQL had called wf_publish_event:
+    // a role that starts it lends it no rights. What the event starts has the starter of this instance all the same.
+    let publisher = match compiled.row.definer {
+        true => Publisher { owner: compiled.row.owner.clone(), ..publisher },
+        false => publisher,
+    };
+    // An event that an instance sends to itself comes from its definition: the starter needs no right to resume it.
+    let to_itself = Publisher { owner: compiled.row.owner.clone(), ..publisher.clone() };
+    let stimuli = stimuli.into_iter().map(|stimulus| {
+        let publisher = if stimulus.local { &to_itself } else { &publisher };
+        FollowUp::Published(Box::new(stimulus), publisher.clone())
+    });
+    session.follow_ups.extend(stimuli);
 }

@@ -2,6 +2,8 @@
 //! session delivers an item, and how failures count.
 
 use uuid::Uuid;
+use workflow_engine::Bookmark;
+use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::ActKind;
 
 use crate::access::hearing::{Hearing, Verdict};
@@ -11,6 +13,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json, role};
 use crate::run::Session;
 use crate::run::burst::{OnFault, consume};
+use crate::run::call::session::FollowUp;
 use crate::run::call::{isolated, running};
 use crate::run::events::deliver;
 use crate::run::events::stimuli::{Delivery, Stimulus};
@@ -19,9 +22,10 @@ use crate::run::instances::{abandoned, continued};
 use crate::run::repair::kept_act;
 use crate::store::events::matching::{self, Filter, StoredBookmark};
 use crate::store::events::queue::{self, Item, WantedBookmark};
-use crate::store::instances::{self, bookmarks};
+use crate::store::instances::{self, InstanceRow, bookmarks};
 use crate::store::nodes::route;
 use crate::store::rights::owners::{self, Owner};
+use crate::wake;
 
 /// Reports of children that one burst takes in.
 const MAX_REPORTS: i64 = 1000;
@@ -53,6 +57,42 @@ pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError>
             note_failure(session, &item, &error);
             Ok(false)
         }
+    }
+}
+
+/// Takes from the queue what wants the bookmarks of an instance that has been paused.
+pub fn meet_all(session: &mut Session, id: Uuid) -> Result<(), PgError> {
+    let Some(row) = instances::get(id).filter(|row| row.instance.sub_status != SubStatus::Faulted) else {
+        return Ok(());
+    };
+    for stored in matching::of_instance(id) {
+        meet(session, &stored.bookmark, &row)?;
+    }
+    Ok(())
+}
+
+/// Takes from the queue the oldest stimulus that wants this bookmark. A bookmark takes one item.
+pub fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow) -> Result<(), PgError> {
+    let shapes = queue::shapes();
+    let correlation_id = row.instance.correlation_id.as_deref();
+    let wanted = WantedBookmark { bookmark, instance: row.instance.id, correlation_id };
+    let mut skip = Vec::new();
+    loop {
+        // Pass over items whose sender may not resume the instance or answer the task, or has not admitted its owner.
+        let is_heard = |sender: &Owner, names_target| -> Result<bool, PgError> {
+            let mut hearing = Hearing::of(sender, names_target);
+            let verdict = hearing.resumes_at(bookmark, row.instance.id, row.definition_version_id, &row.owner)?;
+            Ok(verdict == Verdict::Heard)
+        };
+        let found = queue::oldest_for(wanted, &shapes, session.timestamp(), Uuid::nil(), &skip, is_heard)?;
+        let Some(item) = found else { return Ok(()) };
+        if queue::take(item.id) {
+            session.follow_ups.push_back(FollowUp::Item(Box::new(item)));
+            return Ok(());
+        }
+        // Another session has taken the item and may roll back, so a scheduler must look at it.
+        wake::note_queued(item.id);
+        skip.push(item.id);
     }
 }
 

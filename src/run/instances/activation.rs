@@ -8,6 +8,7 @@ use crate::access;
 use crate::compiled::Compiled;
 use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, role};
+use crate::run::burst::save::RowBefore;
 use crate::run::call::running;
 use crate::store::instances::{self, InstanceRow};
 
@@ -23,6 +24,18 @@ pub fn activation_key(compiled: &Compiled, correlation_id: Option<&str>) -> Opti
             Some(format!("correlated-singleton:{}:{id}:{correlation}", id.len()))
         }
         (Activation::Always | Activation::Correlated | Activation::CorrelatedSingleton, _) => None,
+    }
+}
+
+/// The activation key of an instance after a burst.
+pub fn key_after(row: &InstanceRow, compiled: &Compiled, before: &RowBefore) -> Option<String> {
+    match row.instance.sub_status {
+        // What is about to end keeps the key that it has. One that was faulted may have lost it to another instance.
+        SubStatus::Suspended if row.instance.state.ending() != Ending::None => before.activation_key.clone(),
+        SubStatus::Pending | SubStatus::Executing | SubStatus::Suspended => {
+            activation_key(compiled, row.instance.correlation_id.as_deref())
+        }
+        SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => None,
     }
 }
 

@@ -5,7 +5,8 @@
 //! module.
 
 use uuid::Uuid;
-use workflow_engine::execution;
+use workflow_engine::execution::{self, Delta};
+use workflow_engine::instance::SubStatus;
 use workflow_engine::program::Retry;
 
 use crate::access::lending;
@@ -14,7 +15,8 @@ use crate::pg::error::warning;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc};
 use crate::run::Session;
-use crate::run::burst::{self, OnFault};
+use crate::run::burst::OnFault;
+use crate::run::burst::save::Consumed;
 use crate::run::call::notices::tell_how_to_fire;
 use crate::run::call::work;
 use crate::run::events::queued;
@@ -67,6 +69,16 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
     waiting.by_time = true;
     work::call(session, |session| resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store))?;
     Ok(true)
+}
+
+/// Clears the due time of a bookmark that time resumed and that stays: it has fired, and waits for a call from now on.
+/// A bookmark of a faulted instance stays due, in case the instance is retried.
+pub fn clear_due(row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) {
+    let Some(Consumed { bookmark, by_time: true, .. }) = resumed else { return };
+    let stays = delta.keep_resumed || !bookmark.auto_burn;
+    if stays && row.instance.sub_status != SubStatus::Faulted {
+        due::clear(bookmark.id);
+    }
 }
 
 /// Records that a bookmark could not be fired. It is postponed; after the third attempt it becomes a dead letter.
@@ -132,7 +144,7 @@ pub fn end_pause(session: &mut Session, mut row: InstanceRow, compiled: &Compile
     for item in queue::kept_for(id, now) {
         deliver(session, item)?;
     }
-    work::call(session, |session| burst::meet_all(session, id))
+    work::call(session, |session| queued::meet_all(session, id))
 }
 
 /// Delivers a stimulus stored for an instance. If nothing matches any more, it stays stored as long as any other

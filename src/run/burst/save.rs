@@ -1,35 +1,26 @@
-//! Writing what a burst changed into the tables.
+//! The two phases of a burst that change its own rows: what it ended is cleared, and then the rest is written.
 
 use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::execution::{Delta, NewTask};
-use workflow_engine::instance::{Status, SubStatus};
+use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::Act;
 
 use crate::clock;
-use crate::compiled::Compiled;
 use crate::pg::error::unwind;
 use crate::pg::rows::{self, Writer};
 use crate::pg::spi::Timestamp;
-use crate::pg::{guc, memory};
 use crate::run::Session;
-use crate::run::history::{acts, trim};
-use crate::run::instances::activation::key_after;
-use crate::run::instances::admission;
 use crate::run::repair::incidents;
 use crate::run::tasks::limits;
-use crate::run::timers::due_bookmark;
 use crate::store::events::queue;
 use crate::store::history::journal;
 use crate::store::instances::InstanceRow;
 use crate::store::instances::bookmarks::{self, BookmarkKind};
-use crate::store::maintenance::identity;
-use crate::store::repair::pauses;
 use crate::store::rights::owners::Owner;
 use crate::store::tasks::Answer;
 use crate::store::tasks::assignments::Assignment;
 use crate::store::tasks::leases::Lease;
-use crate::store::timers::schedules;
 use crate::store::{instances, tasks};
 
 /// Whether the instance's row exists.
@@ -103,63 +94,9 @@ impl RowBefore {
     }
 }
 
-/// Saves what a burst changed and says whether anything is in the queue. `None`: nothing was saved.
-pub fn save(
-    session: &mut Session,
-    row: &mut InstanceRow,
-    compiled: &Compiled,
-    state: RowState,
-    before: &RowBefore,
-    delta: &Delta,
-    resumed: Option<Consumed<'_>>,
-    mut act: Option<&mut Act>,
-) -> Option<bool> {
-    memory::room_to_save();
-    if let Some(act) = act.as_deref_mut() {
-        acts::name_subject(act, delta, resumed);
-    }
-    let act = act.as_deref();
-    let seq = journal::take_rows(&mut row.instance, act, delta.events.len());
-    row.activation_key = key_after(row, compiled, before);
-    trim::trim(session, &row.instance.id, &mut row.instance.state, &compiled.program.options.journal, seq);
-    let resumed = clear(session, row, before, delta, resumed);
-    let now = session.timestamp();
-    if state == (RowState::New { may_be_taken: true }) && !instances::insert_unless_taken(row, now) {
-        return None;
-    }
-    let opened: Vec<Lease> = delta.tasks.iter().map(unclaimed).collect();
-    let has_queue = rows::write(|writer| {
-        write_instance(writer, row, state, before, delta, now);
-        write_bookmarks(writer, row, &compiled.row.owner, delta, &opened, now);
-        write_resumed(writer, row, &compiled.row.owner, delta, resumed, now);
-        let has_queue = queue::has_any(writer);
-        write_tasks(writer, row, delta, resumed, act, now);
-        journal::append(writer, &row.instance.id, seq, act, &delta.events, now);
-        has_queue
-    });
-    limits::note_opened(&delta.tasks, compiled.row.owner.id);
-    due_bookmark::clear_due(row, delta, resumed);
-    pauses::hold_if_paused(&row.instance, row.paused_at, row.instance.has_ended(), now);
-    if !delta.tasks.is_empty() {
-        // A copy of this database must not give out the same tasks.
-        identity::claim();
-    }
-    if guc::notify_tasks() && !delta.tasks.is_empty() {
-        tasks::announce();
-    }
-    incidents::save(session, row, before, delta);
-    admission::note_end(&row.instance, compiled);
-    if let Some(schedule) = row.schedule_id
-        && row.instance.sub_status.status() == Status::Finished
-    {
-        schedules::ended(schedule, session.timestamp());
-    }
-    Some(has_queue)
-}
-
-/// Removes what the burst ended. This comes before new rows are written, because an execution that ran again may have
+/// *Clear*: removes what the burst ended. This comes before new rows are written, because an execution that ran again may have
 /// new bookmarks. The resumed bookmark is taken first then.
-fn clear<'a>(
+pub fn clear<'a>(
     session: &Session,
     row: &InstanceRow,
     before: &RowBefore,
@@ -187,6 +124,7 @@ fn clear<'a>(
         rows::write(|writer| bookmarks::take(writer, taking.bookmark, taking.is_locked, session.timestamp()));
         taking.is_taken = true;
     }
+    // Before the rows of the leases are gone.
     limits::note_ends_of(instance.id);
     if !burned.is_empty() {
         bookmarks::delete(&burned);
@@ -202,6 +140,42 @@ fn clear<'a>(
     }
     tasks::close_orphans(instance.id, own, session.timestamp());
     resumed
+}
+
+/// What the journal records of a burst beside its events.
+#[derive(Clone, Copy)]
+pub struct Recorded<'a> {
+    /// What someone did.
+    pub act: Option<&'a Act>,
+    /// The number of the first row.
+    pub seq: u32,
+}
+
+/// *Write*: the instance, its bookmarks, tasks and journal row, as one command. Says whether anything is in the queue.
+/// `None`: nothing was written, because the id or activation key is taken. `owner` is that of the definition.
+pub fn write(
+    row: &InstanceRow,
+    owner: &Owner,
+    state: RowState,
+    before: &RowBefore,
+    delta: &Delta,
+    resumed: Option<Consumed<'_>>,
+    Recorded { act, seq }: Recorded<'_>,
+    now: Timestamp,
+) -> Option<bool> {
+    if state == (RowState::New { may_be_taken: true }) && !instances::insert_unless_taken(row, now) {
+        return None;
+    }
+    let opened: Vec<Lease> = delta.tasks.iter().map(unclaimed).collect();
+    Some(rows::write(|writer| {
+        write_instance(writer, row, state, before, delta, now);
+        write_bookmarks(writer, row, owner, delta, &opened, now);
+        write_resumed(writer, row, owner, delta, resumed, now);
+        let has_queue = queue::has_any(writer);
+        write_tasks(writer, row, delta, resumed, act, now);
+        journal::append(writer, &row.instance.id, seq, act, &delta.events, now);
+        has_queue
+    }))
 }
 
 /// Writes the instance, unless it has been inserted already.

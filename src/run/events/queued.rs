@@ -3,6 +3,7 @@
 
 use uuid::Uuid;
 use workflow_engine::Bookmark;
+use workflow_engine::execution::Delta;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::ActKind;
 
@@ -12,6 +13,7 @@ use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json, role};
 use crate::run::Session;
+use crate::run::burst::save::RowBefore;
 use crate::run::burst::{OnFault, consume};
 use crate::run::call::session::FollowUp;
 use crate::run::call::{isolated, running};
@@ -71,8 +73,29 @@ pub fn meet_all(session: &mut Session, id: Uuid) -> Result<(), PgError> {
     Ok(())
 }
 
+/// Takes from the queue what wants the new bookmarks of an instance. With a new correlation id, or after a fault, its
+/// other bookmarks are asked for as well.
+pub fn meet_new(session: &mut Session, row: &InstanceRow, before: &RowBefore, delta: &Delta) -> Result<(), PgError> {
+    if delta.changed.correlation_id || before.faulted {
+        for stored in matching::of_instance(row.instance.id) {
+            meet(session, &stored.bookmark, row)?;
+        }
+    } else {
+        for bookmark in &delta.created {
+            meet(session, bookmark, row)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes what SQL inside the burst has sent to its own instance.
+pub fn take_deferred(session: &mut Session, instance: Uuid) {
+    let deferred = queue::take_deferred(instance);
+    session.follow_ups.extend(deferred.into_iter().map(|item| FollowUp::Item(Box::new(item))));
+}
+
 /// Takes from the queue the oldest stimulus that wants this bookmark. A bookmark takes one item.
-pub fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow) -> Result<(), PgError> {
+fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow) -> Result<(), PgError> {
     let shapes = queue::shapes();
     let correlation_id = row.instance.correlation_id.as_deref();
     let wanted = WantedBookmark { bookmark, instance: row.instance.id, correlation_id };

@@ -7,6 +7,13 @@ use std::path::{Path, PathBuf};
 
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
+/// The sources of the crates that need no server, below [`REPOSITORY`].
+pub fn engine() -> Vec<String> {
+    let crates = fs::read_dir(Path::new(REPOSITORY).join("crates")).expect("the folder of the crates");
+    let names = crates.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    names.filter(|name| name != "gateway").map(|name| format!("crates/{name}/src")).collect()
+}
+
 /// The files of a crate but those of tests, each with its path below `sources` without the extension.
 pub fn files(sources: &str) -> Vec<(String, PathBuf)> {
     let root = Path::new(REPOSITORY).join(sources);

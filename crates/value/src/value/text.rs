@@ -46,13 +46,13 @@ fn is_container(value: &Value) -> bool {
 }
 
 /// The fault for a string with a NUL character.
-pub(crate) fn nul_in_string() -> Fault {
+pub fn nul_in_string() -> Fault {
     Fault::new("22P05", "unsupported Unicode escape sequence")
         .detail("\\u0000 cannot be stored in jsonb or converted to text.")
 }
 
 /// The fault for a value beyond [`MAX_DEPTH`].
-pub(crate) fn too_deep() -> Fault {
+pub fn too_deep() -> Fault {
     Fault::new("54001", format!("JSON value is nested deeper than {MAX_DEPTH} levels"))
 }
 

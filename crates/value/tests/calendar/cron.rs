@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use cpu_time::ThreadTime;
-use workflow_engine::calendar::{Cron, Utc0};
+use workflow_value::calendar::{Cron, Utc0};
 
 use crate::{assert_fires, at, cron, fires};
 

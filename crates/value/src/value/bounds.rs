@@ -191,7 +191,7 @@ impl Default for Tally {
 /// # Errors
 /// 54001 and 54000.
 #[inline]
-pub(crate) fn check_extent(value: &Value) -> Result<(), Fault> {
+pub fn check_extent(value: &Value) -> Result<(), Fault> {
     let bounds = Bounds::current();
     match value {
         Value::Array(_) | Value::Object(_) => check_nodes(value),

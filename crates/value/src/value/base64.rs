@@ -16,12 +16,12 @@ static LENIENT: LazyLock<Encoding> = LazyLock::new(|| {
 });
 
 /// Writes bytes as Base64 with padding.
-pub(crate) fn to_base64(bytes: &[u8]) -> String {
+pub fn to_base64(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
 }
 
 /// Reads Base64. `None` for any other text.
-pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     LENIENT.decode(text.trim_end().trim_end_matches('=').as_bytes()).ok()
 }
 

@@ -30,7 +30,7 @@ impl Interval {
     ///
     /// ```
     /// use chrono::{TimeZone, Utc};
-    /// use workflow_engine::calendar::{Interval, Utc0};
+    /// use workflow_value::calendar::{Interval, Utc0};
     ///
     /// let at = |month, day, hour| Utc.with_ymd_and_hms(2026, month, day, hour, 0, 0).unwrap();
     /// assert_eq!(Interval::parse("1 month 2 hours").unwrap().after(at(1, 31, 8), &Utc0), Some(at(2, 28, 10)));
@@ -75,7 +75,7 @@ impl Interval {
     }
 
     /// Its microseconds if months are the longest possible.
-    pub(crate) fn longest(&self) -> i128 {
+    pub fn longest(&self) -> i128 {
         self.with_months_of(if self.months < 0 { 28 } else { 31 })
     }
 

@@ -41,7 +41,7 @@ fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 }
 
 /// The fault for an interval that is not positive.
-pub(crate) fn not_positive(text: &str) -> Fault {
+pub fn not_positive(text: &str) -> Fault {
     Fault::new("22023", format!("interval must be positive: \"{}\"", shorten(text, 60)))
 }
 
@@ -56,7 +56,7 @@ fn cron(text: &str) -> Result<When, Fault> {
 }
 
 /// The fault for an expression that matches no day.
-pub(crate) fn never(text: &str) -> Fault {
+pub fn never(text: &str) -> Fault {
     Fault::new("22023", format!("cron expression \"{}\" never matches", shorten(text, 100)))
         .detail("No month has such a day.")
 }
@@ -66,7 +66,7 @@ pub(crate) fn never(text: &str) -> Fault {
 /// # Errors
 /// 22023 if it cannot be read, or says something else than its author means: a time zone, or a step that is longer than
 /// its field. Stored expressions may have such steps.
-pub(crate) fn given_cron(text: &str) -> Result<Cron, Fault> {
+pub fn given_cron(text: &str) -> Result<Cron, Fault> {
     let names_zone = text.split('=').next().is_some_and(|word| matches!(word.trim(), "CRON_TZ" | "TZ"));
     if text.contains('=') && names_zone {
         return Err(Fault::new(

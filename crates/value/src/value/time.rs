@@ -6,7 +6,7 @@ use crate::calendar::Interval;
 
 /// A date and time, read from text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DateAndTime {
+pub enum DateAndTime {
     /// An instant: the text has an offset.
     Instant(DateTime<Utc>),
     /// A time of the wall clock, in a zone that the text does not name.
@@ -14,12 +14,12 @@ pub(crate) enum DateAndTime {
 }
 
 /// An instant as text, in UTC.
-pub(crate) fn instant_text(at: DateTime<Utc>) -> String {
+pub fn instant_text(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
 /// Reads an ISO 8601 date, or date and time with or without offset, to the microsecond.
-pub(crate) fn date_time(text: &str) -> Option<DateAndTime> {
+pub fn date_time(text: &str) -> Option<DateAndTime> {
     const LOCAL: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
     const OFFSET: [&str; 4] =
         ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%d %H:%M%#z"];
@@ -46,12 +46,12 @@ pub(crate) fn date_time(text: &str) -> Option<DateAndTime> {
 }
 
 /// Whether a text is an ISO 8601 date, or date and time with or without offset.
-pub(crate) fn is_date_time(text: &str) -> bool {
+pub fn is_date_time(text: &str) -> bool {
     date_time(text).is_some()
 }
 
 /// Whether a text is a span: whatever [`Interval`] reads, or .NET's bare number of days.
-pub(crate) fn is_time_span(text: &str) -> bool {
+pub fn is_time_span(text: &str) -> bool {
     let days = text.strip_prefix('-').unwrap_or(text);
     let is_days = matches!(days.len(), 1..=8) && days.bytes().all(|byte| byte.is_ascii_digit());
     is_days || Interval::parse(text).is_ok()

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 
-pub(crate) mod base64;
+pub mod base64;
 mod bounds;
 mod canonical;
 mod convert;
@@ -23,19 +23,19 @@ mod text;
 mod time;
 mod type_name;
 
-pub(crate) use bounds::check_extent;
+pub use bounds::check_extent;
 pub use bounds::{Bounds, Exceeded, Tally};
 pub use canonical::canonical;
 pub use convert::convert;
 pub use copy::{Text, copy, copy_members, copy_or_null, json_text};
 pub use equality::same;
 pub use json::Json;
-pub(crate) use members::entry;
+pub use members::entry;
 pub use members::kind_of;
 pub use parse::parse_json;
 pub use text::{depth_ok, to_text};
-pub(crate) use text::{nul_in_string, too_deep};
-pub(crate) use time::{DateAndTime, date_time, instant_text, is_date_time, is_time_span};
+pub use text::{nul_in_string, too_deep};
+pub use time::{DateAndTime, date_time, instant_text, is_date_time, is_time_span};
 pub use type_name::{TypeName, is_known_type, meant_type, parse_type_name};
 
 /// Deepest nesting that is read from JSON text or taken from a script: copying or dropping such

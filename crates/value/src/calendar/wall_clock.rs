@@ -84,7 +84,7 @@ pub(super) fn local_of(at: DateTime<Utc>, zone: &dyn Zone) -> Option<NaiveDateTi
 
 /// The instant at which the wall clock shows a time, as PostgreSQL decides it: a skipped time is read with the
 /// offset before the change, a time that occurs twice with the offset after it.
-pub(crate) fn instant_of(local: NaiveDateTime, zone: &dyn Zone) -> Option<DateTime<Utc>> {
+pub fn instant_of(local: NaiveDateTime, zone: &dyn Zone) -> Option<DateTime<Utc>> {
     let wall = local.and_utc().timestamp();
     let periods = periods(zone, wall.saturating_sub(DAY), wall.saturating_add(DAY))?;
     let offset = deciding_offset(wall, &periods)?;

@@ -6,7 +6,7 @@ use std::fmt;
 /// The failure of one activity. Its fields are those of a PostgreSQL error; the extension adds what only it knows.
 ///
 /// ```
-/// use workflow_engine::Fault;
+/// use workflow_value::Fault;
 ///
 /// let fault = Fault::new("22023", "input \"days\" must be positive").hint("Give at least 1.");
 /// assert_eq!(fault.to_string(), "input \"days\" must be positive");

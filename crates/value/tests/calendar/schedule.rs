@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use cpu_time::ThreadTime;
 use proptest::prelude::*;
 use serde_json::json;
-use workflow_engine::calendar::{Interval, MISFIRE_CAP_MAX, Misfire, Overlap, Schedule, Utc0, When, Zone};
+use workflow_value::calendar::{Interval, MISFIRE_CAP_MAX, Misfire, Overlap, Schedule, Utc0, When, Zone};
 
 use crate::{at, zone};
 

@@ -13,7 +13,7 @@ enum Open<'a> {
 /// have equal texts.
 ///
 /// ```
-/// use workflow_engine::value::{canonical, parse_json};
+/// use workflow_value::value::{canonical, parse_json};
 ///
 /// let one = parse_json(r#"{"total": 10.0, "sku": 7}"#).unwrap();
 /// let other = parse_json(r#"{"sku": 7, "total": 10}"#).unwrap();

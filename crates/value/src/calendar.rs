@@ -21,8 +21,8 @@ pub use cron_text::CronError;
 pub use interval::Interval;
 pub use schedule::{DueFires, MISFIRE_CAP, MISFIRE_CAP_MAX, Misfire, Overlap, Schedule};
 pub use schedule_text::is_offset;
-pub(crate) use schedule_text::{given_cron, never, not_positive};
-pub(crate) use wall_clock::instant_of;
+pub use schedule_text::{given_cron, never, not_positive};
+pub use wall_clock::instant_of;
 pub use when::When;
 
 /// The offset rules of a time zone. The host provides them.

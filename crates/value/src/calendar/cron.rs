@@ -38,7 +38,7 @@ impl Cron {
     ///
     /// ```
     /// use chrono::{TimeZone, Utc};
-    /// use workflow_engine::calendar::{Cron, Utc0};
+    /// use workflow_value::calendar::{Cron, Utc0};
     ///
     /// let cron = Cron::parse("30 9 * * MON-FRI").unwrap();
     /// let friday = Utc.with_ymd_and_hms(2026, 11, 20, 10, 0, 0).unwrap();

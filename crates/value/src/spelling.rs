@@ -24,7 +24,7 @@ pub fn nearest<'k>(word: &str, names: impl Iterator<Item = &'k str>) -> Option<&
 }
 
 /// Whether a key is this name, in camelCase or in PascalCase.
-pub(crate) fn spelled_as(key: &str, name: &str) -> bool {
+pub fn spelled_as(key: &str, name: &str) -> bool {
     let (key, name) = (key.as_bytes(), name.as_bytes());
     key.len() == name.len() && key.get(1..) == name.get(1..) && key.eq_ignore_ascii_case(name)
 }

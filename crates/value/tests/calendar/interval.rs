@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use proptest::prelude::*;
-use workflow_engine::calendar::{Interval, Utc0};
+use workflow_value::calendar::{Interval, Utc0};
 
 use crate::{at, zone};
 

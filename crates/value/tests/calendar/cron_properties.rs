@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, Timelike, Utc};
 use proptest::prelude::*;
-use workflow_engine::calendar::{Cron, Utc0, Zone};
+use workflow_value::calendar::{Cron, Utc0, Zone};
 
 use crate::{at, zone};
 

@@ -1,18 +1,22 @@
 //! The calendar: intervals, cron expressions and schedules, in zones of the IANA database.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod cron;
 mod cron_clocks;
 mod cron_properties;
 mod interval;
 mod schedule;
 
-use chrono::{DateTime, Utc};
-use workflow_engine::calendar::{Cron, Utc0, Zone};
+use chrono::{DateTime, Offset, TimeZone, Utc};
+use workflow_value::calendar::{Cron, Utc0, Zone};
 
-use support::Named;
+/// A zone of the IANA database.
+struct Named(chrono_tz::Tz);
+
+impl Zone for Named {
+    fn offset_at(&self, utc: DateTime<Utc>) -> i32 {
+        self.0.offset_from_utc_datetime(&utc.naive_utc()).fix().local_minus_utc()
+    }
+}
 
 /// An instant, with any offset.
 fn at(text: &str) -> DateTime<Utc> {

@@ -18,7 +18,7 @@ use crate::value::TypeName;
 ///
 /// ```
 /// use serde_json::json;
-/// use workflow_engine::value::{convert, parse_type_name};
+/// use workflow_value::value::{convert, parse_type_name};
 ///
 /// assert_eq!(convert(json!("7"), parse_type_name("Int32")).unwrap(), json!(7));
 /// assert_eq!(convert(json!("many"), parse_type_name("Int32")).unwrap_err().sqlstate, "22P02");

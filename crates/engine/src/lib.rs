@@ -61,7 +61,6 @@ pub mod picture;
 pub mod program;
 mod resilience;
 pub mod retry;
-pub mod schema;
 pub mod stimulus;
 pub mod trigger;
 
@@ -71,4 +70,5 @@ pub use host::Host;
 pub use instance::Instance;
 pub use node_ix::NodeIx;
 pub use program::Program;
+pub use workflow_schema as schema;
 pub use workflow_value::{Error, Fault, calendar, fault, spelling, value};

@@ -164,7 +164,7 @@ impl<'s> SubschemaGraph<'s> {
     fn reference(&mut self, from: usize, to: &str, pointer: &str) -> Result<(), SchemaRefusal> {
         let own = self.id.and_then(|id| to.strip_prefix(id)).unwrap_or(to);
         let Some(fragment) = own.strip_prefix('#').or_else(|| (own.is_empty() && to != own).then_some("")) else {
-            let shown = crate::fault::shorten(to, 100);
+            let shown = workflow_value::fault::shorten(to, 100);
             let message = format!("reference \"{shown}\" leads out of the schema");
             return Err(SchemaRefusal::new(pointer.to_owned(), message, SchemaRefusalKind::Unsupported));
         };

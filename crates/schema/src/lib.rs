@@ -1,16 +1,33 @@
 //! JSON Schema for inputs and outputs: compiled when it is first needed, applied within bounds.
 //!
-//! The drafts are those that `$schema` may name, 2020-12 without it. Nothing is ever fetched: a reference
-//! leads to a place in the same schema. Schemas and values are hostile: patterns are matched in linear
-//! time, a schema whose check would never end is refused, and the cost of a check is limited.
+//! The drafts are those that `$schema` may name, 2020-12 without it. Schemas and values are hostile: patterns are
+//! matched in linear time, a schema whose check would never end is refused, and the cost of a check is limited.
+//!
+//! The crate never fetches anything: a reference leads to a place in the same schema. It knows nothing of workflows:
+//! the caller says in a word what it checks.
+//!
+//! # Examples
+//!
+//! ```
+//! use serde_json::json;
+//! use workflow_schema::Schema;
+//!
+//! let order = Schema::new(json!({"properties": {"total": {"type": "number"}}, "required": ["total"]}));
+//! assert!(order.accept(&json!({"total": 7}), "input \"order\"", "").is_ok());
+//! let fault = order.accept(&json!({}), "input \"order\"", "").unwrap_err();
+//! assert_eq!(fault.sqlstate, "22023");
+//! ```
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
 
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
-use crate::fault::{Fault, shorten};
-use crate::value::depth_ok;
+use workflow_value::fault::{Fault, shorten};
+use workflow_value::value::depth_ok;
 
 mod graph;
 mod view;
@@ -108,7 +125,7 @@ impl Schema {
     ///
     /// ```
     /// use serde_json::json;
-    /// use workflow_engine::schema::Schema;
+    /// use workflow_schema::Schema;
     ///
     /// let days = Schema::new(json!({"type": "integer", "minimum": 1}));
     /// assert!(days.accept(&json!(3), "input \"days\"", "").is_ok());

@@ -12,7 +12,7 @@ use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, cmp};
 use serde_json::{Map, Number, Value, map};
 
-use crate::value::canonical;
+use workflow_value::value::canonical;
 
 static NOTHING: Value = Value::Null;
 

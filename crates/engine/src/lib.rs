@@ -40,6 +40,10 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+#[cfg(test)]
+#[path = "../../value/tests/support/any_json.rs"]
+mod any_json;
+
 pub mod activities;
 pub mod activity;
 pub mod alteration;
@@ -50,7 +54,6 @@ pub mod definition;
 pub mod execution;
 pub mod execution_records;
 pub mod explain;
-pub mod expression;
 pub mod host;
 pub mod http;
 pub mod instance;
@@ -70,5 +73,6 @@ pub use host::Host;
 pub use instance::Instance;
 pub use node_ix::NodeIx;
 pub use program::Program;
+pub use workflow_expression as expression;
 pub use workflow_schema as schema;
 pub use workflow_value::{Error, Fault, calendar, fault, spelling, value};

@@ -34,3 +34,7 @@ pub mod spelling;
 pub mod value;
 
 pub use fault::{Error, Fault};
+
+#[cfg(test)]
+#[path = "../tests/support/any_json.rs"]
+mod any_json;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::value::tests_support::any_json;
+use crate::any_json::any_json;
 
 fn hex(hash: [u8; 32]) -> String {
     hash.iter().map(|byte| format!("{byte:02X}")).collect()

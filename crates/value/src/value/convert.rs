@@ -287,7 +287,7 @@ mod tests {
         }
 
         #[test]
-        fn conversion_is_idempotent(value in super::super::tests_support::any_json()) {
+        fn conversion_is_idempotent(value in crate::any_json::any_json()) {
             for to in TYPES {
                 if let Ok(once) = convert(value.clone(), to) {
                     prop_assert_eq!(convert(once.clone(), to), Ok(once));

@@ -211,8 +211,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::super::tests_support::any_json;
     use super::*;
+    use crate::any_json::any_json;
 
     #[test]
     fn documents_are_read() {

@@ -40,10 +40,6 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
-#[cfg(test)]
-#[path = "../../value/tests/support/any_json.rs"]
-mod any_json;
-
 pub mod activities;
 pub mod activity;
 pub mod alteration;
@@ -55,7 +51,6 @@ pub mod execution;
 pub mod execution_records;
 pub mod explain;
 pub mod host;
-pub mod http;
 pub mod instance;
 pub mod journal;
 pub mod migration;
@@ -64,7 +59,6 @@ pub mod picture;
 pub mod program;
 mod resilience;
 pub mod retry;
-pub mod stimulus;
 pub mod trigger;
 
 pub use bookmark::Bookmark;
@@ -74,5 +68,6 @@ pub use instance::Instance;
 pub use node_ix::NodeIx;
 pub use program::Program;
 pub use workflow_expression as expression;
+pub use workflow_http::{http, stimulus};
 pub use workflow_schema as schema;
 pub use workflow_value::{Error, Fault, calendar, fault, spelling, value};

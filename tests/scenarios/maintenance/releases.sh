@@ -28,7 +28,7 @@ finished() { is "Finished|done" "SELECT sub_status, name FROM workflow.instances
 # kinds: all kinds of bookmarks. The engine lists the built-in stimuli; activities that wait have a frozen sample.
 kinds() {
     {
-        grep -vE 'Workflow\.(Cancel|Act)"' "$tree/crates/engine/src/stimulus/built_in.rs" | grep -oE '"((Elsa|Workflow)\.[A-Za-z]+|BackgroundActivity)"'
+        grep -vE 'Workflow\.(Cancel|Act)"' "$tree/crates/http/src/stimulus/built_in.rs" | grep -oE '"((Elsa|Workflow)\.[A-Za-z]+|BackgroundActivity)"'
         sed -n 's/^"bookmarks": //p' "$tree"/crates/engine/tests/frozen/*.json | grep -oE '"(name|TaskName)":"(Elsa|Workflow)\.[A-Za-z]+"' | sed 's/.*://'
     } | tr -d '"' | LC_ALL=C sort -u
 }

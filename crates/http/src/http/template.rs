@@ -4,7 +4,7 @@
 //! of its template; this is the compiled form.
 
 use super::constraint::Constraint;
-use crate::fault::{Fault, shorten};
+use workflow_value::fault::{Fault, shorten};
 
 /// Longest template: it is part of an index key.
 const MAX_BYTES: usize = 1_000;

@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 use serde_json::{Map, Value};
 
 use super::template::{Parameter, Segment, Template, TemplatePart, bare};
-use crate::fault::Fault;
+use workflow_value::fault::Fault;
 
 /// The first segment of a template that begins with anything but a literal. A literal `*` is treated the same.
 pub const OPEN: &str = "*";
@@ -36,7 +36,7 @@ impl Route {
     pub fn new(template: &str, method: &str) -> Result<Self, Fault> {
         let is_method = !method.is_empty() && method.len() <= 32 && method.bytes().all(is_of_method);
         if !is_method {
-            let shown = crate::fault::shorten(method, 40);
+            let shown = workflow_value::fault::shorten(method, 40);
             return Err(Fault::new("22023", format!("\"{shown}\" is not an HTTP method")));
         }
         let text = bare(template).to_owned();
@@ -93,7 +93,7 @@ impl Route {
     /// The values of the parameters, if the segments of a path match.
     ///
     /// ```
-    /// use workflow_engine::http::route::Route;
+    /// use workflow_http::http::route::Route;
     ///
     /// let route = Route::new("orders/{id:int}", "GET").unwrap();
     /// assert_eq!(route.matches(&["orders".into(), "42".into()]).unwrap()["id"], "42");

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use serde_json::json;
-//! use workflow_engine::stimulus::{hash, normalise};
+//! use workflow_http::stimulus::{hash, normalise};
 //!
 //! let sent = normalise("Elsa.HttpEndpoint", &json!({"path": "Orders", "method": "GET"})).unwrap();
 //! assert_eq!(sent, json!({"Path": "orders", "Method": "get"}));
@@ -19,8 +19,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::fault::{Fault, shorten};
-use crate::value::{canonical, copy, to_text};
+use workflow_value::fault::{Fault, shorten};
+use workflow_value::value::{canonical, copy, to_text};
 
 mod built_in;
 mod fields;

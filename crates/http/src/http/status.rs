@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::fault::{Fault, shorten};
-use crate::value::to_text;
+use workflow_value::fault::{Fault, shorten};
+use workflow_value::value::to_text;
 
 const NAMES: [(&str, u16); 59] = [
     ("OK", 200),
@@ -68,7 +68,7 @@ const NAMES: [(&str, u16); 59] = [
 ];
 
 /// The status that a number, its text or a name means; null means 200.
-pub(crate) fn status(value: &Value) -> Result<u16, Fault> {
+pub fn status(value: &Value) -> Result<u16, Fault> {
     let text = to_text(value);
     let text = text.trim();
     if text.is_empty() {
@@ -84,7 +84,7 @@ pub(crate) fn status(value: &Value) -> Result<u16, Fault> {
 }
 
 /// Checks a constant status.
-pub(crate) fn check_status(value: &Value) -> Result<(), Fault> {
+pub fn check_status(value: &Value) -> Result<(), Fault> {
     status(value).map(drop)
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{multipart, texts::texts};
-use crate::fault::{Fault, shorten};
-use crate::value::{copy_members, to_text};
+use workflow_value::fault::{Fault, shorten};
+use workflow_value::value::{copy_members, to_text};
 
 /// The answer that `wf_http_request` returns.
 #[derive(Debug, Default, PartialEq)]
@@ -48,7 +48,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The response that `WriteHttpResponse` writes: text as it is, anything else as JSON, or as a form where the
 /// content type says so.
-pub(crate) fn written(status: u16, content: &Value, content_type: &str, headers: &Value) -> Result<Response, Fault> {
+pub fn written(status: u16, content: &Value, content_type: &str, headers: &Value) -> Result<Response, Fault> {
     let mut headers = read_headers(headers)?;
     let own = headers.keys().find(|name| name.eq_ignore_ascii_case(CONTENT_TYPE)).cloned();
     let own_type = own.as_ref().and_then(|name| headers.get(name)).map(to_text);
@@ -152,7 +152,7 @@ fn read_headers(headers: &Value) -> Result<Map<String, Value>, Fault> {
 }
 
 /// Checks constant headers of a response.
-pub(crate) fn check_headers(headers: &Value) -> Result<(), Fault> {
+pub fn check_headers(headers: &Value) -> Result<(), Fault> {
     read_headers(headers).map(drop)
 }
 

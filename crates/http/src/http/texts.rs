@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::fault::{Fault, shorten};
-use crate::value::to_text;
+use workflow_value::fault::{Fault, shorten};
+use workflow_value::value::to_text;
 
 /// Reads a map of texts as callers pass it: each value a scalar or a list of scalars.
 ///

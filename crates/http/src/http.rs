@@ -2,7 +2,7 @@
 //!
 //! Route templates, their matching and order, bodies, status names: pure functions on text and bytes, which know
 //! nothing of bursts and tables. A mistake of the client becomes a [`Response`] with its status, a mistake of the
-//! definition's author a [`Fault`](crate::Fault).
+//! definition's author a [`Fault`](workflow_value::Fault).
 
 pub mod choice;
 mod constraint;
@@ -19,6 +19,6 @@ mod texts;
 pub use endpoint::Endpoint;
 pub use request::Request;
 pub use response::Response;
-pub(crate) use response::{check_headers, written};
-pub(crate) use status::{check_status, status};
+pub use response::{check_headers, written};
+pub use status::{check_status, status};
 pub use texts::texts;

@@ -6,8 +6,8 @@ use super::multipart;
 use super::request::Request;
 use super::response::Response;
 use super::texts::add;
-use crate::value::base64::to_base64;
-use crate::value::{Bounds, Exceeded, Tally, parse_json};
+use workflow_value::value::base64::to_base64;
+use workflow_value::value::{Bounds, Exceeded, Tally, parse_json};
 
 /// The content of a body.
 #[derive(Debug, Default, PartialEq)]

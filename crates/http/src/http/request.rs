@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::response::Response;
 use super::texts::add;
-use crate::fault::Fault;
-use crate::value::{Bounds, copy_members, to_text};
+use workflow_value::fault::Fault;
+use workflow_value::value::{Bounds, copy_members, to_text};
 
 /// An HTTP request as an endpoint's activity reads it.
 #[derive(Debug, Default, PartialEq)]

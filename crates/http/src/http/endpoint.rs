@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::route::Route;
-use crate::calendar::Interval;
-use crate::fault::Fault;
-use crate::value::{copy_members, to_text};
+use workflow_value::calendar::Interval;
+use workflow_value::fault::Fault;
+use workflow_value::value::{copy_members, to_text};
 
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
@@ -42,7 +42,7 @@ pub fn route_of(payload: &Value) -> Option<Route> {
 }
 
 /// What an endpoint waits for, in Elsa's fields, and its route for the index.
-pub(crate) fn payload(path: &str, method: &str, settings: &Map<String, Value>) -> Result<Value, Fault> {
+pub fn payload(path: &str, method: &str, settings: &Map<String, Value>) -> Result<Value, Fault> {
     let route = Route::new(path, method)?;
     let mut payload = Map::from_iter([
         ("Path".to_owned(), json!(route.path())),

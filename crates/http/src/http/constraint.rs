@@ -3,7 +3,7 @@
 use serde_json::{Number, Value};
 use uuid::Uuid;
 
-use crate::value::{TypeName, convert, number};
+use workflow_value::value::{TypeName, convert, number};
 
 /// What a value must satisfy.
 #[derive(Clone, Debug, PartialEq)]

@@ -42,7 +42,7 @@ impl FieldKind {
             Self::Text => Some(text.to_owned()),
             Self::Lower => Some(text.to_lowercase()),
             Self::Instant => instant(text),
-            Self::Span => Some(text.trim().to_owned()).filter(|text| crate::value::is_time_span(text)),
+            Self::Span => Some(text.trim().to_owned()).filter(|text| workflow_value::value::is_time_span(text)),
         }
     }
 

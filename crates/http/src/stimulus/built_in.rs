@@ -104,7 +104,7 @@ pub const CRON: BuiltIn = BuiltIn {
 /// or a call that names its id.
 pub const RETRY: &str = "Workflow.Retry";
 /// In the metadata of that bookmark: how many attempts there were, as a text. Elsa's clients read texts there.
-pub(crate) const ATTEMPT: &str = "Attempt";
+pub const ATTEMPT: &str = "Attempt";
 
 /// Name of a bookmark that is due when the time of an activity is over.
 pub const TIMEOUT: &str = "Workflow.Timeout";

@@ -63,7 +63,7 @@ pub use property::PROPERTIES;
 pub use resilience::problems_of_strategies;
 pub use types::{ActivityTypes, CustomType, ReadLimits, Refusal, WorkflowReference};
 
-use crate::node_ix::NodeIx;
+use crate::NodeIx;
 use json::{Activities, Path, kind_of, text};
 use outline::Outline;
 use problem::Problems;

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
+use crate::NodeIx;
 use crate::journal::{Event, EventKind};
-use crate::node_ix::NodeIx;
 use crate::program::{Executions, Program, begins};
 use crate::value::copy_or_null;
 

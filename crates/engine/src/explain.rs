@@ -6,12 +6,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::NodeIx;
 use crate::calendar::Zone;
 use crate::definition::Appearance;
 use crate::execution::ForPeople;
 use crate::instance::{Instance, SubStatus};
 use crate::journal::{ActKind, CLAIM_UNTIL, Event, EventKind, RUN_UNTIL};
-use crate::node_ix::NodeIx;
 use crate::picture::naming;
 use crate::picture::text::one_line;
 use crate::program::{Node, Program};

@@ -40,33 +40,15 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod activities;
-pub mod activity;
-pub mod alteration;
-pub mod bookmark;
-pub mod bundle;
-pub mod child;
 pub mod definition;
-pub mod execution;
 pub mod execution_records;
 pub mod explain;
-pub mod host;
-pub mod instance;
-pub mod journal;
-pub mod migration;
-mod node_ix;
 pub mod picture;
-pub mod program;
-mod resilience;
-pub mod retry;
-pub mod trigger;
 
-pub use bookmark::Bookmark;
-pub use execution::{Delta, Limits};
-pub use host::Host;
-pub use instance::Instance;
-pub use node_ix::NodeIx;
-pub use program::Program;
+pub use workflow_core::{
+    Bookmark, Delta, Host, Instance, Limits, NodeIx, Program, activities, activity, alteration, bookmark, bundle,
+    child, execution, host, instance, journal, migration, program, resilience, retry, trigger,
+};
 pub use workflow_expression as expression;
 pub use workflow_http::{http, stimulus};
 pub use workflow_schema as schema;

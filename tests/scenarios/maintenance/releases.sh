@@ -44,7 +44,7 @@ dump_waiting() {
     LC_ALL=C comm -23 "$WORKFLOW_TMP/kinds" "$WORKFLOW_TMP/waits" >"$WORKFLOW_TMP/missing"
     [ ! -s "$WORKFLOW_TMP/missing" ] || fail "nothing in waiting.sql waits for: $(cat "$WORKFLOW_TMP/missing")"
     # The formats of stored states.
-    sed -n 's/^const FORMAT.* u8 = \([0-9]*\);/\1/p' "$tree/crates/engine/src/instance/codec.rs" >"$WORKFLOW_TMP/formats"
+    sed -n 's/^const FORMAT.* u8 = \([0-9]*\);/\1/p' "$tree/crates/core/src/instance/codec.rs" >"$WORKFLOW_TMP/formats"
     query "SELECT DISTINCT get_byte(state, 0) FROM workflow.instances ORDER BY 1" waiting | diff "$WORKFLOW_TMP/formats" - ||
         fail "nothing in waiting.sql has a state of some format"
     pg_dump -f "$waiting" waiting

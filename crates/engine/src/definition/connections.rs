@@ -9,8 +9,8 @@ use super::outcomes::{DONE, Outcomes};
 use super::outline::{Outline, RawActivity};
 use super::problem::Problems;
 use super::{flow_mode, members};
+use crate::NodeIx;
 use crate::activity::FlowRole;
-use crate::node_ix::NodeIx;
 use crate::program::{Connection, FlowGraph, FlowMode, Member, MergeMode, Node};
 use crate::spelling::nearest;
 

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::json::Path;
 use super::outline::Outline;
 use super::problem::Problems;
+use crate::NodeIx;
 use crate::activity::FlowRole;
 use crate::expression::ExpressionKind;
-use crate::node_ix::NodeIx;
 use crate::program::{FlowGraph, Node, TRANSITIONS};
 
 const RESPONSE: &str = "Elsa.WriteHttpResponse";

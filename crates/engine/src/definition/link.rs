@@ -12,7 +12,7 @@ use super::json::{Activities, Path};
 use super::outline::{ActivityKind, Outline, RawActivity};
 use super::problem::{ProblemKind, Problems};
 use super::types::{ActivityTypes, ReadLimits, WorkflowReference};
-use crate::node_ix::NodeIx;
+use crate::NodeIx;
 use crate::program::{Composite, Node, Program, Variable};
 
 /// Maximum number of levels on which workflows may use each other.

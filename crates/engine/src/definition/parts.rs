@@ -8,9 +8,9 @@ use super::members;
 use super::outline::RawPart;
 use super::problem::Problems;
 use super::retry;
+use crate::NodeIx;
 use crate::activity::{PartCondition, PartList};
 use crate::expression::{Expression, ExpressionKind};
-use crate::node_ix::NodeIx;
 use crate::program::Part;
 use crate::value::TypeName;
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark};
-use crate::node_ix::NodeIx;
+use crate::NodeIx;
 use crate::picture::text::one_line;
 use crate::stimulus;
 

@@ -14,7 +14,7 @@ mod branches;
 mod connect;
 mod machine;
 
-use crate::node_ix::NodeIx;
+use crate::NodeIx;
 use branches::is_decision;
 
 /// Characters of a title and of a tooltip.

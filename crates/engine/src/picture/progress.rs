@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use crate::NodeIx;
 use crate::instance::compensation::Unwinding;
 use crate::instance::{ActivityStatus, Context, Memory, State};
 use crate::journal::{Event, EventKind};
-use crate::node_ix::NodeIx;
 use crate::program::{Executions, Program, Subject};
 use crate::value::Json;
 

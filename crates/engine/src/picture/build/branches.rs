@@ -1,7 +1,7 @@
 //! The ways in which a node holds others; no other module of the picture knows them.
 
+use crate::NodeIx;
 use crate::activity::FlowRole;
-use crate::node_ix::NodeIx;
 use crate::program::Node;
 use crate::retry::Cause;
 

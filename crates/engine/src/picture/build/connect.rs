@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::branches::{branches, is_aside, loop_of};
 use super::{Builder, Depiction};
+use crate::NodeIx;
 use crate::activity::FlowRole;
-use crate::node_ix::NodeIx;
 use crate::picture::Standing;
 use crate::picture::model::{Edge, Item, Shape};
 use crate::program::Node;

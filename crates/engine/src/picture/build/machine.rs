@@ -2,8 +2,8 @@
 //! a box those of its state.
 
 use super::{Builder, MAX_TITLE, MAX_TOOLTIP};
+use crate::NodeIx;
 use crate::activity::FlowRole;
-use crate::node_ix::NodeIx;
 use crate::picture::model::{Edge, Item, Shape};
 use crate::picture::{Standing, naming, text};
 use crate::program::{Machine, Node, Part, STATES, TRANSITIONS};

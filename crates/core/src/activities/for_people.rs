@@ -1,0 +1,144 @@
+//! Inputs of a task for people: who is to do it, until when, and what an answer looks like.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::activities::timing::{interval, read_instant};
+use crate::activity::{Excluded, Input, InputDescriptor};
+use crate::execution::{Execution, ForPeople};
+use workflow_schema::Schema;
+use workflow_value::fault::{Fault, shorten};
+use workflow_value::value::{copy_or_null, is_date_time, parse_json, to_text};
+
+/// Candidates of one task.
+const MAX_CANDIDATES: usize = 100;
+
+pub(super) const ASSIGNEE: InputDescriptor =
+    InputDescriptor::new("assignee", "String", "Who is to do it: role:NAME, or any name that the application knows.")
+        .checked(|value| assignee(value).map(drop));
+
+pub(super) const CANDIDATES: InputDescriptor =
+    InputDescriptor::new("candidates", "ICollection<String>", "Who may do it, in the same form.")
+        .checked(|value| candidates(value).map(drop));
+
+pub(super) const DEADLINE: InputDescriptor = InputDescriptor::new(
+    "deadline",
+    "String",
+    "By when it should be done: a time, or an interval from the opening of the task. Nothing happens at that time.",
+)
+.checked(check_deadline);
+
+pub(super) const FORM: InputDescriptor =
+    InputDescriptor::new("form", "Object", "JSON Schema, with titles, of a form for the answer.")
+        .hint("json-editor")
+        .checked(check_form);
+
+pub(super) const RESULT_SCHEMA: InputDescriptor =
+    InputDescriptor::new("resultSchema", "Object", "JSON Schema: an answer that does not match it is rejected.")
+        .hint("json-editor")
+        .checked(check_schema);
+
+pub(super) const NOT: InputDescriptor = InputDescriptor::new(
+    "not",
+    "Object",
+    "Who must not answer it: \"starter\", and {\"answered\": \"<activity id>\"} for whoever answered an earlier activity.",
+)
+.hint("json-editor")
+.constant()
+.checked(|value| Excluded::read(value).map(drop));
+
+/// The input `assignee` as a task takes it; null is no assignee. 22023 if it is no name.
+pub(super) fn assignee(value: &Value) -> Result<Option<String>, Fault> {
+    match value {
+        Value::Null => Ok(None),
+        value => ForPeople::entry(&to_text(value), "assignee").map(Some),
+    }
+}
+
+/// The input `candidates` as a task takes it; null is no candidates. 22023 if it is no list of names.
+pub(super) fn candidates(value: &Value) -> Result<Vec<String>, Fault> {
+    let list = match value {
+        Value::Null => return Ok(Vec::new()),
+        Value::Array(list) => list,
+        _ => return Err(Fault::new("22023", "input \"candidates\" must be a list")),
+    };
+    if list.len() > MAX_CANDIDATES {
+        return Err(Fault::new("22023", format!("a task has at most {MAX_CANDIDATES} candidates, not {}", list.len())));
+    }
+    list.iter().map(|entry| ForPeople::entry(&to_text(entry), "candidate")).collect()
+}
+
+/// Checks that the roles exist that a task names.
+pub(super) fn check_roles(cx: &mut Execution<'_>, for_people: &ForPeople) -> Result<(), Fault> {
+    let entries = for_people.assignee.iter().chain(&for_people.candidates);
+    for role in entries.filter_map(|entry| entry.strip_prefix(ForPeople::ROLE)) {
+        cx.check_role(role)?;
+    }
+    Ok(())
+}
+
+/// Reads until when the task is to be done.
+pub(super) fn deadline(cx: &Execution<'_>, input: Input<Value>) -> Result<Option<DateTime<Utc>>, Fault> {
+    let value = cx.peek(input);
+    if value.is_null() {
+        return Ok(None);
+    }
+    let zone = cx.zone(None)?;
+    match read_instant(&to_text(value), zone.as_ref())? {
+        Some(at) => Ok(Some(at)),
+        None => span(value)?.after(cx.instant(), zone.as_ref()).map(Some).ok_or_else(|| {
+            let text = shorten(&to_text(value), 60);
+            Fault::new("22008", format!("\"deadline\" is out of range: \"{text}\""))
+        }),
+    }
+}
+
+fn span(value: &Value) -> Result<workflow_value::calendar::Interval, Fault> {
+    interval(value).map_err(|_| {
+        let text = shorten(&to_text(value), 60);
+        Fault::new("22007", format!("\"deadline\" is neither an instant nor an interval: \"{text}\""))
+    })
+}
+
+fn check_deadline(value: &Value) -> Result<(), Fault> {
+    if is_date_time(to_text(value).trim()) { Ok(()) } else { span(value).map(drop) }
+}
+
+/// What an author gave: designers write JSON as text.
+fn given(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) if text.trim().is_empty() => Some(Value::Null),
+        Value::String(text) => parse_json(text).ok(),
+        other => Some(copy_or_null(other)),
+    }
+}
+
+/// The input `form` as a task takes it; null is no form. 22023 if it is no object.
+pub(super) fn form(value: &Value) -> Result<Option<Value>, Fault> {
+    match given(value) {
+        Some(Value::Null) => Ok(None),
+        Some(form @ Value::Object(_)) => Ok(Some(form)),
+        _ => Err(Fault::new("22023", "input \"form\" must be an object")),
+    }
+}
+
+fn check_form(value: &Value) -> Result<(), Fault> {
+    form(value).map(drop)
+}
+
+/// Reads the schema of the answer.
+pub(super) fn result_schema(value: &Value) -> Result<Option<Value>, Fault> {
+    let Some(schema) = given(value) else { return Err(Fault::new("22023", "input \"resultSchema\" is no JSON")) };
+    if schema.is_null() {
+        return Ok(None);
+    }
+    Schema::new(copy_or_null(&schema)).check().map_err(|refusal| {
+        let at = if refusal.pointer.is_empty() { String::new() } else { format!(" at {}", refusal.pointer) };
+        Fault::new("22023", format!("\"resultSchema\" cannot be used{at}: {}", refusal.message))
+    })?;
+    Ok(Some(schema))
+}
+
+fn check_schema(value: &Value) -> Result<(), Fault> {
+    result_schema(value).map(drop)
+}

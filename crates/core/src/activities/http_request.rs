@@ -1,0 +1,91 @@
+//! What the activities that send an HTTP request have in common.
+
+use chrono::TimeDelta;
+use serde_json::Value;
+
+use super::outside::Answer;
+use crate::activity::{InputDescriptor, OutputDescriptor};
+use crate::execution::{Execution, Outcomes};
+use crate::retry::{Backoff, RetryPolicy};
+use workflow_expression::{Expression, ExpressionKind};
+use workflow_value::fault::Fault;
+
+/// Ways out beside `Done` and the expected status codes.
+pub(super) const OUTCOMES: &[&str] = &["Done", UNMATCHED, "Failed to connect", "Timeout"];
+const UNMATCHED: &str = "Unmatched status code";
+
+pub(super) const URL: InputDescriptor = InputDescriptor::new("url", "Uri", "Address.").needed();
+pub(super) const METHOD: InputDescriptor =
+    InputDescriptor::new("method", "String", "GET, POST, PUT, DELETE, PATCH, OPTIONS or HEAD.")
+        .default("\"GET\"")
+        .choices(&["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"]);
+pub(super) const EXPECTED: InputDescriptor =
+    InputDescriptor::new("expectedStatusCodes", "ICollection<Int32>", "Status codes with an outcome of their own.")
+        .default("[200]")
+        .hint("http-status-codes");
+pub(super) const CONTENT: InputDescriptor =
+    InputDescriptor::new("content", "Object", "Body. It is sent if there is a content type.");
+pub(super) const CONTENT_TYPE: InputDescriptor =
+    InputDescriptor::new("contentType", "String", "Content type of the body.");
+pub(super) const AUTHORIZATION: InputDescriptor = InputDescriptor::new(
+    "authorization",
+    "Object",
+    "Value of the Authorization header; {\"secret\": \"NAME\"} names a secret that the task worker knows.",
+);
+pub(super) const UNCHECKED: InputDescriptor = InputDescriptor::new(
+    "disableAuthorizationHeaderValidation",
+    "Boolean",
+    "Whether the Authorization header is sent unchanged.",
+);
+pub(super) const HEADERS: InputDescriptor = InputDescriptor::new(
+    "requestHeaders",
+    "ObjectDictionary",
+    "Headers: names with a value each, or a list of values.",
+);
+pub(super) const RESILIENCY: InputDescriptor = InputDescriptor::new(
+    "enableResiliency",
+    "Boolean",
+    "Without a retry policy: 8 further attempts, from 1 second on.",
+);
+
+pub(super) const STATUS: OutputDescriptor = OutputDescriptor::new("statusCode", "Int32", "Status code.");
+pub(super) const PARSED: OutputDescriptor =
+    OutputDescriptor::new("parsedContent", "Object", "Content: JSON as a value, otherwise text.");
+pub(super) const RECEIVED: OutputDescriptor =
+    OutputDescriptor::new("responseHeaders", "Object", "Headers of the response.");
+pub(super) const ANSWER: OutputDescriptor = OutputDescriptor::new("result", "Object", "The answer of the task worker.");
+
+/// The policy of an activity whose `enableResiliency` is the constant true.
+pub(super) fn usual_retry(resiliency: Option<&Expression>) -> Option<RetryPolicy> {
+    let is_on = matches!(resiliency, Some(Expression { kind: ExpressionKind::Literal(Value::Bool(true)), .. }));
+    is_on.then(|| RetryPolicy {
+        max_attempts: 9,
+        delay: TimeDelta::seconds(1),
+        backoff: Backoff::Exponential { factor: 2.0 },
+        ..RetryPolicy::default()
+    })
+}
+
+/// The ways out of an activity in a flowchart.
+pub(super) fn outcomes(answer: &Answer<'_>, expected: &[String]) -> Outcomes {
+    let names = match answer {
+        Answer::NotConnected(_) => vec!["Failed to connect".to_owned()],
+        Answer::TimedOut(_) => vec!["Timeout".to_owned()],
+        Answer::Response { status, .. } => {
+            let code = status.to_string();
+            let named = if expected.contains(&code) { Some(code) } else { None };
+            let named = named.or_else(|| (!expected.is_empty()).then(|| UNMATCHED.to_owned()));
+            named.into_iter().chain(["Done".to_owned()]).collect()
+        }
+    };
+    Outcomes::Named(names)
+}
+
+/// The expected codes of an activity that goes on, evaluated again: inputs are not kept while it waits.
+pub(super) fn expected(
+    cx: &mut Execution<'_>,
+    input: crate::activity::Input<Vec<String>>,
+) -> Result<Vec<String>, Fault> {
+    let given = cx.evaluate_input(input)?;
+    <Vec<String> as crate::activity::FromInput>::read(&given, EXPECTED.name)
+}

@@ -1,0 +1,102 @@
+//! Activities whose work a program outside the database does: they open a task with the name of their type, whose
+//! payload has the values of their inputs by Elsa's names. The answer to the task says what came of it.
+
+use serde_json::{Map, Value};
+
+use crate::activity::Input;
+use crate::bookmark::NewBookmark;
+use crate::execution::Execution;
+use workflow_http::stimulus;
+use workflow_value::fault::{Fault, TASK_FAILED};
+use workflow_value::value::copy_or_null;
+
+/// Status codes after which the same request may succeed later.
+const TRANSIENT: [u16; 6] = [408, 429, 500, 502, 503, 504];
+
+/// Codes of the faults of attempts with such an answer, or without any.
+pub(super) const TRANSIENT_CAUSES: &[&str] =
+    &["http_408", "http_429", "http_500", "http_502", "http_503", "http_504", "connect", "timeout"];
+
+/// Opens the task of an activity.
+pub(super) fn open(cx: &mut Execution<'_>) -> Result<(), Fault> {
+    let descriptor = cx.node().activity.descriptor();
+    let mut payload = Map::new();
+    for (index, input) in descriptor.inputs.iter().enumerate() {
+        let value = cx.peek(Input::<Value>::at(index));
+        if !value.is_null() {
+            payload.insert(elsa_name(input.name), copy_or_null(value));
+        }
+    }
+    let id = cx.new_id();
+    let name = descriptor.type_name;
+    let stimulus = Some(stimulus::task_payload(id, name));
+    cx.create_bookmark(NewBookmark { id: Some(id), payload: stimulus, is_task: true, ..NewBookmark::default() })?;
+    cx.create_task(id, name.to_owned(), Some(Value::Object(payload)), 0, None)
+}
+
+/// A name in camelCase as Elsa's classes write it.
+fn elsa_name(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What came of a request.
+#[derive(Debug, PartialEq)]
+pub(super) enum Answer<'a> {
+    /// The service has answered, with whatever status.
+    Response { status: u16, headers: &'a Value, content: &'a Value },
+    /// No connection was made, for the reason that the worker gave.
+    NotConnected(&'a str),
+    /// No response came in time, as the worker says in these words.
+    TimedOut(&'a str),
+}
+
+impl<'a> Answer<'a> {
+    /// Reads `{"statusCode", "headers", "content"}` or `{"error": "connect" | "timeout", "message"}`.
+    ///
+    /// # Errors
+    /// 22023 if it is neither.
+    pub fn read(answer: Option<&'a Value>) -> Result<Self, Fault> {
+        let members = answer.and_then(Value::as_object).ok_or_else(|| wrong("It is not an object."))?;
+        let message = || members.get("message").and_then(Value::as_str).unwrap_or_default();
+        match members.get("error") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(error)) if error == "connect" => return Ok(Self::NotConnected(message())),
+            Some(Value::String(error)) if error == "timeout" => return Ok(Self::TimedOut(message())),
+            Some(_) => return Err(wrong("\"error\" is neither \"connect\" nor \"timeout\".")),
+        }
+        let status = members.get("statusCode").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());
+        let status = status.filter(|status| (100..1000).contains(status));
+        let status = status.ok_or_else(|| wrong("\"statusCode\" is not a number from 100 to 999."))?;
+        let member = |name: &str| members.get(name).unwrap_or(&Value::Null);
+        let headers = member("headers");
+        if !headers.is_null() && !headers.is_object() {
+            return Err(wrong("\"headers\" is not an object."));
+        }
+        Ok(Self::Response { status, headers, content: member("content") })
+    }
+
+    /// The fault of an attempt with this answer, if the next one may give another.
+    pub fn transient(&self) -> Option<Fault> {
+        let failed =
+            |code: String, message: String| Some(Fault { code: Some(code), ..Fault::new(TASK_FAILED, message) });
+        match self {
+            Self::Response { status, .. } if TRANSIENT.contains(status) => {
+                failed(format!("http_{status}"), format!("the service answered with status {status}"))
+            }
+            Self::Response { .. } => None,
+            Self::NotConnected(message) => failed("connect".to_owned(), told("the connection failed", message)),
+            Self::TimedOut(message) => failed("timeout".to_owned(), told("no response came in time", message)),
+        }
+    }
+}
+
+fn told(what: &str, message: &str) -> String {
+    if message.is_empty() { what.to_owned() } else { format!("{what}: {message}") }
+}
+
+fn wrong(detail: &str) -> Fault {
+    Fault::new("22023", "this is not an answer to an HTTP request").detail(detail).hint(
+        "An answer is {\"statusCode\", \"headers\", \"content\"}, or {\"error\": \"connect\" or \"timeout\", \"message\"}.",
+    )
+}

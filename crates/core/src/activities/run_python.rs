@@ -1,0 +1,30 @@
+//! `RunPython`: Python that only returns a value; other code is refused, because no host of Elsa runs it here.
+
+use crate::activities::foreign_script;
+use crate::activity::{Activity, Descriptor, ForeignLanguage};
+use crate::execution::Execution;
+use workflow_value::fault::Fault;
+
+/// Outputs the value that the script returns.
+#[derive(Debug)]
+pub struct RunPython;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.RunPython",
+    category: "Scripting",
+    description: "Returns the value of a script in Python: a literal, a variable, an input, or a text with these inside. Any other script is rejected when the definition is stored.",
+    inputs: &foreign_script::inputs(ForeignLanguage::Python),
+    outputs: foreign_script::OUTPUTS,
+    example: r#"{"type": "RunPython", "script": "return f'Hello {input.Name}'", "result": {"var": "Decision"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for RunPython {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        foreign_script::run(cx)
+    }
+}

@@ -1,0 +1,234 @@
+//! Elsa's filter of instances. That of a list and that of a plan are one type with two readers, because Elsa's clients
+//! write them in different forms: [`InstanceFilter::of_list`] and [`InstanceFilter::read`].
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::members::Members;
+use crate::instance::SubStatus;
+use workflow_value::fault::{Fault, shorten};
+
+/// Which instances a plan is for, or a list shows: those that satisfy every member that is given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InstanceFilter {
+    /// The ids that an instance may have; `None`, here and below: any.
+    pub instance_ids: Option<Vec<Uuid>>,
+    /// The correlation ids that it may have.
+    pub correlation_ids: Option<Vec<String>>,
+    /// The names that it may have.
+    pub names: Option<Vec<String>>,
+    /// The definitions of which it may be, in any version.
+    pub definition_ids: Option<Vec<String>>,
+    /// The definition versions that it may run.
+    pub version_ids: Option<Vec<Uuid>>,
+    /// Number of the version that it may run; only a list can be filtered by it.
+    pub version: Option<i32>,
+    /// Elsa's names of the statuses that it may have.
+    pub statuses: Option<Vec<String>>,
+    /// Elsa's names of the sub-statuses that it may have.
+    pub sub_statuses: Option<Vec<String>>,
+    /// A part of the name, the correlation id or the id of the definition, in any letter case, or the id of the
+    /// instance.
+    pub search_term: Option<String>,
+    /// Whether there are incidents.
+    pub has_incidents: Option<bool>,
+    /// Whether the definition is built in.
+    pub is_system: Option<bool>,
+    /// Conditions on its times, all of which must hold.
+    pub times: Vec<TimeFilter>,
+}
+
+/// A comparison of one of the instance's times with a given instant. A time that is NULL satisfies none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeFilter {
+    /// Which of its times is compared.
+    pub moment: Moment,
+    /// How it stands to the given one.
+    pub relation: Relation,
+    /// The instant that the filter gives.
+    pub instant: DateTime<Utc>,
+}
+
+/// Which of an instance's times a condition is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// When it was created; each instance has one.
+    CreatedAt,
+    /// When it last changed.
+    UpdatedAt,
+    /// When it ended; NULL until then.
+    FinishedAt,
+}
+
+/// How one time stands to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It is the given instant.
+    Is,
+    /// It is another instant than the given one.
+    IsNot,
+    /// It comes after the given instant.
+    GreaterThan,
+    /// It comes after the given instant, or is it.
+    GreaterThanOrEqual,
+    /// It comes before the given instant.
+    LessThan,
+    /// It comes before the given instant, or is it.
+    LessThanOrEqual,
+}
+
+const MOMENTS: [(&str, Moment); 3] =
+    [("CreatedAt", Moment::CreatedAt), ("UpdatedAt", Moment::UpdatedAt), ("FinishedAt", Moment::FinishedAt)];
+
+const RELATIONS: [(&str, Relation); 6] = [
+    ("Is", Relation::Is),
+    ("IsNot", Relation::IsNot),
+    ("GreaterThan", Relation::GreaterThan),
+    ("GreaterThanOrEqual", Relation::GreaterThanOrEqual),
+    ("LessThan", Relation::LessThan),
+    ("LessThanOrEqual", Relation::LessThanOrEqual),
+];
+
+impl InstanceFilter {
+    /// Reads the filter of a plan.
+    ///
+    /// # Errors
+    /// 22023 for what is no filter, and for one that selects every instance without saying so.
+    pub fn read(filter: &Value) -> Result<Self, Fault> {
+        let mut members = Members::of(filter, "the filter".to_owned())?;
+        let selects_all = members.flag("emptyFilterSelectsAll")?.unwrap_or(false);
+        let read = Self {
+            instance_ids: members.ids("workflowInstanceIds")?,
+            correlation_ids: members.texts("correlationIds")?,
+            names: members.texts("names")?,
+            definition_ids: members.texts("definitionIds")?,
+            version_ids: members.ids("definitionVersionIds")?,
+            version: None,
+            statuses: one_of(&mut members, "statuses", &STATUSES)?,
+            sub_statuses: one_of(&mut members, "subStatuses", &SubStatus::ALL.map(SubStatus::name))?,
+            search_term: members.text("searchTerm")?,
+            has_incidents: members.flag("hasIncidents")?,
+            is_system: members.flag("isSystem")?,
+            times: times(&mut members)?,
+        };
+        members.end()?;
+        if read == Self::default() && !selects_all {
+            return Err(Fault::new("22023", "the filter selects every instance")
+                .hint("Set \"emptyFilterSelectsAll\" to true if that is meant."));
+        }
+        Ok(read)
+    }
+
+    fn bounded(self) -> Result<Self, Fault> {
+        let texts = [&self.correlation_ids, &self.names, &self.definition_ids, &self.statuses, &self.sub_statuses];
+        let ids = [&self.instance_ids, &self.version_ids];
+        let lengths = texts.into_iter().flatten().map(Vec::len).chain(ids.into_iter().flatten().map(Vec::len));
+        match lengths.chain([self.times.len()]).max() {
+            Some(length) if length > MOST_VALUES => {
+                Err(Fault::new("22023", format!("a list of the filter has more than {MOST_VALUES} entries")))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// Reads the filter of a list, which also has members for one value each. A null, an empty text and an empty list
+    /// are no condition: Elsa's clients send them for what their user left open.
+    ///
+    /// # Errors
+    /// 22023 for what is no filter.
+    pub fn of_list(filter: &Value) -> Result<Self, Fault> {
+        let given = given(filter);
+        let mut members = Members::of(given.as_ref().unwrap_or(filter), "the filter".to_owned())?;
+        let mut both = |one, many| {
+            let one = members.text(one)?.map(|text| vec![text]);
+            Ok::<_, Fault>((one, members.texts(many)?))
+        };
+        let correlation_ids = common(both("correlationId", "correlationIds")?);
+        let names = common(both("name", "names")?);
+        let definition_ids = common(both("definitionId", "definitionIds")?);
+        let (status, statuses) = both("status", "statuses")?;
+        let statuses = common((known_in("status", status, &STATUSES)?, known_in("statuses", statuses, &STATUSES)?));
+        let (sub_status, sub_statuses) = both("subStatus", "subStatuses")?;
+        let all = SubStatus::ALL.map(SubStatus::name);
+        let sub_statuses =
+            common((known_in("subStatus", sub_status, &all)?, known_in("subStatuses", sub_statuses, &all)?));
+        let read = Self {
+            instance_ids: members.ids("workflowInstanceIds")?,
+            correlation_ids,
+            names,
+            definition_ids,
+            version_ids: members.ids("definitionVersionIds")?,
+            version: members.number("version")?,
+            statuses,
+            sub_statuses,
+            search_term: members.text("searchTerm")?,
+            has_incidents: members.flag("hasIncidents")?,
+            is_system: members.flag("isSystem")?,
+            times: times(&mut members)?,
+        };
+        members.end()?;
+        read.bounded()
+    }
+}
+
+/// Values in one list of a filter of a list, at most: each row is compared with all of them.
+const MOST_VALUES: usize = 1000;
+
+/// A filter without the members that are no condition.
+fn given(filter: &Value) -> Option<Value> {
+    let is_given = |value: &Value| match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        _ => true,
+    };
+    let members = filter.as_object()?.iter().filter(|(_, value)| is_given(value));
+    Some(Value::Object(members.map(|(name, value)| (name.clone(), value.clone())).collect()))
+}
+
+/// What satisfies both conditions.
+fn common(both: (Option<Vec<String>>, Option<Vec<String>>)) -> Option<Vec<String>> {
+    match both {
+        (Some(one), Some(other)) => Some(one.into_iter().filter(|text| other.contains(text)).collect()),
+        (one, other) => one.or(other),
+    }
+}
+
+const STATUSES: [&str; 2] = ["Running", "Finished"];
+
+fn one_of(members: &mut Members<'_>, name: &'static str, known: &[&str]) -> Result<Option<Vec<String>>, Fault> {
+    known_in(name, members.texts(name)?, known)
+}
+
+fn known_in(name: &str, texts: Option<Vec<String>>, known: &[&str]) -> Result<Option<Vec<String>>, Fault> {
+    if let Some(other) = texts.iter().flatten().find(|text| !known.contains(&text.as_str())) {
+        return Err(Fault::new("22023", format!("unknown entry \"{}\" of \"{name}\"", shorten(other, 60)))
+            .hint(format!("Known are {}.", known.join(", "))));
+    }
+    Ok(texts)
+}
+
+fn times(members: &mut Members<'_>) -> Result<Vec<TimeFilter>, Fault> {
+    let Some(filters) = members.value("timestampFilters") else { return Ok(Vec::new()) };
+    let Value::Array(filters) = filters else { return Err(members.wrong("timestampFilters", "a list")) };
+    filters.iter().map(time).collect()
+}
+
+fn time(filter: &Value) -> Result<TimeFilter, Fault> {
+    let mut members = Members::of(filter, "an entry of \"timestampFilters\"".to_owned())?;
+    let moment = known(&mut members, "column", &MOMENTS)?;
+    let relation = known(&mut members, "operator", &RELATIONS)?;
+    let text = members.text("timestamp")?.ok_or_else(|| members.missing("timestamp"))?;
+    let instant = DateTime::parse_from_rfc3339(&text);
+    let instant = instant.map_err(|_| members.wrong("timestamp", "a time with its zone, as in ISO 8601"))?.to_utc();
+    members.end()?;
+    Ok(TimeFilter { moment, relation, instant })
+}
+
+fn known<T: Copy>(members: &mut Members<'_>, name: &'static str, of: &[(&str, T)]) -> Result<T, Fault> {
+    let text = members.text(name)?.ok_or_else(|| members.missing(name))?;
+    let names: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
+    let found = of.iter().find(|(known, _)| *known == text).map(|(_, found)| *found);
+    found.ok_or_else(|| members.wrong(name, &format!("one of {}", names.join(", "))))
+}

@@ -1,0 +1,48 @@
+//! What a task says to an inbox for people.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use workflow_value::fault::{Fault, shorten};
+
+/// Characters of an assignee or candidate.
+const MAX_NAME: usize = 200;
+
+/// Who is to do a task, and what an inbox for people shows of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ForPeople {
+    /// Who is to do it: a label of the application, or `role:` with the name of a role.
+    pub assignee: Option<String>,
+    /// Who may take it, each in the same form.
+    pub candidates: Vec<String>,
+    /// Until when it is to be done. Nothing happens then.
+    pub deadline: Option<DateTime<Utc>>,
+    /// JSON Schema of a form for the answer.
+    pub form: Option<Value>,
+    /// JSON Schema that the answer must match.
+    pub result_schema: Option<Value>,
+}
+
+impl ForPeople {
+    /// Before the name of a role in an assignee or a candidate.
+    pub const ROLE: &str = "role:";
+
+    /// Checks an assignee or candidate, which `what` says, and gives it without white space around it.
+    ///
+    /// # Errors
+    /// 22023 if it is empty or too long.
+    pub fn entry(text: &str, what: &str) -> Result<String, Fault> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(Fault::new("22023", format!("{what} must not be empty")));
+        }
+        if text == Self::ROLE {
+            return Err(Fault::new("22023", format!("{what} \"{text}\" names no role")));
+        }
+        if text.chars().count() > MAX_NAME {
+            let message = format!("{what} \"{}\" is longer than {MAX_NAME} characters", shorten(text, 20));
+            return Err(Fault::new("22023", message));
+        }
+        Ok(text.to_owned())
+    }
+}

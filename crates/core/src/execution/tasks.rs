@@ -1,0 +1,134 @@
+//! Tasks that workers do not complete: a worker reports its last failure, or the lease of the last attempt ends.
+//!
+//! Attempts of a task and their leases are no business of the burst: an instance waits for its task, not for a worker.
+//! Only the lease of the last attempt has a bookmark, because its end is the fault of the activity. The same holds for
+//! the time until the first claim.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::bookmark::{Bookmark, Resumed};
+use crate::execution::context::Execution;
+use crate::execution::runner::Runner;
+use crate::execution::sequence_of;
+use crate::instance::{ActivityStatus, Instance};
+use crate::program::Program;
+use crate::retry::RetryPolicy;
+use workflow_http::stimulus;
+use workflow_value::fault::{Fault, TASK_FAILED};
+
+/// The member of that bookmark's payload that holds the number of the attempt.
+const ATTEMPT: &str = "Attempt";
+
+impl Runner<'_> {
+    /// Ends the wait of an execution with a fault after this number of attempts, which its own policy does not repeat.
+    pub(super) fn fail(&mut self, sequence: u32, bookmark: &Resumed, attempts: u32, fault: Fault) {
+        let Some(context) = self.burst.context(sequence) else { return };
+        let (ix, status) = (context.node, context.status);
+        if status == ActivityStatus::Faulted {
+            self.clear_fault(sequence);
+        }
+        let node = self.burst.program.node(ix);
+        Execution::new(self.burst.reborrow(), sequence, node).burn(bookmark);
+        self.go_back(sequence, false);
+        if let Some(context) = self.burst.instance.state.contexts.get_mut(&sequence) {
+            context.attempts.get_or_insert_default().failed = attempts.saturating_sub(1);
+        }
+        self.pass_on(sequence, node, fault);
+    }
+
+    /// Fails an execution whose task got no answer within its last lease, if the bookmark that was resumed says so.
+    pub(super) fn end_lease(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
+        let is_over = bookmark.name == stimulus::LEASE;
+        if let Some(context) = self.burst.context(sequence).filter(|_| is_over) {
+            let id = &self.burst.program.node(context.node).id;
+            let message = format!("no worker answered the task of activity \"{id}\" before its last lease ended");
+            let fault = Fault { code: Some("lease_expired".to_owned()), ..Fault::new(TASK_FAILED, message) };
+            let attempts = bookmark.payload.as_ref().and_then(|payload| payload[ATTEMPT].as_u64());
+            self.fail(sequence, bookmark, attempts.and_then(|count| u32::try_from(count).ok()).unwrap_or(1), fault);
+        }
+        is_over
+    }
+}
+
+/// Makes the bookmark that is due when the lease of a task's last attempt ends, for the execution that opened the task.
+/// The caller stores it. `None`: the execution is not open.
+pub fn add_lease(
+    program: &Program,
+    instance: &mut Instance,
+    activity_instance_id: Uuid,
+    id: Uuid,
+    attempt: u32,
+    until: DateTime<Utc>,
+) -> Option<Bookmark> {
+    let sequence = sequence_of(instance.id, activity_instance_id)?;
+    let context = instance.state.contexts.get_mut(&sequence)?;
+    context.bookmarks = context.bookmarks.saturating_add(1);
+    let node = program.node(context.node);
+    Some(Bookmark {
+        id,
+        node: context.node,
+        activity_id: node.id.clone(),
+        node_id: node.node_id.clone(),
+        activity_type: node.type_name.clone(),
+        activity_instance_id,
+        name: stimulus::LEASE.to_owned(),
+        hash: stimulus::hash(stimulus::LEASE, None, Some(&activity_instance_id.to_string())),
+        payload: Some(json!({ ATTEMPT: attempt })),
+        metadata: None,
+        callback: None,
+        auto_burn: true,
+        auto_complete: false,
+        due_at: Some(until),
+    })
+}
+
+/// Forgets that bookmark of an execution, or the one that is due when its task was not claimed. The caller deletes it.
+pub fn drop_lease(instance: &mut Instance, activity_instance_id: Uuid) {
+    let sequence = sequence_of(instance.id, activity_instance_id);
+    if let Some(context) = sequence.and_then(|sequence| instance.state.contexts.get_mut(&sequence)) {
+        context.bookmarks = context.bookmarks.saturating_sub(1);
+    }
+}
+
+/// Notes how many attempts workers have begun at the task of an execution whose time is over now: the last of these
+/// ends with it.
+pub fn count_attempts(instance: &mut Instance, activity_instance_id: Uuid, attempts: u32) {
+    let sequence = sequence_of(instance.id, activity_instance_id);
+    if let Some(context) = sequence.and_then(|sequence| instance.state.contexts.get_mut(&sequence)) {
+        let known = context.attempts.get_or_insert_default();
+        known.failed = known.failed.max(attempts.saturating_sub(1));
+    }
+}
+
+/// Moves the clocks of an instance on, which stood still for this many microseconds: those of retries, timeouts and the
+/// run. The caller moves the bookmarks.
+pub fn move_clocks(instance: &mut Instance, by: i64) {
+    let attempts = instance.state.contexts.values_mut().filter_map(|context| context.attempts.as_mut());
+    for attempts in attempts {
+        if attempts.since > 0 {
+            attempts.since = attempts.since.saturating_add(by);
+        }
+        if let Some(timeout) = &mut attempts.timeout {
+            timeout.until = timeout.until.saturating_add(by);
+        }
+    }
+    if let Some(deadline) = &mut instance.state.deadline {
+        deadline.until = deadline.until.saturating_add(by);
+    }
+}
+
+/// When the first attempt of an execution began, where its policy bounds the time of all attempts.
+pub fn first_attempt(instance: &Instance, activity_instance_id: Uuid) -> Option<DateTime<Utc>> {
+    let context = instance.state.contexts.get(&sequence_of(instance.id, activity_instance_id)?)?;
+    DateTime::from_timestamp_micros(context.attempts.as_ref()?.since).filter(|since| since.timestamp_micros() > 0)
+}
+
+/// The policy by which an open execution is repeated after a fault; `None`: it has none, or is not open.
+pub fn retry_policy(program: &Program, instance: &Instance, activity_instance_id: Uuid) -> Option<Arc<RetryPolicy>> {
+    let context = instance.state.contexts.get(&sequence_of(instance.id, activity_instance_id)?)?;
+    program.node(context.node).retry_policy(context.strategy())
+}

@@ -1,0 +1,238 @@
+//! The port of the engine: the trait through which a burst reaches its surroundings.
+
+use std::rc::Rc;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::instance::compensation::{Record, Wanted};
+use crate::node_ix::NodeIx;
+use workflow_expression::{Rows, Scope, Take};
+use workflow_http::http::Request;
+use workflow_value::calendar::Zone;
+use workflow_value::fault::Fault;
+
+/// What a burst needs from its surroundings.
+///
+/// A method that runs user SQL returns its error as a [`Fault`]. Errors that must end the call (query
+/// cancel, serialization failures, lack of resources) never come back as a fault: the host unwinds with them. After a
+/// `Fault` from [`sql`](Host::sql), [`sql_value`](Host::sql_value) or [`call`](Host::call) the burst rolls the open
+/// step back before it calls the host again.
+///
+/// # Examples
+///
+/// A workflow that waits for its task. `Alone` is the smallest host.
+///
+/// ```
+/// use serde_json::json;
+/// use workflow_engine::definition::{ReadLimits, compile};
+/// use workflow_engine::execution::{Limits, start};
+/// use workflow_engine::instance::{Instance, SubStatus};
+///
+#[cfg_attr(any(doc, doctest), doc = include_str!("../../engine/tests/support/alone.rs"))]
+///
+/// let leave = json!({"definitionId": "leave", "root": [
+///     {"id": "hello", "type": "WriteLine", "text": "good morning"},
+///     {"id": "ask", "type": "RunTask", "taskName": "approve"}]});
+/// let program = compile(&leave, &(), &ReadLimits::default(), false).expect("acceptable");
+/// let mut instance = Instance::new(Uuid::nil(), &program, 1, None, None, Map::new()).expect("no input is needed");
+/// let mut host = Alone::default();
+/// let delta = start(&program, &mut instance, None, None, &mut host, &Limits::default()).expect("the burst ends");
+/// assert_eq!(instance.sub_status, SubStatus::Suspended);
+/// assert_eq!((delta.tasks[0].name.as_str(), delta.tasks[0].bookmark_id), ("approve", delta.created[0].id));
+/// assert_eq!(host.lines, ["good morning"]);
+/// ```
+pub trait Host {
+    /// The instant of this burst, the same for all its activities.
+    fn now(&self) -> DateTime<Utc>;
+
+    /// The rules of a time zone by its name; without a name, those of the session's zone.
+    ///
+    /// # Errors
+    /// 22023 if there is no such zone.
+    fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault>;
+
+    /// Makes a new time-ordered id (UUID version 7 of [`now`](Host::now)).
+    fn new_id(&mut self) -> Uuid;
+
+    /// A random number, for the delay of another attempt. A host without one leaves nothing of the delay out.
+    fn random(&mut self) -> u64 {
+        0
+    }
+
+    /// Checks that there is a role of this name. A host without roles knows all.
+    ///
+    /// # Errors
+    /// 42704 if there is none.
+    fn check_role(&mut self, _name: &str) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Whether another instance has a bookmark with this id.
+    fn has_bookmark(&mut self, id: Uuid) -> bool;
+
+    /// Responds to query cancel and termination; called once per step.
+    fn check_interrupts(&mut self);
+
+    /// Opens a step, so that the host can undo all effects of the step together. The burst calls this only around nodes
+    /// with [`uses_sql`](crate::program::Node::uses_sql).
+    fn begin_step(&mut self);
+
+    /// Ends the open step and keeps or undoes its effects.
+    fn end_step(&mut self, keep: bool);
+
+    /// Runs a statement with parameters `$1…`. The type of a parameter follows from where it stands in the statement;
+    /// it is jsonb where that implies no type or several. Rows come back as objects.
+    fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault>;
+
+    /// Runs a statement with parameters `$1…` whose types follow from where they stand, as for a client's statement.
+    fn sql_inferred(&mut self, statement: &str, parameters: &[Value], take: Take) -> Result<Rows, Fault>;
+
+    /// Evaluates a SQL expression; its named parameters are read from `scope`.
+    fn sql_value(&mut self, expression: &str, scope: &dyn Scope) -> Result<Value, Fault>;
+
+    /// Calls a SQL function of the user: `f(context jsonb) RETURNS jsonb`.
+    fn call(&mut self, function: Function<'_>, context: &Value) -> Result<Value, Fault>;
+
+    /// Calls the payload function of a custom trigger type; one value per row.
+    fn payloads(&mut self, type_name: &str, context: &Value) -> Result<Vec<Value>, Fault>;
+
+    /// Checks that a correlation id belongs to the node of this instance. A host that is alone has all.
+    ///
+    /// # Errors
+    /// 22023 if it belongs to another node.
+    fn check_key(&mut self, _correlation_id: Option<&str>) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Registers a new correlation id of the instance at once, so that an id that an activation strategy refuses faults
+    /// here.
+    fn correlate(&mut self, correlation_id: Option<&str>) -> Result<(), Fault>;
+
+    /// Finds the version of a definition that a child workflow with this input would run: the published version. The
+    /// instance's owner must have the right to start it, and its declared inputs must accept the input.
+    ///
+    /// # Errors
+    /// 42704 if there is no such definition, 55000 if it is not published, 42501 without the right to start it, and the
+    /// fault of a start if the input does not fit.
+    fn child_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault>;
+
+    /// The same for an instance that begins in place of this one. It is no child, but has the same owner.
+    ///
+    /// # Errors
+    /// As [`child_version`](Host::child_version).
+    fn continuation_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        self.child_version(definition_id, input)
+    }
+
+    /// Whether child workflows of this instance run that earlier bursts have started. A host without children has none.
+    fn has_children(&mut self) -> bool {
+        false
+    }
+
+    /// The HTTP request that this burst serves, if any.
+    fn request(&self) -> Option<Rc<Request>> {
+        None
+    }
+
+    /// Checks that the definition's owner may have an endpoint with this payload.
+    ///
+    /// # Errors
+    /// 42501 if its path belongs to another owner.
+    fn claim_endpoint(&mut self, _payload: &Value) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Stores a record of this instance. The records are no part of its state: what is stored here can be found at
+    /// once, in this burst and in later ones. The burst changes records between steps only, and does not undo that. A
+    /// host that stores nothing runs programs without compensation only.
+    fn store_record(&mut self, _record: &Record) {}
+
+    /// Gives all records of a holder to another one, and returns their number.
+    fn move_records(&mut self, _from: u32, _to: u32) -> u64 {
+        0
+    }
+
+    /// The first record that is wanted.
+    fn find_record(&mut self, _wanted: Wanted) -> Option<Record> {
+        None
+    }
+
+    /// Removes the record with this number; its handler has ended.
+    fn remove_record(&mut self, _number: u32) {}
+
+    /// The activities of the newest records of the instance, at most so many, and the number of all.
+    fn list_records(&mut self, _at_most: usize) -> (Vec<NodeIx>, u64) {
+        (Vec::new(), 0)
+    }
+
+    /// Removes all records of the instance.
+    fn remove_records(&mut self) {}
+
+    /// Passes on a line of `WriteLine`.
+    fn write_line(&mut self, text: &str);
+
+    /// Warns the caller of the burst. A host without an audience ignores it.
+    fn warn(&mut self, _message: &str) {}
+
+    /// Passes on a log entry of an activity. A host without a log ignores it.
+    fn log(&mut self, _entry: &LogEntry) {}
+}
+
+/// What the activity `Log` writes to the log of the server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogEntry {
+    /// How grave the author of the workflow says it is.
+    pub level: LogLevel,
+    /// Subject of the entry, in a word.
+    pub category: String,
+    /// The text as the activity evaluated it.
+    pub message: String,
+    /// Further data of the entry: an object, or null.
+    pub attributes: Value,
+}
+
+/// Elsa's log levels, from the lowest severity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum LogLevel {
+    Trace,
+    Debug,
+    Information,
+    Warning,
+    Error,
+    Critical,
+}
+
+impl LogLevel {
+    /// The names of the levels, in their order.
+    pub const NAMES: [&str; 6] = ["Trace", "Debug", "Information", "Warning", "Error", "Critical"];
+
+    /// The level at this position of [`NAMES`](Self::NAMES).
+    pub fn at(position: usize) -> Self {
+        const ALL: [LogLevel; 6] = [
+            LogLevel::Trace,
+            LogLevel::Debug,
+            LogLevel::Information,
+            LogLevel::Warning,
+            LogLevel::Error,
+            LogLevel::Critical,
+        ];
+        ALL[position.min(ALL.len() - 1)]
+    }
+
+    /// Elsa's name of the level, as definitions have it.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+/// A SQL function of the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function<'a> {
+    /// The handler registered for an activity type.
+    Handler(&'a str),
+    /// The callback of a bookmark, a function name.
+    Callback(&'a str),
+}

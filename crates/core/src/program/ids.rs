@@ -1,0 +1,58 @@
+//! Finding the activities of a program by number, id and name.
+
+use std::collections::HashMap;
+
+use crate::node_ix::NodeIx;
+use crate::program::{Node, Program};
+
+impl Program {
+    /// Returns the node with this index.
+    pub fn node(&self, ix: NodeIx) -> &Node {
+        &self.nodes[ix.0 as usize]
+    }
+
+    /// Finds one of the definition's own nodes by its activity id.
+    pub fn find(&self, activity_id: &str) -> Option<NodeIx> {
+        self.by_id.get(activity_id).copied()
+    }
+
+    /// Marks the nodes whose id does not say which node they are.
+    pub fn mark_shared_ids(&mut self) {
+        let mut first: HashMap<&str, usize> = HashMap::with_capacity(self.nodes.len());
+        let mut shared = Vec::new();
+        for (ix, node) in self.nodes.iter().enumerate() {
+            if let Some(other) = first.insert(&node.id, ix) {
+                shared.extend([other, ix]);
+            }
+        }
+        for ix in shared {
+            self.nodes[ix].shares_id = true;
+        }
+    }
+
+    /// The definition's own nodes, without those of inlined workflows.
+    pub fn own_nodes(&self) -> &[Node] {
+        let end = self.nodes.partition_point(|node| node.inlined.is_none());
+        self.nodes.get(..end).unwrap_or_default()
+    }
+
+    /// The definitions around a node: the one that declares it, then its consumer, and so on, each with the index of
+    /// its first node.
+    pub fn around(&self, node: NodeIx) -> impl Iterator<Item = (&Program, NodeIx)> {
+        let inlined = |node: NodeIx| self.node(node).inlined.and_then(|inlined| self.inlined.get(inlined as usize));
+        let inlined = std::iter::successors(inlined(node), move |inner| inlined(inner.node));
+        inlined.map(|inlined| (&*inlined.program, inlined.first)).chain(std::iter::once((self, NodeIx(0))))
+    }
+
+    /// Finds an activity by id or name as a node sees it: first in the definition that declares the node, then in its
+    /// consumers.
+    pub fn find_from(&self, node: NodeIx, activity: &str) -> Option<NodeIx> {
+        self.around(node).find_map(|(program, first)| {
+            let named = || {
+                let at = program.own_nodes().iter().position(|node| node.name.as_deref() == Some(activity))?;
+                u32::try_from(at).ok().map(NodeIx)
+            };
+            program.find(activity).or_else(named).map(|found| NodeIx(first.0 + found.0))
+        })
+    }
+}

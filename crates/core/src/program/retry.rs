@@ -1,0 +1,83 @@
+//! Which retry policy an activity has.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::activity::Activity;
+use crate::program::Node;
+use crate::resilience::{Strategies, policy};
+use crate::retry::{Cause, RetryPolicy};
+use workflow_expression::Expression;
+
+/// What becomes of the faults of an activity before they become incidents.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Retry {
+    /// Its policy is known.
+    Policy(Arc<RetryPolicy>),
+    /// Each attempt computes its policy when it begins.
+    Computed(Box<ComputedStrategy>),
+}
+
+/// Elsa's resilience strategy that an expression gives, or whose name it gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComputedStrategy {
+    /// What each attempt evaluates: it gives a strategy, or the name of one.
+    pub expression: Expression,
+    /// The strategies that have names.
+    pub known: Arc<Strategies>,
+    /// The policy if the expression gives no strategy.
+    pub otherwise: Option<Arc<RetryPolicy>>,
+}
+
+impl Retry {
+    /// The policy of one of Elsa's strategies, for the faults of an activity that it covers.
+    pub fn of_strategy(policy: Arc<RetryPolicy>, activity: &dyn Activity) -> Self {
+        Self::Policy(covering(policy, activity))
+    }
+
+    /// What an activity that says this, or nothing, has if there is a policy for activities that say nothing.
+    pub fn or(said: Option<Self>, otherwise: Option<Arc<RetryPolicy>>) -> Option<Self> {
+        match said {
+            None => otherwise.map(Self::Policy),
+            Some(Self::Computed(computed)) => {
+                Some(Self::Computed(Box::new(ComputedStrategy { otherwise, ..*computed })))
+            }
+            known => known,
+        }
+    }
+
+    /// Whether a policy that is known bounds the time of all attempts.
+    pub fn is_timed(&self) -> bool {
+        let known = match self {
+            Self::Policy(policy) => Some(policy),
+            Self::Computed(computed) => computed.otherwise.as_ref(),
+        };
+        known.is_some_and(|policy| policy.within.is_some())
+    }
+}
+
+impl Node {
+    /// The retry policy of an execution of the activity. `strategy` is what the execution keeps of a computed one.
+    pub fn retry_policy(&self, strategy: Option<&Value>) -> Option<Arc<RetryPolicy>> {
+        let computed = match self.retry.as_ref()? {
+            Retry::Policy(policy) => return Some(Arc::clone(policy)),
+            Retry::Computed(computed) => computed,
+        };
+        let found = strategy.and_then(|strategy| match strategy {
+            Value::String(name) => computed.known.get(name).cloned(),
+            given => policy(given).ok().map(Arc::new),
+        });
+        found.map(|policy| covering(policy, self.activity)).or_else(|| computed.otherwise.clone())
+    }
+}
+
+fn covering(policy: Arc<RetryPolicy>, activity: &dyn Activity) -> Arc<RetryPolicy> {
+    match activity.transient_causes() {
+        [] => policy,
+        causes => {
+            let on = causes.iter().map(|cause| Cause::read(cause)).collect();
+            Arc::new(RetryPolicy { on, ..(*policy).clone() })
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Elsa's resilience strategies: retry policies that count the attempts after the first one.
+//!
+//! An activity names a strategy, or has an expression that gives one for each of its executions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use serde_json::{Map, Value};
+
+use crate::retry::{Backoff, LONGEST, RetryPolicy};
+use workflow_value::calendar::Interval;
+use workflow_value::value::{entry, kind_of, parse_json};
+
+/// The member of the properties of an activity that names, or holds, a strategy.
+pub const STRATEGY: &str = "resilienceStrategy";
+
+/// The members of a strategy that have a meaning.
+pub const MEMBERS: [&str; 5] = ["id", "maxRetryAttempts", "delay", "backoffType", "useJitter"];
+
+/// Policies by the names of their strategies.
+pub type Strategies = BTreeMap<String, Arc<RetryPolicy>>;
+
+/// The most attempts after the first one.
+const MOST: u64 = 999_999;
+
+/// A strategy, or the name of one, as an expression gave it: the text of an object is that object.
+pub fn unwrapped(value: Value) -> Value {
+    let object = value.as_str().and_then(|text| parse_json(text).ok()).filter(Value::is_object);
+    object.unwrap_or(value)
+}
+
+/// What an execution keeps of the value of its expression: the name of a known strategy, or the members of one that
+/// have a meaning. `None`: it runs without a strategy, as in Elsa when there is none of that name.
+///
+/// # Errors
+/// What is wrong with the strategy.
+pub fn kept(value: Value, known: &Strategies) -> Result<Option<Value>, String> {
+    match unwrapped(value) {
+        Value::Null => Ok(None),
+        Value::String(name) => Ok(known.contains_key(&name).then_some(Value::String(name))),
+        given => {
+            policy(&given)?;
+            let members = MEMBERS.iter().skip(1).filter_map(|name| {
+                let (_, value) = entry(given.as_object()?, name)?;
+                Some(((*name).to_owned(), value.clone()))
+            });
+            Ok(Some(Value::Object(members.collect())))
+        }
+    }
+}
+
+/// Reads one strategy. What Elsa leaves out has Elsa's value.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn policy(value: &Value) -> Result<RetryPolicy, String> {
+    let Value::Object(members) = value else {
+        return Err(format!("a resilience strategy must be an object, not {}", kind_of(value)));
+    };
+    let given = |name| entry(members, name).filter(|(_, value)| !value.is_null());
+    let further = match given("maxRetryAttempts") {
+        None => Some(3),
+        Some((_, value)) => value.as_u64().filter(|further| *further <= MOST),
+    };
+    let further = further.ok_or_else(|| format!("\"maxRetryAttempts\" must be a whole number from 0 to {MOST}"))?;
+    let backoff = match given("backoffType").map(|(_, value)| value.as_str().unwrap_or_default().to_ascii_lowercase()) {
+        None => Backoff::Exponential { factor: 2.0 },
+        Some(word) => match word.as_str() {
+            "constant" => Backoff::Constant,
+            "linear" => Backoff::Linear,
+            "exponential" => Backoff::Exponential { factor: 2.0 },
+            _ => return Err("\"backoffType\" must be \"Constant\", \"Linear\" or \"Exponential\"".to_owned()),
+        },
+    };
+    let jitter = match given("useJitter") {
+        None | Some((_, Value::Bool(false))) => 0.0,
+        Some((_, Value::Bool(true))) => 0.5,
+        Some(_) => return Err("\"useJitter\" must be a boolean".to_owned()),
+    };
+    let max_attempts = u32::try_from(further).unwrap_or(u32::MAX).saturating_add(1);
+    Ok(RetryPolicy { max_attempts, delay: delay(members)?, backoff, jitter, ..RetryPolicy::default() })
+}
+
+fn delay(members: &Map<String, Value>) -> Result<TimeDelta, String> {
+    let Some((_, value)) = entry(members, "delay").filter(|(_, value)| !value.is_null()) else {
+        return Ok(TimeDelta::seconds(1));
+    };
+    let elapsed = value.as_str().and_then(|text| Interval::parse(text).ok()).and_then(|span| span.elapsed());
+    let delay = elapsed.map(TimeDelta::microseconds).filter(|delay| (TimeDelta::zero()..=LONGEST).contains(delay));
+    let wanted = "an interval such as \"00:00:01\", without months, not negative and at most 100 years";
+    delay.ok_or_else(|| format!("\"delay\" must be {wanted}"))
+}

@@ -40,7 +40,6 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod definition;
 pub mod execution_records;
 pub mod explain;
 pub mod picture;
@@ -49,6 +48,7 @@ pub use workflow_core::{
     Bookmark, Delta, Host, Instance, Limits, NodeIx, Program, activities, activity, alteration, bookmark, bundle,
     child, execution, host, instance, journal, migration, program, resilience, retry, trigger,
 };
+pub use workflow_definition as definition;
 pub use workflow_expression as expression;
 pub use workflow_http::{http, stimulus};
 pub use workflow_schema as schema;

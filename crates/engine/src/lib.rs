@@ -1,4 +1,14 @@
-//! The pure core of `workflow`.
+//! The engine of `workflow` without PostgreSQL: one name for the crates that it is made of.
+//!
+//! | crate | what it is |
+//! | --- | --- |
+//! | `workflow-value` | JSON values, faults, calendars |
+//! | `workflow-schema` | JSON Schema |
+//! | `workflow-expression` | JavaScript, Liquid, SQL templates |
+//! | `workflow-http` | HTTP without a socket, stimuli |
+//! | `workflow-core` | programs, activities, bursts, instances |
+//! | `workflow-definition` | from JSON to a program and back |
+//! | `workflow-picture` | diagrams and explanations |
 //!
 //! A **definition** (Elsa 3's JSON, or the short form) is read, validated and compiled to a
 //! [`Program`]. An [`Instance`] is the durable state of one run. A **burst** takes a program, an
@@ -6,7 +16,8 @@
 //! waits or ends. It leaves the changed instance and a [`Delta`]: the bookmarks, tasks, incidents and journal events
 //! that the extension stores.
 //!
-//! The crate knows no database, no clock and no randomness. The trait [`Host`] is its only port.
+//! This crate has no code of its own. None of them knows a database, a clock or randomness: the trait [`Host`] is the
+//! only port.
 //!
 //! # Examples
 //!
@@ -28,28 +39,19 @@
 //! let looks = appearances(&leave, &(), &limits, &program);
 //! let picture = Picture::new(&program, &looks, Caption::default(), None);
 //! assert!(picture.mermaid().starts_with("flowchart"));
-//!
-//! let wrong = json!({"definitionId": "leave", "root": [{"type": "RunTak"}]});
-//! let problems = compile(&wrong, &(), &limits, false).unwrap_err();
-//! assert_eq!(problems[0].path, "/root/0");
-//! assert!(problems[0].message.contains("did you mean \"RunTask\"?"));
 //! ```
 //!
 //! Running a workflow needs a host: the documentation of [`Host`] has the smallest one, and runs a workflow.
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod execution_records;
-pub mod explain;
-pub mod picture;
-
 pub use workflow_core::{
     Bookmark, Delta, Host, Instance, Limits, NodeIx, Program, activities, activity, alteration, bookmark, bundle,
-    child, execution, host, instance, journal, migration, program, resilience, retry, trigger,
+    child, execution, host, instance, journal, migration, program, retry, trigger,
 };
 pub use workflow_definition as definition;
 pub use workflow_expression as expression;
 pub use workflow_http::{http, stimulus};
+pub use workflow_picture::{execution_records, explain, picture};
 pub use workflow_schema as schema;
 pub use workflow_value::{Error, Fault, calendar, fault, spelling, value};

@@ -9,11 +9,6 @@ use sources::REPOSITORY;
 mod sources;
 
 #[test]
-fn engine() {
-    assert_layered("engine", "crates/engine/src");
-}
-
-#[test]
 fn extension() {
     assert_layered("src", "src");
 }

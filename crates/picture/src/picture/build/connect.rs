@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::branches::{branches, is_aside, loop_of};
 use super::{Builder, Depiction};
-use crate::NodeIx;
-use crate::activity::FlowRole;
 use crate::picture::Standing;
 use crate::picture::model::{Edge, Item, Shape};
-use crate::program::Node;
+use workflow_core::NodeIx;
+use workflow_core::activity::FlowRole;
+use workflow_core::program::Node;
 
 /// How a flow comes into a node, and how it goes on from there.
 #[derive(Debug, Default)]

@@ -6,16 +6,16 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::NodeIx;
-use crate::calendar::Zone;
-use crate::definition::Appearance;
-use crate::execution::ForPeople;
-use crate::instance::{Instance, SubStatus};
-use crate::journal::{ActKind, CLAIM_UNTIL, Event, EventKind, RUN_UNTIL};
 use crate::picture::naming;
 use crate::picture::text::one_line;
-use crate::program::{Node, Program};
-use crate::value::json_text;
+use workflow_core::NodeIx;
+use workflow_core::execution::ForPeople;
+use workflow_core::instance::{Instance, SubStatus};
+use workflow_core::journal::{ActKind, CLAIM_UNTIL, Event, EventKind, RUN_UNTIL};
+use workflow_core::program::{Node, Program};
+use workflow_definition::Appearance;
+use workflow_value::calendar::Zone;
+use workflow_value::value::json_text;
 
 mod by_hand;
 mod changes;

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::NodeIx;
-use crate::instance::compensation::Unwinding;
-use crate::instance::{ActivityStatus, Context, Memory, State};
-use crate::journal::{Event, EventKind};
-use crate::program::{Executions, Program, Subject};
-use crate::value::Json;
+use workflow_core::NodeIx;
+use workflow_core::instance::compensation::Unwinding;
+use workflow_core::instance::{ActivityStatus, Context, Memory, State};
+use workflow_core::journal::{Event, EventKind};
+use workflow_core::program::{Executions, Program, Subject};
+use workflow_value::value::Json;
 
 /// Outcomes of one activity that are kept; more cannot be drawn.
 const MAX_OUTCOMES: usize = 100;

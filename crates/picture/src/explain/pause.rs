@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::{Explanation, MAX_VALUE};
-use crate::journal::EventKind;
 use crate::picture::text::one_line;
+use workflow_core::journal::EventKind;
 
 /// What the story says of the pause that the instance is in.
 #[derive(Clone, Debug, Default)]

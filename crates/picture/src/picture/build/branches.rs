@@ -1,9 +1,9 @@
 //! The ways in which a node holds others; no other module of the picture knows them.
 
-use crate::NodeIx;
-use crate::activity::FlowRole;
-use crate::program::Node;
-use crate::retry::Cause;
+use workflow_core::NodeIx;
+use workflow_core::activity::FlowRole;
+use workflow_core::program::Node;
+use workflow_core::retry::Cause;
 
 /// Ports that run on events inside an activity; the flow itself goes on after that activity.
 const ASIDES: [(&str, &str); 2] = [("childCompleted", "each child"), ("childFaulted", "each fault")];

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark};
-use crate::NodeIx;
 use crate::picture::text::one_line;
-use crate::stimulus;
+use workflow_core::NodeIx;
+use workflow_http::stimulus;
 
 impl Explanation<'_> {
     /// What there is to say of activities that wait. An activity can have several remarks.

@@ -8,8 +8,8 @@
 //! Everything in here is bounded (nothing recurses over the depth of a definition, no step is worse than
 //! n log n), gives the same text for the same input, and escapes all texts: labels are hostile.
 
-use crate::definition::Appearance;
-use crate::program::Program;
+use workflow_core::program::Program;
+use workflow_definition::Appearance;
 
 mod arrange;
 mod build;
@@ -37,7 +37,7 @@ pub struct Caption {
 
 impl Picture {
     /// Makes the picture of a program, of one run of it where `progress` is given. `looks` are those of its
-    /// nodes, as [`crate::definition::appearances`] gives them.
+    /// nodes, as [`workflow_definition::appearances`] gives them.
     pub fn new(program: &Program, looks: &[Appearance], caption: Caption, progress: Option<&Progress<'_>>) -> Self {
         build::build(program, looks, caption, progress)
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::pause::with_reason;
-use crate::journal::EventKind;
+use workflow_core::journal::EventKind;
 
 /// The change, and who made it.
 pub(super) fn told(kind: EventKind, by: &str, data: Option<&Value>) -> String {

@@ -2,11 +2,11 @@
 //! a box those of its state.
 
 use super::{Builder, MAX_TITLE, MAX_TOOLTIP};
-use crate::NodeIx;
-use crate::activity::FlowRole;
 use crate::picture::model::{Edge, Item, Shape};
 use crate::picture::{Standing, naming, text};
-use crate::program::{Machine, Node, Part, STATES, TRANSITIONS};
+use workflow_core::NodeIx;
+use workflow_core::activity::FlowRole;
+use workflow_core::program::{Machine, Node, Part, STATES, TRANSITIONS};
 
 /// Characters of the label of an arrow, and of a condition in it.
 const MAX_LABEL: usize = 60;

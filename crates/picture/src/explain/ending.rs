@@ -5,9 +5,9 @@ use uuid::Uuid;
 
 use super::remarks::times;
 use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark, OpenIncident, OpenRecords, members, value};
-use crate::execution::ForPeople;
 use crate::picture::text::one_line;
-use crate::stimulus;
+use workflow_core::execution::ForPeople;
+use workflow_http::stimulus;
 
 impl Explanation<'_> {
     pub(super) fn ending(&mut self, waits: &[OpenBookmark], open_incidents: &[OpenIncident]) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Explanation, value};
-use crate::journal::Event;
+use workflow_core::journal::Event;
 
 impl Explanation<'_> {
     /// Who was given the task of an activity, and by whom.

@@ -6,16 +6,16 @@
 
 use super::model::{Frame, Item, Picture, Shape};
 use super::{Caption, Progress, naming, text};
-use crate::activity::FlowRole;
-use crate::definition::Appearance;
-use crate::program::{Node, Program};
+use workflow_core::activity::FlowRole;
+use workflow_core::program::{Node, Program};
+use workflow_definition::Appearance;
 
 mod branches;
 mod connect;
 mod machine;
 
-use crate::NodeIx;
 use branches::is_decision;
+use workflow_core::NodeIx;
 
 /// Characters of a title and of a tooltip.
 const MAX_TITLE: usize = 120;

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::NodeIx;
-use crate::journal::{Event, EventKind};
-use crate::program::{Executions, Program, begins};
-use crate::value::copy_or_null;
+use workflow_core::NodeIx;
+use workflow_core::journal::{Event, EventKind};
+use workflow_core::program::{Executions, Program, begins};
+use workflow_value::value::copy_or_null;
 
 /// How far an execution has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl ExecutionStatus {
 /// One execution of an activity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecutionRecord {
-    /// Its number in the instance; see [`activity_instance_id`](crate::execution::activity_instance_id).
+    /// Its number in the instance; see [`activity_instance_id`](workflow_core::execution::activity_instance_id).
     pub number: u32,
     /// The number of the execution around it; `None`: it is that of the root or of a handler, or the journal does not
     /// say.

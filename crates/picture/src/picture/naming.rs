@@ -1,10 +1,10 @@
 //! The title of an activity, and the line that describes it.
 
 use super::text;
-use crate::activity::short_name;
-use crate::definition::Appearance;
-use crate::expression::{Expression, ExpressionKind};
-use crate::program::Node;
+use workflow_core::activity::short_name;
+use workflow_core::program::Node;
+use workflow_definition::Appearance;
+use workflow_expression::{Expression, ExpressionKind};
 
 /// Characters of a line.
 const MAX_LINE: usize = 120;

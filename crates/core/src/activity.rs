@@ -30,12 +30,12 @@ pub use excluded::Excluded;
 pub(crate) use handle::locate;
 pub use handle::{FromInput, Input, NonEmpty, Output, Port};
 
-/// What an `End` inside an activity ends.
+/// The scope that an `End` inside an activity ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndedBy {
     /// The activity itself.
     End,
-    /// What the activity stands in: it is one step there, and runs one of its branches.
+    /// The enclosing container: the activity is one step there, and runs one of its branches.
     NextAround,
     /// Nothing: the activity continues as after any other child.
     Nothing,
@@ -96,22 +96,22 @@ pub trait Activity: Sync {
         cx.complete()
     }
 
-    /// Called when a child that this execution scheduled was cancelled by hand. It counts as one that has ended without
-    /// an outcome.
+    /// Called when a child that this execution scheduled was cancelled manually. It counts as a child that has ended
+    /// without an outcome.
     fn child_cancelled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
         self.child_completed(cx, child, &Outcomes::Empty)
     }
 
-    /// What an `End` below it ends.
+    /// The scope that an `End` below it ends.
     fn ended_by(&self) -> EndedBy {
         EndedBy::Nothing
     }
 
-    /// Schedules a child out of turn, because an operator asked for it. When it ends, `child_completed` is called as
-    /// for any other child.
+    /// Schedules a child out of turn at an operator's request. When it ends, `child_completed` is called as for any
+    /// other child.
     ///
     /// # Errors
-    /// 0A000 if the activity could not go on after such a child.
+    /// 0A000 if the activity could not continue after such a child.
     fn begin_child(&self, cx: &mut Execution<'_>, child: NodeIx) -> Result<(), Fault> {
         let _ = child;
         let Node { id, type_name, .. } = cx.node();
@@ -120,15 +120,14 @@ pub trait Activity: Sync {
             .hint(format!("Schedule \"{id}\" itself.")))
     }
 
-    /// Called after the instance went over to a version of its definition without a child that was open, or in which a
-    /// join has nothing left to wait for. `child` has the tag of what is gone, and otherwise names this execution
-    /// itself.
+    /// Called after the instance was migrated to a version that lacks an open child, or in which a join has nothing
+    /// left to wait for. `child` has the tag of the missing child, and otherwise names this execution itself.
     fn child_dropped(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
         self.child_completed(cx, child, &Outcomes::Done)
     }
 
-    /// Called when a descendant has faulted: `child` itself or an execution below it. `true` takes the fault: it
-    /// becomes no incident, and after this call the burst cancels the child with all its descendants (without
+    /// Called when a descendant has faulted: `child` itself or an execution below it. Returning `true` handles the
+    /// fault: it becomes no incident, and after this call the burst cancels the child with all its descendants (without
     /// `child_cancelled`). The innermost ancestor is asked first.
     ///
     /// # Errors
@@ -138,43 +137,43 @@ pub trait Activity: Sync {
         Ok(false)
     }
 
-    /// Called when a bookmark of this execution without a callback of the user was resumed with this input.
+    /// Called when a bookmark of this execution without a user's callback was resumed with this input.
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let _ = input;
         if bookmark.auto_complete { cx.complete() } else { Ok(()) }
     }
 
-    /// Judges the answer to the task that this activity has opened, before it is taken. A fault is that of a failed
-    /// attempt, which counts while the retry policy allows another one; otherwise `resumed` is called with the answer.
+    /// Validates the answer to the task that this activity has opened, before it is accepted. A returned fault makes it
+    /// a failed attempt, if the retry policy allows another one; otherwise `resumed` is called with the answer.
     ///
     /// # Errors
-    /// 22023 if it is no answer: the caller is told, and the task stays open.
+    /// 22023 if it is no valid answer: the caller gets the error, and the task stays open.
     fn judge(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
         let _ = answer;
         Ok(None)
     }
 
-    /// Who must not answer the tasks that an activity with these inputs opens.
+    /// The people who must not answer the tasks that an activity with these inputs opens.
     ///
     /// # Errors
-    /// 22023 if the input that says so cannot be read.
+    /// 22023 if the input that lists them is invalid.
     fn excluded(&self, inputs: &[Option<Expression>]) -> Result<Vec<Excluded>, Fault> {
         let _ = inputs;
         Ok(Vec::new())
     }
 
-    /// The retry policy that an activity with these inputs has if its definition gives it none.
+    /// The default retry policy of an activity with these inputs.
     fn usual_retry(&self, inputs: &[Option<Expression>]) -> Option<RetryPolicy> {
         let _ = inputs;
         None
     }
 
-    /// Codes of the faults after which Elsa's resilience strategies begin another attempt; empty: all faults.
+    /// Codes of the faults that Elsa's resilience strategies retry; empty: all faults.
     fn transient_causes(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Whether a retry of a faulted execution continues with its memory instead of beginning anew.
+    /// Whether a retry of a faulted execution continues with its memory instead of starting again.
     fn remembers(&self) -> bool {
         false
     }
@@ -192,7 +191,8 @@ pub trait Activity: Sync {
         Ok(vec![None])
     }
 
-    /// When time fires this activity as a trigger. Called after `trigger_payloads`, in the same execution.
+    /// The schedule on which timers fire this activity as a trigger. Called after `trigger_payloads`, in the same
+    /// execution.
     fn schedule(&self, cx: &mut Execution<'_>) -> Result<Option<Schedule>, Fault> {
         let _ = cx;
         Ok(None)
@@ -205,7 +205,7 @@ impl fmt::Debug for dyn Activity {
     }
 }
 
-/// Prefixes that may be left out of a type name, Elsa's first.
+/// Prefixes that may be omitted from a type name, Elsa's first.
 pub(crate) const PREFIXES: [&str; 2] = ["Elsa.", "Workflow."];
 
 /// The type name without the prefix `Elsa.` or `Workflow.`.

@@ -1,7 +1,7 @@
-//! What an operator changes of a running instance by hand, and Elsa's plans of such changes in JSON.
+//! Manual changes of a running instance by an operator, and Elsa's plans of such changes in JSON.
 //!
-//! A member of a plan is written in camelCase or in PascalCase. A member without a meaning is an error, so that a
-//! misspelt one is never silently ignored.
+//! A member of a plan is written in camelCase or in PascalCase. An unknown member is an error, so that a misspelt one
+//! is never silently ignored.
 //!
 //! # Examples
 //!
@@ -47,7 +47,7 @@ pub use filter::{InstanceFilter, Moment, Relation, TimeFilter};
 use members::Members;
 pub use target_version::{Mapping, TargetVersion, Timers, read_mapping};
 
-/// Alterations that one plan may have.
+/// Maximum number of alterations in a plan.
 pub const MOST: usize = 1_000;
 
 /// One change of an instance.
@@ -59,29 +59,29 @@ pub enum Alteration {
         name: String,
         /// The new value, before it is converted.
         value: Value,
-        /// The execution that sees the variable; without one it is a variable of the workflow, or that of the only open
-        /// execution that has one of this name.
+        /// The execution in whose scope the variable is. By default it is a variable of the workflow, or that of the
+        /// only open execution with a variable of this name.
         scope: Option<Uuid>,
     },
-    /// Executes an activity: an open execution once more from its beginning, else a new one.
+    /// Executes an activity: restarts an open execution, or starts a new one.
     ScheduleActivity(Target),
-    /// Cancels open executions of an activity. What holds it goes on.
+    /// Cancels open executions of an activity. Their parent continues.
     CancelActivity(Target),
     /// Cancels the instance, as `wf_cancel` does.
     Cancel,
 }
 
-/// The activity that an alteration is about. At least one of the two is given.
+/// The target of an alteration. At least one of the two members is given.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Target {
     /// Id of the activity, or its path.
     pub activity_id: Option<String>,
-    /// One execution of it. To begin a new execution, that of the activity which is to hold it.
+    /// One execution of it. For a new execution: the execution that will be its parent.
     pub execution: Option<Uuid>,
 }
 
 impl Target {
-    /// Takes what the author of the plan has named.
+    /// Builds the target from the members of a plan.
     ///
     /// # Errors
     /// 22004 if it names neither an activity nor an execution.
@@ -98,12 +98,12 @@ impl Target {
 pub struct Author {
     /// Name of the role that made the call, as the journal keeps it.
     pub role: String,
-    /// What the caller gave as the reason; `None`: nothing.
+    /// The caller's reason, if any.
     pub reason: Option<String>,
 }
 
 impl Author {
-    /// What the journal says of every alteration.
+    /// The journal data common to all alterations.
     pub fn data(&self, kind: &str) -> Map<String, Value> {
         let mut data = Map::from_iter([("by".to_owned(), json!(self.role)), ("type".to_owned(), json!(kind))]);
         data.extend(self.reason.as_ref().map(|reason| ("reason".to_owned(), json!(reason))));
@@ -164,7 +164,7 @@ impl Alteration {
     }
 }
 
-/// What a plan does to each instance.
+/// The changes of a plan to each instance.
 #[derive(Debug, PartialEq)]
 pub enum Changes {
     /// These alterations, one after the other.
@@ -174,10 +174,10 @@ pub enum Changes {
 }
 
 impl Changes {
-    /// Reads the alterations of a plan, a JSON array. `Migrate` stands alone.
+    /// Reads the alterations of a plan, a JSON array. `Migrate` must be the only one.
     ///
     /// # Errors
-    /// 22023 for what is no alteration, 54000 for more than [`MOST`].
+    /// 22023 for invalid alterations, 54000 for more than [`MOST`].
     pub fn read(plan: &Value) -> Result<Self, Fault> {
         let Value::Array(alterations) = plan else {
             return Err(Fault::new("22023", "alterations must be a JSON array"));

@@ -11,7 +11,7 @@ use crate::node_ix::NodeIx;
 pub struct Bookmark {
     /// Id, a UUID version 7 whose time is the burst that made it.
     pub id: Uuid,
-    /// Node that waits. It is set in what a burst made, and 0 in what was read from a row.
+    /// The waiting node. Set for a bookmark created in a burst, and 0 for one read from a row.
     pub node: NodeIx,
     /// Id of that node within the definition.
     pub activity_id: String,
@@ -19,15 +19,15 @@ pub struct Bookmark {
     pub node_id: String,
     /// Type of that node; of a task that of `RunTask`.
     pub activity_type: String,
-    /// The execution of the node that waits.
+    /// The waiting execution of the node.
     pub activity_instance_id: Uuid,
     /// Stimulus name, by default the activity type.
     pub name: String,
     /// SHA-256 of the stimulus.
     pub hash: [u8; 32],
-    /// What a stimulus is compared by beside the name, in normal form; `None`: nothing.
+    /// The payload that a stimulus must have in addition to the name, in normal form; `None`: any.
     pub payload: Option<Value>,
-    /// What the callback can read beside the payload. No stimulus is compared by it.
+    /// Data for the callback. Not used for matching stimuli.
     pub metadata: Option<Value>,
     /// SQL function that a resume calls; without it, a resume completes the activity or calls the activity's own
     /// `resumed`.
@@ -36,24 +36,24 @@ pub struct Bookmark {
     pub auto_burn: bool,
     /// Whether a resume without callback completes the activity.
     pub auto_complete: bool,
-    /// When time resumes the bookmark.
+    /// When the bookmark is resumed by a timer.
     pub due_at: Option<DateTime<Utc>>,
 }
 
-/// A bookmark as an activity requests it; the burst fills in the rest.
+/// A bookmark as an activity requests it; the burst adds the rest.
 #[derive(Debug, PartialEq)]
 pub struct NewBookmark {
-    /// Id, if the activity has one for it: a new one, or one that no bookmark has.
+    /// Id, if the activity has chosen one; it must be unused.
     pub id: Option<Uuid>,
     /// Stimulus name; `None` is the activity type.
     pub name: Option<String>,
     /// Whether it is the bookmark of a task of an activity other than `RunTask`: name and type are those of `RunTask`.
     pub is_task: bool,
-    /// What a stimulus is compared by beside the name; the burst normalises it.
+    /// The payload that a stimulus must have in addition to the name; the burst normalises it.
     pub payload: Option<Value>,
-    /// Free-form additions, which no stimulus is compared by.
+    /// Free-form data, not used for matching stimuli.
     pub metadata: Option<Value>,
-    /// SQL function that a resume calls; `None`: the activity itself goes on.
+    /// SQL function that a resume calls; `None`: the activity itself continues.
     pub callback: Option<String>,
     /// Whether a resume uses it up; the default.
     pub auto_burn: bool,
@@ -61,7 +61,7 @@ pub struct NewBookmark {
     pub auto_complete: bool,
     /// Whether the activity instance is part of the hash; by default only without a payload.
     pub include_activity_instance: Option<bool>,
-    /// When time resumes the bookmark.
+    /// When the bookmark is resumed by a timer.
     pub due_at: Option<DateTime<Utc>>,
 }
 
@@ -87,15 +87,15 @@ impl Default for NewBookmark {
 pub struct Resumed {
     /// Id of the bookmark, which the journal names and a resume burns.
     pub id: Uuid,
-    /// Stimulus name, by which a retry or a timeout is told from what the activity waits for.
+    /// Stimulus name, which distinguishes a retry or a timeout from the event that the activity waits for.
     pub name: String,
     /// The execution that waits. It must be open.
     pub activity_instance_id: Uuid,
-    /// Payload as it was stored; of a task with its id in it.
+    /// Payload as stored; that of a task contains the task's id.
     pub payload: Option<Value>,
-    /// Free-form additions of the activity that made it.
+    /// Free-form data of the activity that created it.
     pub metadata: Option<Value>,
-    /// SQL function that the resume calls; `None`: the activity itself goes on.
+    /// SQL function that the resume calls; `None`: the activity itself continues.
     pub callback: Option<String>,
     /// Whether the resume burns the bookmark.
     pub auto_burn: bool,
@@ -104,7 +104,7 @@ pub struct Resumed {
 }
 
 impl From<Bookmark> for Resumed {
-    /// A bookmark as the burst made it, for a host that keeps its bookmarks in memory.
+    /// A bookmark as the burst created it, for a host that keeps its bookmarks in memory.
     fn from(bookmark: Bookmark) -> Self {
         let Bookmark { id, name, activity_instance_id, payload, metadata, callback, auto_burn, auto_complete, .. } =
             bookmark;

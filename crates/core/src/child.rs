@@ -1,4 +1,4 @@
-//! Child workflows: what an activity requests, and the report that it gets when the child ends.
+//! Child workflows: the request of an activity, and the report when the child ends.
 //!
 //! A child is an instance of its own. An activity that wants the child's report makes a bookmark. The extension resumes
 //! that bookmark with a [`report`] when the child ends.
@@ -13,15 +13,15 @@ use workflow_value::value::{copy_members, copy_or_null};
 /// A child to be started after the burst.
 #[derive(Debug, PartialEq)]
 pub struct NewChild {
-    /// Id of the instance to be made, which the activity that asks for it chooses.
+    /// Id of the new instance, chosen by the requesting activity.
     pub id: Uuid,
     /// The definition version that the child runs.
     pub version_id: Uuid,
     /// Input of the child, with the id of its parent in it.
     pub input: Map<String, Value>,
-    /// Correlation id that the child begins with; `None`: it has none.
+    /// Correlation id of the child at its start, if any.
     pub correlation_id: Option<String>,
-    /// The bookmark that the report resumes; `None`: the parent does not wait for one.
+    /// The bookmark that the report resumes; `None`: the parent does not wait for it.
     pub bookmark_id: Option<Uuid>,
     /// When the child runs, and when it reports.
     pub begin: Begin,
@@ -68,7 +68,7 @@ pub fn report(instance: Uuid, sub_status: SubStatus, output: &Map<String, Value>
     ]))
 }
 
-/// The report of a child that an activation strategy refused.
+/// The report of a child that an activation strategy rejected.
 pub fn refusal(instance: Uuid, message: &str) -> Value {
     json!({ INSTANCE: instance.to_string(), REFUSED: message })
 }
@@ -80,8 +80,8 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Reads the input of a resume. `None`: the input is no report, because a caller resumed the bookmark with an input
-    /// of its own.
+    /// Reads the input of a resume. `None`: the input is no report, because a caller resumed the bookmark with other
+    /// input.
     pub fn read(value: Option<&'a Value>) -> Option<Self> {
         let value = value?;
         let is_report = value.get(INSTANCE).is_some_and(Value::is_string);
@@ -93,22 +93,22 @@ impl<'a> Report<'a> {
         self.field(INSTANCE)
     }
 
-    /// Elsa's name of the child's status; null if the child was refused.
+    /// Elsa's name of the child's status; null if the child was rejected.
     pub fn status(&self) -> Value {
         self.field(STATUS)
     }
 
-    /// Elsa's name of the child's sub-status; null if the child was refused.
+    /// Elsa's name of the child's sub-status; null if the child was rejected.
     pub fn sub_status(&self) -> Value {
         self.field(SUB_STATUS)
     }
 
-    /// Outputs of the child, an object; null if the child was refused.
+    /// Outputs of the child, an object; null if the child was rejected.
     pub fn output(&self) -> Value {
         self.field(OUTPUT)
     }
 
-    /// Why the child was refused.
+    /// Why the child was rejected.
     pub fn refused(&self) -> Option<&'a str> {
         self.value.get(REFUSED)?.as_str()
     }

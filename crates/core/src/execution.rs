@@ -2,7 +2,7 @@
 //!
 //! [`start`], [`resume`] and [`retry`] put the first items into a FIFO queue and process it. Activities act on the
 //! instance through [`Execution`] and never see the queue. Each call of an activity is a unit: if it faults, the burst
-//! undoes everything the call did, its effects in the database included. The [`Delta`] holds what the extension has to
+//! undoes all effects of the call, including those in the database. The [`Delta`] contains what the extension has to
 //! store.
 
 use serde_json::Value;
@@ -67,12 +67,12 @@ pub use migrated::{AfterMigration, Orphan, cancel_executions, continue_migrated}
 use runner::Runner;
 pub use tasks::{add_lease, count_attempts, drop_lease, first_attempt, move_clocks, retry_policy};
 
-/// What a burst leaves for the extension to store, beside the instance itself.
+/// The changes of a burst that the extension has to store, in addition to the instance itself.
 #[derive(Debug, Default, PartialEq)]
 pub struct Delta {
     /// New bookmarks that still exist at the end.
     pub created: Vec<Bookmark>,
-    /// Stored bookmarks that were used up.
+    /// Stored bookmarks that were burned.
     pub burned: Vec<Uuid>,
     /// The resumed activity faulted in its own handler, so its bookmark stays.
     pub keep_resumed: bool,
@@ -86,43 +86,44 @@ pub struct Delta {
     pub incidents: Vec<Incident>,
     /// What happened, in order, for the journal.
     pub events: Vec<Event>,
-    /// What begins in place of the run, which has ended.
+    /// The instance that replaces this one, which has ended.
     pub continuation: Option<Box<Continuation>>,
     /// Child workflows to start after the burst.
     pub children: Vec<NewChild>,
-    /// Executions of which nothing goes on that they have started: the extension cancels the child workflows whose end
-    /// their stored bookmarks wait for.
+    /// Executions that no longer wait for children they have started: the extension cancels the child workflows for
+    /// whose end their stored bookmarks wait.
     pub abandoned: Vec<Uuid>,
     /// Stimuli to send after the burst.
     pub stimuli: Vec<Published>,
     /// The response to the HTTP request that the burst serves.
     pub response: Option<Response>,
-    /// The response with which the burst refused the HTTP request; the extension discards all else of the burst.
+    /// The response with which the burst rejected the HTTP request; the extension then discards everything else of the
+    /// burst.
     pub refusal: Option<Response>,
     /// Which columns of the instance changed.
     pub changed: Changed,
 }
 
-/// A task that the burst opened: work for a person, or for a program outside.
+/// A task that the burst opened, for a person or a task worker.
 #[derive(Debug, PartialEq)]
 pub struct NewTask {
-    /// Id of the bookmark at which the activity waits, which is that of the task.
+    /// Id of the bookmark at which the activity waits; also the id of the task.
     pub bookmark_id: Uuid,
     /// Id within the definition of the activity that opened it.
     pub activity_id: String,
-    /// Name by which workers claim it, as the activity gave it.
+    /// The task name, by which workers claim it.
     pub name: String,
-    /// What the worker or person is given; `None`: nothing.
+    /// Data for the worker or person, if any.
     pub payload: Option<Value>,
-    /// Workers claim tasks with a higher one first.
+    /// Priority: workers claim tasks with a higher one first.
     pub priority: i32,
     /// Number of attempts of the activity that failed before it opened the task.
     pub attempts: u32,
-    /// What it says to an inbox for people, if anything.
+    /// The data for an inbox for people, if any.
     pub for_people: Option<Box<ForPeople>>,
 }
 
-/// A fault that no activity around took, to be stored.
+/// A fault that no ancestor handled, to be stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Incident {
     /// Id within the definition of the activity that faulted.
@@ -133,7 +134,7 @@ pub struct Incident {
     pub node_id: String,
     /// The execution that faulted, which a retry repeats.
     pub activity_instance_id: Uuid,
-    /// Number of attempts of this execution, of which the last one faulted.
+    /// Number of attempts of this execution; the last one faulted.
     pub attempts: u32,
     /// Message, SQLSTATE and the other fields of the error.
     pub fault: Fault,
@@ -144,7 +145,7 @@ pub struct Incident {
 pub struct Published {
     /// Stimulus name; that of `Elsa.Event` for an event.
     pub name: String,
-    /// What bookmarks and triggers are compared by beside the name.
+    /// The payload for matching bookmarks and triggers, in addition to the name.
     pub payload: Option<Value>,
     /// Input for the instances that the stimulus starts or resumes.
     pub input: Option<Value>,
@@ -163,7 +164,7 @@ pub struct Changed {
     pub output: bool,
     /// The name that the workflow gives its instance.
     pub name: bool,
-    /// The correlation id, which open bookmarks and tasks follow.
+    /// The correlation id, which open bookmarks and tasks copy.
     pub correlation_id: bool,
 }
 
@@ -183,7 +184,7 @@ pub struct Child {
 /// A fault of an execution, as it is offered to its ancestors.
 #[derive(Clone, Copy, Debug)]
 pub struct Faulted<'a> {
-    /// The error, by which an ancestor decides whether it takes it.
+    /// The error, by which an ancestor decides whether to handle it.
     pub fault: &'a Fault,
     /// Id within the definition of the activity in which it happened.
     pub activity_id: &'a str,
@@ -214,14 +215,14 @@ impl Outcomes {
     }
 }
 
-/// What an activity tells its ancestors.
+/// A message from an activity to its ancestors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Leave the nearest loop.
     Break,
     /// Complete the nearest composite with these outcomes.
     CompleteComposite(Outcomes),
-    /// The first branch has reached this `WaitAny` join: the flowchart cancels what still runs before it.
+    /// The first branch has reached this `WaitAny` join: the flowchart cancels everything that still runs before it.
     CancelInbound(NodeIx),
 }
 
@@ -256,7 +257,7 @@ pub fn start(
     Ok(runner.conclude())
 }
 
-/// Resumes at a bookmark. A faulted instance can be resumed, too, as long as the execution of the bookmark is open.
+/// Resumes at a bookmark. A faulted instance can be resumed as well, as long as the execution of the bookmark is open.
 ///
 /// # Errors
 /// [`Error::LostActivity`] if the bookmark's execution is not open; [`Error::TooManySteps`].
@@ -309,8 +310,8 @@ fn waiting(instance: &Instance, bookmark: &Resumed) -> Result<u32, Error> {
     open.ok_or_else(|| Error::LostActivity(bookmark.activity_instance_id.to_string()))
 }
 
-/// Uses a bookmark up with a fault of the activity that waits there. The activity's own policy does not repeat it: its
-/// `attempts` were counted outside.
+/// Burns a bookmark with a fault of the waiting activity. The activity's own policy does not repeat it, because its
+/// `attempts` were counted by the caller.
 ///
 /// # Errors
 /// As [`resume`].
@@ -356,14 +357,14 @@ pub fn retry(
     Ok(runner.conclude())
 }
 
-/// Why an instance that a fault has ended for good cannot be retried.
+/// Why an instance that ended with a fault cannot be retried.
 pub fn cannot_retry(program: &Program) -> Error {
     Error::HasFailed { is_compensated: program.compensation().is_used }
 }
 
 /// Cancels an instance and all its open executions. Does nothing if it is finished or cancelled already, or about to be
-/// cancelled. If it has handlers to run first, it is left suspended with a bookmark that is due at once; with `force`
-/// what they would have handled becomes an incident instead.
+/// cancelled. If compensation handlers must run first, it is left suspended with a bookmark that is due immediately;
+/// with `force` an incident lists the work that they would have handled.
 ///
 /// # Errors
 /// None at present; the signature matches that of `start`, `resume` and `retry`.

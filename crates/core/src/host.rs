@@ -1,4 +1,4 @@
-//! The port of the engine: the trait through which a burst reaches its surroundings.
+//! The interface of the engine to its environment: the trait through which a burst uses clock, ids, SQL and storage.
 
 use std::rc::Rc;
 
@@ -13,12 +13,12 @@ use workflow_http::http::Request;
 use workflow_value::calendar::Zone;
 use workflow_value::fault::Fault;
 
-/// What a burst needs from its surroundings.
+/// What a burst needs from its environment.
 ///
-/// A method that runs user SQL returns its error as a [`Fault`]. Errors that must end the call (query
-/// cancel, serialization failures, lack of resources) never come back as a fault: the host unwinds with them. After a
-/// `Fault` from [`sql`](Host::sql), [`sql_value`](Host::sql_value) or [`call`](Host::call) the burst rolls the open
-/// step back before it calls the host again.
+/// A method that runs users' SQL returns its error as a [`Fault`]. Errors that must end the call (query cancel,
+/// serialization failures, lack of resources) are never returned as a fault: the host unwinds. After a `Fault` from
+/// [`sql`](Host::sql), [`sql_value`](Host::sql_value) or [`call`](Host::call) the burst rolls the open step back before
+/// it calls the host again.
 ///
 /// # Examples
 ///
@@ -56,15 +56,15 @@ pub trait Host {
     /// Makes a new time-ordered id (UUID version 7 of [`now`](Host::now)).
     fn new_id(&mut self) -> Uuid;
 
-    /// A random number, for the delay of another attempt. A host without one leaves nothing of the delay out.
+    /// Random bits for retry jitter. The default returns 0, which disables jitter.
     fn random(&mut self) -> u64 {
         0
     }
 
-    /// Checks that there is a role of this name. A host without roles knows all.
+    /// Checks that a role with this name exists. A host without roles accepts all names.
     ///
     /// # Errors
-    /// 42704 if there is none.
+    /// 42704 if it does not.
     fn check_role(&mut self, _name: &str) -> Result<(), Fault> {
         Ok(())
     }
@@ -72,7 +72,7 @@ pub trait Host {
     /// Whether another instance has a bookmark with this id.
     fn has_bookmark(&mut self, id: Uuid) -> bool;
 
-    /// Responds to query cancel and termination; called once per step.
+    /// Processes query cancel and termination; called once per step.
     fn check_interrupts(&mut self);
 
     /// Opens a step, so that the host can undo all effects of the step together. The burst calls this only around nodes
@@ -82,23 +82,23 @@ pub trait Host {
     /// Ends the open step and keeps or undoes its effects.
     fn end_step(&mut self, keep: bool);
 
-    /// Runs a statement with parameters `$1…`. The type of a parameter follows from where it stands in the statement;
-    /// it is jsonb where that implies no type or several. Rows come back as objects.
+    /// Runs a statement with parameters `$1…`. The type of a parameter is inferred from its context in the statement;
+    /// it is jsonb if the context implies no type or several. Rows are returned as objects.
     fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault>;
 
-    /// Runs a statement with parameters `$1…` whose types follow from where they stand, as for a client's statement.
+    /// Runs a statement with parameters `$1…` whose types are inferred from their context, as for a client's statement.
     fn sql_inferred(&mut self, statement: &str, parameters: &[Value], take: Take) -> Result<Rows, Fault>;
 
     /// Evaluates a SQL expression; its named parameters are read from `scope`.
     fn sql_value(&mut self, expression: &str, scope: &dyn Scope) -> Result<Value, Fault>;
 
-    /// Calls a SQL function of the user: `f(context jsonb) RETURNS jsonb`.
+    /// Calls a user's SQL function: `f(context jsonb) RETURNS jsonb`.
     fn call(&mut self, function: Function<'_>, context: &Value) -> Result<Value, Fault>;
 
     /// Calls the payload function of a custom trigger type; one value per row.
     fn payloads(&mut self, type_name: &str, context: &Value) -> Result<Vec<Value>, Fault>;
 
-    /// Checks that a correlation id belongs to the node of this instance. A host that is alone has all.
+    /// Checks that a correlation id belongs to the node of this instance. A host without other nodes accepts all.
     ///
     /// # Errors
     /// 22023 if it belongs to another node.
@@ -106,19 +106,19 @@ pub trait Host {
         Ok(())
     }
 
-    /// Registers a new correlation id of the instance at once, so that an id that an activation strategy refuses faults
-    /// here.
+    /// Registers a new correlation id of the instance immediately, so that an id rejected by an activation strategy
+    /// faults here.
     fn correlate(&mut self, correlation_id: Option<&str>) -> Result<(), Fault>;
 
-    /// Finds the version of a definition that a child workflow with this input would run: the published version. The
-    /// instance's owner must have the right to start it, and its declared inputs must accept the input.
+    /// Finds the version that a child workflow with this input would run: the published one. The instance's owner must
+    /// have the right to start it, and its declared inputs must accept the input.
     ///
     /// # Errors
     /// 42704 if there is no such definition, 55000 if it is not published, 42501 without the right to start it, and the
-    /// fault of a start if the input does not fit.
+    /// fault of a start if the input is invalid.
     fn child_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault>;
 
-    /// The same for an instance that begins in place of this one. It is no child, but has the same owner.
+    /// The same for an instance that replaces this one. It is no child, but has the same owner.
     ///
     /// # Errors
     /// As [`child_version`](Host::child_version).
@@ -126,7 +126,8 @@ pub trait Host {
         self.child_version(definition_id, input)
     }
 
-    /// Whether child workflows of this instance run that earlier bursts have started. A host without children has none.
+    /// Whether child workflows started by earlier bursts of this instance are running. A host without children has
+    /// none.
     fn has_children(&mut self) -> bool {
         false
     }
@@ -144,17 +145,17 @@ pub trait Host {
         Ok(())
     }
 
-    /// Stores a record of this instance. The records are no part of its state: what is stored here can be found at
-    /// once, in this burst and in later ones. The burst changes records between steps only, and does not undo that. A
-    /// host that stores nothing runs programs without compensation only.
+    /// Stores a compensation record of this instance. Records are not part of its state: a stored record can be found
+    /// immediately, in this burst and in later ones. The burst changes records only between steps, and never undoes
+    /// that. A host that does not store them supports only programs without compensation.
     fn store_record(&mut self, _record: &Record) {}
 
-    /// Gives all records of a holder to another one, and returns their number.
+    /// Moves all records of one holder to another, and returns their number.
     fn move_records(&mut self, _from: u32, _to: u32) -> u64 {
         0
     }
 
-    /// The first record that is wanted.
+    /// The first record that matches.
     fn find_record(&mut self, _wanted: Wanted) -> Option<Record> {
         None
     }
@@ -162,7 +163,7 @@ pub trait Host {
     /// Removes the record with this number; its handler has ended.
     fn remove_record(&mut self, _number: u32) {}
 
-    /// The activities of the newest records of the instance, at most so many, and the number of all.
+    /// The activities of at most `at_most` newest records of the instance, and the number of all records.
     fn list_records(&mut self, _at_most: usize) -> (Vec<NodeIx>, u64) {
         (Vec::new(), 0)
     }
@@ -180,14 +181,14 @@ pub trait Host {
     fn log(&mut self, _entry: &LogEntry) {}
 }
 
-/// What the activity `Log` writes to the log of the server.
+/// An entry that the activity `Log` writes to the server's log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogEntry {
-    /// How grave the author of the workflow says it is.
+    /// The severity chosen by the workflow's author.
     pub level: LogLevel,
-    /// Subject of the entry, in a word.
+    /// Category of the entry, a keyword.
     pub category: String,
-    /// The text as the activity evaluated it.
+    /// The evaluated text.
     pub message: String,
     /// Further data of the entry: an object, or null.
     pub attributes: Value,
@@ -228,7 +229,7 @@ impl LogLevel {
     }
 }
 
-/// A SQL function of the user.
+/// A user's SQL function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function<'a> {
     /// The handler registered for an activity type.

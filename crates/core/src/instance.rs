@@ -54,15 +54,15 @@ pub use token_scope::{TokenChange, TokenScope};
 /// ```
 #[derive(Debug, PartialEq)]
 pub struct Instance {
-    /// UUID version 7 whose time is that of the creation, unless the caller of the start chose another id.
+    /// UUID version 7 with the creation time, unless the caller of the start chose another id.
     pub id: Uuid,
     /// Version number of the definition that the instance runs.
     pub version: i32,
-    /// What the instance is about, such as the number of an order; `None`: it was not said.
+    /// Identifies the business object of the instance, such as an order number, if given.
     pub correlation_id: Option<String>,
-    /// Name that the workflow gives the instance, for lists; `None`: none.
+    /// Name that the workflow gives the instance for lists, if any.
     pub name: Option<String>,
-    /// How far it has come; the status follows from it.
+    /// The sub-status, from which the status is derived.
     pub sub_status: SubStatus,
     /// Input given at start.
     pub input: Map<String, Value>,
@@ -77,29 +77,29 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Whether an activity is faulted, which a retry runs again.
+    /// Whether an activity is faulted and can be retried.
     pub fn has_faulted_activity(&self) -> bool {
         self.state.contexts.values().any(|context| context.status == ActivityStatus::Faulted)
     }
 
-    /// Whether nothing can continue the run: it has finished, it was cancelled, or a fault has ended it for good. Stored
-    /// as the end time of the instance.
+    /// Whether nothing can continue the run: it has finished, was cancelled, or ended with a fault. Stored as the end
+    /// time of the instance.
     pub fn has_ended(&self) -> bool {
         matches!(self.sub_status, SubStatus::Finished | SubStatus::Cancelled) || self.has_failed()
     }
 
-    /// Whether a fault has ended the run for good: it is faulted, and nothing is open that a retry could repeat.
+    /// Whether the run ended with a fault: it is faulted, and no open execution could be retried.
     pub fn has_failed(&self) -> bool {
         self.sub_status == SubStatus::Faulted && self.state.contexts.is_empty()
     }
 }
 
-/// How far an instance has come, in Elsa's words.
+/// The progress of an instance, with Elsa's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SubStatus {
     /// Created, not started.
     Pending,
-    /// In a burst, which leaves it in another sub-status.
+    /// In a burst, which ends with another sub-status.
     Executing,
     /// Waits for bookmarks (or, with incidents, for a retry).
     Suspended,
@@ -111,7 +111,7 @@ pub enum SubStatus {
     Cancelled,
 }
 
-/// Whether an instance has ended, in Elsa's words.
+/// Whether an instance has ended, with Elsa's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// It has not ended; it may be pending, in a burst or waiting.
@@ -142,7 +142,7 @@ impl SubStatus {
         Self::ALL.into_iter().find(|status| status.name() == name)
     }
 
-    /// The status that follows from the sub-status.
+    /// The status derived from the sub-status.
     pub fn status(self) -> Status {
         match self {
             Self::Pending | Self::Executing | Self::Suspended => Status::Running,
@@ -191,7 +191,8 @@ pub struct State {
     pub armed_spans: BTreeMap<DeadlineKey, i64>,
 }
 
-/// Whose deadline: an execution, or `u32::MAX` for the run; and whether it is that for the first claim of a task.
+/// The owner of a deadline: an execution, or `u32::MAX` for the run; and whether it is the one for the first claim of a
+/// task.
 pub type DeadlineKey = (u32, bool);
 
 impl State {
@@ -205,7 +206,7 @@ impl State {
         named.all(|node| (node.0 as usize) < nodes)
     }
 
-    /// How the run is about to end, when the handlers that run now have ended.
+    /// How the run will end, once the handlers that are running have ended.
     pub fn ending(&self) -> Ending {
         let found = self.contexts.values().find_map(|context| match context.memory {
             Memory::Unwinding(Unwinding::Instance(ending)) => Some(ending),
@@ -224,7 +225,7 @@ impl State {
 /// One open execution of an activity.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Context {
-    /// The activity that it executes, by its number in the version that the instance runs.
+    /// Its activity, by number in the version that the instance runs.
     pub node: NodeIx,
     /// Sequence number of the execution that scheduled it; `None`: it is the root, or runs the instance's own handlers.
     pub parent: Option<u32>,
@@ -242,18 +243,18 @@ pub struct Context {
     pub variables: Vec<(String, Json)>,
     /// Memory of the activity itself.
     pub memory: Memory,
-    /// Its attempts, where a policy repeats or bounds them. Packed behind the state, so that a state without any takes
-    /// no byte more.
+    /// Its attempts, if a policy repeats or limits them. Packed after the state, so that a state without any takes no
+    /// additional byte.
     #[serde(skip)]
     pub attempts: Option<Box<Attempts>>,
-    /// Outputs that it has set itself. Those of the root are in [`State::outputs`]. Packed behind everything else, as
+    /// Outputs that it has set itself. Those of the root are in [`State::outputs`]. Packed after everything else, like
     /// the next two.
     #[serde(skip)]
     pub outputs: Outputs,
-    /// The result that was produced last on the way to this execution.
+    /// The last result produced on the path to this execution.
     #[serde(skip)]
     pub last_result: Option<LastResult>,
-    /// What has ended inside it, if that set any output.
+    /// Outputs of executions that ended inside it, if any.
     #[serde(skip)]
     pub ended_inside: Option<Box<EndedInside>>,
 }
@@ -278,45 +279,44 @@ impl Default for Context {
     }
 }
 
-/// The attempts of an execution: those that have failed, and until when the present one may take.
+/// The attempts of an execution: the number of failed ones, and the deadline of the current one.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Attempts {
-    /// Number of attempts that have failed; the present one is the next.
+    /// Number of failed attempts; the current one is the next.
     pub failed: u32,
-    /// When the first one began, in microseconds since 1970.
+    /// Start of the first one, in microseconds since 1970.
     pub since: i64,
-    /// What the last one was given when it failed; the next one gets it where it waits for the same.
+    /// The input of the last attempt when it failed; the next one gets it if it waits for the same.
     pub input: Option<KeptInput>,
-    /// The timeout of the attempt at hand, if its bookmark is stored.
+    /// The timeout of the current attempt, if its bookmark is stored.
     pub timeout: Option<Timeout>,
-    /// The resilience strategy that the attempt at hand has computed, or the name of one. Packed behind everything
-    /// else.
+    /// The resilience strategy that the current attempt has computed, or the name of one. Packed after everything else.
     #[serde(skip)]
     pub strategy: Option<Json>,
 }
 
-/// A timeout that an open execution, or the whole run, waits for beside everything else.
+/// A timeout of an open execution or of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeout {
-    /// Id of the bookmark that is due when the time is over.
+    /// Id of the bookmark that is due at the deadline.
     #[serde(with = "uuid::serde::compact")]
     pub bookmark: Uuid,
-    /// When the time is over, in microseconds since 1970.
+    /// The deadline, in microseconds since 1970.
     pub until: i64,
 }
 
 impl Context {
-    /// Number of the present attempt: 1 if none has failed.
+    /// Number of the current attempt: 1 if none has failed.
     pub fn attempt(&self) -> u32 {
         self.attempts.as_ref().map_or(0, |attempts| attempts.failed).saturating_add(1)
     }
 
-    /// The resilience strategy that its present attempt has computed, or the name of one.
+    /// The resilience strategy that its current attempt has computed, or the name of one.
     pub fn strategy(&self) -> Option<&Value> {
         self.attempts.as_ref()?.strategy.as_ref().map(|strategy| &strategy.0)
     }
 
-    /// Number of its stored bookmarks without that of a timeout.
+    /// Number of its stored bookmarks, not counting that of a timeout.
     pub fn waits(&self) -> u32 {
         let is_timed = self.attempts.as_ref().is_some_and(|attempts| attempts.timeout.is_some());
         self.bookmarks.saturating_sub(u32::from(is_timed))
@@ -328,16 +328,16 @@ impl Context {
 pub struct KeptInput {
     /// Name of the bookmark; `None`: the activity ran as the trigger.
     pub name: Option<String>,
-    /// Payload of the bookmark, by which the next attempt finds out that it waits for the same.
+    /// Payload of the bookmark, by which the next attempt detects that it waits for the same.
     pub payload: Json,
     /// The input; null if there was none.
     pub input: Json,
 }
 
-/// Elsa's activity status; completed and cancelled executions are not kept.
+/// Elsa's activity status; completed and cancelled executions are not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ActivityStatus {
-    /// Begun and not ended.
+    /// Started and not ended.
     Running,
     /// Stopped by a fault and still open; a retry runs it again.
     Faulted,
@@ -353,20 +353,19 @@ impl ActivityStatus {
     }
 }
 
-/// What an activity remembers between its calls. It is stored by the number of the variant, so a new variant must come
-/// last.
+/// The memory of an activity between its calls. Variants are stored by number, so a new one must be added at the end.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Memory {
-    /// The activity remembers nothing.
+    /// No memory.
     #[default]
     None,
-    /// A position among its children, or the number of those that it waits for.
+    /// A position among its children, or the number of children it waits for.
     Count(i64),
     /// Progress of a counting loop.
     Range {
         /// The number of the current round.
         current: i64,
-        /// The bound of the numbers; `inclusive` says whether it is one of them.
+        /// The limit of the range; `inclusive` says whether it belongs to it.
         end: i64,
         /// The difference between two rounds.
         step: i64,
@@ -377,18 +376,18 @@ pub enum Memory {
     Items {
         /// Index of the current round.
         index: i64,
-        /// The items as they were computed before the first round, as an array.
+        /// The items as computed before the first round, an array.
         items: Json,
     },
-    /// Which connections a flowchart in counter mode has followed, and how often.
+    /// How often a flowchart in counter mode has followed which connections.
     Flow(Box<FlowScope>),
-    /// Data of another activity.
+    /// Data of any other activity.
     Json(Json),
     /// The tokens on the connections of a flowchart in token mode.
     Tokens(Box<TokenScope>),
-    /// The activity is deferred to a burst of its own and has not been executed yet.
+    /// The activity is deferred to a later burst and has not been executed yet.
     Deferred,
-    /// The execution runs handlers of records.
+    /// The execution runs handlers of compensation records.
     Unwinding(Unwinding),
 }
 
@@ -419,8 +418,8 @@ impl Memory {
 /// The value that means all correlation ids when a stimulus is sent. No instance can have it.
 pub const EVERYONE: &str = "*";
 
-/// Refuses what no instance can have as its correlation id: the one that means all of them (22023), and a text that an
-/// index cannot hold (54000).
+/// Rejects texts that no instance can have as its correlation id: the one that means all of them (22023), and one that
+/// is too long for an index (54000).
 pub fn check_correlation_id(correlation_id: Option<&str>) -> Result<(), Fault> {
     match correlation_id {
         None => Ok(()),

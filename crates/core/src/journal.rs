@@ -1,9 +1,9 @@
 //! The journal: the events of a burst, in order, packed into bytes with a format number.
 //!
-//! Every burst writes a row of it, so bytes count. An event has the number of its execution, because the execution's id
-//! follows from that number and the instance's id. A row names each activity once, with its node id only where its id
-//! does not suffice. The execution around another one follows from the events before: it is the latest open one of its
-//! activity. Where it is another, the event says so.
+//! Every burst writes a row, so size matters. An event contains the number of its execution, from which the execution's
+//! id is derived with the instance's id. A row names each activity once, with its node id only if its id is ambiguous.
+//! The parent of an execution is derived from the preceding events: it is the latest open execution of the parent
+//! activity. Only otherwise the event contains it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,10 +19,10 @@ pub use act::{Act, ActKind, Identity};
 pub use erasure::replace_actor;
 pub use packed::{Row, decode, decode_act, encode};
 
-/// Something that happened in a burst, as the journal keeps it.
+/// An event in a burst.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// What happened; the other members depend on it.
+    /// The kind of event, which determines the other members.
     pub kind: EventKind,
     /// Activity id; empty for the workflow itself.
     pub activity_id: String,
@@ -33,11 +33,11 @@ pub struct Event {
     pub execution: Option<u32>,
     /// Bookmark, if the event is about one.
     pub bookmark_id: Option<Uuid>,
-    /// Data of the kind: outcomes, the written line, the fault, the reason.
+    /// Data, depending on the kind: outcomes, the written line, the fault, the reason.
     pub data: Option<Json>,
     /// Node id of the activity, if several activities of the definition have its id.
     pub node_id: Option<String>,
-    /// Number of the execution around this one, if it is not the latest open one of its activity.
+    /// Number of the parent execution, if it is not the latest open one of its activity.
     pub parent: Option<u32>,
 }
 
@@ -47,7 +47,7 @@ impl Event {
         Self::of_activity(kind, String::new(), String::new(), data)
     }
 
-    /// An event of an activity, by id and type without the `Elsa.` prefix, but of none of its executions.
+    /// An event of an activity, by id and type without the `Elsa.` prefix, without an execution.
     pub fn of_activity(kind: EventKind, activity_id: String, activity_type: String, data: Option<Value>) -> Self {
         Self {
             kind,
@@ -73,17 +73,17 @@ pub enum EventKind {
     WorkflowSuspended,
     /// Every execution has ended.
     WorkflowFinished,
-    /// A fault that no activity took stopped the workflow.
+    /// A fault that no activity handled stopped the workflow.
     WorkflowFaulted,
     /// The workflow was cancelled; data is the reason.
     WorkflowCancelled,
     /// Faulted activities run again.
     WorkflowRetried,
-    /// An activity began an execution.
+    /// An execution of an activity started.
     Started,
     /// A bookmark of the activity was resumed.
     Resumed,
-    /// An activity began to wait at a new bookmark.
+    /// An activity started to wait at a new bookmark.
     BookmarkCreated,
     /// An activity completed; data holds outcomes other than `Done`.
     Completed,
@@ -97,41 +97,41 @@ pub enum EventKind {
     Published,
     /// A note of an activity, such as the computed instant of a timer.
     Note,
-    /// A trigger or schedule could not start an instance: an activation strategy refused, or the input did not fit.
+    /// A trigger or schedule could not start an instance: an activation strategy rejected it, or the input was invalid.
     StartRefused,
     /// A child workflow was started; data is its instance id and definition id.
     ChildStarted,
     /// The instance got another owner; data names the role that changed it, the old owner and the new one.
     OwnerChanged,
-    /// An activity logged something; data is level, category, message and attributes.
+    /// An activity wrote a log entry; data is level, category, message and attributes.
     Logged,
     /// A fault of the activity, or of one below it, is followed by another attempt; data is attempt, max_attempts,
     /// sqlstate, message, due_at, and the activity that faulted if it is another one.
     Retrying,
-    /// A fault below the activity was taken by it; data is sqlstate, message and the activity that faulted.
+    /// The activity handled a fault below it; data is sqlstate, message and the activity that faulted.
     Caught,
     /// The handlers of the workflow run, then it is cancelled; data is the reason.
     WorkflowCancelling,
-    /// What a completed activity had done was taken back.
+    /// The work of a completed activity was compensated.
     Compensated,
-    /// What a completed activity had done stays for good.
+    /// The work of a completed activity was confirmed.
     Confirmed,
-    /// What an interrupted activity had begun was given up.
+    /// The cancellation handler of an interrupted activity has run.
     CancellationHandled,
-    /// The task of the activity was assigned; data names the role that did it (`by`), to whom (`to`) and who had it
-    /// before (`from`), the last two only if there is such a person or role.
+    /// The task of the activity was assigned; data names the role that did it (`by`), the new assignee (`to`) and the
+    /// former one (`from`), if there are any.
     Assigned,
-    /// The run ends, and another instance begins in its place; data is its instance id and definition id.
+    /// The run ends, and another instance replaces it; data is its instance id and definition id.
     WorkflowContinued,
-    /// The workflow was paused; data names the role that did it (`by`), and why (`reason`) if it said so.
+    /// The workflow was paused; data names the role that did it (`by`), and the reason (`reason`) if given.
     Paused,
     /// The pause has ended; data names the role that ended it (`by`).
     Unpaused,
-    /// The instance went over to another version of its definition; data names the role that moved it (`by`), and the
-    /// numbers of both versions (`from`, `to`).
+    /// The instance was migrated to another version of its definition; data names the role (`by`), and the numbers of
+    /// both versions (`from`, `to`).
     Migrated,
-    /// The instance, or the activity, was altered by hand; data names the role (`by`), the kind of alteration (`type`),
-    /// the reason if there is one, and of a variable its name (`variable`) with the value before (`from`)
+    /// The instance, or the activity, was altered manually; data names the role (`by`), the kind of alteration
+    /// (`type`), the reason if there is one, and for a variable its name (`variable`) with the value before (`from`)
     /// and after (`to`).
     Altered,
     /// The inputs of the activity were evaluated; data has those that have a value, by name. Only where
@@ -145,13 +145,13 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Whether an event has values of an activity, and says nothing else.
+    /// Whether an event only contains values of an activity.
     pub fn is_of_values(self) -> bool {
         matches!(self, Self::InputsEvaluated | Self::OutputsSet)
     }
 
-    /// Whether an event says where a run stands: how it began and ended, what it waited for and was resumed by, what
-    /// went wrong, and what others did to it. The rest says how it came there.
+    /// Whether an event is a milestone of a run: its start and end, what it waited for and was resumed by, what failed,
+    /// and what others did to it. The remaining events are details in between.
     pub fn is_milestone(self) -> bool {
         match self {
             Self::WorkflowStarted
@@ -199,7 +199,7 @@ pub enum Level {
     /// Every event is written.
     #[default]
     Full,
-    /// Events that say where a run stands are written, others are not.
+    /// Only milestones are written.
     Milestones,
     /// No event is written.
     None,
@@ -211,16 +211,16 @@ impl Level {
         match self {
             Self::Full => true,
             Self::Milestones => kind.is_milestone(),
-            // What was done to an instance by hand is written always.
+            // Manual changes of an instance are always written.
             Self::None => kind == EventKind::Altered,
         }
     }
 }
 
-/// Data of the bookmark of a run: until when the run may take.
+/// Data of the bookmark of a run: its deadline.
 pub const RUN_UNTIL: &str = "run_until";
 
-/// Data of the bookmark of a task that must be claimed in time: until when.
+/// Data of the bookmark of a task that must be claimed in time: the deadline.
 pub const CLAIM_UNTIL: &str = "claim_until";
 
 #[cfg(test)]
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(decode(&encode(&[])).unwrap(), []);
     }
 
-    /// The number by which a kind is stored. One that is added gets the next: never change another one.
+    /// The number under which a kind is stored. A new kind gets the next one; never change an existing number.
     fn number(kind: EventKind) -> u8 {
         match kind {
             EventKind::WorkflowStarted => 0,
@@ -323,8 +323,8 @@ mod tests {
         }
     }
 
-    /// The same events in all formats: each way in which an event names its activity, and each field. Most frozen
-    /// samples have format 2, so this alone keeps the bytes of the others.
+    /// The same events in all formats, with each way of naming the activity and each field. Most frozen samples have
+    /// format 2, so only this test preserves the bytes of the other formats.
     #[test]
     fn bytes_of_all_formats_stay() {
         let second = b"\x02\x08\0\0\0\0\0\

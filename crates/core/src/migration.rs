@@ -1,12 +1,12 @@
-//! Migration: an instance of one version of a definition goes on in another version.
+//! Migration: an instance of one version of a definition continues in another version.
 //!
-//! A [`Migration`] pairs the activities of two versions, once for all instances that go from the one to the other. For
-//! one instance it gives the state in the new version, or says what stands against that. It runs no activity and asks
-//! no host: what must run afterwards is in the [`Moved`], and
-//! [`continue_migrated`](crate::execution::continue_migrated) runs it.
+//! A [`Migration`] pairs the activities of two versions, once for all instances that move from one to the other. For
+//! one instance it computes the state in the new version, or reports the obstacles. It runs no activity and uses no
+//! host: the remaining work is in the [`Moved`], and [`continue_migrated`](crate::execution::continue_migrated) runs
+//! it.
 //!
-//! What waits stays as it is: bookmarks and tasks keep payload, hash and name, also where the new version would make
-//! others. A position in a container is that of the open child in the new version, not its former number.
+//! Waiting bookmarks and tasks stay unchanged: they keep payload, hash and name, even if the new version would create
+//! different ones. The position in a container becomes that of the open child in the new version.
 //!
 //! # Examples
 //!
@@ -73,12 +73,12 @@ use executions::ExecutionMigration;
 use flow::FlowPairs;
 use variables::Variables;
 
-/// How much a problem weighs.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// The instance cannot go on in the new version.
+    /// The instance cannot continue in the new version.
     Error,
-    /// It can, but not as an instance that began there.
+    /// It can, but it will differ from an instance that started there.
     Warning,
 }
 
@@ -92,15 +92,15 @@ impl Severity {
     }
 }
 
-/// What stands against a migration, or what the operator should know of it.
+/// An obstacle to a migration, or a warning for the operator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// Where: the node id of an activity of the old version, or `/variables/NAME`, `/inputs/NAME`, `/mapping/KEY`;
     /// empty for the instance as a whole.
     pub path: String,
-    /// How much it weighs.
+    /// Its severity.
     pub severity: Severity,
-    /// What it is, in the style of a primary message.
+    /// The problem, in the style of a primary message.
     pub message: String,
 }
 
@@ -115,23 +115,23 @@ impl fmt::Display for Problem {
 }
 
 impl Problem {
-    /// What refuses a migration.
+    /// An obstacle.
     pub fn error(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { path: path.into(), severity: Severity::Error, message: message.into() }
     }
 
-    /// What the operator should know.
+    /// A warning for the operator.
     pub fn warning(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(path, message) }
     }
 }
 
-/// Whether a migration is refused because of one of these problems.
+/// Whether one of these problems prevents the migration.
 pub fn is_refused(problems: &[Problem]) -> bool {
     problems.iter().any(|problem| problem.severity == Severity::Error)
 }
 
-/// The way from one version of a definition to another.
+/// The transition from one version of a definition to another.
 #[derive(Debug)]
 pub struct Migration {
     old: Arc<Program>,
@@ -142,25 +142,25 @@ pub struct Migration {
     counterparts: Counterparts,
     variables: Variables,
     flows: FlowPairs,
-    /// What is wrong with the mapping itself.
+    /// Problems of the mapping itself.
     problems: Vec<Problem>,
 }
 
-/// What executions of an instance wait for, as far as only their bookmarks say it.
+/// What executions of an instance wait for, as far as only their bookmarks show it.
 #[derive(Debug, Default)]
 pub struct Waits {
     /// Executions that wait for their next attempt.
     pub retries: BTreeSet<u32>,
-    /// Executions whose task must be claimed in time, with the bookmark of that time.
+    /// Executions whose task must be claimed in time, with the bookmark of that timeout.
     pub claims: BTreeMap<u32, Uuid>,
 }
 
-/// An instance in the new version.
+/// A migrated instance.
 #[derive(Debug, Default)]
 pub struct Moved {
-    /// Executions whose activity has another id or path in the new version, with that activity: what is stored about
-    /// them names it. `u32::MAX`, which no execution has, stands for the time of the run; 0 in a pending instance,
-    /// which has no execution, for its beginning.
+    /// Executions whose activity has another id or path in the new version, with that activity: stored rows about them
+    /// have to be updated. `u32::MAX`, which no execution has, stands for the time limit of the run; 0 in a pending
+    /// instance, which has no execution, for its start.
     pub renamed: Vec<(u32, NodeIx)>,
     /// Whether a variable of the workflow changed.
     pub variables_changed: bool,
@@ -170,7 +170,7 @@ pub struct Moved {
 
 impl Migration {
     /// Pairs the activities of two versions of a definition. `version` is the number of the new one. The computation
-    /// calls `check` now and then.
+    /// calls `check` regularly.
     pub fn new(
         old: Arc<Program>,
         new: Arc<Program>,
@@ -190,26 +190,26 @@ impl Migration {
         &self.new
     }
 
-    /// Whether anything of an instance may be named in rows that tell what can be compensated.
+    /// Whether compensation records may name anything of an instance.
     pub fn needs_records(&self) -> bool {
         self.old.compensation().is_used
     }
 
-    /// Whether an execution of an instance may wait for its next attempt: its bookmark says whether it does.
+    /// Whether an execution of an instance may wait for its next attempt, which only its bookmark shows.
     pub fn may_wait_for_retry(instance: &Instance) -> bool {
         let has_failed = |context: &Context| context.attempts.as_ref().is_some_and(|attempts| attempts.failed > 0);
         instance.state.contexts.values().any(|context| context.waits() > 0 && has_failed(context))
     }
 
-    /// Whether an execution of an instance may have to be claimed in time: its bookmark says whether it does.
+    /// Whether an execution of an instance may have a deadline for the first claim, which only its bookmark shows.
     pub fn may_wait_for_claim(&self, instance: &Instance) -> bool {
         let is_bounded = |context: &Context| self.old.node(context.node).start_timeout.is_some();
         let has_kept = instance.state.armed_spans.keys().any(|(_, is_start)| *is_start);
         has_kept || instance.state.contexts.values().any(|context| context.bookmarks > 0 && is_bounded(context))
     }
 
-    /// Moves an instance, and its records of what can be compensated, to the new version. If [`is_refused`] says so of the problems, instance and records are half
-    /// moved, and the caller drops them.
+    /// Migrates an instance and its compensation records to the new version. If [`is_refused`] returns true for the
+    /// problems, instance and records are partly migrated, and the caller must discard them.
     pub fn migrate(
         &self,
         instance: &mut Instance,
@@ -238,7 +238,7 @@ impl Migration {
         (moved, problems)
     }
 
-    /// The trigger and the time of the run.
+    /// Migrates the trigger and the time limit of the run.
     fn migrate_rest(&self, instance: &mut Instance, moved: &mut Moved, problems: &mut Vec<Problem>) {
         let state = &mut instance.state;
         let to = |ix: NodeIx| self.counterparts.kept(&self.old, &self.new, ix);
@@ -258,7 +258,7 @@ impl Migration {
         moved.after.run_time = self.timers == Timers::Anew && is_timed && !state.contexts.is_empty();
     }
 
-    /// Moves the trigger at which an instance is to begin that is still pending.
+    /// Migrates the trigger at which a pending instance is to start.
     pub fn migrate_start(&self, trigger: &str, moved: &mut Moved, problems: &mut Vec<Problem>) {
         let old = self.old.find(trigger);
         let to = old.and_then(|old| Some((old, self.counterparts.kept(&self.old, &self.new, old)?)));
@@ -277,7 +277,7 @@ impl Migration {
         Problem::error(path, message)
     }
 
-    /// Whether what is stored about an activity would name it otherwise.
+    /// Whether stored rows about an activity would have to name it differently.
     fn is_renamed(&self, old: NodeIx, new: NodeIx) -> bool {
         let (old, new) = (self.old.node(old), self.new.node(new));
         (&old.id, &old.node_id) != (&new.id, &new.node_id)

@@ -1,7 +1,7 @@
 //! The compiled form of a definition: what a burst reads and never changes.
 //!
 //! A program is built once per definition version and backend, and all instances of the version share it. The engine
-//! names a node by its index, in the state of an instance as well; ids are for people.
+//! identifies a node by its index, in the state of an instance as well; ids are for people.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -73,7 +73,7 @@ pub struct Program {
     pub version_id: Option<String>,
     /// Name of the workflow, if it has one.
     pub name: Option<String>,
-    /// What the `options` of the document say, and defaults for the rest.
+    /// The `options` of the document, with defaults for missing ones.
     pub options: Options,
     /// Variables of the workflow scope.
     pub variables: Vec<Variable>,
@@ -96,18 +96,18 @@ pub struct Program {
     pub outcomes: Vec<String>,
     /// Size of all documents in the program; the document of an inlined workflow counts at each use.
     pub size: usize,
-    /// Whether any activity or expression can run SQL or a SQL function of the user.
+    /// Whether any activity or expression can run SQL or a user's SQL function.
     pub uses_sql: bool,
     /// Whether any of its tasks excludes people.
     pub excludes_people: bool,
-    /// What it can compensate, computed when it is asked for first.
+    /// What it can compensate, computed on first use.
     pub compensation: OnceLock<Compensation>,
 }
 
-/// An inlined workflow: a workflow that another one uses as an activity.
+/// An inlined workflow: one that another workflow uses as an activity.
 #[derive(Debug)]
 pub struct Inlined {
-    /// The activity that stands for the workflow.
+    /// The activity that uses the workflow.
     pub node: NodeIx,
     /// Root of the workflow; the nodes of its program follow from here, in their order.
     pub first: NodeIx,
@@ -115,7 +115,7 @@ pub struct Inlined {
     pub program: Arc<Program>,
 }
 
-/// What makes an activity a composite: its children see a scope of its own, which the activity's own inputs do not see.
+/// A composite: its children see a scope of their own, which the activity's own inputs do not see.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Composite {
     /// Id of the inlined definition; `None` if the composite holds its activities itself.
@@ -131,21 +131,21 @@ pub struct Composite {
 /// Settings of a definition that the engine acts on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Whether calls for its instances are refused that name no actor.
+    /// Whether calls without an actor are rejected for its instances.
     pub actor_required: bool,
     /// Whether publishing a new version also gives its consumers a new version.
     pub updates_consumers: bool,
-    /// Whether publishing a new version moves the instances of the others to it.
+    /// Whether publishing a new version migrates the instances of the others.
     pub migrates: bool,
     /// Whether other definitions may use the workflow as an activity, under its name as the type.
     pub usable_as_activity: bool,
-    /// Which instances may run beside each other.
+    /// Which instances may run at the same time.
     pub activation: Activation,
-    /// What a fault does to the rest of the instance.
+    /// The effect of a fault on the rest of the instance.
     pub incidents: IncidentStrategy,
-    /// Whose rights SQL of the user has.
+    /// Whose rights users' SQL has.
     pub security: Security,
-    /// Where SQL of the user looks up names.
+    /// The search path of users' SQL.
     pub search_path: SearchPath,
     /// Mode of flowcharts that declare none.
     pub flowcharts: FlowMode,
@@ -153,28 +153,28 @@ pub struct Options {
     pub retention: Option<Interval>,
     /// How many instances may run at the same time.
     pub max_concurrency: Option<MaxConcurrency>,
-    /// What becomes of faults of activities that hold no others and have no policy of their own.
+    /// The default retry policy of activities that contain no others.
     pub retry: Option<Arc<RetryPolicy>>,
-    /// When what has been done is compensated.
+    /// When completed work is compensated.
     pub compensate_on: CompensateOn,
-    /// How long a run may take, from its first burst to its end.
+    /// The time limit of a run, from its first burst to its end.
     pub timeout: Option<TimeDelta>,
-    /// Which events a role may send to the instances that it has requested, without a privilege on the definition.
+    /// Which events the requester of an instance may send to it without a privilege on the definition.
     pub requester_events: RequesterEvents,
     /// Which events and values the journal keeps, and for how long.
     pub journal: Journaling,
-    /// Which events of activities it keeps that say nothing themselves; `None`: as of the rest.
+    /// The default for the events of single activities; `None`: as for the rest.
     pub activity_events: Option<Level>,
     /// Elsa's resilience strategies that its activities may name.
     pub strategies: Arc<Strategies>,
 }
 
-/// When completed activities of a scope are compensated without being asked for.
+/// When completed activities of a scope are compensated automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompensateOn {
     /// When the scope is cancelled.
     pub cancel: bool,
-    /// When a fault that nothing takes ends the run.
+    /// When an unhandled fault ends the run.
     pub fault: bool,
 }
 
@@ -214,7 +214,7 @@ impl RequesterEvents {
 pub struct MaxConcurrency {
     /// Number of the instances, at least 1.
     pub max: u32,
-    /// The input each value of which has the limit for itself.
+    /// The input for each of whose values the limit applies separately.
     pub key: Option<String>,
 }
 
@@ -238,21 +238,21 @@ pub enum IncidentStrategy {
     /// The instance becomes `Faulted`.
     #[default]
     Fault,
-    /// Other branches go on; the instance is then `Suspended`.
+    /// Other branches continue; the instance is then `Suspended`.
     ContinueWithIncidents,
 }
 
-/// Whose rights SQL of the user has, as for SQL functions.
+/// Whose rights users' SQL has, as for SQL functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Security {
-    /// Those of the caller, or of the owner if a worker runs it; the default.
+    /// Those of the caller, or of the owner if a background worker runs it; the default.
     #[default]
     Invoker,
     /// Those of the definition's owner, as a security-restricted operation.
     Definer,
 }
 
-/// Where SQL of the user looks up names without a schema.
+/// The search path of users' SQL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SearchPath {
     /// The definition declares none: the extension chooses by `security` and by whether the burst has a caller.
@@ -260,7 +260,7 @@ pub enum SearchPath {
     Unset,
     /// The path of the session that runs it.
     Caller,
-    /// The path has these schemas, in this order.
+    /// These schemas, in this order.
     Schemas(Vec<String>),
 }
 
@@ -284,7 +284,7 @@ pub struct Argument {
     pub name: String,
     /// Type that values are converted to.
     pub type_name: TypeName,
-    /// Value used when an input is not given.
+    /// Value of a missing input.
     pub default: Option<Value>,
     /// Whether a run cannot start without it.
     pub required: bool,
@@ -309,7 +309,7 @@ pub struct Node {
     pub parent: Option<NodeIx>,
     /// Depth of nesting; the root has 0.
     pub depth: u32,
-    /// What the activity does; an activity of an unknown type faults.
+    /// The behaviour of the activity; that of an unknown type faults.
     pub activity: &'static dyn Activity,
     /// Whether the activity's type was known when the definition was compiled.
     pub is_known: bool,
@@ -317,13 +317,13 @@ pub struct Node {
     pub can_start_workflow: bool,
     /// Whether a burst of its own executes the activity (`runAsynchronously`).
     pub runs_in_background: bool,
-    /// What becomes of its faults before they become incidents.
+    /// The retry policy that is applied before its faults become incidents.
     pub retry: Option<Retry>,
-    /// How long one attempt may take, waiting included.
+    /// Time limit of one attempt, including waiting.
     pub timeout: Option<TimeDelta>,
-    /// How long its task may wait for the first claim.
+    /// Time limit until the first claim of its task.
     pub start_timeout: Option<TimeDelta>,
-    /// Which of its events the journal keeps; `None`: as of the rest.
+    /// Which of its events the journal keeps; `None`: as for the rest.
     pub events: Option<Level>,
     /// Whether the activity ends the enclosing sequence or flowchart (`Break`, `Complete`, `Finish`, `End`).
     pub terminal: bool,
@@ -347,19 +347,19 @@ pub struct Node {
     pub machine: Option<Box<Machine>>,
     /// Connections of a flowchart, by the positions of its activities.
     pub flow: Option<Box<FlowGraph>>,
-    /// Variable that `SetVariable` assigns, or whose value is the result of a `Composite` (its name, resolved when
-    /// compiled).
+    /// Variable that `SetVariable` assigns, or that holds the result of a `Composite` (its name, resolved at compile
+    /// time).
     pub variable: Option<String>,
     /// Set if the activity is a composite.
     pub composite: Option<Box<Composite>>,
     /// Index of the inlined workflow that the node belongs to; `None` for the definition's own nodes.
     pub inlined: Option<u32>,
-    /// Whether running this activity (its inputs included) can run SQL or a SQL function of the user.
+    /// Whether running this activity (including its inputs) can run SQL or a user's SQL function.
     pub uses_sql: bool,
 }
 
 impl Node {
-    /// Whether it runs several executions of one child beside each other.
+    /// Whether it runs several executions of one child in parallel.
     pub fn runs_bodies_beside(&self) -> bool {
         self.activity.descriptor().flow == FlowRole::Each
     }
@@ -379,9 +379,9 @@ pub struct Part {
     pub condition: Option<Expression>,
     /// Activities in the order of the descriptor's ports.
     pub ports: Vec<Option<NodeIx>>,
-    /// Faults that it takes, one of these; an empty list stands for all.
+    /// Causes of the faults that it handles; an empty list stands for all.
     pub on: Vec<Cause>,
-    /// The variable that gets what it takes.
+    /// The variable that receives the handled fault.
     pub variable: Option<String>,
 }
 
@@ -391,12 +391,12 @@ impl Part {
         self.texts.get(index).map_or("", String::as_str)
     }
 
-    /// Whether it takes a fault.
+    /// Whether it handles a fault.
     pub fn takes(&self, fault: &Fault) -> bool {
         self.on.is_empty() || self.on.iter().any(|cause| cause.is_of(fault))
     }
 
-    /// The activity that stands at a port of the part; `None`: the author has put none there.
+    /// The activity at a port of the part, if the author has put one there.
     pub fn port(&self, port: usize) -> Option<NodeIx> {
         self.ports.get(port).copied().flatten()
     }

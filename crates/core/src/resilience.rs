@@ -1,6 +1,6 @@
-//! Elsa's resilience strategies: retry policies that count the attempts after the first one.
+//! Elsa's resilience strategies: retry policies that do not count the first attempt.
 //!
-//! An activity names a strategy, or has an expression that gives one for each of its executions.
+//! An activity names a strategy, or has an expression that returns one for each of its executions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,26 +12,26 @@ use crate::retry::{Backoff, LONGEST, RetryPolicy};
 use workflow_value::calendar::Interval;
 use workflow_value::value::{entry, kind_of, parse_json};
 
-/// The member of the properties of an activity that names, or holds, a strategy.
+/// The member of an activity's properties that names, or contains, a strategy.
 pub const STRATEGY: &str = "resilienceStrategy";
 
-/// The members of a strategy that have a meaning.
+/// The members of a strategy that are used.
 pub const MEMBERS: [&str; 5] = ["id", "maxRetryAttempts", "delay", "backoffType", "useJitter"];
 
 /// Policies by the names of their strategies.
 pub type Strategies = BTreeMap<String, Arc<RetryPolicy>>;
 
-/// The most attempts after the first one.
+/// Maximum number of attempts after the first one.
 const MOST: u64 = 999_999;
 
-/// A strategy, or the name of one, as an expression gave it: the text of an object is that object.
+/// A strategy, or the name of one, as an expression returned it: a text that contains an object is parsed.
 pub fn unwrapped(value: Value) -> Value {
     let object = value.as_str().and_then(|text| parse_json(text).ok()).filter(Value::is_object);
     object.unwrap_or(value)
 }
 
-/// What an execution keeps of the value of its expression: the name of a known strategy, or the members of one that
-/// have a meaning. `None`: it runs without a strategy, as in Elsa when there is none of that name.
+/// What an execution stores of its expression's value: the name of a known strategy, or the used members of one.
+/// `None`: it runs without a strategy, as in Elsa if there is none with that name.
 ///
 /// # Errors
 /// What is wrong with the strategy.
@@ -50,7 +50,7 @@ pub fn kept(value: Value, known: &Strategies) -> Result<Option<Value>, String> {
     }
 }
 
-/// Reads one strategy. What Elsa leaves out has Elsa's value.
+/// Parses a strategy. Missing members have Elsa's defaults.
 ///
 /// # Errors
 /// What is wrong with it.

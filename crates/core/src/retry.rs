@@ -1,5 +1,4 @@
-//! Retry policies: which faults of an activity are followed by another attempt, how many attempts there are, and when
-//! the next one begins.
+//! Retry policies: which faults of an activity are retried, the number of attempts, and when the next one starts.
 //!
 //! ```
 //! use chrono::{TimeDelta, Utc};
@@ -24,7 +23,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use workflow_value::fault::Fault;
 
-/// When the attempts of an activity are repeated.
+/// When an activity is retried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RetryPolicy {
     /// Number of attempts, the first one included.
@@ -35,31 +34,31 @@ pub struct RetryPolicy {
     pub backoff: Backoff,
     /// The longest delay between two attempts; `None`: no bound.
     pub max_delay: Option<TimeDelta>,
-    /// No attempt begins later than this after the first one.
+    /// The maximum time from the first attempt to the start of the last.
     pub within: Option<TimeDelta>,
-    /// A random part of each delay, up to this fraction of it, is left out. From 0 to 1.
+    /// The maximum random reduction of each delay, as a fraction from 0 to 1.
     pub jitter: f64,
-    /// Causes of which a fault must have one; an empty list covers all faults.
+    /// A fault must have one of these causes; an empty list covers all faults.
     pub on: Vec<Cause>,
-    /// What a fault must not have.
+    /// A fault must have none of these causes.
     pub except: Vec<Cause>,
 }
 
 /// How a delay grows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Backoff {
-    /// Each delay is the first one.
+    /// All delays are equal.
     Constant,
     /// The first delay times the number of attempts so far.
     Linear,
-    /// The delay before, times a factor.
+    /// The previous delay times a factor.
     Exponential {
         /// The factor, 1 or more.
         factor: f64,
     },
 }
 
-/// A property of faults that a policy names.
+/// A property of faults, as a policy names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A SQLSTATE: five digits or capital letters.
@@ -70,7 +69,7 @@ pub enum Cause {
     Code(String),
 }
 
-/// A delay is never longer; a policy can wait for a century, but no instant overflows.
+/// Maximum delay; a policy can wait for a century, but no instant overflows.
 pub const LONGEST: TimeDelta = TimeDelta::days(36_525);
 
 impl Default for RetryPolicy {
@@ -89,13 +88,13 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Whether a fault is followed by another attempt, as long as there are any.
+    /// Whether a fault is retried, as long as attempts remain.
     pub fn covers(&self, fault: &Fault) -> bool {
         let is_one_of = |causes: &[Cause]| causes.iter().any(|cause| cause.is_of(fault));
         (self.on.is_empty() || is_one_of(&self.on)) && !is_one_of(&self.except)
     }
 
-    /// When the next attempt begins after `failed` attempts, of which the first began at `since` and the last failed
+    /// When the next attempt starts after `failed` attempts, of which the first started at `since` and the last failed
     /// `now`. `random` is any number. `None`: the attempts are used up.
     pub fn next_attempt_at(
         &self,
@@ -112,7 +111,7 @@ impl RetryPolicy {
         last.is_none_or(|last| at <= last).then_some(at)
     }
 
-    /// The same with a constant delay, to the microsecond.
+    /// The same policy with a constant delay, in whole microseconds.
     #[must_use]
     pub fn without_backoff(&self) -> Self {
         Self { backoff: Backoff::Constant, max_delay: None, jitter: 0.0, ..self.clone() }
@@ -124,7 +123,7 @@ impl RetryPolicy {
         let delay = match self.backoff {
             Backoff::Constant => first,
             Backoff::Linear => first * f64::from(failed),
-            // A power that is out of range is infinite, and is cut below. Zero times infinity is not a number.
+            // A power that is out of range is infinite, and is limited below. Zero times infinity is not a number.
             Backoff::Exponential { .. } if first == 0.0 => first,
             Backoff::Exponential { factor } => first * factor.powf(f64::from(earlier)),
         };
@@ -139,7 +138,7 @@ fn micros(span: TimeDelta) -> i64 {
 }
 
 impl Cause {
-    /// Reads a cause as an author writes it.
+    /// Parses a cause as an author writes it.
     pub fn read(text: &str) -> Self {
         let is_state = text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
         match text.len() {

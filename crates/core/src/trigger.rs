@@ -1,4 +1,4 @@
-//! The trigger index: which activities of a definition start it, and at which stimulus.
+//! The trigger index: which activities of a definition start it, and on which stimulus.
 //!
 //! The triggers are evaluated when a definition is published, with the initial variables and without input. The
 //! extension stores the rows and compares them with the stored ones.
@@ -31,10 +31,10 @@ pub struct Trigger {
     pub name: String,
     /// SHA-256 of name and payload, under which a stimulus finds it.
     pub hash: [u8; 32],
-    /// What a stimulus is compared by beside the name, in normal form; `None`: nothing.
+    /// The payload that a stimulus must have in addition to the name, in normal form; `None`: any.
     pub payload: Option<Value>,
-    /// When time fires the trigger. The anchor of a timer is the instant of this evaluation. So compare payloads, not
-    /// anchors, and keep the stored anchor with [`Schedule::anchored_as`].
+    /// When a timer fires the trigger. The anchor of a timer is the instant of this evaluation. So compare payloads,
+    /// not anchors, and keep the stored anchor with [`Schedule::anchored_as`].
     pub schedule: Option<Schedule>,
 }
 

@@ -1,4 +1,4 @@
-//! Reading of an activity from the outline into a node of the program.
+//! Compiles an activity of the outline into a node of the program.
 
 use std::sync::Arc;
 
@@ -27,13 +27,14 @@ use workflow_value::value::{Bounds, parse_type_name};
 mod strategy;
 mod strict;
 
-/// Beginning of every path of ids: Elsa's id of the workflow, whatever its name is.
+/// Prefix of every path of ids: Elsa's id of the workflow, whatever its name is.
 pub(super) const WORKFLOW: &str = "Workflow1";
 
-/// Bytes of the path of ids of a trigger: an index holds it beside the id of the definition.
+/// Maximum length in bytes of the path of ids of a trigger, which an index contains together with the id of the
+/// definition.
 const MAX_TRIGGER_PATH: usize = 1_500;
 
-/// Reads all activities. Flowcharts that declare no mode have that of the options.
+/// Reads all activities. Flowcharts without a mode get that of the options.
 pub(super) fn read_all(
     outline: &Outline<'_>,
     scopes: &Scopes,
@@ -95,7 +96,7 @@ pub(super) fn read_all(
     nodes
 }
 
-/// A node with the properties that the outline knows.
+/// A node with the properties known from the outline.
 fn plain(raw: &RawActivity<'_>, node_id: String) -> Node {
     let (activity, terminal, uses_sql): (&'static dyn Activity, bool, bool) = match &raw.kind {
         ActivityKind::Known(activity) => {
@@ -104,7 +105,7 @@ fn plain(raw: &RawActivity<'_>, node_id: String) -> Node {
         }
         ActivityKind::Custom(_) => (catalogue::CUSTOM, false, true),
         ActivityKind::Workflow(_) => (catalogue::WORKFLOW, false, false),
-        // The type may be registered later, and then runs the SQL of its owner.
+        // The type may be registered later, and then runs its owner's SQL.
         ActivityKind::Unknown => (catalogue::NOT_FOUND, false, true),
     };
     Node {
@@ -141,7 +142,7 @@ fn plain(raw: &RawActivity<'_>, node_id: String) -> Node {
     }
 }
 
-/// The activity that the reader reads now.
+/// The activity being read.
 struct Reading<'a> {
     outline: &'a Outline<'a>,
     ix: usize,
@@ -210,7 +211,8 @@ impl<'a> Reading<'a> {
                 self.wrong(&place.key(key), key, "an object", value);
             }
         }
-        // Triggers ignore the flag, as in Elsa: a stimulus must not be missed until a worker executes the activity.
+        // Triggers ignore the flag, as in Elsa: a stimulus must not be missed until a background worker executes the
+        // activity.
         node.runs_in_background = self.flag(members, "runAsynchronously") && !trigger;
         node.retry = self.property(raw, members, RETRY, retry::read).map(Retry::Policy);
         if node.retry.is_none() {
@@ -261,7 +263,7 @@ impl<'a> Reading<'a> {
         let Property { home, key, value } = property(members, name)?;
         match home {
             Some(home) => read(value, &place.key(home).key(key), self.reader.problems),
-            // A port of that name.
+            // A port with that name.
             None if (value.is_object() || value.is_array())
                 && raw.descriptor().is_some_and(|own| own.ports.contains(&name)) =>
             {
@@ -349,7 +351,7 @@ impl<'a> Reading<'a> {
         self.reader.binding(value, &place.key(key))
     }
 
-    /// The variable that an activity names in a member of its own: `SetVariable` the variable that it assigns,
+    /// The variable that an activity names in a special member: for `SetVariable` the assigned variable, for
     /// `Composite` its result. (Elsa accepts a `SetVariable` without a variable and faults later.)
     fn assigned(
         &mut self,
@@ -409,7 +411,7 @@ impl<'a> Reading<'a> {
             return;
         };
         let type_name = parse_type_name("Object");
-        // What was stored before may have an input of that name that is no such property.
+        // Content stored earlier may have an input with that name that is not this property.
         let is_read = |key: &str| match key.eq_ignore_ascii_case(RETRY) {
             true => node.retry.is_some(),
             false => node.timeout.is_some(),

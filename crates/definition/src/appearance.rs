@@ -1,4 +1,4 @@
-//! Appearance of a definition: members that the Studio stores for people and a burst never reads.
+//! Appearance of a definition: members that the Studio stores for display and a burst never reads.
 
 use serde_json::{Map, Value};
 
@@ -12,10 +12,10 @@ use workflow_core::program::Program;
 const MAX_POSITION: f64 = 100_000.0;
 const SIZES: std::ops::RangeInclusive<f64> = 24.0..=2_000.0;
 
-/// What people have set of an activity for the Studio; a member that they have not set is `None`.
+/// The display settings of an activity in the Studio; a missing one is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Appearance {
-    /// The name that it is shown under.
+    /// The displayed name.
     pub title: Option<String>,
     /// Text about it, which a tooltip shows.
     pub description: Option<String>,
@@ -27,7 +27,7 @@ pub struct Appearance {
 
 /// Appearance of a program's nodes, from the document that it was compiled from. Nodes of inlined workflows have none.
 ///
-/// Members of a wrong shape count as missing, because only a picture depends on them.
+/// Invalid members count as missing, because only a diagram depends on them.
 pub fn appearances(
     document: &Value,
     types: &dyn ActivityTypes,

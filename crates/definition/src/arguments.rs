@@ -11,7 +11,7 @@ use super::problem::Problems;
 use workflow_core::program::Argument;
 use workflow_schema::Schema;
 
-/// Members of an argument; an input may have those of `OF_INPUTS`, too.
+/// Members of an argument; an input may also have those of `OF_INPUTS`.
 const KNOWN: [&str; 8] = ["name", "type", "typeName", "isArray", "schema", "displayName", "description", "category"];
 const OF_INPUTS: [&str; 3] = ["required", "default", "defaultValue"];
 
@@ -98,7 +98,7 @@ fn required(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Probl
     }
 }
 
-/// Reads the default value, which must itself be acceptable.
+/// Reads the default value, which must itself be valid.
 fn default(argument: &mut Argument, members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) {
     let written = ["default", "defaultValue"].iter().find_map(|key| entry(members, key).filter(|(_, v)| !v.is_null()));
     let Some((key, value)) = written else { return };

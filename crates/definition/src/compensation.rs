@@ -1,4 +1,4 @@
-//! What new content may not ask of compensation, checked after all activities were read.
+//! Restrictions on compensation in new content, checked after all activities were read.
 
 use super::json::{Activities, Path};
 use super::outline::Outline;
@@ -11,7 +11,7 @@ use workflow_value::spelling::nearest;
 /// The input in which an activity that runs handlers names a Compensable.
 const TARGET: &str = "target";
 
-/// Reports activities that stand where they cannot run, and targets that do not exist.
+/// Reports activities in places where they cannot run, and targets that do not exist.
 pub(super) fn check(nodes: &[Node], options: &Options, outline: &Outline<'_>, problems: &mut Problems) {
     if !problems.is_new() {
         return;
@@ -21,7 +21,7 @@ pub(super) fn check(nodes: &[Node], options: &Options, outline: &Outline<'_>, pr
         problems.invalid(&Path::Root.key("options").key("compensateOn"), message);
     }
     let is_compensable = |node: &Node| node.activity.descriptor().compensation == CompensationRole::Compensable;
-    // Whether each node is part of a handler. A parent comes before its children.
+    // Whether each node is part of a handler. A parent precedes its children.
     let mut handled: Vec<bool> = Vec::with_capacity(nodes.len());
     for (ix, node) in nodes.iter().enumerate() {
         let is_in_handler = node.parent.is_some_and(|parent| {

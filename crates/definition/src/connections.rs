@@ -1,4 +1,4 @@
-//! Connections of a flowchart, in all spellings of Elsa's versions, and in the short form.
+//! Connections of a flowchart, in all spellings of Elsa's versions and in the short form.
 
 use std::collections::{HashMap, HashSet};
 
@@ -83,7 +83,7 @@ pub(super) fn read<'d>(outline: &Outline<'d>, ix: usize, otherwise: FlowMode, pr
     })
 }
 
-/// Tells each flowchart about its activities, which follow it in the list.
+/// Provides each flowchart with its activities, which follow it in the list.
 pub(super) fn introduce_members(nodes: &mut [Node]) {
     let member = |node: &Node| Member {
         is_start: node.activity.descriptor().flow == FlowRole::Start,
@@ -98,7 +98,7 @@ pub(super) fn introduce_members(nodes: &mut [Node]) {
     }
 }
 
-/// The values of `connections`, each with the pointer to it.
+/// The values of `connections`, each with its pointer.
 fn written<'d>(members: &'d Map<String, Value>, above: &Path<'_>, problems: &mut Problems) -> Vec<(String, &'d Value)> {
     let Some((key, value)) = entry(members, "connections").filter(|(_, value)| !value.is_null()) else {
         return Vec::new();
@@ -117,7 +117,7 @@ fn written<'d>(members: &'d Map<String, Value>, above: &Path<'_>, problems: &mut
     }
 }
 
-/// Connections that Elsa moved aside while a type was unknown, and restores when the type is known again.
+/// Connections that Elsa set aside while a type was unknown, and restores when the type is known again.
 fn restored(members: &Map<String, Value>) -> Vec<Edge<'_>> {
     let kept = member(members, "customProperties")
         .and_then(Value::as_object)
@@ -157,7 +157,7 @@ fn long(object: &Map<String, Value>) -> Option<Edge<'_>> {
     Some(Edge { source, port: port.map_or(DONE, outcome), target })
 }
 
-/// One end: an object with activity and port, or only the id, with the port in a member beside it.
+/// One end: an object with activity and port, or only the id, with the port in a separate member.
 fn end<'d>(object: &'d Map<String, Value>, name: &str, port: &str) -> Option<(&'d str, Option<&'d str>)> {
     match member(object, name)? {
         Value::String(id) => Some((id, text(object, port))),

@@ -1,4 +1,4 @@
-//! Declared types, and the constants that may stand for initial and default values.
+//! Declared types, and the constants permitted as initial and default values.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::problem::{ProblemKind, Problems};
 use workflow_value::fault::shorten;
 use workflow_value::value::{TypeName, convert, copy_or_null, is_known_type, meant_type, parse_type_name};
 
-/// Member that keeps an initial value itself beside its text, if reading the text would yield another value. Export
+/// Member that contains an initial value itself beside its text, if parsing the text would yield another value. Export
 /// writes it; Elsa ignores it.
 pub(super) const EXACT_VALUE: &str = "exactValue";
 

@@ -1,7 +1,7 @@
-//! Whether two documents have the same content.
+//! Comparing the content of two documents.
 //!
-//! Compares as jsonb does: member order does not matter, and numbers are compared by value, digits of any length
-//! included. It does not recurse, so any depth is safe.
+//! Compares as jsonb does: member order does not matter, and numbers are compared by value, with digits of any length.
+//! It does not recurse, so any depth is safe.
 
 use std::collections::HashSet;
 
@@ -91,7 +91,7 @@ enum ComparableNumber<'a> {
         digits: String,
         exponent: i64,
     },
-    /// A number with an extreme exponent; such numbers are equal only if they are written alike.
+    /// A number with an extreme exponent; such numbers are equal only if they are written identically.
     Odd(&'a str),
 }
 

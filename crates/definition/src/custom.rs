@@ -14,14 +14,14 @@ pub(super) fn is_custom_member(key: &str) -> bool {
     !key.starts_with('$') && !COMMON[..RESERVED].contains(&key)
 }
 
-/// Whether a member is a property of all activities and no input. Where a type declares no inputs the member is both:
-/// its handler may know it.
+/// Whether a member is a property common to all activities and not an input. If a type declares no inputs the member is
+/// both, because its handler may use it.
 pub(super) fn is_only_property(key: &str, custom: &CustomType) -> bool {
     let is = |name: &str| name.eq_ignore_ascii_case(key);
     PROPERTIES.iter().any(|name| is(name)) && custom.inputs.as_ref().is_some_and(|inputs| !inputs.iter().any(|i| is(i)))
 }
 
-/// What a member of a custom activity is to it.
+/// The role of a member of a custom activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MemberRole {
     /// An input: a value for the activity.

@@ -1,4 +1,4 @@
-//! Tasks that exclude those who answered another activity. It must exist, or the task would exclude no one.
+//! Tasks that exclude those who answered another activity. That activity must exist, or the task would exclude no one.
 
 use super::json::{Activities, Path};
 use super::outline::Outline;
@@ -7,13 +7,12 @@ use workflow_core::activity::Excluded;
 use workflow_core::program::{Node, Program};
 use workflow_value::spelling::nearest;
 
-/// Whether the tasks of an activity exclude anybody. What cannot be read excludes everybody.
+/// Whether the tasks of an activity exclude anybody. An invalid value excludes everybody.
 pub(super) fn excludes(node: &Node) -> bool {
     !node.activity.excluded(&node.inputs).is_ok_and(|excluded| excluded.is_empty())
 }
 
-/// Reports activities of new content that are named there and open no task. The workflows that the definition uses are
-/// part of the program.
+/// Reports activities of new content that are named there and open no task. The used workflows are part of the program.
 pub(super) fn check(program: &Program, outline: &Outline<'_>, problems: &mut Problems) {
     if !problems.is_new() || !program.excludes_people {
         return;

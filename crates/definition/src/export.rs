@@ -1,8 +1,8 @@
 //! A definition as Elsa's JSON, complete, so that Elsa's Studio and this engine both read it.
 //!
-//! Parts in Elsa's form stay unchanged but for node ids, including members without a meaning here. Parts in the short
-//! form are written out. Compiling the result gives the same program. Activities are assembled from the leaves up,
-//! without recursion.
+//! Parts in Elsa's form stay unchanged except for node ids, including unknown members. Parts in the short form are
+//! expanded. Compiling the result gives the same program. Activities are assembled from the leaves up, without
+//! recursion.
 
 use std::sync::LazyLock;
 
@@ -111,7 +111,7 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes) -> Option<Value> {
     done.first_mut().and_then(Option::take)
 }
 
-/// Paths of ids, as long as their total length is within the limit.
+/// Paths of ids, up to the limit of their total length.
 fn node_ids(outline: &Outline<'_>) -> Vec<String> {
     let mut node_ids: Vec<String> = Vec::with_capacity(outline.activities.len());
     let mut bytes = 0;
@@ -127,7 +127,7 @@ fn node_ids(outline: &Outline<'_>) -> Vec<String> {
     node_ids
 }
 
-/// The activity that the export writes now.
+/// The activity being written.
 struct Writer<'a> {
     raw: &'a RawActivity<'a>,
     names: VisibleNames<'a>,
@@ -220,7 +220,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The mode of a flowchart, which Elsa has among the properties.
+    /// The mode of a flowchart, which Elsa stores among the properties.
     fn mode(&mut self) {
         let given = [self.take("mode"), self.take("executionMode")];
         let Some(mode) = given.into_iter().flatten().find_map(Value::as_str) else {
@@ -231,7 +231,7 @@ impl<'a> Writer<'a> {
         self.properties.push((EXECUTION_MODE, name.into()));
     }
 
-    /// Writes the inputs and output bindings of an activity that stands for a workflow. Its reference stays as written.
+    /// Writes the inputs and output bindings of an activity that uses a workflow. Its reference stays unchanged.
     fn workflow(&mut self, program: &Program) {
         let Some(members) = self.raw.members() else {
             return;
@@ -240,7 +240,7 @@ impl<'a> Writer<'a> {
             let written = match (passed.input, passed.output) {
                 (Some(_), None) => values::input(passed.value, "Object", self.names),
                 (None, Some(_)) => values::binding(passed.value, "Object", self.names),
-                // The member is both, as only the short form allows, and stays as written.
+                // The member is both, as only the short form allows, and stays unchanged.
                 (Some(_), Some(_)) | (None, None) => continue,
             };
             self.taken.push(passed.key);
@@ -265,16 +265,16 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Properties of all activities that are members of this one. Elsa's form has them among the custom properties,
-    /// which come first where both are there.
+    /// Common properties that are members of this activity. Elsa's form has them among the custom properties, which
+    /// take precedence if both exist.
     fn own_properties(&self, members: &'a Map<String, Value>, short: bool) -> Vec<(&'static str, &'a Value)> {
         let homes = ["customProperties", "applicationProperties"].map(|home| member(members, home));
         let is_named = |name: &str| homes.iter().flatten().any(|home| home.get(name).is_some());
-        // What is no object where one belongs stays as it is, and can take nothing in.
+        // A value that should be an object and is not stays unchanged, and cannot take anything in.
         let can_hold = homes[0].is_none_or(|home| home.is_object() || home.is_null());
         let may_move =
             |name: &str| short || matches!(self.raw.kind, ActivityKind::Known(_)) && can_hold && !is_named(name);
-        // A registered type that declares no inputs has the member as an input as well.
+        // A registered type without declared inputs has the member as an input as well.
         let is_taken = |name: &str| self.taken.contains(&name) && !matches!(self.raw.kind, ActivityKind::Custom(_));
         let is_own = |name: &str| !is_taken(name) && !self.raw.kind.has_input(name) && may_move(name);
         PROPERTIES.into_iter().filter(|name| is_own(name)).filter_map(|name| Some((name, members.get(name)?))).collect()
@@ -297,7 +297,7 @@ impl<'a> Writer<'a> {
         if !self.raw.type_name.is_empty() {
             self.out.insert("type".into(), self.raw.type_name.into());
         }
-        // What a document says is of another place if the activity was moved or renamed, or came from elsewhere.
+        // The document's own value is wrong if the activity was moved, renamed, or copied from elsewhere.
         while let Some(key) = entry(&self.out, "nodeId").map(|(key, _)| key.to_owned()) {
             self.out.remove(&key);
         }
@@ -305,7 +305,7 @@ impl<'a> Writer<'a> {
             self.out.insert("nodeId".into(), node_id.into());
         }
         if self.raw.workflow().is_none() {
-            // In an activity that stands for a workflow, the member would request that version of the workflow.
+            // In an activity that uses a workflow, the member would select that version of the workflow.
             fill(&mut self.out, "version", || 1.into());
         }
         fill(&mut self.out, "metadata", || json!({}));

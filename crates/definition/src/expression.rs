@@ -28,7 +28,7 @@ mod template;
 
 pub(super) use reference::{short_binding, statement_text};
 
-/// The value that was chosen from a list. Elsa's Studio leaves blank text, or nothing, if no value was chosen.
+/// The value chosen from a list. Elsa's Studio leaves blank text, or nothing, if no value was chosen.
 fn chosen(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty()))
 }
@@ -39,7 +39,7 @@ pub(super) struct ExpressionReader<'a> {
     pub names: VisibleNames<'a>,
     /// Whether the content is new and in the short form, so that names in it must exist.
     pub strict: bool,
-    /// Where it adds what is wrong; it goes on reading.
+    /// Collects problems; reading continues.
     pub problems: &'a mut Problems,
     /// Whether any expression read so far runs SQL.
     pub uses_sql: bool,
@@ -76,7 +76,7 @@ impl ExpressionReader<'_> {
         }
     }
 
-    /// Reads a script that an activity runs: constant text, or JavaScript. Computed text is refused, because it would
+    /// Reads a script that an activity runs: constant text, or JavaScript. Computed text is rejected, because it would
     /// run code that was not checked when the definition was stored.
     pub fn script(&mut self, value: &Value, place: &Path<'_>) -> Option<Expression> {
         let mut read = self.source(value, TypeName::String, place)?;
@@ -119,7 +119,7 @@ impl ExpressionReader<'_> {
         }
     }
 
-    /// Reads what has this key in the short form.
+    /// Reads the value with this key in the short form.
     fn short(&mut self, key: ShortKey, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         let below = place.key(key.name());
         let kind = match key {
@@ -234,7 +234,7 @@ impl ExpressionReader<'_> {
         }
     }
 
-    /// Adds the constant text of a statement that an activity runs to the SQL of the document.
+    /// Adds the constant text of an activity's statement to the SQL of the document.
     pub fn statement(&mut self, source: &str, place: &Path<'_>) {
         if let Ok(template) = SqlTemplate::parse(source) {
             self.problems.note_sql(template.statement(), true, place);

@@ -1,5 +1,5 @@
-//! The modes of flowcharts and the merge modes of their activities: words in custom properties, as in Elsa, or in
-//! members beside the inputs.
+//! The modes of flowcharts and the merge modes of their activities: keywords in custom properties, as in Elsa, or in
+//! members.
 
 use serde_json::{Map, Value};
 
@@ -10,10 +10,10 @@ use workflow_core::program::{FlowMode, MergeMode};
 /// Member of Elsa's properties that holds the mode of a flowchart.
 pub(super) const EXECUTION_MODE: &str = "Flowchart:ExecutionMode";
 
-/// Members in which activities and definitions keep what Elsa has no member for.
+/// Members in which activities and definitions store settings for which Elsa has no member.
 const PROPERTIES: [&str; 2] = ["customProperties", "applicationProperties"];
 
-/// Reads the mode that a definition gives to flowcharts without one.
+/// Reads the default mode of flowcharts in a definition.
 pub(super) fn of_definition(document: &Map<String, Value>, problems: &mut Problems) -> FlowMode {
     let options = entry(document, "options").and_then(|(key, value)| Some((key, value.as_object()?)));
     let option = options.and_then(|(key, options)| mode(options, &["flowchartMode"], &Path::Root.key(key), problems));
@@ -55,7 +55,7 @@ pub(super) fn merge_mode(members: &Map<String, Value>, place: &Path<'_>, problem
         .unwrap_or_default()
 }
 
-/// Reads a member that is one of several words; a blank text counts as missing.
+/// Reads a member with one of several keywords; a blank text counts as missing.
 fn word<T>(
     owner: &Map<String, Value>,
     name: &str,

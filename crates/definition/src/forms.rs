@@ -20,7 +20,7 @@ impl ShortKey {
     const ALL: [Self; 7] =
         [Self::JavaScript, Self::Sql, Self::Liquid, Self::Variable, Self::Input, Self::Object, Self::Literal];
 
-    /// The key as documents have it.
+    /// The key in documents.
     pub fn name(self) -> &'static str {
         match self {
             Self::JavaScript => "js",
@@ -43,20 +43,21 @@ pub(super) fn short_form(value: &Value) -> Option<(ShortKey, &Value)> {
 
 /// A part of a plain value.
 pub(super) enum PlainPart<'v> {
-    /// An object that would be an expression where one is read.
+    /// An object that would be an expression in another place.
     Expression(ShortKey),
     /// A text.
     Text(&'v str),
 }
 
 impl PlainPart<'_> {
-    /// Whether it is an expression where one is read.
+    /// Whether it would be an expression in another place.
     pub fn is_expression(&self) -> bool {
         matches!(self, Self::Expression(_))
     }
 }
 
-/// The first wanted part of a plain value, with the JSON pointer to it. Only that pointer is built: keys can be long.
+/// The first matching part of a plain value, with its JSON Pointer. Only that pointer is built, because keys can be
+/// long.
 pub(super) fn find_part<'v>(
     value: &'v Value,
     is_wanted: impl Fn(&PlainPart<'v>) -> bool,
@@ -107,7 +108,7 @@ impl Step<'_> {
     }
 }
 
-/// What is wrong with an expression inside a plain value.
+/// The problem of an expression inside a plain value.
 pub(super) fn no_expression(key: ShortKey) -> String {
     format!(
         "\"{}\" inside a plain value is no expression: write {{\"object\": …}} around the whole value, or \
@@ -128,7 +129,7 @@ pub(super) struct Wrapper<'d> {
     pub converter: Option<&'d Value>,
 }
 
-/// Recognizes Elsa's wrapper. Plain objects may have members with the same names, so all members must fit.
+/// Recognizes Elsa's wrapper. Plain objects may have members with the same names, so all members must match.
 pub(super) fn wrapper(value: &Value) -> Option<Wrapper<'_>> {
     const MEMBERS: [&str; 6] = ["typeName", "expression", "memoryReference", "converter", "$id", "$type"];
     let object = value.as_object()?;

@@ -15,7 +15,7 @@ pub struct Identity {
     pub name: Option<String>,
     /// `description` in the document; `None`: it has none.
     pub description: Option<String>,
-    /// Version number that the document asks for.
+    /// Version number requested by the document.
     pub version: Option<i32>,
 }
 
@@ -23,7 +23,7 @@ pub struct Identity {
 ///
 /// # Errors
 ///
-/// The document is no object, has none of `definitionId`, `id` and `name`, or one of them has a wrong shape.
+/// The document is no object, has none of `definitionId`, `id` and `name`, or one of them is invalid.
 pub fn identity(document: &Value) -> Result<Identity, Problem> {
     let Value::Object(members) = document else {
         return Err(problem("", format!("a definition must be an object, not {}", kind_of(document))));

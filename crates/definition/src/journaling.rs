@@ -1,4 +1,4 @@
-//! What the journal keeps: `options.journal`, and Elsa's `logPersistenceMode` of the workflow and of single activities.
+//! Journal settings: `options.journal`, and Elsa's `logPersistenceMode` of the workflow and of single activities.
 
 use chrono::TimeDelta;
 use serde_json::{Map, Value};
@@ -13,13 +13,13 @@ use workflow_core::program::{Journaling, Keep};
 use workflow_value::calendar::Interval;
 use workflow_value::fault::shorten;
 
-/// The member of `options`, and of activities, that says what the journal keeps.
+/// The member of `options`, and of activities, with the journal settings.
 pub(super) const JOURNAL: &str = "journal";
 
-/// The largest number of rows that can be asked for.
+/// Maximum number of rows to keep.
 const MOST: u64 = 1_000_000;
 
-/// Reads the option. In content that was stored before, what does not say so is ignored.
+/// Reads the option. In content stored earlier, invalid values are ignored.
 pub(super) fn of_definition(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Journaling {
     let Some((key, value)) = entry(options, JOURNAL).filter(|(_, value)| !value.is_null()) else {
         return Journaling::default();
@@ -86,12 +86,12 @@ fn keep(key: &str, value: &Value, place: &Path<'_>, problems: &mut Problems) -> 
     }
 }
 
-/// Names of the property that says what is kept of an activity. If it has both, the newer one counts.
+/// Names of Elsa's property of an activity. If both are present, the newer one applies.
 const MODE: &str = "logPersistenceMode";
 const CONFIG: &str = "logPersistenceConfig";
 
-/// Reads what Elsa's property of an activity or workflow says of its events. `None`: it inherits that. Elsa's own
-/// settings for single inputs and outputs say nothing here: `values` of the option holds for all.
+/// The setting in Elsa's property of an activity or workflow for its events. `None`: inherited. Elsa's settings for
+/// single inputs and outputs are ignored: `values` of the option applies to all.
 pub(super) fn of_activity(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Option<Level> {
     [CONFIG, MODE].into_iter().find_map(|name| {
         let found = property(members, name)?;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 pub(super) use workflow_value::value::{entry, kind_of};
 
-/// Maximum nesting depth of constants, which recursive functions process.
+/// Maximum nesting depth of constants, which are processed by recursive functions.
 pub(super) const MAX_CONSTANT_DEPTH: usize = 500;
 
 /// The activities of a document, in document order.
@@ -19,12 +19,12 @@ pub(super) trait Activities {
     fn pointer(&self, ix: usize) -> String;
 }
 
-/// A place in the document. Most places never become text, so the text is built only on demand.
+/// A place in the document. Most places are never needed as text, so the text is built only on demand.
 #[derive(Clone, Copy)]
 pub(super) enum Path<'a> {
     /// The whole document; its pointer is empty.
     Root,
-    /// The activity with this number; its pointer follows from those of its parents.
+    /// The activity with this number; its pointer is derived from its ancestors.
     Activity(&'a (dyn Activities + 'a), usize),
     /// The member with this key, below another place.
     Key(&'a Path<'a>, &'a str),

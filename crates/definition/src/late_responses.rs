@@ -1,8 +1,8 @@
 //! Responses to HTTP requests that come too late: warnings about new content, after all activities were read.
 //!
-//! A request is answered when the burst that it runs ends. So what writes its response may not stand behind an activity
-//! that waits. The walk follows the activities as a run would, and remembers on each way the last one that waits. Where
-//! several ways meet, one of them is enough for a warning: a run that takes it faults.
+//! A request is answered when its burst ends. So an activity that writes the response must not come after an activity
+//! that waits. The analysis follows the activities as a run would, and remembers on each path the last activity that
+//! waits. If several paths meet, one of them suffices for a warning, because a run that takes it faults.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,13 +16,13 @@ use workflow_expression::ExpressionKind;
 
 const RESPONSE: &str = "Elsa.WriteHttpResponse";
 const ENDPOINT: &str = "Elsa.HttpEndpoint";
-/// What waits besides activities that open tasks.
+/// Activities that wait, besides those that open tasks.
 const WAITING: [&str; 5] = ["Elsa.Event", "Elsa.Delay", "Elsa.Timer", "Elsa.Cron", "Elsa.StartAt"];
-/// What waits if this input says so.
+/// Activities that wait depending on this input.
 const WAITS_FOR_CHILDREN: [&str; 2] = ["Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows"];
 const WAIT_FOR_COMPLETION: &str = "waitForCompletion";
 
-/// Warns of each response that a run can reach from an activity that waits.
+/// Warns about each response that a run can reach from an activity that waits.
 pub(super) fn warn(nodes: &[Node], outline: &Outline<'_>, problems: &mut Problems) {
     if !problems.is_new() || !nodes.iter().any(|node| node.type_name == RESPONSE) {
         return;
@@ -42,9 +42,9 @@ pub(super) fn warn(nodes: &[Node], outline: &Outline<'_>, problems: &mut Problem
 
 struct Walk<'a> {
     nodes: &'a [Node],
-    /// What each activity leaves behind, by whether something has waited before it.
+    /// The result for each activity, by whether something has waited before it.
     after: HashMap<(NodeIx, bool), Option<NodeIx>>,
-    /// Responses, each with what waits before it.
+    /// Responses, each with the activity that waits before it.
     late: BTreeMap<NodeIx, NodeIx>,
 }
 
@@ -81,7 +81,7 @@ impl Walk<'_> {
         }
         match node.activity.descriptor().flow {
             FlowRole::Sequence => node.children.iter().fold(before, |before, child| self.node(*child, before)),
-            // The second round begins where the first one has ended.
+            // The second round starts where the first has ended.
             FlowRole::Loop(_) => {
                 let once = self.branches(node, before);
                 self.branches(node, once)
@@ -90,7 +90,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Each port and child by itself. A run may take none of them.
+    /// Each port and child separately. A run may take none of them.
     fn branches(&mut self, node: &Node, before: Option<NodeIx>) -> Option<NodeIx> {
         let parts = node.parts.iter().flatten().flat_map(|part| &part.ports).flatten();
         let branches: Vec<NodeIx> = node.ports.iter().flatten().chain(&node.children).chain(parts).copied().collect();
@@ -98,7 +98,7 @@ impl Walk<'_> {
         ends.into_iter().flatten().next().or(before)
     }
 
-    /// Follows the connections until nothing new is learnt: what has waited once stays so.
+    /// Follows the connections until a fixed point: what has waited once stays so.
     fn flowchart(&mut self, flow: &FlowGraph, before: Option<NodeIx>) -> Option<NodeIx> {
         let mut arrives: Vec<Option<NodeIx>> = vec![before; flow.len()];
         let mut open: Vec<usize> = (0..flow.len()).collect();
@@ -118,8 +118,8 @@ impl Walk<'_> {
         last
     }
 
-    /// A transition brings the request of its trigger, or leaves it behind, to its action. What runs in the states may
-    /// come behind any of them, so nothing is said of that.
+    /// A transition passes the request of its trigger on to its action, or not. The content of states may run after any
+    /// of them, so it is not analysed.
     fn machine(&mut self, node: &Node, before: Option<NodeIx>) -> Option<NodeIx> {
         let mut last = before;
         for transition in node.part_list(TRANSITIONS) {

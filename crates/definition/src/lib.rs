@@ -1,13 +1,13 @@
 //! Definitions: from JSON to a [`Program`] and back.
 //!
-//! The reader accepts two spellings, mixed at any depth: Elsa 3's JSON as its Studio exports it, legacy forms included,
-//! and the short form that a person types. It never stops at the first mistake. It collects all [`Problem`]s, each with
-//! a JSON pointer into the document as given. It knows the members of an activity only from its descriptor, so a new
-//! activity changes nothing here.
+//! The reader accepts two spellings, mixed at any depth: Elsa 3's JSON as its Studio exports it, including legacy
+//! forms, and a short form for authors. It does not stop at the first mistake but collects all [`Problem`]s, each with
+//! a JSON Pointer into the original document. It knows the members of an activity only from the activity's descriptor,
+//! so a new activity needs no change here.
 //!
-//! The document is hostile input. The reader walks activities with a work list instead of recursion, and the remaining
-//! recursion (over constants) has a depth limit. The crate runs nothing and stores nothing; what else is defined, the
-//! caller says ([`ActivityTypes`]).
+//! The document is untrusted input. The reader walks activities with a work list instead of recursion, and the
+//! remaining recursion (over constants) has a depth limit. The crate runs nothing and stores nothing. Activity types and
+//! workflows defined elsewhere come from the caller ([`ActivityTypes`]).
 //!
 //! # Examples
 //!
@@ -111,7 +111,7 @@ pub fn compile(
 pub struct Judged {
     /// The program; if it does not compile, every problem that was found.
     pub program: Result<Program, Vec<Problem>>,
-    /// What the author probably did not mean.
+    /// Warnings about probable mistakes.
     pub warnings: Vec<Problem>,
     /// The SQL of new content, for the host to parse.
     pub sql: Vec<SqlText>,
@@ -121,7 +121,7 @@ pub struct Judged {
     pub triggers: Vec<(NodeIx, String)>,
 }
 
-/// Compiles a definition, and collects warnings about what compiles but may be wrong.
+/// Compiles a definition, and collects warnings about constructs that compile but may be wrong.
 pub fn judge(document: &Value, types: &dyn ActivityTypes, limits: &ReadLimits, allow_unknown: bool) -> Judged {
     let mut problems = Problems::of(limits.is_new);
     let mut triggers = Vec::new();

@@ -1,7 +1,7 @@
-//! Inlined workflows: how an activity refers to a workflow, and how the reader puts the workflow into the program.
+//! Inlined workflows: how an activity refers to a workflow, and how the reader inserts the workflow into the program.
 //!
-//! The extension decides which version a reference means. It stores its decision, because an instance names nodes by
-//! their index and must find the same nodes for good.
+//! The extension decides to which version a reference resolves. It stores that decision, because an instance identifies
+//! nodes by their index and must always find the same nodes.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::types::{ActivityTypes, ReadLimits, WorkflowReference};
 use workflow_core::NodeIx;
 use workflow_core::program::{Composite, Node, Program, Variable};
 
-/// Maximum number of levels on which workflows may use each other.
+/// Maximum nesting of workflows that use each other.
 const MAX_LEVELS: usize = 50;
 
 /// The activities of a document that may be workflows, with the JSON pointers to them: activities that name a workflow,
@@ -84,7 +84,7 @@ pub(super) fn insert(program: &mut Program, outline: &Outline<'_>, limits: &Read
 }
 
 fn too_deep(child: &Program, depth: usize, limits: &ReadLimits) -> Option<String> {
-    // Each level is compiled and kept with all levels inside it, so many levels would be many copies.
+    // Each level is compiled and kept together with all inner levels, so many levels would mean many copies.
     let levels = child.inlined.iter().map(|inlined| child.around(inlined.node).count() + 1).max().unwrap_or(1);
     if levels > MAX_LEVELS {
         return Some(format!("workflows are used inside each other more than {MAX_LEVELS} levels deep"));
@@ -94,7 +94,7 @@ fn too_deep(child: &Program, depth: usize, limits: &ReadLimits) -> Option<String
         .then(|| format!("with the workflow inside, activities are nested deeper than {} levels", limits.max_nesting))
 }
 
-/// The circle in which a workflow contains a definition, if it does: the ids from that definition to itself.
+/// The cycle in which a workflow contains a definition, if there is one: the ids from that definition to itself.
 fn circle(definition_id: &str, child: &Program) -> Option<String> {
     let mut inner_to_outer = match child.definition_id == definition_id {
         true => vec![definition_id],
@@ -130,7 +130,7 @@ pub(super) fn size_of(document: &Value) -> usize {
 }
 
 impl RawActivity<'_> {
-    /// The workflow that the activity stands for.
+    /// The workflow that the activity uses.
     pub fn workflow(&self) -> Option<&Arc<Program>> {
         match &self.kind {
             ActivityKind::Workflow(program) => Some(program),

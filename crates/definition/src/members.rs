@@ -1,5 +1,4 @@
-//! Members without a meaning: refused in new content in the short form, and accepted in Elsa's form and in stored
-//! content.
+//! Unknown members: rejected in new content in the short form, and accepted in Elsa's form and in stored content.
 
 use serde_json::{Map, Value};
 

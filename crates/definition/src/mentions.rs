@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::json::Path;
 use workflow_expression::javascript;
 
-/// Maximum number of names that are kept; the reader does not check further names.
+/// Maximum number of names that are kept; further names are not checked.
 const MAX_NAMES: usize = 10_000;
 
 /// How a name is used.
@@ -22,11 +22,11 @@ pub(super) enum Use {
 /// The names that a document uses.
 #[derive(Debug, Default)]
 pub(super) struct Mentions {
-    /// Names that must exist, each with the place where it was found first.
+    /// Names that must exist, each with the place of its first occurrence.
     pub wanted: BTreeMap<(Use, String), String>,
     /// Variables that scripts set.
     pub sets: HashSet<String>,
-    /// Whether a script sets a variable whose name it computes.
+    /// Whether a script sets a variable with a computed name.
     pub sets_any: bool,
 }
 

@@ -15,7 +15,7 @@ use workflow_core::program::{
 };
 use workflow_value::calendar::Interval;
 
-/// The members of `options` that have a meaning; others are problems of new content.
+/// The known members of `options`; others are problems of new content.
 const KNOWN: [&str; 17] = [
     ACTOR,
     "activationStrategy",
@@ -36,19 +36,19 @@ const KNOWN: [&str; 17] = [
     STRATEGIES,
 ];
 
-/// Name of the option that says whether calls need an actor.
+/// Option: whether calls need an actor.
 const ACTOR: &str = "actor";
 
-/// Name of the option that says what becomes of instances of other versions.
+/// Option: what happens to instances of other versions.
 const MIGRATE: &str = "migrate";
 
-/// Name of the option that says which events requesters may send.
+/// Option: which events requesters may send.
 const REQUESTER_EVENTS: &str = "requesterEvents";
 
-/// Name of the option that says when what has been done is compensated.
+/// Option: when completed work is compensated.
 const COMPENSATE_ON: &str = "compensateOn";
 
-/// The largest number of instances that may run at the same time.
+/// Maximum of the number of concurrently running instances.
 const MOST: u64 = 10_000;
 
 /// Elsa's names for some of the options, and options that only Elsa has.
@@ -60,7 +60,7 @@ pub fn updates_consumers(document: &Value) -> bool {
     members.is_some_and(|members| read(members, true, &mut Problems::default()).updates_consumers)
 }
 
-/// Reads `options`, and the settings that Elsa has beside it. What is missing or wrong has its default.
+/// Reads `options`, and the settings that Elsa stores beside it. Missing or invalid ones have their default.
 pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Problems) -> Options {
     let flowcharts = flow_mode::of_definition(document, problems);
     let activity_events = journaling::of_activity(document, &Path::Root, problems);
@@ -107,7 +107,7 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
     }
 }
 
-/// `"required"` or `"optional"`. In content that was stored before, anything else is ignored.
+/// `"required"` or `"optional"`. In content stored earlier, anything else is ignored.
 fn requires_actor(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> bool {
     let Some((key, value)) = entry(options, ACTOR).filter(|(_, value)| !value.is_null()) else { return false };
     match value.as_str() {
@@ -121,7 +121,7 @@ fn requires_actor(options: &Map<String, Value>, place: &Path<'_>, problems: &mut
     false
 }
 
-/// `"auto"` or `"manual"`. In content that was stored before, anything else is ignored.
+/// `"auto"` or `"manual"`. In content stored earlier, anything else is ignored.
 fn migrates(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> bool {
     let Some((key, value)) = entry(options, MIGRATE).filter(|(_, value)| !value.is_null()) else { return false };
     let known = ["auto", "manual"].iter().any(|word| value == word);
@@ -131,7 +131,7 @@ fn migrates(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Probl
     value == "auto"
 }
 
-/// `true`, or a list of names of events. In content that was stored before, anything else is ignored.
+/// `true`, or a list of event names. In content stored earlier, anything else is ignored.
 fn requester_events(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> RequesterEvents {
     let Some((key, value)) = entry(options, REQUESTER_EVENTS).filter(|(_, value)| !value.is_null()) else {
         return RequesterEvents::default();
@@ -151,7 +151,7 @@ fn requester_events(options: &Map<String, Value>, place: &Path<'_>, problems: &m
     }
 }
 
-/// A list of `"cancel"` and `"fault"`. In content that was stored before, anything else is ignored.
+/// A list of `"cancel"` and `"fault"`. In content stored earlier, anything else is ignored.
 fn compensate_on(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> CompensateOn {
     let Some((key, value)) = entry(options, COMPENSATE_ON).filter(|(_, value)| !value.is_null()) else {
         return CompensateOn::default();
@@ -170,7 +170,7 @@ fn compensate_on(options: &Map<String, Value>, place: &Path<'_>, problems: &mut 
     }
 }
 
-/// Reads the first of several members that the object has.
+/// Reads the first of several members that exists.
 fn choice<T: Default>(
     options: &Map<String, Value>,
     names: &[&str],
@@ -195,7 +195,7 @@ fn choice<T: Default>(
     })
 }
 
-/// The search path of user SQL: a list of schemas, or `"caller"`.
+/// The search path of users' SQL: a list of schemas, or `"caller"`.
 fn search_path(
     options: &Map<String, Value>,
     security: Security,
@@ -258,8 +258,7 @@ fn retention(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Prob
     None
 }
 
-/// Reads how many instances may run at the same time. In content that was stored before, what does not say so is
-/// ignored.
+/// Reads the number of instances that may run at the same time. In content stored earlier, invalid values are ignored.
 fn max_concurrency(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Option<MaxConcurrency> {
     let (key, value) = entry(options, "maxConcurrency").filter(|(_, value)| !value.is_null())?;
     let mut old = Problems::default();

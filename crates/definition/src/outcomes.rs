@@ -17,26 +17,26 @@ use workflow_value::value::to_text;
 /// Default outcome of an activity, and of a connection.
 pub(super) const DONE: &str = "Done";
 
-/// Outcome of an activity whose time is over.
+/// Outcome of an activity that timed out.
 const TIMED_OUT: &str = "Timeout";
 
 /// Names of outcomes that a message lists.
 const MAX_LISTED: usize = 10;
 
-/// The outcomes of the activities of a flowchart, found when a connection leaves them first.
+/// The outcomes of the activities of a flowchart, determined when the first connection leaves them.
 #[derive(Default)]
 pub(super) struct Outcomes<'d> {
-    /// By the number of the activity. `None`: it can have any.
+    /// By the number of the activity. `None`: any outcome is possible.
     known: HashMap<usize, Option<Vec<Cow<'d, str>>>>,
     /// The activities and the names of their outcomes.
     names: HashSet<(usize, Cow<'d, str>)>,
 }
 
 impl<'d> Outcomes<'d> {
-    /// Reports a connection from an outcome that the activity never has: what it leads to would never run.
+    /// Reports a connection from an outcome that the activity never has: its target would never run.
     ///
-    /// It is a problem of new content in the short form. Elsa's documents, and content that was stored before, get a
-    /// warning, and so do workflows used as activities, because no run checks the outcomes that these declare.
+    /// It is a problem in new content in the short form. Elsa's documents and content stored earlier get a warning, and
+    /// so do workflows used as activities, because their declared outcomes are not enforced at run time.
     pub fn check(
         &mut self,
         port: &'d str,
@@ -75,7 +75,7 @@ impl<'d> Outcomes<'d> {
     }
 }
 
-/// The outcomes that the type of an activity names, whether or not there are others.
+/// The outcomes named by an activity's type, whether or not there are others.
 fn named<'r>(raw: &'r RawActivity<'_>) -> Vec<&'r str> {
     match &raw.kind {
         ActivityKind::Known(activity) => activity.descriptor().outcomes.to_vec(),
@@ -84,7 +84,7 @@ fn named<'r>(raw: &'r RawActivity<'_>) -> Vec<&'r str> {
     }
 }
 
-/// All outcomes of an activity. `None`: it can have others.
+/// All outcomes of an activity. `None`: others are possible.
 fn known<'d>(raw: &RawActivity<'d>) -> Option<Vec<Cow<'d, str>>> {
     let mut known: Vec<Cow<'d, str>> = match &raw.kind {
         ActivityKind::Known(activity) => of_type(raw, activity.descriptor())?,

@@ -1,6 +1,6 @@
-//! The activities of a document, found and named before the reader reads any of them.
+//! The activities of a document, found and named before any of them is read.
 //!
-//! The walk keeps its own work list, so a deeply nested document costs no stack. It determines the order of the nodes,
+//! The walk has its own work list, so a deeply nested document uses no stack. It determines the order of the nodes,
 //! their ids, and the type of each.
 
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use workflow_core::program::Program;
 
 mod walk;
 
-/// All activities of a document, in document order; parents stand before their children.
+/// All activities of a document, in document order; parents precede their children.
 pub(super) struct Outline<'d> {
     /// In document order; an activity is named by its position here.
     pub activities: Vec<RawActivity<'d>>,
@@ -25,13 +25,13 @@ pub(super) struct Outline<'d> {
     pub elsa: bool,
 }
 
-/// One activity as it is written, with what the walk finds out.
+/// An activity in the document, with the results of the walk.
 pub(super) struct RawActivity<'d> {
-    /// Its object, or the array that stands for a sequence.
+    /// Its object, or the array that represents a sequence.
     pub value: &'d Value,
-    /// What its type is: built in, registered in SQL, a workflow, or unknown.
+    /// The kind of its type: built in, registered in SQL, a workflow, or unknown.
     pub kind: ActivityKind,
-    /// Its reference to a workflow, if it may stand for one.
+    /// Its reference to a workflow, if it may use one.
     pub reference: Option<Box<WorkflowReference>>,
     /// Full type name, such as `Elsa.Event`.
     pub type_name: &'d str,
@@ -53,7 +53,7 @@ pub(super) struct RawActivity<'d> {
     pub parts: Vec<Vec<RawPart<'d>>>,
 }
 
-/// One object of a list of parts as it is written.
+/// One object of a list of parts in the document.
 pub(super) struct RawPart<'d> {
     /// The object, or the text in place of one.
     pub value: &'d Value,
@@ -70,7 +70,7 @@ impl<'d> RawPart<'d> {
     }
 }
 
-/// What the type of an activity is.
+/// The kind of an activity's type.
 #[derive(Clone)]
 pub(super) enum ActivityKind {
     /// A built-in type, by its entry in the catalogue.
@@ -79,12 +79,12 @@ pub(super) enum ActivityKind {
     Custom(Rc<CustomType>),
     /// The program of a workflow, which is inlined.
     Workflow(Arc<Program>),
-    /// A type that nothing has registered: the activity faults when it is executed.
+    /// An unregistered type: the activity faults when it is executed.
     Unknown,
 }
 
 impl ActivityKind {
-    /// Whether activities of this type hold others.
+    /// Whether activities of this type contain others.
     pub fn holds_activities(&self) -> bool {
         match self {
             Self::Known(activity) => activity.descriptor().holds_activities(),
@@ -118,7 +118,7 @@ impl<'d> RawActivity<'d> {
         }
     }
 
-    /// Whether the activity is written in Elsa's form, in which unknown members are no mistake.
+    /// Whether the activity is written in Elsa's form, in which unknown members are permitted.
     pub fn is_elsa(&self) -> bool {
         self.members().is_some_and(has_marks)
     }
@@ -145,7 +145,7 @@ pub(super) fn is_elsa_document(document: &Map<String, Value>) -> bool {
     schema || MARKS.iter().any(|mark| entry(document, mark).is_some()) || root.is_some_and(has_marks)
 }
 
-/// The problem of a document without a root, by the kind of document that it seems to be.
+/// The problem of a document without a root, depending on the kind of document that it seems to be.
 fn rootless(document: &Map<String, Value>) -> (ProblemKind, String) {
     let has = |name: &str| entry(document, name).is_some();
     let wraps = ["model", "workflowDefinition"].into_iter().find(|name| {

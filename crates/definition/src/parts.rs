@@ -25,7 +25,7 @@ pub(super) fn read(
     above: &Path<'_>,
     reader: &mut ExpressionReader<'_>,
 ) -> Vec<Part> {
-    // A wrong part stays in the list, so that the others keep their positions; the program is discarded then.
+    // An invalid part stays in the list, so that the others keep their positions; the program is then discarded.
     found.iter().map(|raw| part(list, raw, short, above, reader)).collect()
 }
 
@@ -104,7 +104,7 @@ fn needed_condition(
     if condition.is_none() && reader.problems.count() > before {
         return None;
     }
-    // A condition that the Studio left empty never holds.
+    // A condition left empty in the Studio never holds.
     let never = Expression { kind: ExpressionKind::Literal(Value::Bool(false)), type_name: TypeName::Boolean };
     Some(condition.unwrap_or(never))
 }

@@ -5,7 +5,7 @@ use super::mentions::Mentions;
 use workflow_expression::javascript;
 use workflow_schema::{Schema, SchemaRefusalKind};
 
-/// Maximum number of problems that are reported; an author needs no more of them to understand a wrong document.
+/// Maximum number of reported problems.
 const MAX_PROBLEMS: usize = 1000;
 
 /// One problem of a definition.
@@ -15,9 +15,9 @@ pub struct Problem {
     pub path: String,
     /// What is wrong, in the style of a primary message.
     pub message: String,
-    /// Its sort, from which its SQLSTATE follows.
+    /// Its kind, which determines the SQLSTATE.
     pub kind: ProblemKind,
-    /// The known name that the author probably meant; the message contains it, too.
+    /// The known name that the author probably meant; also part of the message.
     pub near: Option<String>,
 }
 
@@ -28,11 +28,11 @@ pub struct SqlText {
     pub path: String,
     /// The text, with `$1…` for the parameters.
     pub text: String,
-    /// Whether it is a statement; otherwise it is a query or an expression that yields a value.
+    /// Whether it is a statement; otherwise it is a query or an expression that returns a value.
     pub is_statement: bool,
 }
 
-/// An assignee or candidate of new content. The host knows the roles.
+/// An assignee or candidate of new content, for the host to look up roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonText {
     /// JSON pointer to the input, for a problem that the host finds.
@@ -46,7 +46,7 @@ pub struct PersonText {
 pub enum ProblemKind {
     /// The document is wrong. (22023)
     Invalid,
-    /// The document asks for something that does not exist here: an activity or expression type. (0A000)
+    /// The document uses something unavailable: an activity or expression type. (0A000)
     Unsupported,
     /// The role that stores the definition may not use something in it. (42501)
     Denied,
@@ -79,7 +79,7 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// An empty list for a document that is new content or not, see [`super::ReadLimits::is_new`].
+    /// An empty list; `is_new` as in [`super::ReadLimits::is_new`].
     pub fn of(is_new: bool) -> Self {
         Self { is_new, ..Self::default() }
     }
@@ -114,7 +114,7 @@ impl Problems {
         }
     }
 
-    /// Checks that a schema of new content can be used. Stored content is not checked, because compiling takes a while.
+    /// Checks that a schema of new content is usable. Stored content is not checked, because compiling takes time.
     pub fn check_schema(&mut self, schema: &Schema, path: &Path<'_>) {
         if !self.is_new {
             return;
@@ -130,7 +130,7 @@ impl Problems {
         }
     }
 
-    /// Whether the document is new content, which is checked beyond its form.
+    /// Whether the document is new content, which is checked more strictly.
     pub fn is_new(&self) -> bool {
         self.is_new
     }
@@ -144,7 +144,7 @@ impl Problems {
         }
     }
 
-    /// Adds a problem of a kind. The path becomes text only if it is kept.
+    /// Adds a problem of a kind. The path is converted to text only if the problem is kept.
     pub fn add(&mut self, kind: ProblemKind, path: &Path<'_>, message: impl Into<String>) {
         if self.list.len() < MAX_PROBLEMS {
             self.list.push(Problem { path: path.to_string(), message: message.into(), kind, near: None });

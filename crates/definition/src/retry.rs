@@ -14,34 +14,34 @@ use workflow_value::fault::{is_never_a_fault, shorten};
 
 /// Name of the member of an activity, or of `options`, that holds a retry policy.
 pub(super) const RETRY: &str = "retry";
-/// Name of the member beside it that bounds an attempt.
+/// Name of the member with the time limit of an attempt.
 pub(super) const TIMEOUT: &str = "timeout";
-/// Name of the member of an activity with a task that bounds how long this waits for its first claim.
+/// Name of the member with the time limit until the first claim of a task.
 pub(super) const START_TIMEOUT: &str = "startTimeout";
 
 const KNOWN: [&str; 9] = ["maxAttempts", "delay", "backoff", "factor", "maxDelay", "within", "jitter", "on", "except"];
 
-/// The largest number of attempts.
+/// Maximum number of attempts.
 const MOST: u64 = 1_000_000;
-/// The largest factor of an exponential backoff.
+/// Maximum factor of an exponential backoff.
 const LARGEST_FACTOR: f64 = 1_000.0;
 
-/// Reads a policy. In content that was stored before, an object that is no policy is not one: the member had no meaning
+/// Reads a policy. In content stored earlier, an object that is no policy is ignored, because the member had no meaning
 /// when it was accepted.
 pub(super) fn read(value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<Arc<RetryPolicy>> {
     let mut old = Problems::default();
     let is_new = problems.is_new();
     let problems = if is_new { problems } else { &mut old };
-    // New content with a problem becomes no program.
+    // New content with a problem does not become a program.
     policy(value, place, problems).filter(|_| is_new || problems.count() == 0).map(Arc::new)
 }
 
-/// Reads how long an attempt may take. In content that was stored before, a value that is no such span is ignored.
+/// Reads the time limit of an attempt. In content stored earlier, invalid values are ignored.
 pub(super) fn read_timeout(value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<TimeDelta> {
     bound(value, TIMEOUT, place, problems)
 }
 
-/// Reads how long a task may wait for its first claim, in the same way.
+/// Reads the time limit until the first claim of a task in the same way.
 pub(super) fn read_start_timeout(value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<TimeDelta> {
     bound(value, START_TIMEOUT, place, problems)
 }
@@ -133,7 +133,7 @@ impl<'a> PolicyReader<'a> {
         Backoff::Constant
     }
 
-    /// A fraction, or whether there is any jitter: then half of the delay.
+    /// A fraction, or a boolean: `true` means half of the delay.
     fn jitter(&mut self) -> f64 {
         let Some((key, value)) = self.get("jitter") else { return 0.0 };
         let jitter = match value {
@@ -152,7 +152,7 @@ impl<'a> PolicyReader<'a> {
     }
 }
 
-/// Reads the causes in a list. Those that must be able to occur cannot name errors that are never faults.
+/// Reads a list of causes. With the check for possible causes, errors that are never faults are rejected.
 pub(super) fn causes(
     value: &Value,
     key: &str,
@@ -186,7 +186,7 @@ pub(super) fn causes(
     causes
 }
 
-/// Reads a span of time in seconds, days and so on: months have no length.
+/// Reads a time span in units up to days or weeks: months have no fixed length.
 fn span(value: &Value, key: &str, place: &Path<'_>, may_be_zero: bool, problems: &mut Problems) -> Option<TimeDelta> {
     let Some(text) = value.as_str() else {
         let message = format!("\"{key}\" must be an interval such as \"30 seconds\", not {}", kind_of(value));

@@ -1,7 +1,7 @@
-//! The variables that references mean.
+//! Resolves references to variables.
 //!
-//! Elsa refers to variables by id, people and scripts by name. The program knows names only, because scopes at run time
-//! look variables up by name. A reference by id becomes the name in its declaration.
+//! Elsa refers to variables by id, people and scripts by name. The program uses only names, because scopes at run time
+//! look variables up by name. A reference by id is replaced by the name in its declaration.
 
 use std::collections::{HashMap, HashSet};
 
@@ -108,7 +108,7 @@ impl<'a> VisibleNames<'a> {
         std::iter::successors(frames.get(self.frame), |frame| frame.parent.and_then(|parent| frames.get(parent)))
     }
 
-    /// Resolves a name. `None` is no mistake in the body of a loop, where an undeclared variable may exist.
+    /// Resolves a name. `None` is no error in the body of a loop, where undeclared variables may exist.
     pub fn by_name(self, name: &str) -> Option<&'a str> {
         self.frames().find_map(|frame| frame.id_of.get_key_value(name)).map(|(name, _)| name.as_str())
     }

@@ -44,17 +44,17 @@ const OF_ELSA: [&str; 13] = [
     "usableAsActivity",
 ];
 
-/// The members that a declaration of a variable can have; others are problems of new content.
+/// The permitted members of a variable declaration; others are problems of new content.
 const OF_VARIABLES: [&str; 8] = ["name", "type", "typeName", "isArray", "value", "description", "id", EXACT_VALUE];
 
-/// What a document declares beside its activities.
+/// The declarations of a document, apart from its activities.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
     /// The members of `options`, with defaults for the rest.
     pub options: Options,
     /// Variables of the workflow scope.
     pub variables: Vec<Variable>,
-    /// Declared inputs; without any, a run takes every input.
+    /// Declared inputs; without any, every input is accepted.
     pub inputs: Vec<Argument>,
     /// Declared outputs, to whose types values are converted.
     pub outputs: Vec<Argument>,
@@ -68,7 +68,7 @@ impl Settings {
     /// Reads them all, and adds what is wrong to `problems`.
     pub fn read(document: &Map<String, Value>, problems: &mut Problems) -> Self {
         let elsa = is_elsa_document(document);
-        // A document without a root is another kind of document, and the outline refuses it as such.
+        // A document without a root is another kind of document, which the outline rejects.
         if !elsa && entry(document, "root").is_some() {
             members::check(document, KNOWN.into_iter(), OF_ELSA.into_iter(), "the definition", &Path::Root, problems);
         }

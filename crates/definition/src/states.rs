@@ -48,7 +48,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, parts: &[Vec<Part>], proble
     Machine::build(states.len(), initial.unwrap_or(0), ends.collect())
 }
 
-/// The state that Elsa's `currentState` names. A machine that has one begins there. One that is unknown has no effect, as in Elsa.
+/// The state named by Elsa's `currentState`, in which the machine starts. An unknown one has no effect, as in Elsa.
 fn current(outline: &Outline<'_>, ix: usize, by_name: &HashMap<&str, u32>, problems: &mut Problems) -> Option<u32> {
     let (key, name) = entry(outline.activities[ix].members()?, "currentState")?;
     let name = name.as_str().filter(|name| !name.is_empty())?;
@@ -61,7 +61,7 @@ fn current(outline: &Outline<'_>, ix: usize, by_name: &HashMap<&str, u32>, probl
     found
 }
 
-/// Finds a state. A missing name is no problem here, because it was reported already or is optional.
+/// Finds a state. A missing name is not reported here, because it was reported already or is optional.
 fn find(name: &str, by_name: &HashMap<&str, u32>, place: &Path<'_>, problems: &mut Problems) -> Option<u32> {
     let found = by_name.get(name).copied();
     if found.is_none() && !name.is_empty() {

@@ -1,4 +1,4 @@
-//! What the caller of the reader provides: types that are not built in, and limits.
+//! The environment of the reader: types that are not built in, and limits.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ pub trait ActivityTypes {
     /// Finds a registered type by its full name.
     fn custom(&self, type_name: &str) -> Option<CustomType>;
 
-    /// Whether the document has links: workflows that were settled when the definition was stored.
+    /// Whether the document has links: used workflows that were resolved when the definition was stored.
     fn has_pinned(&self) -> bool {
         false
     }
 
-    /// The workflow of an activity's link, which was settled when the definition was stored. A link takes precedence
-    /// over every type: a type that was registered, or built in, since then changes no stored definition.
+    /// The workflow to which an activity's link was resolved when the definition was stored. A link takes precedence
+    /// over every type: a type registered, or built in, since then does not change a stored definition.
     fn pinned(&self, reference: &WorkflowReference) -> Option<Arc<Program>> {
         let _ = reference;
         None
     }
 
-    /// Elsa's resilience strategies that all definitions may name, by their names or as Elsa's list.
+    /// Elsa's resilience strategies available to all definitions, by their names or as Elsa's list.
     fn resilience_strategies(&self) -> Option<Value> {
         None
     }
@@ -47,7 +47,7 @@ pub trait ActivityTypes {
 pub struct CustomType {
     /// Whether it may start a workflow.
     pub trigger: bool,
-    /// Names of its outputs, if its registration declares them. They tell an output that is bound to a variable from an
+    /// Names of its outputs, if its registration declares them. They distinguish an output bound to a variable from an
     /// input that reads one, because the short form writes both as `{"var": "Name"}`.
     pub outputs: Option<Vec<String>>,
     /// Names of its inputs, if its registration declares them.
@@ -61,15 +61,15 @@ impl ActivityTypes for () {
     }
 }
 
-/// What the reader bounds, and how strict it is.
+/// Limits of the reader, and its strictness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
     /// Maximum nesting depth of activities.
     pub max_nesting: usize,
     /// Maximum size in bytes of the document together with all the workflows that it uses.
     pub max_size: usize,
-    /// Whether the document is new content. The reader checks scripts and schemas of new content, and refuses members
-    /// without a meaning. It reads stored content as it was accepted.
+    /// Whether the document is new content. The reader checks scripts and schemas of new content, and rejects unknown
+    /// members. It reads stored content as it was accepted.
     pub is_new: bool,
 }
 
@@ -79,7 +79,7 @@ impl Default for ReadLimits {
     }
 }
 
-/// An activity's reference to the workflow that it stands for, as written.
+/// An activity's reference to the workflow that it uses, as in the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkflowReference {
     /// Type of the activity; empty if it has none.
@@ -95,7 +95,7 @@ pub struct WorkflowReference {
 /// Why a workflow cannot be used here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Its sort, from which its SQLSTATE follows.
+    /// Its kind, which determines the SQLSTATE.
     pub kind: ProblemKind,
     /// What is wrong, in the style of a primary message.
     pub message: String,

@@ -7,10 +7,10 @@ use workflow_core::activities::catalogue;
 use workflow_core::activity::short_name;
 use workflow_value::spelling;
 
-/// The type of an activity that stands for a workflow, without its prefix.
+/// The type of an activity that uses a workflow, without its prefix.
 const USE: &str = "WorkflowDefinitionActivity";
 
-/// Says why an activity type cannot be used, and what to use instead.
+/// Explains why an activity type cannot be used, and what to use instead.
 pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String {
     let short = type_name.strip_prefix("Elsa.").unwrap_or(type_name);
     if let Some(id) = names_workflow(type_name, members) {
@@ -57,8 +57,8 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
     format!("activity type \"{type_name}\" is not supported: {reason}")
 }
 
-/// Activities of Elsa's modules and extensions that reach outside the database, by their last name, and what to use
-/// instead.
+/// Activities of Elsa's modules and extensions that use external systems, by the last part of their name, with
+/// alternatives.
 const OUTSIDE: [(&[&str], &str); 7] = [
     (
         &["PublishWebhook", "WebhookEventReceived", "SendWebhook"],
@@ -93,7 +93,7 @@ const OUTSIDE: [(&[&str], &str); 7] = [
     ),
 ];
 
-/// What to use instead of an activity type of Elsa's extensions.
+/// The alternative to an activity type of Elsa's extensions.
 fn extension(type_name: &str) -> Option<&'static str> {
     let last = type_name.rsplit('.').next().unwrap_or(type_name);
     OUTSIDE.iter().find(|(names, _)| names.contains(&last)).map(|(_, reason)| *reason)
@@ -124,7 +124,7 @@ fn suggestion(short: &str) -> Option<&'static str> {
     names().find(same).or_else(|| nearest(short))
 }
 
-/// Says why an expression type cannot be used, and what to use instead.
+/// Explains why an expression type cannot be used, and what to use instead.
 pub(super) fn expression(type_name: &str) -> String {
     let alternatives = "use JavaScript, Liquid, Sql, Variable, Input, Object or Literal";
     match type_name {

@@ -15,7 +15,7 @@ use workflow_value::spelling::nearest;
 /// Variables that activities pass to the activities inside them.
 const OF_LOOPS: [&str; 4] = ["CurrentValue", "CurrentIndex", "ChildInstanceId", "Item"];
 
-/// Maximum number of names that an unknown name is compared with; with more names, none is suggested.
+/// Maximum number of names that are compared with an unknown name; with more, none is suggested.
 const MAX_COMPARED: usize = 1_000;
 
 /// Names in all accepted spellings.
@@ -46,7 +46,7 @@ impl<'a> Spellings<'a> {
 /// The names that a document declares.
 struct Declared<'a> {
     variables: Spellings<'a>,
-    /// Declared inputs and those of the engine; empty if none is declared, since any input may be given then.
+    /// Declared inputs and those of the engine; empty if none is declared, since then any input may be given.
     inputs: Spellings<'a>,
     /// Variables that scripts set.
     sets: Spellings<'a>,
@@ -108,7 +108,7 @@ fn getter(suffix: &str, declared: &Declared<'_>, place: &Path<'_>, problems: &mu
     let near = declared.variables.nearest(suffix).or_else(|| declared.inputs.nearest(suffix));
     let near = near.map(|near| format!("get{}()", javascript::pascal(near)));
     if declared.inputs.all.is_empty() {
-        // Any member of a start's or stimulus's input is an input then.
+        // Then any member of the input of a start or stimulus is an input.
         let message = format!("get{suffix}() exists only where the input has a \"{suffix}\": nothing declares it");
         return problems.warn(place, message);
     }

@@ -1,4 +1,4 @@
-//! Members of an activity that stands for a workflow: inputs that it passes, and bindings of outputs.
+//! Members of an activity that uses a workflow: the inputs that it passes, and bindings of outputs.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use super::json::member;
 use workflow_core::program::{Argument, Program};
 use workflow_value::spelling::nearest;
 
-/// Members that say which workflow the activity stands for.
+/// Members that identify the used workflow.
 pub(super) const REFERENCE: [&str; 4] = [
     "workflowDefinitionId",
     "workflowDefinitionVersionId",
@@ -21,7 +21,7 @@ pub(super) const REFERENCE: [&str; 4] = [
 pub(super) struct Passed<'d, 'p> {
     /// The key in the spelling of the document, for JSON pointers.
     pub key: &'d str,
-    /// What stands under the key: an expression, or the target of an output.
+    /// The value of the key: an expression, or the target of an output.
     pub value: &'d Value,
     /// The input that the member passes.
     pub input: Option<&'p Argument>,
@@ -41,7 +41,7 @@ pub(super) fn passed<'d, 'p>(members: &'d Map<String, Value>, program: &'p Progr
         }
         let (input, output) = (declared(&program.inputs, key, members), declared(&program.outputs, key, members));
         let (takes, gives) = match (input, output) {
-            // For a name of both an input and an output, the spelling of the value decides; the short form may mean
+            // If the name is both an input and an output, the spelling of the value decides; the short form may mean
             // both.
             (Some(_), Some(_)) => roles(value),
             _ => (true, true),

@@ -16,8 +16,8 @@
 //! waits or ends. It leaves the changed instance and a [`Delta`]: the bookmarks, tasks, incidents and journal events
 //! that the extension stores.
 //!
-//! This crate has no code of its own. None of them knows a database, a clock or randomness: the trait [`Host`] is the
-//! only port.
+//! This crate has no code of its own. None of its parts uses a database, a clock or random numbers: the trait [`Host`]
+//! is the only interface to the outside.
 //!
 //! # Examples
 //!

@@ -1,10 +1,10 @@
 //! Expressions: literals, objects, variables, inputs, JavaScript, Liquid and SQL.
 //!
-//! An expression sees the instance through a [`Scope`] and gives a value converted to its type. Scripts and templates
-//! are hostile: time, memory and nesting are limited, and a query cancel stops them.
+//! An expression reads the instance through a [`Scope`] and returns a value converted to its type. Scripts and
+//! templates are untrusted: time, memory and nesting are limited, and a query cancel stops them.
 //!
-//! The crate knows neither activities nor how instances are stored. It runs no SQL, but passes its text on to the
-//! scope. Scripts reach no clock, no randomness, no file and no network except through the scope.
+//! The crate knows neither activities nor how instances are stored. It passes SQL text on to the scope without running
+//! it. Scripts reach no clock, no random numbers, no file and no network except through the scope.
 //!
 //! # Examples
 //!
@@ -51,13 +51,13 @@ use sql_template::SqlTemplate;
 /// An expression with the type that its value is converted to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    /// How the value comes about.
+    /// How the value is computed.
     pub kind: ExpressionKind,
     /// Type that the value is converted to; [`TypeName::Any`]: it stays as it is.
     pub type_name: TypeName,
 }
 
-/// How a value comes about, by the language in which it is written.
+/// How a value is computed, by the language of the expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpressionKind {
     /// A constant, already converted.
@@ -68,11 +68,11 @@ pub enum ExpressionKind {
     Variable(String),
     /// The workflow input of this name.
     Input(String),
-    /// The texts of these expressions, joined.
+    /// The texts of these expressions, concatenated.
     Text(Vec<Expression>),
     /// JavaScript source.
     JavaScript(Arc<str>),
-    /// A Liquid template, compiled when the definition was.
+    /// A Liquid template, compiled together with the definition.
     Liquid(LiquidTemplate),
     /// SQL with parameters as Elsa writes them.
     SqlTemplate(SqlTemplate),
@@ -89,7 +89,7 @@ pub enum ObjectTemplate {
     Array(Vec<ObjectTemplate>),
     /// An object with an expression inside; its members stay in order.
     Object(Vec<(String, ObjectTemplate)>),
-    /// An expression, whose value stands here.
+    /// An expression, replaced by its value.
     Expression(Box<Expression>),
 }
 
@@ -114,7 +114,7 @@ pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value,
     converted(value, expression.type_name)
 }
 
-/// A value that a scope gave; a fault if it is time to stop, as the scope then gives null in place of a value.
+/// A value from a scope; a fault if the evaluation must stop, because the scope then returns null instead of the value.
 fn complete<R>(value: R) -> Result<R, Fault> {
     Bounds::go_on()?;
     Ok(value)

@@ -1,8 +1,8 @@
-//! HTTP without a socket: requests as callers pass them to the database, and the responses to them.
+//! HTTP without sockets: requests as callers pass them to the database, and their responses.
 //!
-//! Route templates, their matching and order, bodies, status names: pure functions on text and bytes, which know
-//! nothing of bursts and tables. A mistake of the client becomes a [`Response`] with its status, a mistake of the
-//! definition's author a [`Fault`](workflow_value::Fault).
+//! Route templates, their matching and precedence, bodies, status names: pure functions on text and bytes, independent
+//! of bursts and tables. A client's mistake becomes a [`Response`] with its status, a mistake of the definition's
+//! author a [`Fault`](workflow_value::Fault).
 
 pub mod choice;
 mod constraint;

@@ -2,7 +2,7 @@
 //!
 //! Elsa's built-in payloads have known fields. They are read in any letter case, stored under Elsa's names and hashed
 //! to Elsa's bytes. Other payloads are hashed in canonical form, so that payloads that are equal as jsonb have the same
-//! hash. This module knows nothing of bookmarks, matching or storage.
+//! hash. This module is independent of bookmarks, matching and storage.
 //!
 //! ```
 //! use serde_json::json;
@@ -135,7 +135,7 @@ fn shape_for(shapes: &'static [PayloadShape], given: &Map<String, Value>) -> &'s
     found.unwrap_or(&shapes[shapes.len() - 1])
 }
 
-/// Takes a member by name: the exact one first, then any letter case. Further spellings of it are dropped.
+/// Takes a member by name: the exact one first, then any letter case. Drops other spellings of it.
 fn take<'a>(rest: &mut Vec<(&'a String, &'a Value)>, name: &str) -> Option<&'a Value> {
     let exact = rest.iter().find(|(key, _)| *key == name);
     let found = exact.or_else(|| rest.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)));

@@ -1,5 +1,5 @@
-//! Records of executions: what the journal of a run tells of each execution of an activity. Elsa: activity execution
-//! record.
+//! Records of executions: what the journal of a run contains about each execution of an activity. Elsa: activity
+//! execution record.
 
 use std::collections::HashMap;
 
@@ -11,12 +11,12 @@ use workflow_core::journal::{Event, EventKind};
 use workflow_core::program::{Executions, Program, begins};
 use workflow_value::value::copy_or_null;
 
-/// How far an execution has come.
+/// The status of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExecutionStatus {
-    /// Begun and not ended.
+    /// Started and not ended.
     Running,
-    /// It ended by itself, with outcomes.
+    /// It completed by itself, with outcomes.
     Completed,
     /// Ended by something else.
     Canceled,
@@ -25,7 +25,7 @@ pub enum ExecutionStatus {
 }
 
 impl ExecutionStatus {
-    /// The word that Elsa's API has for it.
+    /// The name in Elsa's API.
     pub fn name(self) -> &'static str {
         match self {
             Self::Running => "Running",
@@ -41,22 +41,21 @@ impl ExecutionStatus {
 pub struct ExecutionRecord {
     /// Its number in the instance; see [`activity_instance_id`](workflow_core::execution::activity_instance_id).
     pub number: u32,
-    /// The number of the execution around it; `None`: it is that of the root or of a handler, or the journal does not
-    /// say.
+    /// The number of the parent execution; `None`: it is the root's or a handler's, or the journal does not say.
     pub parent: Option<u32>,
-    /// The activity; `None`: the present version of the definition does not have it.
+    /// The activity; `None`: the current version of the definition does not have it.
     pub node: Option<NodeIx>,
-    /// Id of the activity within the definition, as the journal has it.
+    /// Id of the activity within the definition, as recorded in the journal.
     pub activity_id: String,
     /// Activity type without the `Elsa.` prefix.
     pub activity_type: String,
     /// How far it has come.
     pub status: ExecutionStatus,
-    /// When the burst ran in which it began, as far as the journal is kept.
+    /// Time of the burst in which it started, as far back as the journal is kept.
     pub started_at: DateTime<Utc>,
-    /// When the burst ran in which it ended.
+    /// Time of the burst in which it ended.
     pub ended_at: Option<DateTime<Utc>>,
-    /// The outcomes with which it completed; empty while it has not.
+    /// The outcomes with which it completed; empty until then.
     pub outcomes: Vec<String>,
     /// Evaluated inputs by name, if the journal keeps values.
     pub inputs: Option<Map<String, Value>>,
@@ -75,17 +74,17 @@ pub struct ExecutionRecords<'p> {
 }
 
 impl<'p> ExecutionRecords<'p> {
-    /// Before the first burst.
+    /// The state before the first burst.
     pub fn new(program: &'p Program) -> Self {
         Self { executions: Executions::new(program), records: Vec::new(), by_number: HashMap::new() }
     }
 
-    /// Takes the events of the next burst.
+    /// Processes the events of the next burst.
     pub fn burst(&mut self, at: DateTime<Utc>, events: &[Event]) {
         events.iter().for_each(|event| self.event(at, event));
     }
 
-    /// The records in the order in which the executions began.
+    /// The records in the order in which the executions started.
     pub fn end(self) -> Vec<ExecutionRecord> {
         self.records
     }
@@ -142,7 +141,7 @@ impl ExecutionRecord {
                 self.status = ExecutionStatus::Faulted;
                 self.fault = data.map(copy_or_null);
             }
-            // The bookmark of a time limit is made whether or not the activity has faulted.
+            // The bookmark of a timeout is created whether or not the activity has faulted.
             EventKind::BookmarkCreated if data.is_some() => {}
             EventKind::Started | EventKind::BookmarkCreated | EventKind::Resumed | EventKind::Retrying
                 if self.ended_at.is_none() =>

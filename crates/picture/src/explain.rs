@@ -1,4 +1,4 @@
-//! The story of an instance in plain lines: what happened, what it waits for, and the call that continues it.
+//! The history of an instance as plain lines: what happened, what it waits for, and the call that continues it.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -26,17 +26,17 @@ mod remarks;
 pub use pause::Pause;
 use pause::with_reason;
 
-/// Number of lines that are kept of the beginning and of the end of a long story.
+/// Number of lines kept at the beginning and at the end of a long history.
 const KEPT: usize = 200;
 /// Maximum number of characters of a value.
 const MAX_VALUE: usize = 200;
 /// Maximum number of characters of an activity's description.
 const MAX_KIND: usize = 60;
 
-/// A bookmark at which the instance waits now, with what is known of its task and of its failures.
+/// A current bookmark of the instance, with its task and its failures.
 #[derive(Debug, Default)]
 pub struct OpenBookmark {
-    /// Id of the bookmark, which is that of the task if it has one.
+    /// Id of the bookmark; also that of its task.
     pub bookmark_id: Uuid,
     /// Path of the activity that waits.
     pub node_id: String,
@@ -44,43 +44,43 @@ pub struct OpenBookmark {
     pub activity_id: String,
     /// Name of the stimulus that resumes it.
     pub name: String,
-    /// What the stimulus is compared by beside the name.
+    /// The payload that the stimulus must have in addition to the name.
     pub payload: Option<Value>,
-    /// Name of the task, if it is the bookmark of one.
+    /// Name of the task, if it belongs to one.
     pub task: Option<String>,
     /// The attempts so far, if there were any.
     pub lease: Option<Lease>,
-    /// Who is to do the task, and until when.
+    /// Assignment and deadline of the task.
     pub for_people: Option<ForPeople>,
-    /// Since when it waits.
+    /// Start of the wait.
     pub since: DateTime<Utc>,
-    /// When time resumes it.
+    /// When a timer resumes it.
     pub due: Option<DateTime<Utc>>,
     /// How often firing it failed without an outcome.
     pub attempts: u32,
-    /// Its dead letter, if the workers gave it up.
+    /// Its dead letter, if the background workers gave up on it.
     pub given_up: Option<GivenUp>,
 }
 
-/// The attempts at a task, or of an activity that is to be repeated.
+/// The attempts at a task, or of an activity that is being retried.
 #[derive(Clone, Debug, Default)]
 pub struct Lease {
     /// Number of attempts so far.
     pub attempt: u32,
     /// Name of the worker that claimed it last.
     pub worker: Option<String>,
-    /// Until when this worker holds it.
+    /// When this worker's lease expires.
     pub until: Option<DateTime<Utc>>,
-    /// When the next attempt can begin, if the last one failed.
+    /// The earliest start of the next attempt, if the last one failed.
     pub again_at: Option<DateTime<Utc>>,
-    /// Why the last attempt failed that a worker reported.
+    /// The reason that a worker reported for the last failed attempt.
     pub last_error: Option<String>,
 }
 
-/// A due bookmark that the workers gave up: its dead letter.
+/// The dead letter of a due bookmark.
 #[derive(Clone, Debug, Default)]
 pub struct GivenUp {
-    /// Id by which `wf_replay` gives it another chance.
+    /// Id with which `wf_replay` retries it.
     pub dead_letter_id: Uuid,
     /// When its last attempt failed.
     pub at: DateTime<Utc>,
@@ -97,7 +97,7 @@ pub struct OpenIncident {
     pub activity_id: String,
     /// Five-character SQLSTATE of its fault.
     pub sqlstate: String,
-    /// By which policies and catches name the fault.
+    /// The code by which policies and catches identify the fault.
     pub code: Option<String>,
     /// Primary message of its fault.
     pub message: String,
@@ -107,20 +107,20 @@ pub struct OpenIncident {
     pub hint: Option<String>,
 }
 
-/// Records of an activity that wait to be handled.
+/// Compensation records of an activity that are to be handled.
 #[derive(Clone, Debug, Default)]
 pub struct OpenRecords {
-    /// Path of the activity whose handler they are for.
+    /// Path of the activity whose handler they need.
     pub node_id: String,
     /// Id of that activity within the definition.
     pub activity_id: String,
     /// Whether it was interrupted; otherwise it has completed.
     pub interrupted: bool,
-    /// How many records of the activity there are; a loop leaves one for each round.
+    /// Number of the activity's records; a loop leaves one for each round.
     pub count: u64,
 }
 
-/// Builds the lines of the story.
+/// Builds the lines of the history.
 pub struct Explanation<'a> {
     program: &'a Program,
     looks: &'a [Appearance],
@@ -130,20 +130,20 @@ pub struct Explanation<'a> {
     begin: Vec<String>,
     end: VecDeque<String>,
     left_out: u64,
-    /// The execution of the last event, whose completion needs no line of its own.
+    /// The execution of the last event; its completion needs no line of its own.
     last: Option<u32>,
-    /// The execution that is about to wait, and the instant until which it waits.
+    /// The execution that is about to wait, and the end of its wait.
     until: Option<(u32, String)>,
-    /// The execution that runs the handlers of a cancelled instance: it is no activity.
+    /// The execution that runs the handlers of a cancelled instance, which is no activity.
     unwinding: Option<u32>,
     /// Whether the last event was that of a cancel.
     is_cancelling: bool,
     pause: Option<Pause>,
-    /// What someone did that the last burst follows from.
+    /// The act that caused the last burst.
     act: Option<Caused>,
 }
 
-/// Who caused a burst.
+/// The act that caused a burst.
 #[derive(Clone, Debug)]
 pub struct Caused {
     /// What was done.
@@ -155,7 +155,7 @@ pub struct Caused {
 }
 
 impl<'a> Explanation<'a> {
-    /// Begins the story of an instance; its times are in `zone`.
+    /// Starts the history of an instance, with times in `zone`.
     pub fn new(program: &'a Program, looks: &'a [Appearance], instance: &'a Instance, zone: &'a dyn Zone) -> Self {
         let by_path = (0u32..).zip(&program.nodes).map(|(ix, node)| (node.node_id.as_str(), NodeIx(ix))).collect();
         let mut story = Self {
@@ -204,7 +204,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Whether an event is of the execution that runs the handlers of the instance, which is no activity.
+    /// Whether an event belongs to the execution that runs the instance's handlers, which is no activity.
     fn is_of_handlers(&mut self, event: &Event) -> bool {
         if std::mem::replace(&mut self.is_cancelling, event.kind == EventKind::WorkflowCancelling) {
             self.unwinding = event.execution;
@@ -212,7 +212,7 @@ impl<'a> Explanation<'a> {
         event.execution.is_some() && event.execution == self.unwinding
     }
 
-    /// Adds how the instance stands now, and returns the lines.
+    /// Adds the current state of the instance, and returns the lines.
     pub fn end(mut self, waits: &[OpenBookmark], open_incidents: &[OpenIncident]) -> Vec<String> {
         self.ending(waits, open_incidents);
         let mut lines = self.begin;
@@ -312,7 +312,7 @@ impl<'a> Explanation<'a> {
         })
     }
 
-    /// Who did something by hand: the actor, or else the role that the event names.
+    /// Who made a manual change: the actor, or else the role in the event.
     fn by(&self, data: Option<&Value>) -> String {
         match self.act.as_ref().filter(|act| act.has_actor) {
             Some(act) => one_line(&act.by, MAX_VALUE),
@@ -320,7 +320,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// How an activity was resumed, and by whom. A role that has no actor is named for answers to tasks only.
+    /// How an activity was resumed, and by whom. A role without an actor is named only for answers to tasks.
     fn resumed(&self) -> String {
         let Some(Caused { kind, by, has_actor }) = &self.act else { return "was resumed".into() };
         let by = one_line(by, MAX_VALUE);
@@ -332,7 +332,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// What went wrong with an attempt, and when the next one begins.
+    /// Why an attempt failed, and when the next one starts.
     fn retrying(&mut self, event: &Event, data: Option<&Value>) -> String {
         let member = |name| data.and_then(|data| data.get(name)).map(value).unwrap_or_default();
         let due = data.and_then(|data| data.get("due_at")).and_then(Value::as_str);
@@ -409,7 +409,7 @@ fn named(data: Option<&Value>) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-/// A value in one line: text unchanged, any other value as JSON.
+/// A value on one line: text unchanged, any other value as JSON.
 fn value(value: &Value) -> String {
     match value {
         Value::String(text) => one_line(text, MAX_VALUE),

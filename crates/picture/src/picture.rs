@@ -1,12 +1,12 @@
 //! Pictures of a definition or of one run of it: Mermaid text, and SVG.
 //!
-//! A program becomes a [`Picture`]: boxes and arrows, in frames where a box holds a flow of its own. Control
-//! flow is drawn as people draw it: a sequence is a chain, an `If` a decision with branches, a loop goes back
-//! to its head, the branches of a fork meet again. An activity of any other type is drawn by its ports and
-//! children. A layout gives every box its position and every arrow its route.
+//! A program becomes a [`Picture`]: boxes and arrows, in frames where a box contains a flow of its own. Control flow
+//! has its usual form: a sequence is a chain, an `If` a decision with branches, a loop returns to its head, the
+//! branches of a fork join again. An activity of any other type is drawn by its ports and children. A layout gives
+//! every box its position and every arrow its route.
 //!
-//! Everything in here is bounded (nothing recurses over the depth of a definition, no step is worse than
-//! n log n), gives the same text for the same input, and escapes all texts: labels are hostile.
+//! Everything here is bounded (nothing recurses over the depth of a definition, no step is worse than O(n log n)),
+//! deterministic, and escapes all texts: labels are untrusted.
 
 use workflow_core::program::Program;
 use workflow_definition::Appearance;
@@ -36,8 +36,8 @@ pub struct Caption {
 }
 
 impl Picture {
-    /// Makes the picture of a program, of one run of it where `progress` is given. `looks` are those of its
-    /// nodes, as [`workflow_definition::appearances`] gives them.
+    /// Draws a program, or one run of it if `progress` is given. `looks` are those of its nodes, as
+    /// [`workflow_definition::appearances`] returns them.
     pub fn new(program: &Program, looks: &[Appearance], caption: Caption, progress: Option<&Progress<'_>>) -> Self {
         build::build(program, looks, caption, progress)
     }

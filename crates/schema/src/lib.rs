@@ -1,10 +1,11 @@
-//! JSON Schema for inputs and outputs: compiled when it is first needed, applied within bounds.
+//! JSON Schema for inputs and outputs: compiled on first use, applied within limits.
 //!
-//! The drafts are those that `$schema` may name, 2020-12 without it. Schemas and values are hostile: patterns are
-//! matched in linear time, a schema whose check would never end is refused, and the cost of a check is limited.
+//! The supported drafts are those that `$schema` may name, by default 2020-12. Schemas and values are untrusted:
+//! patterns are matched in linear time, a schema whose validation would not terminate is rejected, and the cost of a
+//! validation is limited.
 //!
-//! The crate never fetches anything: a reference leads to a place in the same schema. It knows nothing of workflows:
-//! the caller says in a word what it checks.
+//! The crate never fetches anything: references resolve only within the same schema. It does not depend on workflows:
+//! the caller names what it checks, for messages.
 //!
 //! # Examples
 //!
@@ -34,25 +35,25 @@ mod view;
 
 use view::{Budget, View, Viewed};
 
-/// Nesting of a schema, and of a value that is checked by one: the validator recurses over both.
+/// Maximum nesting of a schema, and of a validated value: the validator recurses over both.
 pub const MAX_DEPTH: usize = 100;
 
-/// What one check may cost.
+/// Cost limit of one validation.
 const MAX_WORK: u64 = 4_000_000;
 
-/// What listing the violations of a value may cost.
+/// Cost limit for listing the violations of a value.
 const MAX_WORK_FOR_WORDS: u64 = 400_000;
 
-/// Work of a schema at one place of a value that the price of one look includes.
+/// Cost of a schema at one place of a value that is included in the base price.
 const FREE_COST: u64 = 16;
 
-/// Bytes that a compiled pattern may take.
+/// Maximum size of a compiled pattern in bytes.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// How many violations a message lists.
 const MAX_VIOLATIONS: usize = 5;
 
-/// Characters of one violation.
+/// Maximum length of one violation in characters.
 const MAX_VIOLATION: usize = 200;
 
 /// A JSON Schema, compiled, with the text that it was read from.
@@ -62,7 +63,7 @@ pub struct Schema {
     compiled: Arc<OnceLock<Result<Compiled, SchemaRefusal>>>,
 }
 
-/// Two schemas are the same if they are written alike.
+/// Two schemas are equal if their texts are.
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
         self.source == other.source
@@ -75,23 +76,23 @@ struct Compiled {
     price: u64,
 }
 
-/// Why a schema is not accepted.
+/// Why a schema is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaRefusal {
     /// JSON pointer into the schema.
     pub pointer: String,
     /// What is wrong, in the style of a primary message.
     pub message: String,
-    /// What sort of problem it is.
+    /// The kind of problem.
     pub kind: SchemaRefusalKind,
 }
 
-/// The sorts of refusals.
+/// The kinds of rejections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaRefusalKind {
     /// The document is no schema.
     Invalid,
-    /// The schema uses what is not supported here.
+    /// The schema uses an unsupported feature.
     Unsupported,
     /// It is nested too deep.
     TooDeep,
@@ -106,7 +107,7 @@ impl SchemaRefusal {
 }
 
 impl Schema {
-    /// Takes a schema as it is written.
+    /// Takes a schema without compiling it.
     pub fn new(source: Value) -> Self {
         Self { source: Arc::new(source), compiled: Arc::default() }
     }
@@ -119,9 +120,9 @@ impl Schema {
         self.compiled().map(|_| ()).map_err(Clone::clone)
     }
 
-    /// Checks a value.
+    /// Validates a value.
     ///
-    /// `what` names it in messages; `pointer` is where it stands in what the user gave.
+    /// `what` names it in messages; `pointer` is its place in the user's input.
     ///
     /// ```
     /// use serde_json::json;
@@ -134,7 +135,7 @@ impl Schema {
     /// ```
     ///
     /// # Errors
-    /// 22023 with a DETAIL that lists violations, 54001 if the value is nested too deep, 54000 if the check would
+    /// 22023 with a DETAIL that lists violations, 54001 if the value is nested too deep, 54000 if the validation would
     /// take too long.
     pub fn accept(&self, value: &Value, what: &str, pointer: &str) -> Result<(), Fault> {
         let compiled = self.compiled().map_err(|refusal| {
@@ -181,14 +182,14 @@ fn compile(source: &Value) -> Result<Compiled, SchemaRefusal> {
     Ok(Compiled { validator, price: 1 + cost / FREE_COST })
 }
 
-/// Why the crate refuses a schema.
+/// Why the crate rejects a schema.
 fn refused(error: ValidationError<'_>) -> SchemaRefusal {
     let words = shorten(&error.to_string(), MAX_VIOLATION);
     let message = format!("invalid JSON Schema: {words}");
     SchemaRefusal::new(error.instance_path().to_string(), message, SchemaRefusalKind::Invalid)
 }
 
-/// What a value violates, one line each.
+/// The violations of a value, one line each.
 fn violations(compiled: &Compiled, value: &Value, pointer: &str) -> String {
     let budget = Budget::new(MAX_WORK_FOR_WORDS, compiled.price);
     let errors: Vec<_> = compiled.validator.iter_errors(View::new(value, &budget)).collect();

@@ -27,11 +27,11 @@ pub use when::When;
 
 /// The offset rules of a time zone. The host provides them.
 pub trait Zone {
-    /// Seconds east of UTC in force at an instant.
+    /// The UTC offset at an instant, in seconds east.
     fn offset_at(&self, utc: DateTime<Utc>) -> i32;
 }
 
-/// The zone that never differs from UTC.
+/// UTC as a zone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Utc0;
 

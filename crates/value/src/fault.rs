@@ -1,5 +1,5 @@
 //! Failures: a [`Fault`] belongs to one activity and becomes an incident; an [`Error`] ends the whole call, and the
-//! extension keeps nothing of it.
+//! extension stores nothing.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub struct Fault {
     pub hint: Option<String>,
     /// Where it happened: PL/pgSQL context, JavaScript stack.
     pub context: Option<String>,
-    /// What it is for the author of the workflow, in a word; errors of PostgreSQL have none.
+    /// A keyword that identifies the fault for workflow authors; errors of PostgreSQL have none.
     pub code: Option<String>,
     /// Number under which the extension keeps the original error, to raise it unchanged.
     pub original: Option<u64>,
@@ -56,10 +56,11 @@ impl fmt::Display for Fault {
     }
 }
 
-/// SQLSTATE of an activity whose time is over. PostgreSQL has none: 57014 is that of a statement, and ends the call.
+/// SQLSTATE of an activity that timed out. PostgreSQL's 57014 cannot be used: it belongs to statements, and ends the
+/// call.
 pub const TIMED_OUT: &str = "WF002";
 
-/// SQLSTATE of an activity whose task failed outside: a worker said so, or its last lease ended.
+/// SQLSTATE of an activity whose task failed: a worker reported it, or its last lease expired.
 pub const TASK_FAILED: &str = "WF001";
 
 /// Whether an error with this SQLSTATE ends the call instead of becoming a fault of its activity: cancel, shutdown,
@@ -68,17 +69,17 @@ pub fn is_never_a_fault(sqlstate: &str) -> bool {
     ["40", "53", "57", "58", "XX"].iter().any(|class| sqlstate.starts_with(class)) || sqlstate == "55P03"
 }
 
-/// Why a call cannot go on. The extension keeps nothing of the burst.
+/// Why a call cannot continue. The extension stores nothing of the burst.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// The burst took more steps than allowed, for example in a loop that never waits. (54000)
     TooManySteps {
-        /// The bound that it reached: [`Limits::max_steps`](crate::execution::Limits::max_steps).
+        /// The exceeded limit: `max_steps` of the limits.
         limit: u64,
         /// The activity of the next step.
         activity_id: String,
     },
-    /// The stored state cannot be read: a later version wrote it, or it is damaged. (XX001)
+    /// The stored state cannot be decoded: a later version wrote it, or it is damaged. (XX001)
     CorruptState(String),
     /// The activity named as trigger does not exist, or cannot start the workflow. (42704)
     UnknownTrigger(String),
@@ -86,19 +87,19 @@ pub enum Error {
     NotFaulted(String),
     /// A retry found no activity that is faulted. (55000)
     NothingFaulted,
-    /// The same, while what the instance has done is being taken back. (55000)
+    /// The same, while the instance is being compensated. (55000)
     IsEnding {
-        /// Whether a call cancelled it. Otherwise a fault has ended it.
+        /// Whether a call cancelled it. Otherwise it ended with a fault.
         is_cancelled: bool,
     },
-    /// A fault has ended the run for good: nothing is left that could be retried. (55000)
+    /// A fault has ended the run for good, so nothing can be retried. (55000)
     HasFailed {
-        /// Whether what it had done was compensated.
+        /// Whether its work was compensated.
         is_compensated: bool,
     },
-    /// Alterations that cannot be made, and why. (the SQLSTATE of the first)
+    /// Alterations that cannot be applied, with the reasons. (the SQLSTATE of the first)
     NotAltered(Vec<Fault>),
-    /// The execution of the bookmark is not open. This cannot happen unless rows were changed by hand. (XX001)
+    /// The execution of the bookmark is not open. This happens only if rows were changed manually. (XX001)
     LostActivity(String),
 }
 

@@ -1,4 +1,4 @@
-//! Names as people write them: letter case, and suggestions for misspelt ones.
+//! Names as people write them: letter case, and suggestions for misspelt names.
 
 /// Words longer than this are not compared.
 const MAX_WORD: usize = 40;

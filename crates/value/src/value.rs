@@ -1,8 +1,8 @@
-//! JSON values as the engine sees them: text form, truth, equality, canonical form, conversion.
+//! JSON values in the engine: text form, truth, equality, canonical form, conversion.
 //!
-//! Numbers keep the text they came with (`1.10` stays `1.10`, `1e400` is a number), so code that needs
-//! arithmetic goes through [`number`]. Everything here works without recursion over the value: a document
-//! nested as deep as PostgreSQL allows must not end the backend. The module knows no activities and no scripts.
+//! Numbers keep their original text (`1.10` stays `1.10`, `1e400` is a number), so code that needs arithmetic uses
+//! [`number`]. Everything here avoids recursion over the value: a document nested as deep as PostgreSQL allows must not
+//! crash the backend. The module is independent of activities and scripts.
 
 use serde_json::Value;
 
@@ -38,11 +38,11 @@ pub use text::{nul_in_string, too_deep};
 pub use time::{DateAndTime, date_time, instant_text, is_date_time, is_time_span};
 pub use type_name::{TypeName, is_known_type, meant_type, parse_type_name};
 
-/// Deepest nesting that is read from JSON text or taken from a script: copying or dropping such
-/// a value takes less than the 512 kB of stack that PostgreSQL keeps beyond `max_stack_depth`.
+/// Maximum nesting of values read from JSON text or taken from a script: copying or dropping such a value takes less
+/// than the 512 kB of stack that PostgreSQL keeps beyond `max_stack_depth`.
 pub const MAX_DEPTH: usize = 2_000;
 
-/// Reads a value as a condition: booleans, numbers (zero is false), the words `true` and `false`; null is false.
+/// Interprets a value as a condition: booleans, numbers (zero is false), the words `true` and `false`; null is false.
 ///
 /// # Errors
 /// 22P02 for other texts.

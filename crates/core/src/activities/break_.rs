@@ -4,7 +4,7 @@ use crate::activity::{Activity, Descriptor, FlowRole};
 use crate::execution::{Execution, Signal};
 use workflow_value::fault::Fault;
 
-/// Leaves the nearest loop around it; without one, it ends the enclosing sequences.
+/// Leaves the nearest enclosing loop; without one, it ends the enclosing sequences.
 #[derive(Debug)]
 pub struct Break;
 

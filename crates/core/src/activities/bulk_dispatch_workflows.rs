@@ -1,4 +1,4 @@
-//! `BulkDispatchWorkflows`: starts a child workflow for each item, which a worker runs.
+//! `BulkDispatchWorkflows`: starts a child workflow for each item, run by background workers.
 //!
 //! All children report to one bookmark, which stays until the last report. The activity remembers only the number of
 //! outstanding children, so that the state does not grow with their number.
@@ -94,7 +94,7 @@ impl Activity for BulkDispatchWorkflows {
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let Some(report) = crate::child::Report::read(input) else {
-            // A fault would be worse: its retry would dispatch all children once more.
+            // A fault would be worse: retrying it would dispatch all children again.
             cx.journal(EventKind::Note, Some(json!({ "ignored": "not the report of a child workflow" })));
             return Ok(());
         };

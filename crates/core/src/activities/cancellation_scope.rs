@@ -1,6 +1,6 @@
-//! `CancellationScope`: says what to do when its body is cancelled, and holds what can be compensated in it.
+//! `CancellationScope`: has a handler for the cancellation of its body, and holds the compensable work in it.
 //!
-//! The burst runs `cancellation` in an execution of its own, not this file.
+//! The burst runs `cancellation` in an execution of its own; this file does not.
 
 use crate::activity::handle::ports;
 use crate::activity::{Activity, CompensationRole, Descriptor};

@@ -81,8 +81,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &scheduled_command::ScheduledCommand,
 ];
 
-/// Names of the types that came after version 0.2.0. A type that was registered in SQL under such a name stays that
-/// type.
+/// Names of the types added after version 0.2.0. A type that was registered in SQL under such a name takes precedence.
 pub const LATER: &[&str] = &[
     "Try",
     "Compensable",
@@ -98,13 +97,13 @@ pub const LATER: &[&str] = &[
     "MigrateInstances",
 ];
 
-/// Stands for an unknown type; faults when it runs.
+/// The activity for an unknown type; faults when it runs.
 pub static NOT_FOUND: &dyn Activity = &not_found::NotFound;
 
-/// Stands for every workflow that is used as an activity.
+/// The activity for every workflow that is used as an activity.
 pub static WORKFLOW: &dyn Activity = &workflow_definition_activity::WorkflowDefinitionActivity;
 
-/// Stands for every type that users registered in SQL.
+/// The activity for every type that users registered in SQL.
 pub static CUSTOM: &dyn Activity = &custom::Custom;
 
 /// Finds an activity by its full type name, or by its name without the prefix.
@@ -123,9 +122,9 @@ pub fn without_arguments(type_name: &str) -> Option<&str> {
     Some(type_name[..at].trim_end())
 }
 
-/// The built-in type from which a name differs only in letter case, prefix, type arguments or spaces around it.
+/// The built-in type whose name differs only in letter case, prefix, type arguments or surrounding spaces.
 ///
-/// A person who reads such a name in a definition takes it for the built-in type.
+/// A person who reads such a name in a definition would mistake it for the built-in type.
 pub fn looks_like(type_name: &str) -> Option<&'static str> {
     let fold = |name: &str| {
         let name = name.trim().to_lowercase();

@@ -1,4 +1,4 @@
-//! Inputs and functions that the activities for child workflows share.
+//! Inputs and functions shared by the activities for child workflows.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use crate::child::{Begin, Report};
 use crate::execution::{Execution, StartChild};
 use workflow_value::fault::Fault;
 
-/// An input of all these activities.
+/// An input common to these activities.
 pub(super) const DEFINITION: InputDescriptor =
     InputDescriptor::new("workflowDefinitionId", "String", "Definition to start, in its published version.")
         .needed()
@@ -17,7 +17,7 @@ pub(super) const DEFINITION: InputDescriptor =
 /// An input of the activities that start one child.
 pub(super) const CORRELATION: InputDescriptor =
     InputDescriptor::new("correlationId", "String", "Correlation id of the child.");
-/// An input of all these activities.
+/// An input common to these activities.
 pub(super) const INPUT: InputDescriptor =
     InputDescriptor::new("input", "ObjectDictionary", "Input of the child, an object.");
 /// Accepted because Elsa's exports contain it.
@@ -42,7 +42,7 @@ pub(super) struct ChildInputs {
     pub input: Input<Value>,
 }
 
-/// Starts the one child that these inputs describe. With `hears`, a bookmark waits for the child's report.
+/// Starts the child that these inputs describe. With `hears`, a bookmark waits for the child's report.
 pub(super) fn start_one(cx: &mut Execution<'_>, inputs: &ChildInputs, begin: Begin, hears: bool) -> Result<(), Fault> {
     let definition_id = cx.get(inputs.definition)?;
     let correlation_id = Some(cx.get(inputs.correlation)?).filter(|id| !id.is_empty());
@@ -68,7 +68,7 @@ pub(super) fn object(value: Value) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-/// The report with which a bookmark was resumed. A refused child is a fault of the activity.
+/// The report with which a bookmark was resumed. A rejected child is a fault of the activity.
 pub(super) fn report(input: Option<&Value>) -> Result<Option<Report<'_>>, Fault> {
     let report = Report::read(input);
     match report.and_then(|report| report.refused()) {

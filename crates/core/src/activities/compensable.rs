@@ -1,14 +1,14 @@
-//! `Compensable`: work that can be taken back after it has completed.
+//! `Compensable`: work that can be compensated after it has completed.
 //!
 //! Its handlers run in executions of their own, when the work is compensated, confirmed or interrupted; the burst calls
-//! them, not this file.
+//! them, this file does not.
 
 use crate::activity::handle::ports;
 use crate::activity::{Activity, CompensationRole, Descriptor};
 use crate::execution::Execution;
 use workflow_value::fault::Fault;
 
-/// Runs its body, and remembers how to take it back.
+/// Runs its body, and leaves a record for compensating it.
 #[derive(Debug)]
 pub struct Compensable;
 

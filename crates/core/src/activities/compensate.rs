@@ -1,4 +1,4 @@
-//! `Compensate`: takes back what has completed, the latest first.
+//! `Compensate`: compensates completed work, the latest first.
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, CompensationRole, Descriptor, Input, InputDescriptor};

@@ -1,6 +1,6 @@
 //! `Complete`: ends the nearest composite, or the workflow if there is none.
 //!
-//! Composites around the completed one, and the workflow, continue.
+//! Outer composites and the workflow continue.
 
 use serde_json::Value;
 

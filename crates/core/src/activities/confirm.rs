@@ -1,4 +1,4 @@
-//! `Confirm`: says that what has completed is to stay for good.
+//! `Confirm`: confirms completed work, so that it will not be compensated any more.
 
 use crate::activities::compensate::unwind;
 use crate::activity::handle::inputs;

@@ -1,4 +1,4 @@
-//! `ContinueAs`: ends the instance, and begins a new one in its place.
+//! `ContinueAs`: ends the instance, and starts a new one in its place.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::activity::{Activity, Descriptor, FlowRole, InputDescriptor};
 use crate::execution::Execution;
 use workflow_value::fault::Fault;
 
-/// Ends the instance, and begins a new one in its place.
+/// Ends the instance, and starts a new one in its place.
 #[derive(Debug)]
 pub struct ContinueAs;
 

@@ -1,4 +1,4 @@
-//! Custom activities: a SQL function of the user gets a context and returns what the activity does.
+//! Custom activities: a user's SQL function receives a context and returns what the activity does.
 
 use serde_json::Value;
 

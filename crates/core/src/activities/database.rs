@@ -1,7 +1,7 @@
-//! Inputs and functions that the activities of Elsa's SQL extension share.
+//! Inputs and functions shared by the activities of Elsa's SQL extension.
 //!
-//! They run in this database and in the transaction of the call. So the client must be PostgreSQL, and they open no
-//! connection.
+//! They run in this database and in the transaction of the call. So the client must be PostgreSQL, and no connection is
+//! opened.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use workflow_expression::{Rows, Scope, Take};
 use workflow_value::fault::{Fault, shorten};
 use workflow_value::value::to_text;
 
-/// The input that names the database client.
+/// The input with the name of the database client.
 pub(super) const CLIENT: InputDescriptor =
     InputDescriptor::new("client", "String", "PostgreSql, or empty: the statement runs in this database.")
         .checked(is_postgresql);
@@ -36,7 +36,7 @@ fn is_postgresql(client: &Value) -> Result<(), Fault> {
         .hint("Statements run in this database; reach another one through a foreign table."))
 }
 
-/// The input that holds one SQL statement, under the name that the activity has for it.
+/// The input with the SQL statement, under the activity's name for it.
 pub(super) const fn statement(name: &'static str) -> InputDescriptor {
     InputDescriptor::new(name, "String", "One SQL statement.").statement().checked(is_statement).needed()
 }

@@ -1,4 +1,4 @@
-//! `DispatchWorkflow`: starts a child workflow, which a worker runs in a transaction of its own.
+//! `DispatchWorkflow`: starts a child workflow, run by a background worker in a transaction of its own.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use workflow_http::stimulus;
 use workflow_value::fault::Fault;
 use workflow_value::value::copy_or_null;
 
-/// Starts a child workflow in a transaction of its own, and waits for its end if asked to.
+/// Starts a child workflow in a transaction of its own, and optionally waits for its end.
 #[derive(Debug)]
 pub struct DispatchWorkflow;
 

@@ -11,7 +11,7 @@ use crate::execution::Execution;
 use workflow_value::fault::Fault;
 use workflow_value::value::{copy_or_null, to_text};
 
-/// Opens a task for a worker that fetches a file, and waits for the answer.
+/// Opens a task for a task worker that fetches a file, and waits for the answer.
 #[derive(Debug)]
 pub struct DownloadHttpFile;
 
@@ -91,14 +91,14 @@ impl Activity for DownloadHttpFile {
     }
 }
 
-/// The headers of the content, and the others.
+/// Splits the headers into those of the content and the others.
 fn parted(headers: &Value) -> (Map<String, Value>, Map<String, Value>) {
     let all = headers.as_object().into_iter().flatten();
     let all = all.map(|(name, value)| (name.clone(), copy_or_null(value)));
     all.partition(|(name, _)| name.to_ascii_lowercase().starts_with("content-"))
 }
 
-/// The file, with the name that the service gave it, or the end of the address.
+/// The file, named by the service or else after the end of the URL.
 fn file(headers: &Map<String, Value>, address: &str, content: &Value) -> Value {
     let header = |wanted: &str| {
         let mut found = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted));

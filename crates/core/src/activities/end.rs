@@ -4,7 +4,7 @@ use crate::activity::{Activity, Descriptor};
 use crate::execution::Execution;
 use workflow_value::fault::Fault;
 
-/// Ends the enclosing sequence or flowchart; the workflow continues behind it.
+/// Ends the enclosing sequence or flowchart; the workflow continues after it.
 #[derive(Debug)]
 pub struct End;
 

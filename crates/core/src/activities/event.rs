@@ -10,7 +10,7 @@ use workflow_http::stimulus;
 use workflow_value::fault::Fault;
 use workflow_value::value::copy_or_null;
 
-/// Waits until an event of this name is published; as a trigger, it starts the workflow then.
+/// Waits until an event with this name is published; as a trigger, it starts the workflow then.
 #[derive(Debug)]
 pub struct Event;
 

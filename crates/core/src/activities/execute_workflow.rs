@@ -1,6 +1,6 @@
 //! `ExecuteWorkflow`: runs a child workflow as an instance of its own, in the same transaction.
 //!
-//! As in Elsa, the child runs until it waits or ends before any activity behind this one runs. Bursts do not nest, so
+//! As in Elsa, the child runs until it waits or ends before any activity after this one runs. Bursts do not nest, so
 //! the parent's burst ends here, and the child's report resumes it.
 
 use serde_json::Value;

@@ -5,7 +5,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use workflow_value::fault::Fault;
 
-/// Faults with a code and a message that the author gives.
+/// Faults with the author's code and message.
 #[derive(Debug)]
 pub struct RaiseFault;
 

@@ -4,7 +4,7 @@ use crate::activity::{Activity, Descriptor, FlowRole};
 use crate::execution::Execution;
 use workflow_value::fault::Fault;
 
-/// Ends the whole instance at once; what waits or is scheduled is dropped.
+/// Ends the whole instance immediately; waiting and scheduled activities are dropped.
 #[derive(Debug)]
 pub struct Finish;
 

@@ -5,7 +5,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::{Execution, Outcomes};
 use workflow_value::fault::Fault;
 
-/// Decides between two connections.
+/// Chooses between two connections.
 #[derive(Debug)]
 pub struct FlowDecision;
 

@@ -1,7 +1,8 @@
-//! `FlowJoin`: brings branches of a flowchart together.
+//! `FlowJoin`: joins branches of a flowchart.
 //!
-//! The flowchart reads the mode and decides when the join runs. The join itself only cancels the branches that the
-//! winner of WaitAny left open. Elsa's join cancels its ancestors in every mode (#7724); here only WaitAny does.
+//! The flowchart reads the mode and decides when the join runs. The join itself only cancels the branches that are
+//! still open after the first in mode WaitAny. Elsa's join cancels its ancestors in every mode (#7724); here only
+//! WaitAny does.
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, FlowRole, InputDescriptor};
@@ -9,7 +10,7 @@ use crate::execution::{Execution, Signal, one_of};
 use serde_json::Value;
 use workflow_value::fault::Fault;
 
-/// Where branches of a flowchart meet; its mode says for how many of them it waits.
+/// Joins branches of a flowchart; its mode determines for how many of them it waits.
 #[derive(Debug)]
 pub struct FlowJoin;
 

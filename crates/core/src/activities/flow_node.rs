@@ -5,7 +5,7 @@ use crate::activity::{Activity, Descriptor};
 use crate::execution::Execution;
 use workflow_value::fault::Fault;
 
-/// Holds one activity, so that this can stand in a flowchart.
+/// Holds one activity, so that it can be a node of a flowchart.
 #[derive(Debug)]
 pub struct FlowNode;
 

@@ -13,7 +13,7 @@ use workflow_expression::Expression;
 use workflow_value::fault::Fault;
 use workflow_value::value::copy_or_null;
 
-/// Sends a request, and leaves with the status code.
+/// Sends a request, and completes with the status code as outcome.
 #[derive(Debug)]
 pub struct FlowSendHttpRequest;
 

@@ -7,7 +7,7 @@ use crate::execution::{Execution, Outcomes};
 use serde_json::Value;
 use workflow_value::fault::Fault;
 
-/// Decides between several connections.
+/// Chooses among several connections.
 #[derive(Debug)]
 pub struct FlowSwitch;
 

@@ -1,8 +1,8 @@
 //! `Flowchart`: activities joined by connections, in Elsa's counter-based or token-based mode.
 //!
-//! The graph holds the connections. In counter mode the scope counts visits, and the counters decide what runs next. In
-//! token mode the scope holds tokens, and the merge modes of activities decide. The flowchart ends with a terminal
-//! child, or when none of its activities runs or is scheduled.
+//! The graph contains the connections. In counter mode the scope counts visits, and the counters determine what runs
+//! next. In token mode the scope contains tokens, and the merge modes of activities decide. The flowchart ends with a
+//! terminal child, or when none of its activities is running or scheduled.
 
 use serde_json::json;
 
@@ -89,7 +89,8 @@ impl Activity for Flowchart {
         if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }
 
-    /// It counts as reached by a backward connection: no visit, and so no join, is taken from what comes there later.
+    /// It counts as reached by a backward connection: later arrivals at it do not lose a visit, nor the join that the
+    /// visit allows.
     fn begin_child(&self, cx: &mut Execution<'_>, child: NodeIx) -> Result<(), Fault> {
         match uses_tokens(cx) {
             true => TokenWalk::begin(cx)?.begin_child(cx, child),

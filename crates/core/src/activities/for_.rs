@@ -71,7 +71,7 @@ impl Activity for For {
                 cx.set_position(next);
                 run_round(cx)
             }
-            // The next number is out of the range of integers, so it is beyond the bound, too.
+            // The next number is beyond the range of integers, and therefore beyond the limit.
             None => cx.complete(),
         }
     }

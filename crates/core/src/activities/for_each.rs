@@ -1,7 +1,7 @@
 //! `ForEach`: runs a body for each item of a collection.
 //!
-//! Each round reads items that are a literal, a variable or an input again, so that a change of the collection takes
-//! effect, as in Elsa. Computed items are evaluated once and kept in memory.
+//! If the items are a literal, a variable or an input, each round reads them again, so that changes to the collection
+//! take effect, as in Elsa. Computed items are evaluated once and kept in memory.
 
 use serde_json::Value;
 

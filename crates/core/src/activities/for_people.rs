@@ -1,4 +1,4 @@
-//! Inputs of a task for people: who is to do it, until when, and what an answer looks like.
+//! Inputs of a task for people: assignee, candidates, deadline, and the form of an answer.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use workflow_schema::Schema;
 use workflow_value::fault::{Fault, shorten};
 use workflow_value::value::{copy_or_null, is_date_time, parse_json, to_text};
 
-/// Candidates of one task.
+/// Maximum number of candidates of one task.
 const MAX_CANDIDATES: usize = 100;
 
 pub(super) const ASSIGNEE: InputDescriptor =
@@ -47,7 +47,7 @@ pub(super) const NOT: InputDescriptor = InputDescriptor::new(
 .constant()
 .checked(|value| Excluded::read(value).map(drop));
 
-/// The input `assignee` as a task takes it; null is no assignee. 22023 if it is no name.
+/// The value of the input `assignee`; null is no assignee. 22023 if it is no name.
 pub(super) fn assignee(value: &Value) -> Result<Option<String>, Fault> {
     match value {
         Value::Null => Ok(None),
@@ -55,7 +55,7 @@ pub(super) fn assignee(value: &Value) -> Result<Option<String>, Fault> {
     }
 }
 
-/// The input `candidates` as a task takes it; null is no candidates. 22023 if it is no list of names.
+/// The value of the input `candidates`; null is no candidates. 22023 if it is no list of names.
 pub(super) fn candidates(value: &Value) -> Result<Vec<String>, Fault> {
     let list = match value {
         Value::Null => return Ok(Vec::new()),
@@ -68,7 +68,7 @@ pub(super) fn candidates(value: &Value) -> Result<Vec<String>, Fault> {
     list.iter().map(|entry| ForPeople::entry(&to_text(entry), "candidate")).collect()
 }
 
-/// Checks that the roles exist that a task names.
+/// Checks that the roles named by a task exist.
 pub(super) fn check_roles(cx: &mut Execution<'_>, for_people: &ForPeople) -> Result<(), Fault> {
     let entries = for_people.assignee.iter().chain(&for_people.candidates);
     for role in entries.filter_map(|entry| entry.strip_prefix(ForPeople::ROLE)) {
@@ -77,7 +77,7 @@ pub(super) fn check_roles(cx: &mut Execution<'_>, for_people: &ForPeople) -> Res
     Ok(())
 }
 
-/// Reads until when the task is to be done.
+/// The task's deadline.
 pub(super) fn deadline(cx: &Execution<'_>, input: Input<Value>) -> Result<Option<DateTime<Utc>>, Fault> {
     let value = cx.peek(input);
     if value.is_null() {
@@ -104,7 +104,7 @@ fn check_deadline(value: &Value) -> Result<(), Fault> {
     if is_date_time(to_text(value).trim()) { Ok(()) } else { span(value).map(drop) }
 }
 
-/// What an author gave: designers write JSON as text.
+/// The author's value: designers write JSON as text.
 fn given(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) if text.trim().is_empty() => Some(Value::Null),
@@ -113,7 +113,7 @@ fn given(value: &Value) -> Option<Value> {
     }
 }
 
-/// The input `form` as a task takes it; null is no form. 22023 if it is no object.
+/// The value of the input `form`; null is no form. 22023 if it is no object.
 pub(super) fn form(value: &Value) -> Result<Option<Value>, Fault> {
     match given(value) {
         Some(Value::Null) => Ok(None),

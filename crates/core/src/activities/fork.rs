@@ -1,4 +1,4 @@
-//! `Fork`: runs branches side by side, and completes with the first or with all of them.
+//! `Fork`: runs branches in parallel, and completes with the first or with all of them.
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
@@ -6,7 +6,7 @@ use crate::execution::{Child, Execution, Outcomes, Signal, one_of};
 use serde_json::Value;
 use workflow_value::fault::Fault;
 
-/// Runs its branches and joins them.
+/// Runs its branches in parallel and joins them.
 #[derive(Debug)]
 pub struct Fork;
 
@@ -59,7 +59,7 @@ impl Activity for Fork {
     }
 
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
-        // Noted, but not stopped: the loop around this activity must receive the `Break`, too.
+        // Recorded, but not stopped: the enclosing loop must receive the `Break` as well.
         if matches!(signal, Signal::Break) {
             cx.set_breaking();
         }

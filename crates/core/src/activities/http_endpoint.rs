@@ -130,7 +130,7 @@ impl Activity for HttpEndpoint {
                 cx.evaluate_inputs()?;
                 receive(cx)
             }
-            // The resuming call had no request, so the activity goes on waiting for one.
+            // The resuming call had no request, so the activity continues to wait for one.
             (None, Some(payload)) => wait(cx, copy_or_null(payload), true),
             (None, None) => Ok(()),
         }
@@ -141,7 +141,7 @@ impl Activity for HttpEndpoint {
     }
 }
 
-/// Makes the bookmark for one method. As in Elsa, metadata marks a bookmark that was made because a request was
+/// Creates the bookmark for one method. As in Elsa, metadata marks a bookmark that was created because a request was
 /// missing.
 fn wait(cx: &mut Execution<'_>, payload: Value, is_missed: bool) -> Result<(), Fault> {
     cx.claim_endpoint(&payload)?;
@@ -172,7 +172,7 @@ fn payloads(cx: &Execution<'_>) -> Result<Vec<Value>, Fault> {
     methods(cx.peek(METHODS))?.iter().map(|method| endpoint::payload(&path, method, &settings)).collect()
 }
 
-/// The methods without repetitions; GET if the input names none.
+/// The methods without duplicates; GET if the input names none.
 fn methods(value: &Value) -> Result<Vec<String>, Fault> {
     let mut methods = Vec::new();
     for method in texts(value) {
@@ -248,8 +248,7 @@ fn receive(cx: &mut Execution<'_>) -> Result<(), Fault> {
     cx.complete()
 }
 
-/// Completes with an outcome if the definition exposes it; otherwise refuses the request, and the burst changes
-/// nothing.
+/// Completes with an outcome if the definition uses it; otherwise rejects the request, and the burst changes nothing.
 fn turn_away(
     cx: &mut Execution<'_>,
     expose: Input<bool>,
@@ -264,7 +263,7 @@ fn turn_away(
     Ok(())
 }
 
-/// Why the files of a form are refused.
+/// Why the files of a form are rejected.
 struct FileRefusal {
     expose: Input<bool>,
     outcome: &'static str,

@@ -1,4 +1,4 @@
-//! What the activities that send an HTTP request have in common.
+//! Code shared by the activities that send an HTTP request.
 
 use chrono::TimeDelta;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::retry::{Backoff, RetryPolicy};
 use workflow_expression::{Expression, ExpressionKind};
 use workflow_value::fault::Fault;
 
-/// Ways out beside `Done` and the expected status codes.
+/// Outcomes in addition to the expected status codes.
 pub(super) const OUTCOMES: &[&str] = &["Done", UNMATCHED, "Failed to connect", "Timeout"];
 const UNMATCHED: &str = "Unmatched status code";
 
@@ -66,7 +66,7 @@ pub(super) fn usual_retry(resiliency: Option<&Expression>) -> Option<RetryPolicy
     })
 }
 
-/// The ways out of an activity in a flowchart.
+/// The outcomes of an activity in a flowchart.
 pub(super) fn outcomes(answer: &Answer<'_>, expected: &[String]) -> Outcomes {
     let names = match answer {
         Answer::NotConnected(_) => vec!["Failed to connect".to_owned()],
@@ -81,7 +81,7 @@ pub(super) fn outcomes(answer: &Answer<'_>, expected: &[String]) -> Outcomes {
     Outcomes::Named(names)
 }
 
-/// The expected codes of an activity that goes on, evaluated again: inputs are not kept while it waits.
+/// The expected codes of a resumed activity, evaluated again because inputs are not kept while it waits.
 pub(super) fn expected(
     cx: &mut Execution<'_>,
     input: crate::activity::Input<Vec<String>>,

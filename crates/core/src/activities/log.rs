@@ -1,7 +1,7 @@
 //! `Log`: writes a log entry with a level and attributes.
 //!
-//! Elsa passes entries on to the sinks of its host. Here an entry goes into the log of the host, if there is one, and
-//! into the journal.
+//! Elsa passes entries on to the sinks of its host. Here an entry is written to the host's log, if there is one, and to
+//! the journal.
 
 use serde_json::Value;
 
@@ -72,8 +72,8 @@ fn arguments(given: Value) -> Value {
 }
 
 /// The message with its placeholders replaced by arguments. A placeholder without an argument stays, and a doubled
-/// brace is a single one. A short message can name a long argument often, so every piece of text asks for the memory
-/// that it takes.
+/// brace becomes a single one. A short message can use a long argument many times, so memory is reserved for every
+/// piece of text.
 fn filled(message: &str, arguments: &Value) -> Result<String, Fault> {
     let (mut text, mut rest, mut position) = (Text::default(), message, 0);
     while let Some(at) = rest.find(['{', '}']) {
@@ -101,8 +101,7 @@ fn filled(message: &str, arguments: &Value) -> Result<String, Fault> {
     text.finish()
 }
 
-/// The argument for a placeholder, by its name or by its position in a list. A placeholder may contain a format, which
-/// is ignored.
+/// The argument for a placeholder, by its name or by its position in a list. A format in the placeholder is ignored.
 fn argument<'a>(hole: &str, position: usize, arguments: &'a Value) -> Option<&'a Value> {
     let name = hole.split([',', ':']).next().unwrap_or_default().trim().trim_start_matches(['@', '$']);
     match arguments {

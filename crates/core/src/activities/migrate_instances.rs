@@ -1,7 +1,7 @@
-//! `MigrateInstances`: moves the instances of a definition to a version that was published with `options.migrate`.
+//! `MigrateInstances`: migrates the instances of a definition to a version that was published with `options.migrate`.
 //!
-//! Each batch is a burst that time begins at once, so workers run it in a session of the instance's owner. What the
-//! next batch needs to know is what the activity remembers.
+//! Each batch is a burst that a timer starts immediately, so background workers run it in a session of the instance's
+//! owner. The memory of the activity contains the progress for the next batch.
 
 use serde_json::{Value, json};
 
@@ -21,8 +21,8 @@ pub const MIGRATE_INSTANCES: &str = "Workflow.MigrateInstances";
 #[derive(Debug)]
 pub struct MigrateInstances;
 
-/// Its result says what the next batch gets, how many were moved and refused, and in how many seconds the next batch
-/// begins; without that, all is done.
+/// Returns the progress for the next batch, the numbers of moved and rejected instances, and the seconds until the next
+/// batch; NULL when all is done.
 const STATEMENT: &str = "SELECT b.next, b.moved, b.refused, b.pause \
      FROM workflow._migrate_batch($1::text, $2::integer, $3::jsonb) AS b";
 
@@ -56,7 +56,7 @@ impl Activity for MigrateInstances {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        // A retry goes on where a batch failed.
+        // A retry continues where a batch failed.
         if !matches!(cx.memory(), Memory::Json(_)) {
             let (definition_id, version) = (cx.get(DEFINITION_ID)?, cx.get(VERSION)?);
             let memory = json!({"definitionId": definition_id, "version": version, "progress": {}});

@@ -1,4 +1,4 @@
-//! Stands for an unknown activity type in a definition that was stored all the same.
+//! The activity for an unknown type in a definition that was stored all the same.
 
 use crate::activity::{Activity, Descriptor, FurtherOutcomes};
 use crate::execution::Execution;

@@ -1,5 +1,5 @@
-//! Activities whose work a program outside the database does: they open a task with the name of their type, whose
-//! payload has the values of their inputs by Elsa's names. The answer to the task says what came of it.
+//! External activities: they open a task named after their type, whose payload contains their inputs under Elsa's
+//! names. The answer to the task is the result.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use workflow_value::value::copy_or_null;
 /// Status codes after which the same request may succeed later.
 const TRANSIENT: [u16; 6] = [408, 429, 500, 502, 503, 504];
 
-/// Codes of the faults of attempts with such an answer, or without any.
+/// Codes of the faults of attempts with such a status, or without a response.
 pub(super) const TRANSIENT_CAUSES: &[&str] =
     &["http_408", "http_429", "http_500", "http_502", "http_503", "http_504", "connect", "timeout"];
 
@@ -34,20 +34,20 @@ pub(super) fn open(cx: &mut Execution<'_>) -> Result<(), Fault> {
     cx.create_task(id, name.to_owned(), Some(Value::Object(payload)), 0, None)
 }
 
-/// A name in camelCase as Elsa's classes write it.
+/// Converts a camelCase name to the spelling of Elsa's classes.
 fn elsa_name(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug, PartialEq)]
 pub(super) enum Answer<'a> {
-    /// The service has answered, with whatever status.
+    /// The service has responded, with any status.
     Response { status: u16, headers: &'a Value, content: &'a Value },
-    /// No connection was made, for the reason that the worker gave.
+    /// No connection was made; with the worker's reason.
     NotConnected(&'a str),
-    /// No response came in time, as the worker says in these words.
+    /// No response arrived in time; with the worker's message.
     TimedOut(&'a str),
 }
 
@@ -76,7 +76,7 @@ impl<'a> Answer<'a> {
         Ok(Self::Response { status, headers, content: member("content") })
     }
 
-    /// The fault of an attempt with this answer, if the next one may give another.
+    /// The fault of an attempt with this answer, if another attempt may succeed.
     pub fn transient(&self) -> Option<Fault> {
         let failed =
             |code: String, message: String| Some(Fault { code: Some(code), ..Fault::new(TASK_FAILED, message) });

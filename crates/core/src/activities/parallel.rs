@@ -5,7 +5,7 @@ use crate::execution::{Child, Execution, Outcomes};
 use crate::node_ix::NodeIx;
 use workflow_value::fault::Fault;
 
-/// Runs its children side by side, and completes when all have completed.
+/// Runs its children in parallel, and completes when all have completed.
 #[derive(Debug)]
 pub struct Parallel;
 
@@ -29,7 +29,7 @@ impl Activity for Parallel {
         if children.is_empty() {
             return cx.complete();
         }
-        // The position counts down completions. A faulted child is not counted, so the activity stays open for its
+        // The position counts down completions. A faulted child does not count, so the activity stays open for its
         // retry.
         cx.set_position(children.len() as i64);
         for child in children {
@@ -44,7 +44,7 @@ impl Activity for Parallel {
         if remaining <= 0 { cx.complete() } else { Ok(()) }
     }
 
-    /// One more must complete.
+    /// One more child has to complete.
     fn begin_child(&self, cx: &mut Execution<'_>, child: NodeIx) -> Result<(), Fault> {
         cx.set_position(cx.position() + 1);
         cx.schedule(child, 0, Vec::new())

@@ -1,8 +1,8 @@
-//! `ParallelForEach`: runs a body for each item, side by side.
+//! `ParallelForEach`: runs a body for each item in parallel.
 //!
 //! The items are evaluated once. Each body has its item and the item's number as variables of its own, and the state
-//! holds nothing else about it. If the number of open bodies is limited, the memory keeps the items whose bodies have
-//! not begun.
+//! stores nothing else about it. If the number of open bodies is limited, the memory keeps the items whose bodies have
+//! not started.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::node_ix::NodeIx;
 use workflow_value::fault::Fault;
 use workflow_value::value::{Json, copy_or_null};
 
-/// Runs a body for each item, side by side.
+/// Runs a body for each item in parallel.
 #[derive(Debug)]
 pub struct ParallelForEach;
 
@@ -87,7 +87,7 @@ fn begin(cx: &mut Execution<'_>, body: NodeIx, index: i64, item: Value) -> Resul
     cx.schedule(body, 0, variables)
 }
 
-/// Checks the number of bodies that may be open at a time.
+/// Checks the maximum number of open bodies.
 fn check_degree(value: &Value) -> Result<(), Fault> {
     let positive = value.as_i64().is_none_or(|degree| degree > 0);
     if positive { Ok(()) } else { Err(Fault::new("22023", "degreeOfParallelism must be at least 1")) }

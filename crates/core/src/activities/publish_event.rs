@@ -8,7 +8,7 @@ use crate::execution::{Execution, Published};
 use crate::instance::check_correlation_id;
 use workflow_value::fault::Fault;
 
-/// Publishes an event after the burst, to all instances or to its own only.
+/// Publishes an event after the burst, to all instances or only to its own.
 #[derive(Debug)]
 pub struct PublishEvent;
 

@@ -1,4 +1,4 @@
-//! `RunCSharp`: C# that only returns a value; other code is refused, because no host of Elsa runs it here.
+//! `RunCSharp`: C# that only returns a value; other code is rejected, because there is no .NET host here.
 
 use crate::activities::foreign_script;
 use crate::activity::{Activity, Descriptor, ForeignLanguage};

@@ -1,6 +1,6 @@
 //! `RunJavaScript`: runs a script for its effects, its result and its outcomes.
 //!
-//! The script is part of the definition: text that is computed while the workflow runs never runs as code.
+//! The script is part of the definition: text computed at run time is never executed.
 
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, FurtherOutcomes, InputDescriptor, OutputDescriptor};

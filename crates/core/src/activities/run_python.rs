@@ -1,4 +1,4 @@
-//! `RunPython`: Python that only returns a value; other code is refused, because no host of Elsa runs it here.
+//! `RunPython`: Python that only returns a value; other code is rejected, because there is no Python host here.
 
 use crate::activities::foreign_script;
 use crate::activity::{Activity, Descriptor, ForeignLanguage};

@@ -1,6 +1,6 @@
-//! `RunTask`: opens a task for a client outside the database and waits for its completion.
+//! `RunTask`: opens a task for an external client and waits for its completion.
 //!
-//! The task's id is its bookmark's id, so that completing the task is resuming the bookmark.
+//! The task's id is its bookmark's id, so completing the task resumes the bookmark.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! `ScheduledCommand`: runs the command of a schedule made by `wf_schedule`.
 //!
-//! A command that may not run inside a transaction block waits at a bookmark that is due at once. The worker that fires
-//! the bookmark runs the command as a top-level statement and resumes with its result or error.
+//! A command that may not run inside a transaction block waits at a bookmark that is due immediately. The background
+//! worker that fires the bookmark runs the command as a top-level statement and resumes with its result or error.
 
 use serde_json::{Map, Value, json};
 
@@ -98,7 +98,7 @@ fn statements(cx: &Execution<'_>) -> Result<Vec<String>, Fault> {
     }
 }
 
-/// The fault for the error that ended the command.
+/// The fault for the error of the command.
 fn reported(error: &Map<String, Value>) -> Fault {
     let text = |name: &str| error.get(name).filter(|value| !value.is_null()).map(to_text);
     Fault {

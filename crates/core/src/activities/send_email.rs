@@ -9,7 +9,7 @@ use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use workflow_value::fault::{Fault, TASK_FAILED};
 
-/// Opens a task for a worker that sends a mail, and waits for the answer.
+/// Opens a task for a task worker that sends a mail, and waits for the answer.
 #[derive(Debug)]
 pub struct SendEmail;
 
@@ -38,7 +38,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ..Descriptor::BASE
 };
 
-/// Why a message was not sent, if an answer says that.
+/// The reason in an answer for not sending the message, if it has one.
 ///
 /// # Errors
 /// 22023 if the answer is neither empty nor an object whose `error` is a text.

@@ -13,7 +13,7 @@ use workflow_expression::Expression;
 use workflow_value::fault::Fault;
 use workflow_value::value::copy_or_null;
 
-/// Opens a task for a worker that makes an HTTP request, and waits for the answer.
+/// Opens a task for a task worker that makes an HTTP request, and waits for the answer.
 #[derive(Debug)]
 pub struct SendHttpRequest;
 

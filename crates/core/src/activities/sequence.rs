@@ -40,11 +40,11 @@ impl Activity for Sequence {
     }
 
     fn child_cancelled(&self, cx: &mut Execution<'_>, _child: &Child) -> Result<(), Fault> {
-        // Another one was scheduled in its place.
+        // Another one was scheduled instead.
         if cx.has_pending_work() { Ok(()) } else { schedule_next(cx) }
     }
 
-    /// The sequence goes on from this child. What is open ends.
+    /// The sequence continues from this child. Open children end.
     fn begin_child(&self, cx: &mut Execution<'_>, child: NodeIx) -> Result<(), Fault> {
         for open in cx.children() {
             cx.cancel_child(open.sequence);

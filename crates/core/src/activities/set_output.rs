@@ -6,7 +6,7 @@ use crate::execution::Execution;
 use serde_json::Value;
 use workflow_value::fault::Fault;
 
-/// Sets an output of the workflow, or of the composite around it that declares the output.
+/// Sets an output of the workflow, or of the enclosing composite that declares it.
 #[derive(Debug)]
 pub struct SetOutput;
 

@@ -1,8 +1,8 @@
 //! `StateMachine`: states, and transitions between them that wait for their triggers.
 //!
-//! Entering a state arms the triggers of all its transitions. The first trigger that completes, and whose condition
-//! holds, cancels the others. Then run the action of the transition, the exit of the old state and the entry of the new
-//! state. The tag of a child tells its role; the position in memory is the current state.
+//! Entering a state arms the triggers of all its transitions. The first trigger that completes and whose condition
+//! holds cancels the others. Then the action of the transition, the exit of the old state and the entry of the new
+//! state run. The tag of a child encodes its role; the position in memory is the current state.
 
 use serde_json::{Value, json};
 
@@ -16,15 +16,15 @@ use crate::activity::handle::outputs;
 use crate::node_ix::NodeIx;
 use crate::program::{Machine, STATES, TRANSITIONS};
 
-/// Ports of a state, by their positions: what runs when the machine enters and leaves it.
+/// Ports of a state, by their positions: executed on entry and on exit.
 pub(crate) const ENTRY: usize = 0;
 pub(crate) const EXIT: usize = 1;
 
-/// Ports of a transition, by their positions: what it waits for, and what runs then.
+/// Ports of a transition, by their positions: its trigger and its action.
 pub(crate) const TRIGGER: usize = 0;
 pub(crate) const ACTION: usize = 1;
 
-/// Is in one state at a time, and goes on by the first transition that is triggered and whose condition holds.
+/// Is in one state at a time, and takes the first transition that is triggered and whose condition holds.
 #[derive(Debug)]
 pub struct StateMachine;
 
@@ -90,7 +90,7 @@ impl Activity for StateMachine {
         let Some(machine) = cx.node().machine.as_deref().filter(|machine| !machine.is_empty()) else {
             return cx.complete();
         };
-        // A retry after a failed condition continues in the state that the machine had entered.
+        // A retry after a failed condition continues in the state that the machine has entered.
         let step = match cx.memory() {
             Memory::None => MachineStep::Enter(machine.initial()),
             _ => MachineStep::Arm,
@@ -128,7 +128,7 @@ impl Activity for StateMachine {
     }
 
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
-        // Noted, but not stopped: the loop around this activity must receive the `Break`, too.
+        // Recorded, but not stopped: the enclosing loop must receive the `Break` as well.
         if matches!(signal, Signal::Break) {
             cx.set_breaking();
         }
@@ -138,11 +138,11 @@ impl Activity for StateMachine {
 
 /// The role of a child, encoded in its tag.
 pub(crate) enum ChildRole {
-    /// What runs when the machine enters a state.
+    /// The entry of a state.
     Entry,
-    /// What the transition with this number waits for.
+    /// The trigger of the transition with this number.
     Trigger(u32),
-    /// What runs between the states of the transition with this number.
+    /// The action of the transition with this number.
     Action(u32),
     /// The exit of the state that a transition leaves.
     Exit(u32),
@@ -174,8 +174,8 @@ fn go_on(cx: &mut Execution<'_>, machine: &Machine, mut step: MachineStep) -> Re
     while step != MachineStep::Wait {
         if let MachineStep::Enter(state) = step {
             entered += 1;
-            // Then the machine entered a state twice while no activity ran, so nothing changed that could end the
-            // circle.
+            // The machine has then entered a state twice without running an activity, so nothing can have changed that
+            // would end the cycle.
             if entered > machine.len() + 1 {
                 let name = name_of(cx, state);
                 return Err(Fault::new("54000", format!("state \"{name}\" leads back to itself without waiting"))
@@ -210,7 +210,7 @@ fn take(cx: &mut Execution<'_>, machine: &Machine, step: MachineStep) -> Result<
     }
 }
 
-/// Schedules an activity if there is one, otherwise returns the step that follows it.
+/// Schedules an activity if there is one, otherwise returns the next step.
 fn run(
     cx: &mut Execution<'_>,
     activity: Option<NodeIx>,

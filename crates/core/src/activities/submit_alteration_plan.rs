@@ -1,7 +1,7 @@
-//! `SubmitAlterationPlan`: alters other instances in batches, each of which is a transaction of its own.
+//! `SubmitAlterationPlan`: alters other instances in batches, each a transaction of its own.
 //!
-//! The plan is what the activity remembers. Each batch is a burst that time begins at once, so workers run it in a
-//! session of the instance's owner, as they run any other SQL of a workflow.
+//! The memory of the activity contains the plan. Each batch is a burst that a timer starts immediately, so background
+//! workers run it in a session of the instance's owner, like any other SQL of a workflow.
 
 use serde_json::{Value, json};
 
@@ -20,9 +20,9 @@ use workflow_value::value::{Json, copy_or_null, parse_json};
 #[derive(Debug)]
 pub struct SubmitAlterationPlan;
 
-/// Instances that one batch looks at.
+/// Instances that one batch processes.
 const BATCH: i64 = 500;
-/// How often instances are tried that another session held.
+/// Number of attempts for instances that another session had locked.
 const ROUNDS: i64 = 5;
 /// Seconds from one round to the next.
 const PAUSE: i64 = 10;
@@ -57,7 +57,7 @@ impl Activity for SubmitAlterationPlan {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        // A retry goes on where a batch failed: those before it were made.
+        // A retry continues where a batch failed, since the earlier batches have committed.
         if let Memory::Json(_) = cx.memory() {
             return wait_seconds(cx, 0);
         }
@@ -116,7 +116,7 @@ fn count(plan: &mut Value, outcomes: &[Value]) {
     }
 }
 
-/// Begins to try the busy instances again. Returns the seconds until then; `None`: the plan is done.
+/// Starts the next attempt for the busy instances. Returns the seconds until then; `None`: the plan is done.
 fn next_round(plan: &mut Value) -> Option<i64> {
     let round = plan["round"].as_i64().unwrap_or(ROUNDS);
     let is_any_busy = plan["busy"].as_array().is_some_and(|busy| !busy.is_empty());

@@ -48,8 +48,8 @@ impl Activity for Timer {
         wait(cx, at, json!({ "ResumeAt": instant_text(at) }))
     }
 
-    /// The payload leaves the instant of the first fire out, because it would differ at each publish. The schedule
-    /// holds that instant.
+    /// The payload omits the instant of the first fire, because it would differ at each publication. The schedule
+    /// contains that instant.
     fn trigger_payloads(&self, cx: &mut Execution<'_>) -> Result<Vec<Option<Value>>, Fault> {
         let interval = interval(cx)?;
         Ok(vec![Some(json!({ "Interval": interval.to_time_span() }))])

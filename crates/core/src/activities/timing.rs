@@ -22,7 +22,7 @@ pub(super) const TIME_ZONE: InputDescriptor = InputDescriptor::new(
 )
 .checked(check_zone);
 
-// The inputs of an activity that time may fire as a trigger.
+// The inputs of an activity that a timer may fire as a trigger.
 inputs! {
     pub(super) fn inputs(own: InputDescriptor);
     pub(super) OWN: NonEmpty = own,
@@ -52,7 +52,7 @@ inputs! {
             .checked(check_jitter),
 }
 
-/// What the input [`TIME_ZONE`] names.
+/// The name in the input [`TIME_ZONE`].
 fn zone_name(cx: &Execution<'_>) -> Option<String> {
     Some(to_text(cx.peek(ZONE_NAME)).trim().to_owned()).filter(|name| !name.is_empty())
 }
@@ -93,7 +93,7 @@ pub(super) fn wait(cx: &mut Execution<'_>, at: DateTime<Utc>, payload: Value) ->
     Ok(())
 }
 
-/// Waits for some seconds of the clock. 0 ends the burst: what follows is another one, that time begins at once.
+/// Waits for a number of seconds. 0 ends the burst, and a timer immediately starts the next one.
 pub(super) fn wait_seconds(cx: &mut Execution<'_>, seconds: i64) -> Result<(), Fault> {
     let due_at = Some(cx.instant() + chrono::TimeDelta::seconds(seconds));
     cx.create_bookmark(NewBookmark { due_at, auto_complete: false, ..NewBookmark::default() }).map(drop)
@@ -111,7 +111,7 @@ pub(super) fn read_instant(text: &str, zone: &dyn Zone) -> Result<Option<DateTim
 /// Reads a value as an interval.
 pub(super) fn interval(value: &Value) -> Result<Interval, Fault> {
     let text = to_text(value);
-    // A number alone counts days, as in .NET.
+    // A number alone means days, as in .NET.
     let days = text.strip_prefix('-').unwrap_or(&text);
     match !days.is_empty() && days.bytes().all(|byte| byte.is_ascii_digit()) {
         true => Interval::parse(&format!("{text}.00:00:00")),
@@ -175,7 +175,7 @@ pub(super) fn cron(text: &str) -> Result<Cron, Fault> {
     if cron.is_never() { Err(calendar::never(text)) } else { Ok(cron) }
 }
 
-/// Checks a constant zone: PostgreSQL reads an offset as POSIX does, with the sign turned round.
+/// Checks a constant zone: PostgreSQL interprets an offset as POSIX does, with the sign inverted.
 fn check_zone(value: &Value) -> Result<(), Fault> {
     let name = to_text(value);
     if !calendar::is_offset(&name) {

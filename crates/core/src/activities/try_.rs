@@ -1,7 +1,7 @@
-//! `Try`: runs a body, and takes faults below it.
+//! `Try`: runs a body, and handles faults below it.
 //!
-//! The tag of a child tells its role. A fault that no catch takes waits in memory until `finally` has run; then the
-//! activity itself faults with it.
+//! The tag of a child encodes its role. A fault that no catch handles is kept in memory until `finally` has run; then
+//! the activity itself faults with it.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::program::Part;
 use workflow_value::fault::Fault;
 use workflow_value::value::Json;
 
-/// Runs a body, takes faults of it by its catches, and runs `finally` after either.
+/// Runs a body, handles its faults by the catches, and runs `finally` afterwards in any case.
 #[derive(Debug)]
 pub struct Try;
 
@@ -23,7 +23,7 @@ ports! {
     FINALLY = "finally",
 }
 
-/// The tags that it gives its children, which tell where one stands.
+/// The tags of its children, which encode the current phase.
 const IN_BODY: u32 = 0;
 const IN_CATCH: u32 = 1;
 const IN_FINALLY: u32 = 2;
@@ -90,7 +90,7 @@ impl Activity for Try {
     }
 }
 
-/// Goes on with `finally`, or ends.
+/// Continues with `finally`, or ends.
 fn finish(cx: &mut Execution<'_>) -> Result<(), Fault> {
     match cx.port(FINALLY) {
         Some(finally) => cx.schedule(finally, IN_FINALLY, Vec::new()),
@@ -112,7 +112,7 @@ fn caught(cx: &mut Execution<'_>, catch: &Part, faulted: &Faulted<'_>) -> Result
     }
 }
 
-/// What the variable of a catch gets of a fault.
+/// The value for the variable of a catch.
 fn told(faulted: &Faulted<'_>) -> Value {
     let Faulted { fault, activity_id, attempts } = faulted;
     json!({
@@ -121,7 +121,7 @@ fn told(faulted: &Faulted<'_>) -> Value {
     })
 }
 
-/// A fault as the memory keeps it.
+/// A fault in the form stored in the memory.
 fn written(fault: &Fault) -> Value {
     let Fault { sqlstate, message, detail, hint, context, code, original: _ } = fault;
     json!({

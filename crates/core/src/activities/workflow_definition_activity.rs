@@ -1,4 +1,4 @@
-//! `WorkflowDefinitionActivity`: a workflow that is used as an activity of another one.
+//! `WorkflowDefinitionActivity`: a workflow that another one uses as an activity.
 //!
 //! Its root executes inside the instance of the consumer. The inputs are evaluated in the scope of the consumer; inside
 //! the inlined workflow they are variables. The activity ends with its root, or when a `Complete` inside it ends it.

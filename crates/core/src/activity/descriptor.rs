@@ -1,4 +1,4 @@
-//! Descriptors: what the catalogue says of an activity type.
+//! Descriptors: the entries of activity types in the catalogue.
 
 use serde_json::Value;
 
@@ -9,13 +9,13 @@ use workflow_value::fault::Fault;
 pub struct Descriptor {
     /// Full type name, `Elsa.…`.
     pub type_name: &'static str,
-    /// The designer's group of activities, in Elsa's word: `Branching`.
+    /// The designer's group of activities, with Elsa's name: `Branching`.
     pub category: &'static str,
     /// One or two sentences for `wf_activities()`.
     pub description: &'static str,
     /// Inputs in evaluation order.
     pub inputs: &'static [InputDescriptor],
-    /// What it gives, in the order of [`Node::outputs`](crate::program::Node::outputs).
+    /// Its outputs, in the order of [`Node::outputs`](crate::program::Node::outputs).
     pub outputs: &'static [OutputDescriptor],
     /// Single-child ports, JSON property names such as `then`.
     pub ports: &'static [&'static str],
@@ -25,7 +25,7 @@ pub struct Descriptor {
     pub parts: &'static [PartList],
     /// Outcomes it can complete with; empty means `Done`. For documentation and the check of connections.
     pub outcomes: &'static [&'static str],
-    /// Which outcomes it can complete with beside these.
+    /// Which other outcomes it can complete with.
     pub further_outcomes: FurtherOutcomes,
     /// Whether it may carry `canStartWorkflow`.
     pub trigger: bool,
@@ -37,13 +37,13 @@ pub struct Descriptor {
     pub special: Special,
     /// Whether it declares `variables`.
     pub container: bool,
-    /// Whether the activity itself runs SQL of the user.
+    /// Whether the activity itself runs users' SQL.
     pub uses_sql: bool,
     /// Whether the activity opens tasks.
     pub opens_tasks: bool,
-    /// Its role where work is taken back.
+    /// Its role in compensation.
     pub compensation: CompensationRole,
-    /// Whether the activity acts outside the instance in its owner's name: it starts a child or publishes an event.
+    /// Whether the activity acts outside the instance on its owner's behalf: it starts a child or publishes an event.
     pub acts_for_owner: bool,
     /// A complete example in the short form, JSON text.
     pub example: &'static str,
@@ -56,50 +56,51 @@ pub enum FurtherOutcomes {
     None,
     /// The first text of each part of its first list of parts, such as the label of a case.
     Labels,
-    /// The constants in the list that this input is; any, if the input is computed.
+    /// The constants in the list of this input; any name, if the input is computed.
     Listed(&'static str),
-    /// Any name: a script or an activity inside says it.
+    /// Any name, chosen by a script or an inner activity.
     Any,
 }
 
-/// Role of an activity in the control flow. Flowcharts look for their start and joins, pictures for the other roles.
+/// Role of an activity in the control flow. Flowcharts need it to find their start and joins, diagrams for the other
+/// roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowRole {
-    /// A step: the flow continues behind it by its outcomes, or through its ports and parts.
+    /// A step: the flow continues after it by its outcomes, or through its ports and parts.
     Step,
     /// A flowchart that holds it begins there.
     Start,
-    /// Branches of a flowchart part here.
+    /// Branches of a flowchart split here.
     Fork,
-    /// Branches of a flowchart meet here.
+    /// Branches of a flowchart join here.
     Join,
     /// The children run one after the other.
     Sequence,
-    /// The body runs repeatedly; the text labels the way into it.
+    /// The body runs repeatedly; the text labels the arrow into it.
     Loop(&'static str),
-    /// The body runs for each item, side by side.
+    /// The body runs for each item, in parallel.
     Each,
-    /// The flow continues behind the innermost loop.
+    /// The flow continues after the innermost loop.
     Break,
     /// The flow ends here.
     Exit,
 }
 
-/// Role of an activity where work is taken back. The first port of one with handlers is its body; the others hold them.
+/// Role of an activity in compensation. If it has handlers, the first port is its body, and the others are handlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompensationRole {
-    /// What it does is not taken back.
+    /// Its work is not compensated.
     None,
     /// It can be compensated when it has completed.
     Compensable,
-    /// It holds what has completed inside it.
+    /// It holds the completed work inside it.
     Scope,
-    /// It runs handlers: those of the Compensable that its input `target` names, or of all in a scope.
+    /// It runs handlers: those of the Compensable that its input `target` names, or all in a scope.
     Unwinds,
 }
 
 impl CompensationRole {
-    /// Whether the activity holds what has completed inside it, and may have handlers.
+    /// Whether the activity holds the completed work inside it, and may have handlers.
     pub fn has_handlers(self) -> bool {
         matches!(self, Self::Compensable | Self::Scope)
     }
@@ -110,7 +111,7 @@ impl CompensationRole {
     }
 }
 
-/// Members that the reader of definitions handles apart from inputs, outputs, ports and parts.
+/// Members that the reader of definitions handles separately from inputs, outputs, ports and parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
     /// It has no such members.
@@ -142,12 +143,12 @@ impl Special {
     }
 }
 
-/// A list of objects beside the inputs, such as the cases of a switch; each has texts, activities, a condition.
+/// A list of objects in addition to the inputs, such as the cases of a switch; each has texts, activities, a condition.
 #[derive(Debug)]
 pub struct PartList {
     /// JSON property that holds the list.
     pub name: &'static str,
-    /// What messages call one part of the list.
+    /// The name of one part of the list in messages.
     pub one: &'static str,
     /// Text members, and whether each is required.
     pub texts: &'static [(&'static str, bool)],
@@ -159,7 +160,7 @@ pub struct PartList {
     pub short: bool,
     /// Whether its texts are written as whole numbers.
     pub numbered: bool,
-    /// Whether a part names faults (`on`) and a variable for what it takes (`variable`).
+    /// Whether a part names faults (`on`) and a variable for the handled fault (`variable`).
     pub catches: bool,
     /// How Elsa's designer edits the list, as Elsa's UI hint, if it can.
     pub hint: Option<&'static str>,
@@ -176,10 +177,10 @@ pub enum PartCondition {
     Optional,
 }
 
-/// Says whether a constant can be the value of an input; its fault is the problem that the author sees.
+/// Checks whether a constant is valid for an input; its fault is the problem shown to the author.
 pub type Check = fn(&Value) -> Result<(), Fault>;
 
-/// What an activity type says of one of its inputs.
+/// An input of an activity type.
 #[derive(Debug)]
 pub struct InputDescriptor {
     /// JSON property in camelCase.
@@ -188,7 +189,7 @@ pub struct InputDescriptor {
     pub type_name: &'static str,
     /// Default, JSON text; `None` is null.
     pub default: Option<&'static str>,
-    /// Whether Elsa refuses to publish a definition without it.
+    /// Whether Elsa rejects publishing a definition without it.
     pub required: bool,
     /// Whether the activity faults or makes no sense without it. The short form must have it; in Elsa's form a missing
     /// one has the default that the designer shows.
@@ -199,7 +200,7 @@ pub struct InputDescriptor {
     pub script: bool,
     /// Whether Elsa writes a constant bare, without a wrapper with type and expression.
     pub bare: bool,
-    /// Whether its value must be a constant, because it is read outside bursts as well.
+    /// Whether its value must be a constant, because it is also read outside bursts.
     pub constant: bool,
     /// Check of a constant beyond its type, when the definition is stored.
     pub check: Option<Check>,
@@ -207,11 +208,11 @@ pub struct InputDescriptor {
     pub code: Option<ForeignLanguage>,
     /// Whether it is a SQL statement: an expression of type `Sql` is then its text, not a value to compute.
     pub statement: bool,
-    /// The constants that it can be, or that its list can have; empty if they are not few.
+    /// The permitted constants of the input or its list; empty if there are many.
     pub choices: &'static [&'static str],
-    /// How a designer edits it, as Elsa's UI hint, where that does not follow from the rest.
+    /// Elsa's UI hint for editing it, if it cannot be derived from the other fields.
     pub hint: Option<&'static str>,
-    /// Language in which a designer edits it, where that does not follow from the rest.
+    /// Language for editing it, if it cannot be derived from the other fields.
     pub language: Option<&'static str>,
     /// Meaning of the input, for documentation.
     pub description: &'static str,
@@ -220,9 +221,9 @@ pub struct InputDescriptor {
 /// A language whose scripts Elsa runs in its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForeignLanguage {
-    /// C#, translated where a script only returns a value.
+    /// C#, translated if a script only returns a value.
     CSharp,
-    /// Python, translated where a script only returns a value.
+    /// Python, translated if a script only returns a value.
     Python,
 }
 
@@ -236,12 +237,12 @@ impl ForeignLanguage {
     }
 }
 
-/// What an activity type says of one of its outputs.
+/// An output of an activity type.
 #[derive(Debug)]
 pub struct OutputDescriptor {
     /// JSON property in camelCase.
     pub name: &'static str,
-    /// Type, in Elsa's word.
+    /// Type, with Elsa's name.
     pub type_name: &'static str,
     /// Meaning of the output, for documentation.
     pub description: &'static str,
@@ -277,7 +278,7 @@ impl Descriptor {
         self.ports.iter().position(|port| *port == name)
     }
 
-    /// Whether activities of this type hold others.
+    /// Whether activities of this type contain others.
     pub fn holds_activities(&self) -> bool {
         self.container || !self.ports.is_empty() || self.children.is_some() || !self.parts.is_empty()
     }
@@ -313,14 +314,14 @@ impl InputDescriptor {
         self
     }
 
-    /// Makes the reader of definitions refuse a definition without it.
+    /// Makes it mandatory in every definition.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// Makes the reader of definitions refuse a definition in the short form without it.
+    /// Makes it mandatory in definitions in the short form.
     #[must_use]
     pub const fn needed(mut self) -> Self {
         self.needed = true;
@@ -356,21 +357,21 @@ impl InputDescriptor {
         self
     }
 
-    /// Names the constants that it can be.
+    /// Sets the permitted constants.
     #[must_use]
     pub const fn choices(mut self, choices: &'static [&'static str]) -> Self {
         self.choices = choices;
         self
     }
 
-    /// Says how a designer edits it.
+    /// Sets the UI hint.
     #[must_use]
     pub const fn hint(mut self, hint: &'static str) -> Self {
         self.hint = Some(hint);
         self
     }
 
-    /// Says in which language a designer edits it.
+    /// Sets the language for editing it.
     #[must_use]
     pub const fn edited_as(mut self, language: &'static str) -> Self {
         self.language = Some(language);

@@ -1,4 +1,4 @@
-//! What a designer shows of an activity: the members of its JSON that an author sets, each with the way to edit it.
+//! The members of an activity's JSON that authors edit in a designer, with their editors.
 
 use super::descriptor::{Descriptor, ForeignLanguage, InputDescriptor, Special};
 
@@ -7,27 +7,26 @@ use super::descriptor::{Descriptor, ForeignLanguage, InputDescriptor, Special};
 pub struct DesignerField<'a> {
     /// Name, as in the JSON of the activity.
     pub name: &'a str,
-    /// Type of its value, in Elsa's word.
+    /// Type of its value, with Elsa's name.
     pub type_name: &'a str,
     /// Default, JSON text.
     pub default: Option<&'a str>,
-    /// Whether Elsa refuses to publish a definition without it.
+    /// Whether Elsa rejects publishing a definition without it.
     pub required: bool,
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub description: &'a str,
     /// Elsa's UI hint.
     pub hint: &'a str,
-    /// The constants that it can be; empty if they are not few.
+    /// The permitted constants; empty if there are many.
     pub choices: &'a [&'a str],
-    /// Language of the code that it holds, by which an editor highlights it; `None`: it is no code.
+    /// Language of the code in it, for syntax highlighting; `None`: it is no code.
     pub language: Option<&'a str>,
-    /// Whether it stands in Elsa's wrapper, with a type and an expression.
+    /// Whether it has Elsa's wrapper with a type and an expression.
     pub is_wrapped: bool,
 }
 
 impl Descriptor {
-    /// The members that an author sets, in the order in which a designer shows them. Activities inside this one are not
-    /// among them: they are ports.
+    /// The members that an author edits, in a designer's order. Child activities are not included: they are ports.
     pub fn fields(&self) -> impl Iterator<Item = DesignerField<'static>> + use<> {
         let (inputs, parts) = (self.inputs, self.parts);
         let special = match self.special {

@@ -6,20 +6,20 @@ use workflow_expression::{Expression, ExpressionKind};
 use workflow_value::fault::{Fault, shorten};
 use workflow_value::value::{parse_json, to_text};
 
-/// People whom one task can exclude.
+/// Maximum number of exclusions of one task.
 const MAX_EXCLUDED: usize = 100;
 
-/// Someone who must not answer a task, because of what this person has done before in the same instance.
+/// Someone who must not answer a task because of an earlier act in the same instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Excluded {
     /// The starter of the instance.
     Starter,
-    /// Those who answered a task of the activity with this id, in any of its executions.
+    /// The people who answered a task of the activity with this id, in any of its executions.
     Answered(String),
 }
 
 impl Excluded {
-    /// Reads a list of them; null is an empty one. Designers write JSON as text.
+    /// Reads a list of exclusions; null is an empty one. Designers write JSON as text.
     ///
     /// # Errors
     /// 22023 if the value is no such list.
@@ -40,7 +40,7 @@ impl Excluded {
         }
     }
 
-    /// Reads the list of an input, which is a constant.
+    /// Reads the list in an input, which must be a constant.
     ///
     /// # Errors
     /// 22023 if it is no constant, or no such list.

@@ -1,5 +1,4 @@
-//! Inputs, outputs and ports of an activity by name: constants that hold the position, and the type that a value is
-//! read as.
+//! Handles for the inputs, outputs and ports of an activity: constants with the position and the type of the value.
 
 use std::marker::PhantomData;
 

@@ -1,7 +1,7 @@
-//! Changes by hand: a variable is set, an activity is cancelled, or executed out of turn.
+//! Manual changes: setting a variable, cancelling an activity, or executing one out of turn.
 //!
-//! All alterations of a call are made before any activity runs, and every one that cannot be made is a problem of the
-//! call. So a caller that gets problems has changed nothing but a copy of the instance.
+//! All alterations of a call are applied before any activity runs, and every one that cannot be applied is a problem of
+//! the call. So a caller that gets problems has changed only a copy of the instance.
 
 mod named;
 
@@ -23,10 +23,10 @@ use crate::program::Program;
 use workflow_value::fault::{Error, Fault};
 use workflow_value::value::{Bounds, copy_or_null};
 
-/// Alters an instance and runs it on.
+/// Alters an instance and continues it.
 ///
 /// # Errors
-/// [`Error::NotAltered`] if any alteration cannot be made, [`Error::TooManySteps`]. The instance is then to be
+/// [`Error::NotAltered`] if any alteration cannot be applied, [`Error::TooManySteps`]. The instance must then be
 /// discarded.
 pub fn alter(
     program: &Program,
@@ -57,7 +57,7 @@ pub fn alter(
     Ok(runner.conclude())
 }
 
-/// Whether an instance can be altered so. Changes the given copy of it, and runs no activity.
+/// Checks whether an instance can be altered in this way. Changes the given copy of it, and runs no activity.
 ///
 /// # Errors
 /// As [`alter`].
@@ -73,14 +73,14 @@ pub fn try_alterations(
     runner.alter(alterations, &Author::default()).map(drop)
 }
 
-/// A cancelled execution, with the one that held it.
+/// A cancelled execution, and its parent.
 struct Lost {
     parent: u32,
     child: Child,
 }
 
 impl Runner<'_> {
-    /// Makes the alterations. Returns the executions that were cancelled, of which their parents do not know yet.
+    /// Applies the alterations. Returns the cancelled executions of which their parents have not been notified yet.
     fn alter(&mut self, alterations: &[Alteration], author: &Author) -> Result<Vec<Lost>, Error> {
         refuse_ended(self.burst.instance).map_err(|fault| Error::NotAltered(vec![fault]))?;
         let (mut lost, mut problems) = (Vec::new(), Vec::new());
@@ -112,7 +112,7 @@ impl Runner<'_> {
     ) -> Result<(), Fault> {
         let (location, name) = self.burst.variable_location(name, scope.transpose()?)?;
         let before = read_variable(self.burst.instance, location, &name).map(copy_or_null).unwrap_or_default();
-        // A copy that found no memory is null.
+        // A copy that failed for lack of memory is null.
         Bounds::go_on()?;
         let set = self.burst.assign(location, &name, value);
         set.map_err(|fault| {
@@ -138,7 +138,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The open execution of this id.
+    /// The open execution with this id.
     fn open_id(&self, id: uuid::Uuid) -> Result<u32, Fault> {
         let open = sequence_of(self.burst.instance.id, id).filter(|sequence| self.burst.context(*sequence).is_some());
         open.ok_or_else(|| {
@@ -164,7 +164,7 @@ impl Runner<'_> {
             return Err(self.burst.not_open(target));
         }
         for sequence in found {
-            // An execution that holds it may have been cancelled with it.
+            // It may have been cancelled together with an execution that contains it.
             if self.burst.context(sequence).is_some() {
                 self.cancel_one(sequence, author, lost)?;
             }
@@ -192,11 +192,11 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Tells those that held cancelled executions; they go on.
+    /// Notifies the parents of cancelled executions, which then continue.
     fn tell(&mut self, lost: &[Lost]) -> Result<(), Error> {
         for Lost { parent, child } in lost {
-            // One that has faulted is not called: its retry cancels all its children. Nor is one that begins again: it
-            // had the child in the run that is over.
+            // A faulted parent is not called: its retry cancels all its children. Neither is one that is being
+            // restarted: the child belonged to its previous run.
             let is_called = |above: &&Context| above.status == ActivityStatus::Running && !self.begins_again(*parent);
             let Some(context) = self.burst.context(*parent).filter(is_called) else { continue };
             let node = context.node;
@@ -207,7 +207,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Executes the activity that a target names: an open execution once more, or a new one.
+    /// Executes the activity that a target names: restarts an open execution, or starts a new one.
     fn schedule_target(&mut self, target: &Target, author: &Author) -> Result<(), Fault> {
         let named = self.burst.named(target)?;
         let nodes = named.as_deref().unwrap_or_default();
@@ -234,7 +234,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Takes an open execution back to its beginning, and executes it again.
+    /// Resets an open execution to its beginning, and executes it again.
     fn begin_again(&mut self, sequence: u32, author: &Author) -> Result<(), Fault> {
         self.burst.refuse_handler(sequence)?;
         self.altered_event(sequence, author.data("ScheduleActivity"));
@@ -251,12 +251,12 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Whether an execution is to begin again, and has no memory until then.
+    /// Whether an execution is about to be restarted, and has no memory until then.
     fn begins_again(&self, sequence: u32) -> bool {
         self.burst.scratch.queue.iter().any(|task| matches!(task, Task::Again(queued) if *queued == sequence))
     }
 
-    /// Begins a new execution of an activity below an open one.
+    /// Starts a new execution of an activity below an open one.
     fn begin_in(&mut self, parent: u32, child: NodeIx, author: &Author) -> Result<(), Fault> {
         self.burst.refuse_handler(parent)?;
         let program = self.burst.program;
@@ -279,7 +279,7 @@ impl Runner<'_> {
     }
 }
 
-/// Refuses an instance that has ended, or whose end has begun (55000).
+/// Rejects an instance that has ended or is ending (55000).
 fn refuse_ended(instance: &Instance) -> Result<(), Fault> {
     let why = match instance.sub_status {
         SubStatus::Finished | SubStatus::Cancelled => format!("It is {}.", instance.sub_status.name()),

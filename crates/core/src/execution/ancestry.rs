@@ -46,7 +46,7 @@ impl Burst<'_> {
         self.cancel_silently(sequence, &BTreeSet::new());
     }
 
-    /// Cancels an execution and all its descendants. Those that are `silent` get no event.
+    /// Cancels an execution and all its descendants. Those in `silent` get no event.
     fn cancel_silently(&mut self, sequence: u32, silent: &BTreeSet<u32>) {
         let below = self.with_all_below(sequence);
         for sequence in below.iter().filter(|sequence| !silent.contains(sequence)) {
@@ -81,7 +81,7 @@ impl Burst<'_> {
         }
     }
 
-    /// Cancels the children of these executions that are none of them.
+    /// Cancels the children of these executions that are not among them.
     pub(super) fn cancel_beside(&mut self, around: &BTreeSet<u32>) {
         for above in around {
             for child in self.children(*above).into_iter().filter(|child| !around.contains(&child.sequence)) {
@@ -90,8 +90,8 @@ impl Burst<'_> {
         }
     }
 
-    /// Ends everything that is open or queued, but the handlers of the instance. The executions in `around`, which end
-    /// as ancestors, get no event.
+    /// Ends everything that is open or queued, except the instance's handlers. The executions in `around`, which end as
+    /// ancestors, get no event.
     pub fn clear_beside_handlers(&mut self, around: &BTreeSet<u32>) {
         let Some(run) = self.scratch.unwinding.execution else { return self.clear_all(around) };
         let contexts = self.instance.state.contexts.iter();

@@ -1,8 +1,8 @@
 //! Background activities (`runAsynchronously`): the burst defers them with a bookmark that is due at once.
 //!
-//! Nothing of the activity happens before that bookmark fires: its inputs are evaluated in the burst and session that
-//! fire it. From then on it is an activity like any other. A retry executes it at once, because the caller of the retry
-//! wants to see its result.
+//! The activity does nothing before that bookmark fires: its inputs are evaluated in the burst and session that fire
+//! it. Afterwards it is an activity like any other. A retry executes it immediately, because the caller of the retry
+//! wants to see the result.
 
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::context::Execution;

@@ -1,7 +1,7 @@
-//! What a burst works with, and its primitive changes of the instance.
+//! The state of a burst, and its primitive changes of the instance.
 //!
-//! A change inside a unit leaves an entry in the undo log, unless it only appends to a list that a rollback truncates.
-//! Nothing here knows what an activity is or when it is called.
+//! A change inside a unit adds an entry to the undo log, unless it only appends to a list that a rollback truncates.
+//! This module knows neither activities nor when they are called.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque, btree_map};
 
@@ -25,7 +25,8 @@ use crate::program::{Node, Program};
 use workflow_value::fault::Fault;
 use workflow_value::value::{Json, copy_or_null};
 
-/// A burst: the instance that it runs, and what it needs for that. Triggers are evaluated in one that calls nothing.
+/// A burst: the instance that it runs, and what it needs to do so. Triggers are evaluated in a burst that calls no
+/// activity.
 pub(crate) struct Burst<'a> {
     pub program: &'a Program,
     pub limits: &'a Limits,
@@ -34,7 +35,7 @@ pub(crate) struct Burst<'a> {
     pub scratch: &'a mut Scratch,
 }
 
-/// What exists only while a burst runs.
+/// Data that exists only while a burst runs.
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub now: DateTime<Utc>,
@@ -47,11 +48,11 @@ pub(crate) struct Scratch {
     /// Bookmarks made in this burst, by execution and order.
     pub bookmarks: BTreeMap<(u32, u32), Bookmark>,
     pub next_bookmark: u32,
-    /// Executions that completed in the unit at hand.
+    /// Executions that completed in the current unit.
     pub finishing: VecDeque<(u32, Outcomes)>,
-    /// The execution that asked for the end of the whole workflow.
+    /// The execution that requested the end of the whole workflow.
     pub ending: Option<u32>,
-    /// What it wants to begin then.
+    /// The continuation that it requested.
     pub continuation: Option<Box<Continuation>>,
     pub undo: Vec<Undo>,
     /// Whether a unit is open; changes between units are never undone.
@@ -61,26 +62,26 @@ pub(crate) struct Scratch {
     pub inputs: Vec<Value>,
     pub resume_input: Option<Value>,
     pub trigger_input: Option<Value>,
-    /// The execution to whose children one was added or faulted, and the result that this child saw last: what is
-    /// scheduled now because of it continues from there.
+    /// The execution whose child has just ended or faulted, and the last result that this child saw: children scheduled
+    /// because of it continue from that result.
     pub cause: Option<(u32, Option<LastResult>)>,
     /// The number of the next result, once it is known.
     pub next_result: Option<u32>,
     /// The execution that is being resumed, and name and payload of its bookmark.
     pub resuming: Option<(u32, String, Value)>,
-    /// Until when executions may take whose timeouts have no bookmark yet.
+    /// The deadlines of executions whose timeouts have no bookmark yet.
     pub timeouts: BTreeMap<u32, DateTime<Utc>>,
     pub unwinding: Unwound,
-    /// Until when the run may take that this burst begins.
+    /// The deadline of the run that this burst starts.
     pub run_until: Option<DateTime<Utc>>,
     /// Whether a fault has ended the run.
     pub has_failed: bool,
 }
 
-/// What the burst is to do. It takes the oldest first, but handlers of the instance before all others.
+/// Work of the burst. Oldest first, but handlers of the instance come before everything else.
 #[derive(Debug)]
 pub(crate) enum Task {
-    /// Begin a new execution of an activity, below this parent.
+    /// Start a new execution of an activity, below this parent.
     Begin {
         parent: Option<u32>,
         node: NodeIx,
@@ -88,9 +89,9 @@ pub(crate) enum Task {
         variables: Vec<(String, Json)>,
         last_result: Option<LastResult>,
     },
-    /// Execute an activity from its beginning once more, after a fault.
+    /// Execute an activity again from its beginning, after a fault.
     Again(u32),
-    /// Go on with the records that an execution handles.
+    /// Continue with the records that an execution handles.
     Unwind(u32),
 }
 
@@ -98,12 +99,12 @@ pub(crate) enum Task {
 pub(crate) const NO_EXECUTION: u32 = u32::MAX;
 
 impl Scratch {
-    /// Bookmarks that an execution made in this burst, with their keys, oldest first.
+    /// Bookmarks that an execution created in this burst, with their keys, oldest first.
     pub fn made_by(&self, sequence: u32) -> btree_map::Range<'_, (u32, u32), Bookmark> {
         self.bookmarks.range((sequence, 0)..=(sequence, u32::MAX))
     }
 
-    /// Adds an entry that belongs to no execution to the trees. Without it, every step of a loop would empty them, free
+    /// Adds an entry that belongs to no execution to the trees. Otherwise every step of a loop would empty them, free
     /// their memory and allocate it again.
     pub fn keep_trees(&mut self) {
         self.children.insert((NO_EXECUTION, NO_EXECUTION));
@@ -167,9 +168,9 @@ impl Burst<'_> {
         self.scratch.delta.events.push(event);
     }
 
-    /// The execution around another one, unless it is certain that no later one of the same activity is open. To look
-    /// at all that are open would make a step of a parallel loop cost as much as the loop has rounds. One that runs
-    /// handlers has no events of its own.
+    /// The parent of an execution, unless it is certain that no later execution of the same activity is open. Looking
+    /// at all open executions would make a step of a parallel loop cost as much as the loop has rounds. An execution
+    /// that runs handlers has no events of its own.
     fn hidden_parent(&self, sequence: u32) -> Option<u32> {
         const LOOKED_AT: usize = 16;
         let parent = self.context(sequence)?.parent?;
@@ -212,14 +213,14 @@ impl Burst<'_> {
         self.push(parent, Task::Begin { parent: Some(parent), node, tag, variables, last_result });
     }
 
-    /// Queues a task of an execution. Those of handlers that the instance runs come before all others.
+    /// Queues a task of an execution. Tasks of handlers that the instance runs come before all others.
     pub fn push(&mut self, of: u32, task: Task) {
         let is_first = self.scratch.unwinding.execution.is_some_and(|run| of == run || self.is_below(of, run));
         let queue = if is_first { &mut self.scratch.unwinding.queue } else { &mut self.scratch.queue };
         queue.push_back(task);
     }
 
-    /// Takes one queued child off the count. `false`: its parent has ended since it was queued.
+    /// Removes one queued child from the count. `false`: its parent has ended since it was queued.
     pub fn dequeue(&mut self, parent: u32, node: NodeIx) -> bool {
         let Some(count) = self.scratch.queued.get_mut(&(parent, node)) else {
             return false;
@@ -284,7 +285,7 @@ impl Burst<'_> {
     pub fn next_number(&mut self) -> u32 {
         let state = &mut self.instance.state;
         let mut number = state.next_context;
-        // The numbers wrap around to those in use only after an instance has executed four billion activities.
+        // The numbers wrap around to used ones only after an instance has executed four billion activities.
         while number >= INTERRUPTED || state.contexts.contains_key(&number) {
             number = number.wrapping_add(1);
         }

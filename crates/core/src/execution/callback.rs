@@ -1,4 +1,4 @@
-//! SQL functions of the user: the context that they get, and how their result is applied.
+//! Users' SQL functions: the context that they receive, and how their result is applied.
 //!
 //! Context and result are public formats. Unknown keys in a result are errors, so that a misspelt key is never silently
 //! ignored.
@@ -163,7 +163,7 @@ fn read_bookmark(value: Value) -> Result<NewBookmark, Fault> {
     Ok(bookmark)
 }
 
-/// Reads an instant as jsonb writes a timestamptz (`2026-01-31T08:00:00+00:00`), or with a space for the `T`.
+/// Parses an instant as jsonb writes a timestamptz (`2026-01-31T08:00:00+00:00`), or with a space instead of the `T`.
 fn read_instant(text: &str) -> Result<DateTime<Utc>, Fault> {
     let instant =
         DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f%#z"));

@@ -1,4 +1,4 @@
-//! Starting child workflows, and giving them up.
+//! Starting and abandoning child workflows.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -15,18 +15,18 @@ use workflow_value::value::check_extent;
 /// Input that Elsa passes to every child workflow.
 const PARENT: &str = "ParentInstanceId";
 
-/// A child workflow as an activity requests it.
+/// A request of an activity to start a child workflow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartChild {
     /// Id of the child, made by [`Execution::new_id`].
     pub id: Uuid,
     /// Input of the child; [`Execution::start_child`] adds the id of the parent.
     pub input: Map<String, Value>,
-    /// Correlation id that the child begins with; `None`: it has none.
+    /// Correlation id of the child at its start, if any.
     pub correlation_id: Option<String>,
-    /// The bookmark of this execution that the child's report resumes; `None`: it waits for none.
+    /// The bookmark of this execution that the child's report resumes; `None`: it does not wait for the child.
     pub bookmark_id: Option<Uuid>,
-    /// In which transaction it runs, and when it reports.
+    /// In which transaction the child runs, and when it reports.
     pub begin: Begin,
 }
 
@@ -52,8 +52,8 @@ impl Execution<'_> {
 }
 
 impl Burst<'_> {
-    /// Gives up the child workflows that an execution, or one below it, waits for: a timeout, another attempt or a
-    /// catch ends the wait. A child that this burst asked for does not begin; the extension cancels one that has.
+    /// Abandons the child workflows for which an execution or a descendant waits: a timeout, another attempt or a catch
+    /// ends the wait. A child that this burst requested is not started; the extension cancels one that has started.
     pub fn abandon_children(&mut self, sequence: u32) {
         for sequence in self.with_all_below(sequence) {
             let Some(context) = self.context(sequence) else { continue };
@@ -70,7 +70,7 @@ impl Burst<'_> {
         }
     }
 
-    /// Takes back what this burst asked for of the children that were to report to these bookmarks.
+    /// Withdraws this burst's requests for children that were to report to these bookmarks.
     fn drop_requests(&mut self, bookmarks: &[Uuid]) {
         let delta = &mut self.scratch.delta;
         let is_dropped = |child: &NewChild| child.bookmark_id.is_some_and(|id| bookmarks.contains(&id));

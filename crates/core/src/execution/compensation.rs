@@ -1,9 +1,9 @@
-//! Unwinding: running the handlers of records, one after the other.
+//! Running the handlers of compensation records, one after the other.
 //!
-//! Three kinds of executions do it, all marked by [`Memory::Unwinding`]: that of the instance, which cancels what was
-//! interrupted and at the end of a run confirms or compensates the rest; those of `Compensate` and `Confirm`; and one
-//! for each record that is being handled. The burst never calls the activity of such an execution. Everything here
-//! happens between units.
+//! Three kinds of executions do this, all marked by [`Memory::Unwinding`]: that of the instance, which cancels
+//! interrupted work and at the end of a run confirms or compensates the rest; those of `Compensate` and `Confirm`; and
+//! one for each record being handled. The burst never calls the activity of such an execution. Everything here happens
+//! between units.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -25,33 +25,33 @@ use workflow_http::stimulus;
 use workflow_value::fault::Fault;
 use workflow_value::value::Json;
 
-/// Code of the incident that names what a cancel by force has dropped.
+/// Code of the incident that names the work dropped by a forced cancel.
 pub const COMPENSATION_DROPPED: &str = "compensation_dropped";
 
-/// How many activities a message names.
+/// Maximum number of activities named in a message.
 pub(super) const MAX_NAMED: usize = 10;
 
-/// What a burst knows of handlers.
+/// A burst's data about handlers.
 #[derive(Default)]
 pub(crate) struct Unwound {
     /// The execution that runs the handlers of the instance, if it is open.
     pub execution: Option<u32>,
     /// Tasks of these handlers. They come before all others.
     pub queue: VecDeque<Task>,
-    /// What was interrupted and has no record yet.
+    /// Interrupted executions without a record yet.
     pub interrupted: Vec<Interrupted>,
     /// Whether the instance may have another record to handle.
     pub look: bool,
-    /// Whether an execution that handled a record has ended: others may wait for that.
+    /// Whether an execution that handled a record has ended, for which others may wait.
     pub has_ended_one: bool,
-    /// How the run has ended, once the handlers of its end have run.
+    /// How the run has ended, once its final handlers have run.
     pub ended: Option<Ending>,
-    /// Number of incidents of this burst that no later attempt makes void: they ended the run.
+    /// Number of incidents of this burst that ended the run, so that no later attempt resolves them.
     pub final_incidents: usize,
 }
 
 impl Burst<'_> {
-    /// Finds the execution that runs the handlers of the instance.
+    /// Finds the execution that runs the instance's handlers.
     pub fn find_unwinding(&mut self) {
         if self.program.compensation().is_used {
             let mut contexts = self.instance.state.contexts.iter();
@@ -77,7 +77,7 @@ impl Burst<'_> {
         sequence
     }
 
-    /// Lets the execution that runs the handlers of the instance end it like this, and opens it if there is none.
+    /// Makes the execution that runs the instance's handlers end it in this way; opens it if there is none.
     fn unwind_to(&mut self, ending: Ending) -> u32 {
         let of = Unwinding::Instance(ending);
         self.scratch.unwinding.look = true;
@@ -108,7 +108,7 @@ impl Burst<'_> {
         self.host.find_record(wanted).map(|record| (record, action))
     }
 
-    /// These activities by id, for a message; `all` is the number of those that it could name.
+    /// The ids of these activities for a message; `all` is the total number of activities.
     pub(super) fn names(&self, activities: &[NodeIx], all: u64) -> String {
         let names: Vec<String> = activities.iter().map(|node| format!("\"{}\"", self.program.node(*node).id)).collect();
         match all.saturating_sub(activities.len() as u64) {
@@ -124,7 +124,7 @@ impl Burst<'_> {
         )
     }
 
-    /// Lets executions go on that have found their next record handled by another one.
+    /// Continues executions whose next record was being handled by another execution.
     fn wake_waiting(&mut self) {
         let contexts = self.instance.state.contexts.iter();
         let each = contexts.filter(|(_, context)| matches!(context.memory, Memory::Unwinding(Unwinding::Each { .. })));
@@ -135,7 +135,7 @@ impl Burst<'_> {
         }
     }
 
-    /// The execution of a handler that another execution is part of, and what is done with its record.
+    /// The execution of the handler that contains an execution, and what is done with its record.
     pub fn handler_around(&self, sequence: u32) -> Option<(u32, NodeIx, RecordAction)> {
         let mut below = sequence;
         while let Some(parent) = self.context(below)?.parent {
@@ -149,7 +149,7 @@ impl Burst<'_> {
     }
 }
 
-/// How the run is about to end, if the execution is that which runs the handlers of the instance.
+/// How the run is about to end, if this is the execution that runs the instance's handlers.
 fn ending_of(context: &Context) -> Option<Ending> {
     match context.memory {
         Memory::Unwinding(Unwinding::Instance(ending)) => Some(ending),
@@ -158,7 +158,7 @@ fn ending_of(context: &Context) -> Option<Ending> {
 }
 
 impl Runner<'_> {
-    /// Lets the instance handle its next record, unless it is handling one.
+    /// Makes the instance handle its next record, unless it is handling one.
     pub(super) fn unwind(&mut self) {
         if !self.burst.program.compensation().is_used {
             return;
@@ -182,7 +182,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Closes the execution that runs the handlers of the instance: nothing is left for it.
+    /// Closes the execution that runs the instance's handlers, when nothing is left for it.
     fn end_unwinding(&mut self) {
         let ending = self.burst.ending();
         if let Some(run) = self.burst.scratch.unwinding.execution.take() {
@@ -191,8 +191,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Begins to confirm what the run has done, if everything has ended and nothing else was said. `false`: there is
-    /// nothing to run for that.
+    /// Starts to confirm the work of the run, if everything has ended and no other ending was requested. `false`:
+    /// nothing needs to run for that.
     pub(super) fn confirm_all(&mut self) -> bool {
         let compensation = self.burst.program.compensation();
         let is_end = self.burst.instance.state.contexts.is_empty() && self.burst.scratch.unwinding.ended.is_none();
@@ -209,7 +209,7 @@ impl Runner<'_> {
         has_any
     }
 
-    /// Begins to handle a record for an execution that asked for it.
+    /// Starts to handle a record for an execution that requested it.
     fn handle(&mut self, parent: u32, record: Record, action: RecordAction) {
         let Record { number, kept, .. } = record;
         let handler = self.burst.program.node(kept.node).handler(action);
@@ -227,7 +227,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Goes on with the next record of an execution that handles records.
+    /// Continues with the next record of an execution that handles records.
     pub(super) fn handle_next(&mut self, sequence: u32) {
         let Some(context) = self.burst.context(sequence) else { return };
         let Memory::Unwinding(of) = &context.memory else { return };
@@ -240,16 +240,16 @@ impl Runner<'_> {
             Unwinding::One { action, record, has_handler } => {
                 let is_scope = self.burst.program.node(context.node).activity.descriptor().compensation.is_scope();
                 if is_scope && self.burst.ending() != Ending::None {
-                    // Whatever the scope still holds takes its turn among all that the instance has done.
+                    // Whatever the scope still holds takes its turn among all work of the instance.
                     self.burst.host.move_records(record, OF_INSTANCE);
                 }
-                // A handler of a Compensable is answerable for all that is inside: what it leaves stays.
+                // The handler of a Compensable is responsible for everything inside: what it leaves stays.
                 let is_confirmed = action == RecordAction::Confirm || has_handler && !is_scope;
                 (if is_confirmed { RecordAction::Confirm } else { RecordAction::Compensate }, record, None)
             }
         };
         match self.burst.host.find_record(Wanted { holder, node, newest: action == RecordAction::Compensate }) {
-            // Another execution handles it: this execution goes on when the other has ended.
+            // Another execution is handling it: this execution continues when the other has ended.
             Some(record) if self.burst.is_handled(record.number) => {}
             Some(record) => self.handle(sequence, record, action),
             None => self.burst.scratch.finishing.push_back((sequence, Outcomes::Done)),
@@ -270,7 +270,7 @@ impl Runner<'_> {
         true
     }
 
-    /// Goes on with the handlers of the instance, if the bookmark that was resumed says so.
+    /// Continues the instance's handlers, if the resumed bookmark is for that.
     pub(super) fn go_on_unwinding(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
         let is_it = bookmark.name == stimulus::COMPENSATION;
         if let Some(context) = self.burst.context(sequence).filter(|_| is_it) {
@@ -286,14 +286,14 @@ impl Runner<'_> {
         self.burst.scratch.unwinding.execution.is_some_and(|run| self.burst.is_below(sequence, run))
     }
 
-    /// Ends everything but the handlers of the instance, which then compensate what has completed.
+    /// Ends everything except the instance's handlers, which then compensate the completed work.
     pub(super) fn unwind_after_fault(&mut self) {
         self.burst.scratch.unwinding.final_incidents = self.burst.scratch.delta.incidents.len();
         self.burst.unwind_to(Ending::Faulted);
         self.burst.clear_beside_handlers(&BTreeSet::new());
     }
 
-    /// Cancels an instance that has something to handle first: its handlers become due at once. `false`: there is
+    /// Cancels an instance that has records to handle first: its handlers become due immediately. `false`: there is
     /// nothing to handle.
     pub(super) fn begin_cancelling(&mut self, reason: Option<&str>) -> bool {
         if !self.burst.program.compensation().is_used {
@@ -302,7 +302,7 @@ impl Runner<'_> {
         let was_finished = self.burst.ending() == Ending::Finished;
         let run = self.burst.unwind_to(Ending::Cancelled);
         if was_finished {
-            // What is not confirmed yet will not be.
+            // Unconfirmed work will not be confirmed any more.
             self.burst.cancel_children(run);
         }
         self.burst.clear_beside_handlers(&BTreeSet::new());
@@ -322,7 +322,7 @@ impl Runner<'_> {
         true
     }
 
-    /// Drops what is left to be handled, and names it in an incident.
+    /// Drops the remaining records, and names them in an incident.
     pub(super) fn abandon_handlers(&mut self) {
         let (activities, all) = self.burst.host.list_records(MAX_NAMED);
         let Some(first) = activities.first() else { return };
@@ -334,7 +334,7 @@ impl Runner<'_> {
         self.burst.host.remove_records();
     }
 
-    /// Adds to the fault of a handler what is left to be done.
+    /// Adds the remaining work to the fault of a handler.
     pub(super) fn name_what_is_left(&mut self, sequence: u32, fault: Fault) -> Fault {
         let Some((_, node, action)) = self.burst.handler_around(sequence) else { return fault };
         let what = match action {
@@ -350,7 +350,7 @@ impl Runner<'_> {
         Fault { detail: Some(detail), ..fault }
     }
 
-    /// How an instance without open executions has ended.
+    /// The final status of an instance without open executions.
     pub(super) fn end_status(&self) -> (SubStatus, EventKind) {
         match self.burst.scratch.unwinding.ended {
             Some(Ending::Cancelled) => (SubStatus::Cancelled, EventKind::WorkflowCancelled),

@@ -1,6 +1,7 @@
-//! What an activity sees and can do: one execution of one node.
+//! The interface of an activity: one execution of one node.
 //!
-//! Every effect happens at once and is undone if the call faults. Only completion waits until the call has returned.
+//! Every effect takes place immediately and is undone if the call faults. Only completion waits until the call has
+//! returned.
 
 use std::rc::Rc;
 
@@ -38,7 +39,7 @@ impl<'a> Execution<'a> {
         Self { burst, sequence, node, inputs: Vec::new(), outcomes: None }
     }
 
-    /// Where the lookup of variables begins for this execution.
+    /// The starting point of variable look-ups for this execution.
     pub(crate) fn view(&self) -> ScopeStart {
         let hidden = if self.node.composite.is_some() { self.node.variables.len() } else { 0 };
         ScopeStart { sequence: self.sequence, hidden }
@@ -49,7 +50,7 @@ impl<'a> Execution<'a> {
         self.burst.program
     }
 
-    /// The activity that is executed, as the program has it.
+    /// The executed activity in the program.
     pub fn node(&self) -> &'a Node {
         self.node
     }
@@ -59,12 +60,12 @@ impl<'a> Execution<'a> {
         self.burst.context(self.sequence).map_or(NodeIx(0), |context| context.node)
     }
 
-    /// The activity that stands at a port; `None`: the author has put none there.
+    /// The activity at a port, if the author has put one there.
     pub fn port(&self, port: Port) -> Option<NodeIx> {
         self.node.ports.get(port.0).copied().flatten()
     }
 
-    /// Id of this execution, which bookmarks, incidents and the journal have.
+    /// Id of this execution, used by bookmarks, incidents and the journal.
     pub fn activity_instance_id(&self) -> Uuid {
         self.burst.id_of(self.sequence)
     }
@@ -74,7 +75,7 @@ impl<'a> Execution<'a> {
         self.burst.instance.id
     }
 
-    /// A UUID of the host's, for a bookmark or a child.
+    /// A new UUID from the host, for a bookmark or a child.
     pub fn new_id(&mut self) -> Uuid {
         self.burst.host.new_id()
     }
@@ -89,12 +90,12 @@ impl<'a> Execution<'a> {
         self.burst.host.zone(name)
     }
 
-    /// Checks that there is a role of this name.
+    /// Checks that a role with this name exists.
     pub fn check_role(&mut self, name: &str) -> Result<(), Fault> {
         self.burst.host.check_role(name)
     }
 
-    /// Responds to query cancel; for long computations inside one call.
+    /// Processes a query cancel; for long computations inside one call.
     pub fn check_for_interrupts(&mut self) {
         self.burst.host.check_interrupts();
     }
@@ -114,12 +115,12 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Open children that have begun, oldest first.
+    /// Open children that have started, oldest first.
     pub fn children(&self) -> Vec<Child> {
         self.burst.children(self.sequence)
     }
 
-    /// Whether a child for this node is scheduled and has not begun.
+    /// Whether a child for this node is scheduled and has not started.
     pub fn has_scheduled(&self, node: NodeIx) -> bool {
         self.burst.scratch.queued.contains_key(&(self.sequence, node))
     }
@@ -129,7 +130,7 @@ impl<'a> Execution<'a> {
         self.burst.has_children(self.sequence) || self.burst.has_queued(self.sequence)
     }
 
-    /// Removes the scheduled children for this node that have not begun, and returns their number.
+    /// Removes the scheduled children for this node that have not started, and returns their number.
     pub fn unschedule(&mut self, node: NodeIx) -> u32 {
         let key = (self.sequence, node);
         let Some(count) = self.burst.scratch.queued.remove(&key) else {
@@ -139,7 +140,7 @@ impl<'a> Execution<'a> {
         count
     }
 
-    /// Cancels one open child and everything below it. This activity asked for it, so its `child_cancelled` is not
+    /// Cancels one open child and its descendants. Since this activity requests it, its `child_cancelled` is not
     /// called.
     pub fn cancel_child(&mut self, sequence: u32) {
         let parent = self.burst.context(sequence).and_then(|context| context.parent);
@@ -194,8 +195,8 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Lets the sequence or flowchart that this activity stands in, also as a branch of a decision in it, end with the
-    /// child that completes next.
+    /// Makes the enclosing sequence or flowchart end with the child that completes next. The activity may also be a
+    /// branch of a decision in it.
     pub fn end_container(&mut self) {
         let mut current = self.burst.context(self.sequence).and_then(|context| context.parent);
         while let Some((sequence, context)) = current.and_then(|at| Some((at, self.burst.context(at)?))) {
@@ -214,7 +215,7 @@ impl<'a> Execution<'a> {
 
     // Memory.
 
-    /// What the activity has remembered in this execution; [`Memory::None`]: nothing.
+    /// The memory of the activity in this execution; [`Memory::None`] if there is none.
     pub fn memory(&self) -> &Memory {
         self.burst.context(self.sequence).map_or(&Memory::None, |context| &context.memory)
     }
@@ -247,7 +248,7 @@ impl<'a> Execution<'a> {
         self.burst.context(self.sequence).is_some_and(|context| context.breaking)
     }
 
-    /// Notes that a `Break` signal passed: this execution ends with the next child that completes.
+    /// Records that a `Break` signal passed: this execution ends with the next child that completes.
     pub fn set_breaking(&mut self) {
         if let Some(context) = self.burst.instance.state.contexts.get_mut(&self.sequence)
             && !std::mem::replace(&mut context.breaking, true)
@@ -256,7 +257,7 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// For loops: notes a `Break` signal and stops it here. Other signals pass.
+    /// For loops: records a `Break` signal and stops it here. Other signals pass.
     pub fn break_here(&mut self, signal: &Signal) -> bool {
         match signal {
             Signal::Break => {
@@ -291,7 +292,7 @@ impl<'a> Execution<'a> {
 
     // Effects.
 
-    /// Opens a task whose bookmark was made before.
+    /// Opens a task whose bookmark was created before.
     pub fn create_task(
         &mut self,
         bookmark_id: Uuid,
@@ -344,7 +345,7 @@ impl<'a> Execution<'a> {
         self.journal(EventKind::Logged, Some(data));
     }
 
-    /// Warns the caller of this burst, if it may see the instance, of what the workflow has lost.
+    /// Warns the caller of this burst, if it may see the instance, that the workflow has lost something.
     pub fn warn(&mut self, message: &str) {
         self.burst.host.warn(message);
     }
@@ -354,12 +355,12 @@ impl<'a> Execution<'a> {
         self.burst.event(kind, self.sequence, self.node, data);
     }
 
-    /// Runs a statement of the author through the host, with `$1…` bound to these values.
+    /// Runs an author's statement through the host, with `$1…` bound to these values.
     pub fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault> {
         self.burst.host.sql(statement, parameters)
     }
 
-    /// Calls a function of the user.
+    /// Calls a user's function.
     pub fn call(&mut self, function: Function<'_>, context: &Value) -> Result<Value, Fault> {
         self.burst.host.call(function, context)
     }
@@ -370,7 +371,7 @@ impl<'a> Execution<'a> {
         self.burst.host.payloads(type_name, context)
     }
 
-    /// Changes the correlation id. An activation strategy may refuse an id that another running instance has.
+    /// Changes the correlation id. An activation strategy may reject an id that another running instance has.
     pub fn correlate(&mut self, id: Option<String>) -> Result<(), Fault> {
         if self.burst.instance.correlation_id == id {
             return Ok(());

@@ -1,7 +1,7 @@
-//! Ending a run so that another one begins in its place.
+//! Ending a run so that another one starts in its place.
 //!
-//! The run ends as by `Finish`. What begins then is kept in the state until the run has ended: confirmations may have
-//! to wait for something first.
+//! The run ends as by `Finish`. The continuation is kept in the state until the run has ended, because confirmations
+//! may have to wait first.
 
 use serde_json::{Map, Value, json};
 
@@ -16,12 +16,12 @@ use workflow_value::fault::Fault;
 use workflow_value::value::{Json, check_extent};
 
 impl Execution<'_> {
-    /// Ends the whole workflow, and lets an instance of a definition (without an id, of its own) begin in its place.
-    /// With `confirm`, what has completed is confirmed as at the end of any run.
+    /// Ends the whole workflow, and starts an instance of a definition (by default, of the same one) in its place. With
+    /// `confirm`, completed work is confirmed as at the end of any run.
     ///
     /// # Errors
-    /// 55000 inside a handler, while child workflows run, and while something could be compensated and `confirm` is not
-    /// set. The faults of [`continuation_version`](crate::host::Host::continuation_version).
+    /// 55000 inside a handler, while child workflows run, and while work could be compensated and `confirm` is not set.
+    /// The faults of [`continuation_version`](crate::host::Host::continuation_version).
     pub fn continue_as(
         &mut self,
         definition_id: Option<String>,
@@ -49,7 +49,7 @@ impl Execution<'_> {
 
 impl Burst<'_> {
     fn refuse_children(&mut self) -> Result<(), Fault> {
-        // Those that this burst asked for begin when it is over.
+        // Children requested by this burst start when it is over.
         if self.scratch.delta.children.is_empty() && !self.host.has_children() {
             return Ok(());
         }
@@ -73,7 +73,7 @@ impl Burst<'_> {
 }
 
 impl Runner<'_> {
-    /// Hands over what begins in place of the run, if that has ended and is to go on as another one.
+    /// Hands over the continuation, if the run has ended and has one.
     pub(super) fn hand_over(&mut self, ended: SubStatus) {
         if ended != SubStatus::Finished {
             return;

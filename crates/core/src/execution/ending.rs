@@ -1,7 +1,7 @@
-//! The end of a run by a fault of the whole, and the time that bounds a run.
+//! Ending a run by a fault of the whole, and the time limit of a run.
 //!
-//! The time belongs to the instance: its bookmark is of no execution, so that nothing that an activity ends or begins
-//! again touches it, and a faulted instance keeps it. It is due from the end of the first burst until the run ends.
+//! The time limit belongs to the instance: its bookmark has no execution, so no end or restart of an activity affects
+//! it, and a faulted instance keeps it. The bookmark exists from the end of the first burst until the run ends.
 
 use std::collections::BTreeSet;
 
@@ -34,10 +34,10 @@ impl Runner<'_> {
         self.end_run();
     }
 
-    /// Ends the run over a fault that has become an incident: what is open is cancelled, then what has completed is
+    /// Ends the run after a fault that has become an incident: open work is cancelled, then completed work is
     /// compensated, and the instance is faulted for good.
     pub(super) fn end_run(&mut self) {
-        // Handlers of the instance go on, and so do the children that they wait for.
+        // The instance's handlers continue, and so do the children for which they wait.
         let handlers = self.burst.scratch.unwinding.execution;
         if let Some(root) = self.root().filter(|root| Some(*root) != handlers) {
             self.burst.abandon_children(root);
@@ -49,7 +49,7 @@ impl Runner<'_> {
         self.burst.scratch.has_failed = true;
     }
 
-    /// Ends the run because its time is over.
+    /// Ends the run because its time limit is exceeded.
     fn end_by_time(&mut self, bookmark: &Resumed) {
         let Some(root) = self.root() else { return };
         let program = self.burst.program;
@@ -61,13 +61,13 @@ impl Runner<'_> {
             return;
         }
         let armed = self.burst.take_armed_span((NO_EXECUTION, false));
-        // A bookmark that is left of a version with a timeout, in one without, says nothing.
+        // Ignore a bookmark left over from a version with a timeout if the current version has none.
         let Some(span) = armed.or(program.options.timeout) else { return };
         let (name, seconds) = (&program.definition_id, timeout::seconds(span));
         self.end_by_fault(timeout::fault(format!("a run of workflow \"{name}\" took longer than {seconds} s")));
     }
 
-    /// Makes the bookmark of the time of a run that has begun, or uses it up with a run that has ended.
+    /// Creates the bookmark for the time limit of a run that has started, or burns it when the run has ended.
     pub(super) fn update_deadline(&mut self, sub_status: SubStatus) {
         let (until, stored) = (self.burst.scratch.run_until.take(), self.burst.instance.state.deadline);
         let is_open = !self.burst.instance.state.contexts.is_empty();
@@ -110,13 +110,13 @@ impl Runner<'_> {
         });
     }
 
-    /// The execution of the root, which is open as long as the run has not ended.
+    /// The execution of the root, which is open until the run has ended.
     fn root(&self) -> Option<u32> {
         self.burst.instance.state.contexts.iter().find(|(_, context)| context.parent.is_none()).map(|(root, _)| *root)
     }
 }
 
-/// Ends a run whose time is over.
+/// Ends a run whose time limit is exceeded.
 ///
 /// # Errors
 /// As `resume`: handlers may run.
@@ -135,7 +135,7 @@ pub(super) fn run_out(
     Ok(runner.conclude())
 }
 
-/// Until when a run that begins now may take.
+/// The deadline of a run that starts now.
 pub(super) fn run_until(program: &Program, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     program.options.timeout.and_then(|timeout: TimeDelta| now.checked_add_signed(timeout))
 }

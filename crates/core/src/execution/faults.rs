@@ -1,4 +1,4 @@
-//! Faults: an ancestor of the faulted execution may take one, otherwise it becomes an incident.
+//! Faults: an ancestor of the faulted execution may handle one, otherwise it becomes an incident.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::program::Node;
 use workflow_value::fault::Fault;
 
 impl Runner<'_> {
-    /// Handles the fault of an execution whose call was undone: its policy may repeat it, an ancestor may take it.
+    /// Handles the fault of an execution whose call was undone: its policy may repeat it, or an ancestor may handle it.
     pub(super) fn fault(&mut self, sequence: u32, node: &Node, fault: Fault) {
         if !self.repeat(sequence, sequence, &fault) {
             self.pass_on(sequence, node, fault);
@@ -32,15 +32,15 @@ impl Runner<'_> {
         self.burst.end_timeout(sequence);
         self.burst.add_faults(sequence, 1);
         self.burst.add_incident(sequence, node, fault);
-        // A handler of the instance that has failed can be retried.
+        // A failed handler of the instance can be retried.
         if self.burst.program.options.compensate_on.fault && !self.is_handling_for_instance(sequence) {
             self.end_run();
         }
     }
 
-    /// Offers a fault to the ancestors, the innermost first, each in a unit of its own. The ancestor that takes it goes
-    /// on without its child on the path to the fault; that child is cancelled with all its descendants. One that does
-    /// not take it may begin again by its policy. An ancestor that faults over it ends the search.
+    /// Offers a fault to the ancestors, innermost first, each in its own unit. The ancestor that handles it continues
+    /// without its child on the path to the fault; that child is cancelled with all its descendants. An ancestor that
+    /// does not handle it may be repeated by its policy. An ancestor that faults in the process ends the search.
     fn is_taken(&mut self, faulted: u32, fault: &Fault) -> bool {
         let Some(context) = self.burst.context(faulted) else { return false };
         let attempts = context.attempt();
@@ -67,7 +67,7 @@ impl Runner<'_> {
             });
             self.burst.scratch.cause = None;
             if unit == UnitOutcome::Undone {
-                // If an ancestor took the second fault, it has cancelled the first execution, too.
+                // If an ancestor handled the second fault, it has cancelled the first execution as well.
                 return self.burst.context(faulted).is_none();
             }
             if is_taken {
@@ -84,7 +84,7 @@ impl Runner<'_> {
     }
 }
 
-/// Whether an execution handles a record, or records of the instance: no activity and no policy is asked there.
+/// Whether an execution handles a record, or records of the instance: it has no activity or policy to ask.
 fn is_handling(context: &Context) -> bool {
     matches!(context.memory, Memory::Unwinding(Unwinding::Instance(_) | Unwinding::One { .. }))
 }

@@ -6,7 +6,7 @@ use crate::instance::{FlowScope, Memory, TokenChange, TokenScope};
 use workflow_value::fault::Fault;
 
 impl Execution<'_> {
-    /// What this flowchart has counted in counter mode. XX001 if its memory holds something else.
+    /// The counts of this flowchart in counter mode. XX001 if its memory holds something else.
     pub fn flow_scope(&self) -> Result<&FlowScope, Fault> {
         match self.memory() {
             Memory::Flow(scope) => Ok(scope),
@@ -28,7 +28,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Keeps, or forgets, that a connection was followed since its join last ran.
+    /// Records, or clears, that a connection was followed since its join last ran.
     pub fn keep_followed(&mut self, edge: u32, is_kept: bool) -> Result<(), Fault> {
         let was_kept = self.flow_scope_mut()?.keep(edge, is_kept);
         if was_kept != is_kept {
@@ -37,7 +37,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Makes a connection count as visited once since its join last ran, by the run that begins now.
+    /// Marks a connection as visited once since its join last ran, by the run that starts now.
     pub fn use_connection(&mut self, edge: u32, visits: u64) -> Result<(), Fault> {
         self.keep_followed(edge, false)?;
         let scope = self.flow_scope_mut()?;

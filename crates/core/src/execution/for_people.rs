@@ -1,11 +1,11 @@
-//! What a task says to an inbox for people.
+//! The part of a task that an inbox for people needs.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use workflow_value::fault::{Fault, shorten};
 
-/// Characters of an assignee or candidate.
+/// Maximum length of an assignee or candidate, in characters.
 const MAX_NAME: usize = 200;
 
 /// Who is to do a task, and what an inbox for people shows of it.
@@ -13,9 +13,9 @@ const MAX_NAME: usize = 200;
 pub struct ForPeople {
     /// Who is to do it: a label of the application, or `role:` with the name of a role.
     pub assignee: Option<String>,
-    /// Who may take it, each in the same form.
+    /// Who may take it, in the same form.
     pub candidates: Vec<String>,
-    /// Until when it is to be done. Nothing happens then.
+    /// Its deadline, for display only.
     pub deadline: Option<DateTime<Utc>>,
     /// JSON Schema of a form for the answer.
     pub form: Option<Value>,
@@ -24,10 +24,10 @@ pub struct ForPeople {
 }
 
 impl ForPeople {
-    /// Before the name of a role in an assignee or a candidate.
+    /// The prefix of a role name in an assignee or a candidate.
     pub const ROLE: &str = "role:";
 
-    /// Checks an assignee or candidate, which `what` says, and gives it without white space around it.
+    /// Validates an assignee or candidate, which `what` describes, and returns it trimmed.
     ///
     /// # Errors
     /// 22023 if it is empty or too long.

@@ -42,7 +42,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Refuses the request with this response; the extension keeps nothing of the burst.
+    /// Rejects the request with this response; the extension discards the burst.
     pub fn refuse(&mut self, response: Response) {
         self.burst.scratch.delta.refusal = Some(response);
     }

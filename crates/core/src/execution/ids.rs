@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-/// The id of an activity execution: the id of the instance, with the sequence number XORed into its end.
+/// The id of an activity execution: the id of the instance, with the sequence number XORed into its last bytes.
 pub fn activity_instance_id(instance_id: Uuid, sequence: u32) -> Uuid {
     Uuid::from_u128(instance_id.as_u128() ^ u128::from(sequence))
 }

@@ -17,7 +17,7 @@ use workflow_value::value::{copy_or_null, to_text};
 const DONE: &str = "Done";
 
 impl Execution<'_> {
-    /// Evaluates the inputs that the descriptor marks as evaluated before the activity runs.
+    /// Evaluates the inputs that the descriptor marks for evaluation before the activity runs.
     pub(crate) fn evaluate_inputs(&mut self) -> Result<(), Fault> {
         let node = self.node;
         let descriptors = node.activity.descriptor().inputs;
@@ -113,7 +113,7 @@ impl Execution<'_> {
         self.node.inputs.get(input.index).is_some_and(Option::is_some)
     }
 
-    /// Evaluates an input now, with a variable that only its expression sees.
+    /// Evaluates an input now, with a variable that is visible only to its expression.
     pub fn evaluate_input_with<T>(&mut self, input: Input<T>, name: &str, value: Value) -> Result<Value, Fault> {
         self.push_variable(name, value);
         let outcome = self.evaluate_input(input);
@@ -174,7 +174,7 @@ impl Execution<'_> {
         })
     }
 
-    /// The positions of the cases whose conditions hold: only the first one, or all.
+    /// The positions of the cases whose conditions hold: all, or only the first.
     pub fn matching_cases(&mut self, all: bool) -> Result<Vec<usize>, Fault> {
         let mut matching = Vec::new();
         for index in 0..self.node.part_list(0).len() {
@@ -196,7 +196,7 @@ impl Execution<'_> {
 fn default_of(node: &Node, index: usize) -> Value {
     let descriptor = node.activity.descriptor().inputs.get(index);
     let json = descriptor.and_then(|descriptor| descriptor.default);
-    // The descriptors of this crate hold the defaults; a test checks that they are JSON.
+    // The descriptors of this crate contain the defaults; a test checks that they are JSON.
     json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
 }
 

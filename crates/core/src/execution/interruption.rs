@@ -1,6 +1,6 @@
-//! Records: what completed and interrupted executions leave behind so that their handlers can run later.
+//! Compensation records: completed and interrupted executions leave them so that their handlers can run later.
 //!
-//! Nothing here is undone: executions complete between units, and what a unit interrupts is recorded after it.
+//! Nothing here is undone: executions complete between units, and interruptions by a unit are recorded after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use crate::instance::{Context, Memory};
 use crate::node_ix::NodeIx;
 use workflow_value::value::{Json, copy_or_null};
 
-/// An execution that ended before its body had completed, and that has no record yet.
+/// An execution that ended before its body had completed, and has no record yet.
 #[derive(Debug)]
 pub(crate) struct Interrupted {
     sequence: u32,
-    /// What held the records of its activity.
+    /// The holder of the records of its activity.
     holder: u32,
     /// Whether only the end of the execution itself was missing.
     is_done: bool,
@@ -36,13 +36,13 @@ impl Burst<'_> {
         }
     }
 
-    /// What holds the records of an activity that completes at an execution, the nearest first.
+    /// The possible holders of the records of an activity that completes at an execution, nearest first.
     pub fn holders(&self, sequence: u32) -> Vec<u32> {
         let mut holders = Vec::new();
         let mut current = self.context(sequence).and_then(|context| context.parent);
         while let Some((at, context)) = current.and_then(|at| Some((at, self.context(at)?))) {
             match context.memory {
-                // A handler reaches what its record holds, and nothing around it.
+                // A handler reaches the records that its own record holds, and nothing around it.
                 Memory::Unwinding(Unwinding::One { record, .. }) => {
                     holders.push(record);
                     return holders;
@@ -56,7 +56,7 @@ impl Burst<'_> {
         holders
     }
 
-    /// What the handlers of an activity will see.
+    /// The snapshot for the handlers of an activity.
     fn keep(&self, sequence: u32, node: NodeIx) -> RecordSnapshot {
         let reads = self.program.compensation();
         let (mut variables, mut seen) = (Vec::new(), BTreeSet::new());
@@ -80,8 +80,7 @@ impl Burst<'_> {
         RecordSnapshot { node, variables, outputs, last_result: result.map(|result| result.value) }
     }
 
-    /// The outputs of the activities inside an execution, and of those around it that its handlers name, as they see
-    /// them now.
+    /// The current outputs of the activities inside an execution, and of those around it that its handlers name.
     fn keep_outputs(&self, sequence: u32, above: NodeIx) -> Vec<(NodeIx, Outputs)> {
         let (program, reads) = (self.program, self.program.compensation());
         if !reads.reads_outputs(above) {
@@ -90,7 +89,7 @@ impl Burst<'_> {
         let state = &self.instance.state;
         let mut kept: BTreeMap<NodeIx, &Outputs> = visible_outputs(program, state, sequence);
         kept.retain(|ix, _| is_inside(program, *ix, above) || reads.names(above, program.node(*ix)));
-        // What is still open inside will have ended then.
+        // Executions that are still open inside will have ended then.
         for inner in self.with_all_below(sequence).into_iter().rev() {
             let Some(context) = self.context(inner) else { continue };
             let ended = context.ended_inside.iter().flat_map(|inside| &inside.outputs);
@@ -104,8 +103,9 @@ impl Burst<'_> {
         kept.into_iter().map(|(ix, outputs)| (ix, outputs.clone())).collect()
     }
 
-    /// Records the completion of a `Compensable`. A scope that completes gives what it holds to the one around it. What
-    /// was interrupted inside is recorded first; one that was interrupted itself has its record then.
+    /// Records the completion of a `Compensable`. A scope that completes passes the records that it holds to the
+    /// enclosing one. Interruptions inside are recorded first; a `Compensable` that was itself interrupted gets its
+    /// record then.
     pub fn leave_scope(&mut self, sequence: u32) {
         if !self.program.compensation().is_used {
             return;
@@ -129,8 +129,8 @@ impl Burst<'_> {
         }
     }
 
-    /// Records the end of executions that end as ancestors of one that ends the run: what is beside them is cancelled,
-    /// and what began last is left first.
+    /// Records the end of executions that end as ancestors of one that ends the run: their other descendants are
+    /// cancelled, the latest first.
     pub fn leave_scopes(&mut self, around: &BTreeSet<u32>) {
         if !self.program.compensation().is_used {
             return;
@@ -141,14 +141,14 @@ impl Burst<'_> {
         }
     }
 
-    /// Stores a record that holds what an execution has held.
+    /// Stores a record that takes over the records which an execution has held.
     fn record(&mut self, sequence: u32, holder: u32, kept: RecordSnapshot) {
         let number = self.next_number();
         self.host.move_records(sequence, number);
         self.host.store_record(&Record { number, holder, kept });
     }
 
-    /// Notes that an execution is about to end before its body has completed. A unit may still be undone.
+    /// Marks an execution that is about to end before its body has completed. The unit may still be undone.
     pub fn note_interruption(&mut self, sequence: u32) {
         if !self.program.compensation().is_used || !self.role(sequence).has_handlers() {
             return;
@@ -165,12 +165,12 @@ impl Burst<'_> {
         self.scratch.unwinding.interrupted.push(Interrupted { sequence, holder, is_done, kept });
     }
 
-    /// Records what was interrupted. What began last is handled first, so that it comes before what is around it.
+    /// Records interruptions. The latest start is handled first, so an execution is handled before its ancestors.
     pub fn record_interrupted(&mut self) {
         let mut interrupted = std::mem::take(&mut self.scratch.unwinding.interrupted);
         interrupted.sort_by_key(|one| one.sequence);
         let numbers: Vec<u32> = interrupted.iter().map(|_| self.next_number()).collect();
-        // What is inside hands on what it holds before what is around it does.
+        // Inner executions pass on the records they hold before outer ones do.
         for (one, number) in interrupted.into_iter().zip(numbers).rev() {
             self.record_one(one, number);
         }

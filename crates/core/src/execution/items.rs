@@ -1,7 +1,7 @@
 //! Items of a loop: read in place if the input is a literal, variable or input, kept in memory if it is computed.
 //!
 //! Each round reads the list in a variable again without copying it. So a loop over it takes linear time and sees
-//! changes of the list.
+//! changes to the list.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// All items of an input, evaluated now. A value that is no list is a single item; null is no item.
+    /// All items of an input, evaluated now. A value that is no list is a single item; null yields no items.
     pub fn all_items<T>(&mut self, input: Input<T>) -> Result<Vec<Value>, Fault> {
         let items = self.evaluate_input(input)?;
         check_extent(&items)?;

@@ -1,17 +1,17 @@
-//! Bounds of a burst.
+//! Limits of a burst.
 
 use workflow_expression::ScriptLimits;
 
-/// What the host lets one burst take.
+/// The limits that the host sets for a burst.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Calls of activities in one burst.
+    /// Maximum number of activity calls in one burst.
     pub max_steps: u64,
-    /// How deep activities may be nested; a deeper one faults.
+    /// Maximum nesting of activities; a deeper one faults.
     pub max_nesting: u32,
-    /// Whether faults are followed by further attempts, where a policy says so.
+    /// Whether retry policies are followed.
     pub retries: bool,
-    /// What one evaluation of a script or template may take.
+    /// Limits for one evaluation of a script or template.
     pub script: ScriptLimits,
 }
 

@@ -1,7 +1,7 @@
-//! What runs in a burst because an instance goes over to another version of its definition.
+//! The work of a burst that migrates an instance to another version of its definition.
 //!
-//! In the old version the executions are cancelled that the operator gave up. In the new version what they were in goes
-//! on, and what begins anew by wish of the operator does.
+//! In the old version, the executions that the operator's mapping drops are cancelled. In the new version, their
+//! parents continue, and timers that the operator wants restarted are restarted.
 
 use std::collections::BTreeSet;
 
@@ -15,53 +15,53 @@ use crate::instance::{ActivityStatus, Instance, SubStatus};
 use crate::program::Program;
 use workflow_value::fault::Error;
 
-/// What has to run in the new version before the instance waits again.
+/// The work to be done in the new version before the instance waits again.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AfterMigration {
-    /// Containers of which something is cancelled. There is one for each cancelled execution, so that a container that
-    /// counts its children counts each of them, also where they have the same tag.
+    /// Containers of cancelled executions. There is one entry for each cancelled execution, so that a container that
+    /// counts its children counts each of them, even if they have the same tag.
     pub orphans: Vec<Orphan>,
     /// Flowcharts with a join that has nothing left to wait for.
     pub joins: BTreeSet<u32>,
-    /// Executions that wait for time and begin anew.
+    /// Executions that wait for a time and are restarted.
     pub timed: Vec<u32>,
-    /// Executions whose time begins anew.
+    /// Executions whose timeouts are restarted.
     pub bounded: Vec<u32>,
-    /// Whether the time of the run begins anew.
+    /// Whether the time limit of the run is restarted.
     pub run_time: bool,
-    /// Deadlines that the new version does not have, by their bookmarks; see [`DeadlineKey`](crate::instance::DeadlineKey).
+    /// Deadlines missing in the new version, by their bookmarks; see [`DeadlineKey`](crate::instance::DeadlineKey).
     pub disarmed: Vec<(u32, Uuid)>,
 }
 
-/// A container of which something is gone.
+/// A container that has lost a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Orphan {
-    /// Sequence number of the execution of the container, which goes on.
+    /// Sequence number of the container's execution, which continues.
     pub parent: u32,
-    /// Tag that the container gave the execution that is gone.
+    /// Tag that the container gave the lost child.
     pub tag: u32,
 }
 
 impl AfterMigration {
-    /// Adds what a preparation found before the executions were cancelled that it gives up.
+    /// Adds the findings of a preparation that was made before the dropped executions were cancelled.
     ///
-    /// Each of them is told to its parent once. The preparation before has one orphan for each: equal ones are
-    /// different executions, as the branches of a `Fork` are. This preparation has none, for two reasons. What was
-    /// cancelled is not open any more, and the cancellation has opened nothing: no parent was told, and a migration
-    /// that would run or wake a handler is refused. What else has to run depends on what is left, and this preparation
-    /// has all of it.
+    /// The parent of each cancelled execution must be notified once. The earlier preparation has one orphan for each:
+    /// equal entries are different executions, such as the branches of a `Fork`. The later preparation has none, for
+    /// two reasons. The cancelled executions are no longer open, and cancelling them has opened nothing: no parent was
+    /// notified, and a migration that would run or wake a handler is rejected. All other work depends on the remaining
+    /// executions, and the later preparation has all of it.
     pub fn add_cancelled(&mut self, before: Self) {
         debug_assert!(self.orphans.is_empty(), "all that is given up is cancelled");
         self.orphans.extend(before.orphans);
     }
 
-    /// Whether nothing has to run.
+    /// Whether there is no work.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Cancels executions in the version that they run in. What they are in is not told; [`continue_migrated`] tells it.
+/// Cancels executions in the version that they run in. Their parents are not notified; [`continue_migrated`] does that.
 ///
 /// # Errors
 /// [`Error::TooManySteps`].
@@ -83,7 +83,7 @@ pub fn cancel_executions(
     Ok(runner.conclude())
 }
 
-/// Lets an instance go on in the version that it was moved to.
+/// Continues an instance in the version to which it was migrated.
 ///
 /// # Errors
 /// [`Error::TooManySteps`].
@@ -120,7 +120,7 @@ pub fn continue_migrated(
 }
 
 impl Runner<'_> {
-    /// Tells a container that something in it is gone.
+    /// Notifies a container that it has lost a child.
     fn go_on_without(&mut self, parent: u32, tag: u32) -> Result<(), Error> {
         let Some(context) = self.burst.context(parent).filter(|context| context.status == ActivityStatus::Running)
         else {
@@ -133,7 +133,7 @@ impl Runner<'_> {
         self.drain()
     }
 
-    /// Executes an activity that waits for time from its beginning.
+    /// Restarts an activity that waits for a time.
     fn begin_anew(&mut self, sequence: u32) {
         if self.burst.context(sequence).is_some() {
             self.go_back(sequence, false);
@@ -141,7 +141,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Begins the time of an execution anew, as the new version bounds it.
+    /// Restarts the timeout of an execution, with the new version's limit.
     fn bound_anew(&mut self, sequence: u32) {
         if let Some(node) = self.burst.context(sequence).map(|context| context.node) {
             self.burst.end_timeout(sequence);
@@ -149,7 +149,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Begins the time of the run anew, as the new version bounds it.
+    /// Restarts the time limit of the run, with the new version's limit.
     fn bound_run_anew(&mut self) {
         if let Some(deadline) = self.burst.instance.state.deadline.take() {
             self.burst.scratch.delta.burned.push(deadline.bookmark);

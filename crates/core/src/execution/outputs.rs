@@ -1,4 +1,4 @@
-//! Outputs of activities, which survive a suspend and may be bound to a variable, and outputs of the workflow.
+//! Outputs of activities, which are kept across bursts and may be bound to a variable, and outputs of the workflow.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -52,13 +52,14 @@ impl Execution<'_> {
         }
     }
 
-    /// Assigns the nearest variable of a name, converted to its type.
+    /// Assigns the nearest variable with a name, converted to its type.
     pub fn assign(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         let location = self.location_of(name)?;
         self.burst.assign(location, name, value).map_err(|fault| about(name, fault))
     }
 
-    /// Puts an output into the nearest variable of a name without conversion: each reader of the variable converts it.
+    /// Stores an output in the nearest variable with a name without conversion: each reader of the variable converts
+    /// it.
     fn put(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         let location = self.location_of(name)?;
         self.burst.put(location, name, value).map_err(|fault| about(name, fault))
@@ -69,8 +70,8 @@ impl Execution<'_> {
         location.ok_or_else(|| Fault::new("42704", format!("variable \"{name}\" does not exist")))
     }
 
-    /// Sets an output, converted to its declared type: of the nearest composite around this execution that declares it,
-    /// else of the workflow.
+    /// Sets an output, converted to its declared type: that of the nearest enclosing composite that declares it, else
+    /// that of the workflow.
     pub fn set_declared_output(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         let (mut from, mut name, mut value) = (self.sequence, Cow::Borrowed(name), value);
         // An output of a composite may be bound to an output of an outer composite.
@@ -110,7 +111,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Notes that a branch of a flowchart has reached an activity that may wait for others: it will see the latest
+    /// Records that a branch of a flowchart has reached an activity that may wait for others: it will see the latest
     /// result of all of them.
     pub(crate) fn bring_result(&mut self, to: NodeIx) {
         let sequence = self.sequence;
@@ -186,7 +187,7 @@ impl<'a> Burst<'a> {
         }
     }
 
-    /// The outputs that an execution has set itself; those of the root stand among those inside it.
+    /// The outputs that an execution has set itself; those of the root are stored with those inside it.
     fn own_outputs(&mut self, sequence: u32) -> Option<&mut Outputs> {
         let State { contexts, outputs, .. } = &mut self.instance.state;
         let context = contexts.get_mut(&sequence)?;
@@ -206,14 +207,14 @@ impl<'a> Burst<'a> {
         })
     }
 
-    /// The number of a result that is produced now.
+    /// The number of a result produced now.
     fn number_result(&mut self) -> u32 {
         let number = self.scratch.next_result.unwrap_or_else(|| self.instance.state.next_result());
         self.scratch.next_result = Some(number.saturating_add(1));
         number
     }
 
-    /// Sets the latest result on the way to an execution.
+    /// Sets the latest result on the path to an execution.
     pub fn set_last_result(&mut self, sequence: u32, result: Option<LastResult>) {
         if let Some(context) = self.instance.state.contexts.get_mut(&sequence) {
             let before = std::mem::replace(&mut context.last_result, result);
@@ -221,8 +222,8 @@ impl<'a> Burst<'a> {
         }
     }
 
-    /// The result that a child begins with which is scheduled now: that of the branches that it has waited for, or that
-    /// of the child whose end has led to it, or that of the parent. Bodies of a parallel loop do not see one another.
+    /// The result with which a child scheduled now starts: that of the branches for which it has waited, or that of the
+    /// child whose end has led to it, or the parent's. Bodies of a parallel loop do not see each other's results.
     pub(super) fn result_for(&mut self, parent: u32, child: NodeIx) -> Option<LastResult> {
         let program = self.program;
         let context = self.instance.state.contexts.get_mut(&parent)?;
@@ -239,8 +240,8 @@ impl<'a> Burst<'a> {
         }
     }
 
-    /// Gives the outputs of an execution that ends, and of all that has ended in it, to the execution around it. What a
-    /// handler has set ends with it: it was handled at a later time than the activities around it ran.
+    /// Passes the outputs of an ending execution, and of all that ended in it, to its parent. Outputs set by a handler
+    /// are dropped: it runs at a later time than the activities around it.
     pub(super) fn hand_over_outputs(&mut self, sequence: u32, context: &mut Context) {
         let Some(parent) = context.parent.filter(|_| !matches!(context.memory, Memory::Unwinding(_))) else { return };
         self.hand_over_result(parent, context.latest_result());
@@ -281,7 +282,7 @@ impl<'a> Burst<'a> {
         }
     }
 
-    /// Forgets what has ended in an execution that begins again.
+    /// Forgets everything that ended in an execution that is restarted.
     pub(super) fn forget_inside(&mut self, sequence: u32) {
         let state = &mut self.instance.state;
         let Some(context) = state.contexts.get_mut(&sequence) else { return };
@@ -307,7 +308,7 @@ impl<'a> Burst<'a> {
         }
     }
 
-    /// Takes outputs back that an execution has handed over.
+    /// Reverses the hand-over of an execution's outputs.
     pub(super) fn take_back(&mut self, from: u32, to: u32, node: NodeIx, before: Option<Outputs>) {
         let Some(inside) = self.outputs_inside(to) else { return };
         let outputs = match before {

@@ -1,7 +1,7 @@
-//! Further attempts of executions that faulted: those that a policy asks for, and those that a caller asks for.
+//! Further attempts of faulted executions: requested by a policy, or by a caller.
 //!
-//! A fault that a policy covers becomes no incident. The execution goes back to its beginning, at once or when the
-//! bookmark is due at which it waits meanwhile. On a container everything below it begins again.
+//! A fault that a policy covers becomes no incident. The execution is reset to its beginning, immediately or when the
+//! bookmark at which it waits is due. For a container, all descendants are restarted.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +24,7 @@ use workflow_value::fault::{Error, Fault};
 use workflow_value::value::{Json, copy_or_null, instant_text};
 
 impl<'a> Runner<'a> {
-    /// Repeats an execution after a fault of `faulted`, which is the execution itself or lies below it, if its policy
-    /// says so.
+    /// Repeats an execution after a fault of `faulted` (the execution itself or a descendant), if its policy allows it.
     pub(super) fn repeat(&mut self, sequence: u32, faulted: u32, fault: &Fault) -> bool {
         let Some(context) = self.burst.context(sequence).filter(|_| self.burst.limits.retries) else { return false };
         let program = self.burst.program;
@@ -64,8 +63,8 @@ impl<'a> Runner<'a> {
         true
     }
 
-    /// Computes the resilience strategy of the attempt that begins, if its activity has an expression for it, and
-    /// begins its timeout. `false`: the expression failed, and the fault is handled.
+    /// Computes the resilience strategy of the attempt that starts, if its activity has an expression for it, and
+    /// starts its timeout. `false`: the expression failed, and the fault is handled.
     pub(super) fn begin_attempt(&mut self, sequence: u32, node: &'a Node) -> bool {
         if let Some(Retry::Computed(computed)) = &node.retry
             && !self.compute_strategy(sequence, node, computed)
@@ -99,8 +98,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// What the faulted execution was resumed or triggered with. The report of a child workflow is not kept: it is that
-    /// of one child, and the next attempt starts another.
+    /// The input with which the faulted execution was resumed or triggered. The report of a child workflow is not kept,
+    /// because the next attempt starts another child.
     fn kept_input(&self, faulted: u32) -> Option<KeptInput> {
         let scratch = &self.burst.scratch;
         let resumed = scratch.resuming.as_ref().filter(|(sequence, ..)| *sequence == faulted);
@@ -129,7 +128,7 @@ impl<'a> Runner<'a> {
         );
     }
 
-    /// Begins the next attempt of an execution whose bookmark was resumed, if that is what it waits for.
+    /// Starts the next attempt of an execution whose bookmark was resumed, if it is waiting for that.
     pub(super) fn begin_next_attempt(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
         let is_due = bookmark.name == stimulus::RETRY;
         if let Some(context) = self.burst.context(sequence).filter(|_| is_due) {
@@ -140,15 +139,15 @@ impl<'a> Runner<'a> {
         is_due
     }
 
-    /// Gives the input of the attempt that failed to the trigger that is about to be executed.
+    /// Passes the input of the failed attempt to the trigger that is about to be executed.
     pub(super) fn give_trigger_input(&mut self, sequence: u32) {
         if let Some(kept) = self.take_input(sequence, |kept| kept.name.is_none()) {
             self.burst.scratch.trigger_input = Some(kept);
         }
     }
 
-    /// Resumes an execution that was just executed with the input of the attempt that failed, if it waits for the same:
-    /// at its only bookmark of that name, or at the one with the same payload.
+    /// Resumes a just executed execution with the input of the failed attempt, if it waits for the same: at its only
+    /// bookmark with that name, or at the one with the same payload.
     pub(super) fn give_input(&mut self, sequence: u32) {
         let attempts = self.burst.context(sequence).and_then(|context| context.attempts.as_ref());
         let Some(kept) = attempts.and_then(|attempts| attempts.input.as_ref()) else { return };
@@ -174,7 +173,7 @@ impl<'a> Runner<'a> {
         slot.take().map(|kept| kept.input.0)
     }
 
-    /// Queues faulted executions to run again, with their attempts counted anew.
+    /// Queues faulted executions to run again, with their attempts counted from zero.
     pub fn retry(&mut self, faulted: &[u32]) {
         for sequence in faulted {
             // The retry of an ancestor may have closed this execution meanwhile.
@@ -189,7 +188,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Forgets the failed attempts of an execution and of all around it.
+    /// Resets the failed attempts of an execution and its ancestors.
     pub(super) fn count_anew(&mut self, sequence: u32) {
         let now = self.burst.scratch.now.timestamp_micros();
         let mut current = Some(sequence);
@@ -201,7 +200,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Drops incidents of this burst whose executions have been cancelled by another attempt or a catch since.
+    /// Drops incidents of this burst whose executions have since been cancelled by another attempt or a catch.
     pub(super) fn drop_superseded(&mut self) {
         let (id, contexts) = (self.burst.instance.id, &self.burst.instance.state.contexts);
         let ended = self.burst.scratch.unwinding.final_incidents;
@@ -217,7 +216,7 @@ impl<'a> Runner<'a> {
         self.burst.instance.incident_count = self.burst.instance.incident_count.saturating_sub(dropped);
     }
 
-    /// Takes an execution back to its beginning, and ends everything below it.
+    /// Resets an execution to its beginning, and ends all its descendants.
     pub(super) fn go_back(&mut self, sequence: u32, keeps_memory: bool) {
         let Some(node) = self.burst.context(sequence).map(|context| context.node) else { return };
         self.burst.note_interruption(sequence);
@@ -239,7 +238,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// What a resume of a bookmark that this burst made needs of it.
+/// The data of a bookmark created in this burst that a resume needs.
 fn resumed(bookmark: &Bookmark) -> Resumed {
     Resumed {
         id: bookmark.id,

@@ -1,7 +1,7 @@
-//! The loop: takes items off the queue, calls activities in units, and closes completed executions.
+//! The loop: takes items from the queue, calls activities in units, and closes completed executions.
 //!
 //! Completion uses a work list, not recursion: a child that completes calls its parent, which may complete and call its
-//! own parent, up to the deepest nesting that a definition may have.
+//! own parent, up to the maximum nesting.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::program::{FlowGraph, IncidentStrategy, Node, Program};
 use workflow_value::fault::{Error, Fault};
 use workflow_value::value::{Bounds, copy_or_null};
 
-/// Runs a burst, as a workflow runner of Elsa does; it lives from the beginning of the burst to its delta.
+/// Runs a burst, like Elsa's workflow runner; lives from the start of the burst to its delta.
 pub(crate) struct Runner<'a> {
     pub burst: Burst<'a>,
 }
@@ -50,7 +50,7 @@ impl<'a> Runner<'a> {
         Self { burst }
     }
 
-    /// Makes the instance one in a burst, and writes why into the journal.
+    /// Marks the instance as executing, and records the reason in the journal.
     pub fn set_executing(&mut self, why: EventKind) {
         self.burst.workflow_event(why, None);
         self.burst.instance.sub_status = SubStatus::Executing;
@@ -138,7 +138,8 @@ impl<'a> Runner<'a> {
             return;
         }
         self.burst.instance.state.trigger_used |= was_trigger;
-        // An activity that ended at once has its `Completed` event; a waiting activity has the event of its bookmark.
+        // An activity that ended immediately has its `Completed` event; a waiting activity has the event of its
+        // bookmark.
         let scratch = &self.burst.scratch;
         let ended = scratch.ending.is_some() || scratch.finishing.iter().any(|(s, _)| *s == sequence);
         if !ended && scratch.next_bookmark == bookmarks {
@@ -168,7 +169,7 @@ impl<'a> Runner<'a> {
             return Ok(());
         }
         let unit = self.resume_unit(sequence, bookmark);
-        // If an ancestor took the fault or another attempt follows, the bookmark does not stay.
+        // If an ancestor handled the fault or another attempt follows, the bookmark does not stay.
         let is_faulted = self.burst.context(sequence).is_some_and(|context| context.status == ActivityStatus::Faulted);
         self.burst.scratch.delta.keep_resumed = unit == UnitOutcome::Undone && is_faulted;
         Ok(())
@@ -201,7 +202,7 @@ impl<'a> Runner<'a> {
         self.burst.add_faults(sequence, -1);
     }
 
-    /// Calls an activity. A fault undoes what the call did; then [`fault`](Self::fault) offers it to the ancestors or
+    /// Calls an activity. A fault undoes the call's effects; then [`fault`](Self::fault) offers it to the ancestors or
     /// makes it an incident.
     pub(super) fn unit(
         &mut self,
@@ -217,7 +218,7 @@ impl<'a> Runner<'a> {
             self.burst.host.begin_step();
         }
         let mut cx = Execution::new(self.burst.reborrow(), sequence, node);
-        // A computation that was told to stop may have returned an incomplete result.
+        // A computation that was interrupted may have returned an incomplete result.
         let result = call(&mut cx).and_then(|()| Bounds::go_on());
         cx.give_back();
         if uses_sql {
@@ -227,7 +228,7 @@ impl<'a> Runner<'a> {
         match result {
             Ok(()) => UnitOutcome::Kept,
             Err(fault) => {
-                // A computation that was told to stop does not know the reason: the host raises it here.
+                // A computation that was interrupted does not know the reason: the host raises it here.
                 self.burst.host.check_interrupts();
                 self.burst.rollback(&mark);
                 self.fault(sequence, node, fault);
@@ -236,7 +237,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Closes completed executions, and their ancestors that complete because of them.
+    /// Closes completed executions, and ancestors that complete because of them.
     fn close_completed(&mut self) -> Result<(), Error> {
         loop {
             if let Some(sequence) = self.burst.scratch.ending {
@@ -286,7 +287,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Closes executions that completed together with a composite around them. The executions between them and the
+    /// Closes executions that completed together with an enclosing composite. The executions between them and the
     /// composite are not called, because they end with it.
     fn finish_below(&mut self, composite: u32) {
         // Nearly always nothing else has completed.
@@ -316,7 +317,7 @@ impl<'a> Runner<'a> {
         self.burst.event(EventKind::Completed, sequence, node, data);
     }
 
-    /// Ends the workflow after `Finish`, or after `Complete` without a composite around it: all other executions are
+    /// Ends the workflow after `Finish`, or after `Complete` without an enclosing composite: all other executions are
     /// cancelled.
     fn end_workflow(&mut self, by: u32) {
         self.burst.scratch.ending = None;
@@ -339,7 +340,7 @@ impl<'a> Runner<'a> {
         self.burst.instance.sub_status = SubStatus::Finished;
     }
 
-    /// Cancels the instance. What it would have compensated becomes an incident.
+    /// Cancels the instance. Work that would have been compensated becomes an incident.
     pub fn cancel(&mut self, reason: Option<&str>) {
         if self.burst.program.compensation().is_used {
             self.abandon_handlers();
@@ -393,7 +394,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// What is to be stored. Of an instance that has ended the outputs of activities are forgotten.
+    /// The delta to store. For an ended instance, the outputs of activities are dropped.
     pub fn into_delta(self) -> Delta {
         let instance = &self.burst.instance;
         if matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) || instance.has_failed() {

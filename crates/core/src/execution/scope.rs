@@ -1,7 +1,7 @@
 //! The scope of expressions: the instance as one execution sees it.
 //!
 //! [`Execution`] itself is the scope and may change the instance. While the host evaluates SQL, it gets a
-//! [`ReadScope`], which cannot: the host is borrowed meanwhile.
+//! [`ReadScope`], which cannot, because the host is borrowed.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use workflow_expression::{Rows, Scope, Take};
 use workflow_value::fault::Fault;
 use workflow_value::value::{Bounds, Json, copy_or_null};
 
-/// The readable half of a scope.
+/// The read-only part of a scope.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadScope<'a> {
     program: &'a Program,
@@ -51,7 +51,7 @@ impl Execution<'_> {
 }
 
 impl<'a> ReadScope<'a> {
-    /// An input: of the inlined workflows around this execution, else of the instance.
+    /// An input of the enclosing inlined workflows, else of the instance.
     fn given_input(&self, name: &str) -> Option<&'a Value> {
         let inside = self.contexts_around().find_map(|context| self.passed(context, name));
         if inside.is_some() {
@@ -63,7 +63,7 @@ impl<'a> ReadScope<'a> {
             .or_else(|| self.program.inputs.iter().find(|input| input.name == name)?.default.as_ref())
     }
 
-    /// An input of the inlined workflow that an execution stands for, or inside which the handler that it runs stands.
+    /// An input of the inlined workflow that an execution represents, or that contains the handler it runs.
     fn passed(&self, context: &'a Context, name: &str) -> Option<&'a Value> {
         let node = self.program.node(context.node);
         let named = |(known, _): &&(String, Json)| known == name;
@@ -95,7 +95,7 @@ impl<'a> ReadScope<'a> {
         })
     }
 
-    /// The activity whose expressions are evaluated, from which names of outputs are resolved.
+    /// The activity whose expressions are evaluated; output names are resolved from it.
     fn node(&self) -> NodeIx {
         self.instance.state.contexts.get(&self.view.sequence).map_or(NodeIx(0), |context| context.node)
     }
@@ -203,7 +203,7 @@ impl Scope for ReadScope<'_> {
             let nodes = program.own_nodes();
             let end = first.0.saturating_add(u32::try_from(nodes.len()).unwrap_or(u32::MAX));
             for (at, outputs) in visible.range(first..NodeIx(end)) {
-                // The unit of this call ends with a fault then, so nothing uses the incomplete value.
+                // The unit of this call will end with a fault, so nothing uses the incomplete value.
                 if Bounds::go_on().is_err() {
                     return Value::Object(all);
                 }

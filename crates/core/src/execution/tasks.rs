@@ -1,8 +1,8 @@
-//! Tasks that workers do not complete: a worker reports its last failure, or the lease of the last attempt ends.
+//! Failures of tasks: a worker reports a final failure, or the lease of the last attempt expires.
 //!
-//! Attempts of a task and their leases are no business of the burst: an instance waits for its task, not for a worker.
-//! Only the lease of the last attempt has a bookmark, because its end is the fault of the activity. The same holds for
-//! the time until the first claim.
+//! Attempts of a task and their leases do not concern the burst: an instance waits for its task, not for a worker. Only
+//! the lease of the last attempt has a bookmark, because its expiry is a fault of the activity. The same holds for the
+//! time limit of the first claim.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use crate::retry::RetryPolicy;
 use workflow_http::stimulus;
 use workflow_value::fault::{Fault, TASK_FAILED};
 
-/// The member of that bookmark's payload that holds the number of the attempt.
+/// The member of that bookmark's payload with the number of the attempt.
 const ATTEMPT: &str = "Attempt";
 
 impl Runner<'_> {
-    /// Ends the wait of an execution with a fault after this number of attempts, which its own policy does not repeat.
+    /// Ends the wait of an execution with a fault after this number of attempts; its own policy does not repeat it.
     pub(super) fn fail(&mut self, sequence: u32, bookmark: &Resumed, attempts: u32, fault: Fault) {
         let Some(context) = self.burst.context(sequence) else { return };
         let (ix, status) = (context.node, context.status);
@@ -40,7 +40,7 @@ impl Runner<'_> {
         self.pass_on(sequence, node, fault);
     }
 
-    /// Fails an execution whose task got no answer within its last lease, if the bookmark that was resumed says so.
+    /// Fails an execution whose task got no answer within its last lease, if the resumed bookmark is for that.
     pub(super) fn end_lease(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
         let is_over = bookmark.name == stimulus::LEASE;
         if let Some(context) = self.burst.context(sequence).filter(|_| is_over) {
@@ -54,8 +54,8 @@ impl Runner<'_> {
     }
 }
 
-/// Makes the bookmark that is due when the lease of a task's last attempt ends, for the execution that opened the task.
-/// The caller stores it. `None`: the execution is not open.
+/// Creates the bookmark that is due when the lease of a task's last attempt expires, for the execution that opened the
+/// task. The caller stores it. `None`: the execution is not open.
 pub fn add_lease(
     program: &Program,
     instance: &mut Instance,
@@ -86,7 +86,7 @@ pub fn add_lease(
     })
 }
 
-/// Forgets that bookmark of an execution, or the one that is due when its task was not claimed. The caller deletes it.
+/// Forgets that bookmark of an execution, or the one for an unclaimed task. The caller deletes it.
 pub fn drop_lease(instance: &mut Instance, activity_instance_id: Uuid) {
     let sequence = sequence_of(instance.id, activity_instance_id);
     if let Some(context) = sequence.and_then(|sequence| instance.state.contexts.get_mut(&sequence)) {
@@ -94,8 +94,8 @@ pub fn drop_lease(instance: &mut Instance, activity_instance_id: Uuid) {
     }
 }
 
-/// Notes how many attempts workers have begun at the task of an execution whose time is over now: the last of these
-/// ends with it.
+/// Records how many attempts workers have started at the task of an execution that has timed out: the last of them ends
+/// with it.
 pub fn count_attempts(instance: &mut Instance, activity_instance_id: Uuid, attempts: u32) {
     let sequence = sequence_of(instance.id, activity_instance_id);
     if let Some(context) = sequence.and_then(|sequence| instance.state.contexts.get_mut(&sequence)) {
@@ -104,8 +104,8 @@ pub fn count_attempts(instance: &mut Instance, activity_instance_id: Uuid, attem
     }
 }
 
-/// Moves the clocks of an instance on, which stood still for this many microseconds: those of retries, timeouts and the
-/// run. The caller moves the bookmarks.
+/// Postpones the deadlines of an instance by the microseconds of a pause: those of retries, timeouts and the run. The
+/// caller moves the bookmarks.
 pub fn move_clocks(instance: &mut Instance, by: i64) {
     let attempts = instance.state.contexts.values_mut().filter_map(|context| context.attempts.as_mut());
     for attempts in attempts {
@@ -121,13 +121,13 @@ pub fn move_clocks(instance: &mut Instance, by: i64) {
     }
 }
 
-/// When the first attempt of an execution began, where its policy bounds the time of all attempts.
+/// When the first attempt of an execution started, if its policy limits the time of all attempts.
 pub fn first_attempt(instance: &Instance, activity_instance_id: Uuid) -> Option<DateTime<Utc>> {
     let context = instance.state.contexts.get(&sequence_of(instance.id, activity_instance_id)?)?;
     DateTime::from_timestamp_micros(context.attempts.as_ref()?.since).filter(|since| since.timestamp_micros() > 0)
 }
 
-/// The policy by which an open execution is repeated after a fault; `None`: it has none, or is not open.
+/// The policy for repeating an open execution after a fault; `None`: it has none, or is not open.
 pub fn retry_policy(program: &Program, instance: &Instance, activity_instance_id: Uuid) -> Option<Arc<RetryPolicy>> {
     let context = instance.state.contexts.get(&sequence_of(instance.id, activity_instance_id)?)?;
     program.node(context.node).retry_policy(context.strategy())

@@ -1,8 +1,8 @@
-//! Timeouts: how long one attempt of an activity may take, waiting included.
+//! Timeouts: the time limit of one attempt of an activity, including waiting.
 //!
-//! An activity that ends in the burst in which it began has no bookmark for it. One that waits gets a bookmark at the
-//! end of that burst, due when its time is over. Then everything below it is cancelled and it faults. The same holds
-//! for the time from the opening of its task to the first claim; the claim ends that.
+//! An activity that ends in the burst in which it started needs no bookmark for it. One that waits gets a bookmark at
+//! the end of that burst, due at its deadline. Then its descendants are cancelled and it faults. The same holds for the
+//! time from opening its task to the first claim; the claim ends that timeout.
 
 use chrono::{DateTime, TimeDelta};
 use uuid::Uuid;
@@ -18,11 +18,11 @@ use crate::program::Node;
 use workflow_http::stimulus;
 use workflow_value::fault::{Fault, TIMED_OUT};
 
-/// Outcome, and connection of a flowchart, of an activity whose time is over.
+/// The outcome, and flowchart connection, of an activity that timed out.
 const OUTCOME: &str = "Timeout";
 
 impl Burst<'_> {
-    /// Notes until when the attempt that begins now may take.
+    /// Records the deadline of the attempt that starts now.
     pub fn begin_timeout(&mut self, sequence: u32, node: &Node) {
         self.instance.state.armed_spans.remove(&(sequence, false));
         if let Some(until) = node.timeout.and_then(|timeout| self.scratch.now.checked_add_signed(timeout)) {
@@ -30,8 +30,8 @@ impl Burst<'_> {
         }
     }
 
-    /// Notes that the bookmark of a timeout goes with the others of its execution, and is needed again unless the
-    /// execution ends.
+    /// Records that the bookmark of a timeout is dropped with the others of its execution, and must be created again
+    /// unless the execution ends.
     pub fn drop_timeout(&mut self, sequence: u32) {
         let context = self.instance.state.contexts.get_mut(&sequence);
         let attempts = context.and_then(|context| context.attempts.as_mut());
@@ -42,12 +42,12 @@ impl Burst<'_> {
         }
     }
 
-    /// The span of a deadline that another version has armed, which is over or ends.
+    /// The span of a deadline that another version has armed, removed because the deadline passes or ends.
     pub fn take_armed_span(&mut self, key: DeadlineKey) -> Option<TimeDelta> {
         self.instance.state.armed_spans.remove(&key).map(TimeDelta::microseconds)
     }
 
-    /// Forgets the timeout of an attempt whose bookmark is used up.
+    /// Forgets the timeout of an attempt whose bookmark is burned.
     fn forget_timeout(&mut self, sequence: u32, bookmark: Uuid) {
         let context = self.instance.state.contexts.get_mut(&sequence);
         if let Some(attempts) = context.and_then(|context| context.attempts.as_mut())
@@ -57,7 +57,7 @@ impl Burst<'_> {
         }
     }
 
-    /// Ends a deadline that the version which the instance goes over to does not have.
+    /// Ends a deadline that does not exist in the version to which the instance is migrated.
     pub fn disarm(&mut self, sequence: u32, bookmark: Uuid) {
         let state = &mut self.instance.state;
         if sequence == NO_EXECUTION {
@@ -69,7 +69,7 @@ impl Burst<'_> {
         self.scratch.delta.burned.push(bookmark);
     }
 
-    /// Ends the timeout of an execution, and uses its bookmark up if that is stored.
+    /// Ends the timeout of an execution, and burns its bookmark if that is stored.
     pub fn end_timeout(&mut self, sequence: u32) {
         self.scratch.timeouts.remove(&sequence);
         self.instance.state.armed_spans.remove(&(sequence, false));
@@ -82,8 +82,8 @@ impl Burst<'_> {
 }
 
 impl Runner<'_> {
-    /// Makes the bookmarks of the timeouts of executions that are still open, and of the tasks that they have opened.
-    /// The burst is over.
+    /// Creates the bookmarks for the timeouts of executions that are still open, and of the tasks that they have
+    /// opened, at the end of the burst.
     pub(super) fn make_timeouts(&mut self) {
         self.make_start_timeouts();
         for (sequence, until) in std::mem::take(&mut self.burst.scratch.timeouts) {
@@ -115,8 +115,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Ends an execution whose time is over, or whose task no worker has claimed in time, if the bookmark that was
-    /// resumed says so.
+    /// Ends an execution that has timed out, or whose task no worker has claimed in time, if the resumed bookmark is
+    /// for that.
     pub(super) fn time_out(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
         let is_over = bookmark.name == stimulus::TIMEOUT || bookmark.name == stimulus::START_TIMEOUT;
         let Some(context) = self.burst.context(sequence).filter(|_| is_over) else { return is_over };
@@ -124,7 +124,7 @@ impl Runner<'_> {
         let node = self.burst.program.node(ix);
         Execution::new(self.burst.reborrow(), sequence, node).burn(bookmark);
         let is_start = bookmark.name == stimulus::START_TIMEOUT;
-        // A bookmark that is left of a version with a timeout, in one without, says nothing.
+        // Ignore a bookmark left over from a version with a timeout if the current version has none.
         let declared = if is_start { node.start_timeout } else { node.timeout };
         let Some(span) = self.burst.take_armed_span((sequence, is_start)).or(declared) else {
             self.burst.forget_timeout(sequence, bookmark.id);
@@ -150,7 +150,7 @@ impl Runner<'_> {
     }
 }
 
-/// The fault of an activity whose time is over.
+/// The fault of an activity that timed out.
 fn over(node: &Node, span: TimeDelta) -> Fault {
     fault(format!("activity \"{}\" took longer than {} s", node.id, seconds(span)))
 }
@@ -160,7 +160,7 @@ fn unclaimed(node: &Node, span: TimeDelta) -> Fault {
     fault(format!("no worker claimed the task of activity \"{}\" within {} s", node.id, seconds(span)))
 }
 
-/// A fault with the SQLSTATE and the code by which policies and catches name a timeout.
+/// A fault with the SQLSTATE and the code by which policies and catches identify a timeout.
 pub(super) fn fault(message: String) -> Fault {
     Fault { code: Some("timeout".to_owned()), ..Fault::new(TIMED_OUT, message) }
 }

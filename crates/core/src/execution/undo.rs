@@ -1,4 +1,4 @@
-//! Undoing the changes of one unit: a log of the old values, played back in reverse.
+//! Undoes the changes of one unit: a log of old values, applied in reverse.
 //!
 //! A unit is one call of an activity. The log is empty when the unit begins. Lists that can only grow during the unit
 //! (queue, journal, tasks, …) are truncated to their old length.
@@ -145,8 +145,8 @@ impl Burst<'_> {
                 scratch.delta.changed.name = changed;
             }
             Undo::Correlation(before, changed) => {
-                // The host may have undone this already with the step. The id was valid before, so the host cannot
-                // refuse it now.
+                // The host may have undone this already together with the step. The id was valid before, so the host
+                // cannot reject it now.
                 let _ = self.host.correlate(before.as_deref());
                 self.instance.correlation_id = before;
                 scratch.delta.changed.correlation_id = changed;

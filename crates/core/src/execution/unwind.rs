@@ -1,4 +1,4 @@
-//! What activities ask for: to compensate or confirm records, and where a handler ends.
+//! Requests of activities to compensate or confirm records, and the end of a handler.
 
 use crate::activity::CompensationRole;
 use crate::execution::burst::Task;
@@ -15,7 +15,7 @@ impl Execution<'_> {
     }
 
     /// Handles records for this execution, which completes when none is left: those of one `Compensable` in the nearest
-    /// scope that has any, or all of the nearest scope.
+    /// scope that has any, or all records of the nearest scope.
     pub fn unwind(&mut self, action: RecordAction, target: Option<&str>) -> Result<(), Fault> {
         let holders = self.burst.holders(self.sequence);
         let node = target.map(|target| self.compensable(target)).transpose()?;

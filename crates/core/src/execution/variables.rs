@@ -1,4 +1,4 @@
-//! Variables: the nearest variable of a name is read in place and assigned with conversion.
+//! Variables: the nearest one with a name is read in place and assigned with conversion.
 
 use serde_json::Value;
 
@@ -9,11 +9,11 @@ use crate::instance::Instance;
 use workflow_value::fault::{Fault, shorten};
 use workflow_value::value::{Json, check_extent, convert, copy_or_null, nul_in_string};
 
-/// How many variables a container may hold when a script adds one. The limit exists because a lookup compares every
+/// Maximum number of variables in a container when a script adds one. The limit exists because a look-up compares every
 /// name.
 const MAX_VARIABLES: usize = 1_000;
 
-/// Where a variable is stored.
+/// The location of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VariableLocation {
     /// In the scope of an execution, at this position.
@@ -22,12 +22,12 @@ pub(crate) enum VariableLocation {
     Workflow,
 }
 
-/// Where the lookup of a variable begins.
+/// The starting point of a variable look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScopeStart {
     /// The execution that reads the variable.
     pub sequence: u32,
-    /// How many of its first variables it does not see: a composite declares them for the activities inside it.
+    /// How many of its first variables it cannot see: a composite declares them for the activities inside it.
     pub hidden: usize,
 }
 
@@ -124,7 +124,7 @@ impl Execution<'_> {
         }
     }
 
-    /// The nearest variable of a name as the activities inside this composite see it.
+    /// The nearest variable with a name as the activities inside this composite see it.
     pub(crate) fn variable_inside(&self, name: &str) -> Option<Value> {
         let inside = ScopeStart { sequence: self.sequence, hidden: 0 };
         let location = self.burst.find_variable(inside, name)?;
@@ -145,7 +145,7 @@ pub(crate) fn find_variable(instance: &Instance, from: ScopeStart, name: &str) -
     instance.variables.contains_key(name).then_some(VariableLocation::Workflow)
 }
 
-/// Reads a variable where [`find_variable`] has found it.
+/// Reads a variable at the location that [`find_variable`] returned.
 pub(crate) fn read_variable<'i>(instance: &'i Instance, location: VariableLocation, name: &str) -> Option<&'i Value> {
     match location {
         VariableLocation::Context(sequence, index) => {

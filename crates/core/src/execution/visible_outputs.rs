@@ -1,8 +1,7 @@
-//! Which outputs an execution may read.
+//! The outputs that an execution may read.
 //!
-//! The innermost execution around it that has the wanted activity inside decides: the latest outputs of that activity
-//! in this very execution, or none. So a round of a loop, or a body that runs beside others, never sees the outputs of
-//! another one.
+//! The innermost enclosing execution that contains the wanted activity decides: the latest outputs of that activity in
+//! this very execution, or none. So a round of a loop, or a parallel body, never sees the outputs of another one.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +61,7 @@ pub(super) fn visible_outputs<'s>(program: &Program, state: &'s State, from: u32
     visible
 }
 
-/// An execution and those around it, the innermost first.
+/// An execution and its ancestors, innermost first.
 fn around(state: &State, from: u32) -> impl Iterator<Item = (u32, &Context)> {
     let at = |sequence: u32| state.contexts.get(&sequence).map(|context| (sequence, context));
     std::iter::successors(at(from), move |(_, context)| at(context.parent?))
@@ -75,7 +74,7 @@ fn own(context: &Context, wanted: NodeIx) -> Option<&Outputs> {
     Some(&context.outputs).filter(|_| is_it && !is_handling)
 }
 
-/// Whether an execution is from a time when all outputs were those of the root.
+/// Whether an execution was stored when all outputs belonged to the root.
 fn is_shared(state: &State, sequence: u32) -> bool {
     sequence < state.outputs_shared_below
 }

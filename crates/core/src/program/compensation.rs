@@ -1,7 +1,7 @@
-//! What a program can compensate, and what the handlers of its activities read.
+//! What a program can compensate, and the values that handlers need.
 //!
-//! A handler runs later than the body, so a record keeps the values that the handler reads. Which ones these are is
-//! read from the texts of its expressions; a name too many does no harm.
+//! A handler runs later than the body, so a record keeps the values that the handler reads. They are determined from
+//! the texts of its expressions; a superfluous name does no harm.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use crate::node_ix::NodeIx;
 use crate::program::{Binding, Node, Program, Retry};
 use workflow_expression::{Expression, ExpressionKind, ObjectTemplate, javascript};
 
-/// The port of a body. The ports behind it are those of handlers.
+/// The port of a body. The ports after it are those of handlers.
 const BODY: usize = 0;
 
 /// What a program can compensate.
@@ -21,11 +21,11 @@ pub struct Compensation {
     pub is_used: bool,
     /// Whether a handler runs when a record is confirmed.
     pub has_confirmation: bool,
-    /// What the handlers of each activity read.
+    /// The values that the handlers of each activity read.
     reads: HashMap<NodeIx, Reads>,
 }
 
-/// What handlers read and set.
+/// The values that handlers read and set.
 #[derive(Debug, Default)]
 struct Reads {
     /// Sources of scripts and templates, names of variables.
@@ -48,7 +48,7 @@ impl Program {
 impl Compensation {
     fn of(program: &Program) -> Self {
         let mut found = Self { is_used: program.options.compensate_on.fault, ..Self::default() };
-        // The activity whose handler each node belongs to. A parent comes before its children.
+        // The activity whose handler contains each node. A parent precedes its children.
         let mut handled: Vec<Option<NodeIx>> = Vec::with_capacity(program.nodes.len());
         for (ix, node) in (0u32..).zip(&program.nodes) {
             let role = node.activity.descriptor().compensation;
@@ -70,8 +70,8 @@ impl Compensation {
         found
     }
 
-    /// Whether handlers of an activity read the value that a variable has now. A variable of the workflow that they set
-    /// as well is the present one when they run.
+    /// Whether handlers of an activity read the current value of a variable. They see the value at the time they run of
+    /// a workflow variable that they also set.
     pub fn keeps(&self, node: NodeIx, name: &str, is_of_workflow: bool) -> bool {
         self.reads.get(&node).is_some_and(|reads| reads.keeps(name, is_of_workflow))
     }
@@ -92,7 +92,7 @@ impl Compensation {
 }
 
 impl Node {
-    /// The handler of an activity that can be taken back.
+    /// The handler of an activity for an action.
     pub fn handler(&self, action: RecordAction) -> Option<NodeIx> {
         let descriptor = self.activity.descriptor();
         let port = match action {
@@ -144,13 +144,13 @@ impl Reads {
             ExpressionKind::Variable(name) | ExpressionKind::Input(name) => self.texts.push(name.clone()),
             ExpressionKind::JavaScript(source) => self.script(source),
             ExpressionKind::Liquid(template) => self.source(template.source()),
-            // Its parameters are not in its statement.
+            // Its parameters are not part of its statement.
             ExpressionKind::SqlTemplate(_) => (self.all, self.outputs) = (true, true),
             ExpressionKind::Sql(source) => self.source(source),
         }
     }
 
-    // The nesting of constants is bounded when a definition is read.
+    // The nesting of constants was limited when the definition was read.
     fn template(&mut self, template: &ObjectTemplate) {
         match template {
             ObjectTemplate::Constant(_) => {}

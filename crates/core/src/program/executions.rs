@@ -1,4 +1,4 @@
-//! The executions of a run, as its journal tells of them.
+//! Reconstructs the executions of a run from its journal.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,33 +7,33 @@ use crate::journal::{Event, EventKind};
 use crate::node_ix::NodeIx;
 use crate::program::Program;
 
-/// Follows the events of a journal: of which activity each one is, and which execution is around it.
+/// Follows the events of a journal, and determines the activity and the parent execution of each.
 ///
-/// Events name activities by id, and some by node id as well. A run that went over to another version of its definition
-/// has events of activities that this version may not have.
+/// Events name activities by id, and some by node id as well. A run that was migrated to another version has events of
+/// activities that this version may not have.
 #[derive(Debug)]
 pub struct Executions<'p> {
     program: &'p Program,
     by_id: HashMap<&'p str, Vec<NodeIx>>,
-    /// The activities of the executions that have begun and not ended.
+    /// The activities of the executions that have started and not ended.
     nodes: HashMap<u32, NodeIx>,
     /// These executions by activity.
     open: HashMap<NodeIx, BTreeSet<u32>>,
 }
 
-/// What an event is about.
+/// The execution that an event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The activity of this program, also if another version of the definition wrote the event.
+    /// The activity in this program, even if another version of the definition wrote the event.
     pub node: NodeIx,
-    /// Whether its execution begins with this event.
+    /// Whether its execution starts with this event.
     pub is_new: bool,
-    /// The execution around it, if that is known.
+    /// The parent execution, if known.
     pub parent: Option<u32>,
 }
 
 impl<'p> Executions<'p> {
-    /// Before the first event.
+    /// The state before the first event.
     pub fn new(program: &'p Program) -> Self {
         let mut by_id: HashMap<&str, Vec<NodeIx>> = HashMap::new();
         for (ix, node) in (0u32..).zip(&program.nodes) {
@@ -42,7 +42,7 @@ impl<'p> Executions<'p> {
         Self { program, by_id, nodes: HashMap::new(), open: HashMap::new() }
     }
 
-    /// Takes the next event. `None`: it is about no execution, or its activity is not known.
+    /// Processes the next event. `None`: it concerns no execution, or its activity is unknown.
     pub fn next(&mut self, event: &Event) -> Option<Subject> {
         let execution = event.execution?;
         let known = self.nodes.get(&execution).copied();
@@ -88,8 +88,8 @@ impl<'p> Executions<'p> {
     }
 }
 
-/// Whether an execution may begin with an event of this kind. What is done to a completed activity, such as its
-/// compensation, is told with the number of its execution as well.
+/// Whether an execution may start with an event of this kind. Events about a completed activity, such as its
+/// compensation, also have the number of its execution.
 pub fn begins(kind: EventKind) -> bool {
     match kind {
         EventKind::Started

@@ -26,14 +26,14 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Indexes connections between so many activities.
+    /// Indexes connections between this number of activities.
     pub(super) fn new(activities: usize, all: Vec<Edge>) -> Self {
         let (starts, outbound) = group(activities, &all, |edge| edge.source);
         let (ends, inbound) = group(activities, &all, |edge| edge.target);
         Self { all, outbound, starts, inbound, ends }
     }
 
-    /// Number of the activities that they lie between.
+    /// Number of activities between which they lie.
     pub(super) fn activities(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -59,8 +59,8 @@ impl Deref for Edges {
     }
 }
 
-/// Sorts connections by one of their ends: `(starts, grouped)`, where `grouped[starts[i]..starts[i + 1]]` are the
-/// indices of those of activity `i`, in the order in which they are written.
+/// Groups connections by one of their ends: `(starts, grouped)`, where `grouped[starts[i]..starts[i + 1]]` are the
+/// indices of those of activity `i`, in document order.
 fn group(activities: usize, edges: &[Edge], end: impl Fn(&Edge) -> u32) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0u32; activities + 1];
     for edge in edges {

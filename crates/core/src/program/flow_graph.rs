@@ -1,9 +1,9 @@
 //! The connections of one flowchart, indexed.
 //!
-//! The graph names activities and connections by position, so that every lookup at run time is an index into a vector.
-//! The stored state of an instance contains these positions. The positions of activities follow from the numbers of the
-//! nodes; the [numbering](super::Numbering) of a version keeps these numbers and the order of the connections. What
-//! depends on the start activity is computed on demand and cached.
+//! The graph identifies activities and connections by position, so that every look-up at run time is an index into a
+//! vector. The stored state of an instance contains these positions. The positions of activities are derived from the
+//! node numbers; the [numbering](super::Numbering) of a version preserves these numbers and the order of the
+//! connections. Data that depends on the start activity is computed on demand and cached.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ use crate::node_ix::NodeIx;
 pub struct Connection {
     /// The activity that it leaves.
     pub source: NodeIx,
-    /// Outcome that follows it; `Done` where the definition names none.
+    /// Outcome that follows it; `Done` if the definition names none.
     pub port: String,
     /// The activity that it leads to.
     pub target: NodeIx,
@@ -31,15 +31,15 @@ pub struct FlowGraph {
     activities: Vec<NodeIx>,
     edges: Edges,
     mode: FlowMode,
-    /// By position; empty where no activity declares a mode.
+    /// By position; empty if no activity declares a mode.
     merge_modes: Vec<MergeMode>,
     default_start: Option<u32>,
     joins_use_sql: bool,
-    /// By start activity. There is nearly always one start, and a few where triggers start the flowchart elsewhere.
+    /// By start activity. There is nearly always one start, or a few if triggers start the flowchart elsewhere.
     paths: Mutex<Vec<(u32, Arc<Paths>)>>,
 }
 
-/// What the graph needs to know about an activity.
+/// The properties of an activity that the graph needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Member {
     /// Whether it is a `Start`.
@@ -51,8 +51,8 @@ pub struct Member {
 }
 
 impl FlowGraph {
-    /// Builds the graph. It leaves out repeated connections, and connections to or from a node that is no child (the
-    /// reader of definitions refuses those).
+    /// Builds the graph. Leaves out repeated connections, and connections to or from a node that is no child (the
+    /// reader of definitions rejects those).
     pub fn build(mut children: Vec<NodeIx>, connections: Vec<Connection>) -> Self {
         children.sort_unstable();
         let mut graph = Self { activities: children, ..Self::default() };
@@ -76,8 +76,8 @@ impl FlowGraph {
         self.default_start = self.find_start(&members);
     }
 
-    /// The same graph for other node numbers, with its connections in the order of `rank`. Its start activity stays the
-    /// same.
+    /// The same graph with other node numbers, and with its connections in the order of `rank`. The start activity
+    /// stays the same.
     pub(super) fn renumbered(&self, to: &dyn Fn(NodeIx) -> NodeIx, rank: &dyn Fn(&Connection) -> usize) -> Self {
         let moved = |(source, port, target): (u32, &str, u32)| Connection {
             source: to(NodeIx(source)),
@@ -97,7 +97,7 @@ impl FlowGraph {
     }
 
     fn edges_of(&self, connections: Vec<Connection>) -> Vec<Edge> {
-        // The sort only finds repetitions. The order as written decides what is scheduled first.
+        // Sorting only finds repetitions. The order in the document determines what is scheduled first.
         let mut order: Vec<usize> = (0..connections.len()).collect();
         order.sort_by(|a, b| connections[*a].cmp(&connections[*b]).then(a.cmp(b)));
         let mut repeated = vec![false; connections.len()];
@@ -195,7 +195,7 @@ impl FlowGraph {
             .map(|at| at as u32)
     }
 
-    /// The paths from a start activity. The computation calls `check` now and then.
+    /// The paths from a start activity. The computation calls `check` regularly.
     pub fn paths(&self, start: u32, check: &mut dyn FnMut()) -> Arc<Paths> {
         let known =
             |paths: &Vec<(u32, Arc<Paths>)>| paths.iter().find(|(of, _)| *of == start).map(|(_, paths)| paths.clone());

@@ -3,15 +3,15 @@
 /// How a flowchart decides what runs next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowMode {
-    /// By the visits of connections, followed or not.
+    /// By counting visits of connections, followed or not.
     #[default]
     Counter,
-    /// By tokens on the connections that are followed.
+    /// By tokens on followed connections.
     Token,
 }
 
 impl FlowMode {
-    /// Reads Elsa's name or the short one, in any letter case. `Some(None)` is Elsa's `Default`.
+    /// Parses Elsa's name or the short one, in any letter case. `Some(None)` is Elsa's `Default`.
     pub fn from_name(name: &str) -> Option<Option<Self>> {
         match name.to_ascii_lowercase().as_str() {
             "token" | "tokenbased" => Some(Some(Self::Token)),
@@ -21,7 +21,7 @@ impl FlowMode {
         }
     }
 
-    /// The word that Elsa's documents have for it.
+    /// The name in Elsa's documents.
     pub fn name(self) -> &'static str {
         match self {
             Self::Counter => "CounterBased",
@@ -30,19 +30,19 @@ impl FlowMode {
     }
 }
 
-/// When an activity runs on which tokens.
+/// When an activity runs, depending on the tokens on its connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MergeMode {
-    /// As soon as none of the activities right before it is still to complete.
+    /// Runs once no direct predecessor is still pending.
     #[default]
     Stream,
-    /// When there is a token on every forward connection to it.
+    /// Runs when every forward connection to it has a token.
     Merge,
-    /// When there is a token on every connection to it, backward ones included.
+    /// Runs when every connection to it has a token, including backward ones.
     Converge,
-    /// For each token.
+    /// Runs for each token.
     Cascade,
-    /// On the first token; the activities before it are cancelled, and later tokens are discarded.
+    /// Runs on the first token; the preceding activities are cancelled, and later tokens are discarded.
     Race,
 }
 

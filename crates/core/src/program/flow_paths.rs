@@ -1,6 +1,6 @@
 //! The paths of a flow graph from a start activity: forward connections, and backward ones that may be followed.
 //!
-//! The search goes breadth first from the start. A connection that would close a cycle with the accepted ones is a
+//! The search is breadth-first from the start. A connection that would close a cycle with the accepted ones is a
 //! backward connection. It may be followed if every forward path from the start to its source passes through its
 //! target, that is, if the target dominates the source.
 
@@ -31,7 +31,7 @@ pub struct Paths {
 pub enum Direction {
     /// Away from the start.
     Forward,
-    /// Back to an activity that every path to the source passes through.
+    /// Back to an activity that dominates the source.
     Backward,
     /// A backward connection that may not be followed, or a connection from an activity that is not reachable.
     Invalid,
@@ -80,7 +80,7 @@ impl Paths {
         &self.inbound[self.starts[position] as usize..self.starts[position + 1] as usize]
     }
 
-    /// Which activities lie before `position` on forward paths.
+    /// Which activities precede `position` on forward paths.
     pub fn ancestors(&self, edges: &Edges, position: u32) -> Arc<Vec<bool>> {
         let mut known = self.ancestors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, ancestors)) = known.iter().find(|(of, _)| *of == position) {

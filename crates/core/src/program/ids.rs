@@ -16,7 +16,7 @@ impl Program {
         self.by_id.get(activity_id).copied()
     }
 
-    /// Marks the nodes whose id does not say which node they are.
+    /// Marks the nodes whose id is ambiguous.
     pub fn mark_shared_ids(&mut self) {
         let mut first: HashMap<&str, usize> = HashMap::with_capacity(self.nodes.len());
         let mut shared = Vec::new();
@@ -36,16 +36,16 @@ impl Program {
         self.nodes.get(..end).unwrap_or_default()
     }
 
-    /// The definitions around a node: the one that declares it, then its consumer, and so on, each with the index of
-    /// its first node.
+    /// The definitions that contain a node, from the one that declares it to its outermost consumer, each with the
+    /// index of its first node.
     pub fn around(&self, node: NodeIx) -> impl Iterator<Item = (&Program, NodeIx)> {
         let inlined = |node: NodeIx| self.node(node).inlined.and_then(|inlined| self.inlined.get(inlined as usize));
         let inlined = std::iter::successors(inlined(node), move |inner| inlined(inner.node));
         inlined.map(|inlined| (&*inlined.program, inlined.first)).chain(std::iter::once((self, NodeIx(0))))
     }
 
-    /// Finds an activity by id or name as a node sees it: first in the definition that declares the node, then in its
-    /// consumers.
+    /// Finds an activity by id or name from the point of view of a node: first in the definition that declares the
+    /// node, then in its consumers.
     pub fn find_from(&self, node: NodeIx, activity: &str) -> Option<NodeIx> {
         self.around(node).find_map(|(program, first)| {
             let named = || {

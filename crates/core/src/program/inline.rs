@@ -1,4 +1,4 @@
-//! Inlining of a workflow: its nodes are copied behind the nodes of its consumer.
+//! Inlining a workflow: its nodes are appended to the nodes of its consumer.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::node_ix::NodeIx;
 use crate::program::{Inlined, Node, Program};
 
 impl Program {
-    /// Inlines a workflow below the activity that stands for it.
+    /// Inlines a workflow below the activity that uses it.
     pub fn inline(&mut self, at: NodeIx, child: Arc<Program>) {
         let first = NodeIx::at(self.nodes.len());
         let inlined = u32::try_from(self.inlined.len()).unwrap_or(u32::MAX);

@@ -1,8 +1,8 @@
-//! The input of a start: converted to the declared types, and refused if it does not fit.
+//! The input of a start: converted to the declared types, and rejected if it does not match.
 //!
-//! A definition that declares no inputs accepts any. A definition with declared inputs refuses undeclared names from a
-//! caller. It accepts them from a stimulus, because a sender does not know which workflow it starts. Inputs from the
-//! engine itself are never undeclared. Null counts as not given.
+//! A definition that declares no inputs accepts any. A definition with declared inputs rejects undeclared names from a
+//! caller. It accepts them from a stimulus, because a sender does not know which workflows it starts. Inputs from the
+//! engine itself are always accepted. Null counts as missing.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ pub struct GivenInput {
 }
 
 impl GivenInput {
-    /// Input from a stimulus: it may hold more than the definition declares.
+    /// Input from a stimulus, which may contain more than the definition declares.
     pub fn by_stimulus(values: Map<String, Value>) -> Self {
         Self { values, by_stimulus: true }
     }
@@ -42,7 +42,7 @@ impl From<Map<String, Value>> for GivenInput {
 }
 
 impl Program {
-    /// Checks the input of a start and converts it. Defaults are not added; each reader of an input adds them.
+    /// Validates the input of a start and converts it. Defaults are not added; each reader of an input adds them.
     ///
     /// # Errors
     /// 22023 for an undeclared name, a missing required input, and a value that does not match its schema; the fault of
@@ -89,7 +89,7 @@ impl Program {
         self.inputs.iter().any(|input| input.name == name)
     }
 
-    /// Checks the whole input with its defaults, without undeclared inputs of the engine.
+    /// Validates the whole input with its defaults, without undeclared inputs of the engine.
     fn check_whole(&self, values: &Map<String, Value>) -> Result<(), Fault> {
         let Some(schema) = &self.input_schema else {
             return Ok(());
@@ -104,7 +104,7 @@ impl Program {
 }
 
 impl Argument {
-    /// Converts a value to the type of this argument, an `input` or `output`, and checks it against its schema.
+    /// Converts a value to the type of this argument, an `input` or `output`, and validates it against its schema.
     ///
     /// # Errors
     /// The fault of the conversion or of the schema, with the name of the argument.

@@ -1,25 +1,25 @@
-//! What the journal keeps of a run.
+//! The journal settings of a program.
 
 use chrono::TimeDelta;
 
 use crate::journal::Level;
 
-/// What the journal keeps of a run.
+/// What is written to the journal of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Journaling {
     /// Which events are written.
     pub level: Level,
-    /// Which of the rows are kept while the instance runs; `None`: all of them.
+    /// Which rows are kept while the instance runs; `None`: all of them.
     pub keep: Option<Keep>,
     /// Whether the inputs and outputs of activities are written.
     pub values: bool,
 }
 
-/// Which rows of the journal of a run are kept.
+/// Which journal rows of a run are kept.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Keep {
-    /// So many, the latest.
+    /// This number of latest rows.
     Rows(u32),
-    /// Those that are not older.
+    /// Rows up to this age.
     For(TimeDelta),
 }

@@ -17,7 +17,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Builds the index; it leaves out a transition between states that do not exist.
+    /// Builds the index; leaves out transitions between states that do not exist.
     pub fn build(states: usize, initial: u32, ends: Vec<(u32, u32)>) -> Self {
         let mut outbound = vec![Vec::new(); states];
         for (transition, (from, to)) in (0u32..).zip(&ends) {
@@ -38,7 +38,7 @@ impl Machine {
         self.outbound.is_empty()
     }
 
-    /// Number of the state in which it begins.
+    /// Number of the initial state.
     pub fn initial(&self) -> u32 {
         self.initial
     }

@@ -26,7 +26,7 @@ impl Instance {
         Ok(Self { correlation_id, name, input, ..Self::without_input(id, program, version) })
     }
 
-    /// Creates an instance that never starts: it needs no input, not even a required one.
+    /// Creates an instance that never starts, so it needs no input, not even a required one.
     pub(crate) fn without_input(id: Uuid, program: &Program, version: i32) -> Self {
         let variables = program.variables.iter();
         Self {

@@ -1,10 +1,10 @@
 //! The numbers of activities and connections in the stored state of an instance.
 //!
-//! A state names an activity by its [`NodeIx`], and a flowchart's activities and connections by positions. These
-//! numbers follow from the order in which the engine reads a definition, and a later version of the engine may read in
-//! another order. So each version of a definition is stored with its numbering, and its compiled program gets these
-//! numbers again ([`Program::numbered`]). A state is always read and written with the same numbers; only a
-//! [migration](crate::migration) to another version translates it.
+//! A state identifies an activity by its [`NodeIx`], and a flowchart's activities and connections by positions. These
+//! numbers follow the order in which the engine reads a definition, which may differ in a later version of the engine.
+//! So each version of a definition is stored with its numbering, and its compiled program is renumbered accordingly
+//! ([`Program::numbered`]). A state is always read and written with the same numbers; only a
+//! [migration](crate::migration) to another version translates them.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ pub struct Numbering {
 type ActivityKey<'a> = (Option<u32>, &'a str);
 
 impl Program {
-    /// What the numbers of this program stand for, to be stored with its version.
+    /// The meaning of this program's numbers, to be stored with its version.
     pub fn numbering(&self) -> Numbering {
         Numbering {
             activities: self.keys().map(|(parent, id)| (parent, id.to_owned())).collect(),
@@ -37,8 +37,8 @@ impl Program {
     /// The same program with the numbers of a stored numbering.
     ///
     /// # Errors
-    /// Names what only one of the two has. Then the numbering is damaged, or the engine reads the document as another
-    /// program than before.
+    /// Names elements that only one of the two has. Then the numbering is damaged, or the engine reads the document as
+    /// another program than before.
     pub fn numbered(self, by: &Numbering) -> Result<Self, String> {
         if by.check(&self).is_ok() {
             return Ok(self);
@@ -67,7 +67,7 @@ impl Program {
         by.check(&numbered).map(|()| numbered)
     }
 
-    /// The numbers in this program of activities of the same document, given by their keys there. `None`: no such
+    /// The numbers in this program of activities of the same document, given by their keys. `None`: there is no such
     /// activity.
     pub fn find_each<'a>(&self, wanted: impl Iterator<Item = ActivityKey<'a>>) -> Vec<Option<NodeIx>> {
         find_each(self.keys(), wanted)
@@ -104,7 +104,7 @@ impl Numbering {
     }
 }
 
-/// Finds activities by their keys. In both lists a parent comes before its children.
+/// Finds activities by their keys. In both lists a parent precedes its children.
 fn find_each<'a, 'b>(
     known: impl Iterator<Item = ActivityKey<'a>>,
     wanted: impl Iterator<Item = ActivityKey<'b>>,
@@ -122,8 +122,8 @@ fn find_each<'a, 'b>(
 }
 
 impl Node {
-    /// A copy for other node numbers, with connections in the order of `rank`. The pattern names every field on
-    /// purpose, so that a new field does not compile until it is handled here.
+    /// A copy with other node numbers, and with connections in the order of `rank`. The pattern deliberately lists
+    /// every field, so that a new field does not compile until it is handled here.
     pub(super) fn renumbered(&self, to: &dyn Fn(NodeIx) -> NodeIx, rank: &dyn Fn(&Connection) -> usize) -> Self {
         let Node {
             id,

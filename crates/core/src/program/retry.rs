@@ -1,4 +1,4 @@
-//! Which retry policy an activity has.
+//! The retry policy of an activity.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use crate::resilience::{Strategies, policy};
 use crate::retry::{Cause, RetryPolicy};
 use workflow_expression::Expression;
 
-/// What becomes of the faults of an activity before they become incidents.
+/// How an activity is retried before a fault becomes an incident.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Retry {
-    /// Its policy is known.
+    /// The policy is constant.
     Policy(Arc<RetryPolicy>),
     /// Each attempt computes its policy when it begins.
     Computed(Box<ComputedStrategy>),
 }
 
-/// Elsa's resilience strategy that an expression gives, or whose name it gives.
+/// Elsa's resilience strategy, given by an expression or by the name that the expression returns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComputedStrategy {
-    /// What each attempt evaluates: it gives a strategy, or the name of one.
+    /// Evaluated for each attempt: returns a strategy, or the name of one.
     pub expression: Expression,
-    /// The strategies that have names.
+    /// The named strategies.
     pub known: Arc<Strategies>,
-    /// The policy if the expression gives no strategy.
+    /// The policy if the expression returns no strategy.
     pub otherwise: Option<Arc<RetryPolicy>>,
 }
 
@@ -36,7 +36,7 @@ impl Retry {
         Self::Policy(covering(policy, activity))
     }
 
-    /// What an activity that says this, or nothing, has if there is a policy for activities that say nothing.
+    /// The setting of an activity, falling back to the default policy if it has none.
     pub fn or(said: Option<Self>, otherwise: Option<Arc<RetryPolicy>>) -> Option<Self> {
         match said {
             None => otherwise.map(Self::Policy),
@@ -47,7 +47,7 @@ impl Retry {
         }
     }
 
-    /// Whether a policy that is known bounds the time of all attempts.
+    /// Whether a constant policy limits the total time of all attempts.
     pub fn is_timed(&self) -> bool {
         let known = match self {
             Self::Policy(policy) => Some(policy),
@@ -58,7 +58,7 @@ impl Retry {
 }
 
 impl Node {
-    /// The retry policy of an execution of the activity. `strategy` is what the execution keeps of a computed one.
+    /// The retry policy of an execution of the activity. `strategy` is the computed one that the execution has stored.
     pub fn retry_policy(&self, strategy: Option<&Value>) -> Option<Arc<RetryPolicy>> {
         let computed = match self.retry.as_ref()? {
             Retry::Policy(policy) => return Some(Arc::clone(policy)),

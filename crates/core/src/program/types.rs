@@ -8,13 +8,13 @@ impl Program {
         self.nodes.iter().all(|node| node.is_known)
     }
 
-    /// Whether an activity acts outside the instance in its owner's name: it starts a child or publishes an event.
+    /// Whether an activity acts outside the instance on its owner's behalf: it starts a child or publishes an event.
     pub fn acts_for_owner(&self) -> bool {
         self.nodes.iter().any(|node| node.activity.descriptor().acts_for_owner)
     }
 
-    /// Names of the activity types that were unknown when the program was compiled, each once, without those of inlined
-    /// workflows.
+    /// Names of the activity types that were unknown when the program was compiled, without duplicates and without
+    /// those of inlined workflows.
     pub fn unknown_types(&self) -> Vec<&str> {
         let nodes = self.own_nodes().iter().filter(|node| !node.is_known);
         let mut names: Vec<&str> = nodes.map(|node| node.type_name.as_str()).collect();

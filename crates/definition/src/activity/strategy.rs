@@ -1,4 +1,4 @@
-//! The resilience strategy of an activity: a policy, or the expression that gives one.
+//! The resilience strategy of an activity: a policy, or the expression that returns one.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Checks of new activities in the short form: members without a meaning, and missing inputs without which the activity
-//! would fault.
+//! Checks of new activities in the short form: unknown members, and missing inputs without which the activity would
+//! fault.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ use workflow_expression::ExpressionKind;
 use workflow_value::value::to_text;
 
 impl Reading<'_> {
-    /// Reports members that have no meaning for an activity.
+    /// Reports unknown members of an activity.
     pub(super) fn check_spelling(&mut self, members: &Map<String, Value>, descriptor: &Descriptor) {
         let inputs = descriptor.inputs.iter().map(|input| input.name);
         let outputs = descriptor.outputs.iter().map(|output| output.name);
@@ -47,7 +47,7 @@ impl Reading<'_> {
         let place = place.key(entry(members, input.name).map_or(input.name, |(key, _)| key));
         let strict = self.reader.strict && input.needed;
         let Some(read) = read else {
-            // A list that is null counts as empty.
+            // A null list counts as empty.
             let empty = input.default == Some("[]") && entry(members, input.name).is_some();
             if input.required || strict && !empty {
                 let mut message =

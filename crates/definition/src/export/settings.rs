@@ -50,7 +50,7 @@ fn variable(element: &Value, at: usize) -> Value {
     Value::Object(out)
 }
 
-/// Writes the initial value as text, and the value itself beside it if the text would be read as another value.
+/// Writes the initial value as text, plus the value itself if the text would be read as another value.
 fn initial(out: &mut Map<String, Value>, type_name: TypeName) {
     let Some((key, value)) = entry(out, "value").map(|(key, value)| (key.to_owned(), value.clone())) else {
         return;
@@ -66,7 +66,7 @@ fn initial(out: &mut Map<String, Value>, type_name: TypeName) {
     }
     let written = as_text(&value);
     let read = |value: &Value| constant(value, type_name, &Path::Root, &mut Problems::default());
-    // The reader must not take a value for an expression because it looks like one.
+    // The reader must not mistake a value for an expression because it looks like one.
     if short_form(&value).is_some() || read(&Value::String(written.clone())) != read(&value) {
         let exact = if short_form(&value).is_some() { json!({"literal": value}) } else { value };
         out.insert(key, as_text(&exact).into());

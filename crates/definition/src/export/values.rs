@@ -105,7 +105,7 @@ pub(super) fn variable(value: &Value, names: VisibleNames<'_>) -> Value {
     }
 }
 
-/// Writes an output in its wrapper. If Elsa's id would mean another target, the short form stays.
+/// Writes an output in its wrapper. If Elsa's id would refer to another target, the short form stays.
 pub(super) fn binding(value: &Value, type_name: &str, names: VisibleNames<'_>) -> Value {
     let id = match short_binding(value) {
         Some(("var", name)) => names.id_of(name).filter(|id| names.by_reference(Some(id), None) == Some(name)),

@@ -1,8 +1,8 @@
-//! C# and Python that only yields a value: literals, variables, inputs, their members, comparisons, and texts with
-//! these inside.
+//! C# and Python that only returns a value: literals, variables, inputs, their members, comparisons, and interpolated
+//! texts.
 //!
-//! Code of Elsa's host never runs in the database. Code that is simple enough is translated; any other code is refused
-//! when the definition is stored. The document keeps the original text.
+//! Code for Elsa's host never runs in the database. Code that is simple enough is translated; any other code is
+//! rejected when the definition is stored. The document keeps the original text.
 
 use serde_json::Value;
 
@@ -24,11 +24,11 @@ enum Term {
     Literal(Value),
     Variable(String),
     Input(String),
-    /// A property of the workflow, as the name of the JavaScript function that returns it.
+    /// A property of the workflow, named by the JavaScript function that returns it.
     Fact(&'static str),
-    /// A text with values inside.
+    /// An interpolated text.
     Text(Vec<Term>),
-    /// A part of a value.
+    /// An access to a part of a value.
     Step(Box<Term>, Accessor),
     Not(Box<Term>),
     /// A call of a JavaScript function on a value.
@@ -36,7 +36,7 @@ enum Term {
     Binary(Operator, Box<Term>, Box<Term>),
 }
 
-/// A step into a value.
+/// A way to access a part of a value.
 #[derive(Clone, Debug, PartialEq)]
 enum Accessor {
     Member(String),
@@ -125,7 +125,7 @@ impl ExpressionReader<'_> {
         })
     }
 
-    /// The term as JavaScript. The parser limits how deep it nests.
+    /// The term as JavaScript. The parser limits its nesting.
     fn script_of(&mut self, term: &Term, place: &Path<'_>) -> Option<String> {
         Some(match term {
             Term::Literal(value) => value.to_string(),
@@ -160,7 +160,7 @@ impl ExpressionReader<'_> {
                     }
                 }
             }
-            // Inside an operator, a text would need the formats of the language for numbers and dates.
+            // Inside an operator, a text would need the language's formats for numbers and dates.
             Term::Text(_) => {
                 self.problems.unsupported(place, "a text with values inside cannot be compared here; use JavaScript");
                 return None;

@@ -1,4 +1,4 @@
-//! Plain values that look as if their author meant an expression. They would be passed on as they are.
+//! Plain values that look like expressions. They would be passed on unchanged.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use workflow_value::value::TypeName;
 
 impl ExpressionReader<'_> {
     /// Checks a plain value of new content in the short form. An expression inside is a problem; a text that looks like
-    /// a template is a warning. The first of each is enough.
+    /// a template is a warning. Only the first of each is reported.
     pub(super) fn check_plain(&mut self, value: &Value, place: &Path<'_>) {
         if !self.strict || too_deep(value) {
             return;
@@ -25,7 +25,7 @@ impl ExpressionReader<'_> {
         }
     }
 
-    /// Warns of a plain text that looks like a template of JavaScript or Liquid.
+    /// Warns about a plain text that looks like a JavaScript or Liquid template.
     pub(super) fn warn_of_template(&mut self, text: &str, place: &Path<'_>) {
         if let (true, Some(meant)) = (self.strict, meant_language(text)) {
             let message = format!(
@@ -50,7 +50,7 @@ impl ExpressionReader<'_> {
     }
 }
 
-/// The key of the language whose template a text looks like.
+/// The key of the language whose template a text resembles.
 fn meant_language(text: &str) -> Option<&'static str> {
     let holds = |open: &str, close: &str| text.split_once(open).is_some_and(|(_, rest)| rest.contains(close));
     if holds("{{", "}}") || holds("{%", "%}") { Some("liquid") } else { holds("${", "}").then_some("js") }

@@ -118,7 +118,7 @@ pub(crate) fn short_binding(value: &Value) -> Option<(&str, &str)> {
     Some((key.as_str(), name))
 }
 
-/// The text of an expression of type `Sql`, for an input that wants the statement and not its value.
+/// The text of an expression of type `Sql`, for an input that needs the statement and not its value.
 pub(crate) fn statement_text(value: &Value) -> Option<&Value> {
     if let Some(text) = value.as_object().filter(|object| object.len() == 1).and_then(|object| object.get("sql")) {
         return Some(text);

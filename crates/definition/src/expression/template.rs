@@ -42,7 +42,7 @@ impl ExpressionReader<'_> {
         }
     }
 
-    /// Recursion is bounded, because the caller has checked [`Self::is_shallow`].
+    /// The recursion is bounded, because the caller has checked [`Self::is_shallow`].
     fn template(&mut self, value: &Value, place: &Path<'_>) -> Option<ObjectTemplate> {
         match short_form(value) {
             Some((ShortKey::Literal, inner)) => return Some(ObjectTemplate::Constant(copy_or_null(inner))),

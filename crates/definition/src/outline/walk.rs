@@ -72,7 +72,7 @@ struct Pending<'d> {
     in_loop: bool,
 }
 
-/// Where in its parent a child stands.
+/// The place of a child in its parent.
 #[derive(Clone, Copy)]
 enum Slot {
     Port(usize),
@@ -204,7 +204,7 @@ impl<'d> OutlineWalk<'d, '_> {
         resolved
     }
 
-    /// Determines whether an activity stands for a workflow.
+    /// Determines whether an activity uses a workflow.
     fn link(&self, kind: ActivityKind, type_name: &str, members: &Map<String, Value>) -> LinkedKind {
         let other = match kind {
             ActivityKind::Known(_) => type_name != USE,
@@ -229,8 +229,8 @@ impl<'d> OutlineWalk<'d, '_> {
         LinkedKind { kind, reference: Some(reference), refusal }
     }
 
-    /// The id as given; without one, the type without prefix and the activity's number among those of its type. A number
-    /// is left out if the document gives the id to a sibling.
+    /// The given id; without one, the type without its prefix and the activity's number among those of its type.
+    /// Numbers that the document uses for a sibling are skipped.
     fn id(&mut self, pending: &Pending<'d>, type_name: &'d str, problems: &mut Problems) -> String {
         let short = match type_name.rsplit('.').next() {
             Some(short) if !short.is_empty() => short,
@@ -317,8 +317,8 @@ impl<'d> OutlineWalk<'d, '_> {
     }
 }
 
-/// Whether the member of a port holds an activity. A port may have the name of the property `timeout`, which is no
-/// activity.
+/// Whether the member of a port contains an activity. A port may have the same name as the property `timeout`, which is
+/// no activity.
 fn is_child(port: &str, value: &Value) -> bool {
     if port == TIMEOUT { value.is_object() || value.is_array() } else { !value.is_null() }
 }

@@ -2,8 +2,8 @@
 //!
 //! Every outbound connection is visited, followed or not. For a forward connection, the join mode of its target decides
 //! whether the target waits, runs or is skipped. A skipped activity visits its own connections in turn, so that dead
-//! paths reach the joins behind them. The walk uses a stack of its own, because a chain of skipped activities may be as
-//! long as the definition.
+//! paths reach the joins after them. The walk uses its own stack, because a chain of skipped activities may be as long
+//! as the definition.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) struct FlowWalk<'a> {
     paths: Arc<Paths>,
     stack: Vec<Visit>,
     scheduled: bool,
-    /// The join that runs now: a connection that reaches it meanwhile is too late.
+    /// The join that runs now: connections that reach it in the meantime are too late.
     running_join: Option<u32>,
 }
 
@@ -34,7 +34,7 @@ struct Visit {
     dead: bool,
 }
 
-/// What a join does when a connection into it was visited.
+/// The decision of a join when one of its connections was visited.
 enum Decision {
     Wait,
     Skip,
@@ -78,7 +78,7 @@ impl<'a> FlowWalk<'a> {
         Ok(self.scheduled)
     }
 
-    /// Runs activities that wait for nothing any more. Returns whether there was any.
+    /// Runs activities that no longer wait for anything. Returns whether there were any.
     pub(super) fn look_again(&mut self, cx: &mut Execution<'a>) -> Result<bool, Fault> {
         for target in 0..self.graph.len() as u32 {
             let node = self.graph.activity(target);
@@ -218,9 +218,10 @@ impl<'a> FlowWalk<'a> {
     }
 
     /// A join in mode `WaitAll` runs once each of its connections was followed since it last ran. If all were visited
-    /// and some not followed, it is skipped for those behind it, and what was followed counts on.
+    /// but not all followed, it is skipped, which its successors see as a dead path, and the followed connections still
+    /// count.
     fn decide_for_all(&self, cx: &mut Execution<'a>, target: u32) -> Result<Decision, Fault> {
-        // A connection that is followed before the join has run is for its next run.
+        // A connection followed before a scheduled join has run is for its next run.
         if cx.has_scheduled(self.graph.activity(target)) {
             return Ok(Decision::Wait);
         }
@@ -244,7 +245,8 @@ impl<'a> FlowWalk<'a> {
         Ok(Decision::Skip)
     }
 
-    /// Keeps that a connection to a join was followed since that last ran, if it is visited again and not followed.
+    /// Remembers that a connection to a join was followed since the join last ran, if it is visited again without being
+    /// followed.
     fn keep_earlier(&self, cx: &mut Execution<'a>, edge: u32, target: u32, followed: bool) -> Result<(), Fault> {
         let is_lost = !followed && cx.flow_scope()?.is_followed_since(edge, target);
         if is_lost && self.paths.direction(edge) == Direction::Forward && self.is_join(cx, target) {
@@ -257,7 +259,7 @@ impl<'a> FlowWalk<'a> {
         cx.program().node(self.graph.activity(target)).activity.descriptor().flow == FlowRole::Join
     }
 
-    /// What waits for connections that will never be followed, now that the flowchart is about to end.
+    /// Activities waiting for connections that will never be followed, when the flowchart is about to end.
     pub(super) fn left_waiting(&self, cx: &mut Execution<'a>) -> Result<Vec<LeftWaiting>, Fault> {
         let mut found = Vec::new();
         for target in 0..self.graph.len() as u32 {
@@ -272,8 +274,8 @@ impl<'a> FlowWalk<'a> {
             if reached == 0 {
                 continue;
             }
-            // Other modes compare how often each connection was visited: once they have run, a count does not say whether
-            // it was used.
+            // Other modes compare how often each connection was visited: once they have run, the count does not show
+            // whether it was used.
             let mode = match self.is_join(cx, target) {
                 true => JoinMode::read(cx.choice_of(node, flow_join::MODE, &JoinMode::NAMES)?),
                 false => JoinMode::WaitAllActive,
@@ -300,7 +302,7 @@ impl<'a> FlowWalk<'a> {
         cx.schedule(self.graph.activity(target), tag, Vec::new())
     }
 
-    /// Cancels the open children that lie before a join and returns their nodes.
+    /// Cancels the open children that precede a join and returns their nodes.
     fn cancel_ancestors(&self, cx: &mut Execution<'a>, join: u32) -> Result<Vec<NodeIx>, Fault> {
         let ancestors = self.paths.ancestors(self.graph.edges(), join);
         let mut cancelled = Vec::new();

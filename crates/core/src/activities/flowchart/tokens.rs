@@ -51,7 +51,7 @@ impl<'a> TokenWalk<'a> {
         let followed = |edge: u32| outcomes.contains(&self.graph.edges()[edge as usize].port);
         let (taken, left): (Vec<u32>, Vec<u32>) =
             outbound.iter().partition(|edge| followed(**edge) && !self.is_lost(&races, **edge));
-        // The tokens are on all connections before any target looks at them.
+        // The tokens are placed on all connections before any target is examined.
         for edge in &taken {
             cx.change_token(TokenChange::Waiting(*edge, true))?;
             self.fresh.push(self.target(*edge));
@@ -82,7 +82,7 @@ impl<'a> TokenWalk<'a> {
         Ok(self.scheduled)
     }
 
-    /// Runs the targets of waiting tokens that wait for nothing any more. Returns whether there was any.
+    /// Runs the targets of waiting tokens that no longer wait for anything. Returns whether there were any.
     pub(super) fn look_again(&mut self, cx: &mut Execution<'a>) -> Result<bool, Fault> {
         for edge in cx.token_scope()?.waiting().collect::<Vec<_>>() {
             self.arrive(cx, edge)?;
@@ -90,7 +90,7 @@ impl<'a> TokenWalk<'a> {
         Ok(self.scheduled)
     }
 
-    /// What waits for tokens that will never come, now that the flowchart is about to end.
+    /// Activities waiting for tokens that will never come, when the flowchart is about to end.
     pub(super) fn left_waiting(&self, cx: &mut Execution<'a>) -> Result<Vec<LeftWaiting>, Fault> {
         let waiting: BTreeSet<u32> = cx.token_scope()?.waiting().map(|edge| self.target(edge)).collect();
         let mut found = Vec::new();
@@ -117,7 +117,7 @@ impl<'a> TokenWalk<'a> {
 
     /// Decides whether an arrived token makes its target run.
     fn arrive(&mut self, cx: &mut Execution<'a>, edge: u32) -> Result<(), Fault> {
-        // Another token may have made the target run and consumed this token, too.
+        // Another token may have made the target run and consumed this one as well.
         if !cx.token_scope()?.is_waiting(edge) {
             return Ok(());
         }
@@ -129,7 +129,7 @@ impl<'a> TokenWalk<'a> {
             }
             MergeMode::Race => self.race(cx, edge, target),
             MergeMode::Merge if self.paths.direction(edge) != Direction::Forward => {
-                // A backward connection begins another round, so its token waits for no other.
+                // A backward connection starts another round, so its token waits for no other.
                 cx.change_token(TokenChange::Waiting(edge, false))?;
                 self.schedule(cx, target)
             }
@@ -139,7 +139,7 @@ impl<'a> TokenWalk<'a> {
         }
     }
 
-    /// Runs the target if there is a token on each of the inbound connections.
+    /// Runs the target if every inbound connection has a token.
     fn join(&mut self, cx: &mut Execution<'a>, inbound: &[u32], target: u32) -> Result<(), Fault> {
         let scope = cx.token_scope()?;
         if !inbound.iter().all(|edge| scope.is_waiting(*edge)) {
@@ -149,8 +149,8 @@ impl<'a> TokenWalk<'a> {
         self.schedule(cx, target)
     }
 
-    /// Runs the target unless an activity right before it is still to complete. The sender of the token does not count,
-    /// because it may be scheduled again already.
+    /// Runs the target unless a direct predecessor is still pending. The sender of the token does not count, because it
+    /// may be scheduled again already.
     fn stream(&mut self, cx: &mut Execution<'a>, target: u32, sender: Option<u32>) -> Result<(), Fault> {
         let scope = cx.token_scope()?;
         let pending = |position: u32| {
@@ -191,7 +191,7 @@ impl<'a> TokenWalk<'a> {
         self.schedule(cx, target)
     }
 
-    /// Cancels the activities that still run before the target, and discards earlier tokens for activities before it.
+    /// Cancels the activities that still run before the target, and discards earlier tokens for preceding activities.
     fn cancel_ancestors(&mut self, cx: &mut Execution<'a>, target: u32) -> Result<(), Fault> {
         let ancestors = self.paths.ancestors(self.graph.edges(), target);
         let before = |position: &u32| ancestors.get(*position as usize).copied().unwrap_or(false);
@@ -250,14 +250,14 @@ impl<'a> TokenWalk<'a> {
         Ok(())
     }
 
-    /// Whether a connection leads to the target of a race that its source has lost, or to an activity before it.
+    /// Whether a connection leads to the target of a race that its source has lost, or to a preceding activity.
     fn is_lost(&self, races: &[u32], edge: u32) -> bool {
         let target = self.target(edge);
         let leads_to = |race: u32| target == race || self.paths.ancestors(self.graph.edges(), race)[target as usize];
         races.iter().any(|race| leads_to(*race))
     }
 
-    /// Begins another round after a backward connection: unblocks the connections behind its target, and forgets the
+    /// Starts another round after a backward connection: unblocks the connections behind its target, and clears the
     /// races that were lost there.
     fn begin_round(&mut self, cx: &mut Execution<'a>, position: u32) -> Result<(), Fault> {
         let blocked: Vec<u32> = cx.token_scope()?.blocked().collect();

@@ -1,4 +1,5 @@
-//! What an alteration names: a variable, open executions of an activity, or one in which an activity can begin.
+//! Resolves what an alteration names: a variable, open executions of an activity, or one in which an activity can
+//! start.
 
 use crate::activity::CompensationRole;
 use crate::alteration::Target;
@@ -10,7 +11,7 @@ use workflow_value::fault::Fault;
 use workflow_value::spelling::nearest;
 
 impl Burst<'_> {
-    /// Where a variable is, and its name.
+    /// The location of a variable, and its name.
     pub(super) fn variable_location(
         &self,
         name: &str,
@@ -88,7 +89,7 @@ impl Burst<'_> {
         contexts.filter(|(_, context)| nodes.contains(&context.node)).map(|(sequence, _)| *sequence).collect()
     }
 
-    /// Refuses an execution that is of none of these activities (22023).
+    /// Rejects an execution of any other activity (22023).
     pub(super) fn require_of(&self, sequence: u32, nodes: Option<&[NodeIx]>) -> Result<(), Fault> {
         let Some((context, nodes)) = self.context(sequence).zip(nodes) else { return Ok(()) };
         if nodes.contains(&context.node) {
@@ -99,7 +100,7 @@ impl Burst<'_> {
             .detail(format!("It is of \"{id}\".")))
     }
 
-    /// The only open execution in which one of these activities can begin, and that activity.
+    /// The only open execution in which one of these activities can start, and that activity.
     pub(super) fn parent_for(&self, target: &Target, nodes: &[NodeIx]) -> Result<(u32, NodeIx), Fault> {
         let mut parents = Vec::new();
         for (sequence, context) in &self.instance.state.contexts {
@@ -125,7 +126,7 @@ impl Burst<'_> {
             .hint("Name one by its activity instance id.")
     }
 
-    /// Refuses an execution that runs handlers, or is part of one (55000).
+    /// Rejects an execution that runs handlers, or is part of one (55000).
     pub(super) fn refuse_handler(&self, sequence: u32) -> Result<(), Fault> {
         let handles = self.context(sequence).is_some_and(|context| matches!(context.memory, Memory::Unwinding(_)));
         if !handles && self.handler_around(sequence).is_none() {

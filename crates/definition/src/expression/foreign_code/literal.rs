@@ -2,7 +2,7 @@
 
 use workflow_core::activity::ForeignLanguage;
 
-/// The text between the quotes at the beginning, with escapes unread, and the rest after them.
+/// The raw text between the quotes at the beginning, and the rest after them.
 pub(super) fn quoted(text: &str, language: ForeignLanguage) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|c| *c == '"' || (*c == '\'' && language == ForeignLanguage::Python))?;
     let mut escaped = false;

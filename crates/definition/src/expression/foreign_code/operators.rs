@@ -1,9 +1,9 @@
-//! The operators of both languages that behave like JavaScript's.
+//! The operators of both languages that behave like those of JavaScript.
 
 use super::{Operator, Term};
 use workflow_core::activity::ForeignLanguage;
 
-/// The operators of a level of precedence; the first level binds least.
+/// The operators of one level of precedence, lowest first.
 pub(super) type PrecedenceLevel = &'static [(&'static str, Operator)];
 
 /// The comparisons of both languages; `is` compares with null.
@@ -23,7 +23,7 @@ const CSHARP: [PrecedenceLevel; 4] =
 
 const PYTHON: [PrecedenceLevel; 4] = [&[], &[("or ", Operator::Or("||"))], &[("and ", Operator::And)], COMPARISONS];
 
-/// The operators that are translated of a language.
+/// The translated operators of a language.
 pub(super) fn levels(language: ForeignLanguage) -> [PrecedenceLevel; 4] {
     match language {
         ForeignLanguage::CSharp => CSHARP,

@@ -214,7 +214,7 @@ impl<'t> Parser<'t> {
         Some(make(name.to_owned()))
     }
 
-    /// Parses `("Name")`, perhaps after a type in angle brackets.
+    /// Parses `("Name")`, optionally after a type in angle brackets.
     fn argument(&mut self) -> Option<String> {
         if self.rest.starts_with('<') {
             let mut depth = 0usize;
@@ -234,7 +234,7 @@ impl<'t> Parser<'t> {
         self.eat(")").then_some(name)
     }
 
-    /// Parses the steps into a value: members, items, its size, its text.
+    /// Parses accesses to a value: members, items, its size, its text.
     fn steps(&mut self, mut term: Term) -> Option<Term> {
         let mut count = 0;
         loop {
@@ -264,7 +264,7 @@ impl<'t> Parser<'t> {
             } else {
                 return Some(term);
             }
-            // A step into a constant or a computed value is not supported, because no author needs it.
+            // Access to a constant or a computed value is not supported, because no author needs it.
             if let Term::Step(owner, _) = &term
                 && matches!(
                     **owner,

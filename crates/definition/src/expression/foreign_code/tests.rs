@@ -1,4 +1,4 @@
-//! Which code is translated, and which is refused.
+//! Which code is translated, and which is rejected.
 
 use proptest::prelude::*;
 use serde_json::json;

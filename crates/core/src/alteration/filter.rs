@@ -9,20 +9,20 @@ use super::members::Members;
 use crate::instance::SubStatus;
 use workflow_value::fault::{Fault, shorten};
 
-/// Which instances a plan is for, or a list shows: those that satisfy every member that is given.
+/// Selects instances for a plan or a list: those that satisfy every member that is given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InstanceFilter {
-    /// The ids that an instance may have; `None`, here and below: any.
+    /// The ids that an instance may have. Here and below, `None` means any.
     pub instance_ids: Option<Vec<Uuid>>,
     /// The correlation ids that it may have.
     pub correlation_ids: Option<Vec<String>>,
     /// The names that it may have.
     pub names: Option<Vec<String>>,
-    /// The definitions of which it may be, in any version.
+    /// The definitions that it may run, in any version.
     pub definition_ids: Option<Vec<String>>,
     /// The definition versions that it may run.
     pub version_ids: Option<Vec<Uuid>>,
-    /// Number of the version that it may run; only a list can be filtered by it.
+    /// Number of the version that it may run. Only a list can be filtered by it.
     pub version: Option<i32>,
     /// Elsa's names of the statuses that it may have.
     pub statuses: Option<Vec<String>>,
@@ -35,22 +35,22 @@ pub struct InstanceFilter {
     pub has_incidents: Option<bool>,
     /// Whether the definition is built in.
     pub is_system: Option<bool>,
-    /// Conditions on its times, all of which must hold.
+    /// Conditions on its times. All of them must hold.
     pub times: Vec<TimeFilter>,
 }
 
-/// A comparison of one of the instance's times with a given instant. A time that is NULL satisfies none.
+/// Compares one of the instance's times with a given instant. A time that is NULL satisfies no comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeFilter {
-    /// Which of its times is compared.
+    /// The time that is compared.
     pub moment: Moment,
-    /// How it stands to the given one.
+    /// The comparison.
     pub relation: Relation,
     /// The instant that the filter gives.
     pub instant: DateTime<Utc>,
 }
 
-/// Which of an instance's times a condition is about.
+/// A time of an instance that a condition can be about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// When it was created; each instance has one.
@@ -61,20 +61,20 @@ pub enum Moment {
     FinishedAt,
 }
 
-/// How one time stands to another.
+/// A comparison of a time with the given instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// It is the given instant.
+    /// Equal to the given instant.
     Is,
-    /// It is another instant than the given one.
+    /// Not equal to the given instant.
     IsNot,
-    /// It comes after the given instant.
+    /// Later than the given instant.
     GreaterThan,
-    /// It comes after the given instant, or is it.
+    /// The given instant or later.
     GreaterThanOrEqual,
-    /// It comes before the given instant.
+    /// Earlier than the given instant.
     LessThan,
-    /// It comes before the given instant, or is it.
+    /// The given instant or earlier.
     LessThanOrEqual,
 }
 
@@ -94,7 +94,7 @@ impl InstanceFilter {
     /// Reads the filter of a plan.
     ///
     /// # Errors
-    /// 22023 for what is no filter, and for one that selects every instance without saying so.
+    /// 22023 if it is no filter, or if it selects every instance without saying so.
     pub fn read(filter: &Value) -> Result<Self, Fault> {
         let mut members = Members::of(filter, "the filter".to_owned())?;
         let selects_all = members.flag("emptyFilterSelectsAll")?.unwrap_or(false);
@@ -132,11 +132,11 @@ impl InstanceFilter {
         }
     }
 
-    /// Reads the filter of a list, which also has members for one value each. A null, an empty text and an empty list
-    /// are no condition: Elsa's clients send them for what their user left open.
+    /// Reads the filter of a list, which also has members for single values. A null, an empty text and an empty list
+    /// are no condition: Elsa's clients send them for fields that their user left empty.
     ///
     /// # Errors
-    /// 22023 for what is no filter.
+    /// 22023 if it is no filter.
     pub fn of_list(filter: &Value) -> Result<Self, Fault> {
         let given = given(filter);
         let mut members = Members::of(given.as_ref().unwrap_or(filter), "the filter".to_owned())?;
@@ -172,10 +172,10 @@ impl InstanceFilter {
     }
 }
 
-/// Values in one list of a filter of a list, at most: each row is compared with all of them.
+/// Maximum number of values in one list of a list's filter: each row is compared with all of them.
 const MOST_VALUES: usize = 1000;
 
-/// A filter without the members that are no condition.
+/// The filter without its members that are no condition.
 fn given(filter: &Value) -> Option<Value> {
     let is_given = |value: &Value| match value {
         Value::Null => false,
@@ -187,7 +187,7 @@ fn given(filter: &Value) -> Option<Value> {
     Some(Value::Object(members.map(|(name, value)| (name.clone(), value.clone())).collect()))
 }
 
-/// What satisfies both conditions.
+/// The values that satisfy both conditions.
 fn common(both: (Option<Vec<String>>, Option<Vec<String>>)) -> Option<Vec<String>> {
     match both {
         (Some(one), Some(other)) => Some(one.into_iter().filter(|text| other.contains(text)).collect()),

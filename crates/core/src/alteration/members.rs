@@ -6,7 +6,7 @@ use uuid::Uuid;
 use workflow_value::fault::{Fault, shorten};
 use workflow_value::spelling::{nearest, spelled_as};
 
-/// The members of an object that were not read yet.
+/// The members of an object that have not been read yet.
 pub(super) struct Members<'a> {
     what: String,
     left: Vec<(&'a str, &'a Value)>,
@@ -14,7 +14,7 @@ pub(super) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Begins to read an object, which messages name so.
+    /// Starts reading an object; messages call it `what`.
     pub fn of(value: &'a Value, what: String) -> Result<Self, Fault> {
         match value {
             Value::Object(members) => {
@@ -37,7 +37,7 @@ impl<'a> Members<'a> {
         Some(self.left.swap_remove(at).1)
     }
 
-    /// Reads a member; null is none.
+    /// Reads a member. Null counts as absent.
     pub fn value(&mut self, name: &'static str) -> Option<&'a Value> {
         self.take(name).filter(|value| !value.is_null())
     }
@@ -86,20 +86,20 @@ impl<'a> Members<'a> {
         ids.map(Some).ok_or_else(|| self.wrong(name, "a list of uuids that is not empty"))
     }
 
-    /// A member that must be there is not (22023).
+    /// The fault for a required member that is missing (22023).
     pub fn missing(&self, name: &str) -> Fault {
         Fault::new("22023", format!("{} needs \"{name}\"", self.what))
     }
 
-    /// A member is of another kind than it must be (22023).
+    /// The fault for a member of the wrong kind (22023).
     pub fn wrong(&self, name: &str, kind: &str) -> Fault {
         Fault::new("22023", format!("\"{name}\" of {} must be {kind}", self.what))
     }
 
-    /// Ends the reading.
+    /// Ends reading.
     ///
     /// # Errors
-    /// 22023 if a member is left.
+    /// 22023 if a member was not read.
     pub fn end(self) -> Result<(), Fault> {
         let Some((key, _)) = self.left.first() else { return Ok(()) };
         let fault = Fault::new("22023", format!("unknown member \"{}\" of {}", shorten(key, 60), self.what));

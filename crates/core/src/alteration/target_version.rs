@@ -1,4 +1,4 @@
-//! Where instances are moved, and how.
+//! The version to which a plan migrates instances.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::members::Members;
 use workflow_value::fault::Fault;
 
-/// Where a plan moves instances, and how.
+/// The version to which a plan migrates instances, and the options of the migration.
 #[derive(Debug, PartialEq)]
 pub struct TargetVersion {
-    /// Number of the version; the published one if not given.
+    /// Number of the version. By default it is the published one.
     pub version: Option<i32>,
-    /// Activities that have other ids there.
+    /// Activities whose ids differ in the new version.
     pub mapping: Mapping,
-    /// Which waits for time keep their instant.
+    /// Which timers keep their instants.
     pub timers: Timers,
 }
 
@@ -37,14 +37,14 @@ impl TargetVersion {
     }
 }
 
-/// What an operator says of activities whose ids differ: the id or node id of an activity of the old version, and that
-/// of the new one. `None`: what is open there is cancelled.
+/// An operator's mapping of activities whose ids differ: from the id or node id of an activity of the old version to
+/// that of the new one. `None` cancels what is open there.
 pub type Mapping = BTreeMap<String, Option<String>>;
 
 /// Reads a mapping from JSON.
 ///
 /// # Errors
-/// 22023 if it is no object of texts and nulls.
+/// 22023 if it is no object whose values are texts and nulls.
 pub fn read_mapping(value: &Value) -> Result<Mapping, Fault> {
     let invalid =
         || Fault::new("22023", "argument \"mapping\" must be an object that gives each id another one, or null");
@@ -59,17 +59,18 @@ pub fn read_mapping(value: &Value) -> Result<Mapping, Fault> {
     members.iter().map(read).collect()
 }
 
-/// Which timers a migration leaves as they are.
+/// Which timers keep their instants in a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timers {
-    /// All waits for time keep their instants.
+    /// All of them.
     Keep,
-    /// None: activities that wait for time, and the times of activities and of the run, begin anew in the new version.
+    /// None: activities that wait for time, and the timeouts of activities and of the run, start again in the new
+    /// version.
     Anew,
 }
 
 impl Timers {
-    /// Reads `keep` or `anew`; `None`: it is neither.
+    /// Reads `keep` or `anew`. `None` for any other name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "keep" => Some(Self::Keep),

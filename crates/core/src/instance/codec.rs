@@ -16,20 +16,20 @@ use workflow_value::value::Json;
 
 /// The format of a state without attempts.
 const FORMAT: u8 = 2;
-/// The format of a state with attempts: behind the state a list of them, each with the number of its execution.
+/// The format of a state with attempts: the state, then a list of attempts, each with the number of its execution.
 const FORMAT_WITH_ATTEMPTS: u8 = 3;
-/// The format of a state with the time of its run: behind the state that list, which may be empty, and then the time.
+/// The format of a state with a deadline of its run: the state, that list, which may be empty, then the deadline.
 const FORMAT_WITH_DEADLINE: u8 = 4;
-/// The format of a state with anything that came later: behind the state that list, and then [`Later`].
+/// The format of a state with anything that was added later: the state, that list, then [`Later`].
 const FORMAT_WITH_LATER: u8 = 5;
-/// The same, and then a list of the resilience strategies that executions have computed, each with the number of its
+/// The same, then a list of the resilience strategies that executions have computed, each with the number of its
 /// execution.
 const FORMAT_WITH_STRATEGIES: u8 = 6;
-/// The same, and then [`ScopedOutputs`]. In the formats before, all outputs are those of the root, and the latest result
-/// of all is that of each execution.
+/// The same, then [`ScopedOutputs`]. In earlier formats all outputs are those of the root, and every execution has the
+/// same latest result.
 const FORMAT_WITH_SCOPED_OUTPUTS: u8 = 7;
 
-/// What stands first in every format.
+/// The first part of every format.
 #[derive(Serialize)]
 struct Packed<'s> {
     contexts: &'s BTreeMap<u32, Context>,
@@ -41,7 +41,7 @@ struct Packed<'s> {
     trigger_used: bool,
 }
 
-/// The same, to be read.
+/// The same, for reading.
 #[derive(Deserialize)]
 struct Unpacked {
     contexts: BTreeMap<u32, Context>,
@@ -54,7 +54,7 @@ struct Unpacked {
     trigger_used: bool,
 }
 
-/// What stands behind the attempts from format 5 on.
+/// What follows the attempts from format 5 on.
 #[derive(Serialize, Deserialize)]
 struct Later<C> {
     deadline: Option<Timeout>,
@@ -63,19 +63,19 @@ struct Later<C> {
 }
 
 /// Outputs inside open executions, the results that they may read, connections that were followed before, and spans of
-/// deadlines: what stands last in format 7.
+/// deadlines. The last part of format 7.
 #[derive(Serialize, Deserialize)]
 struct ScopedOutputs<V, O, M> {
     shared_below: u32,
     /// All results that executions refer to, the oldest first.
     results: Vec<StoredResult<V>>,
     executions: Vec<(u32, StoredOutputs<O, M>)>,
-    /// Of each flowchart what [`FlowScope::kept`] says, if that is anything.
+    /// `FlowScope::kept` of each flowchart where it is not empty.
     followed: Vec<(u32, BTreeSet<u32>)>,
     spans: BTreeMap<DeadlineKey, i64>,
 }
 
-/// What one execution has.
+/// The outputs and results of one execution.
 #[derive(Serialize, Deserialize)]
 struct StoredOutputs<O, M> {
     own: O,
@@ -89,9 +89,9 @@ struct StoredOutputs<O, M> {
 /// A result.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum StoredResult<V> {
-    /// One of the outputs of an activity, by its position, which ended inside an execution or is that execution itself.
+    /// An output of an activity, by its position. The activity ended inside an execution or is that execution itself.
     Output(Option<u32>, NodeIx, u32),
-    /// One that is no output any more.
+    /// A value that is no output any more.
     Value(V),
 }
 
@@ -125,15 +125,15 @@ fn has_strategies(attempts: &[(u32, &Attempts)]) -> bool {
     attempts.iter().any(|(_, attempts)| attempts.strategy.is_some())
 }
 
-/// A state as the formats before 7 have it.
+/// A state as the formats before 7 store it.
 struct Simple<'s> {
-    /// The outputs of the root, and those that open executions have set themselves.
+    /// The outputs of the root, and those that open executions have set.
     outputs: BTreeMap<NodeIx, &'s Outputs>,
-    /// Where among them the latest result of all executions is.
+    /// Position among them of the latest result of all executions.
     last_result: Option<(NodeIx, u32)>,
 }
 
-/// The state as the formats before 7 have it, if they can say what each execution may read.
+/// The state as the formats before 7 store it. `None` if they cannot express what each execution may read.
 fn simple(state: &State) -> Option<Simple<'_>> {
     if is_without_outputs(state) {
         return Some(Simple { outputs: BTreeMap::new(), last_result: None });
@@ -151,7 +151,7 @@ fn simple(state: &State) -> Option<Simple<'_>> {
     }
     let mut outputs: BTreeMap<NodeIx, &Outputs> =
         state.outputs.iter().map(|(node, outputs)| (*node, outputs)).collect();
-    // Which execution has set them is clear as long as their activity has one only.
+    // It is clear which execution has set them as long as their activity has only one.
     let mut open = BTreeSet::new();
     for context in state.contexts.values().filter(|context| context.parent.is_some()) {
         if !open.insert(context.node) && !context.outputs.is_empty() || state.outputs.contains_key(&context.node) {
@@ -175,7 +175,7 @@ fn simple(state: &State) -> Option<Simple<'_>> {
     Some(Simple { outputs, last_result })
 }
 
-/// Whether no execution has an output or a result, so that there is nothing to tell apart. Most states are so.
+/// Whether no execution has an output or a result. Most states have none.
 fn is_without_outputs(state: &State) -> bool {
     let has_none = |context: &Context| {
         let has_kept = matches!(&context.memory, Memory::Flow(scope) if !scope.kept().is_empty());
@@ -187,13 +187,13 @@ fn is_without_outputs(state: &State) -> bool {
         && state.contexts.values().all(has_none)
 }
 
-/// Whether one execution of an activity is open, below the root.
+/// Whether exactly one execution of an activity is open below the root.
 fn open_once(state: &State, node: NodeIx) -> bool {
     let below = state.contexts.values().filter(|context| context.parent.is_some());
     below.filter(|context| context.node == node).count() == 1
 }
 
-/// Outputs and results of each execution.
+/// The outputs and results of each execution.
 fn scoped(state: &State) -> Scoped<'_> {
     let key = |value: &Arc<Json>| Arc::as_ptr(value).cast::<()>() as usize;
     let mut known: BTreeMap<usize, &LastResult> = BTreeMap::new();
@@ -294,7 +294,7 @@ fn pack<T: Extend<u8>>(state: &State, attempts: &[(u32, &Attempts)], simple: Opt
     }
 }
 
-/// The attempts of all executions that have any, by sequence number, as they are packed behind the state.
+/// The attempts of all executions that have any, by sequence number, as they are packed after the state.
 fn attempts(state: &State) -> Vec<(u32, &Attempts)> {
     let contexts = state.contexts.iter();
     contexts.filter_map(|(sequence, context)| Some((*sequence, context.attempts.as_deref()?))).collect()
@@ -315,7 +315,7 @@ impl Extend<u8> for ByteCount {
 }
 
 impl Unpacked {
-    /// The state, as the formats before 7 have it. `is_simple`: this is one of them.
+    /// The state, as the formats before 7 store it. `is_simple`: it is in one of them.
     fn into_state(self, is_simple: bool) -> State {
         let last = self.last_result.and_then(|(node, at)| self.outputs.get(&node)?.get(at as usize));
         let last = last.map(|(_, value)| LastResult { order: 0, value: value.clone() });
@@ -332,7 +332,7 @@ impl Unpacked {
             return state;
         }
         state.contexts.values_mut().for_each(|context| context.last_result = last.clone());
-        // What an open execution has set itself.
+        // What an open execution has set.
         let known: Vec<NodeIx> = state.outputs.keys().copied().filter(|node| open_once(&state, *node)).collect();
         for context in state.contexts.values_mut().filter(|context| context.parent.is_some()) {
             if known.contains(&context.node) {
@@ -347,7 +347,7 @@ impl Unpacked {
 }
 
 impl State {
-    /// Adds what each execution has of its own. `None`: it does not fit the state.
+    /// Adds the outputs and results of each execution. `None` if they do not fit the state.
     fn add_scoped(&mut self, scoped: ScopedOutputs<Json, Outputs, BTreeMap<NodeIx, Outputs>>) -> Option<()> {
         let ScopedOutputs { shared_below, results, executions, followed, spans } = scoped;
         self.outputs_shared_below = shared_below;
@@ -520,7 +520,7 @@ mod tests {
         756c6c2c22c3a9225d7d0503227822060701020206726573756c740474727565067461736b49641101019300\
         000000700080000123456789ab010200010101";
 
-    /// A state with what was added since: tokens of a flowchart.
+    /// A state with what was added since: the tokens of a flowchart.
     fn later() -> State {
         let mut scope = TokenScope::new(300);
         scope.apply(TokenChange::Waiting(5, true));
@@ -551,7 +551,7 @@ mod tests {
         assert_eq!(hex(&encode_state(&state)), FROZEN_LATER);
         assert_eq!(packed_size(&state), FROZEN_LATER.len() / 2);
         assert_eq!(decode_state(&unhex(FROZEN_LATER)).unwrap(), state);
-        // Whose outputs these are it does not say: they are the root's, for all that is open.
+        // It does not say whose outputs these are, so they are the root's for every open execution.
         let state = State { outputs_shared_below: 6, ..sample() };
         let read = decode_state(&unhex(FROZEN)).unwrap();
         assert_eq!(read, state);
@@ -560,7 +560,7 @@ mod tests {
         assert_eq!(decode_state(&bytes).unwrap(), state);
     }
 
-    /// Outputs inside open executions, behind the state, as they were first written: never change this text.
+    /// Outputs inside open executions, after the state, as they were first written: never change this text.
     const FROZEN_SCOPED: &str = "\
         000000000002040000050000010102000106226c6f73742200010703000201000101020106526573756c740822696e\
         736964652201000101010403070106526573756c7405226f776e2200010200000000";
@@ -625,14 +625,13 @@ mod tests {
         }
     }
 
-    /// The attempts, the deadline and what came later, behind the state of [`FROZEN_LATER`] as they were first written:
+    /// The attempts, the deadline and what came later, after the state of [`FROZEN_LATER`], as they were first written:
     /// never change this text.
     const FROZEN_CONTINUED: &str = "\
         000100000000000000000000000000000007d804ac0201000000000000000000000000000000070000000000\
         00000000000000000000080373756d0d7b22746f74616c223a312e317d";
 
-    /// What stands behind the state of [`FROZEN_LATER`] with a strategy, as it was first written: never change this
-    /// text.
+    /// What follows the state of [`FROZEN_LATER`] with a strategy, as it was first written: never change this text.
     const FROZEN_STRATEGY: &str = "\
         0109000000000000000109167b226d61785265747279417474656d707473223a327d";
 
@@ -677,7 +676,7 @@ mod tests {
 
     #[test]
     fn a_memory_is_stored_by_the_number_that_it_was_given_first() {
-        // One that is added gets the next number: never change another one.
+        // A new variant gets the next number: never change an existing one.
         let number = |memory: &Memory| match memory {
             Memory::None => 0,
             Memory::Count(_) => 1,

@@ -1,8 +1,7 @@
-//! What can be compensated: records of executions whose effects may have to be taken back, and the executions that run
-//! their handlers.
+//! Compensation: records of executions whose effects may have to be undone, and the executions that run their handlers.
 //!
-//! A record is a row of its own and no part of the state, so that a loop may leave a hundred thousand of them. It is
-//! gone when its handler has ended.
+//! A record is a row of its own, not a part of the state, so a loop may create a hundred thousand of them. It is
+//! deleted when its handler has ended.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use crate::node_ix::NodeIx;
 use workflow_value::fault::Error;
 use workflow_value::value::Json;
 
-/// Holder of the records of the instance itself: those that no open scope and no other record holds.
+/// Holder of the records of the instance itself: those that belong to no open scope and to no other record.
 pub const OF_INSTANCE: u32 = u32::MAX;
 
 /// Holder of the records of executions that were interrupted. Their handlers run at once.
@@ -22,15 +21,15 @@ pub const INTERRUPTED: u32 = u32::MAX - 1;
 /// A completed `Compensable`, or an execution that was interrupted and has to be cancelled.
 #[derive(Debug, PartialEq)]
 pub struct Record {
-    /// Its number in the instance. Records are numbered in the order in which they come to be.
+    /// Its number in the instance, in the order of creation.
     pub number: u32,
     /// What holds it: an open execution, another record by its number, [`OF_INSTANCE`] or [`INTERRUPTED`].
     pub holder: u32,
-    /// What its handler can read of the moment when the record came to be.
+    /// What its handler can read of the moment when the record was created.
     pub kept: RecordSnapshot,
 }
 
-/// What the handler of a record sees of the moment when the record came to be.
+/// What the handler of a record can read of the moment when the record was created.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordSnapshot {
     /// The activity whose handler it is.
@@ -39,7 +38,7 @@ pub struct RecordSnapshot {
     pub variables: Vec<(String, Json)>,
     /// Outputs of the activities in the body.
     pub outputs: Vec<(NodeIx, Outputs)>,
-    /// The latest result on the way to the end of the body. Packed behind everything else, in a format of its own.
+    /// The latest result before the end of the body. Packed last, in a format of its own.
     #[serde(skip)]
     pub last_result: Option<Arc<Json>>,
 }
@@ -47,20 +46,20 @@ pub struct RecordSnapshot {
 /// What is done with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RecordAction {
-    /// Its effects are taken back.
+    /// Its effects are undone.
     Compensate,
-    /// Its effects stay for good.
+    /// Its effects become permanent.
     Confirm,
-    /// What it had begun is given up.
+    /// Unfinished work is cancelled.
     Cancel,
 }
 
-/// Which records are wanted. Of those, the oldest or the newest comes first.
+/// Selects records. The oldest or the newest of them comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// What holds them; see [`Record::holder`].
     pub holder: u32,
-    /// The activity whose records are meant; `None`: those of all.
+    /// The activity whose records are selected; `None`: those of all.
     pub node: Option<NodeIx>,
     /// Whether the newest comes first.
     pub newest: bool,
@@ -69,47 +68,47 @@ pub struct Wanted {
 /// What an execution that runs handlers is for. Stored by the number of the variant: add at the end only.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum Unwinding {
-    /// The handlers that the instance itself has to run, one after the other.
+    /// The handlers that the instance itself has to run, one after another.
     Instance(Ending),
-    /// One record after the other, for an activity that asked for it.
+    /// One record after another, for an activity that requested it.
     Each {
         /// What their handlers do.
         action: RecordAction,
         /// What holds them; see [`Record::holder`].
         holder: u32,
-        /// The activity whose records are meant; `None`: all.
+        /// The activity whose records are handled; `None`: all.
         node: Option<NodeIx>,
     },
-    /// One record, by its handler or by the records that it holds.
+    /// One record, by its handler or by handling the records that it holds.
     One {
         /// What the handler does.
         action: RecordAction,
         /// Number of the record; see [`Record::number`].
         record: u32,
-        /// Whether a handler does it; otherwise it is done with the records that this one holds.
+        /// Whether a handler runs. Otherwise the action applies to the records that this one holds.
         has_handler: bool,
     },
 }
 
-/// How the instance ends when its handlers have run. Stored by the number of the variant: add at the end only.
+/// How the instance ends after its handlers have run. Stored by the number of the variant: add at the end only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// It does not end: only interrupted executions are handled.
     None,
-    /// It has finished, and confirms what it has done.
+    /// It has finished, and its records are confirmed.
     Finished,
-    /// A fault ends it, and what it has done is compensated.
+    /// A fault ends it, and its records are compensated.
     Faulted,
-    /// A call ends it, and what it has done is compensated, or confirmed if `compensateOn` says `cancel: false`.
+    /// A call cancels it. Its records are compensated, or confirmed if `compensateOn` has `cancel: false`.
     Cancelled,
 }
 
 /// The format of a packed [`RecordSnapshot`] without a latest result.
 const FORMAT: u8 = 1;
-/// The format of one with it: behind everything else.
+/// The format of one with it, as the last part.
 const FORMAT_WITH_RESULT: u8 = 2;
 
-/// Packs what a record keeps: a format number, then postcard.
+/// Packs the snapshot of a record: a format number, then postcard.
 pub fn encode_kept(kept: &RecordSnapshot) -> Vec<u8> {
     // Serializing strings, numbers and sequences of known length to a vector cannot fail.
     let packed = match &kept.last_result {
@@ -119,7 +118,7 @@ pub fn encode_kept(kept: &RecordSnapshot) -> Vec<u8> {
     packed.expect("what a record keeps is always serializable")
 }
 
-/// Unpacks what a record keeps.
+/// Unpacks the snapshot of a record.
 ///
 /// # Errors
 /// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.

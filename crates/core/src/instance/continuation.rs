@@ -1,14 +1,14 @@
-//! What takes the place of a run that ends.
+//! The instance that replaces a run that ends.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use workflow_value::value::Json;
 
-/// The instance that begins when another one has ended, in its place.
+/// The instance that starts in place of one that ended.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Continuation {
-    /// Id of the new instance, which the burst that ends the old one chooses.
+    /// Id of the new instance, chosen by the burst that ends the old one.
     #[serde(with = "uuid::serde::compact")]
     pub id: Uuid,
     /// The definition version that it runs.

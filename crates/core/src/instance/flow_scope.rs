@@ -1,5 +1,5 @@
-//! The counts of a flowchart. They are stored with the instance, so the scope holds positions and numbers only. A
-//! vector that is shorter than the graph means zero for the rest.
+//! The counts of a flowchart. They are stored with the instance, so the scope contains only positions and numbers. A
+//! vector that is shorter than the graph means zero for the remaining positions.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ pub struct FlowScope {
     activities: Vec<u64>,
     /// Twice the number of visits, plus one if the last one was followed.
     connections: Vec<u64>,
-    /// Connections that were followed since their join last ran, before a later visit that was not, or before the join
-    /// was skipped. Packed behind the state.
+    /// Connections that were followed since their join last ran, before a later visit that was not followed, or before
+    /// the join was skipped. Packed after the state.
     #[serde(skip)]
     kept: BTreeSet<u32>,
 }
@@ -45,13 +45,13 @@ impl FlowScope {
         self.connections.get(edge as usize).is_some_and(|visits| visits % 2 == 1)
     }
 
-    /// Whether every one of the forward connections to an activity was visited in this round.
+    /// Whether every forward connection to an activity was visited in this round.
     pub fn all_inbound_visited(&self, inbound: &[u32], position: u32) -> bool {
         let visits = self.activity_visits(position);
         inbound.iter().all(|edge| self.connection_visits(*edge) > visits)
     }
 
-    /// Whether every one of the forward connections to an activity was followed since it last ran.
+    /// Whether every forward connection to an activity was followed since it last ran.
     pub fn all_inbound_followed(&self, inbound: &[u32], position: u32) -> bool {
         inbound.iter().all(|edge| self.is_followed_since(*edge, position))
     }
@@ -62,12 +62,12 @@ impl FlowScope {
             || self.was_followed(edge) && self.connection_visits(edge) > self.activity_visits(target)
     }
 
-    /// Connections that were followed since their join last ran, which their counts do not say.
+    /// Connections that were followed since their join last ran although their counts do not show it.
     pub fn kept(&self) -> &BTreeSet<u32> {
         &self.kept
     }
 
-    /// Keeps, or forgets, that a connection was followed. Returns whether it was kept.
+    /// Sets whether a connection counts as followed. Returns the previous value.
     pub(crate) fn keep(&mut self, edge: u32, is_kept: bool) -> bool {
         if is_kept { !self.kept.insert(edge) } else { self.kept.remove(&edge) }
     }

@@ -1,8 +1,8 @@
-//! Outputs of activities, and results on the way to an execution, as an instance stores them.
+//! Outputs of activities, and the latest results of executions, as an instance stores them.
 //!
-//! An execution holds what it has set itself. When it ends, that and everything that ended in it go to the execution
-//! around it, so each open execution has the latest outputs of each activity inside it, and a loop does not grow. The
-//! outputs of what ended in the root are [`State::outputs`].
+//! An execution holds what it has set. When it ends, its outputs and those of everything that ended inside it move to
+//! the enclosing execution. So each open execution has the latest outputs of each activity inside it, and a loop does
+//! not grow. The outputs of what ended in the root are [`State::outputs`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,20 +34,20 @@ impl PartialEq for LastResult {
 pub struct EndedInside {
     /// The latest outputs of each activity inside. Those inside the root are [`State::outputs`].
     pub outputs: BTreeMap<NodeIx, Outputs>,
-    /// The latest result of bodies that run beside each other. None of them may read it.
+    /// The latest result of bodies that run in parallel. None of them may read it.
     pub hidden_result: Option<LastResult>,
     /// For each join of a flowchart that has not run yet, the latest result of the branches that have reached it.
     pub arrived: BTreeMap<NodeIx, LastResult>,
 }
 
 impl Context {
-    /// The latest result on the way to this execution, or inside it.
+    /// The latest result before or inside this execution.
     pub fn latest_result(&self) -> Option<LastResult> {
         let hidden = self.ended_inside.as_ref().and_then(|inside| inside.hidden_result.as_ref());
         later(self.last_result.as_ref(), hidden).cloned()
     }
 
-    /// Drops the place for what has ended inside it, if nothing is there.
+    /// Drops the record of what ended inside it, if that is empty.
     pub fn drop_if_nothing_ended(&mut self) {
         if self.ended_inside.as_deref() == Some(&EndedInside::default()) {
             self.ended_inside = None;
@@ -85,7 +85,7 @@ impl State {
         }
     }
 
-    /// Whether another execution than the root may look for outputs of what is inside it.
+    /// Whether an execution other than the root may read outputs of what is inside it.
     pub(super) fn has_open_container(&self) -> bool {
         let mut contexts = self.contexts.values();
         contexts.any(|context| {

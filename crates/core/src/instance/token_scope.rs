@@ -1,24 +1,24 @@
-//! The tokens of a flowchart. They are stored with the instance, so the scope holds positions only.
+//! The tokens of a flowchart. They are stored with the instance, so the scope contains only positions.
 //!
-//! A connection holds at most one token, because an activity that runs takes all tokens on its connections. So the
-//! stored size is bounded by the connections, however many rounds a flowchart runs.
+//! A connection holds at most one token, because an activity that runs consumes all tokens on its connections. So the
+//! stored size is limited by the number of connections, whatever the number of rounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens and executions of one flowchart.
+/// Tokens and open executions of one flowchart.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TokenScope {
     /// Position of the activity with which this flowchart started.
     start: u32,
     /// Connections whose token waits for the target to run.
     waiting: BTreeSet<u32>,
-    /// Connections whose next token is too late for a race.
+    /// Connections whose next token comes too late for a race.
     blocked: BTreeSet<u32>,
     /// Executions of an activity that are scheduled or open.
     open: BTreeMap<u32, u32>,
-    /// Activities that were still to begin when a race was won, with the activity that won it.
+    /// Activities that had not started when a race was won, each with the activity that won it.
     lost: BTreeSet<(u32, u32)>,
 }
 
@@ -41,7 +41,7 @@ impl TokenScope {
         Self { start, open: BTreeMap::from([(start, 1)]), ..Self::default() }
     }
 
-    /// Tokens and executions that were elsewhere before. `lost` are pairs of a loser and the activity that won.
+    /// A scope with given tokens and executions. `lost` are pairs of a loser and the activity that won.
     pub(crate) fn of(
         start: u32,
         waiting: BTreeSet<u32>,
@@ -80,7 +80,7 @@ impl TokenScope {
         self.waiting.contains(&edge)
     }
 
-    /// Whether the next token of a connection is too late for a race.
+    /// Whether the next token of a connection comes too late for a race.
     pub fn is_blocked(&self, edge: u32) -> bool {
         self.blocked.contains(&edge)
     }

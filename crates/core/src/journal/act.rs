@@ -1,15 +1,15 @@
-//! Acts: what someone did to an instance, and who it was. The row of the journal that an act writes begins with it.
+//! Acts: who did what to an instance. The journal row that an act writes starts with it.
 
 use uuid::Uuid;
 
 /// Who acts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// The role whose rights were in force, by its id in `workflow.owners`.
+    /// The role whose permissions applied, by its id in `workflow.owners`.
     pub role: u32,
-    /// The role of the session, if it is another one.
+    /// The session's role, if it is a different one.
     pub login: Option<u32>,
-    /// The name of the person, for which the application vouches.
+    /// The name of the person, as the application gives it.
     pub actor: Option<String>,
 }
 
@@ -20,15 +20,15 @@ pub enum ActKind {
     Start,
     /// Completed a task.
     Complete,
-    /// Gave a task up, or its last attempt failed.
+    /// Gave up a task, or its last attempt failed.
     Fail,
     /// Resumed a bookmark that the call named.
     Resume,
     /// Sent an event or another stimulus, which resumed the instance.
     Send,
-    /// Assigned a task, or took it from its assignee.
+    /// Assigned a task, or removed its assignee.
     Assign,
-    /// Answered a task for other people, with a reason.
+    /// Answered a task on behalf of other people, with a reason.
     Override,
     /// Cancelled the instance.
     Cancel,
@@ -40,7 +40,7 @@ pub enum ActKind {
     Unpause,
     /// Altered the instance.
     Alter,
-    /// Moved the instance to another version of its definition.
+    /// Migrated the instance to another version of its definition.
     Migrate,
     /// Gave the instance to another owner.
     SetOwner,
@@ -105,11 +105,11 @@ impl ActKind {
 pub struct Act {
     /// What was done.
     pub kind: ActKind,
-    /// Who did it. The row of the instance has the actor of a start.
+    /// Who did it. The actor of a start is in the row of the instance.
     pub by: Identity,
-    /// When, in microseconds since 1970, if the row of the journal has another time than the real one.
+    /// When, in microseconds since 1970, if the row's time differs from the real one.
     pub at: Option<i64>,
-    /// The bookmark or task, if the row has no event that names it.
+    /// The bookmark or task, if no event of the row names it.
     pub subject: Option<Uuid>,
     /// Whether an earlier row of the instance has recorded the act, so that the audit does not count it twice.
     pub is_recorded: bool,

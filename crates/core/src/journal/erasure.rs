@@ -1,4 +1,4 @@
-//! Taking the name of a person out of rows that are stored.
+//! Removes the name of a person from stored rows.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use super::{Row, decode, decode_act};
 use workflow_value::fault::Error;
 use workflow_value::value::Json;
 
-/// Replaces an actor by a pseudonym in a stored row: in its act, and in the data of its events where a text is this
-/// name. `None`: the row does not have it.
+/// Replaces an actor by a pseudonym in a stored row: in its act, and in the data of its events wherever a text equals
+/// this name. `None` if the row does not contain the name.
 ///
 /// # Errors
 /// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.
@@ -28,7 +28,7 @@ pub fn replace_actor(bytes: &[u8], actor: &str, pseudonym: &str) -> Result<Optio
     Ok(Some(row.encode(row.size())))
 }
 
-/// Replaces each text that is `from`, at any depth. Whether there was one.
+/// Replaces each text that equals `from`, at any depth. Returns whether there was one.
 fn replace_texts(value: &mut Value, from: &str, to: &str) -> bool {
     let (mut open, mut has_changed) = (vec![value], false);
     while let Some(value) = open.pop() {

@@ -1,5 +1,5 @@
-//! A row of the journal as it is stored: the act that it records, if it records one, and its events. Of an event these
-//! are the kind, a byte that says which fields follow, and these fields.
+//! A row of the journal as it is stored: the act that it records, if any, and its events. An event consists of its
+//! kind, a byte that says which fields follow, and these fields.
 
 use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize, Serializer};
@@ -13,7 +13,7 @@ use workflow_value::value::{Bounds, Json};
 
 /// The format that is written.
 const FORMAT: u8 = 4;
-/// Before acts were recorded, and each type had its name.
+/// The format before acts were recorded, with the name of each type.
 const FORMAT_3: u8 = 3;
 /// The format of version 0.2.0, which has a byte for each field that may be missing. Version 0.1.0 wrote format 1.
 const FORMAT_2: u8 = 2;
@@ -68,7 +68,7 @@ const BOOKMARK: u8 = 1 << 4;
 /// Data follow.
 const DATA: u8 = 1 << 5;
 
-/// An event as it is stored. What is derived reads format 2.
+/// An event as it is stored. Format 2 is read by the derived code.
 #[derive(Deserialize)]
 struct Packed<'a, D> {
     kind: EventKind,
@@ -86,7 +86,7 @@ impl<D: Serialize> Serialize for Packed<'_, D> {
             | has(self.execution.is_some(), EXECUTION)
             | has(self.bookmark.is_some(), BOOKMARK)
             | has(self.data.is_some(), DATA);
-        // Postcard writes no length of a tuple.
+        // Postcard writes no length for a tuple.
         let mut tuple = to.serialize_tuple(0)?;
         tuple.serialize_element(&self.kind)?;
         tuple.serialize_element(&fields)?;
@@ -131,7 +131,7 @@ impl<'a, D: Deserialize<'a>> Packed<'a, D> {
 /// A value that was read, and the bytes after it.
 type Taken<'a, T> = postcard::Result<(T, &'a [u8])>;
 
-/// Reads a value from the start of the bytes, and takes it off them.
+/// Reads a value from the start of the bytes and removes it from them.
 fn next<'a, T: Deserialize<'a>>(bytes: &mut &'a [u8]) -> postcard::Result<T> {
     let (value, rest) = postcard::take_from_bytes(bytes)?;
     *bytes = rest;
@@ -164,13 +164,13 @@ impl Serialize for PackedType<'_> {
     }
 }
 
-/// Which activity an event is about, and the number of the execution around it, if it has to be said. The variants
-/// are stored by number.
+/// The activity of an event, and the number of the enclosing execution if it has to be stored. The variants are stored
+/// by number.
 #[derive(Clone, Copy, Deserialize)]
 enum PackedActivity<'a> {
     /// No activity: the event is about the workflow itself.
     None,
-    /// The activity that this row named at this position.
+    /// The activity that this row named before, at this position.
     Known(u32),
     /// An activity that the row has not named yet: id and type.
     New(&'a str, &'a str),
@@ -184,11 +184,11 @@ enum PackedActivity<'a> {
     NewAtBelow(&'a str, &'a str, &'a str, u32),
 }
 
-/// Id, type and, if it has to be said, node id of an activity.
+/// Id, type and, if it has to be stored, node id of an activity.
 type Name<'a> = (&'a str, &'a str, Option<&'a str>);
 
 impl<'a> PackedActivity<'a> {
-    /// The activity of an event, which the row has named before at this position.
+    /// The activity of an event that the row has named before, at this position.
     fn known(position: u32, parent: Option<u32>) -> Self {
         parent.map_or(Self::Known(position), |parent| Self::KnownBelow(position, parent))
     }
@@ -244,8 +244,8 @@ impl<'a> PackedActivity<'a> {
         })
     }
 
-    /// The name and the execution around it. Adds a new name to those that the row has. A name is of an activity: what
-    /// is about the workflow itself is `None`, and has neither a node id nor an execution around it.
+    /// The name and the enclosing execution. Adds a new name to `known`. An event about the workflow itself is `None`,
+    /// with neither a node id nor an enclosing execution.
     fn read(self, known: &mut Vec<Name<'a>>) -> Result<(Name<'a>, Option<u32>), Error> {
         let (name, parent) = match self {
             Self::None => return Ok((("", "", None), None)),
@@ -312,7 +312,7 @@ fn serialize_act<T: SerializeTuple>(act: &Act, tuple: &mut T) -> Result<(), T::E
     Ok(())
 }
 
-/// Reads the act from the start of the bytes, and takes it off them.
+/// Reads the act from the start of the bytes and removes it from them.
 fn next_act(bytes: &mut &[u8]) -> postcard::Result<Option<Act>> {
     let mark: u16 = next(bytes)?;
     if mark == 0 {
@@ -352,7 +352,7 @@ impl<'a> Row<'a> {
         Self { act, events: packed.collect() }
     }
 
-    /// Bytes that [`Self::encode`] will take, so that a caller can ask for the room first.
+    /// Number of bytes that [`Self::encode`] will return, so that a caller can reserve memory first.
     pub fn size(&self) -> usize {
         let ByteCount(size) = postcard::to_extend(self, ByteCount(1)).expect("events are always serializable");
         size
@@ -388,7 +388,7 @@ pub fn encode(events: &[Event]) -> Vec<u8> {
     Row::of(None, events).encode(0)
 }
 
-/// Unpacks the act that a row records, and nothing else of it. Rows of older formats record none.
+/// Unpacks only the act that a row records. Rows of older formats record none.
 ///
 /// # Errors
 /// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.
@@ -424,8 +424,7 @@ fn damaged(error: postcard::Error) -> Error {
 fn decode_events<'a>(bytes: &'a [u8], take: fn(&'a [u8]) -> Taken<'a, Packed<'a, Json>>) -> Result<Vec<Event>, Error> {
     let (count, mut rest): (usize, _) = postcard::take_from_bytes(bytes).map_err(damaged)?;
     let (mut events, mut known) = (Vec::new(), Vec::new());
-    // Events are read one by one: damaged bytes may state a wrong number, and an event takes many times its
-    // packed size.
+    // Events are read one by one: damaged bytes may give a wrong number, and an event takes many times its packed size.
     for _ in 0..count {
         let (event, after) = take(rest).map_err(damaged)?;
         let ((id, kind, node_id), parent) = event.activity.read(&mut known)?;

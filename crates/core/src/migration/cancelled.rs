@@ -1,4 +1,4 @@
-//! What the mapping gives up: executions that are cancelled in the old version, before the instance goes over.
+//! Executions that the mapping cancels in the old version, before the instance is migrated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,8 +28,9 @@ impl Migration {
 }
 
 impl ExecutionMigration<'_> {
-    /// Judges what the mapping cancels, and notes what goes on without it. No handler runs because of it: what is
-    /// refused here is all that could begin one, so that nothing but what is cancelled changes.
+    /// Checks the cancellations of the mapping, and records what continues without the cancelled executions. A
+    /// cancellation that would start a compensation handler is refused, so nothing but the cancelled executions
+    /// changes.
     pub(super) fn cancel(&mut self, records: &[Record]) -> BTreeSet<u32> {
         let all = self.of.all_cancelled(&self.contexts);
         for (sequence, top) in &all {
@@ -44,7 +45,7 @@ impl ExecutionMigration<'_> {
         all
     }
 
-    /// Notes what goes on without the uppermost execution that is cancelled.
+    /// Records what continues without the uppermost cancelled execution.
     fn cancel_top(&mut self, top: u32) {
         let Some(context) = self.contexts.get(&top) else { return };
         match context.parent {
@@ -58,7 +59,7 @@ impl ExecutionMigration<'_> {
         }
     }
 
-    /// Refuses to cancel an execution that runs handlers: another one may wait to run the same.
+    /// Refuses to cancel an execution that runs handlers: another one may wait to run the same handlers.
     fn refuse_handling(&mut self, sequence: u32) {
         if let Some(context) = self.contexts.get(&sequence)
             && matches!(context.memory, Memory::Unwinding(Unwinding::Each { .. }))
@@ -67,7 +68,7 @@ impl ExecutionMigration<'_> {
         }
     }
 
-    /// Refuses to cancel a handler. Its record would be left, and what comes after it would not run.
+    /// Refuses to cancel a handler. Its record would remain, and later handlers would not run.
     fn refuse_handler(&mut self, ix: NodeIx) {
         let node = self.of.old.node(ix);
         let message = format!("activity \"{}\" compensates or confirms, and cannot be cancelled", node.id);
@@ -81,12 +82,12 @@ impl ExecutionMigration<'_> {
         all.any(|context| matches!(context.memory, Memory::Unwinding(_)))
     }
 
-    /// Refuses to interrupt what has handlers for that: they belong to activities that the new version need not have,
-    /// and may wait. What is inside hands on what it holds before what is around it does.
+    /// Refuses to interrupt executions that have handlers for it: the handlers belong to activities that the new
+    /// version may lack, and they may wait. Inner executions pass on what they hold before outer ones do.
     fn refuse_handlers(&mut self, cancelled: &BTreeSet<u32>, records: &[Record]) {
         let mut holders: BTreeSet<u32> = records.iter().map(|record| record.holder).collect();
         let parents: BTreeSet<u32> = self.contexts.values().filter_map(|context| context.parent).collect();
-        // What has nothing open inside is not interrupted.
+        // An execution with nothing open inside is not interrupted.
         for sequence in cancelled.iter().rev().filter(|sequence| parents.contains(sequence)) {
             let role = self.role(*sequence);
             let Some(context) = self.contexts.get(sequence).filter(|_| role.has_handlers()) else {
@@ -110,7 +111,7 @@ impl ExecutionMigration<'_> {
         }
     }
 
-    /// The nearest execution around one that holds records.
+    /// The nearest enclosing execution that holds records.
     fn scope_around(&self, sequence: u32) -> Option<u32> {
         let above = |sequence: &u32| self.contexts.get(sequence)?.parent;
         std::iter::successors(above(&sequence), above).find(|at| self.role(*at).has_handlers())

@@ -1,4 +1,4 @@
-//! Containers: what an open container remembers, in terms of the new version.
+//! Containers: converts the memory of an open container to the new version.
 
 use crate::activity::FlowRole;
 use crate::instance::Memory;
@@ -7,10 +7,10 @@ use crate::migration::executions::{Container, ExecutionMigration};
 use crate::node_ix::NodeIx;
 use crate::program::{Node, Part};
 
-/// Where in its parent an activity is.
+/// The position of an activity in its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChildPosition {
-    /// At a port of the descriptor.
+    /// At a port of the activity's descriptor.
     Port(usize),
     /// In the list of children.
     Child,
@@ -19,7 +19,7 @@ enum ChildPosition {
 }
 
 impl ExecutionMigration<'_> {
-    /// Moves the memory of an open container. Returns new tags of its open children.
+    /// Converts the memory of an open container. Returns the new tags of its open children.
     pub(super) fn migrate_container(&mut self, container: &Container<'_>, memory: &mut Memory) -> Vec<(u32, u32)> {
         let (old, new) = (self.of.old.node(container.old), self.of.new.node(container.new));
         if old.flow.is_some() {
@@ -40,7 +40,7 @@ impl ExecutionMigration<'_> {
         Vec::new()
     }
 
-    /// The position of the next step of a sequence: behind the last one that was begun and is still there.
+    /// The position of the next step of a sequence: after the last step that was started and still exists.
     fn next_step(&self, (old, new): (&[NodeIx], &[NodeIx]), position: i64) -> i64 {
         let begun = usize::try_from(position).unwrap_or_default().min(old.len());
         let index = |step: &NodeIx| {
@@ -51,7 +51,7 @@ impl ExecutionMigration<'_> {
         last.map_or(0, |last| i64::try_from(last).unwrap_or(i64::MAX).saturating_add(1))
     }
 
-    /// Refuses open children that are at another port in the new version: the container would go on elsewhere.
+    /// Refuses open children that are at another port in the new version: the container would continue somewhere else.
     fn check_positions(&mut self, container: &Container<'_>, (old, new): (&Node, &Node)) {
         for child in container.children {
             let (was, is) = (position_in(old, child.old), position_in(new, child.new));
@@ -67,7 +67,7 @@ impl ExecutionMigration<'_> {
         }
     }
 
-    /// Warns of branches that were added to a container whose branches have begun.
+    /// Warns of branches added to a container whose branches have already started.
     fn warn_of_branches(&mut self, container: &Container<'_>, (old, new): (&Node, &Node)) {
         let known: Vec<NodeIx> = old.children.iter().filter_map(|child| self.of.counterparts.at(*child)).collect();
         for added in new.children.iter().filter(|child| !known.contains(child)) {
@@ -81,7 +81,7 @@ impl ExecutionMigration<'_> {
     }
 }
 
-/// Where in an activity another one is.
+/// The position of an activity in its parent.
 fn position_in(parent: &Node, child: NodeIx) -> Option<ChildPosition> {
     let at = |ports: &[Option<NodeIx>]| ports.iter().position(|port| *port == Some(child));
     if let Some(port) = at(&parent.ports) {

@@ -1,4 +1,4 @@
-//! Which activity of the new version stands for which of the old one.
+//! Maps the activities of the old version to those of the new one.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,14 +9,14 @@ use crate::program::Program;
 /// Number of activities after which `check` is called.
 const CHECK_EVERY: usize = 1024;
 
-/// What becomes of an activity of the old version.
+/// The counterpart of an activity of the old version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counterpart {
-    /// It is this one.
+    /// This activity of the new version.
     At(NodeIx),
-    /// What is open there is cancelled.
+    /// None: the mapping cancels what is open there.
     Cancelled,
-    /// The new version does not have it.
+    /// None: the new version does not have it.
     Missing,
 }
 
@@ -28,11 +28,11 @@ pub(super) struct Counterparts(Vec<Counterpart>);
 struct Named<'p> {
     by_path: HashMap<&'p str, NodeIx>,
     by_id: HashMap<&'p str, Vec<NodeIx>>,
-    /// By the activity around it, and id.
+    /// By the enclosing activity, and id.
     by_key: HashMap<(Option<NodeIx>, &'p str), NodeIx>,
 }
 
-/// Which activities have a node id or an id: this one, none, or so many.
+/// The number of activities with a node id or an id: one, none, or several.
 enum NameLookup {
     One(NodeIx),
     None,
@@ -64,8 +64,8 @@ impl<'p> Named<'p> {
 }
 
 impl Counterparts {
-    /// Pairs the activities of two versions: first those that the mapping names, then those with the same id in what
-    /// stands for the activity around them, then those whose id occurs once in both.
+    /// Pairs the activities of two versions: first those that the mapping names, then those with the same id inside a
+    /// pair of enclosing activities, then those whose id occurs once in each version.
     pub fn pair(
         old: &Program,
         new: &Program,
@@ -98,12 +98,12 @@ impl Counterparts {
         (Self(counterparts), problems)
     }
 
-    /// Where the new version has an activity of the old one, by the mapping or by its id.
+    /// The counterpart of an activity of the old version.
     pub fn of(&self, old: NodeIx) -> Counterpart {
         self.0.get(old.0 as usize).copied().unwrap_or(Counterpart::Missing)
     }
 
-    /// The activity that stands for another one.
+    /// The counterpart of an activity, if it has one.
     pub fn at(&self, old: NodeIx) -> Option<NodeIx> {
         match self.of(old) {
             Counterpart::At(ix) => Some(ix),
@@ -116,7 +116,7 @@ impl Counterparts {
         self.of(old) == Counterpart::Cancelled
     }
 
-    /// The activity of the same type that stands for another one.
+    /// The counterpart of an activity, if it has the same type.
     pub fn kept(&self, old: &Program, new: &Program, ix: NodeIx) -> Option<NodeIx> {
         self.at(ix).filter(|to| new.node(*to).type_name == old.node(ix).type_name)
     }
@@ -126,7 +126,7 @@ fn found(ix: Option<NodeIx>) -> Counterpart {
     ix.map_or(Counterpart::Missing, Counterpart::At)
 }
 
-/// The counterparts that the mapping names, and what is wrong with it.
+/// The pairs that the mapping names, and problems with it.
 fn explicit(
     olds: &Named<'_>,
     news: &Named<'_>,

@@ -1,4 +1,4 @@
-//! Deadlines: what the old version has armed keeps its span, or ends if the new version has no such bound.
+//! Deadlines: a deadline of the old version keeps its span, or ends if the new version does not have that timeout.
 
 use chrono::TimeDelta;
 
@@ -8,17 +8,17 @@ use crate::migration::executions::ExecutionMigration;
 use crate::migration::{Migration, Moved, Problem, Timers};
 use crate::node_ix::NodeIx;
 
-/// A bound of time in both versions.
+/// A timeout in both versions.
 struct Bound<'b> {
-    /// Where, for a problem.
+    /// The path for a problem.
     path: &'b str,
-    /// What is bounded, for a message.
+    /// What is limited, for a message.
     what: String,
     key: DeadlineKey,
     old: Option<TimeDelta>,
     new: Option<TimeDelta>,
     is_armed: bool,
-    /// Whether what the bound is for has begun, so that the new version arms nothing for it.
+    /// Whether the limited period has already started, so that the new version starts no timer for it.
     has_begun: bool,
 }
 
@@ -57,7 +57,7 @@ impl ExecutionMigration<'_> {
             old: old.start_timeout,
             new: there.start_timeout,
             is_armed: claim.is_some(),
-            // In a version with such a time, it has ended with the first claim.
+            // In a version with such a timeout, it has ended with the first claim.
             has_begun: context.waits() > 0 && !is_between && old.start_timeout.is_none(),
         };
         let is_over = of.compare(bound, &mut self.instance.state, self.problems);
@@ -66,7 +66,7 @@ impl ExecutionMigration<'_> {
 }
 
 impl Migration {
-    /// Compares the time of the run with that of the new version.
+    /// Compares the timeout of the run with that of the new version.
     pub(super) fn compare_run(&self, state: &mut State, moved: &mut Moved, problems: &mut Vec<Problem>) {
         let has_begun = !state.contexts.is_empty();
         if self.timers == Timers::Anew && has_begun {
@@ -88,7 +88,7 @@ impl Migration {
         }
     }
 
-    /// Says how a bound differs in the new version. Returns whether what is armed has to end.
+    /// Reports how a timeout differs in the new version. Returns whether the armed timer has to end.
     fn compare(&self, bound: Bound<'_>, state: &mut State, problems: &mut Vec<Problem>) -> bool {
         let Bound { path, what, key, old, new, is_armed, has_begun } = bound;
         let armed = state.armed_spans.remove(&key).map(TimeDelta::microseconds).or(old);

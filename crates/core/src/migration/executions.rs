@@ -1,4 +1,4 @@
-//! Open executions: each goes on at the activity that stands for its own.
+//! Open executions: each continues at the counterpart of its activity.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::node_ix::NodeIx;
 use crate::program::Program;
 use workflow_http::stimulus;
 
-/// Moves the executions of one instance to the new version.
+/// Migrates the executions of one instance to the new version.
 pub(super) struct ExecutionMigration<'m> {
     pub(super) of: &'m Migration,
     pub(super) contexts: BTreeMap<u32, Context>,
@@ -20,7 +20,7 @@ pub(super) struct ExecutionMigration<'m> {
     pub(super) check: &'m mut dyn FnMut(),
 }
 
-/// An open execution of an activity that a container has scheduled.
+/// An open execution of an activity scheduled by a container.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenChild {
     /// Sequence number of the execution.
@@ -41,7 +41,7 @@ pub(super) struct Container<'c> {
     pub old: NodeIx,
     /// Its activity in the new version.
     pub new: NodeIx,
-    /// The open executions in it, without those that the mapping cancels.
+    /// Its open children, without those that the mapping cancels.
     pub children: &'c [OpenChild],
 }
 
@@ -59,7 +59,7 @@ impl<'m> ExecutionMigration<'m> {
         Self { of, contexts, instance, waits, moved, problems, check }
     }
 
-    /// Puts them back, moved. `records` tell what the instance may have to compensate.
+    /// Puts them back, migrated. `records` are the instance's compensation records.
     pub fn migrate(mut self, records: &[Record]) {
         let cancelled = self.cancel(records);
         let counterparts = self.counterparts(&cancelled);
@@ -84,7 +84,7 @@ impl<'m> ExecutionMigration<'m> {
         self.instance.state.contexts = self.contexts;
     }
 
-    /// The activities of the new version at which the executions go on.
+    /// The activities of the new version at which the executions continue.
     fn counterparts(&mut self, cancelled: &BTreeSet<u32>) -> BTreeMap<u32, NodeIx> {
         let mut counterparts = BTreeMap::new();
         let mut taken: BTreeMap<NodeIx, NodeIx> = BTreeMap::new();
@@ -122,7 +122,7 @@ impl<'m> ExecutionMigration<'m> {
         counterparts
     }
 
-    /// Moves one execution; the node itself stays, because others look at it.
+    /// Migrates one execution. Its node number is not changed here, because others still read it.
     fn migrate_one(&mut self, sequence: u32, context: &mut Context, new: NodeIx, children: &[OpenChild]) {
         let of = self.of;
         let (old, there) = (of.old.node(context.node), of.new.node(new));
@@ -148,18 +148,17 @@ impl<'m> ExecutionMigration<'m> {
         }
     }
 
-    /// Refuses an execution whose activity has another parent in the new version than the execution has in this
-    /// instance.
+    /// Refuses an execution whose parent in the new version is another activity than that of its parent execution.
     fn check_parent(&mut self, context: &Context, new: NodeIx) {
         let of = self.of;
         let (old, there) = (of.old.node(context.node), of.new.node(new));
         let above = context.parent.and_then(|parent| self.contexts.get(&parent));
-        // A handler runs below an execution of the engine's own, and not where the definition has it.
+        // A handler runs below an execution of the engine, not where the definition has it.
         if old.parent != above.map(|above| above.node) {
             return;
         }
         let expected = above.map(|above| of.counterparts.at(above.node));
-        // If the activity around it has no counterpart, the execution around it is refused for that.
+        // If the enclosing activity has no counterpart, the enclosing execution is refused for that.
         if expected == Some(None) || there.parent == expected.flatten() {
             return;
         }
@@ -172,8 +171,7 @@ impl<'m> ExecutionMigration<'m> {
         self.problems.push(Problem::error(&old.node_id, message));
     }
 
-    /// Warns of an activity that waits for something else than it would in the new version. The next attempt has the
-    /// new inputs.
+    /// Warns of an activity that would wait for something else in the new version. The next attempt has the new inputs.
     fn warn_of_inputs(&mut self, sequence: u32, context: &Context, new: NodeIx) {
         let of = self.of;
         let (old, there) = (of.old.node(context.node), of.new.node(new));
@@ -190,7 +188,7 @@ impl<'m> ExecutionMigration<'m> {
         self.problems.push(Problem::warning(&old.node_id, message));
     }
 
-    /// Notes what must begin anew because it waits for time.
+    /// Records which waits for time have to start again.
     fn note_timers(&mut self, sequence: u32, context: &Context, new: NodeIx) {
         if self.of.timers == Timers::Keep || context.status != ActivityStatus::Running {
             return;
@@ -208,12 +206,12 @@ impl<'m> ExecutionMigration<'m> {
     }
 }
 
-/// Whether an activity of this type waits until it is due, and for nothing else.
+/// Whether an activity of this type waits only until it is due.
 fn waits_for_time(type_name: &str) -> bool {
     [stimulus::DELAY, stimulus::TIMER, stimulus::START_AT, stimulus::CRON].iter().any(|known| known.name == type_name)
 }
 
-/// What an open execution does, in a message.
+/// What an open execution does, for a message.
 fn does(context: &Context, has_children: bool) -> &'static str {
     match context.status {
         ActivityStatus::Faulted => "is faulted",

@@ -1,8 +1,8 @@
-//! Flowcharts: visits and tokens go over with their activities and connections.
+//! Flowcharts: converts visits and tokens with their activities and connections.
 //!
-//! A connection goes over if source, outcome and target do. A token, or a visit that a join still counts on, whose
-//! connection does not go over is lost, and the migration is refused. So is one after which a join would wait for a
-//! connection whose source can no longer be reached.
+//! A connection has a counterpart if its source, outcome and target do. If a token, or a visit that a join still counts
+//! on, is at a connection without a counterpart, the migration is refused. It is also refused if a join would then wait
+//! for a connection whose source can no longer be reached.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use workflow_expression::ExpressionKind;
 /// Tag of what runs in a flowchart after its migration.
 const NO_TAG: u32 = 0;
 
-/// The pairs of all flowcharts of the old version that the new one has.
+/// The counterparts of all flowcharts of the old version that exist in the new one.
 #[derive(Debug)]
 pub(super) struct FlowPairs(BTreeMap<NodeIx, FlowPair>);
 
-/// What stands for the activities and connections of a flowchart.
+/// The counterparts of the activities and connections of a flowchart.
 #[derive(Debug)]
 struct FlowPair {
     /// By position in the old graph.
@@ -91,7 +91,7 @@ struct Side<'g> {
     paths: Arc<Paths>,
     /// Open activities by position, with the tag of their execution.
     open: BTreeMap<u32, u32>,
-    /// Activities that run, or that something that runs leads to.
+    /// Activities that run, or that can be reached from one that runs.
     live: Vec<bool>,
 }
 
@@ -118,7 +118,7 @@ impl<'g> Side<'g> {
     }
 }
 
-/// A flowchart in both versions, with what stands for what.
+/// A flowchart in both versions, with its counterparts.
 struct BothSides<'m> {
     pair: &'m FlowPair,
     old: Side<'m>,
@@ -126,7 +126,7 @@ struct BothSides<'m> {
 }
 
 impl BothSides<'_> {
-    /// The visits of a flowchart in counter mode, as far as they go over.
+    /// The visits of a flowchart in counter mode, as far as they have counterparts.
     fn visits(&self, scope: &FlowScope, start: u32) -> FlowScope {
         let Self { pair, old, new } = self;
         let mut moved = FlowScope::new(start);
@@ -172,7 +172,7 @@ impl BothSides<'_> {
 }
 
 impl ExecutionMigration<'_> {
-    /// Moves the visits or tokens of an open flowchart.
+    /// Converts the visits or tokens of an open flowchart.
     pub(super) fn migrate_flow(&mut self, container: &Container<'_>, memory: &mut Memory) {
         let of = self.of;
         let pair = of.flows.0.get(&container.old);
@@ -216,7 +216,7 @@ impl ExecutionMigration<'_> {
         self.problems.push(Problem::error(&self.of.old.node(container.old).node_id, message));
     }
 
-    /// Moves the visits of a flowchart in counter mode.
+    /// Converts the visits of a flowchart in counter mode.
     fn migrate_visits(
         &mut self,
         container: &Container<'_>,
@@ -251,7 +251,7 @@ impl ExecutionMigration<'_> {
         moved
     }
 
-    /// Moves the tokens of a flowchart in token mode.
+    /// Converts the tokens of a flowchart in token mode.
     fn migrate_tokens(
         &mut self,
         container: &Container<'_>,
@@ -286,8 +286,8 @@ impl ExecutionMigration<'_> {
         moved
     }
 
-    /// Refuses tokens, and visits that a join counts on, whose connections the new version does not have. Those to an
-    /// activity that the mapping cancels go with it.
+    /// Refuses tokens, and visits that a join counts on, if the new version does not have their connections. Those to
+    /// an activity that the mapping cancels are dropped with it.
     fn refuse_lost(&mut self, container: &Container<'_>, sides: &BothSides<'_>, edges: &[u32]) {
         let BothSides { pair, old, .. } = sides;
         for edge in edges.iter().filter(|edge| pair.edge(**edge).is_none()) {
@@ -304,7 +304,7 @@ impl ExecutionMigration<'_> {
         }
     }
 
-    /// Judges a join that some connections have reached and others have not: it runs now if none is missing, and is
+    /// Checks a join that some connections have reached and others have not: it runs now if none is missing, and is
     /// refused if it would wait for ever.
     fn judge_join(&mut self, container: &Container<'_>, sides: &BothSides<'_>, target: u32, missing: &[u32]) {
         if missing.is_empty() {
@@ -326,7 +326,7 @@ impl ExecutionMigration<'_> {
         }
     }
 
-    /// The merge mode of an activity, as far as the definition says it without a script.
+    /// The merge mode of an activity, if the definition gives it without a script.
     fn merge_mode(&self, graph: &FlowGraph, position: u32) -> MergeMode {
         let node = self.of.new.node(graph.activity(position));
         if node.activity.descriptor().flow != FlowRole::Join {

@@ -1,4 +1,4 @@
-//! State machines: the state goes over by its name, an open trigger or action with its transition.
+//! State machines: the state is matched by its name, an open trigger or action by its transition.
 
 use crate::activities::state_machine::{ACTION, ChildRole, ENTRY, EXIT, TRIGGER};
 use crate::instance::Memory;
@@ -8,7 +8,7 @@ use crate::node_ix::NodeIx;
 use crate::program::{Node, Part, STATES, TRANSITIONS};
 
 impl ExecutionMigration<'_> {
-    /// Moves the state of a machine. Returns new tags of its open children.
+    /// Converts the state of a machine. Returns new tags of its open children.
     pub(super) fn migrate_machine(&mut self, container: &Container<'_>, memory: &mut Memory) -> Vec<(u32, u32)> {
         let of = self.of;
         let (old, new) = (of.old.node(container.old), of.new.node(container.new));
@@ -66,7 +66,7 @@ impl ExecutionMigration<'_> {
         })
     }
 
-    /// The transition that stands for one: that with the same trigger or action, else that with the same texts.
+    /// The counterpart of a transition: the one with the same trigger or action, otherwise the one with the same texts.
     fn transition(&self, transition: u32, (old, new): (&Node, &Node)) -> Option<u32> {
         let taken = old.part_list(TRANSITIONS).get(transition as usize)?;
         let port = |part: &Part, port: usize| part.port(port);
@@ -80,7 +80,7 @@ impl ExecutionMigration<'_> {
         u32::try_from(at).ok()
     }
 
-    /// Warns of transitions that were added to a state whose triggers wait already.
+    /// Warns of transitions added to a state whose triggers already wait.
     fn warn_of_transitions(&mut self, container: &Container<'_>, (old, new): (&Node, &Node), state: &str) {
         let waits = container.children.iter().any(|child| matches!(ChildRole::of(child.tag), ChildRole::Trigger(_)));
         if !waits {

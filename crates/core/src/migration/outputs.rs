@@ -1,4 +1,4 @@
-//! Outputs: each activity that is still there keeps its own, wherever it stands in the new version.
+//! Outputs: each activity that still exists keeps its outputs, wherever it is in the new version.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use crate::migration::Migration;
 use crate::node_ix::NodeIx;
 
 impl Migration {
-    /// Moves the outputs inside the open executions, which were executions of `places` in the old version.
+    /// Migrates the outputs inside the open executions. `places` are the activities of these executions in the old
+    /// version.
     pub(super) fn migrate_outputs(&self, state: &mut State, places: &BTreeMap<u32, NodeIx>) {
         let to = |ix: NodeIx| self.counterparts.kept(&self.old, &self.new, ix);
         let mut origins: BTreeMap<NodeIx, NodeIx> = BTreeMap::new();
@@ -29,11 +30,11 @@ impl Migration {
         }
     }
 
-    /// An activity may have been moved out of what is open, or into it.
+    /// Handles activities that were moved into or out of an open container.
     fn find_new_holders(&self, state: &mut State, places: &BTreeMap<u32, NodeIx>, origins: &BTreeMap<NodeIx, NodeIx>) {
         let open: Vec<(u32, u32)> =
             state.contexts.iter().filter_map(|(sequence, context)| Some((*sequence, context.parent?))).collect();
-        // What is inside comes behind what is around it.
+        // Inner executions have higher numbers than the enclosing ones.
         for (sequence, parent) in open.iter().rev() {
             let Some(context) = state.contexts.get_mut(sequence) else { continue };
             let (node, program) = (context.node, &self.new);

@@ -1,11 +1,11 @@
-//! Records: what an activity did and can be taken back is taken back by the handlers of the new version.
+//! Compensation records: the effects of an activity are undone by the handlers of the new version.
 
 use crate::instance::compensation::{Record, RecordAction, Unwinding};
 use crate::migration::{Migration, Problem};
 use crate::node_ix::NodeIx;
 
 impl Migration {
-    /// Moves a record. Its handler sees the outputs of the activities that are still there.
+    /// Migrates a record. Its handler sees the outputs of the activities that still exist.
     pub(super) fn migrate_record(&self, record: &mut Record, problems: &mut Vec<Problem>) {
         let old = record.kept.node;
         let Some(new) = self.recorded(old, problems) else { return };
@@ -28,7 +28,7 @@ impl Migration {
         record.kept.outputs = outputs.into_iter().filter_map(|(ix, outputs)| Some((to(ix)?, outputs))).collect();
     }
 
-    /// Moves what an execution that runs handlers remembers.
+    /// Migrates the memory of an execution that runs handlers.
     pub(super) fn migrate_unwinding(&self, unwinding: &mut Unwinding, problems: &mut Vec<Problem>) {
         if let Unwinding::Each { node: Some(node), .. } = unwinding
             && let Some(new) = self.recorded(*node, problems)
@@ -37,7 +37,7 @@ impl Migration {
         }
     }
 
-    /// The activity in the new version of one with something to compensate.
+    /// The counterpart of an activity with something to compensate.
     fn recorded(&self, old: NodeIx, problems: &mut Vec<Problem>) -> Option<NodeIx> {
         let found = self.counterparts.kept(&self.old, &self.new, old);
         if found.is_none() {

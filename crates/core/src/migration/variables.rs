@@ -1,4 +1,4 @@
-//! Variables: a value goes over under its name, converted to the type that the new version declares.
+//! Variables: a value is kept under its name, converted to the type that the new version declares.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use workflow_value::value::{Json, TypeName, convert, copy_or_null};
 /// What differs between the variables and inputs of two versions.
 #[derive(Debug, Default)]
 pub(super) struct Variables {
-    /// Declared by the new version, with another type than before or not before.
+    /// Declared by the new version, with another type than before or newly.
     changed: Vec<Variable>,
     /// Declared by the old version only.
     dropped: Vec<String>,
@@ -31,7 +31,7 @@ impl Variables {
         }
     }
 
-    /// Moves the variables of the workflow.
+    /// Migrates the variables of the workflow.
     pub fn migrate(&self, of: &Migration, instance: &mut Instance, moved: &mut Moved, problems: &mut Vec<Problem>) {
         for variable in &self.changed {
             moved.variables_changed |= put(&mut instance.variables, variable, problems);
@@ -48,7 +48,7 @@ impl Variables {
     }
 }
 
-/// Puts a variable of the workflow into its new form. Returns whether anything changed.
+/// Converts a variable of the workflow. Returns whether anything changed.
 fn put(variables: &mut WorkflowVariables, variable: &Variable, problems: &mut Vec<Problem>) -> bool {
     let Some(slot) = variables.get_mut(&variable.name) else {
         variables.insert(variable.name.clone(), copy_or_null(&variable.initial));
@@ -67,8 +67,8 @@ fn put(variables: &mut WorkflowVariables, variable: &Variable, problems: &mut Ve
     }
 }
 
-/// The variables of a container in the new version: those that it declares, and then those that a loop or a script gave
-/// it. `path` is the node id of the container.
+/// The variables of a container in the new version: first those that it declares, then those that a loop or a script
+/// added. `path` is the node id of the container.
 pub(super) fn of_container(
     (old, new): (&[Variable], &[Variable]),
     values: Vec<(String, Json)>,
@@ -78,7 +78,7 @@ pub(super) fn of_container(
     if old == new {
         return values;
     }
-    // Of two variables of one name the first is seen.
+    // Of two variables with one name, only the first is visible.
     let mut values: Vec<Option<(String, Json)>> = values.into_iter().map(Some).collect();
     let mut moved = Vec::with_capacity(values.len().max(new.len()));
     for variable in new {

@@ -1,14 +1,14 @@
 //! JavaScript expressions, run by QuickJS inside the backend.
 //!
-//! Each backend thread keeps one runtime. Scripts of different roles share it, so every built-in object is
-//! frozen: an evaluation must see nothing of an earlier one. A script is compiled once and kept in a bounded
-//! cache. Time, memory and stack are limited, and a query cancel stops a script.
+//! Each backend thread keeps one runtime. Scripts of different roles share it, so every built-in object is frozen: an
+//! evaluation must not see anything of an earlier one. A script is compiled once and kept in a cache of limited size.
+//! Time, memory and stack are limited, and a query cancel stops a script.
 //!
 //! What a script can reach is listed in the prelude (`prelude.js`): the functions of Elsa that make sense
 //! in a database, and no clock (`Date` starts at the burst's instant), no I/O, no modules, no code from text.
 //!
-//! Numbers are JavaScript's: integers beyond 2^53 lose digits on their way in, decimals beyond a double as well.
-//! A script that only reads a variable or an input returns its value unchanged.
+//! Numbers are JavaScript's: integers beyond 2^53 lose digits when they are passed to a script, and so do decimals that
+//! a double cannot represent. A script that only reads a variable or an input returns its value unchanged.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -66,11 +66,11 @@ pub fn evaluate(source: &str, scope: &mut dyn Scope) -> Result<Value, Fault> {
 /// Checks the syntax of a script without running it.
 ///
 /// # Errors
-/// What is wrong and where.
+/// A message with the mistake and its position.
 pub fn check(source: &str) -> Result<(), String> {
     let limits = ScriptLimits::default();
     with_engine(limits, |engine| engine.check(source, &limits)).map_err(|failure| match failure {
-        // QuickJS does not name what it cannot parse outside of an async function.
+        // QuickJS does not name the word that it cannot parse outside of an async function.
         Failure::Fault(fault) if has_word(source, "await") => format!("{} ({})", fault.message, failure::NO_WAITING),
         Failure::Fault(fault) => fault.message,
         Failure::Interrupted => "interrupted".to_owned(),
@@ -78,7 +78,7 @@ pub fn check(source: &str) -> Result<(), String> {
     })
 }
 
-/// Names of the world outside that a script calls, although no script has them.
+/// The first call in a script to a name outside the engine (such as `fetch`) that no script has.
 pub fn calls_outside(source: &str) -> Option<(&'static str, &'static str)> {
     let called = |name: &&&str| {
         source.match_indices(**name).any(|(at, _)| {
@@ -96,15 +96,15 @@ fn has_word(source: &str, word: &str) -> bool {
     source.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$'))).any(|found| found == word)
 }
 
-/// Whether the global object has this name, so that every script finds it.
+/// Whether the global object has this name, so that every script can use it.
 pub fn is_global(name: &str) -> bool {
     with_engine(ScriptLimits::default(), |engine| Ok(engine.knows(name))).unwrap_or(true)
 }
 
-/// Takes the engine of this thread, or makes one, and puts it back if it is still sound.
+/// Takes this thread's engine, or creates one, and puts it back if it is still usable.
 ///
-/// While the engine is in use, the slot is empty: SQL that the scope runs may evaluate scripts, which
-/// get an engine of their own.
+/// While the engine is in use, the slot is empty: SQL that the scope runs may evaluate scripts, which get an engine of
+/// their own.
 fn with_engine<R>(limits: ScriptLimits, work: impl FnOnce(&mut Engine) -> Result<R, Failure>) -> Result<R, Failure> {
     let mut engine = match ENGINE.with(|slot| slot.take()) {
         Some(engine) => engine,

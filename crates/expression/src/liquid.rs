@@ -1,11 +1,11 @@
-//! Liquid templates, by the parts of crate `liquid`.
+//! Liquid templates, built from the parts of the crate `liquid`.
 //!
-//! A template is compiled when the definition is read and kept in the program. It sees what Elsa's templates
-//! see: `Variables`, `Input`, `CorrelationId` and the facts of the workflow, members in any letter case. A missing
-//! member is empty. There are no partials, no clock but the burst's, and no calls of functions.
+//! A template is compiled when the definition is read, and kept in the program. It sees what Elsa's templates see:
+//! `Variables`, `Input`, `CorrelationId` and the facts of the workflow; members are found in any letter case. A missing
+//! member is empty. There are no partials, no function calls, and no clock but the burst's.
 //!
-//! The crate's own loops, captures and filters have no bounds, so [`language`] replaces or wraps those whose result
-//! can grow. Time, memory and output are limited as those of scripts are, and a query cancel stops a rendering.
+//! The crate's own loops, captures and filters have no limits, so [`language`] replaces or wraps those whose result can
+//! grow. Time, memory and output are limited as for scripts, and a query cancel stops a rendering.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -37,7 +37,7 @@ use meter::{Meter, MeteredOutput, Stop};
 use roots::Roots;
 use runtime::Run;
 
-/// A Liquid template with the text that it was compiled from, by which two are compared.
+/// A Liquid template with its source text, by which two templates are compared.
 #[derive(Clone, Debug)]
 pub struct LiquidTemplate {
     source: Arc<str>,
@@ -54,11 +54,11 @@ impl LiquidTemplate {
     /// Compiles a template.
     ///
     /// # Errors
-    /// What is wrong and where.
+    /// A message with the mistake and its position.
     pub fn compile(source: &str) -> Result<Self, String> {
         shape::check(source)?;
         let parse = || liquid_core::parser::parse(source, language::language());
-        // The crate is meant never to panic, but the template is untrusted input.
+        // The crate should never panic, but the template is untrusted input.
         let parsed = catch_unwind(parse).map_err(|_| "invalid Liquid: the template cannot be read".to_owned())?;
         let elements = parsed.map_err(|error| syntax::describe(&error.to_string(), source))?;
         Ok(Self { source: source.into(), compiled: Arc::new(Template::new(elements)) })
@@ -70,7 +70,7 @@ impl LiquidTemplate {
     }
 }
 
-/// Renders a template. The value is its text.
+/// Renders a template. The value is the rendered text.
 ///
 /// # Errors
 /// 38000 for an error in a filter or tag, 54000 beyond the limits of time and memory, 54001 for values nested

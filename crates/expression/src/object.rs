@@ -7,13 +7,13 @@ use crate::ObjectTemplate;
 use workflow_value::fault::Fault;
 use workflow_value::value::{MAX_DEPTH, copy, too_deep};
 
-/// The value of a template: its constants as they are, its expressions evaluated in order.
+/// The value of a template: its constants unchanged, its expressions evaluated in order.
 pub(super) fn evaluate(template: &ObjectTemplate, scope: &mut dyn Scope) -> Result<Value, Fault> {
     evaluate_at(template, scope, 0)
 }
 
 fn evaluate_at(template: &ObjectTemplate, scope: &mut dyn Scope, depth: usize) -> Result<Value, Fault> {
-    // The reader of definitions bounds the depth of a template; the limit is for templates made in code.
+    // The reader of definitions limits the depth of a template; this limit is for templates made in code.
     if depth > MAX_DEPTH {
         return Err(too_deep());
     }

@@ -1,23 +1,23 @@
-//! Bounds of scripts and templates.
+//! Limits of scripts and templates.
 
 use std::time::Duration;
 
-/// What a script may use.
+/// The limits of one script.
 #[derive(Clone, Copy, Debug)]
 pub struct ScriptLimits {
-    /// Time of one evaluation, its compilation and the conversion of its result included.
+    /// Time of one evaluation, including its compilation and the conversion of its result.
     pub time: Duration,
     /// Bytes of memory of the runtime.
     pub memory: usize,
-    /// Bytes of C stack, counted from the call. Must fit into what the thread has left: PostgreSQL keeps
-    /// 512 kB beyond `max_stack_depth`, so the default is safe wherever a backend may call.
+    /// Bytes of C stack, counted from the call. They must fit into the rest of the thread's stack: PostgreSQL keeps 512
+    /// kB beyond `max_stack_depth`, so the default is safe wherever a backend may call.
     pub stack: usize,
     /// Whether the script should stop because the query is cancelled. Called often; must not unwind.
     pub interrupted: fn() -> bool,
 }
 
 impl ScriptLimits {
-    /// These limits, with no more memory than `spare` still allows.
+    /// These limits, with at most as much memory as `spare` still allows.
     #[must_use]
     pub fn within(self, spare: fn() -> usize) -> Self {
         Self { memory: self.memory.min(spare()), ..self }

@@ -1,8 +1,8 @@
-//! Time that the scripts of several bursts share.
+//! A time limit shared by the scripts of several bursts.
 //!
-//! A stimulus may set off bursts of roles that its sender does not know. Each of their scripts has a time limit of its
-//! own, but there may be any number of scripts. So the shell limits their time together as well. A script that exceeds
-//! only the shared time causes no fault: the host ends the burst, and the owner's session runs it later.
+//! A stimulus may start bursts of roles that its sender does not know. Each of their scripts has its own time limit,
+//! but there may be any number of scripts, so their total time is limited as well. A script that exceeds only the
+//! shared time causes no fault: the host ends the burst, and the owner's session runs it later.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -19,7 +19,7 @@ pub struct SharedTime(Rc<Inner>);
 #[derive(Debug)]
 struct Inner {
     left: Cell<Duration>,
-    /// When the running script began, which uses the time up now.
+    /// When the running script started.
     since: Cell<Option<Instant>>,
     is_short: Cell<bool>,
 }
@@ -29,17 +29,17 @@ thread_local! {
 }
 
 impl SharedTime {
-    /// Shared time of this length, none of it used yet.
+    /// A shared time of this length, completely unused.
     pub fn of(time: Duration) -> Self {
         Self(Rc::new(Inner { left: Cell::new(time), since: Cell::new(None), is_short: Cell::new(false) }))
     }
 
-    /// The shared time in force in this thread: that of the burst whose SQL called.
+    /// The shared time in force in this thread: that of the burst whose SQL made the call.
     pub fn in_force() -> Option<Self> {
         IN_FORCE.with_borrow(Clone::clone)
     }
 
-    /// Puts this time in force for one burst, until the guard is dropped, on unwinding as well.
+    /// Puts this time in force for one burst, until the guard is dropped (also by unwinding).
     pub fn begin(&self) -> InForce {
         self.0.is_short.set(false);
         InForce(IN_FORCE.replace(Some(self.clone())))
@@ -56,7 +56,7 @@ impl SharedTime {
     }
 }
 
-/// Keeps shared time in force until it is dropped; then the time is in force again that was so before.
+/// Keeps shared time in force until it is dropped, which restores the one in force before.
 #[derive(Debug)]
 pub struct InForce(Option<SharedTime>);
 
@@ -72,7 +72,7 @@ pub fn is_short() -> bool {
     IN_FORCE.with_borrow(|time| time.as_ref().is_some_and(|time| time.0.is_short.get()))
 }
 
-/// The turn of one script. When it ends, its time is taken from the shared time.
+/// The run of one script. When it ends, its time is subtracted from the shared time.
 pub(super) struct Turn {
     time: Option<SharedTime>,
     is_outer: bool,
@@ -80,7 +80,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Begins a turn, and shortens the script's own time to what is left.
+    /// Begins a run, and shortens the script's own time to what is left.
     ///
     /// # Errors
     /// 54000 if nothing is left and the host does not end the burst.
@@ -101,7 +101,7 @@ impl Turn {
         Ok(Self { time: Some(time), is_outer, is_shortened })
     }
 
-    /// The fault of a script; another one if the shared time ended it before its own limit did.
+    /// The fault of a script, or another fault if the shared time ended it before its own limit did.
     pub(super) fn fault_of(&self, fault: Fault, scope: &mut dyn Scope) -> Fault {
         match &self.time {
             Some(time) if self.is_shortened && fault.sqlstate == "54000" && time.left().is_zero() => ended(time, scope),

@@ -1,7 +1,7 @@
-//! SQL with parameters as Elsa's SQL extension writes them: `{{Variable.Order.Id}}`.
+//! SQL with parameters in the notation of Elsa's SQL extension: `{{Variable.Order.Id}}`.
 //!
-//! Each placeholder is bound as a parameter of its own, whose type follows from where it stands; nothing is
-//! spliced into the text. A placeholder inside quotes would be text, and is refused.
+//! Each placeholder becomes a parameter, whose type PostgreSQL infers from its position; nothing is inserted into the
+//! text. A placeholder inside quotes would be part of a string, and is refused.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::Take;
 use workflow_value::fault::{Fault, shorten};
 use workflow_value::value::Bounds;
 
-/// A statement in which `{{…}}` stand for parameters, as Elsa writes it.
+/// A statement in Elsa's notation, with `{{…}}` for parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SqlTemplate {
     statement: Arc<str>,
@@ -71,7 +71,7 @@ impl SqlTemplate {
     /// Reads a text.
     ///
     /// # Errors
-    /// What is wrong with a parameter.
+    /// A message with the mistake in a parameter.
     pub fn parse(source: &str) -> Result<Self, String> {
         let mut statement = String::with_capacity(source.len());
         let mut parameters: Vec<Placeholder> = Vec::new();
@@ -88,7 +88,7 @@ impl SqlTemplate {
                         shorten(key, 60)
                     ));
                 }
-                // An array as a literal looks the same.
+                // A literal array looks the same.
                 statement.push_str("{{");
                 rest = &rest[at + 2..];
                 continue;
@@ -129,7 +129,7 @@ impl SqlTemplate {
     }
 }
 
-/// Runs the statement for its one value: the first column of its first row.
+/// Runs the statement and returns the first column of its first row.
 pub(super) fn evaluate(template: &SqlTemplate, scope: &mut dyn Scope) -> Result<Value, Fault> {
     let values = template.values(scope)?;
     let rows = scope.sql_inferred(&template.statement, &values, Take::Value)?.rows;
@@ -140,7 +140,7 @@ pub(super) fn evaluate(template: &SqlTemplate, scope: &mut dyn Scope) -> Result<
     Ok(rows.into_iter().next().unwrap_or_default())
 }
 
-/// The quote that is open after a text.
+/// The quote that is still open at the end of a text.
 fn quote_after(mut open: Option<char>, text: &str) -> Option<char> {
     for character in text.chars() {
         open = match (open, character) {
@@ -225,7 +225,7 @@ fn segments(path: &str) -> Vec<String> {
     path.split(['.', '[', ']']).filter(|segment| !segment.is_empty()).map(str::to_owned).collect()
 }
 
-/// Takes a member by its name, in any letter case if there is no exact one, or an item by its number.
+/// Takes a member by its name (in any letter case if none matches exactly), or an item by its number.
 fn member(value: &mut Value, segment: &str) -> Option<Value> {
     match value {
         Value::Object(members) => {

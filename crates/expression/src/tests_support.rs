@@ -10,7 +10,7 @@ use super::Scope;
 use super::ScriptLimits;
 use workflow_value::fault::Fault;
 
-/// What a test can set and look at.
+/// What a test can set and inspect.
 #[derive(Debug, Default)]
 pub(crate) struct TestScope {
     pub(crate) variables: BTreeMap<String, Value>,
@@ -22,7 +22,7 @@ pub(crate) struct TestScope {
     pub(crate) limits: ScriptLimits,
     pub(crate) ids: u128,
     pub(crate) writes: Vec<String>,
-    /// Is asked for a variable before `variables` is.
+    /// Called for a variable before `variables` is read.
     pub(crate) ask: Option<fn(&str) -> Option<Value>>,
 }
 
@@ -108,7 +108,7 @@ impl Scope for TestScope {
     fn sql_value(&mut self, expression: &str) -> Result<Value, Fault> {
         match expression {
             "1 / 0" => Err(Fault::new("22012", "division by zero")),
-            // As SQL may, it calls the engine again.
+            // Like SQL, it may call the engine again.
             script => super::javascript::evaluate(script, &mut Self::default()),
         }
     }

@@ -1,4 +1,4 @@
-//! Texts with values inside, as .NET writes the values.
+//! Texts with embedded values, written as .NET writes them.
 
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
-//! Compiles each script once, to a function. Its wrapper makes the names local that the script leaves undeclared.
+//! Compiles each script once, to a function. Its wrapper declares as local the names that the script leaves undeclared.
 //!
-//! A script is text inside a wrapper, and must not end the wrapper and go on outside of it, where it could
-//! declare globals. So a probe first parses each script inside other brackets than those of its wrapper:
-//! unbalanced text cannot fit both. (A probe begins with `throw 0`, so that nothing of the script runs.)
+//! A script is inserted into a wrapper, and must not close the wrapper and continue outside of it, where it could
+//! declare globals. So a probe first parses each script inside different brackets: unbalanced text cannot fit both. (A
+//! probe begins with `throw 0`, so that nothing of the script runs.)
 
 use rquickjs::{Ctx, Error, Function, Persistent, Value as JsValue};
 use serde_json::Value;
@@ -58,7 +58,7 @@ struct Compiler<'a, 'js> {
 }
 
 impl<'js> Compiler<'_, 'js> {
-    /// An expression, perhaps with a semicolon after it.
+    /// An expression, optionally followed by a semicolon.
     fn expression(&self) -> Result<Option<Script>, Failure> {
         let text = self.source.trim_end_matches(|c: char| c == ';' || c.is_whitespace());
         if text.trim().is_empty()
@@ -93,7 +93,7 @@ impl<'js> Compiler<'_, 'js> {
         })
     }
 
-    /// Parses a text that begins by throwing zero. Returns the fault of its syntax, if it has one.
+    /// Parses a text that begins by throwing zero. Returns its syntax fault, if any.
     fn probe(&self, text: &str) -> Result<Option<Fault>, Failure> {
         self.verdict(evaluate(self.ctx, text))
     }
@@ -109,7 +109,7 @@ impl<'js> Compiler<'_, 'js> {
         }
     }
 
-    /// The fault that the pending exception stands for; `None` if it is the zero that a probe throws.
+    /// The fault for the pending exception; `None` if it is the zero thrown by a probe.
     fn complaint(&self) -> Result<Option<Fault>, Failure> {
         let thrown = self.ctx.catch();
         if thrown.as_int() == Some(0) {
@@ -178,8 +178,8 @@ impl<'js> Compiler<'_, 'js> {
     }
 }
 
-/// Whether a script begins with a declaration, which the compiler must not take for an expression. (It takes
-/// a script that begins with a brace for an object if that parses.)
+/// Whether a script begins with a declaration, which must not be compiled as an expression. (A script that begins with
+/// a brace is compiled as an object if that parses.)
 fn begins_declaration(source: &str) -> bool {
     let source = without_leading_comments(source);
     ["class", "function", "async"].iter().any(|word| {

@@ -1,4 +1,4 @@
-//! The QuickJS runtime of a backend: made once, hardened by the prelude, with a cache of compiled scripts.
+//! The QuickJS runtime of a backend: created once, hardened by the prelude, with a cache of compiled scripts.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,14 +17,14 @@ use crate::ScriptLimits;
 use workflow_value::fault::Fault;
 use workflow_value::value::Bounds;
 
-/// Scripts in the cache at most, and bytes of their source; beyond either the cache is emptied.
+/// Maximum number of scripts in the cache, and of bytes of their source. Beyond either, the cache is emptied.
 const CACHED_SCRIPTS: usize = 500;
 const CACHED_BYTES: usize = 1 << 20;
 
-/// Least memory of a runtime: less does not even hold the prelude.
+/// Minimum memory of a runtime: with less, even the prelude does not fit.
 const LEAST_MEMORY: usize = 1 << 20;
 
-/// Least stack of a runtime.
+/// Minimum stack of a runtime.
 const LEAST_STACK: usize = 64 << 10;
 
 /// A runtime with its compiled scripts. Fields are dropped in this order: nothing may outlive the runtime.
@@ -40,12 +40,12 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Whether a name is one of the global object.
+    /// Whether the global object has this name.
     pub(super) fn knows(&self, name: &str) -> bool {
         self.prelude.names.contains(name)
     }
 
-    /// Makes a runtime.
+    /// Creates a runtime.
     pub(super) fn new(limits: &ScriptLimits) -> Result<Self, Failure> {
         let cannot = |error: Error| Failure::from(Fault::new("54000", format!("cannot start JavaScript: {error}")));
         let stack_top = stack_address();
@@ -66,7 +66,7 @@ impl Engine {
         Ok(Self { scripts, cached_bytes: 0, prelude, context, runtime, account, stack_top })
     }
 
-    /// Compiles a script if it is not in the cache, runs it, and takes its value over.
+    /// Compiles a script if it is not in the cache, runs it, and converts its value.
     pub(super) fn evaluate(
         &mut self,
         source: &str,
@@ -85,12 +85,12 @@ impl Engine {
         globals::with_scope(scope, || context.with(|ctx| run(&ctx, prelude, script, source, limits)))
     }
 
-    /// Compiles a script without running it, for a definition that is new.
+    /// Compiles a script of a new definition without running it.
     pub(super) fn check(&mut self, source: &str, limits: &ScriptLimits) -> Result<(), Failure> {
         self.prepare(source, limits)
     }
 
-    /// Applies the limits and makes sure that the script is compiled.
+    /// Applies the limits and compiles the script if necessary.
     fn prepare(&mut self, source: &str, limits: &ScriptLimits) -> Result<(), Failure> {
         self.apply(limits);
         if self.scripts.contains_key(source) {
@@ -107,7 +107,7 @@ impl Engine {
         Ok(())
     }
 
-    /// QuickJS measures the stack from where the runtime was made; the limit counts from where the script is called.
+    /// QuickJS measures the stack from where the runtime was created; the limit counts from where the script is called.
     fn apply(&mut self, limits: &ScriptLimits) {
         self.account.limit(limits.memory.max(LEAST_MEMORY));
         let used = self.stack_top.wrapping_sub(stack_address()).cast_signed();
@@ -150,11 +150,11 @@ fn call<'js>(ctx: &Ctx<'js>, prelude: &Prelude, script: &Script) -> Result<Value
     if state::holds_objects() {
         prelude.close_variables.clone().restore(ctx)?.call::<_, ()>(())?;
     }
-    // A host call may have unwound, or the time have ended, after the interpreter's last check.
+    // Since the interpreter's last check, a host call may have unwound or the time may have run out.
     if state::stopped().is_some() { Err(TakeError::Thrown(Error::Unknown)) } else { Ok(value) }
 }
 
-/// Runs the pending jobs of promises, and takes the value out of a promise.
+/// Runs the pending jobs of promises, and returns the value of a promise.
 fn settled<'js>(ctx: &Ctx<'js>, result: JsValue<'js>) -> Result<JsValue<'js>, TakeError> {
     while state::stopped().is_none() && ctx.execute_pending_job() {}
     if state::stopped().is_some() {

@@ -14,9 +14,9 @@ use workflow_value::value::to_text;
 
 /// Why an evaluation returned no value.
 pub(super) enum Failure {
-    /// The script is at fault, so its activity is.
+    /// The script, and so its activity, has a fault.
     Fault(Box<Fault>),
-    /// PostgreSQL wants the query to end.
+    /// PostgreSQL has asked the query to end.
     Interrupted,
     /// A host call unwound; its panic is resumed outside the interpreter.
     Panic(Box<dyn Any + Send>),
@@ -44,7 +44,7 @@ pub(super) fn from_error(ctx: &Ctx<'_>, error: &Error, source: &str, limits: &Sc
     }
 }
 
-/// Why the interpreter was told to stop, if it was.
+/// Why the interpreter was stopped, if it was.
 fn from_stop(limits: &ScriptLimits) -> Option<Failure> {
     Some(match state::stopped()? {
         Stop::Time => out_of_time(limits).into(),
@@ -93,7 +93,7 @@ pub(super) fn syntax(ctx: &Ctx<'_>, source: &str, lines_before: u32) -> Fault {
     let exception = thrown.into_object().and_then(Exception::from_object);
     let message = exception.as_ref().and_then(Exception::message).unwrap_or_else(|| "syntax error".to_owned());
     let position = exception.and_then(|exception| exception.stack()).and_then(|stack| position(&stack, lines_before));
-    // The parser read on into the wrapper, whose brackets are not in the script.
+    // The parser continued into the wrapper, whose brackets are not in the script.
     let after_end = position.is_some_and(|(line, _)| line as usize > source.lines().count().max(1));
     let (message, position) = match after_end {
         true => ("the script ends too early".to_owned(), None),
@@ -121,7 +121,7 @@ fn out_of_time(limits: &ScriptLimits) -> Fault {
     Fault::new("54000", format!("JavaScript took longer than {}", duration(limits.time)))
 }
 
-/// What QuickJS could not make for lack of memory may stay missing, so the runtime is not used again.
+/// An object that QuickJS could not create for lack of memory may stay missing, so the runtime is not used again.
 fn out_of_memory(limits: &ScriptLimits) -> Fault {
     state::poison();
     Fault::new("54000", format!("JavaScript used more than {}", size(limits.memory)))
@@ -144,7 +144,7 @@ fn script_fault(message: &str, source: &str) -> Fault {
     }
 }
 
-/// What to use instead of names of Elsa that need something outside of the database.
+/// Advice for scripts that use names of Elsa that need something outside of the database.
 pub(super) fn way_out(name: &str) -> Option<&'static str> {
     Some(match name {
         "getConfig" => "Read settings by SQL: {\"sql\": \"current_setting('app.name', true)\"}.",
@@ -161,7 +161,7 @@ pub(super) fn way_out(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What to use instead of what a script would have to wait for.
+/// Advice for scripts that wait or open connections.
 pub(super) const NO_WAITING: &str =
     "A script cannot wait and opens no connections: SendHttpRequest or RunTask hands such work to a worker.";
 
@@ -169,7 +169,7 @@ fn script(source: &str) -> String {
     format!("The script is: {}", shorten(source.trim(), 200))
 }
 
-/// The frames of a stack, without those of the prelude and at most ten.
+/// At most ten frames of a stack, without those of the prelude.
 fn trimmed(stack: &str) -> String {
     let frames: Vec<String> = stack
         .lines()

@@ -1,7 +1,7 @@
-//! The functions that the prelude builds on: each reaches the scope of the evaluation that runs.
+//! The functions that the prelude uses. Each accesses the scope of the running evaluation.
 //!
-//! A fault of the scope is thrown into the script; if the script does not catch it, it comes back unchanged. A
-//! panic must not cross QuickJS's frames, so it is kept and the script is stopped.
+//! A fault of the scope is thrown into the script; if the script does not catch it, it is returned unchanged. A panic
+//! must not cross QuickJS's frames, so it is kept and the script is stopped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -19,12 +19,12 @@ scoped_thread_local!(static mut SCOPE: for<'a> &'a mut (dyn Scope + 'a));
 
 type JsResult<T> = rquickjs::Result<T>;
 
-/// Runs `work` with the scope that the functions of [`object`] reach.
+/// Runs `work` with the scope that the functions of [`object`] access.
 pub(super) fn with_scope<R>(scope: &mut dyn Scope, work: impl FnOnce() -> R) -> R {
     SCOPE.set(scope, work)
 }
 
-/// Makes the object that the prelude takes.
+/// Creates the object that the prelude receives.
 pub(super) fn object<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     let function = |name: &str, function: JsResult<Function<'js>>| native.set(name, function?);
@@ -57,8 +57,8 @@ fn ask<R>(ctx: &Ctx<'_>, question: impl FnOnce(&mut dyn Scope) -> Result<R, Faul
         return Err(unreachable(ctx));
     }
     match catch_unwind(AssertUnwindSafe(|| SCOPE.with(|scope| question(scope)))) {
-        // Without room for a copy the scope gives null, which the script must not see. The deadline needs no check
-        // here, as the interpreter makes it soon.
+        // If there is no memory for a copy, the scope returns null, which the script must not see. The deadline is not
+        // checked here, because the interpreter soon checks it.
         Ok(_) if state::is_interrupted() => Err(unreachable(ctx)),
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(fault)) => Err(throw(ctx, fault)),
@@ -83,7 +83,7 @@ fn ask_value<'js>(
     }
 }
 
-/// Takes a value that the script gives to the host.
+/// Converts a value that the script passes to the host.
 fn take<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> JsResult<serde_json::Value> {
     if state::poll() {
         return Err(unreachable(ctx));
@@ -173,7 +173,7 @@ fn new_id(ctx: Ctx<'_>) -> JsResult<String> {
     ask(&ctx, |scope| Ok(scope.new_id().to_string()))
 }
 
-/// Base64 of a new id without the characters that have a meaning in URLs.
+/// Base64 of a new id without the characters that are special in URLs.
 fn new_short_id(ctx: Ctx<'_>) -> JsResult<String> {
     let id = ask(&ctx, |scope| Ok(scope.new_id()))?;
     Ok(base64::to_base64(id.as_bytes()).chars().filter(char::is_ascii_alphanumeric).collect())
@@ -200,7 +200,7 @@ fn to_utf8<'js>(ctx: Ctx<'js>, text: String) -> JsResult<TypedArray<'js, u8>> {
     TypedArray::new_copy(ctx, text.into_bytes())
 }
 
-/// Bytes that are no UTF-8 become U+FFFD, as in .NET.
+/// Invalid UTF-8 becomes U+FFFD, as in .NET.
 fn from_utf8(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }

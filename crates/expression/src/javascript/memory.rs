@@ -1,12 +1,12 @@
-//! The memory of a runtime: from Rust's allocator, within a limit, and no longer than the evaluation may run.
+//! The memory of a runtime: from Rust's allocator, within a limit, and only while the evaluation may run.
 //!
-//! Many built-in functions loop in C and allocate meanwhile (`JSON.stringify`, `split`, spreading). So the allocator
-//! checks the time as well. QuickJS reports a refused request as lack of memory, but the evaluation ends for the
-//! reason that the state holds, at the latest at the interpreter's next operation.
+//! Many built-in functions allocate in C loops (`JSON.stringify`, `split`, spreading), so the allocator checks the time
+//! as well. QuickJS reports a refused request as lack of memory, but the evaluation ends for the reason recorded in the
+//! state, at the latest at the interpreter's next operation.
 //!
-//! The compiler of QuickJS does not survive every refusal: it goes on with scopes that it could not enter. So the
-//! allocator grants its requests up to a reserve beyond the limit and stops the evaluation, and the compiler checks
-//! for that at each token.
+//! The compiler of QuickJS does not survive every refusal: it continues with scopes that it could not enter. So the
+//! allocator grants its requests up to a reserve beyond the limit and stops the evaluation, and the compiler checks for
+//! that at each token.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,23 +15,23 @@ use rquickjs::allocator::{Allocator, RustAllocator};
 
 use super::state;
 
-/// Bytes that the allocator gives out between two checks of the clock.
+/// Bytes allocated between two checks of the clock.
 const STEP: usize = 256 << 10;
 
 /// Bytes, beyond the growth of one block, that the compiler may allocate until it next checks whether to stop.
 const RESERVE: usize = 8 << 20;
 
 unsafe extern "C" {
-    /// Whether this thread compiles; see vendor/README.md.
+    /// Whether this thread is compiling; see vendor/README.md.
     safe fn JS_IsCompiling() -> bool;
 }
 
-/// What a runtime holds and may hold, in bytes.
+/// Used and permitted memory of a runtime, in bytes.
 #[derive(Debug)]
 pub(super) struct Account {
     held: Cell<usize>,
     limit: Cell<usize>,
-    /// Given out since the last check of the clock.
+    /// Allocated since the last check of the clock.
     given: Cell<usize>,
 }
 
@@ -44,10 +44,10 @@ impl Account {
         self.limit.set(bytes);
     }
 
-    /// Whether the allocator may give out this many more bytes.
+    /// Whether the allocator may allocate this many more bytes.
     fn admits(&self, bytes: usize) -> bool {
         if self.exceeds(self.limit.get(), bytes) {
-            // A built-in function that QuickJS could not make stays missing, so the runtime must not be used again.
+            // A built-in function that QuickJS could not create stays missing, so the runtime must not be used again.
             state::poison();
             return JS_IsCompiling() && self.grants_more(bytes);
         }
@@ -57,8 +57,8 @@ impl Account {
             return true;
         }
         self.given.set(0);
-        // After a stop large requests are refused, which ends a loop in C whose result grows. Small requests are
-        // granted: QuickJS needs memory to report the failure, and the memory limit bounds their sum.
+        // After a stop, large requests are refused, which ends a C loop whose result grows. Small requests are granted:
+        // QuickJS needs memory to report the failure, and the memory limit applies to their sum.
         !state::poll() || bytes < STEP || JS_IsCompiling()
     }
 
@@ -149,7 +149,7 @@ unsafe impl Allocator for ScriptMemory {
     }
 }
 
-/// Refusal of memory at a request that the test chooses.
+/// Refusal of memory at a request chosen by the test.
 #[cfg(test)]
 pub(super) mod refusal {
     use std::cell::Cell;
@@ -165,13 +165,13 @@ pub(super) mod refusal {
         static WHICH: Cell<Which> = const { Cell::new(Which::This) };
     }
 
-    /// Refuses the request that follows `left` others.
+    /// Refuses the request after `left` others.
     pub(in super::super) fn after(left: u64, which: Which) {
         LEFT.set(left);
         WHICH.set(which);
     }
 
-    /// Ends the refusals; returns how many requests were left until the next one.
+    /// Ends the refusals. Returns how many requests were left until the next one.
     pub(in super::super) fn end() -> u64 {
         LEFT.replace(u64::MAX)
     }

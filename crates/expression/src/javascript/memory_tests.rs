@@ -1,6 +1,7 @@
-//! Refuses one request of a script after the other: the script fails or does without, and the next script runs.
+//! Refuses the requests of a script one after another: the script fails or works without the memory, and the next
+//! script runs.
 //!
-//! The allocator grants a request of the compiler all the same and stops the evaluation; it refuses any other, however
+//! The allocator grants requests of the compiler even then and stops the evaluation; it refuses any other, however
 //! small. A failure here ends the process. (AddressSanitizer finds more: `-fsanitize=address` in CFLAGS.)
 
 use std::time::Duration;
@@ -11,7 +12,7 @@ use super::memory::refusal::{self, Which};
 use super::*;
 use crate::tests_support::TestScope;
 
-/// The forms of syntax and the built-in functions that hold memory while they ask for more.
+/// The forms of syntax and the built-in functions that hold memory while they request more.
 const SCRIPTS: &[&str] = &[
     "let a = 1; var b = 2; const c = 3; a + b + c",
     "function f(a, b = 1, ...c) { return arguments.length + a } f(1, 2, 3)",
@@ -88,7 +89,8 @@ fn scope() -> TestScope {
     }
 }
 
-/// Answers the script: `refuse N` refuses its request after N others, `refused` tells whether that happened.
+/// The host's answers to the script: `refuse N` refuses its request after N others, `refused` tells whether that
+/// happened.
 fn answer(name: &str) -> Option<Value> {
     match name.strip_prefix("refuse ") {
         Some(left) => {
@@ -99,7 +101,7 @@ fn answer(name: &str) -> Option<Value> {
     }
 }
 
-/// How many requests a script makes in a runtime that has run another script.
+/// Number of requests that a script makes in a runtime that has run another script.
 fn requests(script: &str) -> u64 {
     const MANY: u64 = u64::MAX - 1;
     runs();
@@ -108,7 +110,7 @@ fn requests(script: &str) -> u64 {
     MANY - refusal::end()
 }
 
-/// Runs a script that must run.
+/// Runs a script that must succeed.
 fn runs() {
     assert_eq!(evaluate("[1, 2].map((x) => x + 1)", &mut scope()), Ok(json!([2, 3])));
 }
@@ -133,7 +135,7 @@ fn scripts_survive_a_request_that_is_refused() {
     refuse(Which::This, |_, _| {});
 }
 
-/// QuickJS makes some requests for speed only: if they are refused, the script returns the same value.
+/// QuickJS makes some requests only for speed: if they are refused, the script returns the same value.
 #[test]
 fn scripts_survive_the_end_of_memory() {
     refuse(Which::AndAllAfterIt, |script, outcome| {

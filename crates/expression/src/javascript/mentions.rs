@@ -1,13 +1,13 @@
-//! Which variables and inputs a script names in its text, as far as the text alone can tell.
+//! Which variables and inputs the text of a script names, as far as the text alone can tell.
 //!
-//! A wrong report is worse than none. So a script whose words cannot be told from its strings mentions no name, and
-//! `sets_any` holds for each script that may set a variable of any name.
+//! A wrong report is worse than none. So a script whose words cannot be distinguished from its strings names nothing,
+//! and `sets_any` is set for each script that may set a variable of any name.
 
 use std::collections::BTreeSet;
 
 use super::scan::suffix_of;
 
-/// What a script names.
+/// The names in a script.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Mentioned {
     /// Suffixes of `getXxx()` that the script does not define itself.
@@ -22,7 +22,7 @@ pub struct Mentioned {
     pub sets_any: bool,
 }
 
-/// Reads what a script names.
+/// Finds the names in a script.
 pub fn mentioned(source: &str) -> Mentioned {
     match tokens(source) {
         Some(tokens) => read(&tokens),
@@ -41,7 +41,7 @@ enum Token<'s> {
     Sign(char),
 }
 
-/// Words that do not end a value: a slash that follows does not divide, and a parenthesis that follows is no call.
+/// Words that do not end a value: a slash after them does not divide, and a parenthesis after them is no call.
 const OPERATORS: [&str; 16] = [
     "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "function", "class",
     "const", "let", "var",
@@ -122,7 +122,7 @@ fn tokens(source: &str) -> Option<Vec<Token<'_>>> {
                 tokens.push(if first.is_numeric() { Token::Other } else { Token::Word(&rest[..length]) });
                 length
             }
-            // A name may be written with escapes.
+            // Names may be written with escapes.
             '\\' => return None,
             sign => {
                 if let Some(open) = templates.last_mut() {

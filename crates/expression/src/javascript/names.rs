@@ -1,4 +1,4 @@
-//! Generated functions: which variable, input or output `getXxx`, `setXxx` and `getXxxFromYyy` mean.
+//! Generated functions: the variable, input or output that `getXxx`, `setXxx` and `getXxxFromYyy` refer to.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::{Scope, unknown_variable};
 use workflow_value::fault::Fault;
 use workflow_value::value::to_text;
 
-/// Writes a name as Elsa does in generated functions: first letters of words upper-case, separators gone.
+/// Writes a name as in Elsa's generated functions: words start in upper case, separators are removed.
 pub fn pascal(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     let mut upper = true;
@@ -23,7 +23,7 @@ pub fn pascal(name: &str) -> String {
     text
 }
 
-/// The value that `get` + suffix means: variables before inputs before outputs of activities.
+/// The value that `get` + suffix refers to: variables before inputs before outputs of activities.
 pub(super) fn generated(scope: &dyn Scope, suffix: &str) -> Option<Value> {
     // Nearly always the name is the suffix itself, or differs in the case of its first letter.
     if let Some(value) = scope.variable(suffix).or_else(|| scope.variable(&camel(suffix))) {
@@ -42,7 +42,7 @@ pub(super) fn generated(scope: &dyn Scope, suffix: &str) -> Option<Value> {
     Some(scope.output_from(&activity, Some(&output)).unwrap_or(Value::Null))
 }
 
-/// The name of the variable that `get` + suffix means.
+/// The name of the variable that `get` + suffix refers to.
 pub(super) fn variable_of(scope: &dyn Scope, suffix: &str) -> Option<String> {
     let exact = [suffix.to_owned(), camel(suffix)].into_iter().find(|name| scope.variable(name).is_some());
     exact.or_else(|| by_words(scope, suffix))
@@ -52,8 +52,8 @@ fn by_words(scope: &dyn Scope, suffix: &str) -> Option<String> {
     scope.variable_names().into_iter().find(|name| pascal(name) == suffix)
 }
 
-/// Sets the variable that `set` + suffix means and returns its name; `None` if there is none. In a script that
-/// may set outcomes, `setOutcome` and `setOutcomes` set these and change no variable.
+/// Sets the variable that `set` + suffix refers to and returns its name; `None` if there is none. In a script that may
+/// set outcomes, `setOutcome` and `setOutcomes` set these and change no variable.
 pub(super) fn set_generated(scope: &mut dyn Scope, suffix: &str, value: Value) -> Result<Option<String>, Fault> {
     if let ("Outcome" | "Outcomes", Some(outcomes)) = (suffix, scope.outcomes()) {
         *outcomes = named(suffix, &value)?;
@@ -81,7 +81,7 @@ fn named(suffix: &str, value: &Value) -> Result<Vec<String>, Fault> {
     })
 }
 
-/// Sets a variable that must exist.
+/// Sets an existing variable.
 pub(super) fn set_variable(scope: &mut dyn Scope, name: &str, value: Value) -> Result<(), Fault> {
     if scope.set_variable(name, value)? { Ok(()) } else { Err(unknown_variable(name)) }
 }

@@ -1,7 +1,7 @@
 //! Scripts that only read a variable or an input: the engine reads the value without running JavaScript.
 //!
-//! Most scripts that users write in Elsa's designer are such. Reading costs next to nothing, and a decimal keeps
-//! its digits.
+//! Most scripts written in Elsa's designer are of this kind. Reading costs next to nothing, and a decimal keeps its
+//! digits.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::names;
 use super::scan::suffix_of;
 use crate::Scope;
 
-/// What such a script reads.
+/// The value that such a script reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Plain {
     /// The rest of the name in `getXxx()`.
@@ -42,7 +42,7 @@ impl Plain {
         }
     }
 
-    /// Reads the value. `None`: it is missing, or has its name in another letter case, so the script must run.
+    /// Reads the value. `None` if it is missing or its name differs in letter case, so that the script must run.
     pub(super) fn read(&self, scope: &dyn Scope) -> Option<Value> {
         match self {
             Self::Generated(suffix) => names::generated(scope, suffix),

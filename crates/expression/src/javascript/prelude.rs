@@ -1,4 +1,4 @@
-//! What a runtime needs to compile and to run scripts: the functions that its prelude returns.
+//! The functions that the prelude returns. A runtime needs them to compile and run scripts.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use super::globals;
 /// Evaluates statements for the value of the last one.
 const COMPLETE: &str = "Object.freeze((eval, source) => eval(source))";
 
-/// What the prelude returns, and the function of [`COMPLETE`].
+/// The functions returned by the prelude, and the function of [`COMPLETE`].
 pub(super) struct Prelude {
     pub(super) link: Persistent<Function<'static>>,
     pub(super) complete: Persistent<Function<'static>>,
@@ -34,7 +34,8 @@ impl Prelude {
         let function = |name| Ok::<_, Error>(Persistent::save(ctx, functions.get::<_, Function<'_>>(name)?));
         Ok(Self {
             link: function("link")?,
-            // In sloppy mode, as scripts are: the prelude is in strict mode, where no parameter may be named `eval`.
+            // Compiled in sloppy mode, like scripts: the prelude is in strict mode, where no parameter may be named
+            // `eval`.
             complete: Persistent::save(ctx, evaluate(ctx, COMPLETE)?.get::<Function<'_>>()?),
             direct_eval: function("directEval")?,
             open_variables: function("openVariables")?,
@@ -44,7 +45,7 @@ impl Prelude {
     }
 }
 
-/// Evaluates a text in the global scope.
+/// Evaluates source text in the global scope.
 pub(super) fn evaluate<'js>(ctx: &Ctx<'js>, text: &str) -> Result<JsValue<'js>, Error> {
     let mut options = EvalOptions::default();
     options.strict = false;

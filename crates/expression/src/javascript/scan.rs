@@ -1,10 +1,10 @@
 //! Scans the words of a script for the names that its wrapper has to declare.
 //!
-//! The scan includes words inside strings and comments: declaring a name too many does no harm.
+//! Words inside strings and comments are included: an unnecessary declaration does no harm.
 
 use std::collections::BTreeSet;
 
-/// What a script mentions.
+/// The names in a script.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
     /// Suffixes of `getXxx`.
@@ -77,7 +77,7 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-/// Finds the words of a script. `is_global` recognizes names that are defined anyway.
+/// Finds the words of a script. `is_global` recognizes names that are already defined.
 pub(super) fn words(source: &str, is_global: &dyn Fn(&str) -> bool) -> Words {
     let mut words = Words::default();
     let mut before = ' ';
@@ -116,7 +116,7 @@ fn take(word: &str, before: char, after: &str, is_global: &dyn Fn(&str) -> bool,
         (Some(suffix), _) => {
             words.getters.insert(suffix.to_owned());
         }
-        // Elsa takes the names of inputs as they are: `getcity()`.
+        // Elsa uses the names of inputs unchanged: `getcity()`.
         _ if before != '.' && word.starts_with("get") && after.trim_start().starts_with('(') => {
             words.getters.insert(word[3..].to_owned());
         }
@@ -130,12 +130,12 @@ fn take(word: &str, before: char, after: &str, is_global: &dyn Fn(&str) -> bool,
     }
 }
 
-/// What follows the prefix of a generated function; `settings` is none.
+/// The suffix after the prefix of a generated function. `settings` has none.
 pub(super) fn suffix_of<'a>(word: &'a str, prefix: &str) -> Option<&'a str> {
     word.strip_prefix(prefix).filter(|suffix| suffix.starts_with(|first: char| !first.is_lowercase()))
 }
 
-/// Whether what follows a name assigns to it: `=` (but neither `==` nor `=>`), or the head of a `for … of`.
+/// Whether the text after a name assigns to it: `=` (but neither `==` nor `=>`), or the head of a `for … of`.
 fn is_assigned(after: &str) -> bool {
     let after = after.trim_start();
     let mut characters = after.chars();

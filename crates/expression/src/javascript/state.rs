@@ -1,7 +1,7 @@
-//! The state of the running evaluation: its deadline, why it was stopped, the failure of a host call.
+//! The state of the running evaluation: its deadline, why it was stopped, and the failure of a host call.
 //!
-//! The state is thread-local, because QuickJS passes no context to its callbacks. Evaluations nest when a
-//! host call runs SQL that evaluates a script, so the state of the outer evaluation is saved meanwhile.
+//! The state is thread-local, because QuickJS passes no context to its callbacks. Evaluations nest when a host call
+//! runs SQL that evaluates a script, so the state of the outer evaluation is saved during the inner one.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -11,14 +11,14 @@ use coarsetime::Instant;
 use crate::ScriptLimits;
 use workflow_value::fault::Fault;
 
-/// Why the interpreter was told to stop.
+/// Why the interpreter was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The script ran longer than it may.
+    /// The script exceeded its time limit.
     Time,
     /// The memory is used up.
     Memory,
-    /// PostgreSQL wants the query to end.
+    /// PostgreSQL has asked the query to end.
     Interrupt,
     /// A host call unwound.
     Panic,
@@ -52,7 +52,7 @@ fn never() -> bool {
     false
 }
 
-/// Begins an evaluation: its time runs from now.
+/// Begins an evaluation: its time starts now.
 pub(super) fn enter(limits: &ScriptLimits) -> Saved {
     RUNS.set(RUNS.get().wrapping_add(1));
     Saved {
@@ -67,8 +67,7 @@ pub(super) fn enter(limits: &ScriptLimits) -> Saved {
     }
 }
 
-/// The number of the evaluation, which holds objects of variables from now on: what it has changed of them must be
-/// written back.
+/// The number of the evaluation. From now on it holds objects of variables, whose changes must be written back.
 pub(super) fn hold_objects() -> u32 {
     HOLDS_OBJECTS.set(true);
     RUN.get()
@@ -79,12 +78,12 @@ pub(super) fn holds_objects() -> bool {
     HOLDS_OBJECTS.get()
 }
 
-/// Whether the evaluation has asked for more memory than it may have.
+/// Whether the evaluation has requested more memory than its limit.
 pub(super) fn is_poisoned() -> bool {
     POISONED.get()
 }
 
-/// Ends an evaluation; returns whether it was stopped or poisoned the runtime.
+/// Ends an evaluation. Returns whether it was stopped or poisoned the runtime.
 pub(super) fn restore(saved: Saved) -> bool {
     RUN.set(saved.run);
     HOLDS_OBJECTS.set(saved.holds_objects);
@@ -96,8 +95,8 @@ pub(super) fn restore(saved: Saved) -> bool {
     STOP.replace(saved.stop).is_some() || poisoned
 }
 
-/// Whether to stop. The interpreter asks when the clock has moved, the allocator after each amount of memory
-/// given out, and functions of the host ask too. Once the answer is yes, it stays so until the evaluation ends.
+/// Whether to stop. The interpreter asks when the clock has moved, the allocator after each amount of memory allocated,
+/// and functions of the host ask too. Once the answer is yes, it stays yes until the evaluation ends.
 pub(super) fn poll() -> bool {
     if is_interrupted() {
         return true;
@@ -129,7 +128,7 @@ pub(super) fn stopped() -> Option<Stop> {
     STOP.get()
 }
 
-/// Notes that the runtime should not be used again.
+/// Records that the runtime must not be used again.
 pub(super) fn poison() {
     POISONED.set(true);
 }
@@ -139,7 +138,7 @@ pub(super) fn set_fault(fault: Fault) {
     FAULT.replace(Some(fault));
 }
 
-/// Takes the kept fault if the exception that left the script is the one made of it.
+/// Takes the kept fault if the exception that left the script was created from it.
 pub(super) fn take_fault(message: &str) -> Option<Fault> {
     FAULT.take().filter(|fault| fault.message == message)
 }

@@ -1,4 +1,4 @@
-//! The types of .NET that scripts may use, and what is missing on purpose.
+//! The types of .NET that scripts may use, and those that are deliberately missing.
 
 use serde_json::json;
 

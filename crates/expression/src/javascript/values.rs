@@ -1,7 +1,7 @@
-//! Values on their way into a script and out of it.
+//! Conversion of values passed into a script and out of it.
 //!
-//! Scalars are made directly, everything else travels as JSON text: QuickJS reads and writes that fast,
-//! with its own checks of stack and memory, and `toJSON` of dates and the like works as in any JavaScript.
+//! Scalars are converted directly, everything else via JSON text: QuickJS reads and writes that fast, with its own
+//! checks of stack and memory, and `toJSON` of dates and other objects works as in any JavaScript.
 
 use rquickjs::{Ctx, Error, IntoJs, String as JsString, Type, Value as JsValue};
 use serde_json::{Number, Value};
@@ -9,7 +9,7 @@ use serde_json::{Number, Value};
 use workflow_value::fault::Fault;
 use workflow_value::value::{MAX_DEPTH, depth_ok, json_text, nul_in_string, parse_json};
 
-/// Makes a JavaScript value. Numbers become doubles.
+/// Creates a JavaScript value. Numbers become doubles.
 pub(super) fn to_js<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<JsValue<'js>> {
     match value {
         Value::Null => Ok(JsValue::new_null(ctx.clone())),
@@ -31,20 +31,20 @@ fn number_to_js<'js>(ctx: &Ctx<'js>, number: &Number) -> rquickjs::Result<JsValu
     }
 }
 
-/// Throws a fault into the script; it comes back unchanged if nothing catches it.
+/// Throws a fault into the script. If nothing catches it, it is returned unchanged.
 pub(super) fn throw(ctx: &Ctx<'_>, fault: Fault) -> Error {
     let error = rquickjs::Exception::throw_message(ctx, &fault.message);
     super::state::set_fault(fault);
     error
 }
 
-/// The fault of a script that nested calls too deep.
+/// The fault of a script with too deeply nested calls.
 pub(super) fn too_deep() -> Fault {
     Fault::new("54001", "JavaScript recursion is too deep")
         .hint("Calls and values in a script may nest only so far; use a loop.")
 }
 
-/// Why a value could not be taken from a script.
+/// Why a value could not be read from a script.
 pub(super) enum TakeError {
     /// An exception is pending.
     Thrown(Error),
@@ -58,7 +58,7 @@ impl From<Error> for TakeError {
     }
 }
 
-/// Takes a value out of a script: `undefined`, functions, NaN and infinities become null, dates ISO text.
+/// Reads a value from a script: `undefined`, functions, NaN and infinities become null, dates become ISO text.
 pub(super) fn from_js<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value, TakeError> {
     match value.type_of() {
         Type::Bool => Ok(Value::Bool(value.as_bool().unwrap_or(false))),
@@ -67,7 +67,7 @@ pub(super) fn from_js<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value,
         Type::String => match value.as_string().map(JsString::to_string) {
             Some(Ok(text)) if text.contains('\0') => Err(TakeError::Fault(nul_in_string())),
             Some(Ok(text)) => Ok(Value::String(text)),
-            // A lone half of a surrogate pair is no UTF-8.
+            // A single half of a surrogate pair is not valid UTF-8.
             Some(Err(_)) | None => json(ctx, value),
         },
         Type::BigInt => big_integer(ctx, value),
@@ -100,10 +100,10 @@ fn json<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value, TakeError> {
     };
     let text = text.to_string()?;
     let text = if text.contains("\\u") { without_lone_surrogates(text) } else { text };
-    // The parser has bounds of its own, so it need not check the clock.
+    // The parser has its own limits, so it need not check the clock.
     parse_json(&text).map_err(|fault| match fault.sqlstate.as_str() {
         "54001" => TakeError::Fault(too_deep()),
-        // The parser was told to stop, as the interpreter will be.
+        // The parser was stopped, and the interpreter will be.
         "57014" if super::state::poll() => TakeError::Thrown(Error::Unknown),
         _ => TakeError::Fault(fault),
     })

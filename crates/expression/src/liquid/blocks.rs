@@ -1,5 +1,5 @@
-//! `for`, `capture`, `assign` and `echo`, metered: the crate's own versions build whole ranges and texts without a check.
-//! And `comment`: the crate's own ignores that a block inside does not end, and panics when it reads on.
+//! `for`, `capture`, `assign` and `echo`, metered: the crate's own versions build whole ranges and texts without a
+//! check. And `comment`: the crate's own ignores that a block inside does not end, and panics when it reads on.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! The bounds around filters, and the type of the engine's own filters.
+//! Limits around filters, and the type of the engine's own filters.
 
 use std::fmt;
 
@@ -17,12 +17,12 @@ pub(super) struct Bounded {
     most: Most,
 }
 
-/// The largest array that a filter takes: a filter does not check the time while it runs.
+/// The largest array that a filter accepts: a filter does not check the time while it runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
-    /// How many items an array may have that the filter is given.
+    /// Maximum number of items of an array passed to the filter.
     pub(super) items: usize,
-    /// How many bytes an array may take with all that it holds.
+    /// Maximum size of an array with its content, in bytes.
     pub(super) bytes: usize,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for CountedFilter {
 impl Filter for CountedFilter {
     fn evaluate(&self, input: &dyn ValueView, runtime: &dyn Runtime) -> Result<Value> {
         let meter = meter(runtime)?;
-        // Few results are more than a few times as large as the input; the filters that make them ask the meter.
+        // Few results are more than a few times as large as the input. Filters with larger results ask the meter.
         meter.charge_value(input)?;
         if let Some(items) = input.as_array() {
             let Most { items: most, bytes } = self.most;
@@ -74,17 +74,17 @@ impl Filter for CountedFilter {
     }
 }
 
-/// The function by which a filter of this engine computes its result from input and arguments.
+/// The function that computes the result of one of this engine's filters from input and arguments.
 pub(super) type Compute = fn(&dyn ValueView, &[ValueCow<'_>], &Meter) -> Result<Value>;
 
 /// A filter that this engine adds to those of the crate.
 #[derive(Clone)]
 pub(super) struct Own {
-    /// Name by which templates call it.
+    /// Its name in templates.
     pub(super) name: &'static str,
-    /// How many arguments it needs.
+    /// Minimum number of arguments.
     pub(super) least: usize,
-    /// How many arguments it takes at most.
+    /// Maximum number of arguments.
     pub(super) most: usize,
     /// The function that computes the result.
     pub(super) compute: Compute,

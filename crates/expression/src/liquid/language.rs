@@ -11,16 +11,16 @@ use super::default_filter::Default;
 use super::filters::{Bounded, Most};
 use super::{numbers, own_filters};
 
-/// The largest array of a filter that compares every item with every other.
+/// The largest array for a filter that compares every item with every other.
 const FEW: Most = Most { items: 5_000, bytes: 1 << 20 };
 
-/// The largest array of a filter that sorts.
+/// The largest array for a filter that sorts.
 const SOME: Most = Most { items: 100_000, bytes: 8 << 20 };
 
-/// The largest array of any other filter, whose memory the meter counts anyway.
+/// The largest array for any other filter, whose memory the meter counts anyway.
 const MANY: Most = Most { items: 1_000_000, bytes: usize::MAX };
 
-/// The tags and filters that templates can use, made once in a process.
+/// The tags and filters that templates can use, created once per process.
 pub(super) fn language() -> &'static Language {
     static LANGUAGE: OnceLock<Language> = OnceLock::new();
     LANGUAGE.get_or_init(|| {
@@ -35,8 +35,8 @@ pub(super) fn language() -> &'static Language {
     })
 }
 
-/// Missing on purpose: `include` and `render` (there is nothing to include), `tablerow`, `ifchanged`, and what the
-/// grammar of the crate cannot read, `liquid` and `{% # … %}`.
+/// Deliberately missing: `include` and `render` (there is nothing to include), `tablerow`, `ifchanged`, and `liquid`
+/// and `{% # … %}`, which the crate's grammar cannot read.
 fn blocks(language: &mut Language) {
     language.blocks.register("if".into(), stdlib::IfBlock.into());
     language.blocks.register("unless".into(), stdlib::UnlessBlock.into());
@@ -54,7 +54,7 @@ fn blocks(language: &mut Language) {
     language.tags.register("decrement".into(), stdlib::DecrementTag.into());
 }
 
-/// Registers filters, each within bounds.
+/// Registers filters with limits.
 fn filters(language: &mut Language, filters: impl IntoIterator<Item = Box<dyn ParseFilter>>, most: Most) {
     for filter in filters {
         let name = filter.reflection().name().to_owned();

@@ -1,4 +1,4 @@
-//! What a template may use, and why it was stopped.
+//! The resources that a template may use, and why it was stopped.
 
 use std::cell::Cell;
 use std::io;
@@ -18,17 +18,17 @@ use workflow_value::value::{Bounds, too_deep};
 /// Steps between two checks of the clock.
 const STEPS_PER_LOOK: u32 = 256;
 
-/// From this size on, in bytes, the meter asks the host for room before it admits a value.
+/// From this size in bytes, the meter asks the host for memory before it admits a value.
 const LARGE: usize = 1 << 20;
 
 /// Why a template was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The template took longer than it may.
+    /// The template exceeded its time limit.
     Time,
-    /// The template made more text or values than it may.
+    /// The template created more text or values than allowed.
     Memory,
-    /// PostgreSQL wants the query to end.
+    /// PostgreSQL has asked the query to end.
     Interrupt,
     /// A value is nested too deep.
     Depth,
@@ -46,7 +46,7 @@ impl Stop {
     }
 }
 
-/// Counts what one rendering uses.
+/// Counts the resources that one rendering uses.
 #[derive(Debug)]
 pub(super) struct Meter {
     limits: ScriptLimits,
@@ -63,7 +63,7 @@ impl Meter {
         Self { limits: *limits, now, deadline, steps: Cell::new(0), used: Cell::new(0), stop: Cell::new(None) }
     }
 
-    /// The instant of the burst, which the filter `date` takes for `now` and `today`.
+    /// The instant of the burst, which the filter `date` uses for `now` and `today`.
     pub(super) fn now(&self) -> DateTime<Utc> {
         self.now
     }
@@ -95,7 +95,7 @@ impl Meter {
         }
     }
 
-    /// Checks for a query cancel and the deadline, and stops the rendering at either.
+    /// Checks for a query cancel and the deadline, and stops the rendering if necessary.
     pub(super) fn look(&self) {
         if (self.limits.interrupted)() {
             self.stop(Stop::Interrupt);
@@ -104,7 +104,7 @@ impl Meter {
         }
     }
 
-    /// Counts memory that a rendering keeps or makes.
+    /// Counts memory that a rendering keeps or creates.
     pub(super) fn charge(&self, bytes: usize) -> liquid_core::Result<()> {
         let used = self.used.get().saturating_add(bytes);
         self.used.set(used);
@@ -114,7 +114,7 @@ impl Meter {
         self.step(bytes)
     }
 
-    /// Counts a value that was made.
+    /// Counts a value that was created.
     pub(super) fn charge_value(&self, value: &dyn ValueView) -> liquid_core::Result<()> {
         self.charge(weight(value, self.limits.memory))
     }
@@ -129,7 +129,7 @@ impl Meter {
         self.charge(bytes).ok();
     }
 
-    /// Fails if a single value of this size is beyond the limit.
+    /// Fails if a single value of this size exceeds the limit.
     pub(super) fn allows(&self, bytes: usize) -> liquid_core::Result<()> {
         if bytes > self.limits.memory {
             self.stop(Stop::Memory);
@@ -148,7 +148,7 @@ pub(super) fn meter(runtime: &dyn Runtime) -> liquid_core::Result<Rc<Meter>> {
     register.0.clone().ok_or_else(|| Error::with_msg("stopped"))
 }
 
-/// The text that a template makes.
+/// The text that a template produces.
 pub(super) struct MeteredOutput {
     bytes: Vec<u8>,
     meter: Rc<Meter>,

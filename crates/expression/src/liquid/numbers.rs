@@ -1,7 +1,7 @@
 //! The filters of numbers.
 //!
-//! Whole numbers of 64 bits are computed exactly, everything else in doubles. The crate's own filters wrap around
-//! at 64 bits, and make the nearest integer of a double that is too large for one.
+//! Whole numbers of 64 bits are computed exactly, everything else as doubles. The crate's own filters overflow silently
+//! at 64 bits, and turn a double that is too large into the nearest integer.
 
 use liquid_core::error::{Error, Result};
 use liquid_core::model::{Value, ValueCow, ValueView};
@@ -9,7 +9,7 @@ use liquid_core::model::{Value, ValueCow, ValueView};
 use super::filters::Own;
 use super::meter::Meter;
 
-/// Every filter of this file, with the number of its arguments.
+/// Every filter of this file, with its number of arguments.
 pub(super) static ALL: &[Own] = &[
     Own { name: "abs", least: 0, most: 0, compute: abs },
     Own { name: "at_least", least: 1, most: 1, compute: at_least },
@@ -69,7 +69,7 @@ fn operands(input: &dyn ValueView, arguments: &[ValueCow<'_>]) -> Result<(Number
     Ok((input_number(input)?, operand.ok_or_else(|| invalid_argument("Number expected"))?))
 }
 
-/// Computes with whole numbers while both are and the result fits, else with doubles.
+/// Computes with whole numbers if both are whole and the result fits, otherwise with doubles.
 fn compute(
     (left, right): (Number, Number),
     whole: fn(i64, i64) -> Option<i64>,
@@ -152,7 +152,7 @@ fn round(input: &dyn ValueView, arguments: &[ValueCow<'_>], _: &Meter) -> Result
     Double(if scaled.is_finite() { scaled.round() / factor } else { double }).value()
 }
 
-/// The whole number that `direction` finds; one that does not fit into 64 bits stays a double.
+/// The whole number computed by `direction`. One that does not fit into 64 bits stays a double.
 fn rounded(number: Number, direction: fn(f64) -> f64) -> Number {
     /// 2 to the power of 63.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
@@ -166,7 +166,7 @@ fn rounded(number: Number, direction: fn(f64) -> f64) -> Number {
     }
 }
 
-/// The sum of the items, or of this member of each. What is not there counts as 0.
+/// The sum of the items, or of this member of each. Missing values count as 0.
 fn sum(input: &dyn ValueView, arguments: &[ValueCow<'_>], _: &Meter) -> Result<Value> {
     let items = input.as_array().ok_or_else(|| Error::with_msg("filter \"sum\" needs an array"))?;
     let member = arguments.first().map(|member| member.as_view().to_kstr().into_owned());

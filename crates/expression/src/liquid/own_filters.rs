@@ -1,5 +1,5 @@
-//! Filters that Elsa adds, and standard filters that the crate lacks, or whose version in the crate reads the clock,
-//! has no bounds, or counts bytes for characters.
+//! Filters of Elsa, and standard filters that the crate lacks, or whose version in the crate reads the clock, has no
+//! limits, or counts bytes instead of characters.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use super::values::json;
 use workflow_value::value::base64::to_base64;
 use workflow_value::value::{DateAndTime, date_time};
 
-/// Every filter of this file, with the number of its arguments.
+/// Every filter of this file, with its number of arguments.
 pub(super) static ALL: &[Own] = &[
     Own { name: "base64", least: 0, most: 0, compute: base64 },
     Own { name: "date", least: 1, most: 1, compute: date },
@@ -39,7 +39,7 @@ fn keys(input: &dyn ValueView, _: &[ValueCow<'_>], _: &Meter) -> Result<Value> {
     Ok(Value::array(object.keys().map(|key| Value::scalar(key.into_owned()))))
 }
 
-/// `true` as argument indents the text, as in Fluid.
+/// The argument `true` indents the text, as in Fluid.
 fn to_json(input: &dyn ValueView, arguments: &[ValueCow<'_>], _: &Meter) -> Result<Value> {
     let value = json(input);
     let indented = arguments.first().is_some_and(|flag| flag.as_view().to_kstr() == "true");
@@ -72,7 +72,7 @@ fn replace(input: &dyn ValueView, arguments: &[ValueCow<'_>], meter: &Meter) -> 
     Ok(Value::scalar(text.replace(old.as_str(), new.as_str())))
 }
 
-/// `remove_last` has no second argument, and replaces by nothing.
+/// `remove_last` has no second argument, and replaces with nothing.
 fn replace_last(input: &dyn ValueView, arguments: &[ValueCow<'_>], meter: &Meter) -> Result<Value> {
     let text = input.to_kstr();
     let word = |at: usize| arguments.get(at).map(|argument| argument.as_view().to_kstr().into_owned());
@@ -93,7 +93,7 @@ fn size(input: &dyn ValueView, _: &[ValueCow<'_>], _: &Meter) -> Result<Value> {
     Ok(Value::scalar(size))
 }
 
-/// How many characters a text has.
+/// Number of characters in a text.
 pub(super) fn characters(text: &str) -> i64 {
     i64::try_from(text.chars().count()).unwrap_or(i64::MAX)
 }
@@ -118,7 +118,7 @@ fn slice(input: &dyn ValueView, arguments: &[ValueCow<'_>], _: &Meter) -> Result
     Ok(Value::scalar(text.chars().skip(first).take(count).collect::<String>()))
 }
 
-/// Cuts a text to a number of characters, 50 by default, with the end that says so.
+/// Cuts a text to a number of characters, 50 by default. They include the end: `...`, or the second argument.
 fn truncate(input: &dyn ValueView, arguments: &[ValueCow<'_>], _: &Meter) -> Result<Value> {
     let length = whole(arguments, 0)?.unwrap_or(50);
     let end = arguments.get(1).map_or_else(|| "...".into(), |end| end.as_view().to_kstr().into_owned());
@@ -152,7 +152,8 @@ fn split(input: &dyn ValueView, arguments: &[ValueCow<'_>], meter: &Meter) -> Re
     Ok(Value::Array(parts))
 }
 
-/// Formats an instant as `strftime` does. `now` and `today` are the burst's instant; a value that is none is unchanged.
+/// Formats an instant as `strftime` does. `now` and `today` are the burst's instant. A value that is no instant is
+/// returned unchanged.
 fn date(input: &dyn ValueView, arguments: &[ValueCow<'_>], meter: &Meter) -> Result<Value> {
     let format = arguments.first().map(|format| format.as_view().to_kstr().into_owned()).unwrap_or_default();
     let Some(instant) = instant(input, meter.now()) else {

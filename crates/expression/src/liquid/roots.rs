@@ -39,7 +39,7 @@ impl<'s> Roots<'s> {
         }
     }
 
-    /// The value of a name that a path begins with; `None`: there is none.
+    /// The value of a top-level name; `None` if there is no such name.
     pub(super) fn get(&self, name: &str) -> Option<&dyn ValueView> {
         let [variables, inputs, facts] = &self.groups;
         match [variables, inputs].into_iter().find(|(group, _)| same(group, name)) {
@@ -51,7 +51,7 @@ impl<'s> Roots<'s> {
 
 type Fact = fn(&dyn Scope) -> Json;
 
-/// Facts of the workflow, in Elsa's names.
+/// Facts of the workflow, by Elsa's names.
 const FACTS: [(&str, Fact); 7] = [
     ("CorrelationId", |scope| scope.correlation_id().into()),
     ("WorkflowDefinitionId", |scope| scope.definition_id().into()),
@@ -66,7 +66,7 @@ fn fact(scope: &dyn Scope, name: &str) -> Option<Json> {
     FACTS.iter().find(|(fact, _)| *fact == name).map(|(_, read)| read(scope))
 }
 
-/// Values of one sort, read one by one.
+/// Values of one kind, read one by one.
 pub(super) struct Group<'s> {
     scope: &'s dyn Scope,
     meter: Rc<Meter>,
@@ -87,7 +87,8 @@ impl Group<'_> {
                 return WorkflowValue::new(&Json::Null);
             }
             let value = (self.read)(self.scope, name).unwrap_or_default();
-            // The value is a copy, or null without room for one. The node is another copy, which needs room too.
+            // The value is a copy, or null if there was no memory for one. The node is another copy, which needs memory
+            // too.
             self.meter.take_in(&value);
             if self.meter.stopped().is_some() {
                 return WorkflowValue::new(&Json::Null);

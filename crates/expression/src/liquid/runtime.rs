@@ -1,4 +1,4 @@
-//! The state of one rendering, and the frames that loops put on top of it.
+//! The state of one rendering, and the frames that loops add to it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ impl PartialStore for NoPartials {
     }
 }
 
-/// The member of a value at a path. The `size` of a text is its number of characters, where the crate counts bytes.
+/// The member of a value at a path. The `size` of a text is its number of characters; the crate counts bytes.
 fn find<'v>(value: &'v dyn ValueView, path: &[ScalarCow<'_>]) -> Option<ValueCow<'v>> {
     if let Some((last, before)) = path.split_last()
         && last.to_kstr() == "size"
@@ -103,7 +103,7 @@ impl Runtime for Run<'_> {
     }
 }
 
-/// One turn of a loop: its item and `forloop`.
+/// One iteration of a loop: its item and `forloop`.
 pub(super) struct LoopFrame<'p> {
     pub(super) parent: &'p dyn Runtime,
     pub(super) name: &'p str,

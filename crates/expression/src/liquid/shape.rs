@@ -1,16 +1,16 @@
 //! Checks a template before it is parsed. The parser and the tree that it builds recurse, so nesting has a limit.
 
-/// Bytes of a template at most.
+/// Maximum length of a template, in bytes.
 const MAX_LENGTH: usize = 1 << 20;
 
-/// Blocks inside each other, brackets inside each other.
+/// Maximum nesting of blocks, and of brackets.
 const MAX_NESTING: usize = 100;
 
-/// Conditions that the crate chains by nesting: `and`, `or`, `elsif` between two ends of blocks.
+/// Maximum number of conditions that the crate chains by nesting: `and`, `or`, `elsif` between two ends of blocks.
 const MAX_CHAIN: usize = 250;
 
-/// Bytes of tags that the check reads before it refuses a template: of tags that open inside each other, it reads the
-/// same text again from each opening.
+/// Bytes of tags that the check reads before it refuses a template: if tags open inside each other, it reads the same
+/// text again from each opening.
 const MAX_READ: usize = 2 * MAX_LENGTH;
 
 /// Checks length, nesting and numbers.
@@ -43,13 +43,13 @@ pub(super) fn check(source: &str) -> Result<(), String> {
             return Err(too_deep());
         }
         numbers_fit(text)?;
-        // The tag may be text in `raw` or in quotes and hide another one: go on right after its start.
+        // The tag may be text in `raw` or in quotes and hide another one: continue right after its start.
         rest = inner;
     }
     Ok(())
 }
 
-/// The text before the end of a tag. Quotes hide an end; there are no escapes.
+/// The text before the end of a tag. An end inside quotes does not count; there are no escapes.
 fn until<'a>(inner: &'a str, end: &str) -> &'a str {
     let bytes = inner.as_bytes();
     let mut quote = None;

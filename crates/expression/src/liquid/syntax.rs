@@ -1,8 +1,8 @@
-//! The crate's errors in one line.
+//! Errors of the crate as one line.
 
 use workflow_value::fault::shorten;
 
-/// Says what is wrong with a template and where.
+/// Describes the mistake in a template and its position.
 pub(super) fn describe(error: &str, source: &str) -> String {
     let what = first_line(error);
     match position(error).or_else(|| filter_position(error, source)) {
@@ -42,7 +42,7 @@ fn position(error: &str) -> Option<(usize, usize)> {
     Some((line.parse().ok()?, column.parse().ok()?))
 }
 
-/// Where an unknown filter stands, which the crate's error does not say.
+/// The position of an unknown filter, which the crate's error does not contain.
 fn filter_position(error: &str, source: &str) -> Option<(usize, usize)> {
     let name = after(error, "requested filter=")?;
     let at = source.match_indices(name).map(|(at, _)| at).find(|at| source[..*at].trim_end().ends_with('|'))?;

@@ -278,7 +278,7 @@ fn the_deepest_template_fits_into_what_postgresql_keeps_of_the_stack() {
         let captures = format!("{}x{}", "{% capture c %}".repeat(99), "{% endcapture %}".repeat(99));
         for source in [loops, ifs, else_ifs, brackets, chain, captures] {
             let template = LiquidTemplate::compile(&source).unwrap_or_else(|message| panic!("{message}: {source}"));
-            // Some templates fault, as they read a missing member; the test only requires that each ends.
+            // Some templates fault because they read a missing member; the test only requires that each ends.
             let _ = evaluate(&template, &mut scope());
         }
     };

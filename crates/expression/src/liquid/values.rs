@@ -1,4 +1,4 @@
-//! JSON as templates see it: exact numbers, members in any letter case.
+//! JSON in the form that templates read: exact numbers, members in any letter case.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value as Json};
 
 use workflow_value::value::{Bounds, number};
 
-/// Nesting of values at most: the crate renders and compares them by recursion.
+/// Maximum nesting of values: the crate renders and compares them by recursion.
 pub(super) const MAX_DEPTH: usize = 100;
 
 /// A value of the workflow in the form that the crate reads.
@@ -17,11 +17,11 @@ pub(super) const MAX_DEPTH: usize = 100;
 pub(super) enum WorkflowValue {
     /// Null, booleans, text, and numbers that fit into a number of the template.
     Plain(Value),
-    /// Any other number: shown with all its digits, compared as a double.
+    /// Any other number: written with all its digits, compared as a double.
     Exact(String, f64),
-    /// An array: a template shows its items one after the other.
+    /// An array: a template writes its items one after another.
     List(Vec<WorkflowValue>),
-    /// An object: a template shows it as JSON.
+    /// An object: a template writes it as JSON.
     Members(ObjectMembers),
 }
 
@@ -30,7 +30,7 @@ pub(super) enum WorkflowValue {
 pub(super) struct ObjectMembers(Vec<(KString, WorkflowValue)>);
 
 impl WorkflowValue {
-    /// Takes over a value nested at most [`MAX_DEPTH`] levels deep, which the caller has checked.
+    /// Converts a value. The caller has checked that it is nested at most [`MAX_DEPTH`] levels deep.
     pub(super) fn new(value: &Json) -> Self {
         match value {
             Json::Null => Self::Plain(Value::Nil),
@@ -104,7 +104,7 @@ impl ValueView for WorkflowValue {
         match self {
             Self::Plain(value) => value.clone(),
             Self::Exact(_, float) => Value::scalar(*float),
-            // There is no room for a copy. The end of the evaluation checks that again, and faults.
+            // There is no memory for a copy. The end of the evaluation checks that again, and faults.
             _ if Bounds::go_on().is_err() => Value::Nil,
             Self::List(items) => Value::Array(items.iter().map(ValueView::to_value).collect()),
             Self::Members(members) => members.to_value(),
@@ -137,7 +137,7 @@ impl ValueView for WorkflowValue {
     }
 }
 
-/// The items one after the other, as Liquid shows an array.
+/// The items one after another, as Liquid writes an array.
 struct Joined<'a>(&'a [WorkflowValue]);
 
 impl fmt::Display for Joined<'_> {
@@ -200,7 +200,7 @@ impl ObjectView for ObjectMembers {
     }
 }
 
-/// A value as JSON. The recursion is bounded by [`MAX_DEPTH`]: templates can nest values no deeper.
+/// A value as JSON. The recursion is limited by [`MAX_DEPTH`]: templates cannot nest values deeper.
 ///
 /// Null if it is time to stop; the end of the evaluation checks that again.
 pub(super) fn json(value: &dyn ValueView) -> Json {
@@ -226,7 +226,7 @@ pub(super) fn json(value: &dyn ValueView) -> Json {
     }
 }
 
-/// Bytes of a value beside its text.
+/// Bytes of a value in addition to its text.
 const OVERHEAD: usize = 64;
 
 /// The [`weight`] of a value of the workflow, before the template copies it.
@@ -250,7 +250,7 @@ pub(super) fn weight_of(value: &Json, enough: usize) -> usize {
     total
 }
 
-/// About how many bytes a value takes; counting ends beyond `enough`.
+/// Approximate size of a value in bytes; counting ends beyond `enough`.
 pub(super) fn weight(value: &dyn ValueView, enough: usize) -> usize {
     let mut total = OVERHEAD;
     let mut open = vec![value];

@@ -1,4 +1,4 @@
-//! Scripts share a time limit: when they exceed it, when that is a fault, and which scripts it does not concern.
+//! Scripts share a time limit: when they exceed it, when that is a fault, and which scripts are exempt.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,22 +1,22 @@
-//! Chooses the routes that a request means.
+//! Chooses the routes of a request.
 
 use super::request::Request;
 use super::route::Route;
 use crate::stimulus;
 use serde_json::json;
 
-/// Which of the stored routes answer a request.
+/// The stored routes that answer a request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Choice {
     /// No route matches the path.
     NotFound,
     /// The path matches routes of other methods: these, in upper case.
     MethodNotAllowed(Vec<String>),
-    /// Hashes of the routes that match, the most special group first; the routes of a group have equal rank.
+    /// Hashes of the matching routes, in groups of equal rank, the most specific group first.
     Routes(Vec<Vec<[u8; 32]>>),
 }
 
-/// Chooses among routes of the index, of which some may not match.
+/// Chooses among candidate routes from the index, some of which may not match.
 pub fn choose(request: &Request, keys: &[String]) -> Choice {
     let mut routes: Vec<Route> = keys.iter().filter_map(|key| Route::read(key)).collect();
     routes.retain(|route| route.matches(&request.segments).is_some());
@@ -36,7 +36,7 @@ pub fn choose(request: &Request, keys: &[String]) -> Choice {
     for route in meant {
         let hash = hash(&route);
         match groups.last_mut().filter(|(first, _)| first.precedence(&route).is_eq()) {
-            // Routes whose paths differ in letter case only are the same endpoint.
+            // Routes whose paths differ only in letter case are the same endpoint.
             Some((_, hashes)) if hashes.contains(&hash) => {}
             Some((_, hashes)) => hashes.push(hash),
             None => groups.push((route, vec![hash])),
@@ -45,7 +45,7 @@ pub fn choose(request: &Request, keys: &[String]) -> Choice {
     Choice::Routes(groups.into_iter().map(|(_, hashes)| hashes).collect())
 }
 
-/// The hash of the stimulus of a route, the same as in Elsa.
+/// The hash of a route's stimulus, the same as in Elsa.
 fn hash(route: &Route) -> [u8; 32] {
     let payload = json!({ "Path": route.path(), "Method": route.method() });
     stimulus::hash(stimulus::HTTP_ENDPOINT.name, Some(&payload), None)

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use workflow_value::value::{TypeName, convert, number};
 
-/// What a value must satisfy.
+/// A condition on a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Constraint {
     /// Is a number of 32 bits.
@@ -31,7 +31,7 @@ pub(super) enum Constraint {
 }
 
 impl Constraint {
-    /// Reads a constraint as it stands after the colon.
+    /// Reads a constraint, the text after the colon.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (name, arguments) = match text.split_once('(') {
             None => (text, None),

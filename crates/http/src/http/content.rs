@@ -21,7 +21,7 @@ pub struct Content {
 /// A file of a form, or a body that is neither text nor JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
-    /// Name of the form's field; empty for a body that is a file itself.
+    /// Name of the form's field; empty if the whole body is the file.
     pub name: String,
     /// Name that the client gave the file.
     pub file_name: String,
@@ -54,7 +54,7 @@ impl Content {
     /// Reads the body of a request by its content type.
     ///
     /// # Errors
-    /// The response to a body that does not match its content type.
+    /// The response for a body that does not match its content type.
     pub fn read(request: &Request) -> Result<Self, Response> {
         if request.body.is_empty() {
             return Ok(Self::default());
@@ -128,7 +128,7 @@ impl Content {
         };
         match text {
             Some(text) if is_text => Ok(Self { parsed: Value::from(without_nul(text)?), files: Vec::new() }),
-            // The type is not known: a body that can be a text is taken as one.
+            // The type is unknown: a body that can be a text is read as one.
             Some(text) if media_type.is_empty() && !text.contains('\0') => {
                 Ok(Self { parsed: Value::from(text), files: Vec::new() })
             }
@@ -144,7 +144,7 @@ impl Content {
     }
 }
 
-/// Refuses a body that is larger than the bounds allow.
+/// Refuses a body that exceeds the limit.
 ///
 /// # Errors
 /// The response 413.

@@ -1,4 +1,4 @@
-//! What an endpoint requires of a request before its workflow runs, read from the payload.
+//! The requirements of an endpoint that a request must meet before its workflow runs, read from the payload.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use workflow_value::calendar::Interval;
 use workflow_value::fault::Fault;
 use workflow_value::value::{copy_members, to_text};
 
-/// Microseconds of a day.
+/// Microseconds per day.
 const DAY: i64 = 86_400_000_000;
 
 /// The settings of an endpoint.
@@ -17,14 +17,14 @@ pub struct Endpoint {
     pub authorize: bool,
     /// The role whose members may call it, if the payload names one.
     pub policy: Option<String>,
-    /// How many milliseconds the workflow may take.
+    /// Time limit of the workflow, in milliseconds.
     pub timeout: Option<u64>,
-    /// How many bytes a body may have.
+    /// Maximum size of a body, in bytes.
     pub size_limit: Option<u64>,
 }
 
 impl Endpoint {
-    /// Reads the payload of a trigger or a bookmark. An endpoint requires nothing for a setting that is missing.
+    /// Reads the payload of a trigger or a bookmark. A missing setting means no requirement.
     pub fn of(payload: &Value) -> Self {
         let text = |key: &str| payload.get(key).map(to_text).filter(|text| !text.is_empty());
         Self {
@@ -36,12 +36,12 @@ impl Endpoint {
     }
 }
 
-/// The route that the payload of an endpoint is indexed under; `None`: it has none.
+/// The route under which an endpoint's payload is indexed; `None` if it has none.
 pub fn route_of(payload: &Value) -> Option<Route> {
     payload.get("Route").and_then(Value::as_str).and_then(Route::read)
 }
 
-/// What an endpoint waits for, in Elsa's fields, and its route for the index.
+/// The payload of an endpoint in Elsa's fields, with its route for the index.
 pub fn payload(path: &str, method: &str, settings: &Map<String, Value>) -> Result<Value, Fault> {
     let route = Route::new(path, method)?;
     let mut payload = Map::from_iter([

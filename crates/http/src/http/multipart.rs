@@ -1,8 +1,8 @@
-//! `multipart/form-data` (RFC 7578), for a body that is in memory as a whole.
+//! `multipart/form-data` (RFC 7578), for a body that is completely in memory.
 
 use memchr::memmem;
 
-/// More parts than any form has.
+/// Maximum number of parts, more than any real form has.
 const MAX_PARTS: usize = 1_000;
 
 /// Longest boundary (RFC 2046).
@@ -17,7 +17,7 @@ pub(super) struct FormPart<'a> {
     pub(super) file_name: Option<String>,
     /// Content type of the file, text by default.
     pub(super) content_type: String,
-    /// What stands between the head of the part and the next boundary.
+    /// The content between the head of the part and the next boundary.
     pub(super) bytes: &'a [u8],
 }
 
@@ -30,7 +30,7 @@ pub(super) fn read<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<FormPart<'a
     let between = format!("\r\n--{boundary}");
     let mut rest = match body.strip_prefix(first.as_bytes()) {
         Some(rest) => rest,
-        // The standard says to ignore the text before the first boundary.
+        // The standard requires that the text before the first boundary is ignored.
         None => after(body, between.as_bytes())?.1,
     };
     let finder = memmem::Finder::new(between.as_bytes());

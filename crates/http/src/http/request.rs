@@ -1,4 +1,4 @@
-//! A request as a burst sees it.
+//! A request as a burst reads it.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -20,18 +20,18 @@ pub struct Request {
     pub path: String,
     /// Decoded segments of the path.
     pub segments: Vec<String>,
-    /// Decoded query: a text for each name, or a list where the name came more than once.
+    /// Decoded query: a text for each name, or a list if the name occurred more than once.
     pub query: Map<String, Value>,
     /// Headers in the same form, each under its first spelling.
     pub headers: Map<String, Value>,
     /// Values of the parameters of the route that was chosen.
     pub route_data: Map<String, Value>,
-    /// The body as it came, undecoded.
+    /// The body as it was sent, undecoded.
     pub body: Rc<[u8]>,
 }
 
 impl Request {
-    /// The same request, for the route that was chosen.
+    /// The same request with the values of the chosen route.
     ///
     /// # Errors
     /// 57014 if there is no room for a copy.
@@ -41,10 +41,10 @@ impl Request {
         Ok(Self { method, path, segments, query, headers, route_data, body: Rc::clone(&self.body) })
     }
 
-    /// Makes a request. The path is as in the request line, percent-encoded, and may carry a query of its own.
+    /// Builds a request. The path is as in the request line, percent-encoded, and may contain a query.
     ///
     /// # Errors
-    /// The response to an invalid path or query.
+    /// The response for an invalid path or query.
     pub fn new(
         method: &str,
         path: &str,
@@ -142,14 +142,14 @@ fn first(value: &Value) -> Option<String> {
     .filter(|text| !text.is_empty())
 }
 
-/// A segment that is no UTF-8 stays percent-encoded.
+/// A segment that is not valid UTF-8 stays percent-encoded.
 fn decoded(segment: &str) -> String {
     percent_decode_str(segment).decode_utf8().map_or_else(|_| segment.to_owned(), |text| text.into_owned())
 }
 
 #[cfg(test)]
 impl Request {
-    /// A request with nothing but a method and a path.
+    /// A request with only a method and a path.
     pub(crate) fn plain(method: &str, path: &str) -> Self {
         Self::new(method, path, Map::new(), Map::new(), Vec::new()).expect("a path")
     }

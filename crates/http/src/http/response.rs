@@ -29,12 +29,12 @@ impl Response {
         Self { status, headers, body: body.to_string().into_bytes() }
     }
 
-    /// A response whose body is a message, such as what is wrong with the request.
+    /// A response whose body is a message, such as an error in the request.
     pub fn message(status: u16, message: &str) -> Self {
         Self::json(status, &json!({ "message": message }))
     }
 
-    /// The same response with this header in place of one of the name.
+    /// The same response with this header, replacing one of the same name.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.insert(name.to_owned(), Value::from(value));
@@ -46,8 +46,8 @@ const CONTENT_TYPE: &str = "Content-Type";
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The response that `WriteHttpResponse` writes: text as it is, anything else as JSON, or as a form where the
-/// content type says so.
+/// The response of `WriteHttpResponse`: text unchanged, anything else as JSON, or as a form if the content type
+/// requires it.
 pub fn written(status: u16, content: &Value, content_type: &str, headers: &Value) -> Result<Response, Fault> {
     let mut headers = read_headers(headers)?;
     let own = headers.keys().find(|name| name.eq_ignore_ascii_case(CONTENT_TYPE)).cloned();
@@ -83,7 +83,7 @@ pub fn written(status: u16, content: &Value, content_type: &str, headers: &Value
     Ok(Response { status, headers, body })
 }
 
-/// A text in the character set that its content type names, UTF-8 by default.
+/// A text encoded in the character set of its content type, UTF-8 by default.
 fn encoded(text: String, charset: Option<&str>) -> Result<Vec<u8>, Fault> {
     let last = match charset {
         None | Some("utf-8" | "utf8") => return Ok(text.into_bytes()),
@@ -103,7 +103,7 @@ fn encoded(text: String, charset: Option<&str>) -> Result<Vec<u8>, Fault> {
     })
 }
 
-/// Adds the character set to a text type: texts are UTF-8, which only JSON implies.
+/// Adds the character set to a text type: texts are UTF-8, and only JSON implies that.
 fn with_charset(media_type: &str) -> String {
     let is_text = media_type.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("text/"));
     if is_text && !media_type.to_ascii_lowercase().contains("charset=") {
@@ -112,7 +112,7 @@ fn with_charset(media_type: &str) -> String {
     media_type.to_owned()
 }
 
-/// The character set that a media type names, in lower case.
+/// The character set in a media type, in lower case.
 fn charset(media_type: &str) -> Option<String> {
     let found = multipart::parameters(media_type).into_iter().find(|(name, _)| name.eq_ignore_ascii_case("charset"));
     found.map(|(_, value)| value.to_ascii_lowercase()).filter(|value| !value.is_empty())
@@ -156,7 +156,7 @@ pub fn check_headers(headers: &Value) -> Result<(), Fault> {
     read_headers(headers).map(drop)
 }
 
-/// A line break inside a value would begin another header.
+/// A line break inside a value would start another header.
 fn check_value(name: &str, value: &str) -> Result<(), Fault> {
     if value.chars().any(|c| c.is_control() && c != '\t') {
         return Err(Fault::new("22023", format!("header \"{name}\" must not contain control characters")));

@@ -1,14 +1,15 @@
-//! Routes: a template and a method, as an index holds them, and whether a path matches.
+//! Routes: a template and a method, their text in an index, and whether a path matches them.
 //!
 //! # How a request finds its route
 //!
-//! Each endpoint's payload has its route as text, `first/shape|literals|template|method`, and an index holds that text.
-//! The shape says for each segment whether it is a literal or something else: `orders/{id}/lines` has the first segment
-//! `orders`, the shape `LPL` and the literals `orders/lines`. There are few shapes, because people write templates by
-//! hand, even where an expression makes millions of them (`orders/42/approve`, `orders/43/approve`, …). A request reads
-//! the shapes of its own first segment and of open ones by a loose index scan. For each shape it computes the literals
-//! of its own path and reads the routes that begin with them: few again, because all bookmarks at one template share
-//! one route. So no scan grows with the number of waiting instances, nor with what other owners publish elsewhere.
+//! An index stores each endpoint's route as text, `first/shape|literals|template|method`. The shape says for each
+//! segment whether it is a literal or something else: `orders/{id}/lines` has the first segment `orders`, the shape
+//! `LPL` and the literals `orders/lines`. There are few shapes, because people write templates by hand, even if an
+//! expression creates millions of routes from them (`orders/42/approve`, `orders/43/approve`, …). A loose index scan
+//! reads the shapes for the first segment of the request, and for templates whose first segment is no literal. For each
+//! shape, the literals are computed from the request's path, and the routes that begin with them are read. These are
+//! few again, because all bookmarks with one template share one route. So no scan grows with the number of waiting
+//! instances, nor with what other owners publish elsewhere.
 
 use std::cmp::Ordering;
 
@@ -17,7 +18,7 @@ use serde_json::{Map, Value};
 use super::template::{Parameter, Segment, Template, TemplatePart, bare};
 use workflow_value::fault::Fault;
 
-/// The first segment of a template that begins with anything but a literal. A literal `*` is treated the same.
+/// The first segment of a template that does not start with a literal. A literal `*` is treated the same.
 pub const OPEN: &str = "*";
 
 /// A template and a method.
@@ -29,7 +30,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// Makes a route.
+    /// Creates a route.
     ///
     /// # Errors
     /// 22023 or 54000 if the template or the method cannot be read.
@@ -43,7 +44,7 @@ impl Route {
         Ok(Self { template: Template::parse(template)?, text, method: method.to_ascii_lowercase() })
     }
 
-    /// Reads the text that an index holds. `None` if it is no route.
+    /// Reads the text stored in an index. `None` if it is no route.
     pub fn read(key: &str) -> Option<Self> {
         let (_, rest) = key.split_once('|')?;
         let (_, rest) = rest.split_once('|')?;
@@ -51,7 +52,7 @@ impl Route {
         Self::new(template, method).ok()
     }
 
-    /// The text that an index holds.
+    /// The text stored in an index.
     pub fn key(&self) -> String {
         let literals: Vec<&str> = self.template.segments.iter().filter_map(literal).collect();
         let first = self.first_segment();
@@ -121,7 +122,7 @@ impl Route {
         (path.len() <= self.template.segments.len()).then_some(values)
     }
 
-    /// Orders two routes that match a request as ASP.NET does: segment by segment, the more special one first.
+    /// Orders two routes that match a request as ASP.NET does: segment by segment, the more specific one first.
     pub fn precedence(&self, other: &Self) -> Ordering {
         let ranks = |route: &Self| route.template.segments.iter().map(rank).collect::<Vec<_>>();
         ranks(self).cmp(&ranks(other))
@@ -161,7 +162,7 @@ fn take(parameter: &Parameter, given: &str, values: &mut Map<String, Value>) -> 
     Some(())
 }
 
-/// Matches from right to left, as ASP.NET does: a parameter takes no more than it must.
+/// Matches from right to left, as ASP.NET does: a parameter takes as little as possible.
 fn take_mixed(parts: &[TemplatePart], given: &str, values: &mut Map<String, Value>) -> Option<()> {
     let lower = given.to_lowercase();
     // If lower case changes the length, positions in the two texts differ: use the lower-case text for both.
@@ -200,12 +201,12 @@ fn last_before(text: &str, wanted: &str) -> Option<usize> {
     text.get(..last)?.rfind(wanted)
 }
 
-/// The first segments of the routes that a path may match.
+/// The possible first segments of routes that a path may match.
 pub fn firsts_of(path: &[String]) -> [String; 2] {
     [path.first().map(|segment| segment.to_lowercase()).unwrap_or_default(), OPEN.to_owned()]
 }
 
-/// The beginning of those routes of a first segment and a shape that a path may match. `None`: it matches none.
+/// The prefix of the routes with a first segment and a shape that a path may match. `None` if it matches none of them.
 pub fn prefix_of(first_and_shape: &str, path: &[String]) -> Option<String> {
     let (_, shape) = first_and_shape.rsplit_once('/')?;
     let required = shape.bytes().take_while(|kind| matches!(kind, b'L' | b'P')).count();
@@ -325,7 +326,7 @@ mod tests {
         }
     }
 
-    /// A template together with a path that it matches.
+    /// A template and a path that matches it.
     fn matching() -> impl Strategy<Value = (String, Vec<String>)> {
         let word = "[a-zA-ZäÄ]{1,6}";
         let segment = prop_oneof![

@@ -67,7 +67,7 @@ const NAMES: [(&str, u16); 59] = [
     ("InsufficientStorage", 507),
 ];
 
-/// The status that a number, its text or a name means; null means 200.
+/// The status for a number, its text or a name; null means 200.
 pub fn status(value: &Value) -> Result<u16, Fault> {
     let text = to_text(value);
     let text = text.trim();

@@ -1,21 +1,21 @@
 //! Route templates as ASP.NET writes them: `orders/{id:int}`, `files/{*path}`, `{page?}`, `{page=1}`.
 //!
-//! A parameter fills a segment, or stands between literals inside one (`v{major}.{minor}`). The route keeps the text
-//! of its template; this is the compiled form.
+//! A parameter is a whole segment, or is between literals inside one (`v{major}.{minor}`). The route keeps the
+//! template's text; this is the compiled form.
 
 use super::constraint::Constraint;
 use workflow_value::fault::{Fault, shorten};
 
-/// Longest template: it is part of an index key.
+/// Maximum length of a template, which is part of an index key.
 const MAX_BYTES: usize = 1_000;
 
-/// A template of paths, as the segments that a path is compared with.
+/// A path template, as segments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     pub(super) segments: Vec<Segment>,
 }
 
-/// What stands between two slashes of a template.
+/// The part between two slashes of a template.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Segment {
     /// A text, lower-cased.
@@ -31,16 +31,16 @@ pub(super) enum Segment {
 pub(super) enum TemplatePart {
     /// A text as written.
     Literal(String),
-    /// A parameter beside literals, which may not be missing.
+    /// A parameter next to literals. It must not be missing.
     Parameter(Parameter),
 }
 
-/// What stands between two braces, such as `id:int=1`: a name, and what is said of its value.
+/// The text between two braces, such as `id:int=1`: a name, constraints and a default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Parameter {
     /// Name under which the route data has its value, as written.
     pub(super) name: String,
-    /// What its value must be for the route to match.
+    /// Conditions on its value for the route to match.
     pub(super) constraints: Vec<Constraint>,
     /// Its value if the path has none.
     pub(super) default: Option<String>,
@@ -58,10 +58,10 @@ impl Parameter {
 }
 
 impl Template {
-    /// Reads a template; slashes around it do not count.
+    /// Reads a template. Slashes at its ends are ignored.
     ///
     /// # Errors
-    /// 22023 for text that is no template, 54000 for a very long one.
+    /// 22023 for text that is no template, 54000 for one that is too long.
     pub fn parse(text: &str) -> Result<Self, Fault> {
         if text.len() > MAX_BYTES {
             return Err(Fault::new("54000", format!("path is longer than {MAX_BYTES} bytes")));
@@ -70,7 +70,7 @@ impl Template {
     }
 }
 
-/// A template without the slashes around it, which do not count.
+/// A template without slashes at its ends, which are ignored.
 pub fn bare(text: &str) -> &str {
     text.trim_matches('/')
 }
@@ -133,7 +133,7 @@ fn read_segment(text: &str) -> Result<Segment, String> {
     }
 }
 
-/// Reads the parts of a segment, whose braces the caller has found balanced.
+/// Reads the parts of a segment. Its braces are balanced: the caller has checked.
 fn read_parts(text: &str) -> Result<Vec<TemplatePart>, String> {
     let (mut parts, mut literal) = (Vec::new(), String::new());
     let mut rest = text;
@@ -188,7 +188,7 @@ fn read_parameter(text: &str) -> Result<Parameter, String> {
     Ok(parameter)
 }
 
-/// Where a constraint ends: before a character that may follow it, outside of parentheses.
+/// The end of a constraint: before a character that may follow it, outside of parentheses.
 fn end_of_constraint(text: &str) -> usize {
     let mut is_inside = false;
     for (at, character) in text.char_indices() {

@@ -28,7 +28,7 @@ pub fn texts(given: Map<String, Value>, argument: &str) -> Result<Map<String, Va
     Ok(map)
 }
 
-/// Adds a value; a name that has one already gets a list.
+/// Adds a value; a name that already has one gets a list.
 pub(super) fn add(map: &mut Map<String, Value>, name: String, value: Value) {
     match map.get_mut(&name) {
         None => {

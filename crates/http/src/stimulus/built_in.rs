@@ -85,7 +85,8 @@ pub const TIMER: BuiltIn = BuiltIn {
     shapes: &[
         PayloadShape { fields: &[counts("ResumeAt", FieldKind::Instant)] },
         PayloadShape { fields: &[counts("StartAt", FieldKind::Instant), counts("Interval", FieldKind::Span)] },
-        // This engine's own shape of a trigger. Elsa's shape holds the first fire, which would differ at each indexing.
+        // This engine's own shape of a trigger. Elsa's shape contains the first fire time, which would differ at each
+        // indexing.
         PayloadShape { fields: &[counts("Interval", FieldKind::Span)] },
     ],
 };
@@ -100,19 +101,20 @@ pub const CRON: BuiltIn = BuiltIn {
     ],
 };
 
-/// Name of a bookmark at which an activity waits for its next attempt. No stimulus has it: time resumes the bookmark,
-/// or a call that names its id.
+/// Name of a bookmark at which an activity waits for its next attempt. No stimulus has this name: the bookmark is
+/// resumed by time, or by a call with its id.
 pub const RETRY: &str = "Workflow.Retry";
-/// In the metadata of that bookmark: how many attempts there were, as a text. Elsa's clients read texts there.
+/// Metadata key of that bookmark: the number of attempts, as a text, because Elsa's clients expect texts there.
 pub const ATTEMPT: &str = "Attempt";
 
-/// Name of a bookmark that is due when the time of an activity is over.
+/// Name of a bookmark that is due when the timeout of an activity expires.
 pub const TIMEOUT: &str = "Workflow.Timeout";
 
-/// Name of a bookmark that is due when a task has waited too long for its first claim.
+/// Name of a bookmark that is due when a task was not claimed in time.
 pub const START_TIMEOUT: &str = "Workflow.StartTimeout";
 
-/// Name of a bookmark that is due when the time of a run is over. It is of the instance, and of none of its executions.
+/// Name of a bookmark that is due when the timeout of a run expires. It belongs to the instance and to none of its
+/// executions.
 pub const RUN_TIMEOUT: &str = "Workflow.RunTimeout";
 
 /// Name of a bookmark that is due when the lease of a task's last attempt ends.
@@ -121,7 +123,7 @@ pub const LEASE: &str = "Workflow.Lease";
 /// Name of a bookmark that is due when handlers of the instance are to run.
 pub const COMPENSATION: &str = "Workflow.Compensation";
 
-/// Name of a bookmark that stands for that of an answered task, until a session of the owner goes on with the answer.
+/// Name of the bookmark that replaces the one of an answered task until a session of the owner processes the answer.
 pub const ANSWER: &str = "Workflow.Answer";
 
 /// Name of the bookmark of an instance that was created and waits for its owner's session to start it.
@@ -130,11 +132,11 @@ pub const START: &str = "Workflow.Start";
 /// Name of the bookmark of an instance that waits until fewer instances of its definition run.
 pub const LIMIT: &str = "Workflow.Limit";
 
-/// Name of what the queue keeps for an instance that is to be cancelled and was not free. No bookmark has it.
+/// Name of a queue entry for an instance that is to be cancelled and was locked. No bookmark has this name.
 pub const CANCEL: &str = "Workflow.Cancel";
 
-/// Name of what the queue keeps of a call that acts on an instance by hand, until a session of the instance's owner
-/// does it. No bookmark has it.
+/// Name of a queue entry for a manual change of an instance, until a session of the instance's owner makes it. No
+/// bookmark has this name.
 pub const ACT: &str = "Workflow.Act";
 
 /// Whether bookmarks of this name wait for a child workflow.

@@ -5,7 +5,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 /// A payload type: some stimuli have two, one for bookmarks and one for triggers.
 #[derive(Debug)]
 pub(super) struct PayloadShape {
-    /// Fields in Elsa's order; the first field tells the shapes of one stimulus apart.
+    /// Fields in Elsa's order. The first field distinguishes the shapes of one stimulus.
     pub(super) fields: &'static [PayloadField],
 }
 
@@ -25,9 +25,9 @@ pub(super) struct PayloadField {
 /// How the text of a field is normalised.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FieldKind {
-    /// The text as it is given: letter case and blanks count.
+    /// The text unchanged: letter case and blanks are significant.
     Text,
-    /// The text in lower case: letter case does not count.
+    /// The text in lower case: letter case is not significant.
     Lower,
     /// An instant: .NET's form, in UTC.
     Instant,
@@ -36,7 +36,7 @@ pub(super) enum FieldKind {
 }
 
 impl FieldKind {
-    /// The normal form of a text, `None` if the text is no value of this kind.
+    /// The normal form of a text; `None` if the text is no value of this kind.
     pub(super) fn normal(self, text: &str) -> Option<String> {
         match self {
             Self::Text => Some(text.to_owned()),

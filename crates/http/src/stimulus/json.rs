@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Writes a scalar; normalised payloads hold text, so containers never occur here.
+/// Writes a scalar. Normalised payloads contain only texts, so containers never occur here.
 pub(super) fn push(value: &Value, text: &mut String) {
     match value {
         Value::String(string) => push_string(string, text),

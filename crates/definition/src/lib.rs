@@ -6,8 +6,8 @@
 //! so a new activity needs no change here.
 //!
 //! The document is untrusted input. The reader walks activities with a work list instead of recursion, and the
-//! remaining recursion (over constants) has a depth limit. The crate runs nothing and stores nothing. Activity types and
-//! workflows defined elsewhere come from the caller ([`ActivityTypes`]).
+//! remaining recursion (over constants) has a depth limit. The crate runs nothing and stores nothing. Activity types
+//! and workflows defined elsewhere come from the caller ([`ActivityTypes`]).
 //!
 //! # Examples
 //!

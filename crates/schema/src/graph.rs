@@ -1,9 +1,9 @@
 //! The work that a schema causes at one place of a value.
 //!
-//! Some keywords look at the same place again (`allOf`, `$ref`, …), the others at what is inside it. A
-//! schema that comes back to itself at the same place never ends, and a schema that branches often enough
-//! at the same place does not end in a lifetime. This module finds both before the schema is used. It walks
-//! subschemas and references with a work list instead of recursion.
+//! Some keywords look at the same place again (`allOf`, `$ref`, …), the others at what is inside it. A schema that
+//! returns to itself at the same place never ends, and a schema that branches often enough at the same place takes
+//! longer than a lifetime. This module finds both before the schema is used. It visits subschemas and references with a
+//! work list instead of recursion.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,13 @@ use serde_json::{Map, Value};
 
 use super::{SchemaRefusal, SchemaRefusalKind};
 
-/// Subschemas of one schema.
+/// Maximum number of subschemas.
 const MAX_SUBSCHEMAS: usize = 2_000;
 
-/// What a schema may do at one place: keywords, and elements of their lists.
+/// Maximum cost at one place: keywords, and elements of their lists.
 const MAX_COST: u64 = 20_000;
 
-/// How many steps may follow each other at one place: each is a call of the validator inside another.
+/// Maximum number of steps that follow each other at one place: each is a call of the validator inside another.
 const MAX_CHAIN: usize = 16;
 
 /// Keywords that look at the same place.
@@ -55,7 +55,7 @@ struct SubschemaGraph<'s> {
     /// The URI that the schema gives itself.
     id: Option<&'s str>,
     subschemas: Vec<Subschema<'s>>,
-    /// Position of each subschema by the address of its JSON, which does not move meanwhile.
+    /// Position of each subschema by the address of its JSON, which stays fixed while the graph exists.
     known: HashMap<*const Value, usize>,
     anchors: HashMap<&'s str, Vec<usize>>,
     /// References to anchors: from, name.
@@ -69,7 +69,7 @@ struct Subschema<'s> {
     same_place: Vec<usize>,
 }
 
-/// How far the weighing of a subschema has come.
+/// How far the cost of a subschema has been computed.
 #[derive(Clone, Copy)]
 enum Weight {
     Unknown,
@@ -93,7 +93,7 @@ impl<'s> SubschemaGraph<'s> {
         graph
     }
 
-    /// The position of a subschema; a boolean has none and does nothing.
+    /// The position of a subschema. A boolean has none and costs nothing.
     fn add(&mut self, schema: &'s Value, pointer: String) -> Option<usize> {
         let members = schema.as_object()?;
         let position = self.subschemas.len();
@@ -174,7 +174,7 @@ impl<'s> SubschemaGraph<'s> {
         } else if let Some(target) = self.root.pointer(&fragment) {
             self.edge(from, target, fragment.into_owned(), true);
         }
-        // The validator reports a reference that leads nowhere.
+        // The validator reports a reference without a target.
         Ok(())
     }
 
@@ -247,7 +247,7 @@ impl<'s> SubschemaGraph<'s> {
     }
 }
 
-/// A subschema with a URI of its own changes what references inside it mean.
+/// The refusal of a subschema with its own URI, which changes the meaning of references inside it.
 fn embedded(pointer: &str) -> SchemaRefusal {
     let message = "an embedded schema with a URI of its own is not supported";
     SchemaRefusal::new(pointer.to_owned(), message.into(), SchemaRefusalKind::Unsupported)

@@ -1,7 +1,7 @@
-//! A value as the validator sees it: the value itself, as long as the budget of the check lasts.
+//! A value as the validator sees it: the value itself, while the budget of the check lasts.
 //!
-//! The validator cannot be stopped from outside. So every look at the value is paid from a budget. Once the budget
-//! is spent, the validator sees null at every place, and so comes to its end.
+//! The validator cannot be stopped from outside. So every access to the value is paid from a budget. When the budget is
+//! spent, the validator sees null everywhere, and so finishes.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -16,20 +16,20 @@ use workflow_value::value::canonical;
 
 static NOTHING: Value = Value::Null;
 
-/// Stands in messages for a value that is too long to be shown.
+/// Replaces a value in messages that is too long to be shown.
 static NOT_SHOWN: LazyLock<Value> = LazyLock::new(|| Value::from("…"));
 
-/// Bytes of text that messages show.
+/// Maximum number of bytes of text in messages.
 const MAX_SHOWN: usize = 64;
 
-/// Bytes of text that cost as much as one look.
+/// Bytes of text that cost as much as one access.
 const TEXT_PER_LOOK: usize = 64;
 
 /// The work that a check may still do.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: Cell<u64>,
-    /// Price of one look: what the schema may do at one place of the value without looking again.
+    /// Price of one access: the maximum work of the schema at one place of the value before the next access.
     price: u64,
 }
 
@@ -38,7 +38,7 @@ impl Budget {
         Self { left: Cell::new(total), price }
     }
 
-    /// Pays for a look and `more` beside it. `false`: the budget is spent.
+    /// Pays for an access and `more` in addition. `false` if the budget is spent.
     fn pay(&self, more: usize) -> bool {
         let price = self.price.saturating_add(more as u64);
         self.left.set(self.left.get().saturating_sub(price));
@@ -64,12 +64,12 @@ impl Json for Viewed {
 
     fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(View<'_>) -> T) -> T {
         *buffer = Value::String(string.to_owned());
-        // The look at the member has paid for its name.
+        // The access to the member has paid for its name.
         f(View { value: buffer, budget: None })
     }
 }
 
-/// A JSON value as the crate looks at it; each look is paid for.
+/// A JSON value for the validator. Each access is paid for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a> {
     value: &'a Value,
@@ -142,7 +142,7 @@ impl<'a> Node<'a, Viewed> for View<'a> {
         cmp::equal(self.look_at(self.length()), expected)
     }
 
-    /// The validator calls it for messages only, and these keep the copies, messages of branches included.
+    /// The validator calls it only for messages, and these keep the copies, including messages of branches.
     fn to_value(&self) -> Cow<'a, Value> {
         match self.look() {
             Value::String(text) if text.len() > MAX_SHOWN => Cow::Borrowed(&NOT_SHOWN),
@@ -152,7 +152,7 @@ impl<'a> Node<'a, Viewed> for View<'a> {
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
-        // The validator asks for the identity at each reference that it follows.
+        // The validator requests the identity at each reference that it follows.
         self.look();
         Some(NodeIdentity::new(std::ptr::from_ref(self.value) as usize))
     }
@@ -182,7 +182,7 @@ impl<'a> Object<'a, Viewed> for Members<'a> {
     }
 }
 
-/// Goes through the members of an object.
+/// Iterates over the members of an object.
 pub(super) struct MembersIter<'a> {
     members: map::Iter<'a>,
     budget: Option<&'a Budget>,
@@ -216,14 +216,14 @@ impl<'a> Array<'a, Viewed> for Elements<'a> {
         ElementsIter { elements: self.elements.iter(), budget: self.budget }
     }
 
-    // The crate's own version takes quadratic time for many long numbers that are nearly the same.
+    // The crate's own version takes quadratic time for many long numbers that are nearly equal.
     fn is_unique(&self) -> bool {
         let mut seen = HashSet::with_capacity(self.elements.len());
         self.elements().all(|element| seen.insert(canonical(element.value)))
     }
 }
 
-/// Goes through the elements of an array.
+/// Iterates over the elements of an array.
 pub(super) struct ElementsIter<'a> {
     elements: std::slice::Iter<'a, Value>,
     budget: Option<&'a Budget>,

@@ -1,4 +1,4 @@
-//! What people have done to an instance by hand.
+//! Manual changes of an instance.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{Explanation, value};
 use workflow_core::journal::Event;
 
 impl Explanation<'_> {
-    /// Who was given the task of an activity, and by whom.
+    /// Who was assigned the task of an activity, and by whom.
     pub(super) fn assigned(&self, event: &Event, data: Option<&Value>) -> String {
         let member = |name| data.and_then(|data| data.get(name)).map(value);
         let (who, by) = (self.who(&event.activity_id, &event.activity_type), self.by(data));
@@ -17,7 +17,7 @@ impl Explanation<'_> {
         }
     }
 
-    /// What an operator changed by hand, and why.
+    /// What an operator changed manually, and why.
     pub(super) fn altered(&self, event: &Event, data: Option<&Value>) -> String {
         let member = |name| data.and_then(|data| data.get(name)).map(value);
         let text = |name| member(name).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! What an operator did to the instance as a whole: it has another owner, or another version of its definition.
+//! Changes of the instance as a whole by an operator: of its owner, or of its definition version.
 
 use serde_json::Value;
 
 use super::pause::with_reason;
 use workflow_core::journal::EventKind;
 
-/// The change, and who made it.
+/// Describes the change and who made it.
 pub(super) fn told(kind: EventKind, by: &str, data: Option<&Value>) -> String {
     let text = |key| data.and_then(|data| data.get(key)).and_then(Value::as_str).unwrap_or_default();
     let number = |key| data.and_then(|data| data.get(key)).and_then(Value::as_i64).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The end of a story: what the instance waits for, what went wrong, and the call that continues it.
+//! The end of an explanation: what the instance waits for, what went wrong, and the call that continues it.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -29,12 +29,12 @@ impl Explanation<'_> {
         }
     }
 
-    /// Adds which instance went on as this one.
+    /// Adds the instance that this one continues.
     pub fn continues(&mut self, before: Uuid) {
         self.begin.push(format!("continues instance {before}"));
     }
 
-    /// Adds what can be compensated, or has to be cancelled.
+    /// Adds the records that can be compensated or have to be cancelled.
     pub fn records(&mut self, records: &[OpenRecords]) {
         for open in records {
             let who = self.at(&open.node_id, &open.activity_id);
@@ -58,7 +58,7 @@ impl Explanation<'_> {
         }
     }
 
-    /// Adds the attempts of workers at a task, and says whether a worker holds it.
+    /// Adds the attempts of workers at a task. Returns whether a worker holds it.
     fn lease(&mut self, lease: &Lease) -> bool {
         if let Some(attempts) = self.attempts(lease) {
             self.tell(format!("    {attempts}"));
@@ -69,7 +69,7 @@ impl Explanation<'_> {
         lease.until.is_some()
     }
 
-    /// Adds who is to do a task, and until when.
+    /// Adds the people who are to do a task, and its deadlines.
     fn for_people(&mut self, for_people: &ForPeople) {
         let mut known = Vec::new();
         if let Some(assignee) = &for_people.assignee {
@@ -136,7 +136,7 @@ impl Explanation<'_> {
         self.tell(format!("    {call}"));
     }
 
-    /// What makes the instance go on at a bookmark, with the call for it.
+    /// Describes what resumes the instance at a bookmark, with the call for it.
     fn next_call(&self, wait: &OpenBookmark, event: Option<&str>) -> String {
         let (id, instance) = (wait.bookmark_id, self.instance.id);
         if stimulus::built_in(&wait.name).is_some_and(|known| known.is_of_child) {
@@ -157,7 +157,7 @@ impl Explanation<'_> {
     }
 }
 
-/// Which instance goes on in place of one that has ended.
+/// Names the instance that continues one that has ended.
 pub(super) fn goes_on(data: Option<&Value>) -> String {
     let member = |name| data.and_then(|data| data.get(name)).map(value).unwrap_or_default();
     format!("goes on as {}, instance {}", member("definition_id"), member("instance_id"))

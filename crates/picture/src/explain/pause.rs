@@ -1,4 +1,4 @@
-//! The pause of an instance in a story.
+//! The pause of an instance in an explanation.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -7,26 +7,26 @@ use super::{Explanation, MAX_VALUE};
 use crate::picture::text::one_line;
 use workflow_core::journal::EventKind;
 
-/// What the story says of the pause that the instance is in.
+/// The current pause of the instance.
 #[derive(Clone, Debug, Default)]
 pub struct Pause {
-    /// When the call paused it.
+    /// When the instance was paused.
     pub since: DateTime<Utc>,
-    /// Name of the role that made the call.
+    /// Name of the role that paused it.
     pub by: String,
-    /// What that call gave as the reason; `None`: nothing.
+    /// The reason given in that call, if any.
     pub reason: Option<String>,
-    /// Whether a call has ended it, and a session of the owner is to deliver what was kept.
+    /// Whether a call has ended it, and a session of the owner still has to deliver what was kept.
     pub is_ending: bool,
 }
 
 impl Explanation<'_> {
-    /// Notes that the instance is paused now.
+    /// Records that the instance is paused now.
     pub fn paused(&mut self, pause: Pause) {
         self.pause = Some(pause);
     }
 
-    /// Adds that nothing goes on, and the call that ends that.
+    /// Adds that nothing continues, and the call that ends the pause.
     pub(super) fn is_paused(&mut self, pause: &Pause) {
         let reason = pause.reason.as_ref().map(|reason| format!(": {}", one_line(reason, MAX_VALUE)));
         let (since, by) = (self.time(pause.since), one_line(&pause.by, MAX_VALUE));
@@ -38,7 +38,7 @@ impl Explanation<'_> {
     }
 }
 
-/// That a pause has begun or ended, in words.
+/// Describes the start or end of a pause.
 pub(super) fn words(kind: EventKind, by: &str, data: Option<&Value>) -> String {
     let member = |name| data.and_then(|data| data.get(name));
     match kind {
@@ -47,7 +47,7 @@ pub(super) fn words(kind: EventKind, by: &str, data: Option<&Value>) -> String {
     }
 }
 
-/// What became of the instance, and why if a reason was given.
+/// Describes what happened to the instance, with the reason if one was given.
 pub(super) fn with_reason(what: &str, reason: Option<&Value>) -> String {
     match reason.and_then(Value::as_str) {
         Some(reason) => format!("{what}: {}", one_line(reason, MAX_VALUE)),

@@ -1,4 +1,4 @@
-//! What a picture says of activities that wait: attempts, leases and timeouts, in the words of the story.
+//! Remarks of a picture on waiting activities: attempts, leases and timeouts, in the words of the explanation.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use workflow_core::NodeIx;
 use workflow_http::stimulus;
 
 impl Explanation<'_> {
-    /// What there is to say of activities that wait. An activity can have several remarks.
+    /// The remarks on waiting activities. An activity can have several.
     pub fn remarks(&self, waits: &[OpenBookmark]) -> Vec<(NodeIx, String)> {
         let remark = |wait: &OpenBookmark| Some((*self.by_path.get(wait.node_id.as_str())?, self.remark(wait)?));
         waits.iter().filter_map(remark).collect()
@@ -19,7 +19,7 @@ impl Explanation<'_> {
         said.or_else(|| self.attempts(wait.lease.as_ref()?))
     }
 
-    /// That the workers gave a bookmark up, after how many attempts, and why.
+    /// Describes that the workers gave up a bookmark, after how many attempts, and why.
     pub(super) fn given_up(&self, wait: &OpenBookmark) -> Option<String> {
         let GivenUp { at, error, .. } = wait.given_up.as_ref()?;
         let tried =
@@ -27,7 +27,7 @@ impl Explanation<'_> {
         Some(format!("given up at {}{tried}: {}", self.time(*at), one_line(error, MAX_VALUE)))
     }
 
-    /// Until when an activity may go on as it does.
+    /// Describes until when an activity may continue as it does.
     pub(super) fn limit(&self, wait: &OpenBookmark) -> Option<String> {
         let words = match wait.name.as_str() {
             stimulus::TIMEOUT => "may take until",
@@ -38,7 +38,7 @@ impl Explanation<'_> {
         Some(format!("{words} {}", self.time(wait.due?)))
     }
 
-    /// The attempts so far, and who makes the present one.
+    /// Describes the attempts so far, and who makes the current one.
     pub(super) fn attempts(&self, lease: &Lease) -> Option<String> {
         let attempt = lease.attempt;
         if let Some(until) = lease.until {
@@ -53,12 +53,12 @@ impl Explanation<'_> {
     }
 }
 
-/// How often, in words.
+/// A number of times, in words.
 pub(super) fn times(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
-/// An activity that a flowchart leaves waiting at its end.
+/// Describes an activity that still waits at the end of its flowchart.
 pub(super) fn left_waiting(data: &Value) -> String {
     let number = |member: &str| data.get(member).and_then(Value::as_u64).unwrap_or_default();
     let id = data.get("activity_id").and_then(Value::as_str).unwrap_or_default();

@@ -1,7 +1,8 @@
-//! Positions in the Studio for activities that have none: a definition made by SQL would be drawn on one point.
+//! Positions in the Studio for activities that have none: otherwise a definition made by SQL would be drawn on one
+//! point.
 //!
-//! Elsa's form is read as the Studio reads it: whatever has activities and connections is a flowchart. A position that
-//! exists stays, and what has none is placed below what has one.
+//! Elsa's form is read as the Studio reads it: whatever has activities and connections is a flowchart. Existing
+//! positions are kept, and new ones are below them.
 
 use std::collections::HashMap;
 
@@ -9,12 +10,12 @@ use serde_json::{Map, Value, json};
 
 use super::layout;
 
-/// Room for an activity: its box in the Studio, and the names of its ports beside it.
+/// The space for an activity: its box in the Studio, and the names of its ports beside it.
 const ROOM: (f64, f64) = (250.0, 100.0);
-/// Space between what has a position and what gets one.
+/// Space between existing and new positions.
 const BELOW: f64 = 50.0;
 
-/// Members of an activity that hold no activities, whatever a value of the user's looks like.
+/// Members of an activity that contain no activities, whatever a user's value in them looks like.
 const CLOSED: [&str; 3] = ["expression", "metadata", "customProperties"];
 
 /// Gives every activity of a flowchart a position, in layers from left to right, unless it has one.
@@ -65,14 +66,14 @@ fn ends(connection: &Value) -> Option<(String, String)> {
     Some((end("source")?, end("target")?))
 }
 
-/// Where an activity stands; one that cannot be read stands somewhere.
+/// The position of an activity. One that cannot be read counts as a position somewhere.
 fn position(activity: &Map<String, Value>) -> Option<(f64, f64)> {
     let position = activity.get("metadata")?.get("designer")?.get("position").filter(|given| !given.is_null())?;
     let number = |name: &str| position.get(name).and_then(Value::as_f64).filter(|at| at.abs() < f64::from(i32::MAX));
     Some((number("x").unwrap_or_default(), number("y").unwrap_or_default()))
 }
 
-/// Leaves alone what is no object where one belongs.
+/// Sets the position, unless a value that must be an object is none.
 fn set_position(activity: &mut Map<String, Value>, x: f64, y: f64) {
     let mut object = activity;
     for name in ["metadata", "designer"] {

@@ -1,8 +1,8 @@
-//! From a program to boxes and arrows.
+//! Builds boxes and arrows from a program.
 //!
-//! Nodes stand in document order, parents before their children. The first pass goes forward and decides
-//! what each node looks like and in which frame it stands; the second goes backward and connects, children
-//! before their parents. So the depth of a definition costs no stack.
+//! Nodes are in document order, parents before their children. The first pass goes forward and decides the look and the
+//! frame of each node; the second goes backward and connects, children before their parents. So the depth of a
+//! definition costs no stack.
 
 use super::model::{Frame, Item, Picture, Shape};
 use super::{Caption, Progress, naming, text};
@@ -17,22 +17,22 @@ mod machine;
 use branches::is_decision;
 use workflow_core::NodeIx;
 
-/// Characters of a title and of a tooltip.
+/// Maximum number of characters of a title and of a tooltip.
 const MAX_TITLE: usize = 120;
 const MAX_TOOLTIP: usize = 400;
 
 /// How a node appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Depiction {
-    /// A box of a node that holds no others.
+    /// A box of a node without children.
     Leaf,
-    /// A box with branches that stand beside it.
+    /// A box with its branches beside it.
     Head,
-    /// A box around its children, which are a flow of their own.
+    /// A box around its children, which are a separate flow.
     Frame,
-    /// No box: its children stand for it, one after the other.
+    /// No box: its children are shown in its place, one after another.
     Chain,
-    /// No box: the box of a state or the arrow of a transition shows it.
+    /// No box: it is shown by the box of a state or the arrow of a transition.
     Told,
 }
 
@@ -59,13 +59,13 @@ struct Builder<'p> {
     progress: Option<&'p Progress<'p>>,
     picture: Picture,
     depictions: Vec<Depiction>,
-    /// Frame that the content of a node stands in: the node's own frame, or the frame around it.
+    /// Frame of the content of a node: the node's own frame, or the enclosing one.
     inner: Vec<usize>,
     /// Box of each node that has one.
     item_of: Vec<Option<usize>>,
     /// Node of each box that has one.
     node_of: Vec<Option<usize>>,
-    /// The nodes that each node holds, in whichever way.
+    /// The children of each node, of any kind.
     children: Vec<Vec<NodeIx>>,
 }
 

@@ -1,4 +1,4 @@
-//! The layout: frames from the inside out, then all of them in one system of coordinates.
+//! The layout: frames from the inside out, then all of them in one coordinate system.
 //!
 //! A frame whose boxes all have a position in the Studio keeps them; every other is laid out in layers.
 
@@ -29,7 +29,7 @@ pub(super) const HEADER: f64 = 34.0;
 
 const NARROWEST: f64 = 116.0;
 const WIDEST: f64 = 248.0;
-/// How far the line under a title may widen a box.
+/// How much the line under a title may widen a box.
 const KIND_ROOM: f64 = 170.0;
 
 /// A rectangle; x to the right, y down, from the upper left corner.
@@ -75,28 +75,28 @@ impl Area {
         (self.x + self.width / 2.0, self.y + self.height / 2.0)
     }
 
-    /// Whether two areas have more than an edge in common.
+    /// Whether two areas share more than an edge.
     pub fn overlaps(self, other: Self) -> bool {
         self.x < other.right() && other.x < self.right() && self.y < other.bottom() && other.y < self.bottom()
     }
 }
 
-/// Where everything in a picture stands.
+/// The positions of everything in a picture.
 #[derive(Debug, Default)]
 pub struct Drawing {
     /// Width of the whole picture, in pixels.
     pub width: f64,
     /// Height of the whole picture, in pixels.
     pub height: f64,
-    /// One area per box; the box of a frame holds those of its frame.
+    /// One area per box. The box of a frame contains those of its frame.
     pub boxes: Vec<Area>,
-    /// For each box the box of the frame that it stands in; `None` in the picture itself.
+    /// For each box, the box of the enclosing frame; `None` in the picture itself.
     pub holders: Vec<Option<usize>>,
     /// One line per arrow, from corner to corner.
     pub lines: Vec<Vec<(f64, f64)>>,
     /// The two boxes of each arrow.
     pub ends: Vec<(usize, usize)>,
-    /// Where the label of each arrow stands.
+    /// Position of each arrow's label.
     pub labels: Vec<Option<Area>>,
 }
 
@@ -112,7 +112,7 @@ pub(super) fn sideways(
     Graph { sizes: vec![size; count], arrows, start, given: Vec::new() }.sideways().corners
 }
 
-/// Finds where everything stands.
+/// Finds the position of everything.
 pub(super) fn draw(picture: &Picture) -> Drawing {
     let mut sizes: Vec<(f64, f64)> = picture.items.iter().map(size).collect();
     let mut layouts = Vec::with_capacity(picture.frames.len());
@@ -122,7 +122,7 @@ pub(super) fn draw(picture: &Picture) -> Drawing {
             holders[inner] = Some(ix);
         }
     }
-    // An inner frame comes after the frame around it, so going backward its size is known in time.
+    // An inner frame comes after the enclosing one, so going backward its size is known in time.
     for (ix, frame) in picture.frames.iter().enumerate().rev() {
         let content = graph_of(picture, frame, &sizes).layout(frame.is_positioned);
         if let Some(holder) = holders[ix] {
@@ -186,7 +186,7 @@ fn given(item: &Item) -> Option<StudioBox> {
     item.position.map(|corner| StudioBox { corner, size: item.size })
 }
 
-/// Widest text of a label.
+/// Maximum width of a label's text.
 pub(super) fn label_room() -> f64 {
     WIDEST * 0.6
 }
@@ -203,7 +203,7 @@ fn size(item: &Item) -> (f64, f64) {
     (even((text + 2.0 * inset).clamp(NARROWEST, WIDEST)), height)
 }
 
-/// A size whose middle is a whole number.
+/// A size whose half is a whole number.
 fn even(size: f64) -> f64 {
     (size / 2.0).ceil() * 2.0
 }

@@ -8,14 +8,14 @@ pub struct Picture {
     pub(super) caption: Caption,
     /// Whether it shows a run.
     pub(super) is_run: bool,
-    /// The first is the picture itself; an inner frame comes after the frame that holds it.
+    /// The first is the picture itself. An inner frame comes after the enclosing one.
     pub(super) frames: Vec<Frame>,
     pub(super) items: Vec<Item>,
     /// Both ends of an edge are in the same frame.
     pub(super) edges: Vec<Edge>,
 }
 
-/// A flow of its own.
+/// A separate flow.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     /// Indices of its boxes in the picture.
@@ -31,27 +31,27 @@ pub(super) struct Frame {
 /// A box: an activity, a state, or a mark at which arrows meet.
 #[derive(Debug, Default)]
 pub(super) struct Item {
-    /// Index of the frame that it stands in.
+    /// Index of its frame.
     pub frame: usize,
-    /// The frame that the box is, if it holds a flow.
+    /// The frame inside the box, if it contains a flow.
     pub inner: Option<usize>,
-    /// What it stands for, from which its outline follows.
+    /// Its kind, which determines its outline.
     pub shape: Shape,
     /// The line in bold: the name of the activity, or its id.
     pub title: String,
     /// Type and detail: the line under the title.
     pub kind: String,
-    /// All of it without cuts, for a tooltip.
+    /// Type, title and detail without cuts, for a tooltip.
     pub tooltip: String,
     /// Whether it starts the workflow.
     pub is_trigger: bool,
-    /// How far this run has come with it; `None`: the picture is of a definition.
+    /// Its standing in this run; `None` if the picture is of a definition.
     pub standing: Option<Standing>,
-    /// What there is to say of it in this run beside that.
+    /// Remarks on it in this run.
     pub remarks: String,
-    /// Upper left corner that the Studio keeps for it.
+    /// Upper left corner in the Studio.
     pub position: Option<(f64, f64)>,
-    /// Width and height that the Studio keeps for it.
+    /// Width and height in the Studio.
     pub size: Option<(f64, f64)>,
 }
 
@@ -75,7 +75,7 @@ pub(super) enum Shape {
     Bar,
     /// The dot at which the picture begins.
     Dot,
-    /// It holds a flow of its own.
+    /// It contains a separate flow.
     Frame,
 }
 

@@ -6,11 +6,11 @@ use workflow_core::program::Node;
 use workflow_definition::Appearance;
 use workflow_expression::{Expression, ExpressionKind};
 
-/// Characters of a line.
+/// Maximum number of characters of a line.
 const MAX_LINE: usize = 120;
 
-/// Its title: the one that the author gave it in the Studio, its name, or its id. A name that the Studio made up
-/// tells less than an id that the author wrote, and more than a random id.
+/// Its title: the author's title from the Studio, its name, or its id. A name made up by the Studio is less informative
+/// than an id written by the author, and more than a random id.
 pub(crate) fn title<'n>(node: &'n Node, look: Option<&'n Appearance>) -> &'n str {
     given_title(node, look).unwrap_or_else(|| {
         let name = node.name.as_deref().filter(|name| !name.trim().is_empty());
@@ -19,7 +19,7 @@ pub(crate) fn title<'n>(node: &'n Node, look: Option<&'n Appearance>) -> &'n str
     })
 }
 
-/// The title that the author gave it: in the Studio, as a name, or as an id that tells more than type and number.
+/// The author's title: from the Studio, a name, or an id that is more informative than type and number.
 pub(crate) fn given_title<'n>(node: &'n Node, look: Option<&'n Appearance>) -> Option<&'n str> {
     let given = look.and_then(|look| look.title.as_deref());
     let name = node.name.as_deref().filter(|name| !name.trim().is_empty());
@@ -28,7 +28,7 @@ pub(crate) fn given_title<'n>(node: &'n Node, look: Option<&'n Appearance>) -> O
     given.or(own).or(id)
 }
 
-/// Whether a program made the id: it is long, and few characters of one kind stand beside each other.
+/// Whether a program generated the id: it is long, and few neighbouring characters are of the same kind.
 fn is_random(id: &str) -> bool {
     let kind = |byte: &u8| (byte.is_ascii_digit(), byte.is_ascii_lowercase(), byte.is_ascii_uppercase());
     let bytes = id.as_bytes();
@@ -36,7 +36,7 @@ fn is_random(id: &str) -> bool {
     bytes.len() >= 15 && bytes.iter().any(u8::is_ascii_digit) && changes * 2 > bytes.len()
 }
 
-/// Its type, and the detail that tells most about it.
+/// Its type, and its most informative detail.
 pub(crate) fn kind(node: &Node) -> String {
     let kind = short_name(&node.type_name);
     let line = match detail(node) {
@@ -52,7 +52,7 @@ fn is_made_up(name: &str, type_name: &str) -> bool {
     name.strip_prefix(kind).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What tells most about an activity beside its type: its variable, or the first input that fits into a line.
+/// The most informative detail of an activity besides its type: its variable, or the first input that fits into a line.
 fn detail(node: &Node) -> Option<String> {
     if let Some(variable) = &node.variable {
         return Some(variable.clone());
@@ -61,7 +61,7 @@ fn detail(node: &Node) -> Option<String> {
     Some(text::one_line(&line, MAX_LINE)).filter(|line| !line.is_empty())
 }
 
-/// An input in a line, if it fits into one.
+/// An input on one line, if it fits.
 pub(crate) fn told(input: &Expression) -> Option<String> {
     match &input.kind {
         ExpressionKind::Literal(value) if value.is_string() => value.as_str().map(str::to_owned),

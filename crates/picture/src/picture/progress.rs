@@ -9,19 +9,19 @@ use workflow_core::journal::{Event, EventKind};
 use workflow_core::program::{Executions, Program, Subject};
 use workflow_value::value::Json;
 
-/// Outcomes of one activity that are kept; more cannot be drawn.
+/// Maximum number of outcomes that are kept for one activity; more cannot be drawn.
 const MAX_OUTCOMES: usize = 100;
-/// Bytes of the remarks of one activity after which none is added: a tooltip shows no more.
+/// Maximum length in bytes of the remarks on one activity, after which none is added: a tooltip shows no more.
 const MAX_REMARKS: usize = 400;
 
-/// The standing of an activity: how far the run has come with it.
+/// The standing of an activity: how far a run has come with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The run has not come to it.
+    /// The run has not reached it.
     Unreached,
-    /// Begun, and something inside it waits.
+    /// Started, and something inside it waits.
     Open,
-    /// Ended, that many times.
+    /// Ended, this number of times.
     Ran(u64),
     /// Ended, and can be compensated.
     Compensable,
@@ -33,22 +33,22 @@ pub enum Standing {
     Paused,
     /// A fault stopped it.
     Faulted,
-    /// Begun and taken back.
+    /// Started and cancelled.
     Cancelled,
 }
 
-/// What a run has done with each activity.
+/// The standing of each activity in a run.
 #[derive(Debug)]
 pub struct Progress<'p> {
     nodes: Vec<Trace>,
     executions: Executions<'p>,
-    /// The states that each state machine was in.
+    /// The states in which each state machine has been.
     machines: HashMap<NodeIx, States>,
     is_paused: bool,
     has_failed: bool,
 }
 
-/// The states that a machine was in.
+/// The states in which a machine has been.
 #[derive(Clone, Debug, Default)]
 struct States {
     visits: HashMap<String, u64>,
@@ -84,7 +84,7 @@ struct Trace {
 }
 
 impl<'p> Progress<'p> {
-    /// A run that has done nothing yet.
+    /// A run without any event yet.
     pub fn new(program: &'p Program) -> Self {
         let machines = (0u32..).zip(&program.nodes).filter(|(_, node)| node.machine.is_some());
         Self {
@@ -152,7 +152,7 @@ impl<'p> Progress<'p> {
         }
     }
 
-    /// Records what there is to say of an activity beside its standing.
+    /// Records a remark on an activity.
     pub fn remark(&mut self, node: NodeIx, remark: &str) {
         let Some(Trace { remarks, .. }) = self.nodes.get_mut(node.0 as usize) else { return };
         if remarks.len() < MAX_REMARKS {
@@ -161,12 +161,12 @@ impl<'p> Progress<'p> {
         }
     }
 
-    /// What there is to say of an activity beside its standing; empty if nothing.
+    /// The remarks on an activity; empty if there are none.
     pub(super) fn remarks(&self, node: NodeIx) -> &str {
         self.nodes.get(node.0 as usize).map_or("", |trace| &trace.remarks)
     }
 
-    /// How far this run has come with an activity.
+    /// The standing of an activity in this run.
     pub fn standing(&self, node: NodeIx) -> Standing {
         match self.nodes.get(node.0 as usize) {
             Some(trace) if trace.faulted => Standing::Faulted,
@@ -182,7 +182,7 @@ impl<'p> Progress<'p> {
         }
     }
 
-    /// How often it began.
+    /// How often it started.
     pub(super) fn begun(&self, node: NodeIx) -> u64 {
         self.nodes.get(node.0 as usize).map_or(0, |trace| trace.begun)
     }

@@ -13,10 +13,10 @@ const WIDTHS: [u16; 95] = [
     556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584, // p to ~
 ];
 
-/// How much wider than the measured font another one may be.
+/// How much wider another font may be than the measured one.
 const ALLOWANCE: f64 = 1.1;
 
-/// Characters of a text that are measured; the rest cannot be seen anyway.
+/// Maximum number of characters that are measured; the rest is not visible anyway.
 const MAX_CHARS: usize = 400;
 
 fn char_width(c: char) -> f64 {
@@ -30,7 +30,7 @@ fn char_width(c: char) -> f64 {
     }
 }
 
-/// Width of a text, rather too large than too small.
+/// Estimated width of a text, too large rather than too small.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(char_width).sum::<f64>() * size * ALLOWANCE
 }

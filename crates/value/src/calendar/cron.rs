@@ -1,4 +1,4 @@
-//! Cron expressions: which times of the wall clock they match, and when the next one is.
+//! Cron expressions: the times of the wall clock that they match, and the next one after an instant.
 //!
 //! The rules are Vixie cron's. Day of month and day of week are alternatives where both are restricted,
 //! that is, where neither is written with a leading `*`. When clocks change, a job whose minute and hour are
@@ -14,8 +14,8 @@ use super::Zone;
 use super::cron_days::{Days, bits_between};
 use super::wall_clock::{DAY, first_reached, first_unseen, next_change, offset_at};
 
-/// How many years the search covers. The calendar, days of the week included, repeats after 400 years:
-/// an expression that matches no day within them never matches.
+/// Number of years that the search covers. The calendar, including days of the week, repeats after 400 years: an
+/// expression that matches no day within them never matches.
 const HORIZON: i32 = 400;
 
 /// Steps from change to change of the offset in one search; no real zone needs as many.
@@ -51,13 +51,13 @@ impl Cron {
         found.and_then(|second| DateTime::from_timestamp(second, 0))
     }
 
-    /// Whether no day ever matches, as 30 February.
+    /// Whether no day ever matches, for example 30 February.
     pub fn is_never(&self) -> bool {
         self.next_local(NaiveDateTime::default()).is_none()
     }
 
-    /// Fires at the first instant at which the wall clock has reached one of its times. The latest time that the
-    /// clock has reached never decreases, so a time that it has not shown yet is still to come.
+    /// Fires at the first instant at which the wall clock has reached one of its times. The latest time that the clock
+    /// has reached never decreases, so a time that it has not shown yet is still in the future.
     fn next_fixed(&self, after: i64, zone: &dyn Zone) -> Option<i64> {
         let wall = self.next_wall(first_unseen(after, zone)?)?;
         first_reached(wall, zone)
@@ -203,7 +203,7 @@ fn has(set: u64, value: u32) -> bool {
     set & (1 << value) != 0
 }
 
-/// The smallest member that is not below a value.
+/// The smallest member that is at least `value`.
 fn first_from(set: u64, value: u32) -> Option<u32> {
     let rest = set & u64::MAX.checked_shl(value)?;
     (rest != 0).then(|| rest.trailing_zeros())

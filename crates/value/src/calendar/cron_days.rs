@@ -1,10 +1,10 @@
-//! Which days of a month a cron expression matches.
+//! The days of a month that a cron expression matches.
 //!
 //! Sets of days are bits: bit 1 is the first of the month. Sets of weekdays start with Sunday at bit 0.
 
 use chrono::{Datelike, NaiveDate};
 
-/// Which days of a month match. Bits count from 0 for `last…` and Sunday, and are days of the month elsewhere.
+/// The days of a month that match. Bits count from 0 for `last…` and Sunday, and are days of the month elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Days {
     /// Days as they are numbered in the month.
@@ -15,7 +15,7 @@ pub(super) struct Days {
     pub near: u32,
     /// Weekdays nearest to a day counted from the last one (`LW`).
     pub near_from_last: u32,
-    /// Weekdays, wherever they fall in the month.
+    /// Weekdays, at any position in the month.
     pub of_week: u8,
     /// Last ones of the month (`5L`).
     pub last_of_week: u8,
@@ -109,7 +109,7 @@ impl Month {
     }
 }
 
-/// The set of one day; days that no month has are left out.
+/// The set of one day. A day that no month has gives the empty set.
 fn bit(day: u32) -> u32 {
     1u32.checked_shl(day).unwrap_or(0)
 }

@@ -4,8 +4,8 @@
 //! names, ranges (that may wrap: `FRI-MON`), steps, lists; Sunday as 0 or 7; `?` for `*`; `L`, `L-3`, `LW`, `15W`
 //! and `$` as days of the month; `5L` and `MON#2` as days of the week; names such as `@hourly`.
 //!
-//! Numbers, names, ranges and steps are read by the crate `cron`, an element of a list at a time. What it refuses, such
-//! as ranges that wrap, is read here, and so are the positions of mistakes.
+//! Numbers, names, ranges and steps are read by the crate `cron`, one element of a list at a time. What it refuses,
+//! such as ranges that wrap, is read here, and so are the positions of mistakes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,16 +16,16 @@ use super::Cron;
 use super::cron_days::Days;
 use crate::fault::{Fault, shorten};
 
-/// What is wrong with a cron expression.
+/// A mistake in a cron expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CronError {
     /// Field that is wrong; `None`: the expression as a whole.
     pub field: Option<&'static str>,
-    /// The piece that is wrong.
+    /// The wrong piece of the text.
     pub text: String,
-    /// Why, without the piece and the field.
+    /// The reason, without the piece and the field.
     pub message: String,
-    /// Where the piece begins, in characters from 1.
+    /// Start of the piece, in characters from 1.
     pub position: usize,
 }
 
@@ -47,7 +47,8 @@ impl CronError {
     }
 }
 
-/// Bytes of an expression at most: the parser's time grows with the text, and it does not check whether to stop.
+/// Maximum length of an expression in bytes: the parser's time grows with the text, and it does not check whether to
+/// stop.
 const MAX_LENGTH: usize = 1_000;
 
 /// Names for whole expressions.
@@ -81,14 +82,14 @@ const DAY_OF_MONTH: CronField = CronField { name: "day of month", first: 1, last
 const MONTH: CronField = CronField { name: "month", first: 1, last: 12, names: &MONTHS };
 const DAY_OF_WEEK: CronField = CronField { name: "day of week", first: 0, last: 6, names: &WEEKDAYS };
 
-/// The fields of an expression, as the crate `cron` has them, too.
+/// The fields of an expression, in the same order as in the crate `cron`.
 const FIELDS: [&CronField; 6] = [&SECOND, &MINUTE, &HOUR, &DAY_OF_MONTH, &MONTH, &DAY_OF_WEEK];
 
 impl Cron {
     /// Reads five fields, six with seconds first, or a name such as `@hourly`.
     ///
     /// # Errors
-    /// The piece that is wrong, where it stands, and why.
+    /// The wrong piece, its position, and the reason.
     pub fn parse(text: &str) -> Result<Self, CronError> {
         if text.len() > MAX_LENGTH {
             let message = format!("is longer than {MAX_LENGTH} bytes");
@@ -130,7 +131,7 @@ impl Cron {
 }
 
 impl Cron {
-    /// Refuses a step that is longer than its field, such as `*/90` for minutes: it would mean only the first value.
+    /// Refuses a step that is longer than its field, such as `*/90` for minutes: only the first value would match.
     ///
     /// # Errors
     /// The step.
@@ -282,8 +283,8 @@ fn range(field: &CronField, part: Piece<'_>) -> Result<u64, CronError> {
     by_crate(field, part.text).map_or_else(|| own_range(field, part), Ok)
 }
 
-/// The members of an element, if the crate `cron` reads it in an expression whose other fields are `*`. It counts the
-/// days of the week from 1, and knows more names than are allowed here.
+/// The members of an element, if the crate `cron` can read it in an expression whose other fields are `*`. The crate
+/// counts the days of the week from 1, and accepts more names than are allowed here.
 fn by_crate(field: &CronField, element: &str) -> Option<u64> {
     let shift = u32::from(field.name == DAY_OF_WEEK.name);
     let word = |word: &str| match word {
@@ -310,7 +311,7 @@ fn by_crate(field: &CronField, element: &str) -> Option<u64> {
     Some(members.fold(0, |set, member| set | 1 << (member - shift)))
 }
 
-/// The same, whatever the crate reads.
+/// The same, without the crate.
 fn own_range(field: &CronField, part: Piece<'_>) -> Result<u64, CronError> {
     if part.text.is_empty() {
         return Err(part.error(field, "is missing between commas"));

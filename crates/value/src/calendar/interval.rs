@@ -1,4 +1,4 @@
-//! Intervals as PostgreSQL has them: months, days and microseconds in separate fields.
+//! Intervals as in PostgreSQL: months, days and microseconds in separate fields.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(super) const MICROS_PER_MINUTE: i64 = 60 * MICROS_PER_SECOND;
 pub(super) const MICROS_PER_HOUR: i64 = 60 * MICROS_PER_MINUTE;
 pub(super) const MICROS_PER_DAY: i64 = 24 * MICROS_PER_HOUR;
 
-/// A span of time as PostgreSQL has it; the three parts are not converted to each other.
+/// An interval as in PostgreSQL. The three parts are not converted to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interval {
     /// Months, on the calendar.
@@ -53,7 +53,7 @@ impl Interval {
         Some(Self { months: small(self.months)?, days: small(self.days)?, micros: self.micros.checked_mul(n)? })
     }
 
-    /// Its microseconds, with days of 24 hours. `None`: it has months, or is too long.
+    /// Its microseconds, with days of 24 hours. `None` if it has months or is too long.
     pub fn elapsed(&self) -> Option<i64> {
         let days = i64::from(self.days).checked_mul(MICROS_PER_DAY)?;
         days.checked_add(self.micros).filter(|_| self.months == 0)
@@ -64,7 +64,7 @@ impl Interval {
         self.shortest() > 0
     }
 
-    /// Whether it has neither months nor days, so that it always takes the same time.
+    /// Whether it has neither months nor days, so that its length is fixed.
     pub(super) fn is_elapsed(&self) -> bool {
         self.months == 0 && self.days == 0
     }

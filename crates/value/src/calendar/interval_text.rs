@@ -6,13 +6,13 @@ use super::Interval;
 use super::interval::{MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE, MICROS_PER_SECOND};
 use crate::fault::{Fault, shorten};
 
-/// Bytes of the longest text that is parsed; PostgreSQL reads no more either.
+/// Maximum length of a text in bytes, the same as in PostgreSQL.
 const MAX_LENGTH: usize = 255;
 
 /// Digits before the point of a number; more overflow every unit.
 const MAX_DIGITS: usize = 18;
 
-/// Numbers are integers that count parts of a unit: this many parts make one.
+/// Numbers are stored as integers that count this many parts of a unit.
 const SCALE: i128 = 1_000_000_000;
 
 /// Why a text is no interval.
@@ -103,7 +103,7 @@ impl Sum {
         self.micros += rounded(number % SCALE * i128::from(MICROS_PER_DAY), SCALE);
     }
 
-    /// Notes a unit, which may come only once.
+    /// Records a unit, which may occur only once.
     fn once(&mut self, unit: usize) -> Result<(), IntervalError> {
         let bit = u32::try_from(unit).ok().and_then(|unit| 1u16.checked_shl(unit)).ok_or(IntervalError::Syntax)?;
         if self.seen & bit != 0 {

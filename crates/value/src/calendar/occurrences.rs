@@ -8,18 +8,19 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::wall_clock::local_of;
 use super::{Cron, Interval, When, Zone};
 
-/// How many occurrences of a cron expression are counted one by one. Beyond that, times of the wall clock are
-/// counted. The two numbers differ by the occurrences that changes of the offset add or omit.
+/// Maximum number of occurrences of a cron expression that are counted one by one. Beyond that, times of the wall clock
+/// are counted. The two numbers differ by the occurrences that changes of the offset add or omit.
 const COUNTED: u64 = 1000;
 
-/// How far changes of the offset can shift an occurrence, in microseconds: from the easternmost to the westernmost one.
+/// Maximum shift of an occurrence by a change of the offset, in microseconds: from the easternmost to the westernmost
+/// one.
 const SLACK: i128 = 48 * 3_600_000_000;
 
 /// The occurrences of a schedule.
 pub(super) enum Occurrences<'a> {
-    /// There is none, as of a rule that time alone never fires.
+    /// None, for a rule that time alone never fires.
     None,
-    /// There is one, at this instant.
+    /// One, at this instant.
     Once(DateTime<Utc>),
     /// At regular intervals.
     Every(Every<'a>),

@@ -7,31 +7,31 @@ use super::occurrences::Occurrences;
 use super::{Interval, When, Zone};
 use crate::fault::{Fault, shorten};
 
-/// How many missed occurrences [`Misfire::All`] makes up for by default.
+/// Default maximum of missed occurrences that [`Misfire::All`] catches up on.
 pub const MISFIRE_CAP: u32 = 100;
 
-/// The largest number of missed occurrences that it can be set to make up for.
+/// The largest value to which that maximum can be set.
 pub const MISFIRE_CAP_MAX: u32 = 10_000;
 
 /// When time fires a trigger. Stored with the trigger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Schedule {
-    /// At which instants it fires, before zone, jitter and misfires count.
+    /// The instants at which it fires, before zone, jitter and misfires are applied.
     pub when: When,
-    /// Zone that days, months and cron expressions are meant in; `None`: that of the session.
+    /// Time zone of days, months and cron expressions; `None`: that of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
-    /// What becomes of fires that were missed.
+    /// What happens to missed fires.
     #[serde(default)]
     pub misfire: Misfire,
-    /// How many missed fires [`Misfire::All`] makes up for, the last ones.
+    /// Maximum of missed fires, the last ones, that [`Misfire::All`] catches up on.
     #[serde(default = "default_cap")]
     pub misfire_cap: u32,
-    /// What happens while an earlier run is not over.
+    /// What happens while an earlier run has not ended.
     #[serde(default)]
     pub overlap: Overlap,
-    /// Each fire is delayed by a random time up to this.
+    /// Each fire is delayed by a random time up to this length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Interval>,
 }
@@ -40,7 +40,7 @@ fn default_cap() -> u32 {
     MISFIRE_CAP
 }
 
-/// What becomes of fires that were missed.
+/// What happens to missed fires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Misfire {
@@ -53,11 +53,11 @@ pub enum Misfire {
     All,
 }
 
-/// What happens at a fire while an earlier run is not over.
+/// What happens at a fire while an earlier run has not ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Overlap {
-    /// Another run starts beside it.
+    /// Another run starts in parallel.
     #[default]
     Allow,
     /// The fire starts nothing, and is counted as skipped.
@@ -95,12 +95,12 @@ fn choose<T>(what: &str, text: &str, choices: [(&str, T); 3]) -> Result<T, Fault
     })
 }
 
-/// What a due schedule fires, and when it is due next.
+/// The fires of a due schedule, and its next due time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueFires {
     /// The occurrences that fire now, as the instants at which they were due, oldest first.
     pub fire: Vec<DateTime<Utc>>,
-    /// How many occurrences do not fire, by the misfire policy.
+    /// Number of occurrences that do not fire because of the misfire policy.
     pub unfired: u64,
     /// When it is due next.
     pub next: Option<DateTime<Utc>>,
@@ -119,8 +119,8 @@ impl Schedule {
         }
     }
 
-    /// This schedule with the anchor of the schedule that it replaces, if the interval stayed the same: publishing a
-    /// definition again does not move its timers.
+    /// This schedule with the anchor of the schedule that it replaces, if the interval is unchanged: publishing a
+    /// definition again does not shift its timers.
     #[must_use]
     pub fn anchored_as(mut self, before: &Self) -> Self {
         if let (When::Every { interval, start }, When::Every { interval: same, start: anchor }) =
@@ -138,8 +138,8 @@ impl Schedule {
         Occurrences::of(&self.when, zone).after(now)
     }
 
-    /// What fires now that `due` has come, and when it is due next. An occurrence is missed if a later one is
-    /// due as well, or if it is late by more than `grace`.
+    /// The fires at the time `due`, and the next due time. An occurrence is missed if a later one is due as well, or if
+    /// it is late by more than `grace`.
     pub fn due_fires(&self, due: DateTime<Utc>, now: DateTime<Utc>, grace: TimeDelta, zone: &dyn Zone) -> DueFires {
         if due > now {
             return DueFires { fire: Vec::new(), unfired: 0, next: Some(due) };

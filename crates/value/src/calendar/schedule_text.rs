@@ -7,7 +7,7 @@ use crate::fault::{Fault, shorten};
 
 impl Schedule {
     /// Reads a rule as a person writes it: a cron expression of five or six fields, a name such as `@daily` or
-    /// `@reboot`, or an interval with or without `every` before it, which begins now.
+    /// `@reboot`, or an interval, optionally after `every`, which starts now.
     ///
     /// # Errors
     /// 22023 if it is none of them or can never fire, 22008 if the interval is too long.
@@ -45,7 +45,7 @@ pub fn not_positive(text: &str) -> Fault {
     Fault::new("22023", format!("interval must be positive: \"{}\"", shorten(text, 60)))
 }
 
-/// Whether the text is meant as a cron expression, valid or not.
+/// Whether the text is intended as a cron expression, valid or not.
 fn looks_like_cron(text: &str) -> bool {
     text.starts_with(['@', '*', '?']) || matches!(text.split_whitespace().take(8).count(), 4..=7)
 }
@@ -64,8 +64,8 @@ pub fn never(text: &str) -> Fault {
 /// Reads a cron expression that a user gives.
 ///
 /// # Errors
-/// 22023 if it cannot be read, or says something else than its author means: a time zone, or a step that is longer than
-/// its field. Stored expressions may have such steps.
+/// 22023 if it cannot be read, or contains a time zone or a step that is longer than its field, which would mean
+/// something else than its author intends. Stored expressions may have such steps.
 pub fn given_cron(text: &str) -> Result<Cron, Fault> {
     let names_zone = text.split('=').next().is_some_and(|word| matches!(word.trim(), "CRON_TZ" | "TZ"));
     if text.contains('=') && names_zone {
@@ -82,7 +82,7 @@ pub fn given_cron(text: &str) -> Result<Cron, Fault> {
     Ok(cron)
 }
 
-/// Whether a time zone is given as an offset from UTC, and not by a name of the time zone database.
+/// Whether a time zone is given as an offset from UTC instead of a name of the time zone database.
 pub fn is_offset(zone: &str) -> bool {
     const NAMES: [&str; 7] = ["EST5EDT", "CST6CDT", "MST7MDT", "PST8PDT", "GMT0", "GMT+0", "GMT-0"];
     let zone = zone.trim();

@@ -1,8 +1,8 @@
 //! Times of the wall clock, and the instants at which it shows them.
 //!
-//! A [`Zone`] only tells which offset holds at an instant. This module finds the instants at which the offset
-//! changes by probing every twelve hours and bisecting: no zone has ever changed twice within that time.
-//! Instants are whole seconds since 1970 here; one that chrono cannot hold ends a search with `None`.
+//! A [`Zone`] only returns the offset at an instant. This module finds the instants at which the offset changes by
+//! probing every twelve hours and bisecting: no zone has ever changed twice within that time. Instants are whole
+//! seconds since 1970 here; one that chrono cannot represent ends a search with `None`.
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
@@ -44,7 +44,7 @@ pub(super) fn next_change(zone: &dyn Zone, from: i64, to: i64) -> Option<i64> {
     None
 }
 
-/// The first second with another offset than `before`, after `same`, which has it, and up to `other`, which has not.
+/// The first second with another offset than `before`. `same` still has that offset, `other` no longer has it.
 fn halve(zone: &dyn Zone, before: i64, mut same: i64, mut other: i64) -> Option<i64> {
     while other - same > 1 {
         let middle = same + (other - same) / 2;
@@ -82,8 +82,8 @@ pub(super) fn local_of(at: DateTime<Utc>, zone: &dyn Zone) -> Option<NaiveDateTi
     at.naive_utc().checked_add_signed(TimeDelta::seconds(offset))
 }
 
-/// The instant at which the wall clock shows a time, as PostgreSQL decides it: a skipped time is read with the
-/// offset before the change, a time that occurs twice with the offset after it.
+/// The instant at which the wall clock shows a time, by PostgreSQL's rule: a skipped time is read with the offset
+/// before the change, a time that occurs twice with the offset after it.
 pub fn instant_of(local: NaiveDateTime, zone: &dyn Zone) -> Option<DateTime<Utc>> {
     let wall = local.and_utc().timestamp();
     let periods = periods(zone, wall.saturating_sub(DAY), wall.saturating_add(DAY))?;

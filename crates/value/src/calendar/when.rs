@@ -1,11 +1,11 @@
-//! The rule of a schedule: what its occurrences are.
+//! The rule of a schedule, which determines its occurrences.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::Interval;
 
-/// At which instants a schedule fires.
+/// The instants at which a schedule fires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum When {
@@ -13,9 +13,9 @@ pub enum When {
     At(DateTime<Utc>),
     /// At regular intervals: the first occurrence is one interval after the anchor.
     Every {
-        /// The distance of two occurrences; it is positive.
+        /// The time between two occurrences. It is positive.
         interval: Interval,
-        /// The anchor, which all occurrences are measured from.
+        /// The anchor, from which all occurrences are measured.
         start: DateTime<Utc>,
     },
     /// At the times of a cron expression.

@@ -1,8 +1,8 @@
-//! Bounds on what is read: a value takes many times the memory of the text or bytes that it is read from.
+//! Limits on values that are read: a value takes many times the memory of the text or bytes that it is read from.
 //!
-//! The shell applies its settings at the begin of each call. They hold for values from outside of the engine (bodies,
-//! arguments, results of SQL and of scripts) and for values that a workflow makes and stores. They do not hold for
-//! reading a stored value again: lowering a bound makes no instance unreadable.
+//! The shell applies its settings at the start of each call. They apply to values from outside of the engine (bodies,
+//! arguments, results of SQL and of scripts) and to values that a workflow creates and stores. They do not apply when a
+//! stored value is read again: a lower limit makes no instance unreadable.
 
 use std::cell::Cell;
 
@@ -11,18 +11,18 @@ use serde_json::Value;
 use super::MAX_DEPTH;
 use crate::fault::Fault;
 
-/// Bounds on one value, and whether it is time to stop.
+/// Limits on one value, and whether to stop.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Bytes of a request's body. Texts and names of any other value may have twice as many: a file is Base64 there.
+    /// Bytes of a request's body. Texts and names of any other value may have twice as many: a file in it is Base64.
     pub body: usize,
-    /// Values and names of members that one value may hold, itself included.
+    /// Maximum number of values and names of members in one value, including itself.
     pub nodes: usize,
     /// Whether the query is cancelled, or the call has used up its memory. Called often; must not unwind.
     pub interrupted: fn() -> bool,
-    /// Bytes that the call may still add to what it holds.
+    /// Bytes that the call may still allocate.
     pub spare: fn() -> usize,
-    /// Whether the call may add this many bytes. If not, it is time to stop.
+    /// Whether the call may allocate this many bytes. If not, it is time to stop.
     pub room: fn(usize) -> bool,
 }
 
@@ -37,22 +37,22 @@ thread_local! {
 }
 
 impl Bounds {
-    /// The bounds that the host has set for this thread.
+    /// The limits that the host has set for this thread.
     pub fn current() -> Self {
         CURRENT.get().unwrap_or_default()
     }
 
-    /// Makes these the bounds of this thread.
+    /// Sets the limits of this thread.
     pub fn apply(self) {
         CURRENT.set(Some(self));
     }
 
-    /// Bytes that texts and names of one value may have together.
+    /// Maximum total size of texts and names of one value, in bytes.
     pub fn text(&self) -> usize {
         self.body.saturating_mul(2)
     }
 
-    /// Whether a list may take one more item: it is not time to stop, and there is room if the list has to grow.
+    /// Whether a list may take one more item: it is not time to stop, and there is memory if the list has to grow.
     pub fn may_push<T>(list: &Vec<T>) -> bool {
         let bounds = Self::current();
         if (bounds.interrupted)() {
@@ -61,28 +61,28 @@ impl Bounds {
         list.len() < list.capacity() || (bounds.room)(list.capacity().saturating_mul(2 * size_of::<T>()))
     }
 
-    /// Stops a long computation that has made or is about to copy a value.
+    /// Checks whether to stop a long computation that has copied or is about to copy a value.
     ///
     /// # Errors
-    /// 57014. Before the burst makes an incident of a fault, it asks the host, which ends the call with the reason.
+    /// 57014. Before the burst turns a fault into an incident, it asks the host, which ends the call with the reason.
     pub fn go_on() -> Result<(), Fault> {
         if (Self::current().interrupted)() { Err(Exceeded::Interrupted.fault()) } else { Ok(()) }
     }
 }
 
-/// Which bound a value does not keep.
+/// The exceeded limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exceeded {
-    /// There are more values and names than this.
+    /// There are more values and names than this number.
     Nodes(usize),
-    /// There is more text than this.
+    /// There is more text than this number of bytes.
     Text(usize),
     /// The query is cancelled, or the call has used up its memory.
     Interrupted,
 }
 
 impl Exceeded {
-    /// The fault that reports it: 54000, or 57014 for an interrupt, whose reason the host knows.
+    /// The fault for it: 54000, or 57014 for an interrupt, whose reason the host knows.
     pub fn fault(self) -> Fault {
         match self {
             Self::Nodes(nodes) => Fault::new("54000", "JSON value has too many elements")
@@ -96,16 +96,16 @@ impl Exceeded {
     }
 }
 
-/// Bytes that a value takes beside its text at most: those of an object's only member.
+/// Maximum size of a value in addition to its text, in bytes: that of an object's only member.
 const NODE: usize = 256;
 
 /// From this size on, the nodes of a text are estimated before it is parsed.
 const LARGE: usize = 1 << 20;
 
-/// Refuses JSON text that is too large, or for whose values there is no room.
+/// Refuses JSON text that is too large, or whose values do not fit into the available memory.
 ///
 /// # Errors
-/// What is exceeded.
+/// The exceeded limit.
 pub(super) fn check_text(text: &str) -> Result<(), Exceeded> {
     let bounds = Bounds::current();
     if text.len() > bounds.text() {
@@ -114,13 +114,13 @@ pub(super) fn check_text(text: &str) -> Result<(), Exceeded> {
     if text.len() < LARGE {
         return Ok(());
     }
-    // Each value but the first, and each name, follows one of these characters.
+    // Each value except the first, and each name, follows one of these characters.
     let nodes = text.bytes().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count() + 1;
     let room = nodes.min(bounds.nodes).saturating_mul(NODE).saturating_add(text.len());
     if (bounds.room)(room) { Ok(()) } else { Err(Exceeded::Interrupted) }
 }
 
-/// Nodes, and bytes of text, between two checks whether to stop.
+/// Nodes, and bytes of text, between two checks of whether to stop.
 const NODES_PER_LOOK: usize = 1024;
 const BYTES_PER_LOOK: usize = 256 << 10;
 
@@ -136,19 +136,19 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts one value, or several that are one result, within the bounds of this thread.
+    /// Counts one value, or several that are one result, within the limits of this thread.
     pub fn new() -> Self {
         let bounds = Bounds::current();
         Self::of(bounds, bounds.text())
     }
 
-    /// Counts a document with a bound of its own on its size, in bytes; the larger of the two bounds holds.
+    /// Counts a document with its own limit on its size, in bytes. The larger of the two limits applies.
     pub fn of_document(size: usize) -> Self {
         let bounds = Bounds::current();
         Self::of(bounds, bounds.text().max(size))
     }
 
-    /// Counts a stored value that is read again: without bounds, only checking whether to stop.
+    /// Counts a stored value that is read again: without limits, only checking whether to stop.
     pub fn of_stored() -> Self {
         Self::of(Bounds { nodes: usize::MAX, ..Bounds::current() }, usize::MAX)
     }
@@ -160,7 +160,7 @@ impl Tally {
     /// Counts a value or a name, with the bytes of its text.
     ///
     /// # Errors
-    /// What is exceeded.
+    /// The exceeded limit.
     pub fn node(&mut self, text: usize) -> Result<(), Exceeded> {
         self.nodes += 1;
         self.used = self.used.saturating_add(text);
@@ -186,7 +186,7 @@ impl Default for Tally {
     }
 }
 
-/// Refuses a value that is nested deeper, or is larger, than what can be stored and read again.
+/// Refuses a value that is nested deeper or larger than what can be stored and read again.
 ///
 /// # Errors
 /// 54001 and 54000.

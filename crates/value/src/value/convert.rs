@@ -1,8 +1,8 @@
 //! Conversion of a value to a .NET type name, as far as JSON can tell the difference.
 //!
-//! Follows Elsa's object converter: null stays null, a blank text is null for every type but text, text
-//! is parsed, numbers and booleans convert to each other. Where Elsa takes a default for text that it cannot
-//! parse, this conversion faults: a wrong value must not become zero.
+//! Follows Elsa's object converter: null stays null, a blank text becomes null for every type except text, text is
+//! parsed, and numbers and booleans convert to each other. Elsa uses a default for text that it cannot parse; this
+//! conversion faults instead, because a wrong value must not become zero.
 
 use serde_json::{Number, Value};
 use uuid::Uuid;
@@ -101,7 +101,7 @@ fn to_decimal(value: Value) -> Result<Value, Fault> {
     to_number(&value, "Decimal").map(Value::Number)
 }
 
-/// The number that a value is or has as text, its digits as written.
+/// The number in a value, or in its text, with its digits as written.
 fn to_number(value: &Value, type_name: &str) -> Result<Number, Fault> {
     match value {
         Value::Number(number) => Ok(number.clone()),
@@ -167,7 +167,7 @@ fn to_object(value: Value) -> Result<Value, Fault> {
 fn to_foreign(value: Value) -> Result<Value, Fault> {
     let structured = value.as_str().filter(|text| text.trim_start().starts_with(['{', '[']));
     match structured.map(parse_json) {
-        // JSON beyond a bound is a fault, not a text that stays unchanged.
+        // JSON that exceeds a limit is a fault, not a text that stays unchanged.
         Some(Err(fault)) if fault.sqlstate.starts_with('5') => Err(fault),
         Some(Ok(read)) => Ok(read),
         Some(Err(_)) | None => Ok(value),

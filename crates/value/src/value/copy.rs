@@ -1,7 +1,7 @@
-//! Copies of whole values, made while the call has room for them.
+//! Copies of whole values, made only while the call has memory for them.
 //!
-//! `Value::clone` takes as much memory as the value, which may be a great part of a call's limit, and does not ask for
-//! room: a failed allocation ends the process. The copy of this module asks step by step.
+//! `Value::clone` takes as much memory as the value, which may be a large part of a call's limit, and does not request
+//! it first: a failed allocation ends the process. This module's copy requests memory step by step.
 
 use serde::Serialize;
 use serde_json::map::Iter as Members;
@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 use super::Bounds;
 use crate::fault::Fault;
 
-/// Items of an array or object that is copied in one piece, if they are scalars.
+/// Maximum number of items of an array or object of scalars that is copied at once.
 const FEW: usize = 64;
 
-/// Bytes of a text that is copied without asking for room.
+/// Maximum length of a text that is copied without requesting memory, in bytes.
 const SHORT: usize = 4 << 10;
 
-/// Values and names that are copied between two checks whether to stop.
+/// Values and names that are copied between two checks of whether to stop.
 const NODES_PER_LOOK: usize = 512;
 
-/// From this size on, in bytes, each piece asks for its room.
+/// From this size in bytes, each piece requests its memory.
 const LARGE: usize = 256 << 10;
 
 /// Bytes that a map takes for each member while it is built.
@@ -28,7 +28,7 @@ const MEMBER: usize = 2 * (size_of::<String>() + size_of::<Value>());
 /// Copies a value.
 ///
 /// # Errors
-/// 57014 if it is time to stop, for instance because there is no room for the copy.
+/// 57014 if it is time to stop, for instance because there is no memory for the copy.
 pub fn copy(value: &Value) -> Result<Value, Fault> {
     match copied(value) {
         Some(copy) => Ok(copy),
@@ -49,7 +49,7 @@ pub fn copy_members(members: &Map<String, Value>) -> Result<Map<String, Value>, 
     members.iter().map(|(name, value)| Ok((name.clone(), copy(value)?))).collect()
 }
 
-/// Writes a value as JSON, if there is room for the text.
+/// Writes a value as JSON, if there is memory for the text.
 ///
 /// # Errors
 /// 57014 if it is time to stop.
@@ -60,7 +60,7 @@ pub fn json_text(value: &impl Serialize) -> Result<String, Fault> {
     text.finish()
 }
 
-/// A text that asks for room before it grows.
+/// A text that requests memory before it grows.
 #[derive(Debug, Default)]
 pub struct Text(Vec<u8>);
 
@@ -68,7 +68,7 @@ impl Text {
     /// Appends a text.
     ///
     /// # Errors
-    /// 57014 if there is no room.
+    /// 57014 if there is no memory.
     pub fn push(&mut self, text: &str) -> Result<(), Fault> {
         self.grow(text.as_bytes()).ok_or_else(|| super::Exceeded::Interrupted.fault())
     }
@@ -117,7 +117,7 @@ fn copied(value: &Value) -> Option<Value> {
     }
 }
 
-/// Whether a value is copied without asking for room.
+/// Whether a value is copied without requesting memory.
 fn is_small(value: &Value) -> bool {
     let is_short = |scalar: &Value| match scalar {
         Value::Array(items) => items.is_empty(),
@@ -151,7 +151,7 @@ enum Open<'v> {
 /// A copy in progress, without recursion.
 struct Copy<'v> {
     bounds: Bounds,
-    /// Values and names since the last check whether to stop.
+    /// Values and names since the last check of whether to stop.
     nodes: usize,
     open: Vec<Open<'v>>,
 }
@@ -183,7 +183,7 @@ impl<'v> Copy<'v> {
         done
     }
 
-    /// Copies a small value or a scalar, or begins an array or object.
+    /// Copies a small value or a scalar, or starts an array or object.
     fn begin(&mut self, value: &'v Value) -> Option<Option<Value>> {
         if is_small(value) {
             let nodes = match value {
@@ -242,7 +242,7 @@ mod tests {
     use super::super::{MAX_DEPTH, parse_json};
     use super::*;
 
-    /// Runs `work` with these answers to whether to stop and whether there is room.
+    /// Runs `work` with these answers to whether to stop and whether there is memory.
     fn refusing<R>(interrupted: fn() -> bool, room: fn(usize) -> bool, work: impl FnOnce() -> R) -> R {
         Bounds { interrupted, room, ..Bounds::default() }.apply();
         let result = work();

@@ -1,4 +1,4 @@
-//! Equality of values as jsonb has it: numbers by value, objects without order.
+//! Equality of values as in jsonb: numbers by value, objects without order.
 
 use serde_json::Value;
 

@@ -2,16 +2,17 @@
 
 use crate::fault::{Fault, shorten};
 
-/// Bytes of a correlation id, a name or an id that an index holds, at most. Two of them fit into one entry.
+/// Maximum length of a correlation id, a name or an id in an index, in bytes. Two of them fit into one entry.
 pub const MAX_INDEXED: usize = 1_000;
 
-/// Bytes of an activity type. An index holds the type, the name and the activity id of a bookmark together.
+/// Maximum length of an activity type, in bytes. An index entry contains the type, the name and the activity id of a
+/// bookmark.
 pub const MAX_TYPE: usize = 500;
 
 /// Refuses a text that is longer than `most` bytes (54000).
 ///
 /// # Errors
-/// The fault, with the beginning of the text.
+/// The fault, with the start of the text.
 pub fn check_indexed(what: &str, text: &str, most: usize) -> Result<(), Fault> {
     if text.len() <= most {
         return Ok(());

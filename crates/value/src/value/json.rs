@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::Bounds;
 
 /// A JSON value inside the compact state, written as text because the format is not self-describing. A UUID, of which
-/// activities give out many, is written as [`ID`] and its bytes: less than half of its text.
+/// activities create many, is written as [`ID`] and its bytes: less than half of its text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Json(pub Value);
 
@@ -27,15 +27,15 @@ impl Serialize for Json {
     }
 }
 
-/// The UUID that a value is, if writing the UUID again gives the same text.
+/// The UUID in a value, if writing the UUID again gives the same text.
 fn id_of(value: &Value) -> Option<Uuid> {
     let text = value.as_str().filter(|text| text.len() == uuid::fmt::Hyphenated::LENGTH)?;
     let id = Uuid::try_parse(text).ok()?;
     (id.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(id)
 }
 
-/// Nesting that a stored value may have. Values nested deeper than 2,000 levels are refused; the rest is for
-/// the levels that the engine adds around them.
+/// Maximum nesting of a stored value. Values nested deeper than 2,000 levels are refused; the rest is for the levels
+/// that the engine adds around them.
 const MAX_STORED_DEPTH: usize = 2_100;
 
 impl<'de> Deserialize<'de> for Json {
@@ -46,7 +46,7 @@ impl<'de> Deserialize<'de> for Json {
             return Ok(Json(Value::String(Uuid::from_slice(id).map_err(D::Error::custom)?.to_string())));
         }
         let text = std::str::from_utf8(bytes).map_err(D::Error::custom)?;
-        // The bounds were checked when the value was stored: reading it again only needs room.
+        // The limits were checked when the value was stored: reading it again only needs memory.
         Bounds::go_on().map_err(D::Error::custom)?;
         if nesting(text) > MAX_STORED_DEPTH {
             return Err(D::Error::custom("value is nested too deeply"));

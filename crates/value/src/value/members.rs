@@ -1,4 +1,4 @@
-//! Members of objects by the names that serializers of .NET write.
+//! Members of objects by the names that .NET's serializers write.
 
 use serde_json::{Map, Value};
 

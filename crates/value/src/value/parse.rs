@@ -13,8 +13,8 @@ use crate::fault::{Fault, shorten};
 /// Reads JSON text nested at most [`MAX_DEPTH`] levels deep. Of members with the same name the last one wins.
 ///
 /// # Errors
-/// 22P02 for text that is no JSON, 54001 for deeper nesting, 54000 for more than the [`Bounds`] allow, 22P05 for
-/// `\u0000`, which jsonb cannot hold, 57014 if it is time to stop.
+/// 22P02 for text that is no JSON, 54001 for deeper nesting, 54000 if the text exceeds the [`Bounds`](super::Bounds),
+/// 22P05 for `\u0000`, which jsonb cannot hold, 57014 if it is time to stop.
 pub fn parse_json(text: &str) -> Result<Value, Fault> {
     check_text(text).map_err(Exceeded::fault)?;
     let mut reader = JsonReader { text, at: 0, open: Vec::new(), tally: Tally::new() };

@@ -17,7 +17,7 @@ pub fn to_text(value: &Value) -> String {
     }
 }
 
-/// Whether a value is nested at most `max` levels deep; a scalar has none.
+/// Whether a value is nested at most `max` levels deep; a scalar has no nesting.
 pub fn depth_ok(value: &Value, max: usize) -> bool {
     let mut open = vec![(value, 0)];
     while let Some((value, depth)) = open.pop() {
@@ -56,7 +56,7 @@ pub fn too_deep() -> Fault {
     Fault::new("54001", format!("JSON value is nested deeper than {MAX_DEPTH} levels"))
 }
 
-/// Reads `true` or `false` in any letter case; blanks around it do not count.
+/// Reads `true` or `false` in any letter case; blanks around it are ignored.
 pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("true") {

@@ -23,7 +23,7 @@ pub fn date_time(text: &str) -> Option<DateAndTime> {
     const LOCAL: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
     const OFFSET: [&str; 4] =
         ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%d %H:%M%#z"];
-    // chrono has no format for a bare Z beside %#z.
+    // chrono has no format for a single Z besides %#z.
     let zulu;
     let text = match text.strip_suffix(['Z', 'z']) {
         Some(local) => {

@@ -33,7 +33,7 @@ pub enum TypeName {
 }
 
 impl TypeName {
-    /// The name that messages have for it.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Any => "Any",
@@ -52,13 +52,12 @@ impl TypeName {
     }
 }
 
-/// Reads a type name in any letter case. A name that is not known is a class of the user's program
-/// ([`TypeName::Foreign`]).
+/// Reads a type name in any letter case. An unknown name is a class of the user's program ([`TypeName::Foreign`]).
 ///
-/// `Object` is .NET's base type, which takes any value as it is; the JSON types and dictionaries are
+/// `Object` is .NET's base type, which accepts any value unchanged; the JSON types and dictionaries are
 /// [`TypeName::Object`].
 pub fn parse_type_name(name: &str) -> TypeName {
-    // Only the outermost name matters, or the one inside Nullable; no need to go deeper than that.
+    // Only the outermost name matters, or the one inside Nullable.
     let mut name = name.trim();
     for _ in 0..4 {
         let inner = nullable_argument(name);
@@ -162,7 +161,7 @@ fn is_byte(element: &str) -> bool {
     simple.eq_ignore_ascii_case("byte")
 }
 
-/// `Int32?`, `Nullable<Int32>`, ``System.Nullable`1[[System.Int32, …]]`` → the inner name; others as they are.
+/// `Int32?`, `Nullable<Int32>`, ``System.Nullable`1[[System.Int32, …]]`` → the inner name; others unchanged.
 fn nullable_argument(name: &str) -> &str {
     let name = name.trim();
     if let Some(inner) = name.strip_suffix('?') {

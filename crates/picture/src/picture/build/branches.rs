@@ -1,14 +1,14 @@
-//! The ways in which a node holds others; no other module of the picture knows them.
+//! The ways in which a node contains others. No other module of the picture depends on them.
 
 use workflow_core::NodeIx;
 use workflow_core::activity::FlowRole;
 use workflow_core::program::Node;
 use workflow_core::retry::Cause;
 
-/// Ports that run on events inside an activity; the flow itself goes on after that activity.
+/// Ports that run on events inside an activity; the flow itself continues after that activity.
 const ASIDES: [(&str, &str); 2] = [("childCompleted", "each child"), ("childFaulted", "each fault")];
 
-/// The list of parts between which the flow decides.
+/// The list of parts from which the flow chooses.
 const CASES: &str = "cases";
 
 /// The label of the arrow into the body of a loop; `None` if the node is no loop.
@@ -19,7 +19,7 @@ pub(super) fn loop_of(node: &Node) -> Option<&'static str> {
     }
 }
 
-/// Whether the flow can go on from the node in several ways.
+/// Whether the flow can continue from the node in several ways.
 pub(super) fn is_decision(node: &Node) -> bool {
     let descriptor = node.activity.descriptor();
     let chooses = |port: &&str| matches!(*port, "then" | "else" | "default");
@@ -28,12 +28,12 @@ pub(super) fn is_decision(node: &Node) -> bool {
         || descriptor.ports.iter().any(chooses)
 }
 
-/// Whether a branch with this label runs beside the flow.
+/// Whether a branch with this label runs in parallel with the flow.
 pub(super) fn is_aside(label: &str) -> bool {
     ASIDES.iter().any(|(_, aside)| *aside == label)
 }
 
-/// The label of the way into a catch: the faults that it takes.
+/// The label of the arrow into a catch: the faults that it handles.
 fn catch(on: &[Cause]) -> String {
     let causes: Vec<&str> = on.iter().map(Cause::text).collect();
     if causes.is_empty() { "catch".to_owned() } else { format!("catch {}", causes.join(", ")) }

@@ -1,4 +1,4 @@
-//! The arrows: from the last node to the first, so that what a parent connects is ready.
+//! The arrows, from the last node to the first, so that the children of a node are connected before the node.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +10,16 @@ use workflow_core::NodeIx;
 use workflow_core::activity::FlowRole;
 use workflow_core::program::Node;
 
-/// How a flow comes into a node, and how it goes on from there.
+/// How a flow enters a node, and how it continues from there.
 #[derive(Debug, Default)]
 pub(super) struct Fragment {
     entry: Option<usize>,
     exits: Vec<Exit>,
-    /// Exits that leave the loop around it.
+    /// Exits that leave the enclosing loop.
     breaks: Vec<Exit>,
 }
 
-/// A way out of a fragment, which the next arrow begins at.
+/// A way out of a fragment, from which the next arrow starts.
 #[derive(Debug)]
 struct Exit {
     item: usize,
@@ -27,16 +27,16 @@ struct Exit {
     rule: Rule,
 }
 
-/// When a run has gone along an arrow.
+/// When an arrow counts as taken by a run.
 #[derive(Debug)]
 enum Rule {
-    /// The run came to the target.
+    /// The run reached the target.
     Reached,
-    /// The run ended the source, and came to the target.
+    /// The run ended the source and reached the target.
     After,
-    /// The run ended the source with this outcome, and came to the target.
+    /// The run ended the source with this outcome and reached the target.
     Outcome(String),
-    /// The run came to the source more often than to all of these together.
+    /// The run reached the source more often than all of these together.
     PastAll(Vec<usize>),
 }
 
@@ -59,7 +59,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds the dot at which the picture begins, unless its first box shows that itself.
+    /// Adds the dot at which the picture begins, unless its first box shows the beginning.
     fn begin_at(&mut self, entry: usize) {
         let first = &self.picture.items[entry];
         let says_so =
@@ -97,7 +97,7 @@ impl Builder<'_> {
         leaf
     }
 
-    /// Connects children one after the other. From a terminal child, the flow goes on after the sequence.
+    /// Connects children one after another. After a terminal child, the flow continues after the sequence.
     fn chain(&mut self, node: &Node, fragments: &mut [Fragment]) -> Fragment {
         let mut whole = Fragment::default();
         let mut ends = Vec::new();
@@ -188,7 +188,7 @@ impl Builder<'_> {
         branches
     }
 
-    /// Lets branches that run side by side end at one bar.
+    /// Joins branches that run in parallel at one bar.
     fn meet(&mut self, head: usize, exits: Vec<Exit>) -> Vec<Exit> {
         if exits.len() < 2 {
             return exits;

@@ -8,7 +8,7 @@ use workflow_core::NodeIx;
 use workflow_core::activity::FlowRole;
 use workflow_core::program::{Machine, Node, Part, STATES, TRANSITIONS};
 
-/// Characters of the label of an arrow, and of a condition in it.
+/// Maximum number of characters of an arrow's label, and of a condition in it.
 const MAX_LABEL: usize = 60;
 const MAX_CONDITION: usize = 30;
 
@@ -21,7 +21,7 @@ const ENTRY: usize = 0;
 const EXIT: usize = 1;
 
 impl Builder<'_> {
-    /// Adds the states and transitions of a machine to its frame. Returns the state in which it begins.
+    /// Adds the states and transitions of a machine to its frame. Returns its initial state.
     pub(super) fn states(&mut self, ix: usize, machine: &Machine) -> Option<usize> {
         let node = &self.program.nodes[ix];
         let frame = self.inner[ix];
@@ -80,7 +80,7 @@ impl Builder<'_> {
         text::one_line(label.trim_start(), MAX_LABEL)
     }
 
-    /// An activity in a few words. A sequence without a title is described by its first activity.
+    /// A short description of an activity. A sequence without a title is described by its first activity.
     fn line(&self, mut child: NodeIx) -> String {
         loop {
             let node = self.program.node(child);
@@ -110,7 +110,8 @@ impl Builder<'_> {
         })
     }
 
-    /// The standing of the activities inside a machine's current state: a fault or a wait tells more than `Open`.
+    /// The standing of the activities inside a machine's current state: a fault or a wait is more informative than
+    /// `Open`.
     fn standing_inside(&self, machine: usize) -> Standing {
         let mut found = Standing::Open;
         let mut rest = self.children[machine].clone();

@@ -1,12 +1,12 @@
-//! Tracks in the gap between two layers: which horizontal line runs above which.
+//! Tracks in the gap between two layers: the vertical order of horizontal lines.
 //!
-//! Lines that leave the same box share a track, as do lines that enter the same box: a fork looks like one.
-//! Two lines of different origin share a track only where they do not meet. If one line comes down where another
-//! begins, the line that begins there runs above.
+//! Lines that leave the same box share a track, as do lines that enter the same box: a fork is drawn as one line. Two
+//! lines of different origin share a track only if they do not meet. If one line comes down where another begins, the
+//! line that begins there runs above.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Tracks in one gap at most; lines that need more lie on top of others.
+/// Maximum number of tracks in one gap; lines that need more are drawn on top of others.
 const MAX_TRACKS: usize = 60;
 
 /// Space between lines that share a track.
@@ -15,13 +15,13 @@ const APART: i64 = 10;
 /// Lines that share a track.
 #[derive(Clone, Debug)]
 pub struct LineBundle {
-    /// From where to where it runs.
+    /// One end of its horizontal part.
     pub from: f64,
-    /// From where to where it runs.
+    /// The other end of its horizontal part.
     pub to: f64,
-    /// Where it goes up.
+    /// Positions at which it goes up.
     pub tops: Vec<i64>,
-    /// Where it goes down.
+    /// Positions at which it goes down.
     pub bottoms: Vec<i64>,
 }
 
@@ -48,7 +48,7 @@ impl LineBundle {
     }
 }
 
-/// A track for each bundle, and how many there are. Straight lines need none.
+/// A track for each bundle, and the number of tracks. Straight lines need none.
 pub fn tracks(bundles: &[LineBundle]) -> (Vec<usize>, usize) {
     let above = constraints(bundles);
     let mut taken: Vec<BTreeMap<i64, i64>> = Vec::new();

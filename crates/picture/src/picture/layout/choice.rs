@@ -1,10 +1,10 @@
-//! Which layout a graph gets: that of the Studio, or layers in the direction that suits it.
+//! Chooses the layout of a graph: that of the Studio, or layers in the better direction.
 
 use super::graph::{FrameLayout, Graph};
 use super::{coordinates, layers, order, route, studio};
 
 impl Graph {
-    /// Lays the graph out: as the Studio has it if that is wanted and possible, else in layers.
+    /// Lays the graph out: as in the Studio if that is wanted and possible, otherwise in layers.
     pub fn layout(&self, as_given: bool) -> FrameLayout {
         if self.sizes.is_empty() {
             return FrameLayout { width: 40.0, height: 16.0, ..FrameLayout::default() };
@@ -12,13 +12,13 @@ impl Graph {
         as_given.then(|| studio::layout(self)).flatten().unwrap_or_else(|| self.layered())
     }
 
-    /// Layers from top to bottom, or from left to right where that makes the better page.
+    /// Layers from top to bottom, or from left to right if that gives a better page.
     fn layered(&self) -> FrameLayout {
         let ranks = layers::ranks(self);
         if layers::is_better_sideways(self, &ranks) { self.turned_run(&ranks) } else { run(self, &ranks) }
     }
 
-    /// Layers from left to right, as the Studio's ports ask for.
+    /// Layers from left to right, as the Studio's ports require.
     pub fn sideways(&self) -> FrameLayout {
         if self.sizes.is_empty() { FrameLayout::default() } else { self.turned_run(&layers::ranks(self)) }
     }

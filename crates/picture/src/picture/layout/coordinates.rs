@@ -1,4 +1,5 @@
-//! Horizontal positions: each layer keeps its order and its distances and comes as near as it can to its neighbours.
+//! Horizontal positions: each layer keeps its order and its distances, and comes as close as possible to its
+//! neighbours.
 //!
 //! For one layer that is an isotonic regression, which pooling adjacent violators solves exactly in one pass.
 //! A few sweeps up and down are enough for all layers; at the end nearly straight lines become straight.
@@ -9,13 +10,13 @@ use super::layers::{Chain, Layers, Vertex, VertexKind};
 const BOX_GAP: f64 = 30.0;
 const LINE_GAP: f64 = 18.0;
 
-/// A bend smaller than this is straightened where there is room.
+/// A bend smaller than this is straightened if there is space.
 const STRAIGHTEN: f64 = 40.0;
 
-/// Points of arrows pull at each other harder than boxes do, so that long arrows are straight.
+/// Points of arrows attract each other more than boxes do, so that long arrows are straight.
 const LINE_PULL: f64 = 6.0;
 
-/// Which neighbours count.
+/// The neighbours that count.
 #[derive(Clone, Copy, PartialEq)]
 enum Sweep {
     Down,
@@ -61,14 +62,14 @@ fn distance(layers: &Layers, left: usize, right: usize) -> f64 {
     (left.size.0 + right.size.0) / 2.0 + gap
 }
 
-/// Vertices beside each other, joined because they would overlap otherwise.
+/// Neighbouring vertices, joined because they would overlap otherwise.
 struct Pool {
     weight: f64,
     sum: f64,
     count: usize,
 }
 
-/// Puts the vertices of a layer as near as possible to their wanted positions, by their weights.
+/// Puts the vertices of a layer as close as possible to their wanted positions, by their weights.
 fn position_layer(layers: &Layers, layer: usize, x: &mut [f64], wanted: impl Fn(usize, &[f64]) -> (f64, f64)) {
     let line = &layers.layers[layer];
     let mut offset = 0.0;
@@ -95,10 +96,10 @@ fn position_layer(layers: &Layers, layer: usize, x: &mut [f64], wanted: impl Fn(
     }
 }
 
-/// The weight with which a neighbour pulls at a vertex.
+/// The weight with which a neighbour attracts a vertex.
 fn pull(layers: &Layers, ix: usize, neighbour: usize) -> f64 {
     match (layers.vertices[ix].kind, layers.vertices[neighbour].kind) {
-        // An arrow that goes back moves no box.
+        // An arrow that goes back does not move a box.
         (VertexKind::Box, VertexKind::Back) => 0.0,
         (VertexKind::Back, VertexKind::Box) => 0.1,
         (VertexKind::Box, VertexKind::Long) => 0.4,
@@ -120,13 +121,13 @@ fn wanted(layers: &Layers, ix: usize, sweep: Sweep, x: &[f64]) -> (f64, f64) {
     if weight == 0.0 { (x[ix], 0.01) } else { (sum / weight, weight) }
 }
 
-/// The neighbours on one side that a line could be straight to.
+/// The neighbours on one side to which a line could be straight.
 fn in_line(layers: &Layers, ix: usize, neighbours: &[Vec<usize>]) -> (Option<usize>, usize) {
     let mut found = neighbours[ix].iter().filter(|neighbour| pull(layers, ix, **neighbour) >= 0.4);
     (found.next().copied(), 1 + found.count())
 }
 
-/// Moves a vertex with one neighbour on a side right under or above it, if that position is near and free.
+/// Moves a vertex with one neighbour on a side exactly under or above it, if that position is close and free.
 fn straighten(layers: &Layers, x: &mut [f64]) {
     let count = layers.layers.len();
     for step in 0..3 * count {
@@ -150,7 +151,7 @@ fn straighten(layers: &Layers, x: &mut [f64]) {
     }
 }
 
-/// Makes long arrows one straight line where there is room, and moves arrows that go back as near as possible to the
+/// Makes long arrows one straight line if there is space, and moves arrows that go back as close as possible to the
 /// boxes that they pass.
 fn draw_in(layers: &Layers, x: &mut [f64]) {
     let mut position = vec![0; layers.vertices.len()];

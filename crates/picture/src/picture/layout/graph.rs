@@ -1,4 +1,4 @@
-//! Boxes and arrows of one frame as a layout sees them: sizes in, coordinates out.
+//! Boxes and arrows of one frame, the input and output of a layout: sizes in, coordinates out.
 
 use super::Area;
 
@@ -11,11 +11,11 @@ pub struct Graph {
     pub arrows: Vec<Arrow>,
     /// Index of the box at which the frame begins.
     pub start: Option<usize>,
-    /// Where the Studio has each box; `None`: it has none.
+    /// Position of each box in the Studio, if it has one.
     pub given: Vec<Option<StudioBox>>,
 }
 
-/// A box as the Studio has it.
+/// The position and size of a box in the Studio.
 #[derive(Clone, Copy, Debug)]
 pub struct StudioBox {
     /// Upper left corner.
@@ -35,7 +35,7 @@ pub struct Arrow {
     pub label: Option<(f64, f64)>,
 }
 
-/// Where the boxes and arrows of one frame stand, measured from its upper left corner.
+/// The positions of boxes and arrows of one frame, relative to its upper left corner.
 #[derive(Debug, Default)]
 pub struct FrameLayout {
     /// Width of the frame.
@@ -53,7 +53,7 @@ pub struct FrameLayout {
 pub struct ArrowRoute {
     /// Its corners, from source to target.
     pub points: Vec<(f64, f64)>,
-    /// Where its label stands.
+    /// Position of its label.
     pub label: Option<Area>,
 }
 

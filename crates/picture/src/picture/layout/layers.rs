@@ -1,13 +1,13 @@
 //! Layers: the layer of each box, and the layers through which each arrow passes.
 //!
-//! Boxes stand in even layers, labels in odd ones. An arrow that goes down passes every layer between its
-//! ends at a point of its own. An arrow that goes back up leaves its source at the bottom like all others,
-//! passes the layers of both its ends on the way up, and enters from above, so that a loop visibly goes back.
+//! Boxes are in even layers, labels in odd ones. An arrow that goes down has a point in every layer between its ends.
+//! An arrow that goes back up leaves its source at the bottom like all others, passes the layers of both its ends on
+//! the way up, and enters from above, so that a loop visibly goes back.
 
 use super::graph::Graph;
 
-/// Points that a frame may have for its arrows: some in any case, and some for each of its parts. An arrow that
-/// needs more goes around everything.
+/// Maximum number of points of a frame's arrows: a fixed number, and some for each of its parts. An arrow that needs
+/// more goes around everything.
 const MAX_POINTS: usize = 4_000;
 const MAX_POINTS_PER_PART: usize = 4;
 
@@ -19,18 +19,18 @@ pub struct Ranks {
     count: usize,
 }
 
-/// Something that stands in a layer.
+/// An element of a layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Vertex {
     /// Index of its layer; 0 is the uppermost.
     pub layer: usize,
     /// Width and height.
     pub size: (f64, f64),
-    /// What it stands for: a box, or a point that an arrow passes.
+    /// What it represents: a box, or a point of an arrow.
     pub kind: VertexKind,
 }
 
-/// What stands at a place in a layer.
+/// The kind of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VertexKind {
     /// A box of the frame.
@@ -50,7 +50,7 @@ pub struct Chain {
     pub back: bool,
     /// Its points, from the upper layer to the lower one.
     pub points: Vec<usize>,
-    /// The point at which its label stands.
+    /// The point of its label.
     pub label: Option<usize>,
     /// Whether it goes around everything.
     pub outside: bool,
@@ -71,7 +71,7 @@ pub struct Layers {
     pub below: Vec<Vec<usize>>,
 }
 
-/// Takes out the arrows that go back, and ranks every box by the longest path to it.
+/// Removes the arrows that go back, and ranks every box by the longest path to it.
 pub fn ranks(graph: &Graph) -> Ranks {
     let count = graph.sizes.len();
     let mut outbound = vec![Vec::new(); count];
@@ -98,7 +98,7 @@ pub fn ranks(graph: &Graph) -> Ranks {
             }
         }
     }
-    // A box without arrows into it stands right above the first box that it leads to, not at the top.
+    // A box without incoming arrows is placed directly above the first box that it leads to, not at the top.
     for ix in sorted.into_iter().rev().filter(|ix| !has_inbound[*ix] && Some(*ix) != graph.start) {
         let forward = outbound[ix].iter().filter(|arrow| !back[**arrow]);
         if let Some(next) = forward.map(|arrow| rank[graph.arrows[*arrow].target]).min() {
@@ -109,7 +109,7 @@ pub fn ranks(graph: &Graph) -> Ranks {
     Ranks { rank, back, count }
 }
 
-/// Arrows that lead to a box which is being visited: a depth-first search from the start.
+/// Arrows that lead to a box that is still being visited in a depth-first search from the start.
 fn back_arrows(graph: &Graph, outbound: &[Vec<usize>]) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
@@ -146,7 +146,7 @@ fn back_arrows(graph: &Graph, outbound: &[Vec<usize>]) -> Vec<bool> {
     back
 }
 
-/// Whether layers from left to right make a page that is easier to read than from top to bottom.
+/// Whether layers from left to right give a page that is easier to read than layers from top to bottom.
 pub fn is_better_sideways(graph: &Graph, ranks: &Ranks) -> bool {
     let mut down = vec![(0.0f64, 0.0f64); ranks.count];
     let mut sideways = down.clone();

@@ -1,4 +1,4 @@
-//! The order in each layer: sweeps by barycentre, of which the result with the fewest crossings is kept.
+//! The order in each layer: sweeps by barycentre. The result with the fewest crossings is kept.
 
 use std::cmp::Ordering;
 

@@ -1,27 +1,28 @@
-//! The layout of the Studio: boxes stay where the Studio has them, and this module finds the routes of the arrows.
+//! The layout of the Studio: boxes keep their positions in the Studio, and this module finds the routes of the arrows.
 
 use super::Area;
 use super::graph::{Arrow, ArrowRoute, FrameLayout, Graph};
 use super::route::simplified;
 
-/// Least space between two boxes; with less, the frame is laid out in layers.
+/// Minimum space between two boxes. With less, the frame is laid out in layers.
 const APART: f64 = 6.0;
 /// Space between a route and the boxes that it goes around.
 const AROUND: f64 = 22.0;
-/// Boxes of a frame at most; a frame with more is laid out in layers.
+/// Maximum number of boxes. A frame with more is laid out in layers.
 const MAX_BOXES: usize = 2_000;
-/// Tests whether a route runs through a box, per frame; beyond them an arrow takes the best route so far, or its first.
+/// Maximum number of tests, per frame, whether a route runs through a box. Beyond it an arrow takes the best route so
+/// far, or its first.
 const MAX_LOOKS: usize = 2_000_000;
 
-/// How far the layout may be stretched so that boxes get the room that their texts want.
+/// Factors by which the layout may be stretched so that boxes get the space that their texts need.
 const STRETCHES: [f64; 12] = [1.0, 1.07, 1.14, 1.21, 1.28, 1.35, 1.45, 1.55, 1.7, 1.9, 2.2, 2.6];
 /// Wanted space beside and under a box, and beside a label.
 const ROOMY: (f64, f64) = (32.0, 14.0);
 const BESIDE_LABEL: f64 = 16.0;
-/// Boxes whose middles differ by less are aligned.
+/// Boxes whose middles differ by less than this are aligned.
 const IN_LINE: f64 = 15.0;
 
-/// Leaves the boxes where the Studio has them; `None` if boxes would overlap.
+/// Keeps the positions of the Studio; `None` if boxes would overlap.
 pub fn layout(graph: &Graph) -> Option<FrameLayout> {
     if graph.sizes.len() > MAX_BOXES {
         return None;
@@ -40,7 +41,7 @@ pub fn layout(graph: &Graph) -> Option<FrameLayout> {
     Some(moved_home(boxes, routes))
 }
 
-/// Boxes as large as their texts want, around the middles that the Studio has, stretched apart if needed.
+/// Boxes as large as their texts require, around the middles of the Studio's boxes, stretched apart if needed.
 fn boxes(graph: &Graph) -> Option<Vec<Area>> {
     let mut middles = Vec::with_capacity(graph.sizes.len());
     for (given, size) in graph.given.iter().zip(&graph.sizes) {
@@ -86,7 +87,7 @@ fn line_up(middles: &mut [Option<(f64, f64)>], part: impl Fn(&mut (f64, f64)) ->
     }
 }
 
-/// The position of a box that the Studio does not have: left of the box that it leads to.
+/// The position of a box that has none in the Studio: left of the box that it leads to.
 fn beside(graph: &Graph, boxes: &[Option<Area>], ix: usize) -> Option<Area> {
     let next = boxes[graph.arrows.iter().find(|arrow| arrow.source == ix)?.target]?;
     let size = graph.sizes[ix];
@@ -110,7 +111,7 @@ fn route(arrow: &Arrow, boxes: &[Area], looks: &mut usize) -> Vec<(f64, f64)> {
     let cost = |points: &Vec<(f64, f64)>, looks: &mut usize| {
         let mut hits = 0;
         for (ix, area) in boxes.iter().enumerate() {
-            // A route may touch its own boxes with its ends only.
+            // A route may touch its own boxes only with its ends.
             let parts = points
                 .windows(2)
                 .enumerate()
@@ -142,7 +143,7 @@ fn segment(part: &[(f64, f64)]) -> Area {
     Area::new(a.0.min(b.0) - 0.5, a.1.min(b.1) - 0.5, (a.0 - b.0).abs() + 1.0, (a.1 - b.1).abs() + 1.0)
 }
 
-/// Candidate routes, the usual one of the Studio (out at the right, in at the left) first.
+/// Candidate routes. The Studio's usual one (out at the right, in at the left) comes first.
 fn candidates(source: Area, target: Area) -> Vec<Vec<(f64, f64)>> {
     let ((sx, sy), (tx, ty)) = (source.middle(), target.middle());
     let mut routes = Vec::new();
@@ -185,7 +186,7 @@ fn candidates(source: Area, target: Area) -> Vec<Vec<(f64, f64)>> {
     routes
 }
 
-/// Places a label on a part of its route that no other route shares, where nothing else stands.
+/// Places a label on a part of its route that no other route shares, where nothing else is.
 fn label(size: (f64, f64), ix: usize, routes: &[Vec<(f64, f64)>], taken: &[Area], looks: &mut usize) -> Area {
     let at = |part: &[(f64, f64)], share: f64| {
         let (a, b) = (part[0], part[1]);

@@ -11,7 +11,7 @@ use super::{Anchor, Font, GREY, line, number};
 /// Space between two entries of the legend.
 const APART: f64 = 22.0;
 
-/// What the tooltip of a box says of its standing.
+/// The text for a standing in the tooltip of a box.
 pub fn words(standing: Standing) -> String {
     match standing {
         Standing::Unreached => "not reached".into(),
@@ -27,7 +27,7 @@ pub fn words(standing: Standing) -> String {
     }
 }
 
-/// What the legend explains: the standings that occur, each once.
+/// The entries of the legend: the standings that occur, each once.
 pub fn entries(picture: &Picture) -> Vec<(Standing, &'static str)> {
     let all = [
         (Standing::Ran(1), "ran (× times)"),

@@ -3,7 +3,7 @@
 use super::super::Standing;
 use super::super::model::{Item, Shape};
 
-/// How a box is painted.
+/// The paint of a box.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     /// Colour of the inside.
@@ -35,7 +35,7 @@ impl Style {
     }
 }
 
-/// How a box is painted: by its standing in a run, by its shape in a definition.
+/// The paint of a box: by its standing in a run, by its shape in a definition.
 pub fn style(item: &Item) -> Style {
     let style = match item.standing {
         Some(standing) => of_standing(standing),

@@ -29,13 +29,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         compile(&definition, &(), &ReadLimits::default(), false).map_err(|problems| format!("{problems:?}"))?;
     let (limits, mut host) = (Limits::default(), Alone::default());
 
-    // The first burst ends where the workflow waits. Its delta says what a host has to store.
+    // The first burst ends where the workflow waits. Its delta contains what a host has to store.
     let mut instance = Instance::new(Uuid::nil(), &program, 1, None, None, Map::new())?;
     let mut delta = start(&program, &mut instance, None, None, &mut host, &limits)?;
     let bookmark = delta.created.pop().ok_or("it waits for an event")?;
     println!("{:?} at {} ({})", instance.sub_status, bookmark.activity_id, bookmark.name);
 
-    // The second one begins there, with the input of the resume.
+    // The second burst starts there, with the input of the resume.
     resume(&program, &mut instance, &Resumed::from(bookmark), Some(&json!("Ada")), &mut host, &limits)?;
     println!("{:?}", instance.sub_status);
     host.lines.iter().for_each(|line| println!("> {line}"));

@@ -1,4 +1,4 @@
-//! Definitions as a user writes them: what the reader accepts, what it refuses and where, and what an export holds.
+//! Definitions: what the reader accepts, what it refuses and where, and the content of an export.
 
 use std::sync::Arc;
 
@@ -297,7 +297,7 @@ fn members_that_mean_nothing_are_refused_in_the_short_form() {
     assert_eq!(found, ["/root: unknown activity type \"WritLine\" (did you mean \"WriteLine\"?)"]);
 }
 
-/// Definitions that would do nothing or fault during a run if the reader accepted them; each with its one problem.
+/// Definitions that would do nothing or fault at run time if the reader accepted them, each with its one problem.
 fn idle() -> Vec<(Value, &'static str)> {
     let root = with_root;
     vec![
@@ -435,7 +435,7 @@ fn what_a_script_may_set_is_no_mistake() {
         false,
     );
     assert!(judged.program.is_ok());
-    // Any input may be given; but Sql replaces no names in braces.
+    // Any input is allowed, but Sql does not replace names in braces.
     let warned: Vec<&str> = judged.warnings.iter().map(|warning| warning.path.as_str()).collect();
     assert_eq!(warned, ["/root/1/statement", "/root/0/text/js"]);
     assert_eq!((judged.sql[0].path.as_str(), judged.sql[0].text.as_str()), ("/root/1/statement", "SELECT $1"));
@@ -898,7 +898,7 @@ fn a_state_machine_comes_out_as_elsa_writes_it() {
     assert_eq!(elsa.nodes[0].part_list(1)[0].condition, None);
 }
 
-/// A type of a name that has become that of a built-in one since.
+/// A registered type whose name has since become that of a built-in type.
 struct Earlier;
 
 impl ActivityTypes for Earlier {
@@ -916,7 +916,7 @@ fn a_type_that_was_registered_before_it_was_built_in_stays_what_it_was() {
     assert_eq!(found, ["Try", "Workflow.Try", "Elsa.If"]);
 }
 
-/// Registered types that declare their inputs, or do not.
+/// Registered types, with and without declared inputs.
 struct Declared;
 
 impl ActivityTypes for Declared {
@@ -950,7 +950,7 @@ fn a_timeout_is_a_property_unless_the_type_declares_it_as_an_input() {
     assert_eq!(read("Acme.Any", json!("1 hour"), &new), (true, 1));
     assert_eq!(read("Acme.None", json!("1 hour"), &new), (true, 0));
     assert_eq!(read("Acme.Own", json!("1 hour"), &new), (false, 1));
-    // What was stored before and is no interval was an input, and stays one.
+    // In a definition stored before, a value that is no interval was an input, and stays one.
     assert_eq!(read("Acme.None", json!(30), &ReadLimits::default()), (false, 1));
 }
 
@@ -964,7 +964,7 @@ fn how_many_instances_run_at_the_same_time() {
     assert_eq!(read(keyed.clone()), Some(MaxConcurrency { max: 1, key: Some("shop".into()) }));
     for limit in [json!(1), json!({}), json!({"max": 0}), json!({"max": 1.5}), json!({"max": 1, "key": 2})] {
         assert!(problems(&with(limit.clone()))[0].starts_with("/options/maxConcurrency"), "{limit}");
-        // What was stored before the member had a meaning has none.
+        // In a definition stored before the member had a meaning, it has none.
         let stored = compile(&with(limit), &Registered, &ReadLimits::default(), false);
         assert_eq!(stored.expect("it was accepted").options.max_concurrency, None);
     }
@@ -972,7 +972,7 @@ fn how_many_instances_run_at_the_same_time() {
     assert!(stored.options.max_concurrency.is_some());
 }
 
-/// What a flowchart with a connection from this activity is told: problems, or warnings if there are none.
+/// The messages for a flowchart with a connection from this activity: problems, or warnings if there are none.
 fn told_of_connection(activity: &Value, port: &str) -> Vec<String> {
     let mut activity = activity.clone();
     activity["id"] = json!("a");

@@ -114,7 +114,7 @@ fn activity() -> impl Strategy<Value = Value> {
     })
 }
 
-/// How a flowchart declares its mode, in each of the places where it may.
+/// The declaration of a flowchart's mode, in each possible place.
 fn mode() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!({})),
@@ -132,7 +132,7 @@ fn merge_mode() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A flowchart whose activities follow each other, connected in changing spellings.
+/// A flowchart whose activities follow each other, connected in different notations.
 fn flowchart(list: Vec<Value>, mode: &Value, merge_mode: &Value) -> Value {
     let with = |mut activity: Value, more: &Value| {
         if let (Some(members), Some(more)) = (activity.as_object_mut(), more.as_object()) {

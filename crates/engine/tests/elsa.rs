@@ -1,4 +1,5 @@
-//! Documents as Elsa's Studio and its older versions write them: read as documented, run, and the same after export.
+//! Documents as Elsa's Studio and its older versions write them: read as documented, executed, and unchanged after
+//! export.
 
 use serde_json::{Value, json};
 use workflow_engine::definition::{ReadLimits, compile, export};
@@ -14,7 +15,7 @@ fn exported(document: &Value) -> Value {
     export(document, "d", 7, true, false, &())
 }
 
-/// An export that is read again must be the same program, and its export the same document.
+/// A re-read export must be the same program, and its export the same document.
 fn round_trip(document: &Value) {
     let described = |document: &Value| match compile(document, &(), &LIMITS, false) {
         Ok(program) => format!("{:#?} {:#?} {:#?}", program.variables, program.options, program.nodes),
@@ -261,7 +262,7 @@ fn nested_flowcharts_with_all_that_studio_keeps_beside_them() {
     ] {
         assert_eq!(written.pointer(pointer), document.pointer(pointer), "{pointer}");
     }
-    // Node ids are those of the places, as Elsa computes them, whatever the document said.
+    // Node ids follow from the positions, as Elsa computes them, whatever the document contains.
     for (pointer, node_id) in [
         ("/root/nodeId", "Workflow1:fc"),
         ("/root/activities/1/nodeId", "Workflow1:fc:inner"),
@@ -333,7 +334,7 @@ fn what_reaches_out_of_the_database_is_refused_with_a_way_out() {
     }
 }
 
-/// The problems of a document, with their places and messages.
+/// The problems of a document, with their positions and messages.
 fn problems_of(document: &Value) -> Vec<String> {
     let problems = compile(document, &(), &LIMITS, false).expect_err("refused");
     problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect()

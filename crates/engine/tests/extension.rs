@@ -1,5 +1,5 @@
-//! Unit tests of the extension. A program that links its crate needs a server around it, so those of its files that use
-//! nothing of PostgreSQL are compiled here as well.
+//! Unit tests of the extension. A program that links the extension's crate needs a server, so those of its files that
+//! use nothing of PostgreSQL are compiled here as well.
 
 use std::fs;
 

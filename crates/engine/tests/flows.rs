@@ -1,4 +1,4 @@
-//! Scenarios of Elsa's own tests: definitions, and what they write and wait for in each burst (`flows/SUBJECT.json`).
+//! Scenarios from Elsa's own tests: definitions, and what they write and wait for in each burst (`flows/SUBJECT.json`).
 //!
 //! Each burst passes the codec and the invariants of `support`.
 
@@ -10,7 +10,7 @@ use support::World;
 
 mod support;
 
-/// A definition, started with an input, and its bursts.
+/// A definition, the input of its start, and its bursts.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Flow {
@@ -25,7 +25,7 @@ struct Flow {
     steps: Vec<Step>,
 }
 
-/// A burst: the start, or that the bookmark of an activity is resumed.
+/// A burst: the start, or the resume of an activity's bookmark.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
@@ -37,7 +37,7 @@ struct Step {
     /// The activities with bookmarks, sorted.
     #[serde(default)]
     waits: Vec<String>,
-    /// Activity and message of each incident until now.
+    /// Activity and message of each incident so far.
     #[serde(default)]
     incidents: Vec<(String, String)>,
 }

@@ -1,9 +1,9 @@
-//! Instances that wait, as an earlier version stored them: this version reads each and runs it to its end.
+//! Waiting instances as stored by an earlier version: this version reads each of them and runs it to its end.
 //!
-//! A sample is a file of `tests/frozen`: the document, the row and the bookmarks of the instance, its journal in bytes,
-//! how it goes on, and its outcome when the sample was written. The folder `tests/frozen/numbering` has the numbering
-//! of its version. A sample is never changed. A case without a sample gets one by
-//! `WORKFLOW_FREEZE=1 cargo test -p workflow-engine --test frozen`.
+//! A sample is a file of `tests/frozen`: the document, the row and the bookmarks of the instance, the bytes of its
+//! journal, how it continues, and its outcome when the sample was written. The folder `tests/frozen/numbering` has the
+//! numbering of its version. A sample is never changed. To create the sample of a new case, run `WORKFLOW_FREEZE=1
+//! cargo test -p workflow-engine --test frozen`.
 
 mod support;
 
@@ -28,7 +28,7 @@ use workflow_engine::{NodeIx, Program};
 
 use support::{FakeHost, Library, World, broken, described, event, line, numbered_otherwise};
 
-/// A definition that waits, and how its instance goes on.
+/// A definition that waits, and how its instance continues.
 struct Case {
     name: &'static str,
     document: Value,
@@ -248,7 +248,7 @@ fn waiting() -> Vec<Case> {
     ]
 }
 
-/// Activities whose work a program outside does.
+/// Activities whose work an external program does.
 fn outside() -> Vec<Case> {
     let answer = |status: u16| json!({"statusCode": status, "headers": {"Content-Type": "text/csv", "X-Id": "7"}, "content": "YQ=="});
     let ports = ["200", "404", "Unmatched status code", "Failed to connect", "Timeout"];
@@ -278,8 +278,7 @@ fn outside() -> Vec<Case> {
     ]
 }
 
-/// States with what stands behind the attempts: a run whose successor waits for handlers, and a journal without its
-/// first rows.
+/// States with data after the attempts: a run whose successor waits for handlers, and a journal without its first rows.
 fn later_formats() -> Vec<Case> {
     let step = json!({"id": "pay", "type": "Compensable", "body": line("paid"), "confirmation": event_after("booked")});
     let on = json!({"id": "on", "type": "ContinueAs", "input": {"object": {"n": 1.50}}, "confirm": true});
@@ -289,7 +288,7 @@ fn later_formats() -> Vec<Case> {
     ]
 }
 
-/// States with what stands behind everything else: outputs inside open executions, and connections of a join.
+/// States with data after everything else: outputs inside open executions, and connections of a join.
 fn scoped() -> Vec<Case> {
     let show = json!({"type": "WriteLine", "text": {"js": "`${getCurrentValue()} ${getOutputFrom('go')} ${getLastResult()}`"}});
     let bodies = json!({"type": "ParallelForEach", "items": ["a", "b"], "body": [event("go"), event("then"), show]});
@@ -396,7 +395,7 @@ fn flowcharts() -> Vec<Case> {
     ]
 }
 
-/// Defines the functions of users.
+/// Defines users' functions.
 fn prepare(host: &mut FakeHost) {
     host.functions.insert("Approval".into(), |_| {
         Ok(json!({"bookmarks": [{"name": "ask", "payload": {"who": "boss"}, "metadata": {"x": "y"}, "callback": "decide"}]}))
@@ -488,7 +487,7 @@ fn program_of(sample: &Value) -> Program {
     Library::of(uses).compile(&sample["document"]).expect("a definition")
 }
 
-/// Reads the instance of a sample, resumes it as the sample tells, and returns the outcome.
+/// Reads the instance of a sample, resumes it as recorded, and returns the outcome.
 fn replay(sample: &Value, program: Program) -> Value {
     let mut world = World::of(program, json!({}));
     prepare(&mut world.host);
@@ -507,7 +506,7 @@ fn replay(sample: &Value, program: Program) -> Value {
         "subStatus": world.status().name(), "lines": world.lines(), "output": world.instance.output,
         "variables": world.instance.variables, "events": events(&world), "waiting": world.waiting(),
     });
-    // Samples without them are older.
+    // Samples without a continuation are older.
     if let Some(next) = &world.last.continuation {
         outcome["continuation"] = json!([next.id, next.version_id, next.definition_id, next.input.0]);
     }
@@ -561,8 +560,8 @@ fn every_case_has_its_sample() {
     }
 }
 
-/// This version stores the same bytes as the version that wrote the sample; an intended change gets a new sample,
-/// unless it is one of the journal's format alone.
+/// This version stores the same bytes as the version that wrote the sample. An intended change gets a new sample,
+/// unless only the journal's format changes.
 #[test]
 fn the_same_is_stored_today() {
     for case in cases() {
@@ -570,12 +569,13 @@ fn the_same_is_stored_today() {
         let known: Value = serde_json::from_str(&text).expect("JSON");
         let mut today = case.sample();
         let (then, now) = (bytes(&known["journal"]), bytes(&today["journal"]));
-        // A journal in the format of an earlier version has the same events; those of one format have the same bytes.
+        // A journal in an earlier format has the same events; in the same format, it has the same bytes.
         if then[0] != now[0] {
             assert_eq!(journal::decode(&now), journal::decode(&then), "{}", case.name);
             today["journal"] = known["journal"].clone();
         }
-        // So have states and records; `what_an_earlier_version_stored_goes_on` says that they go on in the same way.
+        // The same applies to states and records; `what_an_earlier_version_stored_goes_on` checks that they continue in
+        // the same way.
         keep_earlier_format(&mut today["instance"]["state"], &known["instance"]["state"]);
         for at in 0..known["records"].as_array().map_or(0, Vec::len) {
             keep_earlier_format(&mut today["records"][at][2], &known["records"][at][2]);
@@ -586,14 +586,14 @@ fn the_same_is_stored_today() {
     }
 }
 
-/// Takes over what is known if it has an earlier format.
+/// Replaces the current bytes by the recorded ones if those have an earlier format.
 fn keep_earlier_format(today: &mut Value, known: &Value) {
     if bytes(today)[0] > bytes(known)[0] {
         *today = known.clone();
     }
 }
 
-/// The file of the numbering that belongs to a sample.
+/// The numbering file that belongs to a sample.
 fn numbering_beside(sample: &Path) -> PathBuf {
     samples().join("numbering").join(sample.file_name().expect("a name"))
 }
@@ -608,7 +608,7 @@ fn a_reader_that_numbers_in_another_order_goes_on_with_what_is_stored() {
         let text = fs::read_to_string(numbering_beside(Path::new(&path))).expect("a numbering");
         let stored: Numbering = serde_json::from_str(&text).expect("JSON");
         let other = || numbered_otherwise(program_of(&sample));
-        // The program's own numbers name other nodes than those of the stored state.
+        // The program's own numbers denote other nodes than those of the stored state.
         let without = catch_unwind(|| replay(&sample, other()));
         assert!(without.map_or(true, |outcome| outcome != sample["expected"]), "{path}");
         let numbered = other().numbered(&stored).expect("the same activities");
@@ -688,8 +688,8 @@ fn types_of(program: &Program, bookmarks: &[Bookmark]) -> Vec<&'static str> {
     program.nodes.iter().filter(waits).map(|node| node.activity.descriptor().type_name).collect()
 }
 
-/// Whether an instance of the activity's example waits in that activity. Its variables and outputs are declared, its
-/// inputs are missing.
+/// Whether an instance of the activity's example waits in that activity. The variables and outputs that it names are
+/// declared, its inputs are missing.
 fn waits_in_its_example(descriptor: &Descriptor) -> bool {
     let example: Value = serde_json::from_str(descriptor.example).expect("JSON");
     let [variables, outputs] = ["var", "output"].map(|kind| {

@@ -18,7 +18,7 @@ fn gateway() {
     assert_layered("gateway", "crates/gateway/src");
 }
 
-/// A floor of a module, and the ring of modules that it belongs to: one of its own, unless ` + ` joins it with others.
+/// The floor of a module, and its group of modules: only itself, unless ` + ` joins it with others.
 type Floors = BTreeMap<String, (usize, usize)>;
 
 fn assert_layered(name: &str, sources: &str) {
@@ -60,7 +60,7 @@ fn floors(name: &str) -> Floors {
     floors
 }
 
-/// The topmost modules that a file names by `crate::`.
+/// The top-level modules that a file names with `crate::`.
 fn used_modules(code: &[String]) -> BTreeSet<String> {
     let mut used = BTreeSet::new();
     for line in code {

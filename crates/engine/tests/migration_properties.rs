@@ -1,8 +1,8 @@
-//! Migration at any point: to a definition that means the same, and to one with a step more.
+//! Migration at any point: to an equivalent definition, and to one with an additional step.
 //!
 //! The other definition has other ids, branches in another order, and inserted steps that do nothing. The mapping
-//! follows from the ids. Then an instance that goes over ends as one that stays. `PROPTEST_CASES` sets how many cases
-//! are tried.
+//! follows from the ids. A migrated instance must then end like one that was not migrated. `PROPTEST_CASES` sets the
+//! number of cases.
 
 mod support;
 
@@ -56,7 +56,7 @@ fn tree_with_handlers() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Any such definition, with what can be compensated made of parts by `scopes`.
+/// Any such definition; `scopes` builds the parts that can be compensated.
 fn tree_with(scopes: fn(BoxedStrategy<Value>) -> BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
     let tree = leaf().prop_recursive(4, 24, 4, move |inner| {
         let list = || prop::collection::vec(inner.clone(), 1..4);
@@ -94,7 +94,7 @@ fn chain(activities: Vec<Value>, tokens: bool) -> Value {
     json!({"type": "Flowchart", "mode": mode(tokens), "activities": activities, "connections": connections})
 }
 
-/// A flowchart whose branches begin together and meet again.
+/// A flowchart whose branches start together and join again.
 fn fork(branches: Vec<Value>, tokens: bool) -> Value {
     let count = branches.len();
     let ports: Vec<String> = (0..count).map(|at| format!("p{at}")).collect();
@@ -122,7 +122,7 @@ fn walk(activity: &mut Value, each: &mut dyn FnMut(&mut Map<String, Value>)) {
     each(members);
 }
 
-/// Gives each activity an id of its own, and connections the ids of what they join.
+/// Gives each activity a unique id, and connections the ids of their ends.
 fn name(root: &mut Value, count: &mut usize) {
     walk(root, &mut |members| {
         members.insert("id".into(), json!(format!("n{count}")));
@@ -153,7 +153,7 @@ fn differences() -> impl Strategy<Value = Differences> {
     any::<(bool, bool, bool)>().prop_map(|(renamed, reordered, inserted)| Differences { renamed, reordered, inserted })
 }
 
-/// A definition that means the same, and the mapping to it.
+/// An equivalent definition, and the mapping to it.
 fn rewritten(root: &Value, how: Differences) -> (Value, Map<String, Value>) {
     let (mut new, mut mapping, mut added) = (root.clone(), Map::new(), 0);
     let renamed = |id: &Value| json!(format!("m{}", id.as_str().expect("an id")));
@@ -173,7 +173,7 @@ fn rewritten(root: &Value, how: Differences) -> (Value, Map<String, Value>) {
             let key = if kind == "Fork" { "branches" } else { "activities" };
             members.get_mut(key).and_then(Value::as_array_mut).expect("branches").reverse();
         }
-        // The order in a flowchart is that of its connections, but for the start.
+        // The order in a flowchart is that of its connections, except for the start.
         if how.reordered && kind == "Flowchart" {
             members.get_mut("activities").and_then(Value::as_array_mut).expect("activities")[1..].reverse();
         }
@@ -195,7 +195,7 @@ fn definition(root: &Value) -> Value {
     json!({"definitionId": "w", "variables": {"N": 0, "Z": 0}, "root": root})
 }
 
-/// Resumes what the index says among the executions, which count alike in both definitions.
+/// Resumes the execution selected by the index; executions have the same order in both definitions.
 fn resume(world: &mut World, at: Index) -> bool {
     if world.bookmarks.is_empty() {
         return false;
@@ -205,7 +205,7 @@ fn resume(world: &mut World, at: Index) -> bool {
     true
 }
 
-/// How it ended: lines in any order, because those of branches may change places, and variables.
+/// How it ended: its lines sorted, because branches may change places, and its variables.
 fn end(world: &World) -> (SubStatus, Vec<String>, Value) {
     let mut lines: Vec<String> = world.lines().into_iter().map(str::to_owned).collect();
     lines.sort();
@@ -240,7 +240,7 @@ proptest! {
         let problems = goes.migrate((&old, &new), &Value::Object(mapping), Timers::Keep).expect("it can go on");
         prop_assert!(problems.is_empty(), "{problems:?}");
         prop_assert_eq!(named(&goes), waiting);
-        // Branches that run side by side may begin in another order, so everything that waits is resumed.
+        // Parallel branches may start in another order, so everything that waits is resumed.
         for at in after {
             if !how.reordered {
                 resume(&mut stays, at);
@@ -284,8 +284,8 @@ proptest! {
         stays.run_to_end();
         goes.run_to_end();
         prop_assert_eq!(goes.status(), SubStatus::Finished);
-        // Where two waiting activities mean the same, the wrong one may be taken for the other: it runs what follows
-        // there.
+        // If two waiting activities are equivalent, one may be mistaken for the other: then it continues after the
+        // wrong one.
         if is_refused || from == to {
             prop_assert_eq!(end(&goes), end(&stays));
         }

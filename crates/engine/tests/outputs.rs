@@ -1,8 +1,8 @@
-//! Which outputs and results an execution reads, against a model.
+//! Outputs and results that an execution reads, compared with a model.
 //!
 //! Random trees of sequences, parallel bodies, loops and flowcharts, with waits that end in any order. Each activity
-//! that produces a result puts the rounds of the loops around it into the value, so a value tells in which round it was
-//! made. `PROPTEST_CASES` sets how many cases are tried.
+//! that produces a result includes the rounds of the enclosing loops in the value, so a value shows in which round it
+//! was produced. `PROPTEST_CASES` sets the number of cases.
 
 mod support;
 
@@ -22,9 +22,9 @@ enum Part {
     Wait,
     Sequence(Vec<Part>),
     Parallel(Vec<Part>),
-    /// A flowchart whose branches begin at a fork and meet at a join.
+    /// A flowchart whose branches start at a fork and end at a join.
     Chart(Vec<Part>),
-    /// A loop over this many items, whose bodies run beside each other or one after the other.
+    /// A loop over this many items, whose bodies run in parallel or one after another.
     Loop(bool, u8, Box<Part>),
 }
 
@@ -40,17 +40,17 @@ fn part() -> impl Strategy<Value = Part> {
     })
 }
 
-/// What a reader must see of one activity that makes results.
+/// What a reader must see of one activity that produces results.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
     Nothing,
-    /// What was made in this round: the value ends with this path behind that of the reader.
+    /// The result of this round: the value ends with this path after that of the reader.
     Exactly(String),
-    /// Nothing, or what was made in the same round of so many loops around both.
+    /// Nothing, or the result of the same round of this many loops around both.
     Own(usize),
 }
 
-/// The model: who has made what before an activity begins, as far as the order is certain.
+/// The model: the results produced before an activity starts, as far as the order is certain.
 #[derive(Clone, Default)]
 struct Model {
     made: Vec<(String, Seen)>,
@@ -58,11 +58,11 @@ struct Model {
     last: Option<Seen>,
 }
 
-/// Builds the document, and says what each reader must see.
+/// Builds the document, and records what each reader must see.
 #[derive(Default)]
 struct Builder {
     next: usize,
-    /// Number of loops around what is built.
+    /// Number of enclosing loops.
     depth: usize,
     readers: Vec<(String, Model)>,
 }
@@ -113,7 +113,7 @@ impl Builder {
             }
             Part::Loop(beside, items, body) => {
                 let mut inside = model.clone();
-                // A later round starts from the result of the one before.
+                // A later round starts with the result of the previous one.
                 if !beside {
                     inside.last = None;
                 }
@@ -138,7 +138,7 @@ impl Builder {
         }
     }
 
-    /// Branches that run beside each other: what one of them makes, others may see or not.
+    /// Parallel branches: the results of one may or may not be visible to the others.
     fn beside(&mut self, parts: &[Part], model: &mut Model) -> Vec<Value> {
         let before = model.clone();
         let reader = self.readers.len();
@@ -209,7 +209,7 @@ fn check(line: &str, readers: &[(String, Model)], all: &[String]) {
     }
 }
 
-/// Runs a workflow; the waits end in the order that `order` says.
+/// Runs a workflow. The waits end in the given order.
 fn run(part: &Part, order: &[Index]) {
     let mut builder = Builder::default();
     let mut model = Model { last: Some(Seen::Nothing), ..Model::default() };

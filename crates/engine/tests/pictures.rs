@@ -40,8 +40,8 @@ fn part(a: (f64, f64), b: (f64, f64)) -> Area {
     Area { x, y, width: (a.0 - b.0).abs().max(0.01), height: (a.1 - b.1).abs().max(0.01) }
 }
 
-/// Checks that boxes do not overlap and are inside their frames, that arrows join their boxes and go around the
-/// others, and that labels stand free.
+/// Checks that boxes do not overlap and are inside their frames, that arrows join their boxes and go around the others,
+/// and that labels overlap nothing.
 fn is_tidy(drawing: &Drawing) {
     let whole = Area { x: -0.1, y: -0.1, width: drawing.width + 0.2, height: drawing.height + 0.2 };
     for (ix, area) in drawing.boxes.iter().enumerate() {
@@ -158,7 +158,7 @@ fn what_runs_for_children_stands_beside_the_flow() {
     assert!(!text.contains("n1 -->"), "{text}");
 }
 
-/// An order: it is paid and shipped, or withdrawn; a request for more time leaves it in its state.
+/// An order that is paid and shipped, or withdrawn; a request for more time does not change its state.
 fn order() -> Value {
     let event = |name: &str| json!({ "type": "Event", "eventName": name });
     json!({ "type": "StateMachine", "initialState": "Open",
@@ -290,7 +290,7 @@ fn an_empty_flow_is_a_picture_too() {
     }
 }
 
-/// Flowcharts in which anything is connected with anything.
+/// Flowcharts with arbitrary connections.
 fn flowchart() -> impl Strategy<Value = Value> {
     let kinds = prop::sample::select(vec!["WriteLine", "FlowDecision", "FlowFork", "Flowchart", "Sequence", "End"]);
     (prop::collection::vec(kinds, 1..14), prop::collection::vec((0usize..14, 0usize..14, "[a-z]{0,12}"), 0..24))
@@ -330,7 +330,7 @@ fn structured() -> impl Strategy<Value = Value> {
     })
 }
 
-/// State machines in which any state leads to any other.
+/// State machines with arbitrary transitions.
 fn machine() -> impl Strategy<Value = Value> {
     (1usize..7, prop::collection::vec((0usize..7, 0usize..7, "[a-z]{0,12}"), 0..16)).prop_map(|(count, transitions)| {
         let name = |ix: usize| format!("s{}", ix % count);

@@ -1,6 +1,6 @@
 //! Properties that hold for any definition and any order of events.
 //!
-//! `PROPTEST_CASES` sets how many cases are tried.
+//! `PROPTEST_CASES` sets the number of cases.
 
 mod support;
 
@@ -53,7 +53,7 @@ fn jump() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// What a handler does.
+/// The body of a handler.
 fn handler() -> impl Strategy<Value = Value> {
     prop_oneof![
         2 => Just(Value::Null),
@@ -80,7 +80,7 @@ fn list(item: impl Strategy<Value = Value>) -> impl Strategy<Value = Vec<Value>>
     prop::collection::vec(item, 0..4)
 }
 
-/// Control flow in which one activity runs after the other.
+/// Control flow in which activities run one after another.
 fn sequential(leaf: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     let tree = leaf.prop_recursive(4, 24, 4, |inner| {
         let body = inner.clone();
@@ -156,7 +156,7 @@ fn attempt(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value =
         .prop_map(|(body, catch, finally)| json!({"type": "Try", "body": body, "catch": catch, "finally": finally}))
 }
 
-/// Much that can be taken back, in lists that wait in the end.
+/// Many compensable activities, in lists that wait at the end.
 fn taken_back() -> impl Strategy<Value = Value> {
     let word = prop_oneof![Just(json!({"type": "Compensate"})), Just(json!({"type": "Confirm"}))];
     let fault =
@@ -261,12 +261,12 @@ fn machine(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value =
             .enumerate()
             .map(|(index, run)| json!({"name": format!("s{index}"), "entry": run, "exit": run}))
             .collect();
-        // The reader makes the ids, as the same activity stands in two places.
+        // The reader generates the ids, as the same activity is in two places.
         json!({"type": "StateMachine", "states": states, "transitions": transitions})
     })
 }
 
-/// A flowchart without loops: lines, and decisions if wanted, each connected to later ones only.
+/// A flowchart without loops: lines, and optionally decisions, each connected only to later ones.
 fn acyclic(decisions: bool) -> impl Strategy<Value = (Vec<Value>, Vec<Value>)> {
     let kind = prop_oneof![3 => Just(None), 1 => any::<bool>().prop_map(Some)];
     let nodes = prop::collection::vec(kind, 2..9);
@@ -294,7 +294,7 @@ fn acyclic(decisions: bool) -> impl Strategy<Value = (Vec<Value>, Vec<Value>)> {
     })
 }
 
-/// The activities of a flowchart that completed, in order; `None` beyond the limit of steps.
+/// The activities of a flowchart that completed, in order; `None` if the limit of steps was exceeded.
 fn completed(mode: &str, merge: &str, (activities, connections): &(Vec<Value>, Vec<Value>)) -> Option<Vec<String>> {
     let mut activities = activities.clone();
     activities.iter_mut().for_each(|activity| activity["mergeMode"] = json!(merge));
@@ -343,7 +343,7 @@ fn outcome(world: &mut World) -> (Vec<String>, Value, Value) {
     (world.take_lines(), variables, Value::Object(world.instance.output.clone()))
 }
 
-/// One thing that happens to an instance from outside.
+/// An external event of an instance.
 #[derive(Clone, Debug)]
 enum Happening {
     Resume(Index),
@@ -379,7 +379,7 @@ fn task(world: &World, index: &Index) -> Option<usize> {
     (!tasks.is_empty()).then(|| tasks[index.index(tasks.len())])
 }
 
-/// An alteration, of the activity at this index where it names one.
+/// An alteration, of the activity at this index if it names one.
 #[derive(Clone, Debug)]
 enum Wish {
     Set(i64),
@@ -400,7 +400,7 @@ fn wishes() -> impl Strategy<Value = Vec<Wish>> {
     })
 }
 
-/// A plan of these alterations. Most name what is open.
+/// A plan of these alterations. Most of them name open activities.
 fn plan(world: &World, wishes: &[Wish]) -> Vec<Alteration> {
     let open = world.instance.state.contexts.values().map(|context| context.node);
     let all = (0..world.program.nodes.len() as u32).map(NodeIx);
@@ -418,7 +418,7 @@ fn plan(world: &World, wishes: &[Wish]) -> Vec<Alteration> {
     wishes.iter().map(alteration).collect()
 }
 
-/// Applies a happening. A burst that exceeds its steps is a valid end.
+/// Applies an event. A burst that exceeds its limit of steps is a valid end.
 fn happen(world: &mut World, happening: &Happening) -> Result<(), Error> {
     match happening {
         Happening::Resume(index) if !world.bookmarks.is_empty() => {
@@ -468,7 +468,7 @@ fn happen(world: &mut World, happening: &Happening) -> Result<(), Error> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A run that is cut anywhere by a suspend, a save and a load ends the same.
+    /// A run that is interrupted anywhere by suspending, saving and loading ends the same.
     #[test]
     fn a_cut_changes_nothing(mut root in sequential(step().boxed()), at in 0usize..40) {
         let mut whole = world(root.clone());
@@ -482,7 +482,7 @@ proptest! {
         prop_assert_eq!(outcome(&mut parts), outcome(&mut whole));
     }
 
-    /// Whatever happens in whatever order, the invariants hold (the world checks them after each burst).
+    /// The invariants hold for any order of events (the world checks them after each burst).
     #[test]
     fn any_order_of_events_keeps_the_invariants(root in anything(), is_bounded: bool, happenings in happenings()) {
         let options = if is_bounded { json!({"timeout": "1 hour"}) } else { json!({}) };
@@ -501,7 +501,7 @@ proptest! {
         }
     }
 
-    /// A plan of alterations is applied wholly or not at all.
+    /// A plan of alterations is applied completely or not at all.
     #[test]
     fn a_plan_is_applied_wholly_or_not_at_all(root in anything(), happenings in happenings(), wishes in wishes()) {
         let mut world = World::new(json!({"variables": {"N": 0}, "root": root}));
@@ -526,8 +526,8 @@ proptest! {
         }
     }
 
-    /// Each completed `Compensable` is compensated, or confirmed, or named when the rest is dropped, only once and in
-    /// order, though bursts are rolled back and servers are killed.
+    /// Each completed `Compensable` is compensated, or confirmed, or named when the remaining ones are dropped, only
+    /// once and in order, even if bursts are rolled back and servers crash.
     #[test]
     fn what_completed_is_handled_once(
         mut root in prop_oneof![1 => anything(), 3 => taken_back()],
@@ -558,7 +558,7 @@ proptest! {
             return Ok(());
         }
         for happening in &happenings {
-            // An error takes its burst back.
+            // An error rolls its burst back.
             let _ = serve(&mut world, &|world| happen(world, happening));
         }
         world.host.broken = false;
@@ -568,7 +568,7 @@ proptest! {
             Ok(())
         });
         prop_assert_eq!(cancelled, Ok(()));
-        // Handlers may wait, and those that failed are retried.
+        // Handlers may wait, and failed ones are retried.
         for _ in 0..1_000 {
             let ended = matches!(world.status(), SubStatus::Finished | SubStatus::Cancelled);
             let is_over = ended || world.status() == SubStatus::Faulted && world.instance.state.contexts.is_empty();
@@ -587,7 +587,7 @@ proptest! {
         world.check_handled();
     }
 
-    /// A run that is cut off anywhere is compensated in the reverse order of completion, with waits or without.
+    /// A run that is cancelled anywhere is compensated in the reverse order of completion, with waits or without.
     #[test]
     fn a_cancel_takes_back_in_reverse(waits in prop::collection::vec((any::<bool>(), any::<bool>()), 1..8), at in 0usize..8) {
         let one = |(number, (waits, slow)): (usize, &(bool, bool))| {
@@ -611,7 +611,7 @@ proptest! {
         prop_assert_eq!(undone, reversed);
     }
 
-    /// Without loops, both modes run the same activities; token mode may run one more than once.
+    /// Without loops, both modes run the same activities, but token mode may run one more than once.
     #[test]
     fn both_modes_run_the_same_activities(chart in acyclic(true)) {
         let set = |list: Vec<String>| list.into_iter().collect::<BTreeSet<_>>();
@@ -623,7 +623,7 @@ proptest! {
         }
     }
 
-    /// Where every connection is followed, an activity that waits for all of them runs once, in both modes.
+    /// If every connection is followed, an activity that waits for all of them runs once, in both modes.
     #[test]
     fn where_all_is_taken_merging_is_counting(chart in acyclic(false)) {
         let sorted = |list: Option<Vec<String>>| {
@@ -642,7 +642,7 @@ proptest! {
         }
     }
 
-    /// A burst depends on nothing but the stored instance and its input.
+    /// A burst depends only on the stored instance and its input.
     #[test]
     fn bursts_are_deterministic(root in anything(), picks in prop::collection::vec(any::<Index>(), 0..12)) {
         let (mut one, mut two) = (world(root.clone()), world(root));
@@ -662,8 +662,8 @@ proptest! {
         }
     }
 
-    /// A fault leaves the instance as the activity found it: a retry in a healed world ends as if
-    /// nothing had been wrong.
+    /// A fault leaves the instance as the activity found it: a retry after the cause is removed ends as if there had
+    /// been no fault.
     #[test]
     fn a_retry_ends_as_if_nothing_had_been_wrong(
         root in sequential(prop_oneof![3 => step(), 1 => Just(json!({"type": "Sql", "statement": "S"}))].boxed()),

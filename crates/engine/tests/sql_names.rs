@@ -1,6 +1,6 @@
-//! Each name of an activity type or a bookmark in the extension's SQL is one that the code has as well.
+//! Each name of an activity type or a bookmark in the extension's SQL also occurs in the code.
 //!
-//! They stand there as constants, because an index with a predicate serves a statement only if PostgreSQL reads the
+//! They are constants in the SQL, because an index with a predicate serves a statement only if PostgreSQL finds the
 //! same constant in both. No compiler compares them with those in Rust.
 
 use std::collections::BTreeSet;
@@ -20,8 +20,8 @@ fn names_in_sql_are_names_in_code() {
     assert_eq!(used.difference(&known).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// The scripts that make this version, or update to it. Those of earlier releases, in a folder of their own, stay as
-/// they are.
+/// The scripts that create this version, or update to it. Those of earlier releases, in a separate folder, stay
+/// unchanged.
 fn scripts() -> Vec<String> {
     let read = |folder: &str| {
         let folder = fs::read_dir(Path::new(sources::REPOSITORY).join(folder)).expect("the scripts of the extension");

@@ -1,4 +1,4 @@
-//! Alterations by hand: where the instance goes on.
+//! Manual alterations: where the instance continues.
 
 use serde_json::{Value, json};
 use workflow_engine::alteration::{Alteration, Changes, InstanceFilter, MOST, Target};

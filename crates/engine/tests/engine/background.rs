@@ -104,7 +104,7 @@ fn cancelling_takes_the_bookmark_away() {
     let mut world = World::started(json!({"type": "WriteLine", "runAsynchronously": true, "text": "never"}));
     let delta = execution::cancel(&world.program, &mut world.instance, None, false, &mut world.host).expect("cancels");
     assert!(delta.clear_all);
-    // Cancelling a branch takes its bookmark away as well.
+    // Cancelling a branch removes its bookmark as well.
     let mut race = World::started(json!({"type": "Fork", "joinMode": "WaitAny", "branches": [
         {"type": "WriteLine", "runAsynchronously": true, "text": "never"}, {"type": "WriteLine", "text": "first"}]}));
     assert_eq!(race.host.lines, ["first"]);
@@ -119,7 +119,7 @@ fn a_trigger_is_never_put_off() {
     let mut world = World::new(json!([event, {"type": "WriteLine", "text": "started"}]));
     world.try_start(Some("paid"), Some(&json!(1))).expect("the burst ends");
     assert_eq!(world.host.lines, ["started"]);
-    // Inside a run the activity waits for its event from the beginning.
+    // Within a run the activity waits for its event from the start.
     let waiting = World::started(json!([{"type": "Event", "eventName": "Paid", "runAsynchronously": true}]));
     assert_eq!(waiting.bookmarks[0].name, "Elsa.Event");
 }

@@ -1,4 +1,4 @@
-//! Child workflows, as the engine sees them: the children that a burst asks for, and how it takes reports.
+//! Child workflows from the engine's point of view: the children that a burst starts, and how it handles their reports.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -155,7 +155,7 @@ fn many_reports_are_one_burst_and_leave_the_state_as_small() {
     assert_eq!(world.status(), SubStatus::Suspended);
     assert!(world.state_size() <= before, "{} grew to {}", before, world.state_size());
     let last = ended(&world, 199, SubStatus::Finished, json!({}));
-    // A report that comes too late has no effect.
+    // A late report has no effect.
     world.resume_each(0, &[last.clone(), last]);
     assert_eq!(world.status(), SubStatus::Finished);
     assert_eq!(world.lines(), ["done", "completed"]);
@@ -200,7 +200,7 @@ fn what_is_no_report_does_not_count_as_a_child() {
     assert_ne!(world.children[0].id, Uuid::nil());
 }
 
-/// Executions that the last burst has given up, by the ids of their activities.
+/// Executions that the last burst has abandoned, by the ids of their activities.
 fn abandoned(world: &World, before: &[Bookmark]) -> Vec<String> {
     let id_of = |execution: &Uuid| {
         let found = before.iter().find(|bookmark| bookmark.activity_instance_id == *execution);
@@ -239,7 +239,7 @@ fn another_attempt_gives_them_up() {
     let mut world = World::started(json!([call]));
     let before = time_is_over(&mut world, "call");
     assert_eq!((abandoned(&world, &before), world.last.children.len()), (vec!["call".to_owned()], 1));
-    // A fault beside it: the container begins again, with another child.
+    // A parallel fault: the container starts again, with another child.
     let call = child_of("ExecuteWorkflow", json!({"waitForCompletion": true}));
     let policy = json!({"maxAttempts": 2, "delay": "0 s"});
     let branches = json!([call, [{"id": "E", "type": "Event", "eventName": "E"}, {"type": "Fault", "message": "no"}]]);
@@ -275,7 +275,7 @@ fn other_endings_of_a_branch_leave_them_alone() {
     let mut world = World::started(json!([{"type": "Fork", "joinMode": "WaitAny", "branches": [call, other]}]));
     world.resume("E", Value::Null);
     assert_eq!((world.status(), world.last.abandoned.len()), (SubStatus::Finished, 0));
-    // One that is not waited for is not given up.
+    // A child that is not waited for is not abandoned.
     let call = child_of("DispatchWorkflow", json!({}));
     let mut world =
         World::started(json!([{"id": "body", "type": "Sequence", "timeout": "1 hour", "activities": [call, other]}]));

@@ -1,4 +1,4 @@
-//! `Compensable`, `Compensate`, `Confirm`, `CancellationScope`, and what cancelling does with them.
+//! `Compensable`, `Compensate`, `Confirm`, `CancellationScope`, and how cancelling affects them.
 
 use serde_json::{Value, json};
 use workflow_engine::fault::{Error, Fault, TASK_FAILED};
@@ -22,7 +22,7 @@ fn compensate(target: Option<&str>) -> Value {
     json!({"type": "Compensate", "target": target})
 }
 
-/// Cancels an instance, and lets the workers run what is due.
+/// Cancels an instance, and lets the workers process what is due.
 fn cancelled(world: &mut World) {
     world.cancel();
     world.resume_all_due();

@@ -1,4 +1,4 @@
-//! Composites: parts of a workflow with a scope of their own, and workflows used as activities.
+//! Composites: parts of a workflow with their own scope, and workflows used as activities.
 
 use serde_json::{Value, json};
 use workflow_engine::definition::{
@@ -9,7 +9,7 @@ use workflow_engine::journal::EventKind;
 
 use crate::support::{Library, World, event, line};
 
-/// Runs the last of several definitions; each may use those before it.
+/// Runs the last of several definitions. Each may use the earlier ones.
 fn run(definitions: impl IntoIterator<Item = Value>, input: Value) -> World {
     let mut definitions: Vec<Value> = definitions.into_iter().collect();
     let last = definitions.pop().expect("a definition");

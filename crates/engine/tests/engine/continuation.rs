@@ -1,4 +1,4 @@
-//! `ContinueAs`, and what a burst leaves of its events.
+//! `ContinueAs`, and the events that a burst leaves.
 
 use serde_json::{Value, json};
 use uuid::Uuid;

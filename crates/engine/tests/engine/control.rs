@@ -278,7 +278,7 @@ fn finish_ends_from_any_branch_and_clears_what_waits() {
     assert_eq!(world.status(), SubStatus::Finished);
     assert!(world.lines().is_empty());
     assert!(world.last.clear_all);
-    // In one burst, with the other branch scheduled or waiting since this burst only.
+    // In one burst, with the other branch scheduled or waiting only since this burst.
     for (first, second) in [(event("Never"), json!({"type": "Finish"})), (json!({"type": "Finish"}), event("Never"))] {
         let world = World::started(json!({"type": "Parallel", "activities": [first, second]}));
         assert_eq!(world.status(), SubStatus::Finished);
@@ -333,7 +333,7 @@ fn an_end_in_a_branch_ends_the_sequence_or_flowchart_around() {
     let chart = json!({"type": "Flowchart", "activities": [{"id": "if", "type": "If", "condition": true, "then": end}, line("never")],
         "connections": [["if", "WriteLine1"]]});
     assert_eq!(World::started(json!([chart, line("outside")])).lines(), ["outside"]);
-    // It ends no loop, no branch of others and no used workflow's consumer.
+    // It ends no loop, no branch of others, and not the consumer of a used workflow.
     for inner in [
         json!({"type": "ForEach", "items": [1, 2], "body": branch}),
         json!({"type": "Parallel", "activities": [branch, line("other")]}),

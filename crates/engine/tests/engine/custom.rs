@@ -1,4 +1,4 @@
-//! Activities of the user.
+//! Custom activities.
 
 use serde_json::{Value, json};
 use workflow_engine::fault::Fault;

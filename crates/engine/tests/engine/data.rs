@@ -131,7 +131,7 @@ fn an_activitys_output_goes_into_its_variable_and_survives_a_suspend() {
     assert_eq!(*world.variable("Paid"), json!({"amount": 1.10}));
 }
 
-/// The latest result that each open execution sees.
+/// The latest result that each open execution can read.
 fn results(state: &State) -> Vec<Value> {
     let results = state.contexts.values().filter_map(|context| context.last_result.as_ref());
     results.map(|result| result.value.0.clone()).collect()

@@ -1,4 +1,4 @@
-//! Faults, incidents, undoing, retry.
+//! Faults, incidents, rollback, retry.
 
 use serde_json::{Value, json};
 use workflow_engine::fault::Error;
@@ -94,7 +94,7 @@ fn an_activity_fault_that_says_nothing_has_defaults() {
 
 #[test]
 fn what_an_activity_did_before_it_faulted_is_undone() {
-    // The rows go into their variable first; the count does not fit the output.
+    // The rows are stored in their variable first; the count does not fit the output.
     let world = World::started(json!({
         "variables": [{"name": "Rows", "value": "before"}], "outputs": [{"name": "N", "type": "Guid"}],
         "root": [{"id": "s", "type": "Sql", "statement": "INSERT", "result": {"var": "Rows"}, "rowCount": {"output": "N"}}],

@@ -1,4 +1,4 @@
-//! Faults that an activity around takes, whatever it is: these tests define their own.
+//! Faults handled by an enclosing activity. These tests define their own activities.
 
 use serde_json::{Value, json};
 use workflow_engine::activity::{Activity, Descriptor};
@@ -9,11 +9,11 @@ use workflow_engine::journal::EventKind;
 
 use crate::support::{World, broken, event, line, program};
 
-/// In place of an `If`: runs `then`, and `else` when something below `then` has faulted.
+/// Replaces an `If`: runs `then`, and `else` when something below `then` has faulted.
 #[derive(Debug)]
 struct Try;
 
-/// The same, but it faults itself at every fault below it.
+/// The same, but it faults at every fault below it.
 #[derive(Debug)]
 struct TryBadly;
 
@@ -67,7 +67,7 @@ fn attempt(id: &str, body: Value, handler: Value) -> Value {
     json!({"id": id, "type": "If", "condition": true, "then": body, "else": handler})
 }
 
-/// A world in which the activities with these ids have these behaviours.
+/// A world in which the activities with these ids have these implementations.
 fn world(definition: Value, behaviours: &[(&str, &'static dyn Activity)]) -> World {
     let mut program = program(definition);
     for (id, behaviour) in behaviours {

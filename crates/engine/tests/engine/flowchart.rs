@@ -6,7 +6,7 @@ use workflow_engine::journal::EventKind;
 
 use crate::support::{World, line, set};
 
-/// A flowchart of named lines; other nodes are given as they are.
+/// A flowchart of named lines; other nodes are used unchanged.
 fn chart(lines: &str, others: Value, connections: Value) -> Value {
     let mut activities: Vec<Value> =
         lines.split_whitespace().map(|id| json!({"id": id, "type": "WriteLine", "text": id})).collect();
@@ -14,7 +14,7 @@ fn chart(lines: &str, others: Value, connections: Value) -> Value {
     json!({"id": "chart", "type": "Flowchart", "activities": activities, "connections": connections})
 }
 
-/// The lines that a definition writes until it is finished.
+/// The lines that a definition writes until it finishes.
 #[track_caller]
 pub fn finished(definition: Value) -> String {
     let world = World::started(definition);
@@ -183,7 +183,7 @@ fn wait_any_goes_on_once_and_cancels_the_branch_that_waits() {
 
 #[test]
 fn wait_any_cancels_a_branch_that_began_to_wait_after_it_was_decided() {
-    // "b" reaches the join before the event has begun; then the join itself cancels the event.
+    // "b" reaches the join before the event has started; then the join itself cancels the event.
     let connections = json!([["a", "b"], ["a", "e"], ["e", "j"], ["b", "j"], ["j", "end"]]);
     let world = World::started(chart("a b end", json!([event("e"), join("j", "WaitAny")]), connections));
     assert_eq!(world.lines(), ["a", "b", "end"]);
@@ -212,7 +212,7 @@ fn joins_of_joins_work_as_in_the_studio() {
 
 #[test]
 fn a_join_of_the_waiting_modes_leaves_a_looping_branch_alone() {
-    // "tick" loops beside the join; the join must not cancel it.
+    // "tick" loops in parallel with the join; the join must not cancel it.
     let connections =
         json!([["a", "tick"], ["tick", "tick"], ["a", "b"], ["a", "c"], ["b", "j"], ["c", "j"], ["j", "end"]]);
     let world = World::started(chart("a b c end", json!([event("tick"), join("j", "WaitAllActive")]), connections));
@@ -327,7 +327,7 @@ fn the_mode_of_a_join_may_be_an_expression_that_runs_sql() {
     assert_eq!(world.last.incidents[0].fault.sqlstate, "22023");
 }
 
-/// Two branches: `a` may go back to itself, then both meet at a join.
+/// Two branches: `a` may return to itself, then both reach a join.
 fn retried_join(mode: &str) -> Value {
     json!({"type": "Flowchart", "activities": [{"id": "fork", "type": "FlowFork", "branches": ["A", "B"]}, event("a"), event("b"),
         {"id": "more", "type": "FlowDecision", "condition": {"js": "getLastResult() === true"}},

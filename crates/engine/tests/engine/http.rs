@@ -1,4 +1,4 @@
-//! Endpoints and responses. The shell handles a request before the burst.
+//! Endpoints and responses. The shell processes a request before the burst.
 
 use std::rc::Rc;
 

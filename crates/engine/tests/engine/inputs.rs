@@ -1,4 +1,4 @@
-//! What a start accepts, and what outputs do.
+//! The inputs that a start accepts, and the effects of outputs.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;

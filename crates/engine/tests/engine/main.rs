@@ -1,4 +1,4 @@
-//! The engine from outside: definitions run in a world in memory.
+//! The engine from outside: definitions run in an in-memory world.
 
 #[path = "../support/mod.rs"]
 mod support;

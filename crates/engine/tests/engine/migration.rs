@@ -1,4 +1,4 @@
-//! Migration: an instance goes on in another version of its definition, or is refused.
+//! Migration: an instance continues in another version of its definition, or is refused.
 
 use serde_json::{Value, json};
 use workflow_engine::host::Host;
@@ -22,7 +22,7 @@ fn sequence(activities: Value) -> Value {
     json!({"id": "all", "type": "Sequence", "activities": activities})
 }
 
-/// Starts the one definition and moves the instance to the other.
+/// Starts `old` and migrates the instance to `new`.
 fn moved(old: Value, new: Value, mapping: Value) -> World {
     let (old, new) = (definition(old), definition(new));
     let mut world = World::started(old.clone());
@@ -40,7 +40,7 @@ fn refused_after(old: Value, new: Value, mapping: Value, then: impl FnOnce(&mut 
     let mut world = World::started(old.clone());
     then(&mut world);
     let problems = world.migrate((&old, &new), &mapping, Timers::Keep).expect_err("it is refused");
-    // It goes on as before.
+    // It continues as before.
     world.run_to_end();
     problems.into_iter().find(|problem| problem.severity == Severity::Error).expect("an error").message
 }
@@ -196,7 +196,7 @@ fn variables_are_converted_or_refused() {
     }
 }
 
-/// A flowchart of these activities and connections, which begins at a fork.
+/// A flowchart of these activities and connections, which starts with a fork.
 fn flow(mode: &str, activities: &[Value], connections: Value) -> Value {
     let fork = json!({"id": "fork", "type": "FlowFork", "branches": ["1", "2"]});
     let activities: Vec<Value> = std::iter::once(fork).chain(activities.iter().cloned()).collect();
@@ -355,7 +355,8 @@ fn a_recorded_compensation_and_an_open_try_need_a_counterpart() {
     assert_eq!(error, "activity \"a\" is open, and has another place inside \"t\" in version 2");
 }
 
-/// What a mapping to null is refused for, with the paths of the problems. The instance goes on as if nothing was asked.
+/// The problems for which a mapping to null is refused, with their paths. The instance continues as if nothing had been
+/// requested.
 fn not_given_up(root: &Value, before: impl Fn(&mut World), id: &str) -> Vec<String> {
     let old = definition(root.clone());
     let (mut stays, mut goes) = (World::started(old.clone()), World::started(old.clone()));
@@ -395,7 +396,7 @@ fn a_handler_is_not_given_up() {
     }
 }
 
-/// Of two that want the same record handled, one runs the handler, and the other one waits for that.
+/// Of two executions that request the same record, one runs the handler, and the other waits for that.
 #[test]
 fn what_runs_a_handler_is_not_given_up() {
     let pay = json!({"id": "pay", "type": "Compensable", "body": line("paid"), "compensation": wait("h")});
@@ -426,27 +427,27 @@ fn what_has_handlers_for_its_cancellation_is_not_given_up() {
         |body: Value| json!({"id": "s", "type": "CancellationScope", "body": body, "cancellation": line("given up")});
     let root = sequence(json!([scope(wait("x")), wait("end")]));
     assert_eq!(not_given_up(&root, begun, "s"), [refused("Workflow1:all:s", "s")]);
-    // Also inside of what is given up.
+    // Also inside a cancelled activity.
     let around = json!({"id": "in", "type": "Sequence", "activities": [scope(wait("x")), line("never")]});
     assert_eq!(not_given_up(&sequence(json!([around])), begun, "in"), [refused("Workflow1:all:in:s", "s")]);
-    // A body that is interrupted.
+    // An interrupted body.
     let body = |handler: &str| json!({"id": "c", "type": "Compensable", "body": wait("x"), handler: line("handled")});
     assert_eq!(not_given_up(&sequence(json!([body("cancellation")])), begun, "c"), [refused("Workflow1:all:c", "c")]);
-    // What is compensated then, although the new version has it at another place.
+    // What would be compensated then, although it has another position in the new version.
     let paid = json!({"id": "pay", "type": "Compensable", "body": line("paid"), "compensation": line("back")});
     let plain = |inner: Value| json!({"id": "s", "type": "CancellationScope", "body": {"type": "Sequence", "activities": [inner, wait("x")]}});
     let (old, new) = (sequence(json!([plain(paid.clone()), wait("end")])), sequence(json!([wait("end"), paid])));
     let mapping = json!({"s": null, "pay": "pay"});
     let error = self::refused(old.clone(), new.clone(), mapping.clone());
     assert!(error.starts_with("handlers run when \"s\" is cancelled"), "{error}");
-    // Unless it is left to what is around the scope.
+    // Unless it is passed to what encloses the scope.
     let kept = |root: Value| json!({"definitionId": "w", "options": {"compensateOn": []}, "root": root});
     let (old, new) = (kept(old), kept(new));
     let mut world = World::started(old.clone());
     world.migrate((&old, &new), &mapping, Timers::Keep).expect("it can go on");
     assert_eq!((world.waiting(), world.host.records.len()), (vec!["end"], 1));
     assert!(world.host.records.values().all(|(holder, _)| *holder == OF_INSTANCE));
-    // Nothing runs when these are cancelled.
+    // Cancelling these runs nothing.
     let world =
         moved(sequence(json!([body("compensation"), line("end")])), sequence(json!([line("end")])), json!({"c": null}));
     assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["end"]));
@@ -486,7 +487,7 @@ fn timers_stay_or_begin_anew() {
     }
 }
 
-/// A next attempt has the inputs of the new version; what waits in one keeps its own, or begins anew.
+/// The next attempt has the inputs of the new version; a waiting attempt keeps its own, or starts again.
 #[test]
 fn an_attempt_that_waits_is_told_from_the_wait_for_the_next() {
     let late = |span: &str| {
@@ -546,7 +547,7 @@ fn timeouts_follow_the_timers() {
     assert_eq!(world.bookmarks.len(), 1);
 }
 
-/// The three bounds of time: of an activity, of a container, of a claim and of the run, in the old and the new version.
+/// The timeouts of an activity, of a container, of a claim and of the run, in the old and the new version.
 #[test]
 fn an_armed_deadline_keeps_its_span_and_one_that_is_gone_ends() {
     let version = |own: Value, claim: Value, run: Value| {
@@ -573,7 +574,7 @@ fn an_armed_deadline_keeps_its_span_and_one_that_is_gone_ends() {
             assert!(one.starts_with(what) && one.contains(how), "{told:?}");
         }
     };
-    // Gone: nothing is left that could be due, and the task can be answered.
+    // Removed: nothing is left that could become due, and the task can be answered.
     let mut world = World::started(all(&one));
     assert_eq!(world.bookmarks.len(), 5);
     let problems = world.migrate((&all(&one), &all(&none)), &json!({}), Timers::Keep).expect("it can go on");
@@ -581,7 +582,7 @@ fn an_armed_deadline_keeps_its_span_and_one_that_is_gone_ends() {
     assert_eq!(world.bookmarks.len(), 1);
     world.resume("a", Value::Null);
     assert_eq!(world.status(), SubStatus::Finished);
-    // Another one: each stays due at its time, and names the span that has passed.
+    // Changed: each stays due at its time, and the message names the span that has passed.
     for (at, message) in [
         ("Workflow.Timeout", "took longer than 3600 s"),
         ("Workflow.StartTimeout", "within 3600 s"),
@@ -603,11 +604,11 @@ fn an_armed_deadline_keeps_its_span_and_one_that_is_gone_ends() {
     let problems = world.migrate((&all(&none), &all(&one)), &json!({}), Timers::Keep).expect("it can go on");
     told(&problems, "does not apply: it began without one");
     assert_eq!(world.bookmarks.len(), 1);
-    // The same: nothing to tell.
+    // Unchanged: no message.
     let mut world = World::started(all(&one));
     assert_eq!(world.migrate((&all(&one), &all(&one)), &json!({}), Timers::Keep), Ok(Vec::new()));
     assert_eq!(world.bookmarks.len(), 5);
-    // `Anew`: the new spans begin; the time to the first claim stays as it is, or ends.
+    // `Anew`: the new spans start; the time to the first claim stays unchanged, or ends.
     let mut world = World::started(all(&one));
     let problems = world.migrate((&all(&one), &all(&two)), &json!({}), Timers::Anew).expect("it can go on");
     assert_eq!(problems.len(), 1, "{problems:?}");

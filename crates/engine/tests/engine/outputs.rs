@@ -1,4 +1,4 @@
-//! Whose outputs an execution reads, where several executions of one activity are open or have ended.
+//! The outputs that an execution reads if several executions of one activity are open or have ended.
 
 use serde_json::{Value, json};
 use workflow_engine::instance::SubStatus;

@@ -1,4 +1,4 @@
-//! Activities whose work a program outside does: the tasks that they open, and the ways on from the answers.
+//! Activities whose work an external program does: the tasks that they open, and how they continue from the answers.
 
 use serde_json::{Value, json};
 use workflow_engine::definition::{ReadLimits, compile};

@@ -1,4 +1,4 @@
-//! A body for each item, side by side.
+//! A body for each item, in parallel.
 
 use cpu_time::ThreadTime;
 use serde_json::{Value, json};
@@ -91,8 +91,8 @@ fn the_number_of_open_bodies_can_be_limited() {
 
 #[test]
 fn break_leaves_the_loop_around_it() {
-    // As in Elsa, this is no loop that Break leaves: the body that breaks ends, the others go on, and then the
-    // sequence or loop around it ends.
+    // As in Elsa, this is no loop that Break leaves: the body with the break ends, the others continue, and then the
+    // enclosing sequence or loop ends.
     let body =
         json!([{"type": "If", "condition": {"js": "getCurrentValue() === 'b'"}, "then": {"type": "Break"}}, shown()]);
     assert_eq!(finished(json!([each(json!(["a", "b", "c"]), body.clone()), line("end")])), "0:a 2:c");

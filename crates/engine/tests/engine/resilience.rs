@@ -1,4 +1,4 @@
-//! Elsa's resilience strategies: which policy an activity gets from them.
+//! Elsa's resilience strategies: the retry policy that an activity gets from them.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use workflow_engine::retry::{Backoff, Cause, RetryPolicy};
 
 use crate::support::{World, line, program};
 
-/// A host that knows a strategy for all definitions.
+/// A host with a strategy for all definitions.
 struct Common;
 
 impl ActivityTypes for Common {
@@ -58,7 +58,7 @@ fn a_strategy_is_a_policy_with_one_attempt_more() {
         ..RetryPolicy::default()
     };
     assert_eq!((found.as_ref(), warnings.len()), (Some(&usual), 0));
-    // Those of the definition come first.
+    // Strategies of the definition take precedence.
     let own = RetryPolicy {
         max_attempts: 1,
         delay: TimeDelta::seconds(5),
@@ -86,7 +86,7 @@ fn an_expression_is_a_constant_strategy_or_name() {
     assert_eq!(attempts(json!({"type": "Object", "value": {"maxRetryAttempts": 9}})), Some(10));
     let (found, warnings) = computed(json!({"type": "Object", "value": {"backoffType": "Sometimes"}}));
     assert_eq!((found, warnings.len()), (None, 1));
-    // What cannot be read is passed over.
+    // An unreadable strategy is ignored.
     let place = "/root/customProperties/resilienceStrategy/expression";
     for unreadable in [json!({"type": "CSharp", "value": "Pick(3)"}), json!({"js": "getS("}), json!({"var": "S"})] {
         let (found, warnings) = computed(unreadable);
@@ -96,7 +96,7 @@ fn an_expression_is_a_constant_strategy_or_name() {
     }
 }
 
-/// A world whose activity type `Approval` fails with this code. Its strategy is what the variable `S` holds.
+/// A world whose activity type `Approval` fails with this code. Its strategy is the value of the variable `S`.
 fn failing(strategy: Value, expression: Value) -> World {
     let known = json!({"once": {"maxRetryAttempts": 1, "delay": "00:00:05"}});
     let mut world =
@@ -127,7 +127,7 @@ fn an_expression_is_computed_for_each_attempt() {
             );
         }
     }
-    // The next attempt computes it anew.
+    // The next attempt computes it again.
     let mut world = failing(json!("once"), of_variable());
     world.instance.variables.insert("S".into(), Value::Null);
     world.resume_at(0, None);

@@ -1,4 +1,4 @@
-//! Retry policies: what a fault that is covered undoes, what waits, and what begins again.
+//! Retry policies: what a covered fault rolls back, what waits, and what starts again.
 
 use std::cell::Cell;
 
@@ -250,7 +250,7 @@ fn the_report_of_a_child_is_not_given_to_another_child() {
     let mut world = World::started(json!({"variables": {"R": null}, "root": child}));
     let report = child::refusal(world.children[0].id, "another instance runs");
     world.resume("run", report);
-    // It waits for the second child, which reports for itself.
+    // It waits for the second child, which reports separately.
     assert_eq!((world.children.len(), world.waiting(), retries(&world).len()), (2, vec!["run"], 1));
 }
 

@@ -1,4 +1,4 @@
-//! The time of a run: `options.timeout`.
+//! The timeout of a run: `options.timeout`.
 
 use serde_json::{Value, json};
 use workflow_engine::execution;
@@ -17,7 +17,7 @@ fn deadline(world: &World) -> usize {
     world.bookmarks.iter().position(|bookmark| bookmark.name == RUN_TIMEOUT).expect("the time of the run")
 }
 
-/// The time of the run is over.
+/// Lets the timeout of the run expire.
 fn time_is_over(world: &mut World) {
     world.resume_at(deadline(world), None);
 }

@@ -1,4 +1,4 @@
-//! JavaScript inside a burst: what it sees of the instance, and how its changes are kept.
+//! JavaScript inside a burst: what it can read of the instance, and how its changes are kept.
 
 use serde_json::{Value, json};
 use workflow_engine::instance::SubStatus;

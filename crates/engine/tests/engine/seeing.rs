@@ -1,4 +1,4 @@
-//! How a run is shown: its progress in the picture, its story in lines, and the pictures of the documentation.
+//! How a run is shown: its progress in the picture, its explanation in lines, and the pictures of the documentation.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -100,7 +100,7 @@ fn states_stand_as_the_run_was_in_them() {
     let step = |from: &str, to: &str, name: &str| json!({ "from": from, "to": to, "trigger": event(name) });
     let mut world = World::started(json!({ "type": "StateMachine", "states": ["a", "b", "c", "end"], "transitions": [
         step("a", "b", "go"), step("b", "a", "back"), step("a", "c", "other"), step("a", "b", "also"), step("b", "end", "stop")] }));
-    // The states with their standings, and the arrows that the run did not go along.
+    // The states with their standings, and the arrows that the run did not take.
     let seen = |world: &World| {
         let svg = Picture::new(&world.program, &[], Caption::default(), Some(&progress(world))).svg();
         let stands = |name: &str| {
@@ -194,7 +194,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Compares a picture of the documentation with the one drawn now; with WORKFLOW_WRITE_PICTURES set, writes it.
+/// Compares a picture of the documentation with the current drawing. If WORKFLOW_WRITE_PICTURES is set, writes it.
 fn is_up_to_date(name: &str, picture: &Picture) {
     let (path, svg) = (root().join("docs").join(name), picture.svg());
     if std::env::var_os("WORKFLOW_WRITE_PICTURES").is_some() {

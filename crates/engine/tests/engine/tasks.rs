@@ -70,7 +70,7 @@ fn a_program_says_whom_its_tasks_exclude() {
     for not in [json!(["starter", {"answered": "ask"}]), json!("[\"starter\", {\"answered\": \"ask\"}]")] {
         assert_eq!(excluded(not), (true, Some(both.clone())));
     }
-    // What is stored and cannot be read excludes everybody.
+    // A stored value that cannot be read excludes everybody.
     for not in [json!(["boss"]), json!({"js": "[]"}), json!([{"answered": ""}]), json!(true)] {
         assert_eq!(excluded(not.clone()), (true, None));
         let new = ReadLimits { is_new: true, ..ReadLimits::default() };
@@ -217,7 +217,7 @@ fn attempts_of_workers_count_when_the_time_of_the_activity_is_over() {
     let timeout = at(&world, TIMEOUT)[0];
     world.resume_at(timeout, None);
     assert_eq!(world.last.tasks[0].attempts, 3);
-    // A task that no worker has claimed since has the attempts of the activity itself.
+    // A task that no worker has claimed since then has the attempts of the activity itself.
     let execution = world.bookmarks[0].activity_instance_id;
     execution::count_attempts(&mut world.instance, execution, 3);
     let timeout = at(&world, TIMEOUT)[0];

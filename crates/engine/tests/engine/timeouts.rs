@@ -1,4 +1,4 @@
-//! Timeouts: what ends when the time of an activity is over, and what comes then.
+//! Timeouts: what ends when the timeout of an activity expires, and what follows.
 
 use serde_json::{Value, json};
 use workflow_engine::instance::SubStatus;
@@ -90,7 +90,7 @@ fn an_outcome_of_the_type_itself_is_not_taken_for_it() {
     time_is_over(&mut world, "ask");
     let codes: Vec<_> = world.last.incidents.iter().map(|incident| incident.fault.code.as_deref()).collect();
     assert_eq!((world.status(), world.lines(), codes), (SubStatus::Faulted, vec![], vec![Some("timeout")]));
-    // The connection is for an answer that says so.
+    // The connection is for an answer with that outcome.
     let mut world = World::started(chart);
     let task = world.bookmarks.iter().position(|bookmark| bookmark.name != TIMEOUT).expect("a task");
     world.resume_at(task, Some(&json!({"error": "timeout"})));
@@ -112,7 +112,7 @@ fn a_catch_may_name_it() {
 
 #[test]
 fn it_is_no_bookmark_of_the_activity_itself() {
-    // The last bookmark of a custom activity must complete it, and a timeout is none.
+    // The last bookmark of a custom activity must complete it, and a timeout does not count.
     let mut world = World::new(timed(json!({"id": "ask", "type": "Approval"}), "1 hour"));
     world
         .host
@@ -124,7 +124,7 @@ fn it_is_no_bookmark_of_the_activity_itself() {
         (world.status(), world.last.incidents[0].fault.message.contains("the last of its activity")),
         (SubStatus::Faulted, true)
     );
-    // What faulted has no time any more.
+    // A faulted activity has no timeout any more.
     assert_eq!(names(&world), ["one"]);
 }
 
@@ -147,7 +147,7 @@ fn a_try_whose_own_time_is_over_ends_without_finally() {
     let mut world = World::started(timed(body, "1 hour"));
     time_is_over(&mut world, "try");
     assert_eq!((world.status(), world.lines()), (SubStatus::Faulted, Vec::<&str>::new()));
-    // One in the body is a fault like any other.
+    // A fault in the body is like any other.
     let mut world =
         World::started(json!({"type": "Try", "body": timed(event("E"), "1 hour"), "finally": line("finally")}));
     time_is_over(&mut world, "E");

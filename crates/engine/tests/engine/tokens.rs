@@ -18,7 +18,7 @@ fn chart(lines: &str, others: Value, connections: Value) -> Value {
     json!({"id": "chart", "type": "Flowchart", "mode": "token", "activities": activities, "connections": connections})
 }
 
-/// An event that takes tokens in this merge mode.
+/// An event that consumes tokens in this merge mode.
 fn merging(id: &str, mode: &str) -> Value {
     json!({"id": id, "type": "Event", "eventName": id, "mergeMode": mode})
 }
@@ -57,7 +57,7 @@ fn stream_is_not_held_up_by_a_path_that_was_not_taken() {
     let connections =
         json!([["d", "True", "yes"], ["d", "False", "no"], ["no", "more"], ["more", "end"], ["yes", "end"]]);
     assert_eq!(finished(chart("yes no more end", json!([decision("d", true)]), connections)), "yes end");
-    // "d" delays the end until its outcome leads elsewhere.
+    // "d" delays the end until its outcome leads to another activity.
     let nodes = json!([decision("d", false)]);
     let connections = json!([["a", "b"], ["a", "d"], ["b", "end"], ["d", "True", "end"], ["d", "False", "other"]]);
     assert_eq!(finished(chart("a b other end", nodes, connections)), "a b other end");
@@ -83,7 +83,7 @@ fn a_token_that_comes_while_its_target_runs_is_for_the_next_run() {
     world.resume("tick", Value::Null);
     world.resume("other", Value::Null);
     assert_eq!(world.waiting(), ["tick", "work"]);
-    // Elsa would run "work" a second time here, on the token of "other" by which it already runs.
+    // Elsa would run "work" a second time here, for the token of "other" by which it already runs.
     world.resume("tick", Value::Null);
     assert_eq!(world.waiting(), ["work", "tick"]);
     world.resume("work", Value::Null);
@@ -125,7 +125,7 @@ fn a_race_cancels_who_waits_whether_it_began_before_or_after_it_was_won() {
 
 #[test]
 fn who_was_scheduled_before_a_race_was_won_runs_but_leads_nowhere() {
-    // "b" wins before "x" has begun; "y", after "x", would wait for ever.
+    // "b" wins before "x" has started; "y", after "x", would wait for ever.
     let connections = json!([["a", "b"], ["a", "x"], ["x", "y"], ["x", "aside"], ["y", "end"], ["b", "end"]]);
     let nodes = json!([event("y"), join("end", "WaitAny")]);
     assert_eq!(finished(chart("a b x aside", nodes, connections)), "a b x aside");
@@ -133,7 +133,7 @@ fn who_was_scheduled_before_a_race_was_won_runs_but_leads_nowhere() {
 
 #[test]
 fn who_comes_too_late_for_a_race_is_ignored_until_the_next_round() {
-    // "a" leads to the end at once and over "b": that is a branch of the winner itself, which is not cancelled.
+    // "a" leads to the end directly and over "b": that is a branch of the winner itself, which is not cancelled.
     let connections = json!([["a", "end"], ["a", "b"], ["b", "end"]]);
     assert_eq!(finished(chart("a b end:Race", json!([]), connections)), "a end b");
     let count = json!({"id": "n", "type": "SetVariable", "variable": "N", "value": {"sql": "N + 1"}});

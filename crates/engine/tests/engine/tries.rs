@@ -1,4 +1,4 @@
-//! `Try`: which faults it takes, what it cancels, and when `finally` runs.
+//! `Try`: which faults it handles, what it cancels, and when `finally` runs.
 
 use serde_json::{Value, json};
 use workflow_engine::definition::{ReadLimits, compile};
@@ -110,7 +110,7 @@ fn finally_runs_on_break_and_not_on_finish_or_cancel() {
     let body = attempt(json!([line("body"), {"type": "Break"}]), json!({"finally": line("finally")}));
     let world = started(json!([{"type": "While", "condition": true, "body": body}, line("after")]));
     assert_eq!(world.lines(), ["body", "finally", "after"]);
-    // It leaves the loop from a catch as well, and from finally; a fault that no catch takes goes on nevertheless.
+    // It leaves the loop from a catch as well, and from finally; a fault that no catch handles still propagates.
     let caught =
         json!({"catch": [{"body": [line("caught"), {"type": "Break"}, line("no")]}], "finally": line("finally")});
     let world =

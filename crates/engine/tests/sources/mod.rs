@@ -1,4 +1,4 @@
-//! The sources of the crates, as tests of their structure read them.
+//! The sources of the crates, for tests of their structure.
 
 #![allow(dead_code)] // Each test uses what it needs.
 
@@ -14,7 +14,7 @@ pub fn engine() -> Vec<String> {
     names.filter(|name| name != "gateway").map(|name| format!("crates/{name}/src")).collect()
 }
 
-/// The files of a crate but those of tests, each with its path below `sources` without the extension.
+/// The files of a crate except tests, each with its path below `sources` without the extension.
 pub fn files(sources: &str) -> Vec<(String, PathBuf)> {
     let root = Path::new(REPOSITORY).join(sources);
     let mut found = Vec::new();
@@ -38,7 +38,7 @@ fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rs") && !stem.contains("tests")
 }
 
-/// Whether a file of [`files`] is the root of its crate, which only declares what there is.
+/// Whether a file of [`files`] is the root of its crate, which only declares modules.
 pub fn is_root(file: &str) -> bool {
     matches!(file, "lib" | "main")
 }

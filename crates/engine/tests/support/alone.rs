@@ -1,6 +1,6 @@
-// The smallest host: it makes ids and keeps lines, and has no SQL, no functions of users and no other workflows. A
-// condition in SQL is true until it has been asked for as often as `rounds` says.
-// The examples of the engine, and those in its documentation, include this file.
+// A minimal host: it generates ids and keeps lines, and has no SQL, no users' functions and no other workflows. A
+// condition in SQL is true until it has been evaluated `rounds` times. The examples of the engine, and those in its
+// documentation, include this file.
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};

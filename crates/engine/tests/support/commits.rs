@@ -1,4 +1,4 @@
-//! Transactions of a world: those that commit, and those that do not.
+//! Transactions of a world: committed ones, and others.
 
 use workflow_engine::execution::Delta;
 use workflow_engine::fault::Error;
@@ -6,17 +6,17 @@ use workflow_engine::fault::Error;
 use super::{FakeHost, World};
 
 impl World {
-    /// Runs a call in a transaction of its own. Nothing of it is left if it raises an error, or if the transaction does
-    /// not commit: the next call finds what was stored before.
+    /// Runs a call in a transaction. If the call fails or the transaction does not commit, all of its effects are
+    /// undone: the next call finds what was stored before.
     ///
     /// # Errors
-    /// That of the call.
+    /// The error of the call.
     pub fn transact(&mut self, commits: bool, call: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
         let (instance, bookmarks, host) = (self.copy(), self.bookmarks.clone(), self.host.clone());
         let (events, incidents, children) = (self.trail.len(), self.incidents.len(), self.children.len());
         let result = call(self);
         if !commits || result.is_err() {
-            // No id is made twice.
+            // No id is generated twice.
             let ids = self.host.ids;
             (self.instance, self.bookmarks, self.host) = (instance, bookmarks, FakeHost { ids, ..host });
             self.trail.truncate(events);

@@ -1,4 +1,4 @@
-//! Migration of the instance of a world, as the shell does it.
+//! Migration of a world's instance, as the shell does it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use workflow_engine::stimulus::{RETRY, START_TIMEOUT};
 use super::{World, program};
 
 impl World {
-    /// Moves the instance from the one definition to the other.
+    /// Migrates the instance from one definition to another.
     ///
     /// # Errors
-    /// The problems, if one of them is an error. The instance stays as it is.
+    /// The problems, if one of them is an error. Then the instance is unchanged.
     pub fn migrate(
         &mut self,
         (old, new): (&Value, &Value),

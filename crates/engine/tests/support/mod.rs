@@ -1,7 +1,6 @@
-//! A world in memory for the engine: a host, and a store that handles a burst's result as the shell does.
+//! An in-memory world for the engine: a host, and a store that processes a burst's result as the shell does.
 //!
-//! After every burst the instance goes through the codec and the invariants are checked, so each test
-//! is also a test of those.
+//! After every burst the instance is encoded and decoded and the invariants are checked, so each test also tests these.
 
 // Each test binary uses its own part of this.
 #![allow(dead_code)]
@@ -42,7 +41,7 @@ mod records;
 
 use records::Recorded;
 
-/// Stack for tests of deep values: that of a backend, or more in a build without optimization.
+/// Stack for tests of deep values: as large as a backend's, or larger in a build without optimization.
 const ROOM: usize = if cfg!(debug_assertions) { 64 << 20 } else { 4 << 20 };
 
 /// A zone of the IANA database.
@@ -54,7 +53,7 @@ impl Zone for Named {
     }
 }
 
-/// A function of the user.
+/// A user's function.
 pub type UserFunction = fn(&Value) -> Result<Value, Fault>;
 
 /// The world around a burst.
@@ -62,7 +61,7 @@ pub type UserFunction = fn(&Value) -> Result<Value, Fault>;
 pub struct FakeHost {
     pub ids: u128,
     pub lines: Vec<String>,
-    /// Effects of statements; a step that is not kept removes its own.
+    /// Effects of statements. A step that is rolled back removes its own.
     pub effects: Vec<String>,
     pub open_step: Option<usize>,
     pub steps: u32,
@@ -77,9 +76,9 @@ pub struct FakeHost {
     pub foreign_bookmarks: Vec<Uuid>,
     /// While set, statements and expressions of SQL fail.
     pub broken: bool,
-    /// Records, by number: what holds each, and what it keeps in bytes.
+    /// Records by number: the holder, and the bytes of the snapshot.
     pub records: BTreeMap<u32, (u32, Vec<u8>)>,
-    /// What became of all there were.
+    /// What happened to all records.
     pub recorded: Recorded,
 }
 
@@ -276,8 +275,8 @@ pub fn described(program: &Program) -> String {
     format!("{definition_id} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?}")
 }
 
-/// A program as a reader with another order of numbers makes it: siblings stand in another order, behind the node that
-/// holds them, and so do the connections of each flowchart.
+/// A program as a reader with another order of numbers creates it: siblings have another order, after the node that
+/// contains them, and so do the connections of each flowchart.
 pub fn numbered_otherwise(program: Program) -> Program {
     let mut numbering = serde_json::to_value(program.numbering()).expect("JSON");
     let activities: Vec<(Option<u32>, String)> =
@@ -358,7 +357,7 @@ pub struct World {
     pub last: Delta,
     pub trail: Vec<journal::Event>,
     pub incidents: Vec<Incident>,
-    /// Whether these are all events of the instance, and of this version.
+    /// Whether these are all events of the instance, written by this version.
     pub is_whole_trail: bool,
     /// Child workflows that its bursts asked for.
     pub children: Vec<NewChild>,
@@ -391,7 +390,7 @@ impl World {
         }
     }
 
-    /// Starts a definition and expects that the burst succeeds.
+    /// Starts a definition and expects the burst to succeed.
     pub fn started(definition: Value) -> Self {
         let mut world = Self::new(definition);
         world.start();
@@ -489,7 +488,7 @@ impl World {
         }
     }
 
-    /// Alters the instance by hand, unless that is refused. A dry run before must have said the same.
+    /// Alters the instance, unless that is refused. A dry run must first have given the same result.
     pub fn alter(&mut self, alterations: &[Alteration]) -> Result<(), Error> {
         let author = Author { role: "operator".into(), ..Author::default() };
         let (program, limits) = (&self.program, &self.limits);
@@ -545,7 +544,7 @@ impl World {
         }
     }
 
-    /// Stores a delta as the shell does, and checks what must hold.
+    /// Stores a delta as the shell does, and checks the invariants.
     fn store(&mut self, delta: Delta, resumed: Option<Uuid>) {
         self.put(delta, resumed);
         self.check();
@@ -588,7 +587,7 @@ impl World {
         encode_state(&self.instance.state).len()
     }
 
-    /// What must hold between two bursts, whatever happened.
+    /// Checks the invariants between two bursts.
     pub fn check(&self) {
         let contexts = &self.instance.state.contexts;
         let mut waiting: BTreeMap<u32, u32> = BTreeMap::new();
@@ -645,7 +644,7 @@ impl World {
         self.check_executions();
     }
 
-    /// The journal says of each open execution which activity it runs, and which execution is around it.
+    /// Checks that the journal contains, for each open execution, its activity and its enclosing execution.
     fn check_executions(&self) {
         let has_all = self.program.options.journal.level == Level::Full
             && self.program.nodes.iter().all(|node| node.events.is_none());
@@ -656,7 +655,7 @@ impl World {
         told.burst(self.host.now(), &self.trail);
         for record in told.end() {
             let Some(context) = self.instance.state.contexts.get(&record.number) else {
-                // What a `Finish` or `Complete` has ended is told when its handlers have run.
+                // What a `Finish` or `Complete` has ended is reported when its handlers have run.
                 let mut contexts = self.instance.state.contexts.values();
                 let is_handling = contexts.any(|context| matches!(context.memory, Memory::Unwinding(_)));
                 let is_ending = self.instance.state.ending() != Ending::None || is_handling;
@@ -672,7 +671,7 @@ impl World {
                 record.number,
                 record.activity_id
             );
-            // What takes the whole back is told of the fault that ends it before it is through.
+            // An execution that compensates everything is informed of the fault that ends it before it has finished.
             let is_unwinding = matches!(context.memory, Memory::Unwinding(_));
             let is_faulted = context.status == ActivityStatus::Faulted;
             let is_told = record.status == ExecutionStatus::Faulted;
@@ -681,7 +680,7 @@ impl World {
         }
     }
 
-    /// Whatever holds a record is there, and what was interrupted is being handled.
+    /// Checks that the holder of each record exists, and that interrupted executions are being handled.
     fn check_records(&self) {
         let holders: BTreeSet<u32> = self.host.records.values().map(|(holder, _)| *holder).collect();
         for holder in &holders {
@@ -733,8 +732,8 @@ pub fn nested(depth: usize) -> Value {
     (0..depth).fold(json!(1), |value, _| around(value))
 }
 
-/// Runs a test of deep values with room enough: without optimization a level of nesting takes some
-/// kilobytes of stack wherever a value is cloned, compared or dropped.
+/// Runs a test of deep values with enough stack: without optimization, a level of nesting takes some kilobytes of stack
+/// wherever a value is cloned, compared or dropped.
 pub fn with_room(test: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(ROOM).spawn(test);
     thread.expect("a thread").join().expect("the test passes");

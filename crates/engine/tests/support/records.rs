@@ -1,4 +1,4 @@
-//! What became of the records of a world's instance: what the host was told of them, compared with the journal.
+//! What happened to the records of a world's instance: the calls of the host, compared with the journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,17 @@ use workflow_engine::journal::{Event, EventKind};
 
 use super::World;
 
-/// Incidents and messages name at most so many activities.
+/// Maximum number of activities named in incidents and messages.
 const NAMED: usize = 10;
 
-/// The records that a host was told of, and what became of them.
+/// The records that the host received, and what happened to them.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// All that were ever stored, by number.
     stored: BTreeMap<u32, Stored>,
     /// Those removed one by one, in order.
     handled: Vec<u32>,
-    /// Those removed with all that was left.
+    /// Those removed together with all remaining ones.
     rest: Vec<u32>,
     /// The holders of the last move.
     moved: Option<(u32, u32)>,
@@ -28,10 +28,10 @@ pub struct Recorded {
 #[derive(Clone, Debug)]
 struct Stored {
     node: NodeIx,
-    /// The execution that has left it.
+    /// The execution that created it.
     execution: u32,
     is_interrupted: bool,
-    /// Those among which it was found, whenever it was.
+    /// The records among which it was found, if it was.
     among: Option<BTreeSet<u32>>,
 }
 
@@ -48,7 +48,7 @@ impl Recorded {
         assert!(before.is_none(), "no number is given twice");
     }
 
-    /// A record was found among those that were asked for.
+    /// A record was found among those requested.
     pub fn found(&mut self, number: u32, among: BTreeSet<u32>) {
         if let Some(stored) = self.stored.get_mut(&number) {
             stored.among = Some(match stored.among.take() {
@@ -68,8 +68,8 @@ impl Recorded {
 }
 
 impl World {
-    /// Asserts that each `Compensable` that has completed was compensated, or confirmed, or named when the rest was
-    /// dropped, that no other was, and that all this was done in order. For an instance that has ended.
+    /// Asserts that each completed `Compensable` was compensated, or confirmed, or named when the remaining ones were
+    /// dropped, that no other was, and that all this happened in order. For an instance that has ended.
     pub fn check_handled(&self) {
         let Recorded { stored, handled, rest, .. } = &self.host.recorded;
         self.check_left();
@@ -92,7 +92,7 @@ impl World {
         self.check_dropped();
     }
 
-    /// Each execution of a `Compensable` that has completed has left one record, with a number in order of completion.
+    /// Each execution of a completed `Compensable` has created one record. Their numbers have the order of completion.
     fn check_left(&self) {
         let is_one = |node: NodeIx| self.program.node(node).type_name == "Workflow.Compensable";
         let mut left = BTreeMap::new();
@@ -109,14 +109,14 @@ impl World {
             .map(|event| left.remove(&execution(event)).expect("what has completed has left a record"))
             .collect();
         assert!(numbers.is_sorted_by(|before, after| before < after), "{numbers:?}");
-        // The activity that ends the run has an event, those around it end with it.
+        // The activity that ends the run has an event; the enclosing ones end with it.
         let nodes: BTreeSet<NodeIx> = left.values().map(|number| self.host.recorded.stored[number].node).collect();
         assert_eq!(nodes.len(), left.len());
         assert!(nodes.is_empty() || self.are_around_an_end(&nodes), "{left:?}");
     }
 
-    /// Whether these are the `Compensable` around an activity that ended the run: a handler of what it has ended may do
-    /// so as well.
+    /// Whether these are the `Compensable`s around an activity that ended the run: a handler of what it has ended may
+    /// also end the run.
     fn are_around_an_end(&self, nodes: &BTreeSet<NodeIx>) -> bool {
         let ends = |event: &&Event| {
             event.kind == EventKind::Completed && ["Complete", "Finish"].contains(&event.activity_type.as_str())
@@ -128,8 +128,8 @@ impl World {
         })
     }
 
-    /// What was dropped is named in an incident, the newest first. Without a word, a run that finishes lets that stay
-    /// for which no confirmation runs.
+    /// Dropped records are named in an incident, the newest first. A run that finishes leaves records without a
+    /// confirmation handler, without naming them.
     fn check_dropped(&self) {
         let Recorded { stored, rest, .. } = &self.host.recorded;
         let is_it = |code: Option<&str>| code == Some(COMPENSATION_DROPPED);

@@ -1,9 +1,9 @@
 //! The burst: from one reason to run until every branch waits or ends.
 //!
-//! [`start`], [`resume`] and [`retry`] put the first items into a FIFO queue and process it. Activities act on the
-//! instance through [`Execution`] and never see the queue. Each call of an activity is a unit: if it faults, the burst
-//! undoes all effects of the call, including those in the database. The [`Delta`] contains what the extension has to
-//! store.
+//! [`start`], [`resume`] and [`retry`](fn@retry) put the first items into a FIFO queue and process it. Activities act
+//! on the instance through [`Execution`] and never see the queue. Each call of an activity is a unit: if it faults, the
+//! burst undoes all effects of the call, including those in the database. The [`Delta`] contains what the extension has
+//! to store.
 
 use serde_json::Value;
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! What a run of a workflow is, and how it proceeds.
+//! Programs, and the bursts that run them.
 //!
 //! A [`Program`] is a compiled definition, an [`Instance`] the durable state of one run. A **burst**
 //! ([`execution`]) takes both and one reason to run (start, resume, retry, cancel), and processes the activity queue
@@ -6,13 +6,13 @@
 //! journal events to store. [`activities`] has one file for each activity type, [`journal`] the events and their packed
 //! form, [`migration`] the move of an instance to another version.
 //!
-//! The crate reads no definition: it gets programs. It knows no database, no clock and no randomness. Its only way
-//! outward is the trait [`Host`].
+//! The crate reads no definitions: callers pass programs. It uses no database, no clock and no random numbers. Its only
+//! interface to the outside is the trait [`Host`].
 //!
 //! # Examples
 //!
-//! The documentation of [`Host`] has the smallest one, and runs a workflow. A state is bytes that a later version
-//! reads:
+//! The documentation of [`Host`] has the smallest host, and runs a workflow. A state can be stored as bytes, which
+//! later versions can read:
 //!
 //! ```
 //! use serde_json::{Map, json};

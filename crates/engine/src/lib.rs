@@ -1,11 +1,11 @@
-//! The engine of `workflow` without PostgreSQL: one name for the crates that it is made of.
+//! The engine of `workflow` without PostgreSQL: one name for the crates that it consists of.
 //!
-//! | crate | what it is |
+//! | Crate | Content |
 //! | --- | --- |
 //! | `workflow-value` | JSON values, faults, calendars |
 //! | `workflow-schema` | JSON Schema |
 //! | `workflow-expression` | JavaScript, Liquid, SQL templates |
-//! | `workflow-http` | HTTP without a socket, stimuli |
+//! | `workflow-http` | HTTP without sockets, stimuli |
 //! | `workflow-core` | programs, activities, bursts, instances |
 //! | `workflow-definition` | from JSON to a program and back |
 //! | `workflow-picture` | diagrams and explanations |

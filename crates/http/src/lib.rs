@@ -1,15 +1,15 @@
-//! What reaches a workflow from outside: HTTP requests as callers pass them to the database, and stimuli.
+//! The inputs of waiting workflows: HTTP requests as callers pass them to the database, and stimuli.
 //!
 //! [`http`] parses and orders route templates, reads the bodies of requests and writes responses. A mistake of the
 //! client becomes a response with its status, a mistake of the definition's author a [`Fault`](workflow_value::Fault).
 //! [`stimulus`] normalises and hashes the name and payload that a bookmark or a trigger waits for.
 //!
-//! The crate opens no socket and reads no table. Its functions are pure: they know neither definitions nor bursts, and
-//! do not decide who waits.
+//! The crate opens no socket and reads no table. Its functions are pure and independent of definitions and bursts.
+//! Which instances wait is not decided here.
 //!
 //! # Examples
 //!
-//! An endpoint waits for a stimulus of its path; a request that its route matches sends the same one:
+//! An endpoint waits for a stimulus with its path. A request that matches its route sends the same stimulus:
 //!
 //! ```
 //! use serde_json::json;

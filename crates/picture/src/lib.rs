@@ -1,11 +1,11 @@
-//! What people see of a definition and of a run.
+//! Pictures and explanations of definitions and runs.
 //!
-//! [`picture`] draws a program, or the progress of a run in it, as Mermaid text or SVG. [`explain`] says in sentences
-//! what happened to an instance and how it continues. [`execution_records`] lists what each execution of an activity
-//! did.
+//! [`picture`] draws a program, or the progress of a run in it, as Mermaid text or SVG. [`explain`] describes in
+//! sentences what happened to an instance and how it continues. [`execution_records`] lists what each execution of an
+//! activity did.
 //!
-//! The crate only reads: it changes no instance and starts no burst. It knows no fonts and no browser, and
-//! shortens long texts.
+//! The crate only reads: it changes no instance and starts no burst. It estimates widths of texts without fonts or a
+//! browser, and shortens long texts.
 //!
 //! # Examples
 //!

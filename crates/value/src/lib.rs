@@ -1,15 +1,15 @@
-//! What every other crate of the engine is built on: JSON values, faults, and calendars.
+//! The basis of all crates of the engine: JSON values, faults, and calendars.
 //!
-//! [`value`] converts, compares, copies and prints JSON as the engine sees it. [`calendar`] computes when an interval,
-//! a cron expression or a schedule fires. [`fault`] has the failure of one activity and the error that ends a call.
+//! [`value`] converts, compares, copies and prints the engine's JSON values. [`calendar`] computes when an interval,
+//! a cron expression or a schedule fires. [`fault`] defines the failure of one activity and the error that ends a call.
 //! [`spelling`] finds the name that a misspelt word most likely means.
 //!
-//! The crate knows no workflow: no definition, no activity and no instance. It reads no clock, does no I/O, keeps no
-//! state, and does not recurse over a value, which may be nested as deep as PostgreSQL allows.
+//! The crate is independent of definitions, activities and instances. It reads no clock, does no I/O, keeps no state,
+//! and does not recurse over a value, which may be nested as deep as PostgreSQL allows.
 //!
 //! # Examples
 //!
-//! Numbers keep their text, and a local time needs the rules of its zone:
+//! Numbers keep their digits, and a local time needs the rules of its zone:
 //!
 //! ```
 //! use chrono::DateTime;

@@ -33,25 +33,25 @@ END
 $$;
 GRANT EXECUTE ON PROCEDURE measure TO PUBLIC;
 
--- The same workflows of both roles.
-CREATE PROCEDURE define(prefix text) LANGUAGE plpgsql AS $$
+-- The same workflows of both roles, but the stranger's tasks come first.
+CREATE PROCEDURE define(prefix text, priority integer) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM wf_define(jsonb_build_object('definitionId', prefix || (d ->> 0), 'root', d -> 1))
-    FROM jsonb_array_elements('[
-        ["task", {"id": "t", "type": "RunTask", "taskName": "Charge", "priority": 9}],
+    FROM jsonb_array_elements(jsonb_set('[
+        ["task", {"id": "t", "type": "RunTask", "taskName": "Charge"}],
         ["event", {"type": "Event", "eventName": "Paid"}],
         ["late", {"type": "Event", "eventName": "Late"}],
-        ["started", {"type": "Event", "eventName": "Begun", "canStartWorkflow": true}]]') AS d;
+        ["started", {"type": "Event", "eventName": "Begun", "canStartWorkflow": true}]]', '{0, 1, priority}', to_jsonb(priority))) AS d;
 END
 $$;
 GRANT EXECUTE ON PROCEDURE define TO PUBLIC;
 SET ROLE regress_app;
-CALL define('app ');
+CALL define('app ', 1);
 SELECT count(wf_start('app task')) FROM generate_series(1, 10);
 SELECT count(wf_start('app event', correlation_id => 'order 1')) FROM generate_series(1, 2);
 SELECT count(wf_enqueue_bookmark('Elsa.Event', '{"EventName": "Late"}', keep_for => '1 hour')) FROM generate_series(1, 2);
 SET ROLE regress_stranger;
-CALL define('strange ');
+CALL define('strange ', 9);
 SELECT wf_start('strange task'), wf_start('strange event'), wf_start('strange event', correlation_id => 'order 1') \g /dev/null
 SELECT count(wf_enqueue_bookmark('Elsa.Event', '{"EventName": "Late"}', keep_for => '1 hour'));
 RESET ROLE;
@@ -116,3 +116,10 @@ SELECT act, max(rows) FILTER (WHERE round > 1) <= min(rows) FILTER (WHERE round 
 FROM cost GROUP BY act ORDER BY act;
 RESET ROLE;
 SELECT * FROM wf_check();
+
+-- security.md#what-others-store: of an owner that granted the sender something, ten bookmarks are read to be counted.
+SET ROLE regress_stranger;
+SELECT wf_grant('strange event', 'regress_app', '{resume}') \g /dev/null
+SET ROLE regress_app;
+SELECT cardinality(resumed) AS resumed, withheld FROM wf_publish_event('Paid');
+RESET ROLE;

@@ -196,12 +196,15 @@ fn root() -> &'static Path {
 
 /// Compares a picture of the documentation with the current drawing. If WORKFLOW_WRITE_PICTURES is set, writes it.
 fn is_up_to_date(name: &str, picture: &Picture) {
-    let (path, svg) = (root().join("docs").join(name), picture.svg());
+    let (path, svg) = (root().join("docs/pictures").join(name), picture.svg());
     if std::env::var_os("WORKFLOW_WRITE_PICTURES").is_some() {
         std::fs::write(&path, &svg).expect("the picture is written");
     }
     let stored = std::fs::read_to_string(&path).expect("the picture");
-    assert!(stored == svg, "docs/{name} is not what is drawn now: run the tests with WORKFLOW_WRITE_PICTURES=1");
+    assert!(
+        stored == svg,
+        "docs/pictures/{name} is not what is drawn now: run the tests with WORKFLOW_WRITE_PICTURES=1"
+    );
 }
 
 #[test]

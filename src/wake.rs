@@ -22,72 +22,106 @@ pub use tasks::{
 /// How many ids a transaction passes on by name; a transaction with more requests a sweep.
 const MAX_NAMES: usize = 256;
 
-thread_local! {
-    /// The earliest due time that this transaction stored.
-    static DUE: Cell<i64> = const { Cell::new(i64::MAX) };
+/// What this transaction has to report.
+struct Pending {
+    /// The earliest due time that it stored.
+    due: i64,
     /// Stimuli that it put into the queue.
-    static ITEMS: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
-    static SWEEP: Cell<bool> = const { Cell::new(false) };
+    items: Vec<Uuid>,
+    /// Whether the whole queue is to be looked through.
+    sweep: bool,
     /// The instances that it wrote bookmarks for.
-    static INSTANCES: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
+    instances: Vec<Uuid>,
     /// The first transaction that it may not have seen when it looked for kept stimuli for these bookmarks.
-    static UNSEEN: Cell<u32> = const { Cell::new(0) };
+    unseen: u32,
     /// Whether it wrote or used up bookmarks.
-    static BOOKMARKS: Cell<bool> = const { Cell::new(false) };
+    bookmarks: bool,
     /// Whether instances that wait for their turn are to be looked at when it has committed, and when it is rolled
     /// back.
-    static CALLS: Cell<(bool, bool)> = const { Cell::new((false, false)) };
+    calls: (bool, bool),
     /// The range of times in the ids of the instances that it ended.
-    static ENDED: Cell<Option<EndedIds>> = const { Cell::new(None) };
+    ended: Option<EndedIds>,
     /// Whether it filled tables of the extension with COPY.
-    static LOADED: Cell<bool> = const { Cell::new(false) };
+    loaded: bool,
     /// Databases whose settings it changed; 0: of all.
-    static SETTINGS: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
+    settings: Vec<Oid>,
     /// Whether the launcher should look at this database.
-    static PROBE: Cell<bool> = const { Cell::new(false) };
+    probe: bool,
     /// Whether the launcher should look at all databases.
-    static RESCAN: Cell<bool> = const { Cell::new(false) };
+    rescan: bool,
     /// The databases whose workers this session keeps out until its transaction ends.
-    static BLOCKED: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
+    blocked: Vec<Oid>,
     /// Whether it made this database the one that fires.
-    static CLAIMED: Cell<bool> = const { Cell::new(false) };
-    /// The slot of this database in shared memory, as last seen.
+    claimed: bool,
+}
+
+impl Pending {
+    const NOTHING: Self = Self {
+        due: i64::MAX,
+        items: Vec::new(),
+        sweep: false,
+        instances: Vec::new(),
+        unseen: 0,
+        bookmarks: false,
+        calls: (false, false),
+        ended: None,
+        loaded: false,
+        settings: Vec::new(),
+        probe: false,
+        rescan: false,
+        blocked: Vec::new(),
+        claimed: false,
+    };
+}
+
+thread_local! {
+    /// Lifetime: the transaction.
+    static PENDING: RefCell<Pending> = const { RefCell::new(Pending::NOTHING) };
+    /// The slot of this database in shared memory, as last seen. Lifetime: the backend.
     static SLOT: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+fn record<R>(change: impl FnOnce(&mut Pending) -> R) -> R {
+    PENDING.with_borrow_mut(change)
 }
 
 /// Records that something is due at this instant.
 pub fn note_due(at: Timestamp) {
-    if at.0 < DUE.get() {
-        if DUE.get() == i64::MAX {
-            shared::ensure();
-        }
-        DUE.set(at.0);
+    let known = record(|pending| {
+        let known = pending.due;
+        pending.due = known.min(at.0);
+        known
+    });
+    if known == i64::MAX && at.0 < known {
+        shared::ensure();
     }
 }
 
 /// Records that pending instances are to be checked when this transaction has ended. `if_committed`: after its commit,
 /// else only after a rollback.
 pub fn note_calls(if_committed: bool) {
-    if CALLS.get() == (false, false) {
+    let known = record(|pending| {
+        let (committed, aborted) = pending.calls;
+        std::mem::replace(&mut pending.calls, (committed || if_committed, aborted || !if_committed))
+    });
+    if known == (false, false) {
         shared::ensure();
     }
-    let (committed, aborted) = CALLS.get();
-    CALLS.set((committed || if_committed, aborted || !if_committed));
 }
 
 /// Records that a stimulus is in the queue.
 pub fn note_queued(id: Uuid) {
     shared::ensure();
-    ITEMS.with_borrow_mut(|items| if items.len() < MAX_NAMES { items.push(id) } else { SWEEP.set(true) });
+    record(|pending| if pending.items.len() < MAX_NAMES { pending.items.push(id) } else { pending.sweep = true });
 }
 
 /// Records that an instance has new bookmarks, or bookmarks with another correlation id, which may miss a stimulus that
 /// is stored concurrently. Call it before the queue is searched for stimuli for them.
 pub fn note_bookmarks_of(instance: &Uuid) {
     note_bookmarks();
-    INSTANCES.with_borrow_mut(|instances| {
+    record(|Pending { instances, unseen, .. }| {
         if instances.is_empty() {
-            UNSEEN.set(cluster::oldest_unseen());
+            *unseen = cluster::oldest_unseen();
         }
         if instances.last() != Some(instance) && instances.len() <= MAX_NAMES {
             instances.push(*instance);
@@ -97,7 +131,7 @@ pub fn note_bookmarks_of(instance: &Uuid) {
 
 /// Records that bookmarks were written or used. Shared memory says whether a scheduler needs this.
 pub fn note_bookmarks() {
-    if !BOOKMARKS.replace(true) {
+    if !record(|pending| std::mem::replace(&mut pending.bookmarks, true)) {
         shared::ensure();
     }
 }
@@ -105,58 +139,61 @@ pub fn note_bookmarks() {
 /// Records that an instance has ended, so that retention may remove it later.
 pub fn note_ended(instance: &Uuid) {
     let millis = (instance.as_u128() >> 80) as u64;
-    let known = ENDED.get();
-    if known.is_none() {
+    let is_first = record(|pending| {
+        let known = pending.ended;
+        let EndedIds { first, last } = known.unwrap_or(EndedIds { first: millis, last: millis });
+        pending.ended = Some(EndedIds { first: first.min(millis), last: last.max(millis) });
+        known.is_none()
+    });
+    if is_first {
         shared::ensure();
     }
-    let EndedIds { first, last } = known.unwrap_or(EndedIds { first: millis, last: millis });
-    ENDED.set(Some(EndedIds { first: first.min(millis), last: last.max(millis) }));
 }
 
 /// Records that COPY filled tables of the extension: no session has reported their due times.
 pub fn note_loaded() {
     note_due(Timestamp(i64::MIN));
-    LOADED.set(true);
+    record(|pending| pending.loaded = true);
 }
 
 /// Records a change of settings for sessions of one database, or of all databases without an OID.
 pub fn note_settings(database: Option<Oid>) {
     shared::ensure();
-    SETTINGS.with_borrow_mut(|changed| changed.push(database.unwrap_or(Oid::INVALID)));
+    record(|pending| pending.settings.push(database.unwrap_or(Oid::INVALID)));
 }
 
 /// Records that this transaction made this database the one that fires.
 pub fn note_claimed() {
-    CLAIMED.set(true);
+    record(|pending| pending.claimed = true);
 }
 
 /// Whether this transaction made this database the one that fires.
 pub fn has_claimed() -> bool {
-    CLAIMED.get()
+    record(|pending| pending.claimed)
 }
 
 /// Records that the extension was created here.
 pub fn note_created() {
     shared::ensure();
-    PROBE.set(true);
+    record(|pending| pending.probe = true);
 }
 
 /// Records that a database was created or renamed.
 pub fn note_rescan() {
     shared::ensure();
-    RESCAN.set(true);
+    record(|pending| pending.rescan = true);
 }
 
 /// Records that anything in this database may have changed.
 pub fn note_all() {
     note_due(Timestamp(i64::MIN));
-    SWEEP.set(true);
+    record(|pending| pending.sweep = true);
     note_any_task();
 }
 
 /// Records that this transaction keeps the workers of a database out until it ends.
 pub fn note_blocked(database: Oid) {
-    BLOCKED.with_borrow_mut(|blocked| blocked.push(database));
+    record(|pending| pending.blocked.push(database));
 }
 
 /// The slot of this database in shared memory; out of range if unknown.
@@ -168,8 +205,7 @@ fn slot() -> usize {
 /// Reports what the transaction recorded. Called by PostgreSQL when the transaction has ended; must not fail.
 pub fn transaction_ended(committed: bool) {
     tasks::transaction_ended(committed);
-    CLAIMED.set(false);
-    let report = Report::take(committed);
+    let report = Report::of(PENDING.replace(Pending::NOTHING), committed);
     if report.is_empty() {
         return;
     }
@@ -194,30 +230,28 @@ struct Report {
 }
 
 impl Report {
-    /// Takes the transaction's records.
-    fn take(committed: bool) -> Self {
-        let (due, (calls, calls_if_aborted)) = (DUE.replace(i64::MAX), CALLS.take());
-        let due = if committed { due } else { i64::MAX };
-        let must_look = if committed { calls } else { calls_if_aborted };
-        let instances = INSTANCES.take();
+    /// What counts of a transaction's records.
+    fn of(pending: Pending, committed: bool) -> Self {
+        let due = if committed { pending.due } else { i64::MAX };
+        let must_look = if committed { pending.calls.0 } else { pending.calls.1 };
         // A session that stored a stimulus has raised the horizon before this read, or raises it when the bookmarks are
         // visible.
-        let is_behind = || cluster::is_before(UNSEEN.get(), shared::horizon(slot()));
-        let has_missed = committed && !instances.is_empty() && is_behind();
+        let is_behind = || cluster::is_before(pending.unseen, shared::horizon(slot()));
+        let has_missed = committed && !pending.instances.is_empty() && is_behind();
         Self {
             due: if must_look { i64::MIN } else { due },
-            items: kept_if(committed, ITEMS.take()),
-            missed: kept_if(has_missed, instances),
-            ended: ENDED.take().filter(|ended| committed && shared::is_end_wanted(slot(), *ended)),
-            settings: kept_if(committed, SETTINGS.take()),
-            blocked: BLOCKED.take(),
-            sweep: SWEEP.take() && committed,
+            items: kept_if(committed, pending.items),
+            missed: kept_if(has_missed, pending.instances),
+            ended: pending.ended.filter(|ended| committed && shared::is_end_wanted(slot(), *ended)),
+            settings: kept_if(committed, pending.settings),
+            blocked: pending.blocked,
+            sweep: pending.sweep && committed,
             // While stimuli are blocked, the end of any transaction that wrote or used bookmarks counts, including a
             // rollback.
-            recheck: BOOKMARKS.take() && shared::wanted_here(slot()) & shared::ENDS != 0,
-            loaded: LOADED.take() && committed,
-            probe: PROBE.take() && committed,
-            rescan: RESCAN.take() && committed,
+            recheck: pending.bookmarks && shared::wanted_here(slot()) & shared::ENDS != 0,
+            loaded: pending.loaded && committed,
+            probe: pending.probe && committed,
+            rescan: pending.rescan && committed,
         }
     }
 

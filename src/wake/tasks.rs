@@ -8,27 +8,29 @@ use crate::pg::shared::{self, Class, Counts};
 use crate::pg::spi::Timestamp;
 use crate::pg::{cluster, process};
 
-/// Changes by a transaction that are relevant for waiting sessions.
+/// What a transaction did that is relevant for waiting sessions.
 #[derive(Clone, Copy)]
 struct TaskChanges {
+    /// Whether anything below differs from [`NONE`](Self::NONE), `looks` apart.
+    any: bool,
     /// Tasks that became available, for each bit of a name mask.
     came: Counts,
     /// Tasks that it claimed.
     claimed: u32,
     /// When tasks can be claimed, by the server's clock, and their names.
     comes: (u64, i64),
+    /// This session looks for work of this class itself, in this transaction.
+    looks: Option<Class>,
 }
 
 impl TaskChanges {
-    const NONE: Self = Self { came: [0; 64], claimed: 0, comes: (0, shared::NEVER) };
+    const NONE: Self = Self { any: false, came: [0; 64], claimed: 0, comes: (0, shared::NEVER), looks: None };
 }
 
 thread_local! {
-    static HAS_CHANGES: Cell<bool> = const { Cell::new(false) };
+    /// Lifetime: the transaction.
     static CHANGES: RefCell<TaskChanges> = const { RefCell::new(TaskChanges::NONE) };
-    /// This session looks for work of this class itself, in this transaction.
-    static LOOKS: Cell<Option<Class>> = const { Cell::new(None) };
-    /// This session was told that there is work for it, and has not claimed any since.
+    /// This session was told that there is work for it, and has not claimed any since. Lifetime: the backend.
     static TOLD: Cell<Option<Class>> = const { Cell::new(None) };
 }
 
@@ -53,10 +55,13 @@ fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
 }
 
 fn note(change: impl FnOnce(&mut TaskChanges)) {
-    if !HAS_CHANGES.replace(true) {
+    let is_first = CHANGES.with_borrow_mut(|changes| {
+        change(changes);
+        !std::mem::replace(&mut changes.any, true)
+    });
+    if is_first {
         shared::ensure();
     }
-    CHANGES.with_borrow_mut(change);
 }
 
 /// Records that a task can be claimed when this transaction commits.
@@ -101,7 +106,7 @@ pub fn note_claimed(count: usize) {
 
 /// Records that this transaction checks for tasks of a class: tasks that it makes available are for this waiter.
 pub fn note_look(class: Class) {
-    LOOKS.set(Some(class));
+    CHANGES.with_borrow_mut(|changes| changes.looks = Some(class));
 }
 
 /// Records that this session was told of a task.
@@ -111,8 +116,13 @@ pub fn note_told(class: Class) {
 
 /// Reports the end of the transaction. Must not fail.
 pub(super) fn transaction_ended(committed: bool) {
-    let changes = if HAS_CHANGES.take() { CHANGES.replace(TaskChanges::NONE) } else { TaskChanges::NONE };
-    let looks = LOOKS.take();
+    let changes = CHANGES.with_borrow_mut(|changes| {
+        let ended = *changes;
+        if ended.any || ended.looks.is_some() {
+            *changes = TaskChanges::NONE;
+        }
+        ended
+    });
     blocker_ended(changes.claimed);
     if !shared::has_waiters() {
         return;
@@ -127,7 +137,7 @@ pub(super) fn transaction_ended(committed: bool) {
     }
     shared::with_waiters(|waiters| {
         if has_come {
-            waiters.tasks_came(database, looks, &changes.came);
+            waiters.tasks_came(database, changes.looks, &changes.came);
         }
         if comes {
             waiters.task_comes(database, changes.comes.0, changes.comes.1);

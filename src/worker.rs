@@ -2,7 +2,8 @@
 //!
 //! The launcher, connected to no database, knows the next due time of each database. A scheduler, one per database,
 //! fires due triggers, finds due bookmarks, and gives them to executors, which are sessions of the roles whose SQL
-//! runs. No worker polls: each sleeps until the next due time, or until a commit wakes it through shared memory.
+//! runs. Each worker sleeps until the next due time, or until a commit wakes it through shared memory. None polls,
+//! except that due work which another session has locked is tried again at intervals (`retry.rs`).
 //! Correctness does not depend on workers: `wf_run_due` can do whatever a worker does, and due work stays in its row
 //! until the transaction that fires it commits.
 

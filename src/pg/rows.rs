@@ -6,8 +6,10 @@
 //! and replica identity, and fire row triggers (with the owner's rights and our search path, as under any statement of
 //! ours). Statement triggers and rules do not fire, as in such a worker.
 //!
-//! The burst has locked the instance, so no other call writes these rows. If a transaction changes one by hand, the
-//! writer waits for it and looks the row up again, so it never overwrites a version that it has not seen.
+//! The burst has locked the instance, so no other call writes these rows, with three exceptions: claims and heartbeats
+//! change the bookmark of a task, and failed fires count their attempts in a bookmark. If one of these, or a manual
+//! change, has locked a row, the writer waits for it and looks the row up again, so it never overwrites a version that
+//! it has not seen.
 
 use pgrx::pg_sys::{self, Datum};
 

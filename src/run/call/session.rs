@@ -39,7 +39,8 @@ pub struct Session {
     pub caller: Oid,
     /// Its id among the owners, where the call has looked it up outside of all subtransactions.
     pub caller_id: Option<i32>,
-    /// Whether the call may have waited for an instance lock. It takes every further one only if that is free.
+    /// Whether the call may not wait for an instance lock (any more), because it is about to wait for its first one or
+    /// has done so. It takes every further lock only if that is free.
     pub has_waited: bool,
     /// Follow-ups that are still to be run.
     pub follow_ups: VecDeque<FollowUp>,

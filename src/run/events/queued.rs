@@ -262,7 +262,7 @@ fn can_run(stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
     }
     Ok(match claim::try_claim(stored.bookmark.id)? {
         Claim::Ready(..) => Can::Run,
-        Claim::Busy(Reason::Locked | Reason::Leased) | Claim::Gone => Can::Wait,
+        Claim::Busy(Reason::NotFree | Reason::Leased) | Claim::Gone => Can::Wait,
         // The delivery keeps it for the instance, unless it is for that already.
         Claim::Busy(Reason::Paused) if item.filter.instance_id.is_none() => Can::Run,
         Claim::Busy(Reason::Paused | Reason::Faulted | Reason::OwnersSession) => Can::Not,

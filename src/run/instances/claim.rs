@@ -1,4 +1,8 @@
-//! Claiming a bookmark: locking its instance, and asking whether the instance can run in this session now.
+//! Claiming a bookmark for a fire or a stimulus: locking its instance, and asking whether the instance can run in this
+//! session now. (`run/tasks/lease.rs` claims tasks for task workers.)
+//!
+//! "A resume, a migration and a due timer" in docs/internals/locking.md lists what happens when several sessions want
+//! one instance.
 
 use std::rc::Rc;
 
@@ -23,15 +27,16 @@ pub enum Claim {
     Ready(Box<Waiting>, Rc<Compiled>),
     /// This session cannot resume it now.
     Busy(Reason),
-    /// It was used up, or its instance was deleted.
+    /// It was used up or cancelled, or its instance was deleted.
     Gone,
 }
 
 /// Why this session cannot resume a bookmark now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Another session holds the instance.
-    Locked,
+    /// Another session has locked the instance, the bookmark or one of its few open tasks, or the key of the instance
+    /// is being moved or belongs to another node.
+    NotFree,
     /// The instance is paused.
     Paused,
     /// The instance is faulted: its bookmarks wait for a retry.
@@ -58,7 +63,8 @@ pub fn is_leased(stored: &StoredBookmark) -> bool {
     stored.kind.is_task() && leases::read(stored.bookmark.id).is_some_and(|held| held.lease.runs(now))
 }
 
-/// Claims a bookmark, if no other session holds its instance.
+/// Claims a bookmark without waiting: if no other session has locked its instance, the bookmark, or one of a few open
+/// tasks.
 pub fn try_claim(bookmark: Uuid) -> Result<Claim, PgError> {
     Ok(lock_few_tasks(in_owners_session(claimed(bookmark, bookmarks::try_lock(bookmark))?)))
 }
@@ -73,7 +79,7 @@ pub fn try_claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
 /// session holds one.
 fn lock_few_tasks(claim: Claim) -> Claim {
     match claim {
-        Claim::Ready(waiting, compiled) if !try_lock_few_tasks(&waiting.row, &compiled) => Claim::Busy(Reason::Locked),
+        Claim::Ready(waiting, compiled) if !try_lock_few_tasks(&waiting.row, &compiled) => Claim::Busy(Reason::NotFree),
         claim => claim,
     }
 }
@@ -121,7 +127,7 @@ pub fn claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
 
 fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
     let Some(waiting) = locked else {
-        return Ok(if bookmarks::exists(bookmark) { Claim::Busy(Reason::Locked) } else { Claim::Gone });
+        return Ok(if bookmarks::exists(bookmark) { Claim::Busy(Reason::NotFree) } else { Claim::Gone });
     };
     if waiting.row.paused_at.is_some() {
         return Ok(Claim::Busy(Reason::Paused));

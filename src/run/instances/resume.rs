@@ -1,4 +1,7 @@
 //! Resuming an instance at a bookmark, and retrying it after a fault.
+//!
+//! "A resume, a migration and a due timer" in docs/internals/locking.md lists what happens when several sessions want
+//! one instance.
 
 use std::rc::Rc;
 
@@ -63,8 +66,8 @@ pub fn resume_by_id(
     Ok(Some(waiting.row))
 }
 
-/// Locks the instance of a bookmark that the caller named, and asks `require` for the rights. `None`: it does not
-/// exist.
+/// Waits for and locks the instance of a bookmark that the caller named, and then asks `require` for the rights. `None`:
+/// the bookmark does not exist any more.
 pub fn lock_named(
     session: &mut Session,
     bookmark: Uuid,

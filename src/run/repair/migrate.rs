@@ -1,10 +1,15 @@
 //! Migrating running instances to another version of their definition.
 //!
-//! A migration holds the lock of the instance, as every call that changes it does: a resume, a fire or an answer comes
-//! before it, in the old version, or after it, in the new one. It takes no other locks except those of rows that name
-//! the instance's activities. A claim or a heartbeat may hold the row of a task without the instance. A migration of
-//! many instances then skips the instance; a migration of one waits, because the instance is the first lock of its
-//! call.
+//! A migration locks the instance, as every call that changes it does: a resume, a fire or an answer comes before it, in
+//! the old version, or after it, in the new one (`isolation/migrate`). docs/internals/locking.md has a table of the
+//! orders. The other locks of a migration:
+//!
+//! - before the instance, the partition of its key; after it, a draft that is the new version;
+//! - the activation key in the new version, if it is a different one (23505 if another session takes it);
+//! - the rows that name the instance's activities. A claim, a heartbeat or the record of a failed fire may hold a
+//!   bookmark without the instance. A migration of one instance waits for it. A migration of many skips the instance if
+//!   one of up to 100 tasks is held, and otherwise waits;
+//! - those of the bursts that cancel activities and continue the instance.
 //!
 //! The caller has the rights of the definition's owner. Without those of the instance's owner it may not bring SQL,
 //! children or events into an instance that acts with the rights of that role.
@@ -62,8 +67,9 @@ pub struct MigrationOptions {
 /// Moves an instance to another version, and returns warnings for the operator.
 ///
 /// # Errors
-/// 22023 if there are obstacles, all listed in the detail; 55000 if the instance has ended; 42501 if the caller may not
-/// move it.
+/// 22023 if there are obstacles, all listed in the detail; 55000 if the instance has ended or no version is published;
+/// 42704 if the instance or version does not exist; 42501 if the caller may not move it; 55006 if it runs further up the
+/// stack; 23505 if another session takes its activation key at the same time.
 pub fn migrate(session: &mut Session, id: Uuid, wanted: &MigrationOptions) -> Result<Vec<Problem>, PgError> {
     running::refuse(id)?;
     session.has_waited = true;

@@ -33,7 +33,7 @@ use crate::wake;
 /// How far a bookmark is postponed after its first failed attempt, in microseconds; ten times as far after the second.
 const BACKOFF: i64 = 1_000_000;
 
-/// Fires one bookmark, if it is free.
+/// Fires one bookmark in a subtransaction, if it is free, and records an error as a failed attempt.
 pub fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     match fire_isolated(session, bookmark) {
         Ok(fired) => Ok(fired),
@@ -45,14 +45,13 @@ pub fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     }
 }
 
-/// Fires a bookmark in a subtransaction. `false`: its instance is locked or faulted, or the bookmark is gone or no
-/// longer due.
+/// The same without recording an error.
 pub fn fire_isolated(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     session.isolated(|session| fire_here(session, bookmark))
 }
 
-/// Fires a bookmark in the open transaction. `false`: its instance is locked or faulted, or the bookmark is gone or no
-/// longer due.
+/// Fires a bookmark in the open transaction. `false`, which counts as no attempt: its instance is locked, faulted or
+/// paused, a worker holds its task, or the bookmark is gone or no longer due.
 pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     let (mut waiting, compiled) = match claim::try_claim(bookmark)? {
         Claim::Ready(waiting, compiled) => (waiting, compiled),
@@ -60,9 +59,10 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
             return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
         }
         Claim::Busy(Reason::Paused) => return end_by_fire(session, bookmark),
-        Claim::Busy(Reason::Locked | Reason::Faulted | Reason::Leased) | Claim::Gone => return Ok(false),
+        Claim::Busy(Reason::NotFree | Reason::Faulted | Reason::Leased) | Claim::Gone => return Ok(false),
     };
-    // Another session may have postponed the bookmark, or given up on it, since this one read it.
+    // Another session may have postponed the bookmark, given up on it, or migrated its instance with new timers, since
+    // this one read it.
     if waiting.bookmark.due_at.is_none_or(|at| Timestamp::from(at) > session.timestamp()) {
         return Ok(false);
     }

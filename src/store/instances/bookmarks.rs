@@ -280,15 +280,15 @@ pub fn lock(id: Uuid) -> Option<Waiting> {
 }
 
 /// Locks the instance of a bookmark and then the bookmark, and reads the bookmark. Returns `None` if another session
-/// holds either lock.
+/// has locked either of them.
 pub fn try_lock(id: Uuid) -> Option<Waiting> {
     lock_instance(id, Wait::Skip)
 }
 
 /// The instance lock serializes two sessions that resume one bookmark: the second session finds no bookmark if the
-/// first has consumed it. `Wait::Skip` also locks the bookmark: a sweep that records a failed attempt holds the lock on
-/// the bookmark, without that on the instance, until the sweep's transaction ends. With `Wait::Block` that lock would
-/// only add a WAL record.
+/// first has consumed it. `Wait::Skip` also locks the bookmark: a pass over due work that records a failed attempt holds
+/// the lock on the bookmark, without that on the instance, until the transaction of the pass ends. With `Wait::Block`
+/// the caller waits for such a pass when it deletes the bookmark, so it saves this lock.
 fn lock_instance(id: Uuid, wait: Wait) -> Option<Waiting> {
     instances::announce_lock();
     let waits_for = rows::read(&WAITS_FOR, Arg::Uuid(&id), WaitsFor::read)?;

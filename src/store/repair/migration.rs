@@ -1,7 +1,8 @@
 //! Statements of a migration, which change the stored data of an instance to another version of its definition.
 //!
 //! The caller holds the lock of the instance. No other call writes the columns that name an activity in rows of tasks,
-//! bookmarks and incidents; a claim or a heartbeat that has locked the row of a task changes other columns.
+//! bookmarks and incidents. Claims, heartbeats and records of failed fires change other columns of bookmarks without
+//! that lock; a statement here waits for them.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
 //! Migrating many instances, one batch per call.
 //!
-//! Skips instances that another session has locked, so a batch waits for no session. A problem of one instance does not
-//! stop the others.
+//! Skips instances that another session has locked. A batch can wait for a draft that is being saved, for an activation
+//! key, and for the record of a failed fire at a bookmark that it renames. A problem of one instance does not stop the
+//! others.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -50,6 +50,18 @@ fn every_end_of_a_run_uses_it_up() {
 }
 
 #[test]
+fn a_run_that_is_cancelled_with_handlers_keeps_it_until_they_have_ended() {
+    let step = json!({"type": "Compensable", "body": line("done"), "compensation": event("undone")});
+    let mut world = World::started(bounded(json!([step, event("E")])));
+    let made = world.bookmarks[deadline(&world)].clone();
+    world.cancel();
+    world.resume_all_due();
+    assert_eq!((world.status(), &world.bookmarks[deadline(&world)]), (SubStatus::Suspended, &made));
+    world.resume("undone", Value::Null);
+    assert_eq!((world.status(), world.bookmarks.len()), (SubStatus::Cancelled, 0));
+}
+
+#[test]
 fn when_the_time_is_over_everything_is_cancelled_and_the_instance_is_faulted_for_good() {
     let body = json!({"type": "Try", "body": [event("E")], "catch": [{"body": line("no")}], "finally": line("no")});
     let mut world = World::started(bounded(json!({"id": "root", "type": "Parallel", "activities": [body, event("F")],

@@ -25,6 +25,15 @@ SELECT wf_start('self2') AS instance \gset
 SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'instance';
 SELECT data #>> '{}' AS line FROM workflow.journal WHERE instance_id = :'instance' AND event = 'Line' ORDER BY seq, number;
 
+-- What has waited for the end of the burst is for that instance only: another one has heard the event at once, and does not hear it again.
+SELECT * FROM wf_define('{"definitionId": "listener", "root": [{"id": "first", "type": "Event", "eventName": "Call"}, {"id": "second", "type": "Event", "eventName": "Call"}]}');
+SELECT * FROM wf_define('{"definitionId": "caller", "root": {"type": "Fork", "joinMode": "WaitAll", "branches": [
+    {"id": "ear", "type": "Event", "eventName": "Call"},
+    {"id": "mouth", "type": "Sql", "statement": "SELECT cardinality(resumed) AS resumed FROM wf_publish_event(''Call'')"}]}}');
+SELECT wf_start('listener') AS instance \gset
+SELECT sub_status FROM wf_run('caller');
+SELECT activity FROM workflow.waiting WHERE instance = :'instance';
+
 -- Calls that name the running instance are refused: 55006, an incident of the activity that made them.
 SET client_min_messages = error;
 SELECT * FROM wf_define('{"definitionId": "naming", "root": {"type": "Parallel", "activities": [

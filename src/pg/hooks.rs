@@ -11,7 +11,8 @@ use crate::pg::{planner, raw};
 
 /// The extension's handlers.
 pub struct Hooks {
-    /// Called when a transaction has ended, with whether it committed. Must not fail.
+    /// Called when a transaction has ended, with whether it committed: after it has released its locks and sent its
+    /// invalidation messages, so a session that this wakes sees all of it. Must not fail.
     pub transaction_ended: fn(bool),
     /// Called when a subtransaction has been rolled back. Must not fail.
     pub subtransaction_aborted: fn(),
@@ -23,6 +24,8 @@ pub struct Hooks {
 thread_local! {
     static HOOKS: Cell<Option<&'static Hooks>> = const { Cell::new(None) };
     static PREVIOUS: Cell<pg_sys::ProcessUtility_hook_type> = const { Cell::new(None) };
+    /// Whether the transaction that is just ending commits.
+    static ENDING: Cell<Option<bool>> = const { Cell::new(None) };
 }
 
 /// Installs the hooks of this process; the postmaster's children inherit them.
@@ -31,21 +34,36 @@ pub fn install(hooks: &'static Hooks) {
     planner::install();
     // SAFETY: hooks are set by the process's only thread; the callbacks live as long as the library.
     unsafe {
-        pg_sys::RegisterXactCallback(Some(transaction_ended), std::ptr::null_mut());
+        pg_sys::RegisterXactCallback(Some(transaction_ending), std::ptr::null_mut());
+        pg_sys::RegisterResourceReleaseCallback(Some(resources_released), std::ptr::null_mut());
         pg_sys::RegisterSubXactCallback(Some(subtransaction_ended), std::ptr::null_mut());
         PREVIOUS.set(pg_sys::ProcessUtility_hook);
         pg_sys::ProcessUtility_hook = Some(process_utility);
     }
 }
 
-unsafe extern "C-unwind" fn transaction_ended(event: pg_sys::XactEvent::Type, _argument: *mut c_void) {
-    let committed = match event {
-        pg_sys::XactEvent::XACT_EVENT_COMMIT => true,
+// PostgreSQL calls this before it sends the invalidation messages of the transaction. A session woken here could look
+// with what it cached before, find nothing, and sleep on.
+unsafe extern "C-unwind" fn transaction_ending(event: pg_sys::XactEvent::Type, _argument: *mut c_void) {
+    match event {
+        pg_sys::XactEvent::XACT_EVENT_COMMIT => ENDING.set(Some(true)),
         // For a prepared transaction the workers are woken at COMMIT PREPARED.
-        pg_sys::XactEvent::XACT_EVENT_ABORT | pg_sys::XactEvent::XACT_EVENT_PREPARE => false,
-        _ => return,
-    };
-    if let Some(hooks) = HOOKS.get() {
+        pg_sys::XactEvent::XACT_EVENT_ABORT | pg_sys::XactEvent::XACT_EVENT_PREPARE => ENDING.set(Some(false)),
+        _ => {}
+    }
+}
+
+unsafe extern "C-unwind" fn resources_released(
+    phase: pg_sys::ResourceReleasePhase::Type,
+    _is_commit: bool,
+    is_top_level: bool,
+    _argument: *mut c_void,
+) {
+    if is_top_level
+        && phase == pg_sys::ResourceReleasePhase::RESOURCE_RELEASE_AFTER_LOCKS
+        && let Some(committed) = ENDING.take()
+        && let Some(hooks) = HOOKS.get()
+    {
         (hooks.transaction_ended)(committed);
     }
 }

@@ -118,7 +118,7 @@ routed() {
 }
 client() { # NUMBER
     local n=0 key partition end=$((SECONDS + WORKFLOW_TEST_SECONDS))
-    while [ "$SECONDS" -lt "$end" ]; do
+    while [ "$SECONDS" -lt "$end" ] || [ "$n" -lt 2 ] || [ "$(wc -l <"$WORKFLOW_TMP/moves")" -lt 2 ]; do
         n=$((n + 1)) key=client-$1-$n
         partition=$(query "SELECT wf_partition('$key', 8)")
         routed "$partition" "$(begin_order "$key" "300 milliseconds")" || return 0
@@ -126,8 +126,8 @@ client() { # NUMBER
         echo "$key" >>"$WORKFLOW_TMP/client.$1"
     done
 }
+: >"$WORKFLOW_TMP/moves"
 for number in {1..8}; do client "$number" & done
-moved=0
 while [ -n "$(jobs -r)" ]; do
     partition=$((RANDOM % 8)) from=$(cat "$map/$partition")
     to=$([ "$from" = first ] && echo second || echo first)
@@ -137,13 +137,11 @@ while [ -n "$(jobs -r)" ]; do
     fi
     finish_move "$from" "$to"
     place "$partition" "$to"
-    moved=$((moved + 1))
+    echo "$partition" >>"$WORKFLOW_TMP/moves"
 done
 wait
 [ ! -e "$WORKFLOW_TMP/clients.failed" ] || fail "$(head -n 5 "$WORKFLOW_TMP/clients.failed")"
 orders=$(cat "$WORKFLOW_TMP"/client.* | wc -l)
-[ "$moved" -ge 2 ] && [ "$orders" -ge 10 ] || fail "only $moved moves and $orders orders"
-
 shipped() { [ "$(sum "SELECT count(*) FROM steps WHERE id LIKE 'client-%'")" -ge "$orders" ]; }
 eventually shipped
 [ "$(sum "SELECT count(*) FROM steps WHERE id LIKE 'client-%'")" = "$orders" ] || fail "some orders were shipped twice"
@@ -154,4 +152,4 @@ both is 0 "SELECT count(*) FROM workflow.instances AS i WHERE correlation_id LIK
 both is 0 "$misplaced"
 both is "" "SELECT * FROM wf_check()"
 on second check_storage
-echo "ok: $moved moves while 8 clients had $orders orders: none lost, none doubled, none misplaced"
+echo "ok: $(wc -l <"$WORKFLOW_TMP/moves") moves while 8 clients had $orders orders: none lost, none doubled, none misplaced"

@@ -21,23 +21,28 @@ pub struct Hooks {
     pub before: fn(Meaning) -> Option<fn()>,
 }
 
+#[derive(Clone, Copy)]
+struct Installed {
+    hooks: &'static Hooks,
+    /// The hook for statements that was there before.
+    previous: pg_sys::ProcessUtility_hook_type,
+}
+
 thread_local! {
-    static HOOKS: Cell<Option<&'static Hooks>> = const { Cell::new(None) };
-    static PREVIOUS: Cell<pg_sys::ProcessUtility_hook_type> = const { Cell::new(None) };
+    static INSTALLED: Cell<Option<Installed>> = const { Cell::new(None) };
     /// Whether the transaction that is just ending commits.
     static ENDING: Cell<Option<bool>> = const { Cell::new(None) };
 }
 
 /// Installs the hooks of this process; the postmaster's children inherit them.
 pub fn install(hooks: &'static Hooks) {
-    HOOKS.set(Some(hooks));
     planner::install();
     // SAFETY: hooks are set by the process's only thread; the callbacks live as long as the library.
     unsafe {
         pg_sys::RegisterXactCallback(Some(transaction_ending), std::ptr::null_mut());
         pg_sys::RegisterResourceReleaseCallback(Some(resources_released), std::ptr::null_mut());
         pg_sys::RegisterSubXactCallback(Some(subtransaction_ended), std::ptr::null_mut());
-        PREVIOUS.set(pg_sys::ProcessUtility_hook);
+        INSTALLED.set(Some(Installed { hooks, previous: pg_sys::ProcessUtility_hook }));
         pg_sys::ProcessUtility_hook = Some(process_utility);
     }
 }
@@ -62,7 +67,7 @@ unsafe extern "C-unwind" fn resources_released(
     if is_top_level
         && phase == pg_sys::ResourceReleasePhase::RESOURCE_RELEASE_AFTER_LOCKS
         && let Some(committed) = ENDING.take()
-        && let Some(hooks) = HOOKS.get()
+        && let Some(Installed { hooks, .. }) = INSTALLED.get()
     {
         (hooks.transaction_ended)(committed);
     }
@@ -75,7 +80,7 @@ unsafe extern "C-unwind" fn subtransaction_ended(
     _argument: *mut c_void,
 ) {
     if event == pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB
-        && let Some(hooks) = HOOKS.get()
+        && let Some(Installed { hooks, .. }) = INSTALLED.get()
     {
         (hooks.subtransaction_aborted)();
     }
@@ -116,7 +121,7 @@ unsafe extern "C-unwind" fn process_utility(
     // SAFETY: what PostgreSQL passed goes on as it is; `before` owns nothing when an error leaves.
     unsafe {
         let after = before((*statement).utilityStmt);
-        match PREVIOUS.get() {
+        match INSTALLED.get().and_then(|installed| installed.previous) {
             Some(previous) => {
                 previous(statement, query, read_only, context, parameters, environment, destination, completion);
             }
@@ -144,7 +149,7 @@ unsafe extern "C-unwind" fn process_utility(
 
 unsafe fn before(node: *mut pg_sys::Node) -> Option<fn()> {
     // SAFETY: a statement of PostgreSQL's parser.
-    match keeping(|| Ok(HOOKS.get().and_then(|hooks| (hooks.before)(unsafe { meaning(node) })))) {
+    match keeping(|| Ok(INSTALLED.get().and_then(|installed| (installed.hooks.before)(unsafe { meaning(node) })))) {
         Ok(after) => after,
         Err(error) => raise(error),
     }

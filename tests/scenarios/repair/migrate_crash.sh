@@ -261,17 +261,18 @@ clients+=(migrator)
 call migrator
 sleep "0.$((RANDOM % 3))"
 crash
-while [ "$(query "$left")" -gt 0 ]; do
+# On a slow machine all may have been migrated between two looks: it crashes nevertheless.
+while [ "$(query "$left")" -gt 0 ] || [ "$crashes" -lt 3 ]; do
     next=$(($(query "$moved") + 100 + RANDOM % 500))
     setting "workflow.launch_workers = on"
     load
     until [ "$(query "$moved")" -ge "$next" ] || [ "$(query "$left")" -eq 0 ]; do look_after; done
-    if [ "$(query "$left")" -gt 0 ]; then crash; fi
+    if [ "$(query "$left")" -gt 0 ] || [ "$crashes" -lt 3 ]; then crash; fi
 done
 query "UPDATE phase SET is_over = true"
 listen
 setting "workflow.launch_workers = on"
-# How many crashes there are depends on how far the sessions get between two looks, so it is printed at the end and not checked.
+[ "$crashes" -ge 3 ] || fail "the server crashed only $crashes times"
 
 # The publication retries instances that it found locked; a call need not wait for that.
 has_published() {

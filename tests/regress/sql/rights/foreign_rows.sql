@@ -1,4 +1,4 @@
--- What strangers store costs nobody anything: claims and stimuli read as many rows of our tables with many tasks, bookmarks, triggers and
+-- What strangers store costs no other role anything: claims and stimuli read as many rows of our tables with many tasks, bookmarks, triggers and
 -- kept stimuli of the same names in definitions of other roles as with a few.
 SET client_min_messages = error;
 CREATE ROLE regress_app;

@@ -158,7 +158,8 @@ impl Builder {
                 }
             }
         }
-        let changed: Vec<&Model> = after.iter().filter(|inside| inside.last != before.last).collect();
+        // A branch that makes no result leaves the latest one as it was, which need not be known.
+        let changed: Vec<&Model> = after.iter().filter(|inside| inside.made.len() > before.made.len()).collect();
         model.last = match changed[..] {
             [] => before.last.clone(),
             // The one result that is later than all others.

@@ -2,6 +2,10 @@
 //! and a plan made while a table was empty would otherwise read a million rows later: where a table has no rows,
 //! reading a whole index costs no more than finding one entry of it.
 //!
+//! Without the hooks a start with a limited task reads 1,122 pages instead of 56 after 60 more starts, in a session that
+//! planned it while analyzed tables were empty (`regress/tasks/limited_start_analyzed`), and 328 instead of 55 after
+//! 3,000 more starts where the tables had no statistics (`limited_start_plan`).
+//!
 //! The hooks affect only our statements, and only while the planner plans them. A trigger on our tables runs inside our
 //! statement, but the statements of its function (whose plans PL/pgSQL keeps) are planned as usual.
 

@@ -8,8 +8,6 @@
 //! All calls check here: [`runs_here`] for an instance that a call reaches without naming it (by a stimulus, a due
 //! timer, or the report of a child), [`act_runs_here`] for one that the call names.
 
-use std::cell::Cell;
-
 use pgrx::pg_sys::Oid;
 
 use super::is_member;
@@ -20,6 +18,33 @@ use crate::store::instances::InstanceRow;
 use crate::store::rights::invoker_grants;
 use crate::store::rights::owners::{self, Owner};
 
+/// For whom a call may run invoker SQL of instances that it does not name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serves {
+    /// For the role to which the session belongs.
+    ItsRole,
+    /// Also for owners that may not log in. Their SQL has their rights, as a security-restricted operation like that of
+    /// a definer. Only a background worker's own session does this.
+    OwnersWithoutLogin,
+}
+
+impl Serves {
+    /// For whom a fire of a background worker runs SQL. The worker connected as this role, or 0 for its own session.
+    pub fn of_worker(role: Oid) -> Self {
+        if role == Oid::INVALID { Self::OwnersWithoutLogin } else { Self::ItsRole }
+    }
+
+    /// For whom a call runs SQL that begins here: restricted SQL of a worker's own session can call the engine again.
+    pub fn of_new_call() -> Self {
+        if process::is_engine() && role::is_restricted() { Self::OwnersWithoutLogin } else { Self::ItsRole }
+    }
+
+    /// Whether this includes an owner that may not log in.
+    pub fn restricted(self, owner: &Owner) -> bool {
+        self == Self::OwnersWithoutLogin && owner.role().is_some_and(|role| !role::can_connect(role))
+    }
+}
+
 /// Whether SQL of this version has the rights of the caller rather than those of the definition's owner.
 pub fn has_invoker_sql(compiled: &Compiled) -> bool {
     compiled.row.uses_sql && !compiled.row.definer
@@ -28,14 +53,15 @@ pub fn has_invoker_sql(compiled: &Compiled) -> bool {
 /// Whether this session may run an instance that the call did not name. Invoker SQL runs only in a session of the
 /// instance's owner, or restricted on the owner's behalf. Otherwise a role that may publish a definition could run SQL
 /// as a superuser that publishes an event.
-pub fn runs_here(owner: &Owner, compiled: &Compiled) -> bool {
-    !has_invoker_sql(compiled) || is_session_of(owner) || is_served_restricted(owner)
+pub fn runs_here(serves: Serves, owner: &Owner, compiled: &Compiled) -> bool {
+    !has_invoker_sql(compiled) || is_session_of(owner) || serves.restricted(owner)
 }
 
 /// Whether this session may run an instance that the call names, by its id, a bookmark or a task. It also may if the
 /// current role lends its rights to the owner of the definition.
-pub fn act_runs_here(row: &InstanceRow, compiled: &Compiled) -> bool {
-    runs_here(&row.owner, compiled) || belongs_to_role(role::current()) && lends(role::current(), &compiled.row.owner)
+pub fn act_runs_here(serves: Serves, row: &InstanceRow, compiled: &Compiled) -> bool {
+    runs_here(serves, &row.owner, compiled)
+        || belongs_to_role(role::current()) && lends(role::current(), &compiled.row.owner)
 }
 
 /// Whether a role lends its rights to the workflows of a definition owner: the owner is this very role, or the role has
@@ -84,27 +110,4 @@ fn is_session_of(owner: &Owner) -> bool {
 /// could then reset it to the connected role. The engine's own session, a superuser's, belongs to no role.
 fn belongs_to_role(current: Oid) -> bool {
     process::connected_as().is_none_or(|role| role == current)
-}
-
-thread_local! {
-    static SERVES_RESTRICTED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs `body` in a background worker's own session on behalf of an owner that may not log in. The owner's SQL runs
-/// with the owner's rights, as a security-restricted operation like that of a definer.
-pub fn serving_restricted<R>(serve: bool, body: impl FnOnce() -> R) -> R {
-    struct Restore;
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            SERVES_RESTRICTED.set(false);
-        }
-    }
-    SERVES_RESTRICTED.set(serve);
-    let _restore = Restore;
-    body()
-}
-
-/// Whether this session runs the SQL of this owner restricted, on the owner's behalf.
-pub fn is_served_restricted(owner: &Owner) -> bool {
-    SERVES_RESTRICTED.get() && owner.role().is_some_and(|role| !role::can_connect(role))
 }

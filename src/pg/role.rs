@@ -119,8 +119,8 @@ impl RestrictedRights {
     }
 }
 
-/// Whether SECURITY_RESTRICTED_OPERATION applies.
-fn is_restricted() -> bool {
+/// Whether the rights that apply are restricted, as those of [`RestrictedRights`] are.
+pub fn is_restricted() -> bool {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
     // SAFETY: reads the backend's state.
     unsafe { pg_sys::GetUserIdAndSecContext(&mut user, &mut context) };

@@ -119,7 +119,7 @@ fn compute<'a>(
     body: impl FnOnce(&Program, &mut Instance, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<(Delta, SpiHost<'a>), PgError> {
     let id = row.instance.id;
-    let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
+    let mut host = SpiHost::new(session, id, &row.owner, compiled);
     let settings = isolated::enter_settings(session, &row.owner, compiled);
     if !session.has_caller() || settings.are_servers() {
         host = host.without_caller();

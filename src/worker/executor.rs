@@ -8,7 +8,7 @@
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::access::lending;
+use crate::access::lending::Serves;
 use crate::pg::error::log;
 use crate::pg::process;
 use crate::pg::shared::{self, Database, Executor, ExecutorState, Fire, FireKind, Process, SharedState};
@@ -239,11 +239,9 @@ impl Worker {
             return;
         }
         let began = process::now();
-        let restricted = self.role == Oid::INVALID;
         let outcome = process::work(|| {
             let _timeout = session::StatementTimeout::arm();
-            let mut session = Session::pass();
-            lending::serving_restricted(restricted, || fire_one(&mut session, fire, false))
+            fire_one(&mut self.pass(), fire, false)
         });
         let outcome = match outcome {
             Ok(outcome) => outcome,
@@ -282,8 +280,7 @@ impl Worker {
         session::reset();
         let finished = process::work(|| {
             let _timeout = session::StatementTimeout::arm();
-            let mut session = Session::pass();
-            lending::serving_restricted(self.role == Oid::INVALID, || command::finish(&mut session, id, &result))
+            command::finish(&mut self.pass(), id, &result)
         });
         // The burst after the command may have run users' SQL as well.
         session::reset();
@@ -292,6 +289,13 @@ impl Worker {
             Err(error) => FireEnd::Failed(Box::new(error)),
         };
         self.finish_fire(fire, began, outcome, true);
+    }
+
+    /// The session of a fire that may run users' SQL.
+    fn pass(&self) -> Session {
+        let mut session = Session::pass();
+        session.serves = Serves::of_worker(self.role);
+        session
     }
 
     /// Counts a fire, and records a failed one for a retry or as a dead letter.

@@ -16,12 +16,13 @@ use workflow_engine::instance::compensation::{Record, Wanted};
 use workflow_engine::program::Activation;
 use workflow_engine::{Fault, NodeIx};
 
-use crate::access::{self, StartedAs, lending};
+use crate::access::{self, StartedAs};
 use crate::compiled::{self, Compiled};
 use crate::pg::error::{catch, log_for_server, notice, unwind, warning};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
 use crate::pg::{PgError, boundary, guc, interrupt, json, process, role, session, user_sql};
+use crate::run::Session;
 use crate::run::http::paths::{self, Hold};
 use crate::run::instances::version;
 use crate::run::timers::timing;
@@ -69,13 +70,13 @@ pub struct SpiHost<'a> {
 
 impl<'a> SpiHost<'a> {
     /// A host for one burst of an instance.
-    pub fn new(now: DateTime<Utc>, instance: Uuid, owner: &Owner, compiled: &'a Compiled) -> Self {
+    pub fn new(session: &Session, instance: Uuid, owner: &Owner, compiled: &'a Compiled) -> Self {
         let rights = match compiled.row.definer {
             true => Some(compiled.row.owner.clone()),
-            false => lending::is_served_restricted(owner).then(|| owner.clone()),
+            false => session.serves.restricted(owner).then(|| owner.clone()),
         };
         Self {
-            now,
+            now: session.now,
             instance,
             compiled,
             step: None,
@@ -91,10 +92,10 @@ impl<'a> SpiHost<'a> {
 
     /// A host that evaluates the triggers of a definition. A role that publishes or refreshes another role's definition
     /// must not lend its rights to it: the SQL runs as the definition's owner, as that of an index function does.
-    pub fn indexing(now: DateTime<Utc>, compiled: &'a Compiled) -> Self {
+    pub fn indexing(session: &Session, compiled: &'a Compiled) -> Self {
         let owner = &compiled.row.owner;
         let rights = (compiled.row.definer || !owner.is_current()).then(|| owner.clone());
-        Self { rights, ..Self::new(now, Uuid::nil(), owner, compiled) }
+        Self { rights, ..Self::new(session, Uuid::nil(), owner, compiled) }
     }
 
     /// Gives the burst a request. A request names a path, not a workflow, so it must not lend the caller's rights. The

@@ -14,6 +14,7 @@ use workflow_engine::expression::shared_time::SharedTime;
 use workflow_engine::http::{Request, Response};
 use workflow_engine::journal::{Act, ActKind, Identity};
 
+use crate::access::lending::Serves;
 use crate::access::person;
 use crate::clock;
 use crate::pg::error::unwind;
@@ -39,6 +40,8 @@ pub struct Session {
     pub caller: Oid,
     /// Its id among the owners, where the call has looked it up outside of all subtransactions.
     pub caller_id: Option<i32>,
+    /// For whom the call may run SQL of instances that it does not name.
+    pub serves: Serves,
     /// Whether the call may not wait for an instance lock (any more), because it is about to wait for its first one or
     /// has done so. It takes every further lock only if that is free.
     pub has_waited: bool,
@@ -152,6 +155,7 @@ impl Session {
             limits,
             caller: role::current(),
             caller_id: None,
+            serves: Serves::of_new_call(),
             has_waited: running::any(),
             follow_ups: VecDeque::new(),
             has_followed_up: false,

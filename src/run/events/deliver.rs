@@ -331,7 +331,7 @@ fn resume_bookmark(
         return Ok(BookmarkDelivery::Leased);
     }
     let has_waited = std::mem::replace(&mut session.has_waited, true);
-    match if has_waited { claim::try_claim(id)? } else { claim::claim(id)? } {
+    match if has_waited { claim::try_claim(session, id)? } else { claim::claim(session, id)? } {
         Claim::Ready(mut waiting, compiled) => {
             if waiting.kind.is_task() {
                 let (row, bookmark) = (&waiting.row, &waiting.bookmark);

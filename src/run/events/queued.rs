@@ -159,7 +159,7 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
     // item fires row triggers on the queue, and a delivery runs bursts: either may have changed the instances since.
     let (mut can_any, mut is_held, mut elsewhere) = (false, false, None);
     for stored in &found {
-        match can_run(stored, item)? {
+        match can_run(session, stored, item)? {
             Can::Run => can_any = true,
             Can::Wait => is_held = true,
             Can::Elsewhere(owner) => elsewhere = elsewhere.or(Some(owner)),
@@ -202,7 +202,7 @@ fn deliver_all(session: &mut Session, item: &Item, stored: &StoredBookmark) -> R
     let now = session.timestamp();
     let items = queue::take_all_of(item, now, MAX_REPORTS);
     let put_back = || items.iter().for_each(|item| queue::insert(item, now));
-    let Claim::Ready(mut waiting, compiled) = claim::try_claim(stored.bookmark.id)? else {
+    let Claim::Ready(mut waiting, compiled) = claim::try_claim(session, stored.bookmark.id)? else {
         put_back();
         return Ok(Swept::Held);
     };
@@ -238,7 +238,7 @@ enum Can {
     Not,
 }
 
-fn can_run(stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
+fn can_run(session: &Session, stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
     // Check before locking, as in a delivery.
     let verdict = hearing_of(item).resumes_at(&stored.bookmark, stored.instance_id, version, &owner)?;
@@ -248,7 +248,7 @@ fn can_run(stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
     if !route::admits_instance(stored.instance_id, stored.correlation_id.as_deref()) {
         return Ok(Can::Wait);
     }
-    let runs_here = lending::runs_here(&owner, &*compiled::of_version(version)?);
+    let runs_here = lending::runs_here(session.serves, &owner, &*compiled::of_version(version)?);
     if running::contains(stored.instance_id) {
         return Ok(Can::Not);
     }
@@ -260,7 +260,7 @@ fn can_run(stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
     if claim::is_leased(stored) {
         return Ok(Can::Wait);
     }
-    Ok(match claim::try_claim(stored.bookmark.id)? {
+    Ok(match claim::try_claim(session, stored.bookmark.id)? {
         Claim::Ready(..) => Can::Run,
         Claim::Busy(Reason::NotFree | Reason::Leased) | Claim::Gone => Can::Wait,
         // The delivery keeps it for the instance, unless it is for that already.

@@ -38,7 +38,7 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
     }
     let compiled = compiled::of_version(child.version_id)?;
     let (id, bookmark_id, begin) = (child.id, child.bookmark_id, child.begin);
-    let runs_now = begin != Begin::Later && lending::runs_here(&parent.owner, &compiled);
+    let runs_now = begin != Begin::Later && lending::runs_here(session.serves, &parent.owner, &compiled);
     let is_own = parent.owner.is_current();
     let (row, ended) = match (runs_now, is_own || isolated::is_worker()) {
         (false, _) => create_new(session, &compiled, child, &parent)?,
@@ -161,7 +161,7 @@ enum Told {
 
 fn resume_with(session: &mut Session, bookmark: Uuid, reports: &[Value]) -> Result<Told, PgError> {
     session.has_waited = true;
-    let (mut waiting, compiled) = match claim::try_claim(bookmark)? {
+    let (mut waiting, compiled) = match claim::try_claim(session, bookmark)? {
         Claim::Ready(waiting, compiled) => (waiting, compiled),
         Claim::Busy(reason) => {
             reason.tell();

@@ -15,6 +15,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::unwind;
 use crate::pg::subtransaction::kept_if;
+use crate::run::Session;
 use crate::run::call::notices::tell_how_to_fire;
 use crate::store::events::matching::StoredBookmark;
 use crate::store::instances::InstanceRow;
@@ -65,8 +66,8 @@ pub fn is_leased(stored: &StoredBookmark) -> bool {
 
 /// Claims a bookmark without waiting: if no other session has locked its instance, the bookmark, or one of a few open
 /// tasks.
-pub fn try_claim(bookmark: Uuid) -> Result<Claim, PgError> {
-    Ok(lock_few_tasks(in_owners_session(claimed(bookmark, bookmarks::try_lock(bookmark))?)))
+pub fn try_claim(session: &Session, bookmark: Uuid) -> Result<Claim, PgError> {
+    Ok(lock_few_tasks(in_owners_session(session, claimed(bookmark, bookmarks::try_lock(bookmark))?)))
 }
 
 /// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever
@@ -112,8 +113,8 @@ pub fn try_lock_tasks(instance: Uuid) -> bool {
 }
 
 /// Claims a bookmark; waits for a session that holds its instance.
-pub fn claim(bookmark: Uuid) -> Result<Claim, PgError> {
-    claim_to_serve(bookmark).map(in_owners_session)
+pub fn claim(session: &Session, bookmark: Uuid) -> Result<Claim, PgError> {
+    claim_to_serve(bookmark).map(|claim| in_owners_session(session, claim))
 }
 
 /// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever
@@ -143,9 +144,9 @@ fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
 }
 
 /// Leaves an instance whose SQL has the rights of its owner to the owner's sessions.
-fn in_owners_session(claim: Claim) -> Claim {
+fn in_owners_session(session: &Session, claim: Claim) -> Claim {
     match claim {
-        Claim::Ready(waiting, compiled) if !lending::runs_here(&waiting.row.owner, &compiled) => {
+        Claim::Ready(waiting, compiled) if !lending::runs_here(session.serves, &waiting.row.owner, &compiled) => {
             Claim::Busy(Reason::OwnersSession)
         }
         claim => claim,

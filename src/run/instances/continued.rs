@@ -117,7 +117,7 @@ pub fn begin(session: &mut Session, id: Uuid) -> Result<(), PgError> {
     let Some((version, owner)) = instances::owner(id) else { return Ok(()) };
     let compiled = compiled::of_version(version)?;
     let bookmark = start.bookmark.id;
-    if !lending::runs_here(&owner, &compiled) {
+    if !lending::runs_here(session.serves, &owner, &compiled) {
         tell_how_to_fire();
     } else if isolated::is_worker() {
         run(session, bookmark)?;
@@ -130,7 +130,7 @@ pub fn begin(session: &mut Session, id: Uuid) -> Result<(), PgError> {
 
 fn run(session: &mut Session, bookmark: Uuid) -> Result<(), PgError> {
     session.has_waited = true;
-    match claim::try_claim(bookmark)? {
+    match claim::try_claim(session, bookmark)? {
         Claim::Ready(mut waiting, compiled) => {
             resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store)?;
         }

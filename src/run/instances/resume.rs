@@ -53,12 +53,12 @@ pub fn resume_by_id(
     waiting.act = Some(acts::of_call(session, kind, &compiled)?);
     if is_task {
         answer::judge(&compiled.program, &waiting, input)?;
-        if kept_answer::must_wait(&waiting, &compiled, true) {
+        if kept_answer::must_wait(session, &waiting, &compiled, true) {
             kept_answer::keep(session, &mut waiting, Answer::Completed(input, None), None);
             notices::tell_left_to_owner(&waiting.row);
             return Ok(Some(waiting.row));
         }
-    } else if !lending::act_runs_here(&waiting.row, &compiled) {
+    } else if !lending::act_runs_here(session.serves, &waiting.row, &compiled) {
         kept_act::keep_resume(session, &waiting, input)?;
         return Ok(Some(waiting.row));
     }
@@ -127,7 +127,7 @@ pub fn retry(
     pause::refuse(&row, &compiled)?;
     refuse_retry(&row, &compiled)?;
     let by = Some(acts::of_call(session, ActKind::Retry, &compiled)?.by);
-    if !lending::act_runs_here(&row, &compiled) {
+    if !lending::act_runs_here(session.serves, &row, &compiled) {
         kept_act::keep_retry(session, &row, activity_ids)?;
         return Ok(row);
     }

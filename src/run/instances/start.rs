@@ -233,7 +233,7 @@ pub fn start_by_trigger(
         }
     };
     let activity = Some(trigger.activity_id.as_str());
-    let ended = if run_in == RunIn::ThisSession && lending::runs_here(&compiled.row.owner, &compiled) {
+    let ended = if run_in == RunIn::ThisSession && lending::runs_here(session.serves, &compiled.row.owner, &compiled) {
         run(
             session,
             &mut row,

@@ -57,7 +57,7 @@ pub fn alter_named(
     lending::require_steering(&row, &compiled)?;
     let author = author(reason);
     let by = Some(acts::of_call(session, ActKind::Alter, &compiled)?.by);
-    if must_wait([&change], &row, &compiled) {
+    if must_wait(session, [&change], &row, &compiled) {
         keep(session, &mut row, &compiled, &[change], &author, &mut Vec::new())?;
         return Ok((row, None));
     }
@@ -68,13 +68,14 @@ pub fn alter_named(
 
 /// Whether alterations must wait for a session of the instance's owner, because activities would run.
 pub fn must_wait<'a>(
+    session: &Session,
     alterations: impl IntoIterator<Item = &'a Alteration>,
     row: &InstanceRow,
     compiled: &Compiled,
 ) -> bool {
     // A cancel leaves due compensation handlers.
     let runs = alterations.into_iter().any(|one| one.runs_activities() && *one != Alteration::Cancel);
-    runs && !lending::act_runs_here(row, compiled)
+    runs && !lending::act_runs_here(session.serves, row, compiled)
 }
 
 /// Stores alterations for a session of the instance's owner. Adds to `problems` why they could not be applied now.
@@ -99,7 +100,7 @@ pub fn try_out(
     problems: &mut Vec<String>,
 ) -> Result<(), PgError> {
     let id = row.instance.id;
-    let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
+    let mut host = SpiHost::new(session, id, &row.owner, compiled);
     let instance = &mut row.instance;
     let tried = execution::try_alterations(&compiled.program, instance, alterations, &mut host, &session.limits);
     tried.map_err(|failed| {

@@ -125,7 +125,7 @@ pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<S
     if !is_wanted_here(&item.sender, version, &owner)? || owner.role().is_none() {
         return Ok(Swept::Stays);
     }
-    if !lending::runs_here(&owner, &*compiled::of_version(version)?) {
+    if !lending::runs_here(session.serves, &owner, &*compiled::of_version(version)?) {
         return Ok(Swept::Elsewhere(owner.id));
     }
     if running::contains(instance) {
@@ -135,7 +135,7 @@ pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<S
     let Some(mut row) = instances::lock_with(instance, Wait::Skip) else { return Ok(Swept::Held) };
     let compiled = compiled::of_instance(&row)?;
     // The instance may have another owner or version since.
-    if !lending::runs_here(&row.owner, &compiled) || !claim::try_lock_few_tasks(&row, &compiled) {
+    if !lending::runs_here(session.serves, &row.owner, &compiled) || !claim::try_lock_few_tasks(&row, &compiled) {
         return Ok(Swept::Held);
     }
     let act = read(item).ok_or_else(|| PgError::new("XX001", format!("item {} of the queue has no act", item.id)))?;

@@ -93,7 +93,7 @@ pub fn migrate(session: &mut Session, id: Uuid, wanted: &MigrationOptions) -> Re
         return Ok(Vec::new());
     }
     let change = VersionChange::new(old, new, wanted);
-    let (prepared, problems) = change.prepare(row)?;
+    let (prepared, problems) = change.prepare(session, row)?;
     if wanted.dry_run {
         return Ok(problems);
     }
@@ -131,7 +131,7 @@ impl VersionChange {
     }
 
     /// Moves an instance in memory, and returns the obstacles.
-    fn prepare(&self, mut row: InstanceRow) -> Result<(Prepared, Vec<Problem>), PgError> {
+    fn prepare(&self, session: &Session, mut row: InstanceRow) -> Result<(Prepared, Vec<Problem>), PgError> {
         let id = row.instance.id;
         let records = match self.migration.needs_records() {
             true => compensations::all(&self.old.program, &id).map_err(|failed| error::burst(failed, id))?,
@@ -159,7 +159,8 @@ impl VersionChange {
         }
         self.judge_key(&row, &mut problems);
         let runs = !cancelled.is_empty() || !moved.after.is_empty();
-        let runs_here = || [&self.old, &self.new].iter().all(|compiled| lending::act_runs_here(&row, compiled));
+        let runs_here =
+            || [&self.old, &self.new].iter().all(|compiled| lending::act_runs_here(session.serves, &row, compiled));
         if runs && !runs_here() {
             let message = "the instance would have to run now, and its SQL runs in a session of its owner only";
             problems.push(Problem::error("", message));
@@ -213,7 +214,7 @@ impl VersionChange {
             execution::cancel_executions(program, instance, &cancelled, host, limits)
         })?;
         let row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
-        let (mut again, problems) = self.prepare(row)?;
+        let (mut again, problems) = self.prepare(session, row)?;
         if is_refused(&problems) {
             return Err(self.refusal(id, &problems));
         }

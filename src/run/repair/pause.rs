@@ -143,7 +143,7 @@ fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
         return Ok(());
     };
     note(session, &mut row, &compiled, ActKind::Unpause, None)?;
-    if lending::runs_here(&row.owner, &compiled) || !has_kept(instance_id) {
+    if lending::runs_here(session.serves, &row.owner, &compiled) || !has_kept(instance_id) {
         return end_pause(session, row, &compiled);
     }
     pauses::hand_to_owner(instance_id, session.timestamp());

@@ -98,7 +98,7 @@ pub fn complete(
     }
     waiting.act = Some(acts::of_call(session, ActKind::Complete, &compiled)?);
     let answer = Answer::Completed(result, token.as_ref());
-    if kept_answer::must_wait(&waiting, &compiled, token.is_none()) {
+    if kept_answer::must_wait(session, &waiting, &compiled, token.is_none()) {
         kept_answer::keep(session, &mut waiting, answer, None);
         if token.is_none() {
             notices::tell_left_to_owner(&waiting.row);
@@ -136,7 +136,7 @@ pub fn complete_for_people(
     note_override(session, &mut waiting, &compiled, reason)?;
     waiting.act = Some(Act { is_recorded: true, ..session.act(ActKind::Complete)? });
     let answer = Answer::Completed(result, None);
-    if kept_answer::must_wait(&waiting, &compiled, true) {
+    if kept_answer::must_wait(session, &waiting, &compiled, true) {
         kept_answer::keep(session, &mut waiting, answer, None);
         notices::tell_left_to_owner(&waiting.row);
         return Ok(waiting.row);
@@ -187,7 +187,7 @@ pub fn fail(
     }
     waiting.act = Some(acts::of_call(session, ActKind::Fail, &compiled)?);
     let answer = Answer::Failed(&token);
-    if kept_answer::must_wait(&waiting, &compiled, false) {
+    if kept_answer::must_wait(session, &waiting, &compiled, false) {
         kept_answer::keep(session, &mut waiting, answer, Some(&fault));
         return Ok((TaskAfterFailure::Failed, Some(waiting.row)));
     }

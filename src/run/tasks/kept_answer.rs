@@ -37,10 +37,10 @@ const BY: &str = "By";
 
 /// Whether what follows the answer to a task must wait, for a session of the owner or for the end of a pause.
 /// `is_named`: the call named the task without a token, as a person does.
-pub fn must_wait(waiting: &Waiting, compiled: &Compiled, is_named: bool) -> bool {
+pub fn must_wait(session: &Session, waiting: &Waiting, compiled: &Compiled, is_named: bool) -> bool {
     let runs_here = match is_named {
-        true => lending::act_runs_here(&waiting.row, compiled),
-        false => lending::runs_here(&waiting.row.owner, compiled),
+        true => lending::act_runs_here(session.serves, &waiting.row, compiled),
+        false => lending::runs_here(session.serves, &waiting.row.owner, compiled),
     };
     waiting.row.paused_at.is_some() || !runs_here
 }

@@ -53,7 +53,7 @@ pub fn fire_isolated(session: &mut Session, bookmark: Uuid) -> Result<bool, PgEr
 /// Fires a bookmark in the open transaction. `false`, which counts as no attempt: its instance is locked, faulted or
 /// paused, a worker holds its task, or the bookmark is gone or no longer due.
 pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    let (mut waiting, compiled) = match claim::try_claim(bookmark)? {
+    let (mut waiting, compiled) = match claim::try_claim(session, bookmark)? {
         Claim::Ready(waiting, compiled) => (waiting, compiled),
         Claim::Busy(Reason::OwnersSession) => {
             return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
@@ -118,7 +118,7 @@ fn end_by_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
         return Ok(false);
     }
     let compiled = compiled::of_instance(&waiting.row)?;
-    if !lending::runs_here(&waiting.row.owner, &compiled) {
+    if !lending::runs_here(session.serves, &waiting.row.owner, &compiled) {
         return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
     }
     end_pause(session, waiting.row, &compiled)?;

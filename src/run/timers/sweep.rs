@@ -76,7 +76,7 @@ fn fire_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
                 break;
             }
             // Check before locking: a role must not lock an instance that it may not fire.
-            if is_mine(&due)? {
+            if is_mine(session, &due)? {
                 fired += u64::from(due_bookmark::fire(session, due.bookmark)?);
             }
         }
@@ -84,11 +84,11 @@ fn fire_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
     Ok(fired)
 }
 
-fn is_mine(due: &DueBookmark) -> Result<bool, PgError> {
+fn is_mine(session: &Session, due: &DueBookmark) -> Result<bool, PgError> {
     if running::contains(due.instance) || !access::is_member(role::current(), &due.owner) {
         return Ok(false);
     }
-    Ok(lending::runs_here(&due.owner, &*compiled::of_version(due.definition_version)?))
+    Ok(lending::runs_here(session.serves, &due.owner, &*compiled::of_version(due.definition_version)?))
 }
 
 /// Records that a queued stimulus could not be delivered. A later pass tries it again; after the third attempt it

@@ -69,7 +69,7 @@ pub fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgEr
 }
 
 fn evaluate(session: &Session, compiled: &Compiled) -> Result<Vec<Trigger>, PgError> {
-    let mut host = SpiHost::indexing(session.now, compiled);
+    let mut host = SpiHost::indexing(session, compiled);
     let mut found = trigger::index(&compiled.program, &mut host, &session.limits).map_err(|(activity, fault)| {
         let original = host.original(&fault);
         PgError { message: format!("trigger \"{activity}\" cannot be indexed: {}", original.message), ..original }

@@ -194,7 +194,7 @@ fn try_out(
     let compiled = compiled::of_instance(&row)?;
     require(alterations, &row, &compiled)?;
     alter::try_out(session, &mut row, &compiled, alterations, problems)?;
-    Ok(match alter::must_wait(alterations, &row, &compiled) {
+    Ok(match alter::must_wait(session, alterations, &row, &compiled) {
         true => AlterationOutcome::Kept,
         false => AlterationOutcome::Altered,
     })
@@ -218,7 +218,7 @@ fn alter(
     let compiled = compiled::of_instance(&row)?;
     require(alterations, &row, &compiled)?;
     let by = acts::of_call(session, ActKind::Alter, &compiled)?.by;
-    if alter::must_wait(alterations, &row, &compiled) {
+    if alter::must_wait(session, alterations, &row, &compiled) {
         alter::keep(session, &mut row, &compiled, alterations, &plan.author, problems)?;
         return Ok(AlterationOutcome::Kept);
     }

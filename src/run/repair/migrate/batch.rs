@@ -193,7 +193,7 @@ impl Batch {
         }
         // Checked now, because afterwards the row is partly in the new version.
         let has_tasks = claim::has_few_tasks(&row, &change.old);
-        let (prepared, problems) = change.prepare(row)?;
+        let (prepared, problems) = change.prepare(session, row)?;
         if is_refused(&problems) {
             return Ok(MigrationResult::refused(id, problems));
         }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Program;
 use workflow_engine::definition::{
-    self, ActivityTypes, Appearance, CustomType, Judged, Problem, ReadLimits, WorkflowReference,
+    self, ActivityTypes, Appearance, CustomType, Problem, ReadLimits, Validated, WorkflowReference,
 };
 
 use crate::error;
@@ -185,16 +185,16 @@ pub fn appearances(document: &Value, program: &Program) -> Vec<Appearance> {
 }
 
 /// Compiles and validates new content.
-pub fn judge(document: &Value, types: &dyn ActivityTypes, allow_unknown: bool) -> Judged {
-    let judged = definition::judge(document, types, &limits(true), allow_unknown);
+pub fn judge(document: &Value, types: &dyn ActivityTypes, allow_unknown: bool) -> Validated {
+    let judged = definition::validate(document, types, &limits(true), allow_unknown);
     // If memory runs out, only a part of the document was read; this call raises the error.
     interrupt::check();
     judged
 }
 
 /// Compiles and validates content of an existing version, by the rules under which it was stored.
-pub fn judge_stored(document: &Value, types: &dyn ActivityTypes) -> Judged {
-    let judged = definition::judge(document, types, &limits(false), true);
+pub fn judge_stored(document: &Value, types: &dyn ActivityTypes) -> Validated {
+    let judged = definition::validate(document, types, &limits(false), true);
     interrupt::check();
     judged
 }

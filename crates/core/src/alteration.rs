@@ -48,7 +48,7 @@ use members::Members;
 pub use target_version::{Mapping, TargetVersion, Timers, read_mapping};
 
 /// Maximum number of alterations in a plan.
-pub const MOST: usize = 1_000;
+pub const MAX_ALTERATIONS: usize = 1_000;
 
 /// One change of an instance.
 #[derive(Debug, PartialEq)]
@@ -177,7 +177,7 @@ impl Changes {
     /// Reads the alterations of a plan, a JSON array. `Migrate` must be the only one.
     ///
     /// # Errors
-    /// 22023 for invalid alterations, 54000 for more than [`MOST`].
+    /// 22023 for invalid alterations, 54000 for more than [`MAX_ALTERATIONS`].
     pub fn read(plan: &Value) -> Result<Self, Fault> {
         let Value::Array(alterations) = plan else {
             return Err(Fault::new("22023", "alterations must be a JSON array"));
@@ -185,9 +185,9 @@ impl Changes {
         if alterations.is_empty() {
             return Err(Fault::new("22023", "there are no alterations"));
         }
-        if alterations.len() > MOST {
+        if alterations.len() > MAX_ALTERATIONS {
             return Err(Fault::new("54000", "there are too many alterations")
-                .detail(format!("There are {}; a plan may have {MOST}.", alterations.len())));
+                .detail(format!("There are {}; a plan may have {MAX_ALTERATIONS}.", alterations.len())));
         }
         let mut read = Vec::with_capacity(alterations.len());
         for (at, alteration) in alterations.iter().enumerate() {

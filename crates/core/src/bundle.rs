@@ -146,8 +146,8 @@ impl Table {
     /// as well.
     pub fn growth(&self, cell: &Cell<'_>) -> usize {
         /// Overhead of a value in addition to its bytes.
-        const MOST: usize = 24;
-        let (size, spare) = (MOST + cell.size(), self.values.capacity() - self.values.len());
+        const OVERHEAD: usize = 24;
+        let (size, spare) = (OVERHEAD + cell.size(), self.values.capacity() - self.values.len());
         if size <= spare { 0 } else { size.max(self.values.capacity() / 2) }
     }
 

@@ -241,7 +241,7 @@ impl Migration {
     /// Migrates the trigger and the time limit of the run.
     fn migrate_rest(&self, instance: &mut Instance, moved: &mut Moved, problems: &mut Vec<Problem>) {
         let state = &mut instance.state;
-        let to = |ix: NodeIx| self.counterparts.kept(&self.old, &self.new, ix);
+        let to = |ix: NodeIx| self.counterparts.of_same_type(&self.old, &self.new, ix);
         if let Some(trigger) = state.trigger {
             state.trigger = to(trigger).filter(|ix| state.trigger_used || self.new.node(*ix).can_start_workflow);
             if state.trigger.is_none() && !state.trigger_used {
@@ -261,7 +261,7 @@ impl Migration {
     /// Migrates the trigger at which a pending instance is to start.
     pub fn migrate_start(&self, trigger: &str, moved: &mut Moved, problems: &mut Vec<Problem>) {
         let old = self.old.find(trigger);
-        let to = old.and_then(|old| Some((old, self.counterparts.kept(&self.old, &self.new, old)?)));
+        let to = old.and_then(|old| Some((old, self.counterparts.of_same_type(&self.old, &self.new, old)?)));
         match to.filter(|(_, new)| self.new.node(*new).can_start_workflow) {
             Some((old, new)) if self.is_renamed(old, new) => moved.renamed.push((0, new)),
             Some(_) => {}

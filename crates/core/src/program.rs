@@ -38,7 +38,7 @@ mod types;
 
 pub use compensation::Compensation;
 pub use executions::begins;
-pub use executions::{Executions, Subject};
+pub use executions::{ExecutionTracker, Subject};
 pub use flow_edges::{Edge, Edges};
 pub use flow_graph::{Connection, FlowGraph, Member};
 pub use flow_mode::{FlowMode, MergeMode};

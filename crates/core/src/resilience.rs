@@ -22,7 +22,7 @@ pub const MEMBERS: [&str; 5] = ["id", "maxRetryAttempts", "delay", "backoffType"
 pub type Strategies = BTreeMap<String, Arc<RetryPolicy>>;
 
 /// Maximum number of attempts after the first one.
-const MOST: u64 = 999_999;
+const MAX_RETRIES: u64 = 999_999;
 
 /// A strategy, or the name of one, as an expression returned it: a text that contains an object is parsed.
 pub fn unwrapped(value: Value) -> Value {
@@ -35,7 +35,7 @@ pub fn unwrapped(value: Value) -> Value {
 ///
 /// # Errors
 /// What is wrong with the strategy.
-pub fn kept(value: Value, known: &Strategies) -> Result<Option<Value>, String> {
+pub fn stored_strategy(value: Value, known: &Strategies) -> Result<Option<Value>, String> {
     match unwrapped(value) {
         Value::Null => Ok(None),
         Value::String(name) => Ok(known.contains_key(&name).then_some(Value::String(name))),
@@ -61,9 +61,10 @@ pub fn policy(value: &Value) -> Result<RetryPolicy, String> {
     let given = |name| entry(members, name).filter(|(_, value)| !value.is_null());
     let further = match given("maxRetryAttempts") {
         None => Some(3),
-        Some((_, value)) => value.as_u64().filter(|further| *further <= MOST),
+        Some((_, value)) => value.as_u64().filter(|further| *further <= MAX_RETRIES),
     };
-    let further = further.ok_or_else(|| format!("\"maxRetryAttempts\" must be a whole number from 0 to {MOST}"))?;
+    let further =
+        further.ok_or_else(|| format!("\"maxRetryAttempts\" must be a whole number from 0 to {MAX_RETRIES}"))?;
     let backoff = match given("backoffType").map(|(_, value)| value.as_str().unwrap_or_default().to_ascii_lowercase()) {
         None => Backoff::Exponential { factor: 2.0 },
         Some(word) => match word.as_str() {

@@ -105,7 +105,7 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes) -> Option<Value> {
         if let Some(mode) = writer.take("mergeMode").filter(|mode| !mode.is_null()) {
             writer.properties.push(("mergeMode", mode.clone()));
         }
-        writer.rest(node_ids.get(ix).map(String::as_str));
+        writer.copy_remaining(node_ids.get(ix).map(String::as_str));
         done[ix] = Some(Value::Object(writer.out));
     }
     done.first_mut().and_then(Option::take)
@@ -281,7 +281,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Copies all remaining members, and adds those that Elsa expects of every activity.
-    fn rest(&mut self, node_id: Option<&str>) {
+    fn copy_remaining(&mut self, node_id: Option<&str>) {
         static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
         let members = self.raw.members().unwrap_or(&NONE);
         let short = !self.raw.is_elsa();

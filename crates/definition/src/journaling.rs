@@ -17,7 +17,7 @@ use workflow_value::fault::shorten;
 pub(super) const JOURNAL: &str = "journal";
 
 /// Maximum number of rows to keep.
-const MOST: u64 = 1_000_000;
+const MAX_ROWS: u64 = 1_000_000;
 
 /// Reads the option. In content stored earlier, invalid values are ignored.
 pub(super) fn of_definition(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Journaling {
@@ -64,13 +64,15 @@ fn level(key: &str, value: &Value, place: &Path<'_>, problems: &mut Problems) ->
 
 fn keep(key: &str, value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<Keep> {
     let wrong = |problems: &mut Problems| {
-        let message =
-            format!("\"{key}\" must be a whole number of rows from 1 to {MOST}, or an interval such as \"30 days\"");
+        let message = format!(
+            "\"{key}\" must be a whole number of rows from 1 to {MAX_ROWS}, or an interval such as \"30 days\""
+        );
         problems.invalid(place, message);
         None
     };
     let Value::String(text) = value else {
-        let rows = value.as_u64().filter(|rows| (1..=MOST).contains(rows)).and_then(|rows| u32::try_from(rows).ok());
+        let rows =
+            value.as_u64().filter(|rows| (1..=MAX_ROWS).contains(rows)).and_then(|rows| u32::try_from(rows).ok());
         return rows.map(Keep::Rows).or_else(|| wrong(problems));
     };
     match Interval::parse(text) {

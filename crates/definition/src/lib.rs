@@ -103,12 +103,12 @@ pub fn compile(
     limits: &ReadLimits,
     allow_unknown: bool,
 ) -> Result<Program, Vec<Problem>> {
-    judge(document, types, limits, allow_unknown).program
+    validate(document, types, limits, allow_unknown).program
 }
 
 /// The result of compiling a document.
 #[derive(Debug)]
-pub struct Judged {
+pub struct Validated {
     /// The program; if it does not compile, every problem that was found.
     pub program: Result<Program, Vec<Problem>>,
     /// Warnings about probable mistakes.
@@ -122,7 +122,7 @@ pub struct Judged {
 }
 
 /// Compiles a definition, and collects warnings about constructs that compile but may be wrong.
-pub fn judge(document: &Value, types: &dyn ActivityTypes, limits: &ReadLimits, allow_unknown: bool) -> Judged {
+pub fn validate(document: &Value, types: &dyn ActivityTypes, limits: &ReadLimits, allow_unknown: bool) -> Validated {
     let mut problems = Problems::of(limits.is_new);
     let mut triggers = Vec::new();
     let program = read(document, types, limits, allow_unknown, &mut triggers, &mut problems);
@@ -132,7 +132,7 @@ pub fn judge(document: &Value, types: &dyn ActivityTypes, limits: &ReadLimits, a
         Some(program) if errors.is_empty() => Ok(program),
         _ => Err(errors),
     };
-    Judged { program, warnings, sql, people, triggers }
+    Validated { program, warnings, sql, people, triggers }
 }
 
 /// Reads as much as possible; the program is valid only if there were no problems.
@@ -167,7 +167,7 @@ fn read(
         by_id.entry(node.id.clone()).or_insert(NodeIx(ix));
     }
     late_responses::warn(&nodes, &outline, problems);
-    undeclared::judge(&settings, &scopes, &outline, problems);
+    undeclared::check(&settings, &scopes, &outline, problems);
     if limits.is_new {
         let starts = (0u32..).zip(&nodes).filter(|(_, node)| node.can_start_workflow);
         triggers.extend(starts.map(|(ix, _)| (NodeIx(ix), outline.pointer(ix as usize))));

@@ -49,7 +49,7 @@ const REQUESTER_EVENTS: &str = "requesterEvents";
 const COMPENSATE_ON: &str = "compensateOn";
 
 /// Maximum of the number of concurrently running instances.
-const MOST: u64 = 10_000;
+const MAX_CONCURRENCY: u64 = 10_000;
 
 /// Elsa's names for some of the options, and options that only Elsa has.
 const OF_ELSA: [&str; 4] = ["activationStrategyType", "incidentStrategyType", "activityCategory", "commitStrategyName"];
@@ -190,7 +190,7 @@ fn choice<T: Default>(
         return T::default();
     }
     read(class_name(text)).unwrap_or_else(|| {
-        problems.unsupported(&place.key(key), format!("unknown {} \"{text}\"", words(key)));
+        problems.unsupported(&place.key(key), format!("unknown {} \"{text}\"", option_label(key)));
         T::default()
     })
 }
@@ -270,10 +270,10 @@ fn max_concurrency(options: &Map<String, Value>, place: &Path<'_>, problems: &mu
     };
     members::check(given, ["max", "key"].into_iter(), std::iter::empty(), "a limit of instances", &place, problems);
     let max = entry(given, "max").map(|(_, max)| max).filter(|max| !max.is_null());
-    let number = max.and_then(Value::as_u64).filter(|max| (1..=MOST).contains(max));
+    let number = max.and_then(Value::as_u64).filter(|max| (1..=MAX_CONCURRENCY).contains(max));
     if number.is_none() {
         let given = max.map_or_else(String::new, |max| format!(", not {max}"));
-        problems.invalid(&place, format!("\"{key}\" needs \"max\", a whole number from 1 to {MOST}{given}"));
+        problems.invalid(&place, format!("\"{key}\" needs \"max\", a whole number from 1 to {MAX_CONCURRENCY}{given}"));
     }
     let member = match entry(given, "key") {
         None | Some((_, Value::Null)) => None,
@@ -288,7 +288,7 @@ fn max_concurrency(options: &Map<String, Value>, place: &Path<'_>, problems: &mu
 }
 
 /// `activationStrategyType` as `activation strategy`.
-fn words(key: &str) -> String {
+fn option_label(key: &str) -> String {
     let mut words = String::new();
     for letter in key.trim_end_matches("Type").chars() {
         if letter.is_uppercase() && !words.is_empty() {

@@ -47,7 +47,7 @@ impl<'d> Outcomes<'d> {
     ) {
         let raw = &outline.activities[source];
         if !self.known.contains_key(&source) {
-            let known = known(raw);
+            let known = possible_outcomes(raw);
             self.names.extend(known.iter().flatten().map(|outcome| (source, outcome.clone())));
             self.known.insert(source, known);
         }
@@ -85,7 +85,7 @@ fn named<'r>(raw: &'r RawActivity<'_>) -> Vec<&'r str> {
 }
 
 /// All outcomes of an activity. `None`: others are possible.
-fn known<'d>(raw: &RawActivity<'d>) -> Option<Vec<Cow<'d, str>>> {
+fn possible_outcomes<'d>(raw: &RawActivity<'d>) -> Option<Vec<Cow<'d, str>>> {
     let mut known: Vec<Cow<'d, str>> = match &raw.kind {
         ActivityKind::Known(activity) => of_type(raw, activity.descriptor())?,
         ActivityKind::Workflow(program) if !program.outcomes.is_empty() => {

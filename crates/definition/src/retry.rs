@@ -22,7 +22,7 @@ pub(super) const START_TIMEOUT: &str = "startTimeout";
 const KNOWN: [&str; 9] = ["maxAttempts", "delay", "backoff", "factor", "maxDelay", "within", "jitter", "on", "except"];
 
 /// Maximum number of attempts.
-const MOST: u64 = 1_000_000;
+const MAX_ATTEMPTS: u64 = 1_000_000;
 /// Maximum factor of an exponential backoff.
 const LARGEST_FACTOR: f64 = 1_000.0;
 
@@ -93,9 +93,12 @@ impl<'a> PolicyReader<'a> {
             self.problems.invalid(self.place, message);
             return 1;
         };
-        let attempts = value.as_u64().filter(|attempts| (1..=MOST).contains(attempts));
+        let attempts = value.as_u64().filter(|attempts| (1..=MAX_ATTEMPTS).contains(attempts));
         if attempts.is_none() {
-            self.wrong(key, format!("\"{key}\" must be a whole number from 1 to {MOST}, not {}", written(value)));
+            self.wrong(
+                key,
+                format!("\"{key}\" must be a whole number from 1 to {MAX_ATTEMPTS}, not {}", written(value)),
+            );
         }
         attempts.and_then(|attempts| u32::try_from(attempts).ok()).unwrap_or(1)
     }

@@ -42,13 +42,13 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
                     format!("unknown activity type \"{type_name}\" (did you mean \"{name}\"?)")
                 }
                 None => {
-                    let way_out = match type_name.contains('.') {
+                    let advice = match type_name.contains('.') {
                         true => "; let \"RunTask\" and a client do its work, or register it",
                         false => "",
                     };
                     format!(
                         "unknown activity type \"{type_name}\": neither in wf_activities() nor registered with \
-                         wf_register_activity(){way_out}"
+                         wf_register_activity(){advice}"
                     )
                 }
             };

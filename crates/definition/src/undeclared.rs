@@ -69,7 +69,7 @@ impl Declared<'_> {
 }
 
 /// Reports the names that are neither declared nor set.
-pub(super) fn judge(settings: &Settings, scopes: &Scopes, outline: &Outline<'_>, problems: &mut Problems) {
+pub(super) fn check(settings: &Settings, scopes: &Scopes, outline: &Outline<'_>, problems: &mut Problems) {
     let Mentions { wanted, sets, sets_any } = std::mem::take(&mut problems.mentions);
     if wanted.is_empty() {
         return;

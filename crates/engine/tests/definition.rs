@@ -8,7 +8,7 @@ use workflow_engine::activities::catalogue;
 use workflow_engine::activity::FurtherOutcomes;
 use workflow_engine::definition::{
     ActivityTypes, CustomType, Problem, ProblemKind, ReadLimits, Refusal, WorkflowReference, compile, export, identity,
-    judge, same_content,
+    same_content, validate,
 };
 use workflow_engine::expression::{ExpressionKind, ObjectTemplate};
 use workflow_engine::program::{Activation, Binding, IncidentStrategy, MaxConcurrency, Node, Security};
@@ -426,7 +426,7 @@ fn what_a_script_may_set_is_no_mistake() {
         program(&json!({"name": "A", "inputs": [{"name": "n"}], "variables": {"my var": 1}, "root":
             {"type": "ForEach", "items": [1], "body": [{"type": "WriteLine", "text": {"js": script}}, {"type": "WriteLine", "text": {"js": "getMyVar() + getN() + getInput('ScheduledAt')"}}]}}));
     }
-    let judged = workflow_engine::definition::judge(
+    let validated = workflow_engine::definition::validate(
         &with_root(
             json!([{"type": "WriteLine", "text": {"js": "getNope()"}}, {"type": "Sql", "statement": "SELECT {{Input.x}}"}]),
         ),
@@ -434,11 +434,11 @@ fn what_a_script_may_set_is_no_mistake() {
         &ReadLimits { is_new: true, ..ReadLimits::default() },
         false,
     );
-    assert!(judged.program.is_ok());
+    assert!(validated.program.is_ok());
     // Any input is allowed, but Sql does not replace names in braces.
-    let warned: Vec<&str> = judged.warnings.iter().map(|warning| warning.path.as_str()).collect();
+    let warned: Vec<&str> = validated.warnings.iter().map(|warning| warning.path.as_str()).collect();
     assert_eq!(warned, ["/root/1/statement", "/root/0/text/js"]);
-    assert_eq!((judged.sql[0].path.as_str(), judged.sql[0].text.as_str()), ("/root/1/statement", "SELECT $1"));
+    assert_eq!((validated.sql[0].path.as_str(), validated.sql[0].text.as_str()), ("/root/1/statement", "SELECT $1"));
 }
 
 #[test]
@@ -978,7 +978,7 @@ fn told_of_connection(activity: &Value, port: &str) -> Vec<String> {
     activity["id"] = json!("a");
     let root = json!({"type": "Flowchart", "activities": [activity, {"id": "b", "type": "WriteLine", "text": "b"}],
         "connections": [["a", port, "b"]]});
-    let read = judge(&with_root(root), &Registered, &ReadLimits { is_new: true, ..ReadLimits::default() }, false);
+    let read = validate(&with_root(root), &Registered, &ReadLimits { is_new: true, ..ReadLimits::default() }, false);
     let said = |problems: Vec<Problem>| problems.into_iter().map(|p| p.message).filter(|m| m.contains("outcome"));
     said(read.program.err().unwrap_or_default()).chain(said(read.warnings)).collect()
 }
@@ -1031,7 +1031,7 @@ fn a_wrong_outcome_in_elsas_form_or_in_stored_content_is_a_warning() {
     for (document, limits, is_accepted) in
         [(&short, &new, false), (&elsa, &new, true), (&short, &ReadLimits::default(), true)]
     {
-        let read = judge(document, &Registered, limits, false);
+        let read = validate(document, &Registered, limits, false);
         assert_eq!(read.program.is_ok(), is_accepted);
         assert_eq!(read.warnings.iter().any(|w| w.message.contains("\"Yes\"")), is_accepted);
     }

@@ -301,7 +301,7 @@ fn older_spellings_are_read() {
 
 #[test]
 fn what_reaches_out_of_the_database_is_refused_with_a_way_out() {
-    for (type_name, way_out) in [
+    for (type_name, advice) in [
         ("Elsa.SendWebhook", "RunTask"),
         ("Elsa.WriteFileHttpResponse", "RunTask"),
         ("Elsa.Kafka.MessageReceived", "wf_publish_event"),
@@ -318,19 +318,19 @@ fn what_reaches_out_of_the_database_is_refused_with_a_way_out() {
         assert_eq!(problems.len(), 1, "{type_name}");
         assert_eq!(problems[0].path, "/root/activities/0");
         assert!(
-            problems[0].message.contains("is not supported") && problems[0].message.contains(way_out),
+            problems[0].message.contains("is not supported") && problems[0].message.contains(advice),
             "{}",
             problems[0].message
         );
         assert!(compile(&document, &(), &LIMITS, true).is_ok(), "{type_name}");
     }
-    for (language, way_out) in
+    for (language, advice) in
         [("Secret", "client"), ("Delegate", "JavaScript"), ("CSharp", "Liquid"), ("Lisp", "Liquid")]
     {
         let document = sequence(json!([]), vec![write("a", expression(language, "String", "x.y()"))]);
         let problems = compile(&document, &(), &LIMITS, false).unwrap_err();
         assert_eq!(problems[0].path, "/root/activities/0/text");
-        assert!(problems[0].message.contains(way_out), "{}", problems[0].message);
+        assert!(problems[0].message.contains(advice), "{}", problems[0].message);
     }
 }
 

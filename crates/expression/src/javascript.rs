@@ -89,7 +89,7 @@ pub fn calls_outside(source: &str) -> Option<(&'static str, &'static str)> {
     };
     let found = ["fetch", "require", "setTimeout", "setInterval"].iter().find(called)?;
     let is_own = source.contains(&format!("function {found}")) || source.contains(&format!("{found} ="));
-    if is_own { None } else { failure::way_out(found).map(|hint| (*found, hint)) }
+    if is_own { None } else { failure::advice(found).map(|hint| (*found, hint)) }
 }
 
 fn has_word(source: &str, word: &str) -> bool {

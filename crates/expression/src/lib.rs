@@ -99,7 +99,7 @@ pub enum ObjectTemplate {
 /// The fault of the script or of the SQL; 42704 for an unknown variable; 22P02 and 22003 if the result
 /// cannot be converted; 54001 for an object nested too deep; 57014 if it is time to stop.
 pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Fault> {
-    Bounds::go_on()?;
+    Bounds::check_interrupts()?;
     let value = match &expression.kind {
         ExpressionKind::Literal(value) => copy(value)?,
         ExpressionKind::Object(template) => object::evaluate(template, scope)?,
@@ -116,7 +116,7 @@ pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value,
 
 /// A value from a scope; a fault if the evaluation must stop, because the scope then returns null instead of the value.
 fn complete<R>(value: R) -> Result<R, Fault> {
-    Bounds::go_on()?;
+    Bounds::check_interrupts()?;
     Ok(value)
 }
 

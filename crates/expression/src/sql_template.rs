@@ -123,7 +123,7 @@ impl SqlTemplate {
     pub fn values(&self, scope: &dyn Scope) -> Result<Vec<Value>, Fault> {
         let value = |parameter: &Placeholder| {
             let value = parameter.value(scope)?;
-            Bounds::go_on().map(|()| value)
+            Bounds::check_interrupts().map(|()| value)
         };
         self.parameters.iter().map(value).collect()
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use workflow_core::NodeIx;
 use workflow_core::journal::{Event, EventKind};
-use workflow_core::program::{Executions, Program, begins};
+use workflow_core::program::{ExecutionTracker, Program, begins};
 use workflow_value::value::copy_or_null;
 
 /// The status of an execution.
@@ -68,7 +68,7 @@ pub struct ExecutionRecord {
 /// Collects the records of a run from its journal.
 #[derive(Debug)]
 pub struct ExecutionRecords<'p> {
-    executions: Executions<'p>,
+    executions: ExecutionTracker<'p>,
     records: Vec<ExecutionRecord>,
     by_number: HashMap<u32, usize>,
 }
@@ -76,7 +76,7 @@ pub struct ExecutionRecords<'p> {
 impl<'p> ExecutionRecords<'p> {
     /// The state before the first burst.
     pub fn new(program: &'p Program) -> Self {
-        Self { executions: Executions::new(program), records: Vec::new(), by_number: HashMap::new() }
+        Self { executions: ExecutionTracker::new(program), records: Vec::new(), by_number: HashMap::new() }
     }
 
     /// Processes the events of the next burst.
@@ -121,12 +121,12 @@ impl<'p> ExecutionRecords<'p> {
             });
             self.records.len() - 1
         });
-        self.records[ix].tell(at, event);
+        self.records[ix].add_event(at, event);
     }
 }
 
 impl ExecutionRecord {
-    fn tell(&mut self, at: DateTime<Utc>, event: &Event) {
+    fn add_event(&mut self, at: DateTime<Utc>, event: &Event) {
         let data = event.data.as_ref().map(|data| &data.0);
         match event.kind {
             EventKind::Completed => {

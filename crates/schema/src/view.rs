@@ -23,7 +23,7 @@ static NOT_SHOWN: LazyLock<Value> = LazyLock::new(|| Value::from("…"));
 const MAX_SHOWN: usize = 64;
 
 /// Bytes of text that cost as much as one access.
-const TEXT_PER_LOOK: usize = 64;
+const BYTES_PER_UNIT: usize = 64;
 
 /// The work that a check may still do.
 #[derive(Debug)]
@@ -81,11 +81,11 @@ impl<'a> View<'a> {
         Self { value, budget: Some(budget) }
     }
 
-    fn look(&self) -> &'a Value {
-        self.look_at(0)
+    fn read(&self) -> &'a Value {
+        self.read_with(0)
     }
 
-    fn look_at(&self, more: usize) -> &'a Value {
+    fn read_with(&self, more: usize) -> &'a Value {
         match self.budget {
             Some(budget) if !budget.pay(more) => &NOTHING,
             Some(_) | None => self.value,
@@ -94,7 +94,7 @@ impl<'a> View<'a> {
 
     /// The price of reading all of a text.
     fn length(&self) -> usize {
-        self.value.as_str().map_or(0, |text| text.len() / TEXT_PER_LOOK)
+        self.value.as_str().map_or(0, |text| text.len() / BYTES_PER_UNIT)
     }
 }
 
@@ -104,31 +104,31 @@ impl<'a> Node<'a, Viewed> for View<'a> {
     type Number = &'a Number;
 
     fn as_object(&self) -> Option<Members<'a>> {
-        self.look().as_object().map(|members| Members { members, budget: self.budget })
+        self.read().as_object().map(|members| Members { members, budget: self.budget })
     }
 
     fn as_array(&self) -> Option<Elements<'a>> {
-        self.look().as_array().map(|elements| Elements { elements, budget: self.budget })
+        self.read().as_array().map(|elements| Elements { elements, budget: self.budget })
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        self.look_at(self.length()).as_str().map(Cow::Borrowed)
+        self.read_with(self.length()).as_str().map(Cow::Borrowed)
     }
 
     fn as_number(&self) -> Option<&'a Number> {
-        self.look().as_number()
+        self.read().as_number()
     }
 
     fn as_boolean(&self) -> Option<bool> {
-        self.look().as_bool()
+        self.read().as_bool()
     }
 
     fn is_null(&self) -> bool {
-        self.look().is_null()
+        self.read().is_null()
     }
 
     fn json_type(&self) -> JsonType {
-        match self.look() {
+        match self.read() {
             Value::Null => JsonType::Null,
             Value::Bool(_) => JsonType::Boolean,
             Value::Number(_) => JsonType::Number,
@@ -139,12 +139,12 @@ impl<'a> Node<'a, Viewed> for View<'a> {
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        cmp::equal(self.look_at(self.length()), expected)
+        cmp::equal(self.read_with(self.length()), expected)
     }
 
     /// The validator calls it only for messages, and these keep the copies, including messages of branches.
     fn to_value(&self) -> Cow<'a, Value> {
-        match self.look() {
+        match self.read() {
             Value::String(text) if text.len() > MAX_SHOWN => Cow::Borrowed(&NOT_SHOWN),
             Value::Array(_) | Value::Object(_) => Cow::Borrowed(&NOT_SHOWN),
             scalar => Cow::Borrowed(scalar),
@@ -153,7 +153,7 @@ impl<'a> Node<'a, Viewed> for View<'a> {
 
     fn identity(&self) -> Option<NodeIdentity> {
         // The validator requests the identity at each reference that it follows.
-        self.look();
+        self.read();
         Some(NodeIdentity::new(std::ptr::from_ref(self.value) as usize))
     }
 }
@@ -193,7 +193,7 @@ impl<'a> Iterator for MembersIter<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (name, value) = self.members.next()?;
-        let can_pay = self.budget.is_none_or(|budget| budget.pay(name.len() / TEXT_PER_LOOK));
+        let can_pay = self.budget.is_none_or(|budget| budget.pay(name.len() / BYTES_PER_UNIT));
         can_pay.then_some((name.as_str(), View { value, budget: self.budget }))
     }
 }

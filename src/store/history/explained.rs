@@ -7,7 +7,7 @@ use uuid::Uuid;
 use workflow_engine::execution::ForPeople;
 use workflow_engine::explain::{GivenUp, Lease, OpenBookmark, OpenIncident, OpenRecords};
 use workflow_engine::fault::Error;
-use workflow_engine::instance::compensation::INTERRUPTED;
+use workflow_engine::instance::compensation::HELD_BY_INTERRUPTION;
 use workflow_engine::journal::{self, Act, Event};
 
 use crate::clock;
@@ -111,7 +111,7 @@ static OPEN_RECORDS: Statement = Statement::new(
 
 /// The open compensation records of an instance, by activity, latest first.
 pub fn open_records(instance: Uuid) -> Vec<OpenRecords> {
-    OPEN_RECORDS.rows(&[Arg::Uuid(&instance), Arg::BigInt(INTERRUPTED.into())], |row| OpenRecords {
+    OPEN_RECORDS.rows(&[Arg::Uuid(&instance), Arg::BigInt(HELD_BY_INTERRUPTION.into())], |row| OpenRecords {
         node_id: row.get(),
         activity_id: row.get(),
         interrupted: row.get(),

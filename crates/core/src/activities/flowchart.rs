@@ -83,8 +83,8 @@ impl Activity for Flowchart {
 
     fn child_dropped(&self, cx: &mut Execution<'_>, _child: &Child) -> Result<(), Fault> {
         let scheduled = match uses_tokens(cx) {
-            true => TokenWalk::begin(cx)?.look_again(cx)?,
-            false => FlowWalk::begin(cx)?.look_again(cx)?,
+            true => TokenWalk::begin(cx)?.recheck(cx)?,
+            false => FlowWalk::begin(cx)?.recheck(cx)?,
         };
         if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }

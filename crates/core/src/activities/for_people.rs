@@ -105,7 +105,7 @@ fn check_deadline(value: &Value) -> Result<(), Fault> {
 }
 
 /// The author's value: designers write JSON as text.
-fn given(value: &Value) -> Option<Value> {
+fn json_value(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) if text.trim().is_empty() => Some(Value::Null),
         Value::String(text) => parse_json(text).ok(),
@@ -115,7 +115,7 @@ fn given(value: &Value) -> Option<Value> {
 
 /// The value of the input `form`; null is no form. 22023 if it is no object.
 pub(super) fn form(value: &Value) -> Result<Option<Value>, Fault> {
-    match given(value) {
+    match json_value(value) {
         Some(Value::Null) => Ok(None),
         Some(form @ Value::Object(_)) => Ok(Some(form)),
         _ => Err(Fault::new("22023", "input \"form\" must be an object")),
@@ -128,7 +128,7 @@ fn check_form(value: &Value) -> Result<(), Fault> {
 
 /// Reads the schema of the answer.
 pub(super) fn result_schema(value: &Value) -> Result<Option<Value>, Fault> {
-    let Some(schema) = given(value) else { return Err(Fault::new("22023", "input \"resultSchema\" is no JSON")) };
+    let Some(schema) = json_value(value) else { return Err(Fault::new("22023", "input \"resultSchema\" is no JSON")) };
     if schema.is_null() {
         return Ok(None);
     }

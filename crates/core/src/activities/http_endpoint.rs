@@ -223,7 +223,7 @@ fn receive(cx: &mut Execution<'_>) -> Result<(), Fault> {
     cx.set_output(HEADERS, Value::Object(copy_members(&request.headers)?))?;
     if let Some(limit) = limit(cx, SIZE_LIMIT)?.filter(|limit| request.body.len() as u64 > *limit) {
         let message = format!("The maximum request size allowed is {limit} bytes.");
-        return turn_away(cx, EXPOSE_REQUEST_TOO_LARGE, "Request too large", 413, &message);
+        return reject(cx, EXPOSE_REQUEST_TOO_LARGE, "Request too large", 413, &message);
     }
     let content = match Content::read(&request) {
         Ok(content) => content,
@@ -238,7 +238,7 @@ fn receive(cx: &mut Execution<'_>) -> Result<(), Fault> {
         return cx.complete();
     }
     if let Some(wrong) = wrong_files(cx, &content.files)? {
-        return turn_away(cx, wrong.expose, wrong.outcome, wrong.status, &wrong.message);
+        return reject(cx, wrong.expose, wrong.outcome, wrong.status, &wrong.message);
     }
     cx.check_for_interrupts();
     let files: Vec<Value> = content.files.iter().map(File::value).collect();
@@ -249,13 +249,7 @@ fn receive(cx: &mut Execution<'_>) -> Result<(), Fault> {
 }
 
 /// Completes with an outcome if the definition uses it; otherwise rejects the request, and the burst changes nothing.
-fn turn_away(
-    cx: &mut Execution<'_>,
-    expose: Input<bool>,
-    outcome: &str,
-    status: u16,
-    message: &str,
-) -> Result<(), Fault> {
+fn reject(cx: &mut Execution<'_>, expose: Input<bool>, outcome: &str, status: u16, message: &str) -> Result<(), Fault> {
     if cx.get(expose)? {
         return cx.complete_with(Outcomes::Named(vec![outcome.to_owned()]));
     }

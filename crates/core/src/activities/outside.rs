@@ -85,13 +85,13 @@ impl<'a> Answer<'a> {
                 failed(format!("http_{status}"), format!("the service answered with status {status}"))
             }
             Self::Response { .. } => None,
-            Self::NotConnected(message) => failed("connect".to_owned(), told("the connection failed", message)),
-            Self::TimedOut(message) => failed("timeout".to_owned(), told("no response came in time", message)),
+            Self::NotConnected(message) => failed("connect".to_owned(), message_with("the connection failed", message)),
+            Self::TimedOut(message) => failed("timeout".to_owned(), message_with("no response came in time", message)),
         }
     }
 }
 
-fn told(what: &str, message: &str) -> String {
+fn message_with(what: &str, message: &str) -> String {
     if message.is_empty() { what.to_owned() } else { format!("{what}: {message}") }
 }
 

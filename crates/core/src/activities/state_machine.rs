@@ -95,7 +95,7 @@ impl Activity for StateMachine {
             Memory::None => MachineStep::Enter(machine.initial()),
             _ => MachineStep::Arm,
         };
-        go_on(cx, machine, step)
+        take_steps(cx, machine, step)
     }
 
     fn remembers(&self) -> bool {
@@ -115,7 +115,7 @@ impl Activity for StateMachine {
             ChildRole::Action(transition) => MachineStep::Leave(transition),
             ChildRole::Exit(transition) => MachineStep::Enter(target(machine, transition)?),
         };
-        go_on(cx, machine, step)
+        take_steps(cx, machine, step)
     }
 
     /// A transition whose trigger is cancelled is not taken; the machine waits for the others.
@@ -169,7 +169,7 @@ impl ChildRole {
 }
 
 /// Takes steps until the machine waits or completes.
-fn go_on(cx: &mut Execution<'_>, machine: &Machine, mut step: MachineStep) -> Result<(), Fault> {
+fn take_steps(cx: &mut Execution<'_>, machine: &Machine, mut step: MachineStep) -> Result<(), Fault> {
     let mut entered = 0;
     while step != MachineStep::Wait {
         if let MachineStep::Enter(state) = step {

@@ -101,7 +101,7 @@ fn finish(cx: &mut Execution<'_>) -> Result<(), Fault> {
 /// Runs the body of a catch, which may be empty.
 fn caught(cx: &mut Execution<'_>, catch: &Part, faulted: &Faulted<'_>) -> Result<(), Fault> {
     if let Some(variable) = &catch.variable {
-        cx.assign(variable, told(faulted))?;
+        cx.assign(variable, fault_value(faulted))?;
     }
     let Faulted { fault, activity_id, .. } = faulted;
     let data = json!({"sqlstate": fault.sqlstate, "message": fault.message, "activity_id": activity_id});
@@ -113,7 +113,7 @@ fn caught(cx: &mut Execution<'_>, catch: &Part, faulted: &Faulted<'_>) -> Result
 }
 
 /// The value for the variable of a catch.
-fn told(faulted: &Faulted<'_>) -> Value {
+fn fault_value(faulted: &Faulted<'_>) -> Value {
     let Faulted { fault, activity_id, attempts } = faulted;
     json!({
         "code": fault.code, "sqlstate": fault.sqlstate, "message": fault.message, "detail": fault.detail,

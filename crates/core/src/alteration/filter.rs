@@ -125,8 +125,8 @@ impl InstanceFilter {
         let ids = [&self.instance_ids, &self.version_ids];
         let lengths = texts.into_iter().flatten().map(Vec::len).chain(ids.into_iter().flatten().map(Vec::len));
         match lengths.chain([self.times.len()]).max() {
-            Some(length) if length > MOST_VALUES => {
-                Err(Fault::new("22023", format!("a list of the filter has more than {MOST_VALUES} entries")))
+            Some(length) if length > MAX_VALUES => {
+                Err(Fault::new("22023", format!("a list of the filter has more than {MAX_VALUES} entries")))
             }
             _ => Ok(self),
         }
@@ -138,7 +138,7 @@ impl InstanceFilter {
     /// # Errors
     /// 22023 if it is no filter.
     pub fn of_list(filter: &Value) -> Result<Self, Fault> {
-        let given = given(filter);
+        let given = without_empty_members(filter);
         let mut members = Members::of(given.as_ref().unwrap_or(filter), "the filter".to_owned())?;
         let mut both = |one, many| {
             let one = members.text(one)?.map(|text| vec![text]);
@@ -173,10 +173,10 @@ impl InstanceFilter {
 }
 
 /// Maximum number of values in one list of a list's filter: each row is compared with all of them.
-const MOST_VALUES: usize = 1000;
+const MAX_VALUES: usize = 1000;
 
 /// The filter without its members that are no condition.
-fn given(filter: &Value) -> Option<Value> {
+fn without_empty_members(filter: &Value) -> Option<Value> {
     let is_given = |value: &Value| match value {
         Value::Null => false,
         Value::String(text) => !text.is_empty(),
@@ -217,8 +217,8 @@ fn times(members: &mut Members<'_>) -> Result<Vec<TimeFilter>, Fault> {
 
 fn time(filter: &Value) -> Result<TimeFilter, Fault> {
     let mut members = Members::of(filter, "an entry of \"timestampFilters\"".to_owned())?;
-    let moment = known(&mut members, "column", &MOMENTS)?;
-    let relation = known(&mut members, "operator", &RELATIONS)?;
+    let moment = choice(&mut members, "column", &MOMENTS)?;
+    let relation = choice(&mut members, "operator", &RELATIONS)?;
     let text = members.text("timestamp")?.ok_or_else(|| members.missing("timestamp"))?;
     let instant = DateTime::parse_from_rfc3339(&text);
     let instant = instant.map_err(|_| members.wrong("timestamp", "a time with its zone, as in ISO 8601"))?.to_utc();
@@ -226,7 +226,7 @@ fn time(filter: &Value) -> Result<TimeFilter, Fault> {
     Ok(TimeFilter { moment, relation, instant })
 }
 
-fn known<T: Copy>(members: &mut Members<'_>, name: &'static str, of: &[(&str, T)]) -> Result<T, Fault> {
+fn choice<T: Copy>(members: &mut Members<'_>, name: &'static str, of: &[(&str, T)]) -> Result<T, Fault> {
     let text = members.text(name)?.ok_or_else(|| members.missing(name))?;
     let names: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
     let found = of.iter().find(|(known, _)| *known == text).map(|(_, found)| *found);

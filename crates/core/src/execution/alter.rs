@@ -43,7 +43,7 @@ pub fn alter(
     if !runs {
         return Ok(runner.into_delta());
     }
-    runner.tell(&parents)?;
+    runner.notify_parents(&parents)?;
     if alterations.contains(&Alteration::Cancel) {
         let reason = author.reason.as_deref();
         if runner.begin_cancelling(reason) {
@@ -113,7 +113,7 @@ impl Runner<'_> {
         let (location, name) = self.burst.variable_location(name, scope.transpose()?)?;
         let before = read_variable(self.burst.instance, location, &name).map(copy_or_null).unwrap_or_default();
         // A copy that failed for lack of memory is null.
-        Bounds::go_on()?;
+        Bounds::check_interrupts()?;
         let set = self.burst.assign(location, &name, value);
         set.map_err(|fault| {
             let Fault { message, detail, .. } = fault;
@@ -193,7 +193,7 @@ impl Runner<'_> {
     }
 
     /// Notifies the parents of cancelled executions, which then continue.
-    fn tell(&mut self, lost: &[Lost]) -> Result<(), Error> {
+    fn notify_parents(&mut self, lost: &[Lost]) -> Result<(), Error> {
         for Lost { parent, child } in lost {
             // A faulted parent is not called: its retry cancels all its children. Neither is one that is being
             // restarted: the child belonged to its previous run.
@@ -244,7 +244,7 @@ impl Runner<'_> {
         if status == ActivityStatus::Faulted {
             self.clear_fault(sequence);
         }
-        self.count_anew(sequence);
+        self.reset_attempts(sequence);
         let queue = &mut self.burst.scratch.queue;
         queue.retain(|task| !matches!(task, Task::Again(queued) if *queued == sequence));
         queue.push_back(Task::Again(sequence));

@@ -11,11 +11,11 @@ use uuid::Uuid;
 
 use crate::activity::short_name;
 use crate::bookmark::Bookmark;
-use crate::execution::compensation::Unwound;
+use crate::execution::compensation::UnwindState;
 use crate::execution::undo::Undo;
 use crate::execution::{Delta, Incident, Limits, Outcomes, activity_instance_id};
 use crate::host::Host;
-use crate::instance::compensation::{INTERRUPTED, Unwinding};
+use crate::instance::compensation::{HELD_BY_INTERRUPTION, Unwinding};
 use crate::instance::continuation::Continuation;
 use crate::instance::outputs::LastResult;
 use crate::instance::{ActivityStatus, Attempts, Context, Instance, Memory};
@@ -71,7 +71,7 @@ pub(crate) struct Scratch {
     pub resuming: Option<(u32, String, Value)>,
     /// The deadlines of executions whose timeouts have no bookmark yet.
     pub timeouts: BTreeMap<u32, DateTime<Utc>>,
-    pub unwinding: Unwound,
+    pub unwinding: UnwindState,
     /// The deadline of the run that this burst starts.
     pub run_until: Option<DateTime<Utc>>,
     /// Whether a fault has ended the run.
@@ -172,14 +172,14 @@ impl Burst<'_> {
     /// at all open executions would make a step of a parallel loop cost as much as the loop has rounds. An execution
     /// that runs handlers has no events of its own.
     fn hidden_parent(&self, sequence: u32) -> Option<u32> {
-        const LOOKED_AT: usize = 16;
+        const MAX_SCANNED: usize = 16;
         let parent = self.context(sequence)?.parent?;
         let Context { node, memory, .. } = self.context(parent)?;
         if matches!(memory, Memory::Unwinding(_)) {
             return Some(parent);
         }
         let mut later = self.instance.state.contexts.range(parent + 1..);
-        for (_, context) in later.by_ref().take(LOOKED_AT) {
+        for (_, context) in later.by_ref().take(MAX_SCANNED) {
             if context.node == *node {
                 return Some(parent);
             }
@@ -286,7 +286,7 @@ impl Burst<'_> {
         let state = &mut self.instance.state;
         let mut number = state.next_context;
         // The numbers wrap around to used ones only after an instance has executed four billion activities.
-        while number >= INTERRUPTED || state.contexts.contains_key(&number) {
+        while number >= HELD_BY_INTERRUPTION || state.contexts.contains_key(&number) {
             number = number.wrapping_add(1);
         }
         state.next_context = number.wrapping_add(1);

@@ -48,7 +48,7 @@ pub(crate) fn context(cx: &mut Execution<'_>) -> Result<Map<String, Value>, Faul
     }
     let mut variables = Map::new();
     for name in cx.variable_names() {
-        Bounds::go_on()?;
+        Bounds::check_interrupts()?;
         if let Some(value) = cx.variable(&name) {
             variables.insert(name, value);
         }

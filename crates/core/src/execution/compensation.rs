@@ -15,7 +15,9 @@ use crate::execution::burst::{Burst, Task};
 use crate::execution::context::Execution;
 use crate::execution::interruption::Interrupted;
 use crate::execution::runner::Runner;
-use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, RecordAction, Unwinding, Wanted};
+use crate::instance::compensation::{
+    Ending, HELD_BY_INSTANCE, HELD_BY_INTERRUPTION, Record, RecordAction, Unwinding, Wanted,
+};
 use crate::instance::outputs::{EndedInside, LastResult};
 use crate::instance::{Context, Memory, SubStatus};
 use crate::journal::EventKind;
@@ -33,7 +35,7 @@ pub(super) const MAX_NAMED: usize = 10;
 
 /// A burst's data about handlers.
 #[derive(Default)]
-pub(crate) struct Unwound {
+pub(crate) struct UnwindState {
     /// The execution that runs the handlers of the instance, if it is open.
     pub execution: Option<u32>,
     /// Tasks of these handlers. They come before all others.
@@ -95,7 +97,7 @@ impl Burst<'_> {
     /// The next record that the instance itself handles.
     fn next_record(&mut self) -> Option<(Record, RecordAction)> {
         let newest = |holder| Wanted { holder, node: None, newest: true };
-        if let Some(record) = self.host.find_record(newest(INTERRUPTED)) {
+        if let Some(record) = self.host.find_record(newest(HELD_BY_INTERRUPTION)) {
             return Some((record, RecordAction::Cancel));
         }
         let action = match self.ending() {
@@ -104,7 +106,7 @@ impl Burst<'_> {
             Ending::Finished => RecordAction::Confirm,
             Ending::Cancelled | Ending::Faulted => RecordAction::Compensate,
         };
-        let wanted = Wanted { newest: action == RecordAction::Compensate, ..newest(OF_INSTANCE) };
+        let wanted = Wanted { newest: action == RecordAction::Compensate, ..newest(HELD_BY_INSTANCE) };
         self.host.find_record(wanted).map(|record| (record, action))
     }
 
@@ -199,7 +201,7 @@ impl Runner<'_> {
         if !compensation.is_used || !is_end {
             return false;
         }
-        let oldest = Wanted { holder: OF_INSTANCE, node: None, newest: false };
+        let oldest = Wanted { holder: HELD_BY_INSTANCE, node: None, newest: false };
         let has_any = compensation.has_confirmation && self.burst.host.find_record(oldest).is_some();
         if has_any {
             self.burst.unwind_to(Ending::Finished);
@@ -241,7 +243,7 @@ impl Runner<'_> {
                 let is_scope = self.burst.program.node(context.node).activity.descriptor().compensation.is_scope();
                 if is_scope && self.burst.ending() != Ending::None {
                     // Whatever the scope still holds takes its turn among all work of the instance.
-                    self.burst.host.move_records(record, OF_INSTANCE);
+                    self.burst.host.move_records(record, HELD_BY_INSTANCE);
                 }
                 // The handler of a Compensable is responsible for everything inside: what it leaves stays.
                 let is_confirmed = action == RecordAction::Confirm || has_handler && !is_scope;
@@ -271,7 +273,7 @@ impl Runner<'_> {
     }
 
     /// Continues the instance's handlers, if the resumed bookmark is for that.
-    pub(super) fn go_on_unwinding(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
+    pub(super) fn resume_unwinding(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
         let is_it = bookmark.name == stimulus::COMPENSATION;
         if let Some(context) = self.burst.context(sequence).filter(|_| is_it) {
             let node = self.burst.program.node(context.node);

@@ -40,7 +40,7 @@ impl<'a> Execution<'a> {
     }
 
     /// The starting point of variable look-ups for this execution.
-    pub(crate) fn view(&self) -> ScopeStart {
+    pub(crate) fn scope_start(&self) -> ScopeStart {
         let hidden = if self.node.composite.is_some() { self.node.variables.len() } else { 0 };
         ScopeStart { sequence: self.sequence, hidden }
     }

@@ -29,17 +29,17 @@ impl Execution<'_> {
     }
 
     /// Records, or clears, that a connection was followed since its join last ran.
-    pub fn keep_followed(&mut self, edge: u32, is_kept: bool) -> Result<(), Fault> {
-        let was_kept = self.flow_scope_mut()?.keep(edge, is_kept);
-        if was_kept != is_kept {
-            self.burst.scratch.undo.push(Undo::Followed(self.sequence, edge, was_kept));
+    pub fn set_followed(&mut self, edge: u32, is_followed: bool) -> Result<(), Fault> {
+        let was_followed = self.flow_scope_mut()?.set_followed(edge, is_followed);
+        if was_followed != is_followed {
+            self.burst.scratch.undo.push(Undo::Followed(self.sequence, edge, was_followed));
         }
         Ok(())
     }
 
     /// Marks a connection as visited once since its join last ran, by the run that starts now.
     pub fn use_connection(&mut self, edge: u32, visits: u64) -> Result<(), Fault> {
-        self.keep_followed(edge, false)?;
+        self.set_followed(edge, false)?;
         let scope = self.flow_scope_mut()?;
         let before = scope.connection_count(edge);
         let count = visits * 2 + 1;

@@ -8,7 +8,9 @@ use crate::activity::CompensationRole;
 use crate::execution::burst::Burst;
 use crate::execution::visible_outputs::{is_inside, visible_outputs};
 use crate::instance::compensation::RecordAction;
-use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, RecordSnapshot, Unwinding, Wanted};
+use crate::instance::compensation::{
+    Ending, HELD_BY_INSTANCE, HELD_BY_INTERRUPTION, Record, RecordSnapshot, Unwinding, Wanted,
+};
 use crate::instance::outputs::Outputs;
 use crate::instance::{Context, Memory};
 use crate::node_ix::NodeIx;
@@ -52,12 +54,12 @@ impl Burst<'_> {
             }
             current = context.parent;
         }
-        holders.push(OF_INSTANCE);
+        holders.push(HELD_BY_INSTANCE);
         holders
     }
 
     /// The snapshot for the handlers of an activity.
-    fn keep(&self, sequence: u32, node: NodeIx) -> RecordSnapshot {
+    fn snapshot(&self, sequence: u32, node: NodeIx) -> RecordSnapshot {
         let reads = self.program.compensation();
         let (mut variables, mut seen) = (Vec::new(), BTreeSet::new());
         let mut current = self.context(sequence);
@@ -123,7 +125,7 @@ impl Burst<'_> {
                 self.host.move_records(sequence, holder);
             }
             CompensationRole::Compensable => {
-                let (holder, kept) = (self.holders(sequence)[0], self.keep(sequence, node));
+                let (holder, kept) = (self.holders(sequence)[0], self.snapshot(sequence, node));
                 self.record(sequence, holder, kept);
             }
         }
@@ -161,7 +163,7 @@ impl Burst<'_> {
         let Some(node) = self.context(sequence).map(|context| context.node).filter(|_| is_done || has_begun) else {
             return;
         };
-        let (holder, kept) = (self.holders(sequence)[0], self.keep(sequence, node));
+        let (holder, kept) = (self.holders(sequence)[0], self.snapshot(sequence, node));
         self.scratch.unwinding.interrupted.push(Interrupted { sequence, holder, is_done, kept });
     }
 
@@ -187,7 +189,7 @@ impl Burst<'_> {
             return;
         }
         let held = self.host.move_records(sequence, number);
-        let holder = if is_done { holder } else { INTERRUPTED };
+        let holder = if is_done { holder } else { HELD_BY_INTERRUPTION };
         if is_done || has_handler || held > 0 {
             self.host.store_record(&Record { number, holder, kept });
             self.scratch.unwinding.look = true;

@@ -76,7 +76,7 @@ impl Execution<'_> {
         match &self.node.inputs.get(input)?.as_ref()?.kind {
             ExpressionKind::Literal(value) => Some(value),
             ExpressionKind::Variable(name) => {
-                let location = find_variable(self.burst.instance, self.view(), name)?;
+                let location = find_variable(self.burst.instance, self.scope_start(), name)?;
                 read_variable(self.burst.instance, location, name)
             }
             ExpressionKind::Input(name) => self.input_in_place(name),

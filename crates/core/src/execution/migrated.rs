@@ -98,22 +98,22 @@ pub fn continue_migrated(
     let mut runner = Runner::begin(program, instance, host, limits, &mut scratch);
     runner.burst.instance.sub_status = SubStatus::Executing;
     for orphan in &after.orphans {
-        runner.go_on_without(orphan.parent, orphan.tag)?;
+        runner.notify_child_dropped(orphan.parent, orphan.tag)?;
     }
     for flowchart in &after.joins {
-        runner.go_on_without(*flowchart, 0)?;
+        runner.notify_child_dropped(*flowchart, 0)?;
     }
     for (sequence, bookmark) in &after.disarmed {
         runner.burst.disarm(*sequence, *bookmark);
     }
     for sequence in &after.timed {
-        runner.begin_anew(*sequence);
+        runner.restart(*sequence);
     }
     for sequence in &after.bounded {
-        runner.bound_anew(*sequence);
+        runner.restart_timeout(*sequence);
     }
     if after.run_time {
-        runner.bound_run_anew();
+        runner.restart_run_timeout();
     }
     runner.drain()?;
     Ok(runner.conclude())
@@ -121,7 +121,7 @@ pub fn continue_migrated(
 
 impl Runner<'_> {
     /// Notifies a container that it has lost a child.
-    fn go_on_without(&mut self, parent: u32, tag: u32) -> Result<(), Error> {
+    fn notify_child_dropped(&mut self, parent: u32, tag: u32) -> Result<(), Error> {
         let Some(context) = self.burst.context(parent).filter(|context| context.status == ActivityStatus::Running)
         else {
             return Ok(());
@@ -134,7 +134,7 @@ impl Runner<'_> {
     }
 
     /// Restarts an activity that waits for a time.
-    fn begin_anew(&mut self, sequence: u32) {
+    fn restart(&mut self, sequence: u32) {
         if self.burst.context(sequence).is_some() {
             self.go_back(sequence, false);
             self.burst.push(sequence, Task::Again(sequence));
@@ -142,7 +142,7 @@ impl Runner<'_> {
     }
 
     /// Restarts the timeout of an execution, with the new version's limit.
-    fn bound_anew(&mut self, sequence: u32) {
+    fn restart_timeout(&mut self, sequence: u32) {
         if let Some(node) = self.burst.context(sequence).map(|context| context.node) {
             self.burst.end_timeout(sequence);
             self.burst.begin_timeout(sequence, self.burst.program.node(node));
@@ -150,7 +150,7 @@ impl Runner<'_> {
     }
 
     /// Restarts the time limit of the run, with the new version's limit.
-    fn bound_run_anew(&mut self) {
+    fn restart_run_timeout(&mut self) {
         if let Some(deadline) = self.burst.instance.state.deadline.take() {
             self.burst.scratch.delta.burned.push(deadline.bookmark);
         }

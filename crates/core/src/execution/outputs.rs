@@ -66,7 +66,7 @@ impl Execution<'_> {
     }
 
     fn location_of(&self, name: &str) -> Result<VariableLocation, Fault> {
-        let location = self.burst.find_variable(self.view(), name);
+        let location = self.burst.find_variable(self.scope_start(), name);
         location.ok_or_else(|| Fault::new("42704", format!("variable \"{name}\" does not exist")))
     }
 

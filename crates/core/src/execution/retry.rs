@@ -18,7 +18,7 @@ use crate::instance::compensation::Ending;
 use crate::instance::{ActivityStatus, Attempts, Instance, KeptInput};
 use crate::journal::EventKind;
 use crate::program::{ComputedStrategy, Node, Program, Retry};
-use crate::resilience::{STRATEGY, kept};
+use crate::resilience::{STRATEGY, stored_strategy};
 use workflow_http::stimulus;
 use workflow_value::fault::{Error, Fault};
 use workflow_value::value::{Json, copy_or_null, instant_text};
@@ -80,7 +80,8 @@ impl<'a> Runner<'a> {
         let mut strategy = None;
         let unit = self.unit(sequence, node, |cx| {
             let given = cx.evaluate(&computed.expression).map_err(|fault| locate(fault, STRATEGY))?;
-            strategy = kept(given, &computed.known).map_err(|reason| locate(Fault::new("22023", reason), STRATEGY))?;
+            strategy = stored_strategy(given, &computed.known)
+                .map_err(|reason| locate(Fault::new("22023", reason), STRATEGY))?;
             Ok(())
         });
         if unit == UnitOutcome::Kept {
@@ -183,13 +184,13 @@ impl<'a> Runner<'a> {
             let remembers = self.burst.program.node(context.node).activity.remembers();
             self.go_back(*sequence, remembers);
             self.clear_fault(*sequence);
-            self.count_anew(*sequence);
+            self.reset_attempts(*sequence);
             self.burst.scratch.queue.push_back(Task::Again(*sequence));
         }
     }
 
     /// Resets the failed attempts of an execution and its ancestors.
-    pub(super) fn count_anew(&mut self, sequence: u32) {
+    pub(super) fn reset_attempts(&mut self, sequence: u32) {
         let now = self.burst.scratch.now.timestamp_micros();
         let mut current = Some(sequence);
         while let Some(context) = current.and_then(|at| self.burst.instance.state.contexts.get_mut(&at)) {

@@ -164,7 +164,7 @@ impl<'a> Runner<'a> {
         let is_own = self.begin_next_attempt(sequence, bookmark)
             || self.time_out(sequence, bookmark)
             || self.end_lease(sequence, bookmark)
-            || self.go_on_unwinding(sequence, bookmark);
+            || self.resume_unwinding(sequence, bookmark);
         if is_own {
             return Ok(());
         }
@@ -210,7 +210,7 @@ impl<'a> Runner<'a> {
         node: &'a Node,
         call: impl FnOnce(&mut Execution<'_>) -> Result<(), Fault>,
     ) -> UnitOutcome {
-        let mark = self.burst.mark();
+        let savepoint = self.burst.savepoint();
         // A flowchart evaluates the mode inputs of its joins.
         let flow = node.flow.as_deref();
         let uses_sql = node.uses_sql || flow.is_some_and(FlowGraph::joins_use_sql);
@@ -219,7 +219,7 @@ impl<'a> Runner<'a> {
         }
         let mut cx = Execution::new(self.burst.reborrow(), sequence, node);
         // A computation that was interrupted may have returned an incomplete result.
-        let result = call(&mut cx).and_then(|()| Bounds::go_on());
+        let result = call(&mut cx).and_then(|()| Bounds::check_interrupts());
         cx.give_back();
         if uses_sql {
             self.burst.host.end_step(result.is_ok());
@@ -230,7 +230,7 @@ impl<'a> Runner<'a> {
             Err(fault) => {
                 // A computation that was interrupted does not know the reason: the host raises it here.
                 self.burst.host.check_interrupts();
-                self.burst.rollback(&mark);
+                self.burst.rollback(&savepoint);
                 self.fault(sequence, node, fault);
                 UnitOutcome::Undone
             }

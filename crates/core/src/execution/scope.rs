@@ -38,7 +38,7 @@ impl Execution<'_> {
             program: self.burst.program,
             instance: self.burst.instance,
             resume_input: self.burst.scratch.resume_input.as_ref(),
-            view: self.view(),
+            view: self.scope_start(),
             now: self.burst.scratch.now,
             script: self.burst.limits.script,
         }
@@ -204,7 +204,7 @@ impl Scope for ReadScope<'_> {
             let end = first.0.saturating_add(u32::try_from(nodes.len()).unwrap_or(u32::MAX));
             for (at, outputs) in visible.range(first..NodeIx(end)) {
                 // The unit of this call will end with a fault, so nothing uses the incomplete value.
-                if Bounds::go_on().is_err() {
+                if Bounds::check_interrupts().is_err() {
                     return Value::Object(all);
                 }
                 let outputs = outputs.iter().map(|(name, value)| (name.clone(), copy_or_null(&value.0)));
@@ -289,7 +289,7 @@ impl Scope for Execution<'_> {
     }
 
     fn set_variable(&mut self, name: &str, value: Value) -> Result<bool, Fault> {
-        match self.burst.find_variable(self.view(), name) {
+        match self.burst.find_variable(self.scope_start(), name) {
             Some(_) => self.assign(name, value).map(|()| true),
             None => self.burst.create_variable(self.sequence, name, value),
         }
@@ -376,7 +376,7 @@ impl Scope for Execution<'_> {
             program: self.burst.program,
             instance: self.burst.instance,
             resume_input: self.burst.scratch.resume_input.as_ref(),
-            view: self.view(),
+            view: self.scope_start(),
             now: self.burst.scratch.now,
             script: self.burst.limits.script,
         };

@@ -49,7 +49,7 @@ pub(crate) enum Undo {
 }
 
 /// Lengths at the beginning of a unit.
-pub(crate) struct Mark {
+pub(crate) struct Savepoint {
     queue: usize,
     finishing: usize,
     burned: usize,
@@ -64,11 +64,11 @@ pub(crate) struct Mark {
 
 impl Burst<'_> {
     /// Begins a unit.
-    pub fn mark(&mut self) -> Mark {
+    pub fn savepoint(&mut self) -> Savepoint {
         let scratch = &mut *self.scratch;
         scratch.undo.clear();
         scratch.in_unit = true;
-        Mark {
+        Savepoint {
             queue: scratch.queue.len(),
             finishing: scratch.finishing.len(),
             burned: scratch.delta.burned.len(),
@@ -82,21 +82,21 @@ impl Burst<'_> {
         }
     }
 
-    /// Undoes everything since the mark.
-    pub fn rollback(&mut self, mark: &Mark) {
+    /// Undoes everything since the savepoint.
+    pub fn rollback(&mut self, savepoint: &Savepoint) {
         self.scratch.ending = None;
         self.scratch.continuation = None;
-        self.scratch.queue.truncate(mark.queue);
-        self.scratch.unwinding.queue.truncate(mark.first);
-        self.scratch.unwinding.interrupted.truncate(mark.interrupted);
-        self.scratch.finishing.truncate(mark.finishing);
+        self.scratch.queue.truncate(savepoint.queue);
+        self.scratch.unwinding.queue.truncate(savepoint.first);
+        self.scratch.unwinding.interrupted.truncate(savepoint.interrupted);
+        self.scratch.finishing.truncate(savepoint.finishing);
         let delta = &mut self.scratch.delta;
-        delta.burned.truncate(mark.burned);
-        delta.cleared.truncate(mark.cleared);
-        delta.tasks.truncate(mark.tasks);
-        delta.events.truncate(mark.events);
-        delta.children.truncate(mark.children);
-        delta.stimuli.truncate(mark.stimuli);
+        delta.burned.truncate(savepoint.burned);
+        delta.cleared.truncate(savepoint.cleared);
+        delta.tasks.truncate(savepoint.tasks);
+        delta.events.truncate(savepoint.events);
+        delta.children.truncate(savepoint.children);
+        delta.stimuli.truncate(savepoint.stimuli);
         while let Some(entry) = self.scratch.undo.pop() {
             self.undo(entry);
         }
@@ -209,7 +209,7 @@ fn undo_in(context: &mut Context, entry: Undo) {
             scope.restore_connection(edge, before);
         }
         (Undo::Followed(_, edge, before), Memory::Flow(scope)) => {
-            scope.keep(edge, before);
+            scope.set_followed(edge, before);
         }
         (Undo::Token(_, before), Memory::Tokens(scope)) => {
             scope.apply(before);

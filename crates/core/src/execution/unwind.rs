@@ -4,7 +4,7 @@ use crate::activity::CompensationRole;
 use crate::execution::burst::Task;
 use crate::execution::context::Execution;
 use crate::instance::Memory;
-use crate::instance::compensation::{OF_INSTANCE, RecordAction, Unwinding, Wanted};
+use crate::instance::compensation::{HELD_BY_INSTANCE, RecordAction, Unwinding, Wanted};
 use crate::node_ix::NodeIx;
 use workflow_value::fault::Fault;
 
@@ -22,7 +22,7 @@ impl Execution<'_> {
         let host = &mut self.burst.host;
         let mut has_any = |holder: &u32| host.find_record(Wanted { holder: *holder, node, newest: true }).is_some();
         let holder = holders.iter().find(|holder| node.is_none() || has_any(holder)).or(holders.first());
-        let holder = holder.copied().unwrap_or(OF_INSTANCE);
+        let holder = holder.copied().unwrap_or(HELD_BY_INSTANCE);
         self.set_memory(Memory::Unwinding(Unwinding::Each { action, holder, node }));
         self.burst.push(self.sequence, Task::Unwind(self.sequence));
         Ok(())

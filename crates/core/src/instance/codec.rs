@@ -142,8 +142,8 @@ fn simple(state: &State) -> Option<Simple<'_>> {
     let is_first = |result: &LastResult| first.is_some_and(|first| Arc::ptr_eq(&first.value, &result.value));
     let is_simple = state.contexts.values().all(|context| {
         let has_same = context.last_result.as_ref().map_or(first.is_none(), is_first);
-        let has_kept = matches!(&context.memory, Memory::Flow(scope) if !scope.kept().is_empty());
-        has_same && context.ended_inside.is_none() && !has_kept
+        let has_followed = matches!(&context.memory, Memory::Flow(scope) if !scope.followed().is_empty());
+        has_same && context.ended_inside.is_none() && !has_followed
     });
     let is_simple = is_simple && state.armed_spans.is_empty() && state.outputs_shared_below == 0;
     if !is_simple || !state.outputs.is_empty() && state.has_open_container() {
@@ -178,8 +178,8 @@ fn simple(state: &State) -> Option<Simple<'_>> {
 /// Whether no execution has an output or a result. Most states have none.
 fn is_without_outputs(state: &State) -> bool {
     let has_none = |context: &Context| {
-        let has_kept = matches!(&context.memory, Memory::Flow(scope) if !scope.kept().is_empty());
-        context.outputs.is_empty() && context.last_result.is_none() && context.ended_inside.is_none() && !has_kept
+        let has_followed = matches!(&context.memory, Memory::Flow(scope) if !scope.followed().is_empty());
+        context.outputs.is_empty() && context.last_result.is_none() && context.ended_inside.is_none() && !has_followed
     };
     state.outputs.is_empty()
         && state.armed_spans.is_empty()
@@ -241,7 +241,7 @@ fn scoped(state: &State) -> Scoped<'_> {
     });
     let executions = executions.collect();
     let followed = state.contexts.iter().filter_map(|(sequence, context)| match &context.memory {
-        Memory::Flow(scope) if !scope.kept().is_empty() => Some((*sequence, scope.kept().clone())),
+        Memory::Flow(scope) if !scope.followed().is_empty() => Some((*sequence, scope.followed().clone())),
         _ => None,
     });
     Scoped {
@@ -355,7 +355,7 @@ impl State {
         for (sequence, edges) in followed {
             let Memory::Flow(scope) = &mut self.contexts.get_mut(&sequence)?.memory else { return None };
             edges.into_iter().for_each(|edge| {
-                scope.keep(edge, true);
+                scope.set_followed(edge, true);
             });
         }
         let mut positions = Vec::with_capacity(executions.len());

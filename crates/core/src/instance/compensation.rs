@@ -13,17 +13,17 @@ use workflow_value::fault::Error;
 use workflow_value::value::Json;
 
 /// Holder of the records of the instance itself: those that belong to no open scope and to no other record.
-pub const OF_INSTANCE: u32 = u32::MAX;
+pub const HELD_BY_INSTANCE: u32 = u32::MAX;
 
 /// Holder of the records of executions that were interrupted. Their handlers run at once.
-pub const INTERRUPTED: u32 = u32::MAX - 1;
+pub const HELD_BY_INTERRUPTION: u32 = u32::MAX - 1;
 
 /// A completed `Compensable`, or an execution that was interrupted and has to be cancelled.
 #[derive(Debug, PartialEq)]
 pub struct Record {
     /// Its number in the instance, in the order of creation.
     pub number: u32,
-    /// What holds it: an open execution, another record by its number, [`OF_INSTANCE`] or [`INTERRUPTED`].
+    /// What holds it: an open execution, another record by its number, [`HELD_BY_INSTANCE`] or [`HELD_BY_INTERRUPTION`].
     pub holder: u32,
     /// What its handler can read of the moment when the record was created.
     pub kept: RecordSnapshot,

@@ -16,7 +16,7 @@ pub struct FlowScope {
     /// Connections that were followed since their join last ran, before a later visit that was not followed, or before
     /// the join was skipped. Packed after the state.
     #[serde(skip)]
-    kept: BTreeSet<u32>,
+    followed: BTreeSet<u32>,
 }
 
 impl FlowScope {
@@ -58,18 +58,18 @@ impl FlowScope {
 
     /// Whether a connection was followed since its target last ran.
     pub fn is_followed_since(&self, edge: u32, target: u32) -> bool {
-        self.kept.contains(&edge)
+        self.followed.contains(&edge)
             || self.was_followed(edge) && self.connection_visits(edge) > self.activity_visits(target)
     }
 
     /// Connections that were followed since their join last ran although their counts do not show it.
-    pub fn kept(&self) -> &BTreeSet<u32> {
-        &self.kept
+    pub fn followed(&self) -> &BTreeSet<u32> {
+        &self.followed
     }
 
     /// Sets whether a connection counts as followed. Returns the previous value.
-    pub(crate) fn keep(&mut self, edge: u32, is_kept: bool) -> bool {
-        if is_kept { !self.kept.insert(edge) } else { self.kept.remove(&edge) }
+    pub(crate) fn set_followed(&mut self, edge: u32, is_followed: bool) -> bool {
+        if is_followed { !self.followed.insert(edge) } else { self.followed.remove(&edge) }
     }
 
     /// The count of a connection.

@@ -117,7 +117,7 @@ impl Counterparts {
     }
 
     /// The counterpart of an activity, if it has the same type.
-    pub fn kept(&self, old: &Program, new: &Program, ix: NodeIx) -> Option<NodeIx> {
+    pub fn of_same_type(&self, old: &Program, new: &Program, ix: NodeIx) -> Option<NodeIx> {
         self.at(ix).filter(|to| new.node(*to).type_name == old.node(ix).type_name)
     }
 }

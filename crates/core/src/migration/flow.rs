@@ -136,8 +136,8 @@ impl BothSides<'_> {
                 moved.restore_activity(there, visits);
             }
         }
-        for edge in scope.kept().iter().filter_map(|edge| pair.edge(*edge)) {
-            moved.keep(edge, true);
+        for edge in scope.followed().iter().filter_map(|edge| pair.edge(*edge)) {
+            moved.set_followed(edge, true);
         }
         let same_direction = |edge: u32, there: u32| old.paths.direction(edge) == new.paths.direction(there);
         for there in 0..new.graph.edges().len() as u32 {
@@ -244,9 +244,9 @@ impl ExecutionMigration<'_> {
             if !waits || new.open.contains_key(&target) {
                 continue;
             }
-            let is_missing = |edge: u32| moved.connection_visits(edge) <= visits && !moved.kept().contains(&edge);
+            let is_missing = |edge: u32| moved.connection_visits(edge) <= visits && !moved.followed().contains(&edge);
             let missing: Vec<u32> = inbound.iter().copied().filter(|edge| is_missing(*edge)).collect();
-            self.judge_join(container, sides, target, &missing);
+            self.check_join(container, sides, target, &missing);
         }
         moved
     }
@@ -280,7 +280,7 @@ impl ExecutionMigration<'_> {
             };
             if inbound.iter().any(|edge| moved.is_waiting(*edge)) {
                 let missing: Vec<u32> = inbound.iter().copied().filter(|edge| !moved.is_waiting(*edge)).collect();
-                self.judge_join(container, sides, target, &missing);
+                self.check_join(container, sides, target, &missing);
             }
         }
         moved
@@ -306,7 +306,7 @@ impl ExecutionMigration<'_> {
 
     /// Checks a join that some connections have reached and others have not: it runs now if none is missing, and is
     /// refused if it would wait for ever.
-    fn judge_join(&mut self, container: &Container<'_>, sides: &BothSides<'_>, target: u32, missing: &[u32]) {
+    fn check_join(&mut self, container: &Container<'_>, sides: &BothSides<'_>, target: u32, missing: &[u32]) {
         if missing.is_empty() {
             self.moved.after.joins.insert(container.sequence);
             return;

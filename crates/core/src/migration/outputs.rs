@@ -12,7 +12,7 @@ impl Migration {
     /// Migrates the outputs inside the open executions. `places` are the activities of these executions in the old
     /// version.
     pub(super) fn migrate_outputs(&self, state: &mut State, places: &BTreeMap<u32, NodeIx>) {
-        let to = |ix: NodeIx| self.counterparts.kept(&self.old, &self.new, ix);
+        let to = |ix: NodeIx| self.counterparts.of_same_type(&self.old, &self.new, ix);
         let mut origins: BTreeMap<NodeIx, NodeIx> = BTreeMap::new();
         let mut moved = |outputs: BTreeMap<NodeIx, Outputs>| -> BTreeMap<NodeIx, Outputs> {
             let found = outputs.into_iter().filter_map(|(old, outputs)| Some((old, to(old)?, outputs)));

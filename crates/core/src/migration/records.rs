@@ -24,7 +24,7 @@ impl Migration {
         }
         record.kept.node = new;
         let outputs = std::mem::take(&mut record.kept.outputs);
-        let to = |ix: NodeIx| self.counterparts.kept(&self.old, &self.new, ix);
+        let to = |ix: NodeIx| self.counterparts.of_same_type(&self.old, &self.new, ix);
         record.kept.outputs = outputs.into_iter().filter_map(|(ix, outputs)| Some((to(ix)?, outputs))).collect();
     }
 
@@ -39,7 +39,7 @@ impl Migration {
 
     /// The counterpart of an activity with something to compensate.
     fn recorded(&self, old: NodeIx, problems: &mut Vec<Problem>) -> Option<NodeIx> {
-        let found = self.counterparts.kept(&self.old, &self.new, old);
+        let found = self.counterparts.of_same_type(&self.old, &self.new, old);
         if found.is_none() {
             let node = self.old.node(old);
             let message = format!(

@@ -12,7 +12,7 @@ use crate::program::Program;
 /// Events name activities by id, and some by node id as well. A run that was migrated to another version has events of
 /// activities that this version may not have.
 #[derive(Debug)]
-pub struct Executions<'p> {
+pub struct ExecutionTracker<'p> {
     program: &'p Program,
     by_id: HashMap<&'p str, Vec<NodeIx>>,
     /// The activities of the executions that have started and not ended.
@@ -32,7 +32,7 @@ pub struct Subject {
     pub parent: Option<u32>,
 }
 
-impl<'p> Executions<'p> {
+impl<'p> ExecutionTracker<'p> {
     /// The state before the first event.
     pub fn new(program: &'p Program) -> Self {
         let mut by_id: HashMap<&str, Vec<NodeIx>> = HashMap::new();

@@ -1,7 +1,7 @@
 //! Manual alterations: where the instance continues.
 
 use serde_json::{Value, json};
-use workflow_engine::alteration::{Alteration, Changes, InstanceFilter, MOST, Target};
+use workflow_engine::alteration::{Alteration, Changes, InstanceFilter, MAX_ALTERATIONS, Target};
 use workflow_engine::fault::Error;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::EventKind;
@@ -178,7 +178,7 @@ fn plans_are_read_in_either_letter_case() {
         (json!([{"type": "ModifyVariable", "variableId": "x"}]), "22023"),
         (json!([{"type": "CancelActivity"}]), "22023"),
         (json!([{"type": "CancelActivity", "activityInstanceId": "x"}]), "22023"),
-        (json!(vec![json!({"type": "Cancel"}); MOST + 1]), "54000"),
+        (json!(vec![json!({"type": "Cancel"}); MAX_ALTERATIONS + 1]), "54000"),
         (json!([{"type": "Migrate"}, {"type": "Cancel"}]), "22023"),
         (json!([{"type": "Cancel"}, {"type": "Migrate"}]), "22023"),
         (json!([{"type": "Migrate", "targetVersion": "2"}]), "22023"),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use workflow_engine::host::Host;
 use workflow_engine::instance::SubStatus;
-use workflow_engine::instance::compensation::OF_INSTANCE;
+use workflow_engine::instance::compensation::HELD_BY_INSTANCE;
 use workflow_engine::migration::{Problem, Severity, Timers};
 
 use crate::support::{World, event, line};
@@ -446,7 +446,7 @@ fn what_has_handlers_for_its_cancellation_is_not_given_up() {
     let mut world = World::started(old.clone());
     world.migrate((&old, &new), &mapping, Timers::Keep).expect("it can go on");
     assert_eq!((world.waiting(), world.host.records.len()), (vec!["end"], 1));
-    assert!(world.host.records.values().all(|(holder, _)| *holder == OF_INSTANCE));
+    assert!(world.host.records.values().all(|(holder, _)| *holder == HELD_BY_INSTANCE));
     // Cancelling these runs nothing.
     let world =
         moved(sequence(json!([body("compensation"), line("end")])), sequence(json!([line("end")])), json!({"c": null}));

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
-use workflow_engine::definition::{ActivityTypes, CustomType, Judged, ReadLimits, judge};
+use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, Validated, validate};
 use workflow_engine::fault::Fault;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::retry::{Backoff, Cause, RetryPolicy};
@@ -24,19 +24,19 @@ impl ActivityTypes for Common {
     }
 }
 
-fn judged(root: Value) -> Judged {
+fn validated(root: Value) -> Validated {
     let own = json!({"own": {"maxRetryAttempts": 0, "delay": "00:00:05", "backoffType": "Linear", "useJitter": true}});
     let document = json!({"definitionId": "test", "options": {"resilienceStrategies": own}, "root": root});
-    judge(&document, &Common, &ReadLimits { is_new: true, ..ReadLimits::default() }, false)
+    validate(&document, &Common, &ReadLimits { is_new: true, ..ReadLimits::default() }, false)
 }
 
 /// An activity with this strategy: its policy, and the warnings.
 fn policy(kind: Value, strategy: Value) -> (Option<RetryPolicy>, Vec<String>) {
     let mut root = kind;
     root["customProperties"] = json!({ "resilienceStrategy": strategy });
-    let judged = judged(root);
-    let program = judged.program.expect("a program");
-    let warnings = judged.warnings.into_iter().map(|warning| format!("{}: {}", warning.path, warning.message));
+    let validated = validated(root);
+    let program = validated.program.expect("a program");
+    let warnings = validated.warnings.into_iter().map(|warning| format!("{}: {}", warning.path, warning.message));
     (program.nodes[0].retry_policy(None).as_deref().cloned(), warnings.collect())
 }
 
@@ -235,7 +235,7 @@ fn a_policy_of_the_activity_comes_before_it() {
     root["retry"] = json!({"maxAttempts": 2});
     root["customProperties"] = json!({ "resilienceStrategy": named("usual") });
     assert_eq!(
-        judged(root).program.expect("a program").nodes[0].retry_policy(None).map(|policy| policy.max_attempts),
+        validated(root).program.expect("a program").nodes[0].retry_policy(None).map(|policy| policy.max_attempts),
         Some(2)
     );
 }
@@ -260,7 +260,7 @@ fn what_a_strategy_of_a_definition_cannot_be() {
     ] {
         let document =
             json!({"definitionId": "test", "options": {"resilienceStrategies": strategies}, "root": event()});
-        let judged = judge(&document, &(), &ReadLimits { is_new: true, ..ReadLimits::default() }, false);
-        assert_eq!(judged.program.expect_err("a problem")[0].message, message);
+        let validated = validate(&document, &(), &ReadLimits { is_new: true, ..ReadLimits::default() }, false);
+        assert_eq!(validated.program.expect_err("a problem")[0].message, message);
     }
 }

@@ -28,7 +28,7 @@ use workflow_engine::host::{Function, Host};
 use workflow_engine::http::Request;
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::compensation::{
-    Ending, INTERRUPTED, Record, Unwinding, Wanted, decode_kept, encode_kept,
+    Ending, HELD_BY_INTERRUPTION, Record, Unwinding, Wanted, decode_kept, encode_kept,
 };
 use workflow_engine::instance::{ActivityStatus, Instance, Memory, SubStatus};
 use workflow_engine::journal::{self, EventKind, Level};
@@ -686,7 +686,7 @@ impl World {
         for holder in &holders {
             let is_record = self.host.records.contains_key(holder);
             let is_open = self.instance.state.contexts.contains_key(holder);
-            assert!(is_record || is_open || *holder >= INTERRUPTED, "record {holder} holds records");
+            assert!(is_record || is_open || *holder >= HELD_BY_INTERRUPTION, "record {holder} holds records");
         }
         let is_handling = self
             .instance
@@ -694,7 +694,7 @@ impl World {
             .contexts
             .values()
             .any(|context| matches!(context.memory, Memory::Unwinding(Unwinding::Instance(_))));
-        assert!(is_handling || !holders.contains(&INTERRUPTED), "what was interrupted is handled");
+        assert!(is_handling || !holders.contains(&HELD_BY_INTERRUPTION), "what was interrupted is handled");
         let is_left = self.instance.state.ending() != Ending::None;
         assert!(!is_left || is_handling);
     }

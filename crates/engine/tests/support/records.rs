@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use workflow_engine::NodeIx;
 use workflow_engine::execution::COMPENSATION_DROPPED;
-use workflow_engine::instance::compensation::{INTERRUPTED, Record};
+use workflow_engine::instance::compensation::{HELD_BY_INTERRUPTION, Record};
 use workflow_engine::journal::{Event, EventKind};
 
 use super::World;
@@ -43,7 +43,7 @@ impl Recorded {
     pub fn stored(&mut self, record: &Record) {
         let held = self.moved.filter(|(_, to)| *to == record.number);
         let (execution, _) = held.expect("a record takes over what its execution has held");
-        let (node, is_interrupted) = (record.kept.node, record.holder == INTERRUPTED);
+        let (node, is_interrupted) = (record.kept.node, record.holder == HELD_BY_INTERRUPTION);
         let before = self.stored.insert(record.number, Stored { node, execution, is_interrupted, among: None });
         assert!(before.is_none(), "no number is given twice");
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::failure::{Failure, from_error, syntax};
 use super::plain::Plain;
 use super::prelude::{Prelude, evaluate};
-use super::scan::{Words, words};
+use super::scan::{ScriptNames, script_names};
 use super::state;
 use crate::ScriptLimits;
 use workflow_value::fault::Fault;
@@ -38,8 +38,8 @@ pub(super) fn compile<'js>(
     if source.contains('\0') {
         return Err(Fault::new("42601", "invalid JavaScript: the script contains a NUL character").into());
     }
-    let words = words(source, &|name| prelude.names.contains(name));
-    let compiler = Compiler { ctx, prelude, source, limits, words };
+    let script_names = script_names(source, &|name| prelude.names.contains(name));
+    let compiler = Compiler { ctx, prelude, source, limits, script_names };
     if let Some(script) = compiler.expression()? {
         return Ok(script);
     }
@@ -54,7 +54,7 @@ struct Compiler<'a, 'js> {
     prelude: &'a Prelude,
     source: &'a str,
     limits: &'a ScriptLimits,
-    words: Words,
+    script_names: ScriptNames,
 }
 
 impl<'js> Compiler<'_, 'js> {
@@ -126,23 +126,23 @@ impl<'js> Compiler<'_, 'js> {
     /// Builds the function; `None` if the text does not fit its wrapper.
     fn build(&self, inner: &str, completion: bool) -> Result<Option<Script>, Failure> {
         let mut wrapper = String::from("((__get,__set,__source)=>{");
-        for (prefix, suffixes) in [("get", &self.words.getters), ("set", &self.words.setters)] {
+        for (prefix, suffixes) in [("get", &self.script_names.getters), ("set", &self.script_names.setters)] {
             for suffix in suffixes {
                 wrapper.push_str(&format!("const {prefix}{suffix}=__{prefix}({});", Value::from(suffix.as_str())));
             }
         }
-        for name in &self.words.replaced {
+        for name in &self.script_names.replaced {
             wrapper.push_str(&format!("const __was{name}={name};"));
         }
         wrapper.push_str("return (variables");
         if completion {
             wrapper.push_str(",eval");
         }
-        for name in &self.words.assigned {
+        for name in &self.script_names.assigned {
             wrapper.push(',');
             wrapper.push_str(name);
         }
-        for name in &self.words.replaced {
+        for name in &self.script_names.replaced {
             wrapper.push_str(&format!(",{name}=__was{name}"));
         }
         wrapper.push_str(")=>");
@@ -162,7 +162,7 @@ impl<'js> Compiler<'_, 'js> {
         let function: Function<'js> = link.call((wrapper, source)).map_err(|error| self.failure(&error))?;
         let function = Persistent::save(self.ctx, function);
         let plain = Plain::of(self.source, &|name| self.prelude.names.contains(name));
-        Ok(Some(Script { function, variables: self.words.variables, completion, plain }))
+        Ok(Some(Script { function, variables: self.script_names.variables, completion, plain }))
     }
 
     fn failure(&self, error: &Error) -> Failure {

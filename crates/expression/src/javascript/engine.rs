@@ -22,10 +22,10 @@ const CACHED_SCRIPTS: usize = 500;
 const CACHED_BYTES: usize = 1 << 20;
 
 /// Minimum memory of a runtime: with less, even the prelude does not fit.
-const LEAST_MEMORY: usize = 1 << 20;
+const MIN_MEMORY: usize = 1 << 20;
 
 /// Minimum stack of a runtime.
-const LEAST_STACK: usize = 64 << 10;
+const MIN_STACK: usize = 64 << 10;
 
 /// A runtime with its compiled scripts. Fields are dropped in this order: nothing may outlive the runtime.
 pub(super) struct Engine {
@@ -49,9 +49,9 @@ impl Engine {
     pub(super) fn new(limits: &ScriptLimits) -> Result<Self, Failure> {
         let cannot = |error: Error| Failure::from(Fault::new("54000", format!("cannot start JavaScript: {error}")));
         let stack_top = stack_address();
-        let account = Rc::new(Account::new(limits.memory.max(LEAST_MEMORY)));
+        let account = Rc::new(Account::new(limits.memory.max(MIN_MEMORY)));
         let runtime = Runtime::new_with_alloc(ScriptMemory::new(Rc::clone(&account))).map_err(cannot)?;
-        runtime.set_max_stack_size(limits.stack.max(LEAST_STACK));
+        runtime.set_max_stack_size(limits.stack.max(MIN_STACK));
         let context = Context::full(&runtime).map_err(cannot)?;
         let prelude = context.with(|ctx| {
             Prelude::new(&ctx).map_err(|error| {
@@ -78,7 +78,7 @@ impl Engine {
             return Err(Fault::new("XX000", "compiled script not found").into());
         };
         if let Some(value) = script.plain.as_ref().and_then(|plain| plain.read(scope)) {
-            Bounds::go_on()?;
+            Bounds::check_interrupts()?;
             return Ok(value);
         }
         let Self { context, prelude, .. } = self;
@@ -109,9 +109,9 @@ impl Engine {
 
     /// QuickJS measures the stack from where the runtime was created; the limit counts from where the script is called.
     fn apply(&mut self, limits: &ScriptLimits) {
-        self.account.limit(limits.memory.max(LEAST_MEMORY));
+        self.account.limit(limits.memory.max(MIN_MEMORY));
         let used = self.stack_top.wrapping_sub(stack_address()).cast_signed();
-        self.runtime.set_max_stack_size(limits.stack.saturating_add_signed(used).max(LEAST_STACK));
+        self.runtime.set_max_stack_size(limits.stack.saturating_add_signed(used).max(MIN_STACK));
     }
 }
 

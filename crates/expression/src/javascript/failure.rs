@@ -138,14 +138,14 @@ fn size(bytes: usize) -> String {
 fn script_fault(message: &str, source: &str) -> Fault {
     let fault = Fault::new("38000", format!("JavaScript error: {message}")).detail(script(source));
     let missing = message.strip_prefix("ReferenceError: ").and_then(|rest| rest.strip_suffix(" is not defined"));
-    match missing.map(|name| name.trim_matches('\'')).and_then(way_out) {
+    match missing.map(|name| name.trim_matches('\'')).and_then(advice) {
         Some(hint) => fault.hint(hint),
         None => fault,
     }
 }
 
 /// Advice for scripts that use names of Elsa that need something outside of the database.
-pub(super) fn way_out(name: &str) -> Option<&'static str> {
+pub(super) fn advice(name: &str) -> Option<&'static str> {
     Some(match name {
         "getConfig" => "Read settings by SQL: {\"sql\": \"current_setting('app.name', true)\"}.",
         "getSecret" => "Keep secrets out of workflows: let the client that works off a task know them.",

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// The names in a script.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct ScriptNames {
     /// Suffixes of `getXxx`.
     pub(super) getters: BTreeSet<String>,
     /// Suffixes of `setXxx`.
@@ -78,8 +78,8 @@ const RESERVED: &[&str] = &[
 ];
 
 /// Finds the words of a script. `is_global` recognizes names that are already defined.
-pub(super) fn words(source: &str, is_global: &dyn Fn(&str) -> bool) -> Words {
-    let mut words = Words::default();
+pub(super) fn script_names(source: &str, is_global: &dyn Fn(&str) -> bool) -> ScriptNames {
+    let mut script_names = ScriptNames::default();
     let mut before = ' ';
     let mut rest = source;
     while let Some(character) = rest.chars().next() {
@@ -92,39 +92,39 @@ pub(super) fn words(source: &str, is_global: &dyn Fn(&str) -> bool) -> Words {
             continue;
         }
         let (word, after) = rest.split_at(length(rest));
-        take(word, before, after, is_global, &mut words);
+        take(word, before, after, is_global, &mut script_names);
         before = 'a';
         rest = after;
     }
-    words
+    script_names
 }
 
-fn take(word: &str, before: char, after: &str, is_global: &dyn Fn(&str) -> bool, words: &mut Words) {
+fn take(word: &str, before: char, after: &str, is_global: &dyn Fn(&str) -> bool, script_names: &mut ScriptNames) {
     if word == "variables" {
-        words.variables = true;
+        script_names.variables = true;
     }
     if RESERVED.contains(&word) {
         return;
     }
     if is_global(word) {
         if before != '.' && is_assigned(after) {
-            words.replaced.insert(word.to_owned());
+            script_names.replaced.insert(word.to_owned());
         }
         return;
     }
     match (suffix_of(word, "get"), suffix_of(word, "set")) {
         (Some(suffix), _) => {
-            words.getters.insert(suffix.to_owned());
+            script_names.getters.insert(suffix.to_owned());
         }
         // Elsa uses the names of inputs unchanged: `getcity()`.
         _ if before != '.' && word.starts_with("get") && after.trim_start().starts_with('(') => {
-            words.getters.insert(word[3..].to_owned());
+            script_names.getters.insert(word[3..].to_owned());
         }
         (_, Some(suffix)) => {
-            words.setters.insert(suffix.to_owned());
+            script_names.setters.insert(suffix.to_owned());
         }
         _ if before != '.' && is_assigned(after) => {
-            words.assigned.insert(word.to_owned());
+            script_names.assigned.insert(word.to_owned());
         }
         _ => {}
     }
@@ -167,26 +167,26 @@ mod tests {
     #[test]
     fn words_are_found() {
         let source = "settings = 1; x = getAmount() + a.b; y == 1; z => 2; setTotal(1.5e3); for (k of [1]) {}; let q = 0; isNull = 1";
-        let words = words(source, &|name| name == "isNull");
-        assert_eq!(words.getters, set(&["Amount"]));
-        assert_eq!(words.setters, set(&["Total"]));
-        assert_eq!(words.assigned, set(&["settings", "x", "k", "q"]));
-        assert_eq!(words.replaced, set(&["isNull"]));
-        assert!(!words.variables);
-        assert!(super::words("variables.X += 1", &|_| false).variables);
+        let script_names = script_names(source, &|name| name == "isNull");
+        assert_eq!(script_names.getters, set(&["Amount"]));
+        assert_eq!(script_names.setters, set(&["Total"]));
+        assert_eq!(script_names.assigned, set(&["settings", "x", "k", "q"]));
+        assert_eq!(script_names.replaced, set(&["isNull"]));
+        assert!(!script_names.variables);
+        assert!(super::script_names("variables.X += 1", &|_| false).variables);
     }
 
     #[test]
     fn inputs_have_getters_with_their_own_names() {
-        let found = words("getcity() + getter + a.getAll() + b.getall() + gettotal (1)", &|_| false);
+        let found = script_names("getcity() + getter + a.getAll() + b.getall() + gettotal (1)", &|_| false);
         assert_eq!(found.getters, set(&["All", "city", "total"]));
     }
 
     #[test]
     fn any_text_is_scanned() {
         for source in ["", "=", "a", "ä=1", "get", "\u{0}", "1e400", "😀=", "getⒶ"] {
-            let _ = words(source, &|_| false);
+            let _ = script_names(source, &|_| false);
         }
-        assert_eq!(words("get = 1; default = 2", &|_| false), Words::default());
+        assert_eq!(script_names("get = 1; default = 2", &|_| false), ScriptNames::default());
     }
 }

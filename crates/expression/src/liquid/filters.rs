@@ -14,12 +14,12 @@ use super::values::weight;
 #[derive(Clone)]
 pub(super) struct Bounded {
     inner: Box<dyn ParseFilter>,
-    most: Most,
+    limit: ArrayLimit,
 }
 
 /// The largest array that a filter accepts: a filter does not check the time while it runs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Most {
+pub(super) struct ArrayLimit {
     /// Maximum number of items of an array passed to the filter.
     pub(super) items: usize,
     /// Maximum size of an array with its content, in bytes.
@@ -27,14 +27,14 @@ pub(super) struct Most {
 }
 
 impl Bounded {
-    pub(super) fn new(inner: Box<dyn ParseFilter>, most: Most) -> Self {
-        Self { inner, most }
+    pub(super) fn new(inner: Box<dyn ParseFilter>, limit: ArrayLimit) -> Self {
+        Self { inner, limit }
     }
 }
 
 impl ParseFilter for Bounded {
     fn parse(&self, arguments: FilterArguments<'_>) -> Result<Box<dyn Filter>> {
-        Ok(Box::new(CountedFilter { inner: self.inner.parse(arguments)?, most: self.most }))
+        Ok(Box::new(CountedFilter { inner: self.inner.parse(arguments)?, limit: self.limit }))
     }
 
     fn reflection(&self) -> &dyn FilterReflection {
@@ -45,7 +45,7 @@ impl ParseFilter for Bounded {
 #[derive(Debug)]
 struct CountedFilter {
     inner: Box<dyn Filter>,
-    most: Most,
+    limit: ArrayLimit,
 }
 
 impl fmt::Display for CountedFilter {
@@ -60,9 +60,9 @@ impl Filter for CountedFilter {
         // Few results are more than a few times as large as the input. Filters with larger results ask the meter.
         meter.charge_value(input)?;
         if let Some(items) = input.as_array() {
-            let Most { items: most, bytes } = self.most;
-            if usize::try_from(items.size()).is_ok_and(|size| size > most) {
-                return Err(Error::with_msg(format!("the array has more than {most} items")));
+            let ArrayLimit { items: limit, bytes } = self.limit;
+            if usize::try_from(items.size()).is_ok_and(|size| size > limit) {
+                return Err(Error::with_msg(format!("the array has more than {limit} items")));
             }
             if bytes < usize::MAX && weight(input, bytes.saturating_add(1)) > bytes {
                 return Err(Error::with_msg(format!("the array has more than {} kB", bytes >> 10)));
@@ -83,9 +83,9 @@ pub(super) struct Own {
     /// Its name in templates.
     pub(super) name: &'static str,
     /// Minimum number of arguments.
-    pub(super) least: usize,
+    pub(super) min: usize,
     /// Maximum number of arguments.
-    pub(super) most: usize,
+    pub(super) max: usize,
     /// The function that computes the result.
     pub(super) compute: Compute,
 }
@@ -109,7 +109,7 @@ impl ParseFilter for Own {
     fn parse(&self, mut arguments: FilterArguments<'_>) -> Result<Box<dyn Filter>> {
         let positional: Vec<Expression> = arguments.positional.collect();
         let count = positional.len();
-        if arguments.keyword.next().is_some() || count < self.least || count > self.most {
+        if arguments.keyword.next().is_some() || count < self.min || count > self.max {
             return Err(Error::with_msg(format!("wrong arguments of filter \"{}\"", self.name)));
         }
         Ok(Box::new(OwnFilter { own: self.clone(), arguments: positional }))

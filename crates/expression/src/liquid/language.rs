@@ -8,17 +8,17 @@ use liquid_lib::stdlib;
 
 use super::blocks::{AssignTag, Block, EchoTag};
 use super::default_filter::Default;
-use super::filters::{Bounded, Most};
+use super::filters::{ArrayLimit, Bounded};
 use super::{numbers, own_filters};
 
 /// The largest array for a filter that compares every item with every other.
-const FEW: Most = Most { items: 5_000, bytes: 1 << 20 };
+const QUADRATIC: ArrayLimit = ArrayLimit { items: 5_000, bytes: 1 << 20 };
 
 /// The largest array for a filter that sorts.
-const SOME: Most = Most { items: 100_000, bytes: 8 << 20 };
+const SORTING: ArrayLimit = ArrayLimit { items: 100_000, bytes: 8 << 20 };
 
 /// The largest array for any other filter, whose memory the meter counts anyway.
-const MANY: Most = Most { items: 1_000_000, bytes: usize::MAX };
+const OTHER: ArrayLimit = ArrayLimit { items: 1_000_000, bytes: usize::MAX };
 
 /// The tags and filters that templates can use, created once per process.
 pub(super) fn language() -> &'static Language {
@@ -26,11 +26,11 @@ pub(super) fn language() -> &'static Language {
     LANGUAGE.get_or_init(|| {
         let mut language = Language::empty();
         blocks(&mut language);
-        filters(&mut language, texts().into_iter().chain(arrays()), MANY);
-        filters(&mut language, [stdlib::Uniq.into()], FEW);
-        filters(&mut language, [stdlib::Sort.into(), stdlib::SortNatural.into()], SOME);
+        filters(&mut language, texts().into_iter().chain(arrays()), OTHER);
+        filters(&mut language, [stdlib::Uniq.into()], QUADRATIC);
+        filters(&mut language, [stdlib::Sort.into(), stdlib::SortNatural.into()], SORTING);
         let own = own_filters::ALL.iter().chain(numbers::ALL);
-        filters(&mut language, own.map(|own| own.clone().into()), MANY);
+        filters(&mut language, own.map(|own| own.clone().into()), OTHER);
         language
     })
 }
@@ -55,10 +55,10 @@ fn blocks(language: &mut Language) {
 }
 
 /// Registers filters with limits.
-fn filters(language: &mut Language, filters: impl IntoIterator<Item = Box<dyn ParseFilter>>, most: Most) {
+fn filters(language: &mut Language, filters: impl IntoIterator<Item = Box<dyn ParseFilter>>, limit: ArrayLimit) {
     for filter in filters {
         let name = filter.reflection().name().to_owned();
-        language.filters.register(name, Bounded::new(filter, most).into());
+        language.filters.register(name, Bounded::new(filter, limit).into());
     }
 }
 

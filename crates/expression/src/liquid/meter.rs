@@ -16,7 +16,7 @@ use workflow_value::fault::Fault;
 use workflow_value::value::{Bounds, too_deep};
 
 /// Steps between two checks of the clock.
-const STEPS_PER_LOOK: u32 = 256;
+const STEPS_PER_CHECK: u32 = 256;
 
 /// From this size in bytes, the meter asks the host for memory before it admits a value.
 const LARGE: usize = 1 << 20;
@@ -82,12 +82,12 @@ impl Meter {
 
     /// Counts a step that touches this many bytes.
     pub(super) fn step(&self, bytes: usize) -> liquid_core::Result<()> {
-        let cost = u32::try_from(bytes >> 10).unwrap_or(STEPS_PER_LOOK).min(STEPS_PER_LOOK);
+        let cost = u32::try_from(bytes >> 10).unwrap_or(STEPS_PER_CHECK).min(STEPS_PER_CHECK);
         let steps = self.steps.get() + 1 + cost;
         self.steps.set(steps);
-        if steps >= STEPS_PER_LOOK {
+        if steps >= STEPS_PER_CHECK {
             self.steps.set(0);
-            self.look();
+            self.check_interrupts();
         }
         match self.stop.get() {
             None => Ok(()),
@@ -96,7 +96,7 @@ impl Meter {
     }
 
     /// Checks for a query cancel and the deadline, and stops the rendering if necessary.
-    pub(super) fn look(&self) {
+    pub(super) fn check_interrupts(&self) {
         if (self.limits.interrupted)() {
             self.stop(Stop::Interrupt);
         } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -125,7 +125,7 @@ impl Meter {
         if bytes >= LARGE && !(Bounds::current().room)(bytes.saturating_mul(2)) {
             self.stop(Stop::Interrupt);
         }
-        self.look();
+        self.check_interrupts();
         self.charge(bytes).ok();
     }
 

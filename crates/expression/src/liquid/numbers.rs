@@ -11,18 +11,18 @@ use super::meter::Meter;
 
 /// Every filter of this file, with its number of arguments.
 pub(super) static ALL: &[Own] = &[
-    Own { name: "abs", least: 0, most: 0, compute: abs },
-    Own { name: "at_least", least: 1, most: 1, compute: at_least },
-    Own { name: "at_most", least: 1, most: 1, compute: at_most },
-    Own { name: "ceil", least: 0, most: 0, compute: ceil },
-    Own { name: "divided_by", least: 1, most: 1, compute: divided_by },
-    Own { name: "floor", least: 0, most: 0, compute: floor },
-    Own { name: "minus", least: 1, most: 1, compute: minus },
-    Own { name: "modulo", least: 1, most: 1, compute: modulo },
-    Own { name: "plus", least: 1, most: 1, compute: plus },
-    Own { name: "round", least: 0, most: 1, compute: round },
-    Own { name: "sum", least: 0, most: 1, compute: sum },
-    Own { name: "times", least: 1, most: 1, compute: times },
+    Own { name: "abs", min: 0, max: 0, compute: abs },
+    Own { name: "at_least", min: 1, max: 1, compute: at_least },
+    Own { name: "at_most", min: 1, max: 1, compute: at_most },
+    Own { name: "ceil", min: 0, max: 0, compute: ceil },
+    Own { name: "divided_by", min: 1, max: 1, compute: divided_by },
+    Own { name: "floor", min: 0, max: 0, compute: floor },
+    Own { name: "minus", min: 1, max: 1, compute: minus },
+    Own { name: "modulo", min: 1, max: 1, compute: modulo },
+    Own { name: "plus", min: 1, max: 1, compute: plus },
+    Own { name: "round", min: 0, max: 1, compute: round },
+    Own { name: "sum", min: 0, max: 1, compute: sum },
+    Own { name: "times", min: 1, max: 1, compute: times },
 ];
 
 #[derive(Clone, Copy)]

@@ -16,18 +16,18 @@ use workflow_value::value::{DateAndTime, date_time};
 
 /// Every filter of this file, with its number of arguments.
 pub(super) static ALL: &[Own] = &[
-    Own { name: "base64", least: 0, most: 0, compute: base64 },
-    Own { name: "date", least: 1, most: 1, compute: date },
-    Own { name: "join", least: 0, most: 1, compute: join },
-    Own { name: "json", least: 0, most: 1, compute: to_json },
-    Own { name: "keys", least: 0, most: 0, compute: keys },
-    Own { name: "remove_last", least: 1, most: 1, compute: replace_last },
-    Own { name: "replace", least: 1, most: 2, compute: replace },
-    Own { name: "replace_last", least: 2, most: 2, compute: replace_last },
-    Own { name: "size", least: 0, most: 0, compute: size },
-    Own { name: "slice", least: 1, most: 2, compute: slice },
-    Own { name: "split", least: 1, most: 1, compute: split },
-    Own { name: "truncate", least: 0, most: 2, compute: truncate },
+    Own { name: "base64", min: 0, max: 0, compute: base64 },
+    Own { name: "date", min: 1, max: 1, compute: date },
+    Own { name: "join", min: 0, max: 1, compute: join },
+    Own { name: "json", min: 0, max: 1, compute: to_json },
+    Own { name: "keys", min: 0, max: 0, compute: keys },
+    Own { name: "remove_last", min: 1, max: 1, compute: replace_last },
+    Own { name: "replace", min: 1, max: 2, compute: replace },
+    Own { name: "replace_last", min: 2, max: 2, compute: replace_last },
+    Own { name: "size", min: 0, max: 0, compute: size },
+    Own { name: "slice", min: 1, max: 2, compute: slice },
+    Own { name: "split", min: 1, max: 1, compute: split },
+    Own { name: "truncate", min: 0, max: 2, compute: truncate },
 ];
 
 fn base64(input: &dyn ValueView, _: &[ValueCow<'_>], _: &Meter) -> Result<Value> {

@@ -82,7 +82,7 @@ impl Group<'_> {
 
     fn node<'a>(&self, name: &str, cell: &'a OnceCell<WorkflowValue>) -> &'a WorkflowValue {
         cell.get_or_init(|| {
-            self.meter.look();
+            self.meter.check_interrupts();
             if self.meter.stopped().is_some() {
                 return WorkflowValue::new(&Json::Null);
             }

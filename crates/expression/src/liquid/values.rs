@@ -105,7 +105,7 @@ impl ValueView for WorkflowValue {
             Self::Plain(value) => value.clone(),
             Self::Exact(_, float) => Value::scalar(*float),
             // There is no memory for a copy. The end of the evaluation checks that again, and faults.
-            _ if Bounds::go_on().is_err() => Value::Nil,
+            _ if Bounds::check_interrupts().is_err() => Value::Nil,
             Self::List(items) => Value::Array(items.iter().map(ValueView::to_value).collect()),
             Self::Members(members) => members.to_value(),
         }
@@ -204,7 +204,7 @@ impl ObjectView for ObjectMembers {
 ///
 /// Null if it is time to stop; the end of the evaluation checks that again.
 pub(super) fn json(value: &dyn ValueView) -> Json {
-    if !value.is_scalar() && Bounds::go_on().is_err() {
+    if !value.is_scalar() && Bounds::check_interrupts().is_err() {
         return Json::Null;
     }
     if let Some(items) = value.as_array() {

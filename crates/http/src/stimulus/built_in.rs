@@ -1,6 +1,6 @@
 //! The stimuli that built-in activities wait for.
 
-use super::fields::{FieldKind, PayloadShape, counts, kept};
+use super::fields::{FieldKind, PayloadShape, hashed, unhashed};
 
 /// A stimulus of Elsa. Its name is the type of the activity that waits for it.
 #[derive(Debug)]
@@ -13,13 +13,13 @@ pub struct BuiltIn {
     pub(super) shapes: &'static [PayloadShape],
 }
 
-const CHILD: &[PayloadShape] = &[PayloadShape { fields: &[counts("ChildInstanceId", FieldKind::Text)] }];
+const CHILD: &[PayloadShape] = &[PayloadShape { fields: &[hashed("ChildInstanceId", FieldKind::Text)] }];
 
 /// An event was published.
 pub const EVENT: BuiltIn = BuiltIn {
     name: "Elsa.Event",
     is_of_child: false,
-    shapes: &[PayloadShape { fields: &[counts("EventName", FieldKind::Text)] }],
+    shapes: &[PayloadShape { fields: &[hashed("EventName", FieldKind::Text)] }],
 };
 
 /// An HTTP request arrived.
@@ -28,12 +28,12 @@ pub const HTTP_ENDPOINT: BuiltIn = BuiltIn {
     is_of_child: false,
     shapes: &[PayloadShape {
         fields: &[
-            counts("Path", FieldKind::Lower),
-            counts("Method", FieldKind::Lower),
-            kept("Policy"),
-            kept("Authorize"),
-            kept("RequestTimeout"),
-            kept("RequestSizeLimit"),
+            hashed("Path", FieldKind::Lower),
+            hashed("Method", FieldKind::Lower),
+            unhashed("Policy"),
+            unhashed("Authorize"),
+            unhashed("RequestTimeout"),
+            unhashed("RequestSizeLimit"),
         ],
     }],
 };
@@ -42,7 +42,7 @@ pub const HTTP_ENDPOINT: BuiltIn = BuiltIn {
 pub const RUN_TASK: BuiltIn = BuiltIn {
     name: "Elsa.RunTask",
     is_of_child: false,
-    shapes: &[PayloadShape { fields: &[counts("TaskId", FieldKind::Text), kept("TaskName")] }],
+    shapes: &[PayloadShape { fields: &[hashed("TaskId", FieldKind::Text), unhashed("TaskName")] }],
 };
 
 /// A child workflow of `DispatchWorkflow` reports.
@@ -56,26 +56,29 @@ pub const BULK_DISPATCH_WORKFLOWS: BuiltIn = BuiltIn {
     name: "Elsa.BulkDispatchWorkflows",
     is_of_child: true,
     shapes: &[PayloadShape {
-        fields: &[counts("ParentInstanceId", FieldKind::Text), kept("ScheduledInstanceIdsCount")],
+        fields: &[hashed("ParentInstanceId", FieldKind::Text), unhashed("ScheduledInstanceIdsCount")],
     }],
 };
 
 /// A background activity of any type is due.
-pub const BACKGROUND: BuiltIn =
-    BuiltIn { name: "BackgroundActivity", is_of_child: false, shapes: &[PayloadShape { fields: &[kept("JobId")] }] };
+pub const BACKGROUND: BuiltIn = BuiltIn {
+    name: "BackgroundActivity",
+    is_of_child: false,
+    shapes: &[PayloadShape { fields: &[unhashed("JobId")] }],
+};
 
 /// A span of time has passed.
 pub const DELAY: BuiltIn = BuiltIn {
     name: "Elsa.Delay",
     is_of_child: false,
-    shapes: &[PayloadShape { fields: &[counts("ResumeAt", FieldKind::Instant)] }],
+    shapes: &[PayloadShape { fields: &[hashed("ResumeAt", FieldKind::Instant)] }],
 };
 
 /// An instant has come.
 pub const START_AT: BuiltIn = BuiltIn {
     name: "Elsa.StartAt",
     is_of_child: false,
-    shapes: &[PayloadShape { fields: &[counts("ExecuteAt", FieldKind::Instant)] }],
+    shapes: &[PayloadShape { fields: &[hashed("ExecuteAt", FieldKind::Instant)] }],
 };
 
 /// An interval has passed.
@@ -83,11 +86,11 @@ pub const TIMER: BuiltIn = BuiltIn {
     name: "Elsa.Timer",
     is_of_child: false,
     shapes: &[
-        PayloadShape { fields: &[counts("ResumeAt", FieldKind::Instant)] },
-        PayloadShape { fields: &[counts("StartAt", FieldKind::Instant), counts("Interval", FieldKind::Span)] },
+        PayloadShape { fields: &[hashed("ResumeAt", FieldKind::Instant)] },
+        PayloadShape { fields: &[hashed("StartAt", FieldKind::Instant), hashed("Interval", FieldKind::Span)] },
         // This engine's own shape of a trigger. Elsa's shape contains the first fire time, which would differ at each
         // indexing.
-        PayloadShape { fields: &[counts("Interval", FieldKind::Span)] },
+        PayloadShape { fields: &[hashed("Interval", FieldKind::Span)] },
     ],
 };
 
@@ -96,8 +99,8 @@ pub const CRON: BuiltIn = BuiltIn {
     name: "Elsa.Cron",
     is_of_child: false,
     shapes: &[
-        PayloadShape { fields: &[counts("ExecuteAt", FieldKind::Instant), counts("CronExpression", FieldKind::Text)] },
-        PayloadShape { fields: &[counts("CronExpression", FieldKind::Text)] },
+        PayloadShape { fields: &[hashed("ExecuteAt", FieldKind::Instant), hashed("CronExpression", FieldKind::Text)] },
+        PayloadShape { fields: &[hashed("CronExpression", FieldKind::Text)] },
     ],
 };
 

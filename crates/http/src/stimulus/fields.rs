@@ -63,11 +63,11 @@ fn instant(text: &str) -> Option<String> {
 }
 
 /// A field that is part of the hash.
-pub(super) const fn counts(name: &'static str, kind: FieldKind) -> PayloadField {
+pub(super) const fn hashed(name: &'static str, kind: FieldKind) -> PayloadField {
     PayloadField { name, kind, required: true, hashed: true }
 }
 
 /// A field that is stored, but is not part of the hash.
-pub(super) const fn kept(name: &'static str) -> PayloadField {
+pub(super) const fn unhashed(name: &'static str) -> PayloadField {
     PayloadField { name, kind: FieldKind::Text, required: false, hashed: false }
 }

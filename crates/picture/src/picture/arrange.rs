@@ -106,7 +106,7 @@ mod tests {
         json!({"root": {"type": "Elsa.Flowchart", "id": "f", "activities": activities, "connections": connections}})
     }
 
-    fn apart(positions: &[Option<(f64, f64)>]) {
+    fn assert_apart(positions: &[Option<(f64, f64)>]) {
         let positions: Vec<(f64, f64)> = positions.iter().map(|position| position.unwrap()).collect();
         for (ix, a) in positions.iter().enumerate() {
             for b in &positions[ix + 1..] {
@@ -119,7 +119,7 @@ mod tests {
     fn a_flow_goes_from_left_to_right_by_its_longest_path() {
         let ids = ["d", "a", "b", "c"].map(|id| json!({"id": id, "type": "Elsa.WriteLine"}));
         let positions = positions_in(&flow(&ids, &[("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]));
-        apart(&positions);
+        assert_apart(&positions);
         let x = |ix: usize| positions[ix].unwrap().0;
         assert!(x(1) < x(2) && x(2) < x(3) && x(3) < x(0), "{positions:?}");
         assert_eq!(positions, positions_in(&flow(&ids, &[("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")])));
@@ -131,7 +131,7 @@ mod tests {
         let mut document = flow(&ids, &[("a", "b"), ("b", "c"), ("c", "a"), ("c", "c"), ("c", "nobody")]);
         document["root"]["start"] = json!("b");
         let positions = positions_in(&document);
-        apart(&positions);
+        assert_apart(&positions);
         let x = |ix: usize| positions[ix].unwrap().0;
         assert!(x(1) < x(2) && x(2) < x(0), "{positions:?}");
     }
@@ -147,7 +147,7 @@ mod tests {
         ];
         let document = flow(&given, &[("a", "b"), ("b", "c")]);
         let positions = positions_in(&document);
-        apart(&positions);
+        assert_apart(&positions);
         assert_eq!((positions[0], positions[3]), (Some((-40.5, 300.0)), Some((500.0, 1000.0))));
         assert!(
             positions[1].unwrap().1 > 1000.0 + ROOM.1 && positions[2].unwrap().1 > 1000.0 + ROOM.1,

@@ -178,11 +178,11 @@ fn graph_of(picture: &Picture, frame: &Frame, sizes: &[(f64, f64)]) -> Graph {
         sizes: frame.items.iter().map(|item| sizes[*item]).collect(),
         arrows: frame.edges.iter().map(arrow).collect(),
         start: frame.start.map(position_of),
-        given: frame.items.iter().map(|item| given(&picture.items[*item])).collect(),
+        given: frame.items.iter().map(|item| studio_box(&picture.items[*item])).collect(),
     }
 }
 
-fn given(item: &Item) -> Option<StudioBox> {
+fn studio_box(item: &Item) -> Option<StudioBox> {
     item.position.map(|corner| StudioBox { corner, size: item.size })
 }
 

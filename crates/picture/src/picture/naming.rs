@@ -57,12 +57,12 @@ fn detail(node: &Node) -> Option<String> {
     if let Some(variable) = &node.variable {
         return Some(variable.clone());
     }
-    let line = node.inputs.iter().flatten().find_map(told)?;
+    let line = node.inputs.iter().flatten().find_map(input_text)?;
     Some(text::one_line(&line, MAX_LINE)).filter(|line| !line.is_empty())
 }
 
 /// An input on one line, if it fits.
-pub(crate) fn told(input: &Expression) -> Option<String> {
+pub(crate) fn input_text(input: &Expression) -> Option<String> {
     match &input.kind {
         ExpressionKind::Literal(value) if value.is_string() => value.as_str().map(str::to_owned),
         ExpressionKind::Literal(value) if value.is_number() => Some(value.to_string()),

@@ -6,7 +6,7 @@ use workflow_core::NodeIx;
 use workflow_core::instance::compensation::Unwinding;
 use workflow_core::instance::{ActivityStatus, Context, Memory, State};
 use workflow_core::journal::{Event, EventKind};
-use workflow_core::program::{Executions, Program, Subject};
+use workflow_core::program::{ExecutionTracker, Program, Subject};
 use workflow_value::value::Json;
 
 /// Maximum number of outcomes that are kept for one activity; more cannot be drawn.
@@ -41,7 +41,7 @@ pub enum Standing {
 #[derive(Debug)]
 pub struct Progress<'p> {
     nodes: Vec<Trace>,
-    executions: Executions<'p>,
+    executions: ExecutionTracker<'p>,
     /// The states in which each state machine has been.
     machines: HashMap<NodeIx, States>,
     is_paused: bool,
@@ -89,7 +89,7 @@ impl<'p> Progress<'p> {
         let machines = (0u32..).zip(&program.nodes).filter(|(_, node)| node.machine.is_some());
         Self {
             nodes: vec![Trace::default(); program.nodes.len()],
-            executions: Executions::new(program),
+            executions: ExecutionTracker::new(program),
             machines: machines.map(|(ix, _)| (NodeIx(ix), States::default())).collect(),
             is_paused: false,
             has_failed: false,

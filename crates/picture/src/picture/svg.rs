@@ -150,7 +150,7 @@ fn body(svg: &mut String, item: &Item, area: Area) {
 fn open(svg: &mut String, item: &Item) {
     let mut tooltip = item.tooltip.clone();
     if let Some(standing) = item.standing {
-        let _ = write!(tooltip, " – {}", marks::words(standing));
+        let _ = write!(tooltip, " – {}", marks::standing_text(standing));
     }
     if !item.remarks.is_empty() {
         let _ = write!(tooltip, ": {}", item.remarks);

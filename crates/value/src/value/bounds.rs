@@ -65,7 +65,7 @@ impl Bounds {
     ///
     /// # Errors
     /// 57014. Before the burst turns a fault into an incident, it asks the host, which ends the call with the reason.
-    pub fn go_on() -> Result<(), Fault> {
+    pub fn check_interrupts() -> Result<(), Fault> {
         if (Self::current().interrupted)() { Err(Exceeded::Interrupted.fault()) } else { Ok(()) }
     }
 }
@@ -121,8 +121,8 @@ pub(super) fn check_text(text: &str) -> Result<(), Exceeded> {
 }
 
 /// Nodes, and bytes of text, between two checks of whether to stop.
-const NODES_PER_LOOK: usize = 1024;
-const BYTES_PER_LOOK: usize = 256 << 10;
+const NODES_PER_CHECK: usize = 1024;
+const BYTES_PER_CHECK: usize = 256 << 10;
 
 /// Counts nodes and text while a value is read.
 #[derive(Debug)]
@@ -131,8 +131,8 @@ pub struct Tally {
     text: usize,
     used: usize,
     nodes: usize,
-    looked_at: usize,
-    looked_nodes: usize,
+    checked_bytes: usize,
+    checked_nodes: usize,
 }
 
 impl Tally {
@@ -154,7 +154,7 @@ impl Tally {
     }
 
     fn of(bounds: Bounds, text: usize) -> Self {
-        Self { bounds, text, used: 0, nodes: 0, looked_at: 0, looked_nodes: 0 }
+        Self { bounds, text, used: 0, nodes: 0, checked_bytes: 0, checked_nodes: 0 }
     }
 
     /// Counts a value or a name, with the bytes of its text.
@@ -170,8 +170,8 @@ impl Tally {
         if self.used > self.text {
             return Err(Exceeded::Text(self.text));
         }
-        if self.nodes - self.looked_nodes >= NODES_PER_LOOK || self.used - self.looked_at >= BYTES_PER_LOOK {
-            (self.looked_nodes, self.looked_at) = (self.nodes, self.used);
+        if self.nodes - self.checked_nodes >= NODES_PER_CHECK || self.used - self.checked_bytes >= BYTES_PER_CHECK {
+            (self.checked_nodes, self.checked_bytes) = (self.nodes, self.used);
             if (self.bounds.interrupted)() {
                 return Err(Exceeded::Interrupted);
             }
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn reading_stops_when_it_is_told_to() {
-        let text = format!("[{}1]", "1,".repeat(10 * NODES_PER_LOOK));
+        let text = format!("[{}1]", "1,".repeat(10 * NODES_PER_CHECK));
         let fault = within(1 << 20, 1 << 20, || true, || parse_json(&text)).unwrap_err();
         assert_eq!(fault.sqlstate, "57014");
         assert!(within(1 << 20, 1 << 20, || true, || parse_json("[1]")).is_ok());

@@ -17,7 +17,7 @@ const FEW: usize = 64;
 const SHORT: usize = 4 << 10;
 
 /// Values and names that are copied between two checks of whether to stop.
-const NODES_PER_LOOK: usize = 512;
+const NODES_PER_CHECK: usize = 512;
 
 /// From this size in bytes, each piece requests its memory.
 const LARGE: usize = 256 << 10;
@@ -36,7 +36,7 @@ pub fn copy(value: &Value) -> Result<Value, Fault> {
     }
 }
 
-/// Copies a value for a caller that cannot fail: null if it is time to stop, as [`Bounds::go_on`] reports then.
+/// Copies a value for a caller that cannot fail: null if it is time to stop, as [`Bounds::check_interrupts`] reports then.
 pub fn copy_or_null(value: &Value) -> Value {
     copied(value).unwrap_or_default()
 }
@@ -222,7 +222,7 @@ impl<'v> Copy<'v> {
 
     fn count(&mut self, nodes: usize) -> Option<()> {
         self.nodes += nodes;
-        if self.nodes >= NODES_PER_LOOK {
+        if self.nodes >= NODES_PER_CHECK {
             self.nodes = 0;
             return (!(self.bounds.interrupted)()).then_some(());
         }
@@ -284,9 +284,9 @@ mod tests {
 
     #[test]
     fn what_is_large_is_not_copied_without_room() {
-        let many = Value::from(vec![json!({"a": 1}); NODES_PER_LOOK]);
+        let many = Value::from(vec![json!({"a": 1}); NODES_PER_CHECK]);
         let deep = json!({ "a": [[many]] });
-        let members: Map<String, Value> = (0..NODES_PER_LOOK * 8).map(|n| (n.to_string(), json!(n))).collect();
+        let members: Map<String, Value> = (0..NODES_PER_CHECK * 8).map(|n| (n.to_string(), json!(n))).collect();
         for value in
             [&many, &deep, &Value::from("x".repeat(LARGE)), &Value::from(members), &json!([["x".repeat(LARGE)]])]
         {

@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for Json {
         }
         let text = std::str::from_utf8(bytes).map_err(D::Error::custom)?;
         // The limits were checked when the value was stored: reading it again only needs memory.
-        Bounds::go_on().map_err(D::Error::custom)?;
+        Bounds::check_interrupts().map_err(D::Error::custom)?;
         if nesting(text) > MAX_STORED_DEPTH {
             return Err(D::Error::custom("value is nested too deeply"));
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::calendar::Zone;
 use workflow_engine::definition::{
-    self, ActivityTypes, Judged, PersonText, Problem, ProblemKind, SqlText, WorkflowReference,
+    self, ActivityTypes, PersonText, Problem, ProblemKind, SqlText, Validated, WorkflowReference,
 };
 use workflow_engine::execution::ForPeople;
 use workflow_engine::expression::{Rows, Scope, Take};
@@ -65,7 +65,7 @@ pub fn judge(
     types: &dyn ActivityTypes,
     allow_unknown: bool,
     latest: Option<&DefinitionRow>,
-) -> Result<Judged, PgError> {
+) -> Result<Validated, PgError> {
     let judged = compiled::judge(document, types, allow_unknown);
     let (Err(_), Some(latest)) = (&judged.program, latest) else { return Ok(judged) };
     for row in definitions::all(&latest.definition_id) {
@@ -104,9 +104,9 @@ pub fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> b
 }
 
 /// The program of a validated document, if it compiles, and all problems.
-pub fn found_in(session: &Session, mut judged: Judged) -> (Option<Program>, Vec<Problem>) {
+pub fn found_in(session: &Session, mut judged: Validated) -> (Option<Program>, Vec<Problem>) {
     let doubts = doubts(&mut judged);
-    let Judged { program, triggers, .. } = judged;
+    let Validated { program, triggers, .. } = judged;
     let (program, mut found) = match program {
         Ok(program) => {
             let found = unindexable(session, &program, triggers);
@@ -147,7 +147,7 @@ fn unindexable(session: &Session, program: &Program, triggers: Vec<(workflow_eng
 }
 
 /// Warnings: those of the reader, and this server's about SQL and people in the document.
-pub fn doubts(judged: &mut Judged) -> Vec<Problem> {
+pub fn doubts(judged: &mut Validated) -> Vec<Problem> {
     let mut found = std::mem::take(&mut judged.warnings);
     // Under its own search path, the SQL may find tables that this session does not see.
     let has_own_path = matches!(&judged.program, Ok(program) if program.options.search_path != SearchPath::Unset);

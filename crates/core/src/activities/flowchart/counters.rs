@@ -79,7 +79,7 @@ impl<'a> FlowWalk<'a> {
     }
 
     /// Runs activities that no longer wait for anything. Returns whether there were any.
-    pub(super) fn look_again(&mut self, cx: &mut Execution<'a>) -> Result<bool, Fault> {
+    pub(super) fn recheck(&mut self, cx: &mut Execution<'a>) -> Result<bool, Fault> {
         for target in 0..self.graph.len() as u32 {
             let node = self.graph.activity(target);
             if cx.has_scheduled(node) || cx.children().iter().any(|child| child.node == node) {
@@ -240,7 +240,7 @@ impl<'a> FlowWalk<'a> {
         let followed: Vec<u32> =
             inbound.iter().copied().filter(|edge| scope.is_followed_since(*edge, target)).collect();
         for edge in followed {
-            cx.keep_followed(edge, true)?;
+            cx.set_followed(edge, true)?;
         }
         Ok(Decision::Skip)
     }
@@ -250,7 +250,7 @@ impl<'a> FlowWalk<'a> {
     fn keep_earlier(&self, cx: &mut Execution<'a>, edge: u32, target: u32, followed: bool) -> Result<(), Fault> {
         let is_lost = !followed && cx.flow_scope()?.is_followed_since(edge, target);
         if is_lost && self.paths.direction(edge) == Direction::Forward && self.is_join(cx, target) {
-            cx.keep_followed(edge, true)?;
+            cx.set_followed(edge, true)?;
         }
         Ok(())
     }
@@ -294,10 +294,10 @@ impl<'a> FlowWalk<'a> {
 
     fn schedule(&mut self, cx: &mut Execution<'a>, target: u32, tag: u32) -> Result<(), Fault> {
         self.scheduled = true;
-        let kept = cx.flow_scope()?.kept();
+        let kept = cx.flow_scope()?.followed();
         let used: Vec<u32> = self.paths.inbound(target).iter().copied().filter(|edge| kept.contains(edge)).collect();
         for edge in used {
-            cx.keep_followed(edge, false)?;
+            cx.set_followed(edge, false)?;
         }
         cx.schedule(self.graph.activity(target), tag, Vec::new())
     }

@@ -83,7 +83,7 @@ impl<'a> TokenWalk<'a> {
     }
 
     /// Runs the targets of waiting tokens that no longer wait for anything. Returns whether there were any.
-    pub(super) fn look_again(&mut self, cx: &mut Execution<'a>) -> Result<bool, Fault> {
+    pub(super) fn recheck(&mut self, cx: &mut Execution<'a>) -> Result<bool, Fault> {
         for edge in cx.token_scope()?.waiting().collect::<Vec<_>>() {
             self.arrive(cx, edge)?;
         }

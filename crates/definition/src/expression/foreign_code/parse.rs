@@ -155,7 +155,7 @@ impl<'t> Parser<'t> {
             "CorrelationId" => Some(Term::Fact("getCorrelationId")),
             "WorkflowInstanceId" => Some(Term::Fact("getWorkflowInstanceId")),
             "WorkflowInstanceName" => Some(Term::Fact("getWorkflowInstanceName")),
-            "string" | "String" => self.asked(),
+            "string" | "String" => self.null_or_empty_call(),
             "Variable" | "Variables" => self.member_or_call("Get", Term::Variable),
             "Input" | "Inputs" => self.member_or_call("Get", Term::Input),
             _ => None,
@@ -163,7 +163,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a call of C#'s `string.IsNullOrEmpty` or `string.IsNullOrWhiteSpace`, after the word `string`.
-    fn asked(&mut self) -> Option<Term> {
+    fn null_or_empty_call(&mut self) -> Option<Term> {
         let functions = [("IsNullOrEmpty", "isNullOrEmpty"), ("IsNullOrWhiteSpace", "isNullOrWhiteSpace")];
         let (_, function) = functions.into_iter().find(|(name, _)| self.eat(&format!(".{name}(")))?;
         let inner = self.value()?;

@@ -196,7 +196,7 @@ impl Builder<'_> {
         let frame = self.picture.items[head].frame;
         let bar = Item { frame, shape: Shape::Bar, tooltip: "Join".into(), ..Item::default() };
         let bar = self.add(bar, None);
-        let is_reached = exits.iter().any(|exit| self.taken(exit, bar) != Some(false));
+        let is_reached = exits.iter().any(|exit| self.was_taken(exit, bar) != Some(false));
         self.picture.items[bar].standing = (!is_reached).then_some(Standing::Unreached);
         self.arrows(exits, bar);
         vec![Exit::new(bar, "", Rule::Reached)]
@@ -209,7 +209,7 @@ impl Builder<'_> {
     }
 
     fn arrow(&mut self, exit: Exit, target: usize) {
-        let taken = self.taken(&exit, target);
+        let taken = self.was_taken(&exit, target);
         self.picture.edges.push(Edge { source: exit.item, target, label: exit.label, taken });
     }
 
@@ -217,7 +217,7 @@ impl Builder<'_> {
         self.node_of[item].map(|ix| &self.program.nodes[ix])
     }
 
-    fn taken(&self, exit: &Exit, target: usize) -> Option<bool> {
+    fn was_taken(&self, exit: &Exit, target: usize) -> Option<bool> {
         let progress = self.progress?;
         let node = |item: usize| self.node_of[item].map(|ix| NodeIx(ix as u32));
         let begun = |item: usize| node(item).map_or(0, |node| progress.begun(node));

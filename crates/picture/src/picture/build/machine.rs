@@ -71,7 +71,7 @@ impl Builder<'_> {
             (name, _) => label.push_str(name),
         }
         if let Some(condition) = &transition.condition {
-            let told = naming::told(condition).unwrap_or_else(|| "if".to_owned());
+            let told = naming::input_text(condition).unwrap_or_else(|| "if".to_owned());
             label.push_str(&format!(" [{}]", text::one_line(&told, MAX_CONDITION)));
         }
         if let Some(action) = transition.port(ACTION) {

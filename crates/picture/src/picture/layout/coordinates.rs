@@ -41,7 +41,7 @@ pub fn horizontal(layers: &Layers) -> Vec<f64> {
         let count = layers.layers.len();
         for step in 0..count {
             let layer = if sweep == Sweep::Up { count - 1 - step } else { step };
-            position_layer(layers, layer, &mut x, |ix, x| wanted(layers, ix, sweep, x));
+            position_layer(layers, layer, &mut x, |ix, x| wanted_position(layers, ix, sweep, x));
         }
     }
     straighten(layers, &mut x);
@@ -109,7 +109,7 @@ fn pull(layers: &Layers, ix: usize, neighbour: usize) -> f64 {
 }
 
 /// The wanted position of a vertex, and its weight.
-fn wanted(layers: &Layers, ix: usize, sweep: Sweep, x: &[f64]) -> (f64, f64) {
+fn wanted_position(layers: &Layers, ix: usize, sweep: Sweep, x: &[f64]) -> (f64, f64) {
     let above = layers.above[ix].iter().filter(|_| sweep != Sweep::Up);
     let below = layers.below[ix].iter().filter(|_| sweep != Sweep::Down);
     let (mut weight, mut sum) = (0.0, 0.0);

@@ -12,7 +12,7 @@ const AROUND: f64 = 22.0;
 const MAX_BOXES: usize = 2_000;
 /// Maximum number of tests, per frame, whether a route runs through a box. Beyond it an arrow takes the best route so
 /// far, or its first.
-const MAX_LOOKS: usize = 2_000_000;
+const MAX_CHECKS: usize = 2_000_000;
 
 /// Factors by which the layout may be stretched so that boxes get the space that their texts need.
 const STRETCHES: [f64; 12] = [1.0, 1.07, 1.14, 1.21, 1.28, 1.35, 1.45, 1.55, 1.7, 1.9, 2.2, 2.6];
@@ -28,12 +28,12 @@ pub fn layout(graph: &Graph) -> Option<FrameLayout> {
         return None;
     }
     let boxes = boxes(graph)?;
-    let mut looks = MAX_LOOKS;
-    let routes: Vec<Vec<(f64, f64)>> = graph.arrows.iter().map(|arrow| route(arrow, &boxes, &mut looks)).collect();
+    let mut checks = MAX_CHECKS;
+    let routes: Vec<Vec<(f64, f64)>> = graph.arrows.iter().map(|arrow| route(arrow, &boxes, &mut checks)).collect();
     let mut taken = boxes.clone();
     let mut labels = Vec::with_capacity(routes.len());
     for (ix, arrow) in graph.arrows.iter().enumerate() {
-        let label = arrow.label.map(|size| label(size, ix, &routes, &taken, &mut looks));
+        let label = arrow.label.map(|size| label(size, ix, &routes, &taken, &mut checks));
         taken.extend(label);
         labels.push(label);
     }
@@ -106,9 +106,9 @@ fn overlapping(boxes: impl Iterator<Item = Area>, (across, down): (f64, f64)) ->
 }
 
 /// The best route: the one through the fewest boxes, then with the fewest corners, then the shortest.
-fn route(arrow: &Arrow, boxes: &[Area], looks: &mut usize) -> Vec<(f64, f64)> {
+fn route(arrow: &Arrow, boxes: &[Area], checks: &mut usize) -> Vec<(f64, f64)> {
     let (source, target) = (boxes[arrow.source], boxes[arrow.target]);
-    let cost = |points: &Vec<(f64, f64)>, looks: &mut usize| {
+    let cost = |points: &Vec<(f64, f64)>, checks: &mut usize| {
         let mut hits = 0;
         for (ix, area) in boxes.iter().enumerate() {
             // A route may touch its own boxes only with its ends.
@@ -119,7 +119,7 @@ fn route(arrow: &Arrow, boxes: &[Area], looks: &mut usize) -> Vec<(f64, f64)> {
             let room = if ix == arrow.source || ix == arrow.target { -1.0 } else { 5.0 };
             hits += parts.filter(|(_, part)| segment(part).overlaps(area.grown(room))).count();
         }
-        *looks = looks.saturating_sub(boxes.len());
+        *checks = checks.saturating_sub(boxes.len());
         let length: f64 =
             points.windows(2).map(|part| (part[0].0 - part[1].0).abs() + (part[0].1 - part[1].1).abs()).sum();
         hits as f64 * 2_000.0 + points.len() as f64 * 45.0 + length
@@ -127,10 +127,10 @@ fn route(arrow: &Arrow, boxes: &[Area], looks: &mut usize) -> Vec<(f64, f64)> {
     let mut best: Option<(f64, Vec<(f64, f64)>)> = None;
     for points in candidates(source, target) {
         let points = simplified(points);
-        if *looks == 0 {
+        if *checks == 0 {
             return best.map_or(points, |(_, points)| points);
         }
-        let cost = cost(&points, looks);
+        let cost = cost(&points, checks);
         if best.as_ref().is_none_or(|(least, _)| cost < *least) {
             best = Some((cost, points));
         }
@@ -187,7 +187,7 @@ fn candidates(source: Area, target: Area) -> Vec<Vec<(f64, f64)>> {
 }
 
 /// Places a label on a part of its route that no other route shares, where nothing else is.
-fn label(size: (f64, f64), ix: usize, routes: &[Vec<(f64, f64)>], taken: &[Area], looks: &mut usize) -> Area {
+fn label(size: (f64, f64), ix: usize, routes: &[Vec<(f64, f64)>], taken: &[Area], checks: &mut usize) -> Area {
     let at = |part: &[(f64, f64)], share: f64| {
         let (a, b) = (part[0], part[1]);
         let (x, y) = (a.0 + (b.0 - a.0) * share, a.1 + (b.1 - a.1) * share);
@@ -198,12 +198,12 @@ fn label(size: (f64, f64), ix: usize, routes: &[Vec<(f64, f64)>], taken: &[Area]
         for part in routes[ix].windows(2) {
             let area = at(part, share);
             first = first.or(Some(area));
-            *looks = looks.saturating_sub(taken.len() + routes.len());
+            *checks = checks.saturating_sub(taken.len() + routes.len());
             let is_free = !taken.iter().any(|other| area.grown(2.0).overlaps(*other))
                 && !routes.iter().enumerate().any(|(other, route)| {
                     other != ix && route.windows(2).any(|part| segment(part).overlaps(area.grown(-2.0)))
                 });
-            if *looks == 0 || is_free {
+            if *checks == 0 || is_free {
                 return area;
             }
         }

@@ -12,7 +12,7 @@ use super::{Anchor, Font, GREY, line, number};
 const APART: f64 = 22.0;
 
 /// The text for a standing in the tooltip of a box.
-pub fn words(standing: Standing) -> String {
+pub fn standing_text(standing: Standing) -> String {
     match standing {
         Standing::Unreached => "not reached".into(),
         Standing::Open => "begun, something inside is open".into(),

@@ -28,7 +28,7 @@ use crate::memory::{self, Hold};
 use crate::shares::Shares;
 
 use backends::SessionState;
-pub use connecting::Unfit;
+pub use connecting::UnusableDatabase;
 use connecting::{check, connection, tls_client};
 use hosts::CONNECT_TIME;
 
@@ -197,13 +197,13 @@ impl Database {
     }
 
     /// Connects once at start-up, to learn before the first request whether the database is compatible.
-    pub async fn first_check(&self) -> Result<(), Unfit> {
+    pub async fn first_check(&self) -> Result<(), UnusableDatabase> {
         let first = async {
             let connected = hosts::connect(&self.config, &self.tls).await;
-            let (client, _) = connected.map_err(|error| Unfit::Unreachable(said(&error)))?;
+            let (client, _) = connected.map_err(|error| UnusableDatabase::Unreachable(message_of(&error)))?;
             check(&client).await.map(drop)
         };
-        tokio::time::timeout(CONNECT_TIME, first).await.unwrap_or_else(|_| Err(Unfit::silent()))
+        tokio::time::timeout(CONNECT_TIME, first).await.unwrap_or_else(|_| Err(UnusableDatabase::no_answer()))
     }
 
     /// Runs a statement that only reads, as the caller's role.
@@ -356,7 +356,7 @@ impl Database {
             return (Err(TransactionError::Late), if pid == 0 { SessionState::Used } else { SessionState::Busy(pid) });
         };
         if let Some(error) = cleaned.as_ref().err().filter(|error| !error.is_closed()) {
-            tracing::warn!(cause = said(error), "dropped a connection that could not be cleaned");
+            tracing::warn!(cause = message_of(error), "dropped a connection that could not be cleaned");
         }
         let is_clean = cleaned.is_ok() && !keeps.load(Ordering::Relaxed);
         let ended = if is_late.load(Ordering::Relaxed) { Err(TransactionError::Late) } else { ended };
@@ -475,7 +475,7 @@ async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Res
     match client.query_typed(sql, &values).await {
         // The role was dropped, or the login role may no longer act as it.
         Err(error) if error.code().is_some_and(|code| !is_connection(code)) => {
-            tracing::info!(login = caller.login, role = caller.role, cause = said(&error), "refused a role");
+            tracing::info!(login = caller.login, role = caller.role, cause = message_of(&error), "refused a role");
             Err(TransactionError::Refused(Failure::unauthenticated()))
         }
         other => Ok(other?.first().map_or((0, false), |row| (row.get(1), row.get(2)))),
@@ -514,7 +514,7 @@ pub fn only_text(rows: &[Row]) -> Result<Option<String>, Failure> {
 }
 
 /// An error with the message of PostgreSQL or the operating system.
-fn said(error: &tokio_postgres::Error) -> String {
+fn message_of(error: &tokio_postgres::Error) -> String {
     match (error.as_db_error(), std::error::Error::source(error)) {
         (Some(database), _) => database.message().to_owned(),
         (None, Some(source)) => format!("{error}: {source}"),

@@ -24,7 +24,7 @@ pub struct Failure {
 }
 
 /// The retry delay while the database is unavailable.
-const SOON: Duration = Duration::from_secs(2);
+const RETRY_DELAY: Duration = Duration::from_secs(2);
 
 impl Failure {
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
@@ -75,7 +75,7 @@ impl Failure {
 
     /// The headers that accompany the status, in any response format.
     pub fn headers(&self) -> Option<[(HeaderName, HeaderValue); 1]> {
-        let wait = self.retry_after.or((self.status == StatusCode::SERVICE_UNAVAILABLE).then_some(SOON))?;
+        let wait = self.retry_after.or((self.status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_DELAY))?;
         let seconds = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
         Some([(header::RETRY_AFTER, HeaderValue::from(seconds))])
     }

@@ -26,7 +26,7 @@ use crate::memory::{self, Hold};
 const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Maximum body size of an unauthenticated request in bytes: enough for a log-in and a browser's report.
-const MOST_OF_STRANGERS: usize = 64 * 1024;
+const MAX_OF_STRANGERS: usize = 64 * 1024;
 
 /// Paths that require authentication.
 const API: &str = "/elsa/";
@@ -95,7 +95,7 @@ pub async fn caller(app: &Gateway, headers: &HeaderMap, uri: &Uri) -> Result<Opt
 /// `None` if the session has ended.
 async fn caller_of_cookie(app: &Gateway, headers: &HeaderMap) -> Result<Option<Caller>, Failure> {
     let Some(mut caller) = app.cookies.open(headers) else { return Ok(None) };
-    if !app.sessions.counts(&app.database, &app.keys, &caller).await? {
+    if !app.sessions.is_valid(&app.database, &app.keys, &caller).await? {
         return Ok(None);
     }
     if let Some(Proof::Key(digest)) = caller.session.as_ref().map(|session| &session.proof)
@@ -147,7 +147,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
     let (most, hold) = match request.extensions().get::<Caller>() {
         Some(caller) => (usize::from(app.options.max_body) * 1024 * 1024, app.memory.hold(&caller.login)),
-        None => (MOST_OF_STRANGERS, app.memory_of_strangers.hold(&network_of(&app, &request))),
+        None => (MAX_OF_STRANGERS, app.memory_of_strangers.hold(&network_of(&app, &request))),
     };
     let announced = text(request.headers(), CONTENT_LENGTH.as_str()).map(|length| length.parse::<usize>());
     if let Some(Ok(length)) = announced
@@ -162,11 +162,11 @@ pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) 
     })?;
     hold.grow(memory::decoded(&bytes))?;
     let response = Arc::clone(&hold).during(next.run(Request::from_parts(parts, Body::from(bytes)))).await;
-    Ok(until_taken(response, hold))
+    Ok(hold_until_sent(response, hold))
 }
 
 /// Holds the memory of an answer until its last byte is in the connection's buffers.
-fn until_taken(response: Response, hold: Arc<Hold>) -> Response {
+fn hold_until_sent(response: Response, hold: Arc<Hold>) -> Response {
     let size = response.body().size_hint().exact();
     if size == Some(0) {
         return response;

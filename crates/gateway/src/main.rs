@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use config::{KeyCommand, LogFormat, Options, Serving, StudioCommand, Subcommands};
-use database::Unfit;
+use database::UnusableDatabase;
 use gateway::Gateway;
 use identity::{cookies, keys};
 use tracing_subscriber::Layer as _;
@@ -87,7 +87,7 @@ fn serve(options: Serving) -> Result<(), String> {
 async fn first_check(app: &Gateway) -> Result<(), String> {
     match app.database.first_check().await {
         Ok(()) => Ok(()),
-        Err(Unfit::Refused(reason)) => Err(reason),
+        Err(UnusableDatabase::Refused(reason)) => Err(reason),
         Err(unreachable) => {
             tracing::warn!(cause = %unreachable, "starting without a database");
             Ok(())

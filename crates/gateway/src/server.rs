@@ -24,7 +24,7 @@ use crate::gateway::{App, MAX_SOCKETS};
 /// Time limit for the headers of a request.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 /// How long open WebSockets may take to close.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_TIME: Duration = Duration::from_secs(2);
 /// Maximum size of request headers in bytes.
 const HEADER_BYTES: usize = 64 * 1024;
 
@@ -40,22 +40,22 @@ pub async fn serve(app: &App, router: Router) -> io::Result<()> {
     match tls(options).await? {
         Some(config) => {
             let acceptor = Http1Acceptor(RustlsAcceptor::new(config).acceptor(bounded));
-            patient(axum_server::bind(options.listen).acceptor(acceptor)).handle(handle).serve(service).await?;
+            limit_headers(axum_server::bind(options.listen).acceptor(acceptor)).handle(handle).serve(service).await?;
         }
         None => {
-            patient(axum_server::bind(options.listen).acceptor(Http1Acceptor(bounded)))
+            limit_headers(axum_server::bind(options.listen).acceptor(Http1Acceptor(bounded)))
                 .handle(handle)
                 .serve(service)
                 .await?
         }
     }
     // The listener does not track WebSockets; they end by themselves when asked to.
-    let _ = tokio::time::timeout(FAREWELL, app.sockets.acquire_many(MAX_SOCKETS)).await;
+    let _ = tokio::time::timeout(CLOSE_TIME, app.sockets.acquire_many(MAX_SOCKETS)).await;
     Ok(())
 }
 
 /// Limits what clients may send before a handler sees it.
-fn patient<A>(mut server: Server<SocketAddr, A>) -> Server<SocketAddr, A> {
+fn limit_headers<A>(mut server: Server<SocketAddr, A>) -> Server<SocketAddr, A> {
     server.http_builder().http1().header_read_timeout(HEADER_TIME).max_buf_size(HEADER_BYTES);
     server.first_request_timeout(HEADER_TIME)
 }

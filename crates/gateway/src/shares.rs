@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::Semaphore;
 
 /// Users that are kept before idle ones are evicted.
-const MANY: usize = 1000;
+const MAX_USERS: usize = 1000;
 
 /// A semaphore per user, kept while one of its permits is in use.
 pub struct Shares {
@@ -21,7 +21,7 @@ impl Shares {
 
     pub fn of(&self, user: &str) -> Arc<Semaphore> {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
-        if users.len() >= MANY {
+        if users.len() >= MAX_USERS {
             users.retain(|_, known| known.strong_count() > 0);
         }
         users.get(user).and_then(Weak::upgrade).unwrap_or_else(|| {

@@ -10,7 +10,7 @@ use tokio_postgres::types::{ToSql, Type};
 use super::hosts::CONNECT_TIME;
 
 /// Interval between attempts to terminate a backend that does not end.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// The state of a session once its request has been answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub async fn end(client: Object, pid: i32, enders: &Pool) {
                 drop(Object::take(ender));
             }
         }
-        sleep(AGAIN).await;
+        sleep(RETRY_DELAY).await;
     }
     drop(Object::take(client));
 }

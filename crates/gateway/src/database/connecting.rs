@@ -10,7 +10,7 @@ use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::hosts::{CONNECT_TIME, Hosts};
-use super::{POOL_WAIT, said};
+use super::{POOL_WAIT, message_of};
 use crate::config::Serving;
 
 /// Compatible versions of the extension: same major and minor number.
@@ -27,21 +27,21 @@ const CREATORS: &str = "SELECT pg_catalog.string_agg(COALESCE(pg_catalog.quote_i
 
 /// Why the gateway does not serve a database.
 #[derive(Debug)]
-pub enum Unfit {
+pub enum UnusableDatabase {
     /// A temporary condition.
     Unreachable(String),
     /// Only an administrator can change this.
     Refused(String),
 }
 
-impl Unfit {
+impl UnusableDatabase {
     /// The server accepted a query and does not answer.
-    pub fn silent() -> Self {
+    pub fn no_answer() -> Self {
         Self::Unreachable("it does not answer".into())
     }
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for UnusableDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable(cause) => write!(f, "cannot reach the database: {cause}"),
@@ -51,12 +51,14 @@ impl fmt::Display for Unfit {
 }
 
 /// Checks on a new connection that database and role are compatible. Returns the extension's schema.
-pub async fn check(client: &Client) -> Result<String, Unfit> {
-    tokio::time::timeout(CONNECT_TIME, fits(client)).await.unwrap_or_else(|_| Err(Unfit::silent()))
+pub async fn check(client: &Client) -> Result<String, UnusableDatabase> {
+    tokio::time::timeout(CONNECT_TIME, check_database(client))
+        .await
+        .unwrap_or_else(|_| Err(UnusableDatabase::no_answer()))
 }
 
-async fn fits(client: &Client) -> Result<String, Unfit> {
-    let unreachable = |error: tokio_postgres::Error| Unfit::Unreachable(said(&error));
+async fn check_database(client: &Client) -> Result<String, UnusableDatabase> {
+    let unreachable = |error: tokio_postgres::Error| UnusableDatabase::Unreachable(message_of(&error));
     let text = |sql: &'static str| async move {
         let rows = client.query_typed(sql, &[]).await.map_err(unreachable)?;
         match rows.first() {
@@ -72,7 +74,7 @@ async fn fits(client: &Client) -> Result<String, Unfit> {
     )
     .await?
     {
-        return Err(Unfit::Refused(format!(
+        return Err(UnusableDatabase::Refused(format!(
             "the gateway's role is or can become the superuser {role}: so could every workflow. \
              Give it a role of its own that is a member of its users' roles only"
         )));
@@ -83,9 +85,13 @@ async fn fits(client: &Client) -> Result<String, Unfit> {
     )
     .await?;
     match installed {
-        None => return Err(Unfit::Refused("the database has no extension workflow: CREATE EXTENSION workflow".into())),
+        None => {
+            return Err(UnusableDatabase::Refused(
+                "the database has no extension workflow: CREATE EXTENSION workflow".into(),
+            ));
+        }
         Some(version) if !version.starts_with(EXTENSION) => {
-            return Err(Unfit::Refused(format!(
+            return Err(UnusableDatabase::Refused(format!(
                 "the database has workflow {version}, and this is workflow-gateway {}: install those that fit",
                 env!("CARGO_PKG_VERSION")
             )));
@@ -98,18 +104,18 @@ async fn fits(client: &Client) -> Result<String, Unfit> {
            WHERE e.extname OPERATOR(pg_catalog.=) 'workflow'",
     )
     .await?;
-    let schema = schema.ok_or_else(|| Unfit::Refused("the extension workflow has no schema".into()))?;
+    let schema = schema.ok_or_else(|| UnusableDatabase::Refused("the extension workflow has no schema".into()))?;
     // Such a role could create an overload that matches our arguments better and is called instead of our function.
     if let Some(roles) = text(CREATORS).await? {
         let problem = format!("{roles} may create functions in {schema}, the schema of the extension");
         if roles.split(", ").any(|role| role == "PUBLIC") {
-            return Err(Unfit::Refused(format!(
+            return Err(UnusableDatabase::Refused(format!(
                 "{problem}: any role could put its own in the place of the extension's. \
                  REVOKE CREATE ON SCHEMA {schema} FROM PUBLIC"
             )));
         }
-        static SAID: Once = Once::new();
-        SAID.call_once(|| tracing::warn!("{problem}: they can act as any user of the gateway"));
+        static WARNED: Once = Once::new();
+        WARNED.call_once(|| tracing::warn!("{problem}: they can act as any user of the gateway"));
     }
     client.batch_execute("RESET search_path").await.map_err(unreachable)?;
     Ok(schema)
@@ -173,7 +179,7 @@ pub fn connection(options: &Serving) -> Result<Config, String> {
 
 /// The error for an invalid connection string. It does not quote the string, which may contain a password.
 fn unreadable(error: tokio_postgres::Error) -> String {
-    let cause = said(&error);
+    let cause = message_of(&error);
     // libpq has more modes (verify-ca, verify-full); here the certificate and the host name are always verified.
     let modes = if cause.contains("sslmode") { ": sslmode is disable, prefer or require" } else { "" };
     format!("--database makes no sense: {cause}{modes}")

@@ -126,7 +126,7 @@ fn key(listed: &Value) -> TypeVersion {
 
 fn answer(cached: &CachedDescriptors) -> String {
     let mut items: Vec<Value> = cached.listed.values().cloned().collect();
-    items.extend(cached.found.iter().filter(|key| !cached.listed.contains_key(key)).filter_map(hidden));
+    items.extend(cached.found.iter().filter(|key| !cached.listed.contains_key(key)).filter_map(hidden_descriptor));
     items.sort_by(|a, b| {
         (text(a, "typeName"), member(a, "version").as_i64()).cmp(&(text(b, "typeName"), member(b, "version").as_i64()))
     });
@@ -135,7 +135,7 @@ fn answer(cached: &CachedDescriptors) -> String {
 
 /// A hidden descriptor for a type or version that is not in the list: Studio draws such an activity but does not offer
 /// it. `None` if the version is no integer, since Studio cannot request it.
-fn hidden((type_name, version): &TypeVersion) -> Option<Value> {
+fn hidden_descriptor((type_name, version): &TypeVersion) -> Option<Value> {
     let version: i32 = version.parse().ok()?;
     let listed = json!({
         "type": type_name, "version": version, "category": "Not found", "kind": "Action",
@@ -204,7 +204,7 @@ fn output(output: &Value) -> Value {
     json!({
         "name": name,
         "typeName": text(output, "type"),
-        "displayName": in_words(&name),
+        "displayName": split_words(&name),
         "description": text(output, "description"),
         "order": 0,
         "isBrowsable": true,
@@ -223,7 +223,7 @@ fn inputs(listed: &Value) -> Vec<Value> {
             "name": property_member(name), "type": "Object", "description": description, "order": order + place,
             "uiHint": hint, "language": language, "isWrapped": false,
         }));
-        described["displayName"] = in_words(&pascal_case(name)).into();
+        described["displayName"] = split_words(&pascal_case(name)).into();
         described
     });
     own.iter().map(input).chain(of_all).collect()
@@ -235,7 +235,7 @@ fn input(input: &Value) -> Value {
     json!({
         "name": name,
         "typeName": text(input, "type"),
-        "displayName": in_words(&name),
+        "displayName": split_words(&name),
         "description": text(input, "description"),
         "order": member(input, "order"),
         "isBrowsable": true,
@@ -278,7 +278,7 @@ fn ui_specifications(hint: &str, input: &Value) -> Value {
 }
 
 /// Splits a name into words: `TaskName` becomes "Task name".
-fn in_words(name: &str) -> String {
+fn split_words(name: &str) -> String {
     let mut words = String::new();
     let letters: Vec<char> = name.chars().collect();
     for (place, letter) in letters.iter().enumerate() {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::definitions::query::Parameters;
-use super::instances::{exception, execution_id, instance_id, told};
+use super::instances::{exception, execution_id, instance_id, read_json};
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::App;
@@ -145,7 +145,7 @@ async fn report(
     Body(request): Body<ReportRequest>,
 ) -> Result<JsonText, Failure> {
     let id = &request.workflow_instance_id;
-    told(&app, &caller, id, REPORT, parameters![instance_id(id)?, request.activity_node_ids]).await
+    read_json(&app, &caller, id, REPORT, parameters![instance_id(id)?, request.activity_node_ids]).await
 }
 
 /// The instance and the node in a query string.
@@ -174,13 +174,13 @@ macro_rules! listed {
 async fn summaries(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
     const SUMMARIES: &str = listed!(concat!("pg_catalog.jsonb_build_object(", execution!(), ")"));
     let (text, id, node) = place(&query)?;
-    told(&app, &caller, text, SUMMARIES, parameters![id, node]).await
+    read_json(&app, &caller, text, SUMMARIES, parameters![id, node]).await
 }
 
 async fn records(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
     const RECORDS: &str = listed!(record!());
     let (text, id, node) = place(&query)?;
-    told(&app, &caller, text, RECORDS, parameters![id, node]).await
+    read_json(&app, &caller, text, RECORDS, parameters![id, node]).await
 }
 
 /// The instance and the execution in a record id.

@@ -31,7 +31,7 @@ use protocol::{Received, Update};
 use watch::Hub;
 
 /// Instances that one connection may observe. Studio observes one per connection.
-const MOST_OBSERVED: usize = 8;
+const MAX_OBSERVED: usize = 8;
 /// Maximum size of a client's message, in bytes.
 const MESSAGE_BYTES: usize = 8 * 1024;
 /// Size of a connection's read buffer, in bytes: most client messages are short.
@@ -41,9 +41,9 @@ const QUEUE: usize = 8;
 /// Interval of keep-alive messages. The client gives up after 30 seconds without one.
 const PING: Duration = Duration::from_secs(15);
 /// How long a client may be silent. Clients send a keep-alive every 15 seconds as well.
-const SILENCE: Duration = Duration::from_secs(120);
+const IDLE_TIME: Duration = Duration::from_secs(120);
 /// How long a client may take to read a message, and to finish the handshake.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WRITE_TIME: Duration = Duration::from_secs(10);
 
 pub fn routes() -> Routes {
     let hub = Arc::new(Hub::default());
@@ -143,25 +143,25 @@ impl Connection {
     }
 
     async fn run(mut self, mut socket: WebSocket) {
-        let begun = timeout(PATIENCE, protocol::shake_hands(&mut socket)).await;
+        let begun = timeout(WRITE_TIME, protocol::shake_hands(&mut socket)).await;
         if !matches!(begun, Ok(true)) {
             return;
         }
         if let CloseReason::Told(why) = self.converse(&mut socket).await {
             let _ = send(&mut socket, protocol::close(why)).await;
         }
-        let _ = timeout(PATIENCE, socket.send(Message::Close(None))).await;
+        let _ = timeout(WRITE_TIME, socket.send(Message::Close(None))).await;
     }
 
     async fn converse(&mut self, socket: &mut WebSocket) -> CloseReason {
         let mut stopping = self.app.stopping.subscribe();
         let mut ping = interval_at(Instant::now() + PING, PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut heard = Instant::now();
+        let mut last_message = Instant::now();
         loop {
             let done = tokio::select! {
                 received = socket.recv() => {
-                    heard = Instant::now();
+                    last_message = Instant::now();
                     match received {
                         Some(Ok(message)) => self.receive(socket, &message).await,
                         _ => return CloseReason::Gone,
@@ -172,7 +172,7 @@ impl Connection {
                     if !self.is_still_caller().await {
                         return CloseReason::Told("log in again");
                     }
-                    if heard.elapsed() > SILENCE { Err(()) } else { send(socket, protocol::ping()).await }
+                    if last_message.elapsed() > IDLE_TIME { Err(()) } else { send(socket, protocol::ping()).await }
                 }
                 () = self.observer.end.notified() => return CloseReason::Told("the updates were not read in time"),
                 () = async { drop(stopping.wait_for(|is_stopping| *is_stopping).await) } => {
@@ -221,7 +221,7 @@ impl Connection {
         let Some(id) = instance.and_then(|id| id.parse().ok()) else {
             return Some("there is no such workflow instance");
         };
-        if self.observed.len() >= MOST_OBSERVED && !self.observed.contains(&id) {
+        if self.observed.len() >= MAX_OBSERVED && !self.observed.contains(&id) {
             return Some("this connection observes too many instances");
         }
         self.observed.insert(id);
@@ -244,7 +244,7 @@ async fn send_all(socket: &mut WebSocket, messages: [Message; 3]) -> Result<(), 
 }
 
 async fn send(socket: &mut WebSocket, message: Message) -> Result<(), ()> {
-    match timeout(PATIENCE, socket.send(message)).await {
+    match timeout(WRITE_TIME, socket.send(message)).await {
         Ok(Ok(())) => Ok(()),
         _ => Err(()),
     }

@@ -41,7 +41,7 @@ fn no_instance(id: &str) -> Failure {
 }
 
 /// The JSON that a statement returns for an instance; no row means that the caller cannot see it.
-pub async fn told(
+pub async fn read_json(
     app: &App,
     caller: &Caller,
     id: &str,
@@ -135,7 +135,7 @@ const INSTANCE: &str = concat!(
 );
 
 async fn instance(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
-    told(&app, &caller, &id, INSTANCE, parameters![instance_id(&id)?]).await
+    read_json(&app, &caller, &id, INSTANCE, parameters![instance_id(&id)?]).await
 }
 
 /// The same as a file for download; it cannot be imported again.
@@ -149,7 +149,7 @@ async fn export_one(app: &App, caller: &Caller, id: Uuid) -> Result<Response, Fa
 }
 
 async fn exported(app: &App, caller: &Caller, id: Uuid) -> Result<String, Failure> {
-    let JsonText(text) = told(app, caller, &id.to_string(), INSTANCE, parameters![id]).await?;
+    let JsonText(text) = read_json(app, caller, &id.to_string(), INSTANCE, parameters![id]).await?;
     Ok(text)
 }
 
@@ -168,7 +168,7 @@ const EXECUTION_STATE: &str = concat!(
 );
 
 async fn execution_state(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
-    told(&app, &caller, &id, EXECUTION_STATE, parameters![instance_id(&id)?]).await
+    read_json(&app, &caller, &id, EXECUTION_STATE, parameters![instance_id(&id)?]).await
 }
 
 /// Studio identifies a variable by its id in the document, or by its name if it has no id.
@@ -191,5 +191,5 @@ const VARIABLES: &str = "\
     WHERE i.instance_id OPERATOR(pg_catalog.=) $1 GROUP BY i.instance_id";
 
 async fn variables(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
-    told(&app, &caller, &id, VARIABLES, parameters![instance_id(&id)?]).await
+    read_json(&app, &caller, &id, VARIABLES, parameters![instance_id(&id)?]).await
 }

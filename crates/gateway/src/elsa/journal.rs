@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::definitions::query::Parameters;
 use super::executions::named;
-use super::instances::{execution_id, instance_id, told};
+use super::instances::{execution_id, instance_id, read_json};
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::App;
@@ -87,7 +87,7 @@ async fn page(
         skip,
         take,
     ];
-    told(app, caller, id, JOURNAL, values).await
+    read_json(app, caller, id, JOURNAL, values).await
 }
 
 /// The source of an event is its actor. Events without an activity belong to the workflow itself. The journal stores

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use crate::failure::Failure;
 
 /// Definitions or versions that one request may name.
-pub const DEFINITIONS: usize = 1000;
+pub const MAX_DEFINITIONS: usize = 1000;
 /// Instances that one request may name.
-pub const INSTANCES: usize = 10_000;
+pub const MAX_INSTANCES: usize = 10_000;
 
 /// Removes duplicate ids and keeps their order.
 ///

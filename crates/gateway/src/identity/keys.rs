@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use crate::caller::Caller;
 
 /// Maximum length of a note in bytes: the database's limit for the name of an actor.
-const LONGEST_NOTE: usize = 200;
+const MAX_NOTE: usize = 200;
 
 /// A key's entry in the file, under its SHA-256 in hexadecimal: `[key.0123…]`.
 #[derive(Clone, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ impl ApiKeyEntry {
 /// Whether the database accepts the note as an actor: `role:` is reserved for roles, `erased-` for pseudonyms.
 fn is_name(note: &str) -> bool {
     let is_reserved = ["role:", "erased-"].iter().any(|prefix| note.trim().starts_with(prefix));
-    note.len() <= LONGEST_NOTE && !is_reserved && !note.chars().any(char::is_control)
+    note.len() <= MAX_NOTE && !is_reserved && !note.chars().any(char::is_control)
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -114,7 +114,7 @@ impl ApiKeys {
 pub fn add(path: &Path, role: &str, days: Option<u32>, note: &str) -> Result<String, String> {
     if !is_name(note) {
         return Err(format!(
-            "a note has at most {LONGEST_NOTE} bytes and no control characters, and does not begin with \"role:\" or \"erased-\""
+            "a note has at most {MAX_NOTE} bytes and no control characters, and does not begin with \"role:\" or \"erased-\""
         ));
     }
     let mut bytes = [0; 32];

@@ -14,27 +14,27 @@ use super::password::MAX_NAME;
 use crate::failure::Failure;
 
 /// Log-ins per minute for one address or one role.
-const A_MINUTE: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
+const PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
 /// Maximum number of rate limiter keys before idle ones are evicted.
-const MANY: usize = 10_000;
+const MAX_KEYS: usize = 10_000;
 /// Passwords verified concurrently: each needs a database connection of its own.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT: usize = 16;
 /// How long a log-in waits for one of these slots.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SLOT_WAIT: Duration = Duration::from_secs(5);
 
 pub struct Logins {
     by_address: DefaultKeyedRateLimiter<IpAddr>,
     by_role: DefaultKeyedRateLimiter<String>,
-    turns: Semaphore,
+    slots: Semaphore,
 }
 
 impl Logins {
     pub fn new() -> Self {
-        let quota = Quota::per_minute(A_MINUTE);
+        let quota = Quota::per_minute(PER_MINUTE);
         Self {
             by_address: RateLimiter::keyed(quota),
             by_role: RateLimiter::keyed(quota),
-            turns: Semaphore::new(AT_ONCE),
+            slots: Semaphore::new(MAX_CONCURRENT),
         }
     }
 
@@ -49,9 +49,9 @@ impl Logins {
     }
 
     /// Waits for a slot to verify a password. The slot is held until the returned permit is dropped.
-    pub async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
-        match tokio::time::timeout(PATIENCE, self.turns.acquire()).await {
-            Ok(turn) => turn.map_err(Failure::internal),
+    pub async fn slot(&self) -> Result<SemaphorePermit<'_>, Failure> {
+        match tokio::time::timeout(SLOT_WAIT, self.slots.acquire()).await {
+            Ok(slot) => slot.map_err(Failure::internal),
             Err(_) => Err(Failure::unavailable("too many log-ins at once")),
         }
     }
@@ -67,7 +67,7 @@ pub fn network(address: IpAddr) -> IpAddr {
 }
 
 fn check<K: Clone + Eq + Hash>(limiter: &DefaultKeyedRateLimiter<K>, key: &K) -> Result<(), Failure> {
-    if limiter.len() > MANY {
+    if limiter.len() > MAX_KEYS {
         limiter.retain_recent();
     }
     limiter.check_key(key).map_err(|until| {
@@ -117,13 +117,13 @@ mod tests {
     #[tokio::test]
     async fn passwords_are_tried_in_turn() {
         let logins = Logins::new();
-        let mut turns = Vec::new();
-        for _ in 0..AT_ONCE {
-            turns.push(logins.turn().await.unwrap());
+        let mut slots = Vec::new();
+        for _ in 0..MAX_CONCURRENT {
+            slots.push(logins.slot().await.unwrap());
         }
-        assert!(tokio::time::timeout(Duration::from_millis(100), logins.turn()).await.is_err());
-        turns.pop();
-        drop(logins.turn().await.unwrap());
+        assert!(tokio::time::timeout(Duration::from_millis(100), logins.slot()).await.is_err());
+        slots.pop();
+        drop(logins.slot().await.unwrap());
     }
 
     #[test]

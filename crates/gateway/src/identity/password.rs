@@ -24,8 +24,8 @@ use crate::failure::Failure;
 use crate::{may_act_as, parameters};
 
 /// Every log-in takes at least this long, so that its duration does not reveal why it failed.
-const LEAST_TIME: Duration = Duration::from_millis(400);
-const MOST_TIME: Duration = Duration::from_secs(10);
+const MIN_TIME: Duration = Duration::from_millis(400);
+const MAX_TIME: Duration = Duration::from_secs(10);
 const MAX_MESSAGE: usize = 65_536;
 /// Maximum length of a role name in bytes. PostgreSQL truncates longer names.
 pub const MAX_NAME: usize = 63;
@@ -41,15 +41,15 @@ pub enum PasswordVerdict {
     NotAsked,
 }
 
-/// Verifies a role's password. Takes at least `LEAST_TIME`, whatever the verdict.
+/// Verifies a role's password. Takes at least `MIN_TIME`, whatever the verdict.
 pub async fn verify(database: &Database, role: &str, password: &str) -> Result<PasswordVerdict, Failure> {
     let begun = Instant::now();
-    let verdict = tokio::time::timeout(MOST_TIME, judge(database, role, password)).await;
-    tokio::time::sleep_until(begun + LEAST_TIME).await;
+    let verdict = tokio::time::timeout(MAX_TIME, check(database, role, password)).await;
+    tokio::time::sleep_until(begun + MIN_TIME).await;
     verdict.unwrap_or_else(|_| Err(Failure::unavailable("the database does not answer")))
 }
 
-async fn judge(database: &Database, role: &str, password: &str) -> Result<PasswordVerdict, Failure> {
+async fn check(database: &Database, role: &str, password: &str) -> Result<PasswordVerdict, Failure> {
     if !is_name(role) {
         return Ok(PasswordVerdict::Wrong);
     }
@@ -79,7 +79,7 @@ pub async fn salt(database: &Database, role: &str) -> Result<Option<String>, Fai
     if !is_name(role) {
         return Ok(None);
     }
-    let asked = tokio::time::timeout(MOST_TIME, try_hosts(database, role, None)).await;
+    let asked = tokio::time::timeout(MAX_TIME, try_hosts(database, role, None)).await;
     match asked {
         Ok(Ok(PasswordVerdict::Right(salt))) => Ok(Some(salt)),
         Ok(Ok(_)) => Ok(None),
@@ -106,7 +106,7 @@ async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
 /// salt is requested.
 async fn try_hosts(database: &Database, role: &str, password: Option<&str>) -> io::Result<PasswordVerdict> {
     let (config, _) = database.connection();
-    let time = hosts::share(config, MOST_TIME);
+    let time = hosts::share(config, MAX_TIME);
     let mut last = io::Error::other("the connection string names no host");
     for index in 0..hosts::count(config) {
         let tried = tokio::time::timeout(time, try_host(database, index, role, password)).await;
@@ -208,12 +208,12 @@ async fn log_in(
             scram.update(message.data())?;
             salt
         }
-        other => return instead(&other),
+        other => return unexpected(&other),
     };
     session.send(|out| frontend::sasl_response(scram.message(), out)).await?;
     match session.receive().await? {
         Message::AuthenticationSaslFinal(message) => scram.finish(message.data())?,
-        other => return instead(&other),
+        other => return unexpected(&other),
     }
     loop {
         match session.receive().await? {
@@ -239,7 +239,7 @@ fn salt_of(message: &[u8]) -> String {
 }
 
 /// Interprets a message that is not the next step of SCRAM.
-fn instead(message: &Message) -> io::Result<PasswordVerdict> {
+fn unexpected(message: &Message) -> io::Result<PasswordVerdict> {
     match message {
         Message::ErrorResponse(error) => refused(error, PasswordVerdict::Wrong),
         _ => Err(io::Error::other("the server does not keep to SCRAM")),

@@ -16,23 +16,23 @@ use crate::failure::Failure;
 /// How long a role's salt is cached.
 const FRESH: Duration = Duration::from_secs(10);
 /// Roles whose salt is cached.
-const MANY: usize = 10_000;
+const MAX_SALTS: usize = 10_000;
 /// Salts requested concurrently: each needs a database connection of its own.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT: usize = 4;
 
 /// The salts of the stored passwords by role, each with the time it was read.
 pub struct Sessions {
     salts: Mutex<HashMap<String, (Instant, Option<String>)>>,
-    turns: Semaphore,
+    slots: Semaphore,
 }
 
 impl Sessions {
     pub fn new() -> Self {
-        Self { salts: Mutex::default(), turns: Semaphore::new(AT_ONCE) }
+        Self { salts: Mutex::default(), slots: Semaphore::new(MAX_CONCURRENT) }
     }
 
     /// Whether the caller's proof at the log-in would still be accepted.
-    pub async fn counts(&self, database: &Database, keys: &ApiKeys, caller: &Caller) -> Result<bool, Failure> {
+    pub async fn is_valid(&self, database: &Database, keys: &ApiKeys, caller: &Caller) -> Result<bool, Failure> {
         Ok(match caller.session.as_ref().map(|session| &session.proof) {
             None => true,
             Some(Proof::Key(digest)) => keys.role(digest).is_some_and(|role| role == caller.login),
@@ -42,25 +42,25 @@ impl Sessions {
 
     /// The salt of a role, at most some seconds old.
     async fn salt(&self, database: &Database, role: &str) -> Result<Option<String>, Failure> {
-        if let Some(salt) = self.remembered(role) {
+        if let Some(salt) = self.cached(role) {
             return Ok(salt);
         }
-        let _turn = self.turns.acquire().await.map_err(Failure::internal)?;
+        let _turn = self.slots.acquire().await.map_err(Failure::internal)?;
         // Another request of the role may have fetched it in the meantime.
-        if let Some(salt) = self.remembered(role) {
+        if let Some(salt) = self.cached(role) {
             return Ok(salt);
         }
         let asked = Instant::now();
         let salt = password::salt(database, role).await?;
         let mut salts = self.salts.lock().unwrap_or_else(PoisonError::into_inner);
-        if salts.len() >= MANY {
+        if salts.len() >= MAX_SALTS {
             salts.retain(|_, (since, _)| since.elapsed() < FRESH);
         }
         salts.insert(role.to_owned(), (asked, salt.clone()));
         Ok(salt)
     }
 
-    fn remembered(&self, role: &str) -> Option<Option<String>> {
+    fn cached(&self, role: &str) -> Option<Option<String>> {
         let salts = self.salts.lock().unwrap_or_else(PoisonError::into_inner);
         salts.get(role).filter(|(since, _)| since.elapsed() < FRESH).map(|(_, salt)| salt.clone())
     }

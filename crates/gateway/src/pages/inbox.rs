@@ -18,7 +18,7 @@ pub fn routes() -> Routes {
 /// Tasks per page.
 const PAGE: usize = 50;
 /// Maximum length of a list; it contains the oldest tasks.
-const MOST: u32 = 10_000;
+const MAX_TASKS: u32 = 10_000;
 
 /// An instant as text.
 #[macro_export]
@@ -114,14 +114,14 @@ macro_rules! by_deadline {
 /// The query string. Unknown values are ignored.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct PageQuery {
     whose: String,
     order: String,
     page: String,
     done: String,
 }
 
-impl Asked {
+impl PageQuery {
     /// The filter: `mine`, `roles` or `all`.
     fn whose(&self) -> &'static str {
         ["mine", "roles"].into_iter().find(|known| *known == self.whose).unwrap_or("all")
@@ -132,7 +132,7 @@ impl Asked {
     }
 
     fn page(&self) -> u32 {
-        self.page.parse().unwrap_or(1).clamp(1, MOST / PAGE as u32)
+        self.page.parse().unwrap_or(1).clamp(1, MAX_TASKS / PAGE as u32)
     }
 
     fn sql(&self) -> &'static str {
@@ -201,7 +201,11 @@ struct Page<'a> {
     notice: Option<&'static str>,
 }
 
-async fn show(State(app): State<App>, visitor: Visitor, Query(asked): Query<Asked>) -> Result<Response, PageFailure> {
+async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Query(asked): Query<PageQuery>,
+) -> Result<Response, PageFailure> {
     let page = asked.page();
     let passed = i64::from(page - 1) * PAGE as i64;
     let rows = app.database.read(&visitor.caller, asked.sql(), parameters![passed, PAGE as i64 + 1]).await?;
@@ -212,7 +216,7 @@ async fn show(State(app): State<App>, visitor: Visitor, Query(asked): Query<Aske
         whose: asked.whose(),
         order: asked.order(),
         page,
-        has_next: rows.len() > PAGE && page < MOST / PAGE as u32,
+        has_next: rows.len() > PAGE && page < MAX_TASKS / PAGE as u32,
         notice: notice(&asked.done),
     })
 }

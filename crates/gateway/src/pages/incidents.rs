@@ -18,7 +18,7 @@ pub fn routes() -> Routes {
 /// Incidents per page.
 const PAGE: i64 = 50;
 /// Maximum number of pages of a list.
-const MOST_PAGES: i64 = 200;
+const MAX_PAGES: i64 = 200;
 
 /// Whether the role may call `wf_retry` and that would run faulted activities `e` again: some are open, and the
 /// instance is not paused. An instance that ended with the fault or was compensated has none. Only a role that can see
@@ -108,7 +108,7 @@ impl From<&Row> for Incident {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct PageQuery {
     page: String,
 }
 
@@ -121,10 +121,14 @@ struct Page {
     has_next: bool,
 }
 
-async fn show(State(app): State<App>, visitor: Visitor, Query(asked): Query<Asked>) -> Result<Response, PageFailure> {
-    let page = asked.page.parse().unwrap_or(1).clamp(1, MOST_PAGES);
+async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Query(asked): Query<PageQuery>,
+) -> Result<Response, PageFailure> {
+    let page = asked.page.parse().unwrap_or(1).clamp(1, MAX_PAGES);
     let rows = app.database.read(&visitor.caller, INCIDENTS, parameters![(page - 1) * PAGE, PAGE + 1]).await?;
-    let has_next = rows.len() > PAGE as usize && page < MOST_PAGES;
+    let has_next = rows.len() > PAGE as usize && page < MAX_PAGES;
     let incidents = rows.iter().take(PAGE as usize).map(Incident::from).collect();
     html(&Page { frame: Frame::new(&app, &visitor, "/incidents", "Incidents").await?, incidents, page, has_next })
 }

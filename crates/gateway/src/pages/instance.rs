@@ -229,7 +229,7 @@ impl From<&Row> for Act {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct PageQuery {
     done: String,
 }
 
@@ -248,7 +248,7 @@ async fn show(
     State(app): State<App>,
     visitor: Visitor,
     Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<PageQuery>,
 ) -> Result<Response, PageFailure> {
     let instance = Instance::read(&app, &visitor, &id).await?;
     let waiting = app.database.read(&visitor.caller, WAITING, parameters![instance.id]).await?;

@@ -87,7 +87,7 @@ async fn session(app: &Gateway, address: IpAddr, given: &Credentials) -> Result<
         let role = app.keys.role(&digest).ok_or_else(unknown_key)?;
         return begin(app, &role, Proof::Key(digest)).await;
     }
-    let _turn = app.logins.turn().await?;
+    let _turn = app.logins.slot().await?;
     match verify(&app.database, &given.role, &given.password).await? {
         PasswordVerdict::Right(salt) => begin(app, &given.role, Proof::Password(salt)).await,
         PasswordVerdict::Wrong => {

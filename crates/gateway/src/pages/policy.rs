@@ -31,8 +31,8 @@ pub const STUDIO: HeaderValue = HeaderValue::from_static(
 /// Reports logged per minute, from all browsers: any client can send them.
 const REPORTS_A_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
 /// Maximum size of a report in bytes, and characters logged of a member.
-const MOST_BYTES: usize = 16 * 1024;
-const MOST_LETTERS: usize = 200;
+const MAX_BYTES: usize = 16 * 1024;
+const MAX_LETTERS: usize = 200;
 
 static REPORTS: LazyLock<DefaultDirectRateLimiter> =
     LazyLock::new(|| RateLimiter::direct(Quota::per_minute(REPORTS_A_MINUTE)));
@@ -58,7 +58,7 @@ async fn report(headers: HeaderMap, body: Bytes) -> StatusCode {
     if !is_report {
         return StatusCode::UNSUPPORTED_MEDIA_TYPE;
     }
-    if body.len() > MOST_BYTES {
+    if body.len() > MAX_BYTES {
         return StatusCode::PAYLOAD_TOO_LARGE;
     }
     let Ok(sent) = serde_json::from_slice::<Value>(&body) else {
@@ -70,7 +70,7 @@ async fn report(headers: HeaderMap, body: Bytes) -> StatusCode {
     // Without query strings, as everywhere in the log.
     let member = |name: &str| -> String {
         let text = sent["csp-report"][name].as_str().unwrap_or_default();
-        text.chars().take_while(|letter| *letter != '?').take(MOST_LETTERS).collect()
+        text.chars().take_while(|letter| *letter != '?').take(MAX_LETTERS).collect()
     };
     tracing::warn!(
         page = ?member("document-uri"),

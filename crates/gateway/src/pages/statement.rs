@@ -24,7 +24,7 @@ impl Statement {
 
     /// The statement for display: with literals in place of the parameters, and unqualified names of functions and
     /// types.
-    pub fn shown(&self) -> String {
+    pub fn display(&self) -> String {
         let sql = self.sql.replace("@wf.", "").replace("pg_catalog.", "");
         let mut parts = sql.split('$');
         let mut shown = parts.next().unwrap_or_default().to_owned();
@@ -49,15 +49,15 @@ fn literal(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn shown(sql: &'static str, values: &[Option<&str>]) -> String {
-        Statement::new(sql, values.iter().map(|value| value.map(str::to_owned)).collect()).shown()
+    fn display(sql: &'static str, values: &[Option<&str>]) -> String {
+        Statement::new(sql, values.iter().map(|value| value.map(str::to_owned)).collect()).display()
     }
 
     #[test]
     fn parameters_become_literals() {
         let sql = "SELECT @wf.wf_cancel($1::pg_catalog.uuid, $2, $12, $1)";
-        assert_eq!(shown(sql, &[Some("a"), None]), "SELECT wf_cancel('a'::uuid, NULL, NULL, 'a');");
-        assert_eq!(shown("f($1)", &[Some("it's $1 \\'; DROP")]), "f( E'it''s $1 \\\\''; DROP');");
-        assert_eq!(shown("SELECT 1", &[]), "SELECT 1;");
+        assert_eq!(display(sql, &[Some("a"), None]), "SELECT wf_cancel('a'::uuid, NULL, NULL, 'a');");
+        assert_eq!(display("f($1)", &[Some("it's $1 \\'; DROP")]), "f( E'it''s $1 \\\\''; DROP');");
+        assert_eq!(display("SELECT 1", &[]), "SELECT 1;");
     }
 }

@@ -125,7 +125,7 @@ impl Page<'_> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct PageQuery {
     done: String,
     /// `json` if the answer is in one text area.
     r#as: String,
@@ -135,7 +135,7 @@ async fn show(
     State(app): State<App>,
     visitor: Visitor,
     Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<PageQuery>,
 ) -> Result<Response, PageFailure> {
     let task = Task::read(&app, &visitor, &id).await?;
     let as_json = asked.r#as == "json";
@@ -175,10 +175,10 @@ async fn page(
     let typed = view.typed.unwrap_or(&nothing);
     let response = html(&Page {
         frame: Frame::new(app, visitor, "/inbox", task.open.name.as_str()).await?,
-        complete_sql: change::answer(task, typed, answer).shown(),
-        take_sql: change::take(task, role).shown(),
-        give_back_sql: change::give_back(task).shown(),
-        fail_sql: change::fail(task, typed, role).shown(),
+        complete_sql: change::answer(task, typed, answer).display(),
+        take_sql: change::take(task, role).display(),
+        give_back_sql: change::give_back(task).display(),
+        fail_sql: change::fail(task, typed, role).display(),
         task,
         form,
         as_json: view.as_json,
@@ -222,12 +222,12 @@ async fn change(
             if form.has_problems() {
                 Ok(None)
             } else {
-                change::completed(&app, &visitor, &task, &typed, answer).await.map(Some)
+                change::run_complete(&app, &visitor, &task, &typed, answer).await.map(Some)
             }
         }
-        TAKE => change::taken(&app, &visitor, &task).await.map(Some),
-        GIVE_BACK => change::given_back(&app, &visitor, &task).await.map(Some),
-        FAIL => change::failed(&app, &visitor, &task, &typed).await.map(Some),
+        TAKE => change::run_take(&app, &visitor, &task).await.map(Some),
+        GIVE_BACK => change::run_give_back(&app, &visitor, &task).await.map(Some),
+        FAIL => change::run_fail(&app, &visitor, &task, &typed).await.map(Some),
         PREVIEW => Ok(None),
         _ => Err(Failure::bad_request(format!("a task cannot be asked to {what:?}"))),
     };

@@ -24,7 +24,7 @@ impl Typed {
     }
 
     /// The value of a control; `None` if missing or empty.
-    pub fn given(&self, name: &str) -> Option<String> {
+    pub fn non_empty(&self, name: &str) -> Option<String> {
         Some(lines(self.one(name))).filter(|text| !text.trim().is_empty())
     }
 

@@ -17,8 +17,8 @@ const ARCHIVE: &str = "elsa-studio-wasm-3.8.2.tgz";
 /// The integrity value of this version in npm's registry: other content is rejected, wherever it comes from.
 const SHA512: &str = "aoyapE8UDCEriuYekGv1CWzLqeNZDUL8nJGmxPXNcvXTkGRT8u4QWBqlRwlm02AZcPpG9PU0FZJx3zSAyQVzGg==";
 /// Maximum size of the archive in bytes; it has 46 million.
-const MOST_BYTES: u64 = 64 << 20;
-const MOST_TIME: Duration = Duration::from_secs(900);
+const MAX_BYTES: u64 = 64 << 20;
+const MAX_TIME: Duration = Duration::from_secs(900);
 
 /// Fills the folder with Studio atomically: requests in the meantime get the previous files.
 pub fn fetch(folder: &Path, from: Option<&Path>, registry: &str) -> Result<(), String> {
@@ -51,7 +51,7 @@ fn check_replaceable(folder: &Path) -> Result<(), String> {
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {
     let unreadable = |error: io::Error| format!("cannot read {}: {error}", file.display());
-    if fs::metadata(file).map_err(unreadable)?.len() > MOST_BYTES {
+    if fs::metadata(file).map_err(unreadable)?.len() > MAX_BYTES {
         return Err(not_the_package());
     }
     fs::read(file).map_err(unreadable)
@@ -66,7 +66,7 @@ fn download(registry: &str) -> Result<Vec<u8>, String> {
     };
     eprintln!("fetching {url}");
     let mut response = agent().get(&url).call().map_err(failed)?;
-    response.body_mut().with_config().limit(MOST_BYTES).read_to_vec().map_err(failed)
+    response.body_mut().with_config().limit(MAX_BYTES).read_to_vec().map_err(failed)
 }
 
 /// An HTTP agent that trusts the system's certificates.
@@ -78,7 +78,7 @@ fn agent() -> ureq::Agent {
         .root_certs(RootCerts::Specific(Arc::new(trusted)))
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .build();
-    ureq::Agent::config_builder().tls_config(tls).timeout_global(Some(MOST_TIME)).build().into()
+    ureq::Agent::config_builder().tls_config(tls).timeout_global(Some(MAX_TIME)).build().into()
 }
 
 fn verify(archive: &[u8]) -> Result<(), String> {

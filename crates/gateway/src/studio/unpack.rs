@@ -8,19 +8,19 @@ use std::path::{Component, Path, PathBuf};
 use flate2::read::GzDecoder;
 
 /// Maximum total size of the files in bytes; those of 3.8.2 have 93 million.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 /// Maximum number of files; 3.8.2 has 1040.
-const MOST_FILES: usize = 10_000;
+const MAX_FILES: usize = 10_000;
 
 /// Extracts the archive into a new folder. The files are readable for every user, whatever the umask.
 pub fn unpack(archive: &[u8], folder: &Path) -> io::Result<()> {
     make_folder(folder, folder)?;
     // Headers and padding count as well, which bounds an archive of empty files.
-    let bytes = GzDecoder::new(archive).take(MOST_BYTES);
+    let bytes = GzDecoder::new(archive).take(MAX_BYTES);
     let mut tar = tar::Archive::new(bytes);
     for (number, entry) in tar.entries()?.enumerate() {
         let mut entry = entry?;
-        if number >= MOST_FILES {
+        if number >= MAX_FILES {
             return Err(refused("it has too many files"));
         }
         let path = safe_path(&entry)?;

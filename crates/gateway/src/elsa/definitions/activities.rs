@@ -36,7 +36,7 @@ pub fn property_member(name: &str) -> String {
 }
 
 /// Converts the root activity of a stored document for an editor.
-pub fn shown(root: Box<RawValue>) -> Result<Box<RawValue>, Failure> {
+pub fn for_editor(root: Box<RawValue>) -> Result<Box<RawValue>, Failure> {
     within(root, &["\"retry\"", "\"timeout\"", "\"Object\""], show)
 }
 
@@ -49,7 +49,7 @@ pub fn show(root: &mut Value) {
 }
 
 /// Converts the root activity of a document that a client sent for storage.
-pub fn stored(root: Box<RawValue>) -> Result<Box<RawValue>, Failure> {
+pub fn for_storage(root: Box<RawValue>) -> Result<Box<RawValue>, Failure> {
     within(root, &["\"customProperties.", "\"was\"", "\"catch\""], |root| {
         each(root, |activity| {
             put_back(activity);
@@ -188,13 +188,13 @@ mod tests {
         let properties = json!({"canStartWorkflow": false, "retry": {"maxAttempts": 3, "jitter": 0.50}, "timeout": "30 s", "mine": {"retry": 1}});
         let document = root(json!({"type": "Elsa.WriteLine", "id": "w", "customProperties": properties,
             "metadata": {"type": "x", "customProperties": {"retry": 1}}}));
-        let shown = through(shown, &document);
+        let shown = through(for_editor, &document);
         let activity = &shown["activities"][0]["then"];
         assert_eq!(activity["customProperties.retry"], properties["retry"]);
         assert_eq!(activity["customProperties.timeout"], "30 s");
         assert_eq!(activity["customProperties"], json!({"canStartWorkflow": false, "mine": {"retry": 1}}));
         assert_eq!(activity["metadata"], document["activities"][0]["then"]["metadata"]);
-        assert_eq!(through(stored, &shown), document);
+        assert_eq!(through(for_storage, &shown), document);
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
         let wrapped = |text: &str| json!({"typeName": null, "expression": {"type": "Literal", "value": text}, "memoryReference": null});
         let after = |value: Value| {
             let sent = json!({"type": "Elsa.WriteLine", "customProperties.retry": value, "customProperties": {"retry": 1, "a": 2}});
-            through(stored, &sent)["customProperties"].clone()
+            through(for_storage, &sent)["customProperties"].clone()
         };
         assert_eq!(
             after(wrapped(r#"{"maxAttempts": 3.0}"#)),
@@ -214,9 +214,9 @@ mod tests {
             assert_eq!(after(empty), json!({"a": 2}));
         }
         let timeout = json!({"type": "Elsa.Delay", "customProperties.timeout": "5", "customProperties": null});
-        assert_eq!(through(stored, &timeout)["customProperties"], json!({"timeout": "5"}));
+        assert_eq!(through(for_storage, &timeout)["customProperties"], json!({"timeout": "5"}));
         let sent = json!({"type": "Elsa.Delay", "customProperties.timeout": "5", "customProperties": 7});
-        assert_eq!(through(stored, &sent)["customProperties"], 7);
+        assert_eq!(through(for_storage, &sent)["customProperties"], 7);
     }
 
     #[test]
@@ -225,12 +225,15 @@ mod tests {
         let typed = |text: &str| {
             root(json!({"type": "Workflow.Try", "catch": {"expression": {"type": "Literal", "value": text}}}))
         };
-        assert_eq!(through(stored, &typed(&list.to_string())), root(json!({"type": "Workflow.Try", "catch": list})));
-        assert_eq!(through(stored, &typed("[{")), root(json!({"type": "Workflow.Try", "catch": "[{"})));
-        assert_eq!(through(stored, &typed("")), root(json!({"type": "Workflow.Try"})));
+        assert_eq!(
+            through(for_storage, &typed(&list.to_string())),
+            root(json!({"type": "Workflow.Try", "catch": list}))
+        );
+        assert_eq!(through(for_storage, &typed("[{")), root(json!({"type": "Workflow.Try", "catch": "[{"})));
+        assert_eq!(through(for_storage, &typed("")), root(json!({"type": "Workflow.Try"})));
         let untouched = root(json!({"type": "Workflow.Try", "catch": list}));
-        assert_eq!(through(shown, &untouched), untouched);
-        assert_eq!(through(stored, &untouched), untouched);
+        assert_eq!(through(for_editor, &untouched), untouched);
+        assert_eq!(through(for_storage, &untouched), untouched);
     }
 
     #[test]
@@ -245,10 +248,10 @@ mod tests {
         };
         let before = document(json!({"type": "Object", "value": "{\"a\": 1}"}));
         let open = document(json!({"type": "Json", "value": "{\"a\": 1}", "was": "Object"}));
-        assert_eq!(through(shown, &before), open);
-        assert_eq!(through(stored, &open), before);
+        assert_eq!(through(for_editor, &before), open);
+        assert_eq!(through(for_storage, &open), before);
         // An editor that changes the expression writes a new object.
         let changed = document(json!({"type": "Json", "value": "{\"a\": 2}"}));
-        assert_eq!(through(stored, &changed), changed);
+        assert_eq!(through(for_storage, &changed), changed);
     }
 }

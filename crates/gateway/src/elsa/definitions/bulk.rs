@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::lifecycle::{self, ChangeResult};
 use super::one::text;
 use crate::caller::Caller;
-use crate::elsa::many::{DEFINITIONS, bounded, unless_all_failed};
+use crate::elsa::many::{MAX_DEFINITIONS, bounded, unless_all_failed};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::json::{Body, JsonText};
@@ -87,7 +87,7 @@ impl BulkAction {
     /// If every id that was found fails, the first failure is the answer.
     async fn each(self, app: &Gateway, caller: &Caller, ids: Vec<String>) -> Result<BulkResult, Failure> {
         let (mut result, mut first) = (BulkResult::default(), None);
-        for id in bounded(ids, DEFINITIONS)? {
+        for id in bounded(ids, MAX_DEFINITIONS)? {
             match self.one(app, caller, &id).await {
                 Ok(ChangeResult::Done) => result.done.push(id),
                 Ok(ChangeResult::AlreadyDone) => result.already_done.push(id),

@@ -18,7 +18,7 @@ use crate::json::raw;
 
 /// The custom property that carries what Studio would lose.
 const PLACE: &str = "workflow";
-/// Format of [`Travelling`]. It tells ours from a custom property of a user.
+/// Format of [`CarriedParts`]. It tells ours from a custom property of a user.
 const FORMAT: &str = "elsa-studio/1";
 /// The version of Elsa whose format `wf_export` writes.
 const TOOL_VERSION: &str = "3.6.0.0";
@@ -39,7 +39,7 @@ pub struct Edited {
 /// The content of [`PLACE`].
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Travelling {
+struct CarriedParts {
     format: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     edited: Option<Edited>,
@@ -65,7 +65,7 @@ struct CarriedElement {
     rest: Members,
 }
 
-impl Travelling {
+impl CarriedParts {
     fn is_empty(&self) -> bool {
         let lists = self.lists.values().flatten().all(|element| element.rest.is_empty());
         self.edited.is_none()
@@ -90,14 +90,14 @@ impl Travelling {
 ///
 /// `export` is the result of `wf_export`.
 pub fn open(export: &str, edited: Edited) -> Result<Members, Failure> {
-    let (mut shown, mut travelling) = divide(export)?;
-    let tool_version = travelling.document.get("toolVersion").filter(|text| is_tool_version(text));
+    let (mut shown, mut carried) = divide(export)?;
+    let tool_version = carried.document.get("toolVersion").filter(|text| is_tool_version(text));
     shown.insert("toolVersion".into(), tool_version.cloned().unwrap_or(raw(TOOL_VERSION)?));
-    travelling.edited = Some(edited);
-    place(&mut shown, &travelling)?;
+    carried.edited = Some(edited);
+    place(&mut shown, &carried)?;
     members::fill_options(&mut shown)?;
     let root = shown.remove("root").map_or_else(|| raw_text(EMPTY_ROOT), Ok)?;
-    shown.insert("root".into(), activities::shown(root)?);
+    shown.insert("root".into(), activities::for_editor(root)?);
     for list in ["inputs", "outputs", "variables", "outcomes"] {
         shown.entry(list.into()).or_insert(raw_text("[]")?);
     }
@@ -106,43 +106,43 @@ pub fn open(export: &str, edited: Edited) -> Result<Members, Failure> {
 
 /// The document for a file: as `wf_export` returns it, plus what Studio's import would lose.
 pub fn file(export: &str) -> Result<String, Failure> {
-    let (_, travelling) = divide(export)?;
+    let (_, carried) = divide(export)?;
     let mut whole: Members = serde_json::from_str(export).map_err(Failure::internal)?;
-    if travelling.is_empty() {
+    if carried.is_empty() {
         return Ok(export.to_owned());
     }
-    place(&mut whole, &travelling)?;
+    place(&mut whole, &carried)?;
     serde_json::to_string(&whole).map_err(Failure::internal)
 }
 
 /// Separates what Studio's client reads from what it would lose.
-fn divide(export: &str) -> Result<(Members, Travelling), Failure> {
+fn divide(export: &str) -> Result<(Members, CarriedParts), Failure> {
     let mut all: Members = serde_json::from_str(export).map_err(Failure::internal)?;
-    let mut travelling = Travelling { format: FORMAT.into(), ..Travelling::default() };
+    let mut carried = CarriedParts { format: FORMAT.into(), ..CarriedParts::default() };
     all.retain(|name, _| !OF_VERSION.contains(&name.as_str()));
     for name in OF_ANSWER {
         if let Some(value) = all.remove(*name).filter(|value| !TOP.fills(name, value)) {
-            travelling.document.insert((*name).into(), value);
+            carried.document.insert((*name).into(), value);
         }
     }
     let (mut shown, rest) = members::split(all, &TOP);
-    travelling.document.extend(rest);
-    divide_options(&mut shown, &mut travelling)?;
-    divide_properties(&mut shown, &mut travelling)?;
+    carried.document.extend(rest);
+    divide_options(&mut shown, &mut carried)?;
+    divide_properties(&mut shown, &mut carried)?;
     for (list, shape) in LISTS {
         let Some(value) = shown.remove(*list) else { continue };
         let Ok(elements) = serde_json::from_str::<Vec<Members>>(value.get()) else {
-            travelling.document.insert((*list).into(), value);
+            carried.document.insert((*list).into(), value);
             continue;
         };
         let (elements, rests): (Vec<Members>, Vec<CarriedElement>) =
             elements.into_iter().map(|element| divide_element(element, shape)).unzip();
         if rests.iter().any(|element| !element.rest.is_empty()) {
-            travelling.lists.insert((*list).into(), rests);
+            carried.lists.insert((*list).into(), rests);
         }
         shown.insert((*list).into(), raw(&elements)?);
     }
-    Ok((shown, travelling))
+    Ok((shown, carried))
 }
 
 fn divide_element(element: Members, shape: &ObjectShape) -> (Members, CarriedElement) {
@@ -151,24 +151,24 @@ fn divide_element(element: Members, shape: &ObjectShape) -> (Members, CarriedEle
     (shown, element)
 }
 
-fn divide_options(shown: &mut Members, travelling: &mut Travelling) -> Result<(), Failure> {
+fn divide_options(shown: &mut Members, carried: &mut CarriedParts) -> Result<(), Failure> {
     if let Some(options) = shown.remove("options") {
         let options = serde_json::from_str(options.get()).map_err(Failure::internal)?;
         let (options, rest) = members::split(options, &OPTION);
-        travelling.options = rest;
+        carried.options = rest;
         shown.insert("options".into(), raw(&options)?);
     }
     Ok(())
 }
 
 /// A user's own value under our name is carried as well. Leftovers of an earlier export are recognized by the document.
-fn divide_properties(shown: &mut Members, travelling: &mut Travelling) -> Result<(), Failure> {
+fn divide_properties(shown: &mut Members, carried: &mut CarriedParts) -> Result<(), Failure> {
     if let Some(properties) = shown.remove("customProperties") {
         let mut properties: Members = serde_json::from_str(properties.get()).map_err(Failure::internal)?;
-        if let Some(left) = Travelling::take(&mut properties) {
-            travelling.custom_properties = left.custom_properties;
+        if let Some(left) = CarriedParts::take(&mut properties) {
+            carried.custom_properties = left.custom_properties;
         } else if let Some(own) = properties.remove(PLACE) {
-            travelling.custom_properties.insert(PLACE.into(), own);
+            carried.custom_properties.insert(PLACE.into(), own);
         }
         shown.insert("customProperties".into(), raw(&properties)?);
     }
@@ -176,9 +176,9 @@ fn divide_properties(shown: &mut Members, travelling: &mut Travelling) -> Result
 }
 
 /// Puts the carried members into the custom properties.
-fn place(document: &mut Members, travelling: &Travelling) -> Result<(), Failure> {
+fn place(document: &mut Members, carried: &CarriedParts) -> Result<(), Failure> {
     let mut properties = members::object(document, "customProperties").unwrap_or_default();
-    properties.insert(PLACE.into(), raw(travelling)?);
+    properties.insert(PLACE.into(), raw(carried)?);
     document.insert("customProperties".into(), raw(&properties)?);
     Ok(())
 }
@@ -215,20 +215,20 @@ impl SentDocument {
 
     fn read(mut document: Members) -> Result<Self, Failure> {
         if let Some(root) = document.remove("root") {
-            document.insert("root".into(), activities::stored(root)?);
+            document.insert("root".into(), activities::for_storage(root)?);
         }
         let mut properties = members::object(&document, "customProperties").unwrap_or_default();
-        let Some(travelling) = Travelling::take(&mut properties) else {
+        let Some(carried) = CarriedParts::take(&mut properties) else {
             return Ok(Self { document, edited: None });
         };
-        members::put_back(&mut properties, travelling.custom_properties, &FREE);
+        members::put_back(&mut properties, carried.custom_properties, &FREE);
         document.insert("customProperties".into(), raw(&properties)?);
         if let Some(options) = members::object(&document, "options") {
             let mut options = members::canonical(options, OPTION.known);
-            members::put_back(&mut options, travelling.options, &OPTION);
+            members::put_back(&mut options, carried.options, &OPTION);
             document.insert("options".into(), raw(&options)?);
         }
-        let mut lists = travelling.lists;
+        let mut lists = carried.lists;
         for (list, shape) in LISTS {
             let elements = document.get(*list).map(|value| serde_json::from_str::<Vec<Members>>(value.get()));
             if let Some(Ok(elements)) = elements {
@@ -237,8 +237,8 @@ impl SentDocument {
             }
         }
         document.retain(|name, _| !OF_ANSWER.contains(&name.as_str()));
-        members::put_back(&mut document, travelling.document, &TOP);
-        Ok(Self { document, edited: travelling.edited })
+        members::put_back(&mut document, carried.document, &TOP);
+        Ok(Self { document, edited: carried.edited })
     }
 
     /// The definition id in the document.

@@ -10,7 +10,7 @@ use super::one::{Purpose, Whole, by_definition_id, version};
 use super::query::{Parameters, Versions};
 use crate::caller::Caller;
 use crate::elsa::archive::{Archive, attachment};
-use crate::elsa::many::{DEFINITIONS, bounded};
+use crate::elsa::many::{MAX_DEFINITIONS, bounded};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::json::Body;
@@ -59,7 +59,7 @@ pub async fn export_many(
 ) -> Result<Response, Failure> {
     let mut archive = Archive::new();
     let mut definitions = Vec::new();
-    for id in bounded(asked.ids, DEFINITIONS)? {
+    for id in bounded(asked.ids, MAX_DEFINITIONS)? {
         let whole = version(&app, &caller, &id, Purpose::Keep).await?;
         add(&mut archive, &whole)?;
         definitions.push(whole.definition_id);
@@ -94,7 +94,7 @@ async fn consumers(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<Strin
             parameters![id],
         )
         .await?;
-    bounded(rows.iter().map(|row| row.get("id")).collect(), DEFINITIONS)
+    bounded(rows.iter().map(|row| row.get("id")).collect(), MAX_DEFINITIONS)
 }
 
 fn add(archive: &mut Archive, whole: &Whole) -> Result<(), Failure> {

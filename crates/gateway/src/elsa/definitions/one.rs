@@ -16,7 +16,7 @@ use crate::json::{JsonText, raw};
 use crate::{is_mine, matches_versions, parameters};
 
 /// Versions that one request may name.
-const MANY: usize = 100;
+const MAX_VERSIONS: usize = 100;
 
 /// The columns of a version, its document last. `$from` yields rows as [`some_versions`] and [`any_versions`] do;
 /// `$arrange` says whether activities without a position get one.
@@ -199,8 +199,11 @@ pub async fn get_version(State(app): State<App>, caller: Caller, Path(id): Path<
 /// `GET /workflow-definitions/many-by-id`. Unknown ids are left out.
 pub async fn get_many(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
     let ids: Vec<&str> = query.texts("ids").collect();
-    if ids.len() > MANY {
-        return Err(Failure::bad_request(format!("a request may ask for {MANY} versions, not for {}", ids.len())));
+    if ids.len() > MAX_VERSIONS {
+        return Err(Failure::bad_request(format!(
+            "a request may ask for {MAX_VERSIONS} versions, not for {}",
+            ids.len()
+        )));
     }
     let ids: Vec<Uuid> = ids.iter().filter_map(|id| id.parse().ok()).collect();
     const SQL: &str =

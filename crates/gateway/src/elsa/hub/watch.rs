@@ -24,12 +24,12 @@ const PERIOD: Duration = Duration::from_secs(1);
 const STATS_BYTES: usize = 64 * 1024;
 
 /// Login role and acting role. With each check the database verifies that the login role may still act as the other.
-type Who = (String, String);
+type Roles = (String, String);
 
 /// The observed instances, and the connections that observe them.
 #[derive(Default)]
 pub struct Hub {
-    observed: Mutex<HashMap<Who, HashMap<Uuid, Observed>>>,
+    observed: Mutex<HashMap<Roles, HashMap<Uuid, Observed>>>,
 }
 
 /// An instance that a connection observes.
@@ -52,7 +52,7 @@ impl Hub {
     /// Stops observing for a connection.
     pub fn leave(&self, caller: &Caller, connection: Uuid, ids: &HashSet<Uuid>) {
         let mut all = self.lock();
-        let Some(group) = all.get_mut(&who(caller)) else { return };
+        let Some(group) = all.get_mut(&roles(caller)) else { return };
         for id in ids {
             if let Some(observed) = group.get_mut(id) {
                 observed.observers.remove(&connection);
@@ -63,26 +63,26 @@ impl Hub {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Who, HashMap<Uuid, Observed>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Roles, HashMap<Uuid, Observed>>> {
         self.observed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The observed instances with their last known state. The task ends when there are none.
-    fn to_look_at(&self, who: &Who) -> Option<(Vec<Uuid>, Vec<String>)> {
+    fn instances_to_check(&self, roles: &Roles) -> Option<(Vec<Uuid>, Vec<String>)> {
         let mut all = self.lock();
-        let group = all.get(who)?;
+        let group = all.get(roles)?;
         if group.is_empty() {
-            all.remove(who);
+            all.remove(roles);
             return None;
         }
         Some(group.iter().map(|(id, observed)| (*id, observed.stamp.clone().unwrap_or_default())).unzip())
     }
 
     /// Sends updates to observers. An instance that was not found is no longer observed.
-    fn tell(&self, who: &Who, looked_at: &[Uuid], found: HashMap<Uuid, Snapshot>) {
+    fn send_updates(&self, roles: &Roles, checked: &[Uuid], found: HashMap<Uuid, Snapshot>) {
         let mut all = self.lock();
-        let Some(group) = all.get_mut(who) else { return };
-        for id in looked_at {
+        let Some(group) = all.get_mut(roles) else { return };
+        for id in checked {
             match (found.get(id), group.get_mut(id)) {
                 (None, _) => drop(group.remove(id)),
                 (Some(Snapshot { stamp, update: Some(update) }), Some(observed)) => {
@@ -99,43 +99,43 @@ impl Hub {
     }
 
     /// Closes the connections of a caller whose key or session is no longer valid.
-    fn dismiss(&self, who: &Who) {
-        for observed in self.lock().remove(who).into_iter().flat_map(HashMap::into_values) {
+    fn disconnect(&self, roles: &Roles) {
+        for observed in self.lock().remove(roles).into_iter().flat_map(HashMap::into_values) {
             observed.observers.into_values().for_each(|observer| observer.end.notify_one());
         }
     }
 }
 
-fn who(caller: &Caller) -> Who {
+fn roles(caller: &Caller) -> Roles {
     (caller.login.clone(), caller.role.clone())
 }
 
 /// Starts observing an instance. The first check always sends an update, because the client may have read the instance
 /// before an earlier change.
 pub fn observe(hub: &Arc<Hub>, app: &App, caller: &Caller, connection: Uuid, id: Uuid, observer: Observer) {
-    let who = who(caller);
+    let roles = roles(caller);
     let mut all = hub.lock();
-    let is_looked_for = all.contains_key(&who);
-    let observed = all.entry(who).or_default().entry(id).or_default();
+    let is_watched = all.contains_key(&roles);
+    let observed = all.entry(roles).or_default().entry(id).or_default();
     observed.stamp = None;
     observed.observers.insert(connection, observer);
-    if !is_looked_for {
-        tokio::spawn(look(Arc::clone(hub), app.clone(), caller.clone()));
+    if !is_watched {
+        tokio::spawn(watch(Arc::clone(hub), app.clone(), caller.clone()));
     }
 }
 
 /// Checks for one role, until no connection of this role observes anything.
-async fn look(hub: Arc<Hub>, app: App, caller: Caller) {
-    let who = who(&caller);
+async fn watch(hub: Arc<Hub>, app: App, caller: Caller) {
+    let roles = roles(&caller);
     let mut tick = interval(PERIOD);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tick.tick().await;
-        let Some((ids, stamps)) = hub.to_look_at(&who) else { return };
-        let rows = app.database.read(&caller, LOOK, parameters![ids.clone(), stamps]).await;
+        let Some((ids, stamps)) = hub.instances_to_check(&roles) else { return };
+        let rows = app.database.read(&caller, CHANGES, parameters![ids.clone(), stamps]).await;
         match rows.and_then(|rows| rows.iter().map(Snapshot::read).collect()) {
-            Ok(found) => hub.tell(&who, &ids, found),
-            Err(failure) if failure.status == StatusCode::UNAUTHORIZED => return hub.dismiss(&who),
+            Ok(found) => hub.send_updates(&roles, &ids, found),
+            Err(failure) if failure.status == StatusCode::UNAUTHORIZED => return hub.disconnect(&roles),
             // The next check sees these changes.
             Err(failure) => tracing::debug!(role = caller.role, cause = failure.message, "cannot look at instances"),
         }
@@ -161,7 +161,7 @@ impl Snapshot {
 
 /// The stamp includes `paused_at` because a pause leaves `updated_at` unchanged. At most 100 changed instances are
 /// reported per check.
-const LOOK: &str = concat!(
+const CHANGES: &str = concat!(
     "WITH looked AS MATERIALIZED (\
          SELECT i.instance_id, s.stamp, s.stamp OPERATOR(pg_catalog.<>) o.known AS is_changed \
          FROM workflow.instance_list i \

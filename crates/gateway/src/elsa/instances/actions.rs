@@ -12,7 +12,7 @@ use crate::caller::Caller;
 use crate::database::Parameter;
 use crate::elsa::archive::{Archive, attachment};
 use crate::elsa::definitions::query::Versions;
-use crate::elsa::many::{INSTANCES, bounded, unless_all_failed};
+use crate::elsa::many::{MAX_INSTANCES, bounded, unless_all_failed};
 use crate::failure::Failure;
 use crate::gateway::App;
 use crate::json::{Body, JsonText};
@@ -96,7 +96,7 @@ struct Ids {
 
 async fn delete_many(State(app): State<App>, caller: Caller, Body(request): Body<Ids>) -> Result<JsonText, Failure> {
     let mut tally = Tally::default();
-    for id in bounded(request.ids, INSTANCES)?.iter().filter_map(|id| id.parse::<Uuid>().ok()) {
+    for id in bounded(request.ids, MAX_INSTANCES)?.iter().filter_map(|id| id.parse::<Uuid>().ok()) {
         tally.add(id, delete_one(&app, &caller, id).await);
     }
     tally.end("deleted")
@@ -132,7 +132,7 @@ async fn cancel_many(
         ids.extend(running(&app, &caller, OF_DEFINITION, values).await?);
     }
     let mut tally = Tally::default();
-    for id in bounded(ids, INSTANCES)? {
+    for id in bounded(ids, MAX_INSTANCES)? {
         tally.add(id, cancel_one(&app, &caller, id).await);
     }
     tally.end("cancelledCount")
@@ -140,7 +140,7 @@ async fn cancel_many(
 
 /// One instance is a file, several are an archive. Instances that the caller cannot see are left out.
 async fn export_many(State(app): State<App>, caller: Caller, Body(request): Body<Ids>) -> Result<Response, Failure> {
-    let ids = bounded(request.ids, INSTANCES)?;
+    let ids = bounded(request.ids, MAX_INSTANCES)?;
     if let [id] = ids.as_slice() {
         return super::export_one(&app, &caller, instance_id(id)?).await;
     }

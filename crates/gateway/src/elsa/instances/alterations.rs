@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::actions::{Tally, one_flag};
 use super::{instance_id, no_instance};
 use crate::caller::Caller;
-use crate::elsa::many::{INSTANCES, bounded};
+use crate::elsa::many::{MAX_INSTANCES, bounded};
 use crate::failure::Failure;
 use crate::gateway::App;
 use crate::json::{Body, JsonText};
@@ -66,7 +66,7 @@ async fn alter(
 /// A filter as text, without the members that the client left empty.
 fn filter_text(mut filter: Value) -> String {
     if let Value::Object(members) = &mut filter {
-        members.retain(|_, value| !super::list::is_open(value));
+        members.retain(|_, value| !super::list::is_blank(value));
     }
     filter.to_string()
 }
@@ -121,7 +121,7 @@ struct RunRequest {
 
 /// Alters instances by id, and returns a result for each, in the order of the request.
 async fn run(State(app): State<App>, caller: Caller, Body(request): Body<RunRequest>) -> Result<JsonText, Failure> {
-    let (alterations, ids) = (request.alterations.to_string(), bounded(request.workflow_instance_ids, INSTANCES)?);
+    let (alterations, ids) = (request.alterations.to_string(), bounded(request.workflow_instance_ids, MAX_INSTANCES)?);
     let mut results = Vec::new();
     for ids in ids.chunks(BATCH) {
         let known: Vec<Uuid> = ids.iter().filter_map(|id| id.parse().ok()).collect();
@@ -180,7 +180,7 @@ struct RetryRequest {
 async fn retry(State(app): State<App>, caller: Caller, Body(request): Body<RetryRequest>) -> Result<JsonText, Failure> {
     let activities = request.activity_ids.filter(|ids| !ids.is_empty());
     let mut results = Vec::new();
-    for id in bounded(request.workflow_instance_ids, INSTANCES)? {
+    for id in bounded(request.workflow_instance_ids, MAX_INSTANCES)? {
         let retried = retry_one(&app, &caller, &id, activities.clone()).await;
         results.push(match retried {
             Ok(is_running) => outcome(&id, None, is_running),

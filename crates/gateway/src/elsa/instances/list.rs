@@ -14,7 +14,7 @@ use crate::routing::Routes;
 /// Default page size, and the largest.
 const LARGEST: i32 = 1000;
 /// A sub-status that exists only in Elsa; no instance has it.
-const NOBODYS: &str = "Interrupted";
+const UNUSED_SUB_STATUS: &str = "Interrupted";
 
 /// The filters that a client may use, by Elsa's names.
 const CONDITIONS: [&str; 12] = [
@@ -38,7 +38,7 @@ pub fn routes() -> Routes {
 
 async fn list(State(app): State<App>, caller: Caller, Body(request): Body<Value>) -> Result<JsonText, Failure> {
     let request = ListRequest::read(request)?;
-    if request.is_for_nobody {
+    if request.matches_nothing {
         return Ok(JsonText(json!({"items": [], "totalCount": 0}).to_string()));
     }
     let values = parameters![
@@ -57,7 +57,7 @@ async fn list(State(app): State<App>, caller: Caller, Body(request): Body<Value>
 struct ListRequest {
     filter: Map<String, Value>,
     /// The filter matches only the sub-status that no instance has.
-    is_for_nobody: bool,
+    matches_nothing: bool,
     order: String,
     is_descending: bool,
     page: i32,
@@ -75,10 +75,11 @@ impl ListRequest {
         };
         let given = |name: &str| {
             let found = members.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-            found.map(|(_, value)| value).filter(|value| !is_open(value))
+            found.map(|(_, value)| value).filter(|value| !is_blank(value))
         };
         let mut filter = conditions(given);
-        let is_for_nobody = ["subStatus", "subStatuses"].iter().any(|name| leave_out_nobodys(&mut filter, name));
+        let matches_nothing =
+            ["subStatus", "subStatuses"].iter().any(|name| remove_unused_sub_status(&mut filter, name));
         if let Some(times) = given("timestampFilters") {
             filter.insert("timestampFilters".into(), times.clone());
         }
@@ -94,7 +95,7 @@ impl ListRequest {
         let page = given("page").map_or(Ok(0), |page| number("page", page, 0, i32::MAX))?;
         let size = given("pageSize").map_or(Ok(LARGEST), |size| number("pageSize", size, 1, LARGEST))?;
         let order = order.unwrap_or("Created").to_owned();
-        Ok(Self { filter, is_for_nobody, order, is_descending, page, size })
+        Ok(Self { filter, matches_nothing, order, is_descending, page, size })
     }
 }
 
@@ -102,7 +103,7 @@ fn conditions<'a>(given: impl Fn(&str) -> Option<&'a Value>) -> Map<String, Valu
     CONDITIONS.iter().filter_map(|name| Some(((*name).to_owned(), given(name)?.clone()))).collect()
 }
 
-pub fn is_open(value: &Value) -> bool {
+pub fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(text) => text.is_empty(),
@@ -112,13 +113,13 @@ pub fn is_open(value: &Value) -> bool {
 }
 
 /// Removes the sub-status that no instance has from a condition. Returns whether the condition contained nothing else.
-fn leave_out_nobodys(filter: &mut Map<String, Value>, name: &str) -> bool {
+fn remove_unused_sub_status(filter: &mut Map<String, Value>, name: &str) -> bool {
     match filter.get_mut(name) {
         Some(Value::Array(list)) => {
-            list.retain(|one| one != NOBODYS);
+            list.retain(|one| one != UNUSED_SUB_STATUS);
             list.is_empty()
         }
-        Some(one) => one == NOBODYS,
+        Some(one) => one == UNUSED_SUB_STATUS,
         None => false,
     }
 }
@@ -155,8 +156,8 @@ mod tests {
         let read = ListRequest::read(sent).unwrap();
         assert_eq!(Value::Object(read.filter), json!({"hasIncidents": false, "subStatuses": ["Faulted"]}));
         assert_eq!((read.page, read.size, read.order.as_str(), read.is_descending), (2, 10, "Name", false));
-        assert!(!read.is_for_nobody);
-        assert!(ListRequest::read(json!({"SubStatus": "Interrupted"})).unwrap().is_for_nobody);
+        assert!(!read.matches_nothing);
+        assert!(ListRequest::read(json!({"SubStatus": "Interrupted"})).unwrap().matches_nothing);
         let empty = ListRequest::read(Value::Null).unwrap();
         assert_eq!((empty.filter.len(), empty.order.as_str(), empty.is_descending), (0, "Created", true));
     }

@@ -16,7 +16,7 @@ use crate::pages::typed::Typed;
 use crate::parameters;
 
 /// $1: the instance.
-const ABOUT: &str = "SELECT pg_catalog.concat_ws(' · ', i.definition_id, i.name, i.correlation_id, i.sub_status) \
+const SUMMARY: &str = "SELECT pg_catalog.concat_ws(' · ', i.definition_id, i.name, i.correlation_id, i.sub_status) \
     AS about, \
      ARRAY(SELECT d.version FROM workflow.definition_list d \
        WHERE d.definition_id OPERATOR(pg_catalog.=) i.definition_id AND d.version OPERATOR(pg_catalog.<>) i.version \
@@ -177,7 +177,7 @@ async fn page(
     typed: &Typed,
     view: View,
 ) -> Result<Response, PageFailure> {
-    let rows = app.database.read(&visitor.caller, ABOUT, parameters![id]).await?;
+    let rows = app.database.read(&visitor.caller, SUMMARY, parameters![id]).await?;
     if rows.is_empty() && view.failure.is_none() && !view.shows_sql {
         return Err(super::unknown(&id.to_string()).into());
     }
@@ -189,7 +189,7 @@ async fn page(
         about: rows.first().map_or_else(String::new, |row| row.get("about")),
         versions: rows.first().map_or_else(Vec::new, |row| row.get("versions")),
         typed,
-        sql: action.statement(&id.to_string(), typed).shown(),
+        sql: action.statement(&id.to_string(), typed).display(),
         shows_sql: view.shows_sql,
         failure: view.failure,
         findings: view.findings,

@@ -58,7 +58,7 @@ const ACTIONS: &[Action] = &[
         statement: |_, typed| {
             Statement::new(
                 "SELECT sub_status FROM @wf.wf_resume($1::pg_catalog.uuid, $2::pg_catalog.jsonb, on_fault => 'store')",
-                vec![typed.given("bookmark"), typed.given("input")],
+                vec![typed.non_empty("bookmark"), typed.non_empty("input")],
             )
         },
     },
@@ -69,7 +69,7 @@ const ACTIONS: &[Action] = &[
         button: "Retry",
         inputs: &[input("activity", "Activity, or nothing for all", InputKind::Line, false)],
         done: "The faulted activities ran again.",
-        statement: |id, typed| match typed.given("activity") {
+        statement: |id, typed| match typed.non_empty("activity") {
             Some(activity) => Statement::new(
                 "SELECT sub_status FROM @wf.wf_retry($1::pg_catalog.uuid, ARRAY[$2], on_fault => 'store')",
                 vec![Some(id.to_owned()), Some(activity)],
@@ -90,7 +90,7 @@ const ACTIONS: &[Action] = &[
         statement: |id, typed| {
             Statement::new(
                 "SELECT @wf.wf_cancel($1::pg_catalog.uuid, $2)",
-                vec![Some(id.to_owned()), typed.given("reason")],
+                vec![Some(id.to_owned()), typed.non_empty("reason")],
             )
         },
     },
@@ -104,7 +104,11 @@ const ACTIONS: &[Action] = &[
         statement: |id, typed| {
             Statement::new(
                 "SELECT @wf.wf_pause($1::pg_catalog.uuid, $2, children => $3::boolean)",
-                vec![Some(id.to_owned()), typed.given("reason"), Some((!typed.one("children").is_empty()).to_string())],
+                vec![
+                    Some(id.to_owned()),
+                    typed.non_empty("reason"),
+                    Some((!typed.one("children").is_empty()).to_string()),
+                ],
             )
         },
     },
@@ -133,7 +137,7 @@ const ACTIONS: &[Action] = &[
         statement: |id, typed| {
             Statement::new(
                 "SELECT @wf.wf_set_variable($1::pg_catalog.uuid, $2, $3::pg_catalog.jsonb, reason => $4)",
-                vec![Some(id.to_owned()), typed.given("name"), typed.given("value"), typed.given("reason")],
+                vec![Some(id.to_owned()), typed.non_empty("name"), typed.non_empty("value"), typed.non_empty("reason")],
             )
         },
     },
@@ -182,7 +186,7 @@ impl Action {
 
     /// Required inputs that are missing.
     pub fn missing(&self, typed: &Typed) -> Vec<&'static str> {
-        let missing = self.inputs.iter().filter(|input| input.is_required && typed.given(input.name).is_none());
+        let missing = self.inputs.iter().filter(|input| input.is_required && typed.non_empty(input.name).is_none());
         missing.map(|input| input.label).collect()
     }
 }
@@ -195,9 +199,9 @@ pub fn migration(id: &str, typed: &Typed, dry_run: bool) -> Statement {
            dry_run => $5::boolean)",
         vec![
             Some(id.to_owned()),
-            typed.given("version"),
-            Some(typed.given("mapping").unwrap_or_else(|| "{}".to_owned())),
-            Some(typed.given("timers").unwrap_or_else(|| "keep".to_owned())),
+            typed.non_empty("version"),
+            Some(typed.non_empty("mapping").unwrap_or_else(|| "{}".to_owned())),
+            Some(typed.non_empty("timers").unwrap_or_else(|| "keep".to_owned())),
             Some(dry_run.to_string()),
         ],
     )

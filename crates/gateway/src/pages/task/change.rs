@@ -8,7 +8,7 @@ use crate::pages::statement::Statement;
 use crate::pages::typed::Typed;
 
 /// The field for an operator's reason. No form field has this name.
-const WHY: &str = "in-their-place";
+const OVERRIDE_REASON: &str = "in-their-place";
 
 fn complete(task: &Task, answer: Option<String>) -> Statement {
     Statement::new(
@@ -24,7 +24,7 @@ pub fn answer(task: &Task, typed: &Typed, answer: Option<String>) -> Statement {
     }
     Statement::new(
         "SELECT sub_status FROM @wf.wf_override_task($1::pg_catalog.uuid, $2, $3::pg_catalog.jsonb, on_fault => 'store')",
-        vec![Some(task.open.id.to_string()), Some(typed.given(WHY).unwrap_or_default()), answer],
+        vec![Some(task.open.id.to_string()), Some(typed.non_empty(OVERRIDE_REASON).unwrap_or_default()), answer],
     )
 }
 
@@ -48,21 +48,21 @@ pub fn fail(task: &Task, typed: &Typed, role: &str) -> Statement {
         vec![
             Some(task.open.id.to_string()),
             Some(role.to_owned()),
-            Some(typed.given("reason").unwrap_or_default()),
-            typed.given("code"),
+            Some(typed.non_empty("reason").unwrap_or_default()),
+            typed.non_empty("code"),
             Some(is_last.to_string()),
         ],
     )
 }
 
-pub async fn completed(
+pub async fn run_complete(
     app: &Gateway,
     by: &Visitor,
     task: &Task,
     typed: &Typed,
     given: Option<String>,
 ) -> Result<String, Failure> {
-    if task.is_overridden() && typed.given(WHY).is_none() {
+    if task.is_overridden() && typed.non_empty(OVERRIDE_REASON).is_none() {
         return Err(Failure::bad_request("a reason is required"));
     }
     let rows = answer(task, typed, given).run(&app.database, &by.caller).await?;
@@ -70,19 +70,19 @@ pub async fn completed(
     Ok(format!("/inbox?done={}", if has_faulted { "faulted" } else { "completed" }))
 }
 
-pub async fn taken(app: &Gateway, by: &Visitor, task: &Task) -> Result<String, Failure> {
+pub async fn run_take(app: &Gateway, by: &Visitor, task: &Task) -> Result<String, Failure> {
     take(task, &by.caller.role).run(&app.database, &by.caller).await?;
     Ok(format!("/inbox/{}?done=taken", task.open.id))
 }
 
 /// A visitor who is no candidate cannot see the task any more and is sent to the list.
-pub async fn given_back(app: &Gateway, by: &Visitor, task: &Task) -> Result<String, Failure> {
+pub async fn run_give_back(app: &Gateway, by: &Visitor, task: &Task) -> Result<String, Failure> {
     give_back(task).run(&app.database, &by.caller).await?;
     Ok("/inbox?done=given-back".to_owned())
 }
 
-pub async fn failed(app: &Gateway, by: &Visitor, task: &Task, typed: &Typed) -> Result<String, Failure> {
-    if typed.given("reason").is_none() {
+pub async fn run_fail(app: &Gateway, by: &Visitor, task: &Task, typed: &Typed) -> Result<String, Failure> {
+    if typed.non_empty("reason").is_none() {
         return Err(Failure::bad_request("a reason is required"));
     }
     let rows = fail(task, typed, &by.caller.role).run(&app.database, &by.caller).await?;

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::{Choice, Field, FieldKind};
 
 /// Maximum nesting of groups; deeper values are entered as JSON.
-const MOST_LEVELS: usize = 5;
+const MAX_LEVELS: usize = 5;
 /// Maximum number of fields; a larger form is entered as JSON.
-const MOST_FIELDS: usize = 200;
+const MAX_FIELDS: usize = 200;
 /// Maximum number of choices of one field.
-const MOST_CHOICES: usize = 200;
+const MAX_CHOICES: usize = 200;
 /// A text limited to this many characters gets a single line.
 const LONG: u64 = 200;
 
@@ -35,15 +35,13 @@ pub fn field(
     is_required: bool,
     size: &mut FormSize,
 ) -> Option<Field> {
-    if size.fields == MOST_FIELDS {
+    if size.fields == MAX_FIELDS {
         return None;
     }
     let id = format!("f{}", size.fields);
     size.fields += 1;
     let kind = match group(schema) {
-        Some(members) if size.level < MOST_LEVELS => {
-            FieldKind::Group(children(schema, of_answer, members, name, size)?)
-        }
+        Some(members) if size.level < MAX_LEVELS => FieldKind::Group(children(schema, of_answer, members, name, size)?),
         Some(_) => FieldKind::Json,
         None => kind(schema),
     };
@@ -82,7 +80,7 @@ fn children(
     name: &str,
     size: &mut FormSize,
 ) -> Option<Vec<Field>> {
-    if members.len() > MOST_FIELDS {
+    if members.len() > MAX_FIELDS {
         return None;
     }
     let mut required: Vec<&str> = Vec::new();
@@ -161,7 +159,7 @@ fn choices(schema: &Value) -> Option<Vec<Choice>> {
             Value::Bool(_) | Value::Number(_) | Value::Null => value.to_string(),
             Value::Array(_) | Value::Object(_) => return false,
         };
-        let is_new = !key.is_empty() && choices.len() < MOST_CHOICES && choices.iter().all(|other| other.key != key);
+        let is_new = !key.is_empty() && choices.len() < MAX_CHOICES && choices.iter().all(|other| other.key != key);
         choices.push(Choice { label: label.unwrap_or(&key).to_owned(), key, value: value.clone() });
         is_new
     };

@@ -5,7 +5,7 @@
 //! activity type can change, and so can a type's declaration. The session that changes them invalidates the caches of
 //! all sessions.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::rc::Rc;
@@ -20,6 +20,7 @@ use workflow_engine::definition::{
 
 use crate::error;
 use crate::pg::error::warning;
+use crate::pg::state::ProcessLocal;
 use crate::pg::{PgError, catalog, guc, interrupt, memory, role};
 use crate::store::definitions::activity_types;
 use crate::store::definitions::links::Link;
@@ -60,11 +61,10 @@ impl ProgramCache {
     }
 }
 
-thread_local! {
-    static KEPT: RefCell<ProgramCache> = RefCell::default();
-    /// Drafts that this transaction publishes: if it is rolled back they can get other content.
-    static JUST_PUBLISHED: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
-}
+/// Backend: the programs that this session has compiled.
+static PROGRAMS: ProcessLocal<LazyCell<RefCell<ProgramCache>>> = ProcessLocal::new(LazyCell::new(RefCell::default));
+/// Transaction: drafts that it publishes. If it is rolled back they can get other content.
+static JUST_PUBLISHED: ProcessLocal<RefCell<Vec<Uuid>>> = ProcessLocal::new(RefCell::new(Vec::new()));
 
 /// The compiled form of a stored version.
 pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
@@ -76,11 +76,11 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
 
 /// Empties the cache, because an activity type has changed.
 pub fn forget() {
-    KEPT.with_borrow_mut(|kept| kept.programs.clear());
+    PROGRAMS.borrow_mut().programs.clear();
 }
 
 fn kept(id: Uuid) -> Option<Rc<Compiled>> {
-    KEPT.with_borrow_mut(|kept| kept.renew().get(&id).cloned())
+    PROGRAMS.borrow_mut().renew().get(&id).cloned()
 }
 
 /// The version that an instance runs. Raises XX001 if the instance's state does not match it.
@@ -148,27 +148,26 @@ pub fn keep_new(mut program: Program, row: &DefinitionRow) {
 
 /// Records that this transaction publishes a draft.
 pub fn note_publication(id: Uuid) {
-    JUST_PUBLISHED.with_borrow_mut(|ids| ids.push(id));
+    JUST_PUBLISHED.borrow_mut().push(id);
 }
 
 /// Drops the record of published drafts. Called when the transaction has ended; does not fail.
 pub fn transaction_ended() {
-    JUST_PUBLISHED.with_borrow_mut(Vec::clear);
+    JUST_PUBLISHED.borrow_mut().clear();
 }
 
 fn keep(compiled: &Rc<Compiled>) {
     // Another session may register the unknown types at any time.
-    let is_final = !compiled.row.is_draft && JUST_PUBLISHED.with_borrow(|ids| !ids.contains(&compiled.row.id));
+    let is_final = !compiled.row.is_draft && !JUST_PUBLISHED.borrow().contains(&compiled.row.id);
     if !is_final || !compiled.program.knows_all_types() {
         return;
     }
-    KEPT.with_borrow_mut(|kept| {
-        let kept = kept.renew();
-        if kept.len() >= MAX_KEPT || memory::held() > guc::memory_limit() / 4 {
-            kept.clear();
-        }
-        kept.insert(compiled.row.id, Rc::clone(compiled));
-    });
+    let mut cache = PROGRAMS.borrow_mut();
+    let kept = cache.renew();
+    if kept.len() >= MAX_KEPT || memory::held() > guc::memory_limit() / 4 {
+        kept.clear();
+    }
+    kept.insert(compiled.row.id, Rc::clone(compiled));
 }
 
 /// Limits for reading a document; new content is also validated.

@@ -2,10 +2,10 @@
 //! affect them.
 
 use crate::pg::hooks::{self, Hooks, Meaning};
-use crate::pg::{catalog, process, role, rows};
+use crate::pg::{catalog, process, role};
 use crate::{compiled, wake, worker};
 
-static HOOKS: Hooks = Hooks { transaction_ended, subtransaction_aborted, before };
+static HOOKS: Hooks = Hooks { transaction_ended, subtransaction_aborted: wake::subtransaction_aborted, before };
 
 /// Installs the hooks in this process.
 pub fn install() {
@@ -13,14 +13,8 @@ pub fn install() {
 }
 
 fn transaction_ended(committed: bool) {
-    rows::forget_tids();
     compiled::transaction_ended();
     wake::transaction_ended(committed);
-}
-
-fn subtransaction_aborted() {
-    rows::forget_tids();
-    wake::subtransaction_aborted();
 }
 
 fn before(meaning: Meaning) -> Option<fn()> {

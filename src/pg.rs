@@ -37,6 +37,7 @@ pub mod settings;
 pub mod shared;
 pub mod signature;
 pub mod spi;
+pub mod state;
 pub mod stored_role;
 pub mod subtransaction;
 pub mod symbols;

@@ -8,6 +8,16 @@
 //!
 //! The folders are subjects. `api`, `store` and the tests have the same words for them.
 
+use std::cell::{Cell, LazyCell, RefCell};
+
+use crate::pg::state::ProcessLocal;
+use crate::rounds::Rounds;
+use call::running::Running;
+use instances::message::MessageName;
+use maintenance::erase::Pseudonym;
+use tasks::front::Noted;
+use tasks::lease::withheld::Withheld;
+
 pub mod burst;
 pub mod call;
 pub mod definitions;
@@ -23,3 +33,53 @@ pub mod tasks;
 pub mod timers;
 
 pub use call::session::Session;
+
+/// Backend: what calls of this session note for later calls.
+static BACKEND: ProcessLocal<Backend> = ProcessLocal::new(Backend {
+    last_id: Cell::new((0, 0)),
+    has_told_how_to_fire: Cell::new(false),
+    told_unheard_at: Cell::new(0),
+    front: Noted::nothing(),
+    withheld: LazyCell::new(RefCell::default),
+    waits_in: Cell::new(None),
+    frees_wait_at_exit: Cell::new(false),
+    keep_after: RefCell::new((String::new(), String::new())),
+    retention: LazyCell::new(RefCell::default),
+    pseudonym: RefCell::new(None),
+});
+
+struct Backend {
+    /// The millisecond of the last id, and how many ids of it came before.
+    last_id: Cell<(u64, u32)>,
+    /// Whether the session was told that no worker fires what it leaves due or queued.
+    has_told_how_to_fire: Cell<bool>,
+    /// The start time of the statement that got the last NOTICE of an event for which nothing waits.
+    told_unheard_at: Cell<i64>,
+    front: Noted,
+    withheld: LazyCell<RefCell<Withheld>>,
+    /// The slot in shared memory in which this session waits for tasks.
+    waits_in: Cell<Option<usize>>,
+    /// Whether the end of the process frees that slot.
+    frees_wait_at_exit: Cell<bool>,
+    /// Where the next wf_keep_instances continues, if it makes the same query.
+    keep_after: RefCell<(String, String)>,
+    /// How far calls of wf_run_due came with retention.
+    retention: LazyCell<RefCell<Rounds>>,
+    /// The pseudonym that this session has made last. It holds for one role, as a session may act for many.
+    pseudonym: RefCell<Option<Pseudonym>>,
+}
+
+/// Call: calls and bursts that are running, one inside the other by SQL of users.
+static CALL: ProcessLocal<Call> = ProcessLocal::new(Call {
+    messages: RefCell::new(Vec::new()),
+    running: RefCell::new(Vec::new()),
+    may_have_deferred: Cell::new(false),
+});
+
+struct Call {
+    /// Messages whose calls are being made.
+    messages: RefCell<Vec<MessageName>>,
+    running: RefCell<Vec<Running>>,
+    /// Whether a call may have deferred a stimulus until a burst ends.
+    may_have_deferred: Cell<bool>,
+}

@@ -6,6 +6,18 @@
 //! Rows that every call reads or writes by key go through [`crate::pg::rows`], without plans; all other queries are
 //! statements of [`crate::pg::spi`].
 
+use std::cell::{Cell, LazyCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use pgrx::pg_sys::Oid;
+
+use crate::pg::state::ProcessLocal;
+use definitions::KnownOwners;
+use nodes::partitions::CachedPartitions;
+use rights::owners::Owner;
+use tasks::limits::CachedLimits;
+
 pub mod definitions;
 pub mod events;
 pub mod history;
@@ -18,3 +30,31 @@ pub mod rights;
 pub mod tables;
 pub mod tasks;
 pub mod timers;
+
+/// Backend: rows that this session has read. A number of the catalog or of the definitions says how long they hold.
+static BACKEND: ProcessLocal<Backend> = ProcessLocal::new(Backend {
+    owners: LazyCell::new(RefCell::default),
+    unusual_owners: RefCell::new(None),
+    definition_owners: RefCell::new(None),
+    limits: RefCell::new(None),
+    partitions: RefCell::new(None),
+    claimed_in: Cell::new(Oid::INVALID),
+    left_logged_at: Cell::new(i64::MIN / 2),
+});
+
+struct Backend {
+    /// Owners of this cluster by id, with the catalog generation for which they are valid. An id is never reused unless
+    /// the extension is created again. Only wf_adopt_database changes the role of a row, and it invalidates this cache
+    /// in all sessions. So does [`rights::owners::alias`], because its row may be rolled back.
+    owners: LazyCell<RefCell<(u64, HashMap<i32, Owner>)>>,
+    /// The ids of rows that are not found by the oid of their role, with the generation of definitions.
+    unusual_owners: RefCell<Option<(u64, Rc<[i32]>)>>,
+    definition_owners: RefCell<Option<KnownOwners>>,
+    limits: RefCell<Option<CachedLimits>>,
+    partitions: RefCell<Option<CachedPartitions>>,
+    /// The schema in which this session has seen a committed row of `workflow.identity`. Only adoption deletes such a
+    /// row, and it inserts a new one.
+    claimed_in: Cell<Oid>,
+    /// When the session last logged that it left work for another node.
+    left_logged_at: Cell<i64>,
+}

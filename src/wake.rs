@@ -8,12 +8,14 @@ use std::cell::{Cell, RefCell};
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::pg::shared::{self, EndedIds, HasExtension, Process, Said, SharedState};
+use crate::pg::shared::{self, Class, EndedIds, HasExtension, Process, Said, SharedState};
 use crate::pg::spi::Timestamp;
+use crate::pg::state::ProcessLocal;
 use crate::pg::{cluster, guc, process};
 
 mod tasks;
 
+use tasks::TaskChanges;
 pub use tasks::{
     by_server_clock, key_of, note_any_task, note_any_task_at, note_claimed as note_claimed_tasks, note_look, note_task,
     note_task_at, note_told, subtransaction_aborted,
@@ -74,15 +76,32 @@ impl Pending {
     };
 }
 
-thread_local! {
-    /// Lifetime: the transaction.
-    static PENDING: RefCell<Pending> = const { RefCell::new(Pending::NOTHING) };
-    /// The slot of this database in shared memory, as last seen. Lifetime: the backend.
-    static SLOT: Cell<usize> = const { Cell::new(usize::MAX) };
+/// Transaction: what it reports when it ends.
+static TRANSACTION: ProcessLocal<RefCell<Transaction>> = ProcessLocal::new(RefCell::new(Transaction::NOTHING));
+/// Backend: what this session knows of shared memory.
+static BACKEND: ProcessLocal<Backend> =
+    ProcessLocal::new(Backend { slot: Cell::new(usize::MAX), told: Cell::new(None) });
+
+struct Transaction {
+    /// To background workers.
+    workers: Pending,
+    /// To sessions that wait for tasks.
+    tasks: TaskChanges,
+}
+
+impl Transaction {
+    const NOTHING: Self = Self { workers: Pending::NOTHING, tasks: TaskChanges::NONE };
+}
+
+struct Backend {
+    /// The slot of this database in shared memory, as last seen.
+    slot: Cell<usize>,
+    /// This session was told that there is work of this class for it, and has not claimed any since.
+    told: Cell<Option<Class>>,
 }
 
 fn record<R>(change: impl FnOnce(&mut Pending) -> R) -> R {
-    PENDING.with_borrow_mut(change)
+    change(&mut TRANSACTION.borrow_mut().workers)
 }
 
 /// Records that something is due at this instant.
@@ -198,14 +217,15 @@ pub fn note_blocked(database: Oid) {
 
 /// The slot of this database in shared memory; out of range if unknown.
 fn slot() -> usize {
-    let slot = SLOT.get();
+    let slot = BACKEND.slot.get();
     if shared::is_slot_of(slot, process::database()) { slot } else { usize::MAX }
 }
 
 /// Reports what the transaction recorded. Called by PostgreSQL when the transaction has ended; must not fail.
 pub fn transaction_ended(committed: bool) {
-    tasks::transaction_ended(committed);
-    let report = Report::of(PENDING.replace(Pending::NOTHING), committed);
+    let Transaction { workers, tasks } = TRANSACTION.replace(Transaction::NOTHING);
+    tasks.report(committed);
+    let report = Report::of(workers, committed);
     if report.is_empty() {
         return;
     }
@@ -291,7 +311,7 @@ impl Report {
             }
             return;
         };
-        SLOT.set(index);
+        BACKEND.slot.set(index);
         // A scheduler checked before the extension was created, or no session reported the creation.
         let is_missed = state.databases[index].has_extension == HasExtension::No;
         if self.has_queued() {

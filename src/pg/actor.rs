@@ -3,40 +3,27 @@
 //! `workflow.actor` is read when the outermost call begins, so users' SQL, which runs inside a call, cannot change the
 //! actor. A role set together with an actor keeps that actor until the transaction ends.
 
-use std::cell::RefCell;
 use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
 use crate::pg::error::PgError;
+use crate::pg::state::{CALL, TRANSACTION};
 use crate::pg::{guc, version};
 
 /// Name of the setting.
 pub const SETTING: &CStr = c"workflow.actor";
 
-thread_local! {
-    /// The actor of the outermost call, and whether the setting was LOCAL.
-    static OF_CALL: RefCell<(Option<String>, bool)> = const { RefCell::new((None, true)) };
-    /// The actor that holds until the transaction ends.
-    static FIXED: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
 /// Begins the outermost call.
 pub fn begin_call() {
-    guc::note_call(true);
-    let given = match FIXED.with_borrow(Option::clone) {
+    let given = match fixed() {
         Some(fixed) => (Some(fixed), true),
         None => match guc::actor() {
             Some(actor) => (Some(actor), is_local()),
             None => (None, true),
         },
     };
-    OF_CALL.set(given);
-}
-
-/// Ends the outermost call.
-pub fn end_call() {
-    guc::note_call(false);
+    CALL.actor.replace(given);
 }
 
 /// The actor of the outermost call, if it has one.
@@ -44,7 +31,7 @@ pub fn end_call() {
 /// # Errors
 /// 55000 if the setting would outlive the transaction.
 pub fn of_call() -> Result<Option<String>, PgError> {
-    let (actor, is_local) = OF_CALL.with_borrow(Clone::clone);
+    let (actor, is_local) = CALL.actor.borrow().clone();
     if is_local {
         return Ok(actor);
     }
@@ -64,7 +51,7 @@ pub fn fix(actor: &str, session: pg_sys::Oid) -> Result<(), PgError> {
     }
     guc::check_actor(actor)
         .map_err(|reason| PgError::new("22023", "invalid value for argument \"actor\"").detail(reason))?;
-    FIXED.set(Some(actor.to_owned()));
+    TRANSACTION.borrow_mut().actor = Some(actor.to_owned());
     Ok(())
 }
 
@@ -77,12 +64,7 @@ pub fn may_be_set_by(role: pg_sys::Oid) -> bool {
 
 /// The actor that [`fix`] set, if any.
 pub fn fixed() -> Option<String> {
-    FIXED.with_borrow(Option::clone)
-}
-
-/// Ends the effect of [`fix`].
-pub fn release() {
-    FIXED.set(None);
+    TRANSACTION.borrow().actor.clone()
 }
 
 /// Whether the value of the setting ends with the transaction, or with the function that sets it.

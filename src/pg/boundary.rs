@@ -5,28 +5,20 @@
 //! both settings, whatever statement or function makes them. The context extends to everything that runs below,
 //! parallel workers included, and rolling back a subtransaction restores the context of its beginning.
 
-use std::cell::Cell;
-use std::ffi::c_void;
-
 use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::error::{PgError, catch, unwind};
+use crate::pg::state::TRANSACTION;
 use crate::pg::{actor, raw, role, user_sql};
 
 const BOUNDARY: i32 = pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32;
 
 /// The role that a transaction has entered.
 #[derive(Clone, Copy)]
-struct Entered {
+pub(super) struct Entered {
     role: Oid,
     /// The subtransaction in which it was entered. Rolling that back undoes it.
     subtransaction: pg_sys::SubTransactionId,
-}
-
-thread_local! {
-    static ENTERED: Cell<Option<Entered>> = const { Cell::new(None) };
-    /// Whether this process hears of the ends of transactions.
-    static HEARS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs users' SQL. If the current role is not that of the session, runs it inside the boundary.
@@ -59,7 +51,8 @@ pub fn enter(role: Oid, actor: Option<&str>) -> Result<(), PgError> {
     refuse_outside_block()?;
     // As in the setting, an empty name is none.
     let actor = actor.map(str::trim).filter(|actor| !actor.is_empty());
-    if let Some(entered) = ENTERED.get() {
+    let entered = TRANSACTION.borrow().entered;
+    if let Some(entered) = entered {
         if entered.role != role {
             return Err(cannot_leave(entered.role));
         }
@@ -76,10 +69,10 @@ pub fn enter(role: Oid, actor: Option<&str>) -> Result<(), PgError> {
         // SAFETY: reads the backend's state.
         actor::fix(actor, unsafe { raw::GetSessionUserId() })?;
     }
-    hear();
-    // SAFETY: the role exists; the callbacks give the session's user back.
+    // SAFETY: the role exists; `transaction_ends` gives the session's user back.
     unsafe {
-        ENTERED.set(Some(Entered { role, subtransaction: pg_sys::GetCurrentSubTransactionId() }));
+        let subtransaction = pg_sys::GetCurrentSubTransactionId();
+        TRANSACTION.borrow_mut().entered = Some(Entered { role, subtransaction });
         pg_sys::SetUserIdAndSecContext(role, BOUNDARY);
     }
     Ok(())
@@ -141,50 +134,30 @@ fn in_force() -> (Oid, i32) {
     (user, context)
 }
 
-/// Registers the callbacks of this process when they are first needed.
-fn hear() {
-    if !HEARS.replace(true) {
-        // SAFETY: called by the process's only thread; the callbacks live as long as the library.
-        unsafe {
-            pg_sys::RegisterXactCallback(Some(transaction_ended), std::ptr::null_mut());
-            pg_sys::RegisterSubXactCallback(Some(subtransaction_ended), std::ptr::null_mut());
-        }
-    }
-}
-
-/// After an abort PostgreSQL has restored the user itself; after a commit it expects that nothing needs to be restored.
-/// Settings are restored next: a `role` that SET LOCAL ROLE set before gets its previous value.
-unsafe extern "C-unwind" fn transaction_ended(event: pg_sys::XactEvent::Type, _argument: *mut c_void) {
-    let is_over = match event {
-        pg_sys::XactEvent::XACT_EVENT_COMMIT | pg_sys::XactEvent::XACT_EVENT_PREPARE => true,
-        pg_sys::XactEvent::XACT_EVENT_ABORT => false,
-        _ => return,
-    };
-    let entered = ENTERED.take();
-    if entered.is_some() {
-        actor::release();
-    }
-    if entered.is_some() && is_over {
+/// Called when the transaction ends. After an abort PostgreSQL has restored the user itself; after a commit it expects
+/// that nothing needs to be restored. Settings are restored next: a `role` that SET LOCAL ROLE set before gets its
+/// previous value.
+pub(super) fn transaction_ends(is_aborted: bool) {
+    let has_entered = TRANSACTION.borrow().entered.is_some();
+    if has_entered && !is_aborted {
         // SAFETY: between transactions the current user is the outer one, without a context.
         unsafe { raw::SetUserIdAndSecContext(raw::GetOuterUserId(), 0) };
     }
 }
 
-unsafe extern "C-unwind" fn subtransaction_ended(
+/// Called when a subtransaction ends.
+pub(super) fn subtransaction_ends(
     event: pg_sys::SubXactEvent::Type,
     subtransaction: pg_sys::SubTransactionId,
     parent: pg_sys::SubTransactionId,
-    _argument: *mut c_void,
 ) {
-    let Some(entered) = ENTERED.get().filter(|entered| entered.subtransaction == subtransaction) else { return };
+    let transaction = &mut *TRANSACTION.borrow_mut();
+    let Some(entered) = transaction.entered.filter(|entered| entered.subtransaction == subtransaction) else { return };
     match event {
         pg_sys::SubXactEvent::SUBXACT_EVENT_COMMIT_SUB => {
-            ENTERED.set(Some(Entered { subtransaction: parent, ..entered }));
+            transaction.entered = Some(Entered { subtransaction: parent, ..entered });
         }
-        pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => {
-            ENTERED.set(None);
-            actor::release();
-        }
+        pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => (transaction.entered, transaction.actor) = (None, None),
         _ => {}
     }
 }

@@ -6,10 +6,31 @@ use std::ffi::{CStr, c_int};
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use crate::pg::error::{PgError, unwind};
+use crate::pg::state::BACKEND;
 
-thread_local! {
+/// What this process has read of the catalog.
+pub(super) struct Known {
     /// 0: not asked yet.
-    static GENERATION: Cell<u64> = const { Cell::new(0) };
+    generation: Cell<u64>,
+    definitions: Cell<Definitions>,
+    /// Tables of the schema `workflow` that were found, and the generation in which they were.
+    tables: RefCell<(u64, Vec<(&'static CStr, Oid)>)>,
+    extension: Cell<Extension>,
+}
+
+impl Known {
+    pub(super) const fn nothing() -> Self {
+        Self {
+            generation: Cell::new(0),
+            definitions: Cell::new(Definitions { schema: Oid::INVALID, table: Oid::INVALID, changes: 0 }),
+            tables: RefCell::new((0, Vec::new())),
+            extension: Cell::new(Extension { generation: 0, schema: Oid::INVALID, owner: Oid::INVALID }),
+        }
+    }
+}
+
+fn known() -> &'static Known {
+    &BACKEND.catalog
 }
 
 /// The table `workflow.definitions`, and the number of invalidations that this session has processed for it.
@@ -20,20 +41,15 @@ struct Definitions {
     changes: u64,
 }
 
-thread_local! {
-    static DEFINITIONS: Cell<Definitions> =
-        const { Cell::new(Definitions { schema: Oid::INVALID, table: Oid::INVALID, changes: 0 }) };
-}
-
 fn definitions() -> Definitions {
-    let (schema, known) = (schema(), DEFINITIONS.get());
+    let (schema, known) = (schema(), known().definitions.get());
     if known.schema == schema {
         return known;
     }
     // SAFETY: takes a C string, looks in the catalog.
     let table = unsafe { pg_sys::get_relname_relid(c"definitions".as_ptr(), schema) };
     let found = Definitions { schema, table, changes: known.changes + 1 };
-    DEFINITIONS.set(found);
+    self::known().definitions.set(found);
     found
 }
 
@@ -54,10 +70,10 @@ pub fn definitions_changed() {
 /// A number that changes when this session processes an invalidation of a schema, a table, an index or a type, sent by
 /// itself or by another session: at the latest when it locks the table.
 pub fn generation() -> u64 {
-    if GENERATION.get() == 0 {
+    if known().generation.get() == 0 {
         watch();
     }
-    GENERATION.get()
+    known().generation.get()
 }
 
 fn watch() {
@@ -69,46 +85,40 @@ fn watch() {
         pg_sys::CacheRegisterSyscacheCallback(types, Some(row_changed), Datum::null());
         pg_sys::CacheRegisterRelcacheCallback(Some(relation_changed), Datum::null());
     }
-    GENERATION.set(1);
+    known().generation.set(1);
 }
 
 /// Called by PostgreSQL. A change of any schema or type advances the generation.
 unsafe extern "C-unwind" fn row_changed(_argument: Datum, _cache: c_int, _hash: u32) {
-    GENERATION.set(GENERATION.get() + 1);
+    known().generation.set(known().generation.get() + 1);
 }
 
 /// Called by PostgreSQL.
 unsafe extern "C-unwind" fn relation_changed(_argument: Datum, relation: Oid) {
-    GENERATION.set(GENERATION.get() + 1);
-    let known = DEFINITIONS.get();
+    known().generation.set(known().generation.get() + 1);
+    let table = known().definitions.get();
     // The invalid oid means all relations.
-    if relation == known.table || relation == Oid::INVALID {
-        DEFINITIONS.set(Definitions { changes: known.changes + 1, ..known });
+    if relation == table.table || relation == Oid::INVALID {
+        known().definitions.set(Definitions { changes: table.changes + 1, ..table });
     }
-}
-
-thread_local! {
-    /// Tables of the schema `workflow` that were found, and the generation in which they were.
-    static TABLES: RefCell<(u64, Vec<(&'static CStr, Oid)>)> = const { RefCell::new((0, Vec::new())) };
 }
 
 /// A table of the schema `workflow`, if it exists.
 pub fn table(name: &'static CStr) -> Option<Oid> {
     let (schema, generation) = (schema(), generation());
-    TABLES.with_borrow_mut(|(found_in, tables)| {
-        if *found_in != generation {
-            tables.clear();
-            *found_in = generation;
-        }
-        if let Some((_, table)) = tables.iter().find(|(found, _)| *found == name) {
-            return Some(*table);
-        }
-        // SAFETY: takes a C string, looks in the catalog.
-        let table = unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) };
-        let is_there = table != Oid::INVALID;
-        tables.extend(is_there.then_some((name, table)));
-        is_there.then_some(table)
-    })
+    let (found_in, tables) = &mut *known().tables.borrow_mut();
+    if *found_in != generation {
+        tables.clear();
+        *found_in = generation;
+    }
+    if let Some((_, table)) = tables.iter().find(|(found, _)| *found == name) {
+        return Some(*table);
+    }
+    // SAFETY: takes a C string, looks in the catalog.
+    let table = unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) };
+    let is_there = table != Oid::INVALID;
+    tables.extend(is_there.then_some((name, table)));
+    is_there.then_some(table)
 }
 
 /// The extension's oid, if it is installed in this database. Call it in a transaction.
@@ -136,16 +146,11 @@ struct Extension {
     owner: Oid,
 }
 
-thread_local! {
-    static EXTENSION: Cell<Extension> =
-        const { Cell::new(Extension { generation: 0, schema: Oid::INVALID, owner: Oid::INVALID }) };
-}
-
 fn installed() -> Extension {
     let generation = generation();
-    let known = EXTENSION.get();
-    if known.generation == generation {
-        return known;
+    let extension = known().extension.get();
+    if extension.generation == generation {
+        return extension;
     }
     // SAFETY: takes a C string, looks in the catalog.
     let schema = unsafe { pg_sys::get_namespace_oid(c"workflow".as_ptr(), true) };
@@ -156,7 +161,7 @@ fn installed() -> Extension {
         );
     }
     let found = Extension { generation, schema, owner: owner_of(schema) };
-    EXTENSION.set(found);
+    known().extension.set(found);
     found
 }
 

@@ -1,16 +1,10 @@
 //! A deadline for part of a statement: a timer that cancels it, as `statement_timeout` does for the whole statement.
 
-use std::cell::Cell;
 use std::ffi::c_int;
 
 use crate::pg::raw;
+use crate::pg::state::{BACKEND, CALL};
 use crate::pg::version::{STATEMENT_TIMEOUT, USER_TIMEOUT};
-
-thread_local! {
-    static TIMER: Cell<Option<c_int>> = const { Cell::new(None) };
-    static IS_ARMED: Cell<bool> = const { Cell::new(false) };
-    static STATEMENT_IS_TIMED: Cell<bool> = const { Cell::new(false) };
-}
 
 /// Called by PostgreSQL from its signal handler. Does what a cancel request does there, and nothing else.
 unsafe extern "C-unwind" fn expired() {
@@ -20,10 +14,10 @@ unsafe extern "C-unwind" fn expired() {
 
 /// This backend's timer, registered once, since PostgreSQL has few timers for extensions.
 fn timer() -> c_int {
-    TIMER.get().unwrap_or_else(|| {
+    BACKEND.deadline_timer.get().unwrap_or_else(|| {
         // SAFETY: any number from USER_TIMEOUT on stands for the next free one.
         let timer = unsafe { raw::RegisterTimeout(USER_TIMEOUT, expired) };
-        TIMER.set(Some(timer));
+        BACKEND.deadline_timer.set(Some(timer));
         timer
     })
 }
@@ -36,12 +30,12 @@ pub struct Deadline {
 impl Deadline {
     /// Arms it. When it passes, the running statement fails with the SQLSTATE of a cancel request, 57014.
     pub fn arm(milliseconds: u64) -> Self {
-        let is_own = !IS_ARMED.replace(true);
+        let is_own = !CALL.has_deadline.replace(true);
         if is_own {
             let milliseconds = c_int::try_from(milliseconds).unwrap_or(c_int::MAX);
             // SAFETY: the timer is registered; arming clears its indicator.
             unsafe {
-                STATEMENT_IS_TIMED.set(raw::get_timeout_active(STATEMENT_TIMEOUT));
+                CALL.statement_is_timed.set(raw::get_timeout_active(STATEMENT_TIMEOUT));
                 raw::enable_timeout_after(timer(), milliseconds);
             }
         }
@@ -52,7 +46,7 @@ impl Deadline {
 impl Drop for Deadline {
     fn drop(&mut self) {
         if self.is_own {
-            IS_ARMED.set(false);
+            CALL.has_deadline.set(false);
             // SAFETY: the timer is registered; its indicator is kept.
             unsafe { raw::disable_timeout(timer(), true) };
         }
@@ -64,10 +58,10 @@ impl Drop for Deadline {
 /// On a busy machine both timers may fire at once, and the error does not say which one cancelled the statement.
 /// `statement_timeout` then takes precedence, since it would otherwise have no effect.
 pub fn has_passed() -> bool {
-    let Some(timer) = TIMER.get().filter(|_| !IS_ARMED.get()) else { return false };
+    let Some(timer) = BACKEND.deadline_timer.get().filter(|_| !CALL.has_deadline.get()) else { return false };
     // SAFETY: reads and resets a flag of a registered timer, and reads whether another one still runs.
     unsafe {
-        let statement_is_over = STATEMENT_IS_TIMED.get() && !raw::get_timeout_active(STATEMENT_TIMEOUT);
+        let statement_is_over = CALL.statement_is_timed.get() && !raw::get_timeout_active(STATEMENT_TIMEOUT);
         raw::get_timeout_indicator(timer, true) && !statement_is_over
     }
 }

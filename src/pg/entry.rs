@@ -3,18 +3,18 @@
 //! Every call pushes an error context callback, which keeps a copy of each error while PostgreSQL raises it. The
 //! outermost call of a session begins the accounting of memory.
 
-use std::cell::Cell;
 use std::ffi::c_void;
 
 use pgrx::pg_sys;
 use workflow_engine::value::Bounds;
 
 use crate::pg::error::{self, ERROR, PgError, catch, from_error_data, raise};
+use crate::pg::state::{BACKEND, CALL};
 use crate::pg::{actor, guc, interrupt, memory, raw};
 
-thread_local! {
-    /// The callback of the innermost call. Only this one copies an error; outer calls would copy it again.
-    static INNERMOST: Cell<*mut c_void> = const { Cell::new(std::ptr::null_mut()) };
+/// Whether a call is running.
+pub(super) fn is_in_call() -> bool {
+    !CALL.innermost.get().is_null()
 }
 
 /// Runs the body of a SQL-callable function and raises its error.
@@ -40,16 +40,15 @@ pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgErro
     };
     callback.arg = (&raw mut callback).cast();
     make_room_for_copies();
-    let outer = INNERMOST.replace(callback.arg);
+    let outer = CALL.innermost.replace(callback.arg);
     if outer.is_null() {
         begin_call();
     }
     // SAFETY: the callback lives until the line that pops it, which is always reached: panics stop at `catch`.
     unsafe { pg_sys::error_context_stack = &mut callback };
     let outcome = catch(body);
-    INNERMOST.set(outer);
+    CALL.innermost.set(outer);
     if outer.is_null() {
-        actor::end_call();
         memory::end_call();
     }
     // SAFETY: as above.
@@ -57,15 +56,10 @@ pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgErro
     outcome.and_then(|result| result)
 }
 
-thread_local! {
-    /// Where errors are copied.
-    static COPIES: Cell<pg_sys::MemoryContext> = const { Cell::new(std::ptr::null_mut()) };
-}
-
 fn make_room_for_copies() {
-    if COPIES.get().is_null() {
+    if BACKEND.error_context.get().is_null() {
         // SAFETY: a context that lives as long as the backend.
-        COPIES.set(unsafe {
+        BACKEND.error_context.set(unsafe {
             pg_sys::AllocSetContextCreateInternal(
                 pg_sys::TopMemoryContext,
                 c"workflow errors".as_ptr(),
@@ -79,24 +73,24 @@ fn make_room_for_copies() {
 
 /// The error context callback: PostgreSQL calls it while it raises an error (or a notice) below us.
 unsafe extern "C-unwind" fn keep_error(argument: *mut c_void) {
-    if argument != INNERMOST.get() {
+    if argument != CALL.innermost.get() {
         return;
     }
     // SAFETY: called by errfinish, with an error under construction. CopyErrorData must not run in ErrorContext, and
     // FreeErrorData does not free all that it copies, so the copy has a context of its own. An out-of-memory error is
     // not copied here, since nothing may be allocated; pgrx's own copy serves instead.
     unsafe {
-        if raw::geterrcode() == raw::OUT_OF_MEMORY || COPIES.get().is_null() {
+        if raw::geterrcode() == raw::OUT_OF_MEMORY || BACKEND.error_context.get().is_null() {
             return;
         }
         let context = pg_sys::CurrentMemoryContext;
-        pg_sys::CurrentMemoryContext = COPIES.get();
+        pg_sys::CurrentMemoryContext = BACKEND.error_context.get();
         let data = raw::CopyErrorData();
         if (*data).elevel >= ERROR {
             error::keep(from_error_data(&*data));
         }
         pg_sys::CurrentMemoryContext = context;
-        pg_sys::MemoryContextReset(COPIES.get());
+        pg_sys::MemoryContextReset(BACKEND.error_context.get());
     }
 }
 

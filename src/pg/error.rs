@@ -6,7 +6,6 @@
 //! copy, and the boundary raises it unchanged.
 
 use std::any::Any;
-use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,6 +16,7 @@ use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel};
 use workflow_engine::fault::is_never_a_fault;
 
 use crate::pg::raw;
+use crate::pg::state::CALL;
 
 /// An error as PostgreSQL reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,11 +78,6 @@ impl PgError {
 /// PostgreSQL's number for errors that end a statement.
 pub(super) const ERROR: c_int = PgLogLevel::ERROR as c_int;
 
-thread_local! {
-    /// The copy of the error that is being raised.
-    static LAST: RefCell<Option<PgError>> = const { RefCell::new(None) };
-}
-
 /// Runs `body` and returns its error, if any. Undoes nothing: only the boundary and subtransactions may call it.
 pub fn catch<R>(body: impl FnOnce() -> R) -> Result<R, PgError> {
     catch_unwind(AssertUnwindSafe(body)).map_err(from_panic)
@@ -93,8 +88,7 @@ fn from_panic(payload: Box<dyn Any + Send>) -> PgError {
         Ok(caught) => match *caught {
             CaughtError::PostgresError(report) => {
                 // An out-of-memory error leaves no copy. The last copy then belongs to another error.
-                let kept =
-                    LAST.with_borrow_mut(Option::take).filter(|kept| kept.message == shortened(report.message()));
+                let kept = CALL.error.take().filter(|kept| kept.message == shortened(report.message()));
                 kept.unwrap_or_else(|| from_report(&report))
             }
             CaughtError::ErrorReport(report) | CaughtError::RustPanic { ereport: report, .. } => from_report(&report),
@@ -133,7 +127,7 @@ fn from_report(report: &ErrorReportWithLevel) -> PgError {
 
 /// Keeps the copy of an error until its panic is caught.
 pub(super) fn keep(error: PgError) {
-    LAST.with_borrow_mut(|last| *last = Some(error));
+    CALL.error.replace(Some(error));
 }
 
 /// Unwinds with this error from any depth, up to the next [`catch`] or the boundary.

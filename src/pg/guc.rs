@@ -273,19 +273,6 @@ fn define_time() {
     );
 }
 
-thread_local! {
-    static IN_CALL: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// Records whether a call is running; some settings cannot be changed inside one.
-pub fn note_call(runs: bool) {
-    IN_CALL.set(runs);
-}
-
-fn in_call() -> bool {
-    IN_CALL.get()
-}
-
 /// Limits of a burst. The burst ends when `interrupted` returns true.
 pub fn limits(interrupted: fn() -> bool) -> Limits {
     Limits {

@@ -1,13 +1,13 @@
 //! Hooks into PostgreSQL: at the end of transactions, and around statements that affect the background workers.
 
-use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 
 use pgrx::pg_sys::{self, NodeTag, Oid};
 
 use crate::pg::entry::keeping;
 use crate::pg::error::raise;
-use crate::pg::{planner, raw};
+use crate::pg::state::{BACKEND, TRANSACTION, Transaction};
+use crate::pg::{boundary, planner, raw, rows};
 
 /// The extension's handlers.
 pub struct Hooks {
@@ -22,16 +22,10 @@ pub struct Hooks {
 }
 
 #[derive(Clone, Copy)]
-struct Installed {
+pub(super) struct Installed {
     hooks: &'static Hooks,
     /// The hook for statements that was there before.
     previous: pg_sys::ProcessUtility_hook_type,
-}
-
-thread_local! {
-    static INSTALLED: Cell<Option<Installed>> = const { Cell::new(None) };
-    /// Whether the transaction that is just ending commits.
-    static ENDING: Cell<Option<bool>> = const { Cell::new(None) };
 }
 
 /// Installs the hooks of this process; the postmaster's children inherit them.
@@ -42,7 +36,7 @@ pub fn install(hooks: &'static Hooks) {
         pg_sys::RegisterXactCallback(Some(transaction_ending), std::ptr::null_mut());
         pg_sys::RegisterResourceReleaseCallback(Some(resources_released), std::ptr::null_mut());
         pg_sys::RegisterSubXactCallback(Some(subtransaction_ended), std::ptr::null_mut());
-        INSTALLED.set(Some(Installed { hooks, previous: pg_sys::ProcessUtility_hook }));
+        BACKEND.hooks.set(Some(Installed { hooks, previous: pg_sys::ProcessUtility_hook }));
         pg_sys::ProcessUtility_hook = Some(process_utility);
     }
 }
@@ -50,12 +44,14 @@ pub fn install(hooks: &'static Hooks) {
 // PostgreSQL calls this before it sends the invalidation messages of the transaction. A session woken here could look
 // with what it cached before, find nothing, and sleep on.
 unsafe extern "C-unwind" fn transaction_ending(event: pg_sys::XactEvent::Type, _argument: *mut c_void) {
-    match event {
-        pg_sys::XactEvent::XACT_EVENT_COMMIT => ENDING.set(Some(true)),
+    let commits = match event {
+        pg_sys::XactEvent::XACT_EVENT_COMMIT => true,
         // For a prepared transaction the workers are woken at COMMIT PREPARED.
-        pg_sys::XactEvent::XACT_EVENT_ABORT | pg_sys::XactEvent::XACT_EVENT_PREPARE => ENDING.set(Some(false)),
-        _ => {}
-    }
+        pg_sys::XactEvent::XACT_EVENT_ABORT | pg_sys::XactEvent::XACT_EVENT_PREPARE => false,
+        _ => return,
+    };
+    boundary::transaction_ends(event == pg_sys::XactEvent::XACT_EVENT_ABORT);
+    TRANSACTION.borrow_mut().commits = Some(commits);
 }
 
 unsafe extern "C-unwind" fn resources_released(
@@ -64,24 +60,30 @@ unsafe extern "C-unwind" fn resources_released(
     is_top_level: bool,
     _argument: *mut c_void,
 ) {
-    if is_top_level
-        && phase == pg_sys::ResourceReleasePhase::RESOURCE_RELEASE_AFTER_LOCKS
-        && let Some(committed) = ENDING.take()
-        && let Some(Installed { hooks, .. }) = INSTALLED.get()
+    if !is_top_level || phase != pg_sys::ResourceReleasePhase::RESOURCE_RELEASE_AFTER_LOCKS {
+        return;
+    }
+    let commits = TRANSACTION.borrow().commits;
+    if let Some(committed) = commits
+        && let Some(Installed { hooks, .. }) = BACKEND.hooks.get()
     {
+        TRANSACTION.replace(Transaction::NEW);
         (hooks.transaction_ended)(committed);
     }
 }
 
 unsafe extern "C-unwind" fn subtransaction_ended(
     event: pg_sys::SubXactEvent::Type,
-    _subtransaction: pg_sys::SubTransactionId,
-    _parent: pg_sys::SubTransactionId,
+    subtransaction: pg_sys::SubTransactionId,
+    parent: pg_sys::SubTransactionId,
     _argument: *mut c_void,
 ) {
-    if event == pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB
-        && let Some(Installed { hooks, .. }) = INSTALLED.get()
-    {
+    boundary::subtransaction_ends(event, subtransaction, parent);
+    if event != pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB {
+        return;
+    }
+    rows::forget_tids();
+    if let Some(Installed { hooks, .. }) = BACKEND.hooks.get() {
         (hooks.subtransaction_aborted)();
     }
 }
@@ -121,7 +123,7 @@ unsafe extern "C-unwind" fn process_utility(
     // SAFETY: what PostgreSQL passed goes on as it is; `before` owns nothing when an error leaves.
     unsafe {
         let after = before((*statement).utilityStmt);
-        match INSTALLED.get().and_then(|installed| installed.previous) {
+        match BACKEND.hooks.get().and_then(|installed| installed.previous) {
             Some(previous) => {
                 previous(statement, query, read_only, context, parameters, environment, destination, completion);
             }
@@ -149,7 +151,7 @@ unsafe extern "C-unwind" fn process_utility(
 
 unsafe fn before(node: *mut pg_sys::Node) -> Option<fn()> {
     // SAFETY: a statement of PostgreSQL's parser.
-    match keeping(|| Ok(INSTALLED.get().and_then(|installed| (installed.hooks.before)(unsafe { meaning(node) })))) {
+    match keeping(|| Ok(BACKEND.hooks.get().and_then(|installed| (installed.hooks.before)(unsafe { meaning(node) })))) {
         Ok(after) => after,
         Err(error) => raise(error),
     }

@@ -14,18 +14,32 @@ use crate::pg::guc;
 
 mod spare;
 
-/// Bytes that this process holds, by requested size.
-static HELD: AtomicUsize = AtomicUsize::new(0);
-/// Bytes that it held when the call began.
-static BASE: AtomicUsize = AtomicUsize::new(0);
-/// Bytes that it may hold. Zero: the call was refused memory and must end.
-static CEILING: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// Bytes held at which `look` runs next: the ceiling, or less, to ask the operating system whether it has more.
-static LOOK_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// Whether the call has grown by more than [`GROWTH`].
-static HAS_GROWN: AtomicBool = AtomicBool::new(false);
-/// Bytes that the call needed when it was refused.
-static WANTED: AtomicUsize = AtomicUsize::new(0);
+/// Backend: the memory of this process, and what the running call may add.
+static MEMORY: Accounting = Accounting {
+    held: AtomicUsize::new(0),
+    base: AtomicUsize::new(0),
+    ceiling: AtomicUsize::new(usize::MAX),
+    look_at: AtomicUsize::new(usize::MAX),
+    has_grown: AtomicBool::new(false),
+    wanted: AtomicUsize::new(0),
+    reserve: spare::Reserve::none(),
+};
+
+struct Accounting {
+    /// Bytes that this process holds, by requested size.
+    held: AtomicUsize,
+    /// Bytes that it held when the call began.
+    base: AtomicUsize,
+    /// Bytes that it may hold. Zero: the call was refused memory and must end.
+    ceiling: AtomicUsize,
+    /// Bytes held at which `look` runs next: the ceiling, or less, to ask the operating system whether it has more.
+    look_at: AtomicUsize,
+    /// Whether the call has grown by more than [`GROWTH`].
+    has_grown: AtomicBool,
+    /// Bytes that the call needed when it was refused.
+    wanted: AtomicUsize,
+    reserve: spare::Reserve,
+}
 
 /// An allocator that counts the allocations of another one.
 pub struct Counting<A>(A);
@@ -41,7 +55,7 @@ impl<A> Counting<A> {
 /// the count would be wrong.
 #[inline]
 fn count(more: usize, less: usize) {
-    HELD.store(HELD.load(Relaxed).wrapping_add(more).wrapping_sub(less), Relaxed);
+    MEMORY.held.store(MEMORY.held.load(Relaxed).wrapping_add(more).wrapping_sub(less), Relaxed);
 }
 
 // SAFETY: each method passes its arguments to the other allocator and returns its result.
@@ -98,10 +112,10 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
 
 /// Begins a call: from here on it may add up to `workflow.memory_limit`.
 pub fn begin_call() {
-    let held = HELD.load(Relaxed);
-    BASE.store(held, Relaxed);
-    CEILING.store(held.saturating_add(guc::memory_limit()), Relaxed);
-    LOOK_AT.store(held.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
+    let held = MEMORY.held.load(Relaxed);
+    MEMORY.base.store(held, Relaxed);
+    MEMORY.ceiling.store(held.saturating_add(guc::memory_limit()), Relaxed);
+    MEMORY.look_at.store(held.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
     if !spare::take() {
         stop(spare::SIZE.min(guc::memory_limit()));
     }
@@ -109,10 +123,10 @@ pub fn begin_call() {
 
 /// Ends a call: between two calls memory has no bound.
 pub fn end_call() {
-    CEILING.store(usize::MAX, Relaxed);
-    LOOK_AT.store(usize::MAX, Relaxed);
+    MEMORY.ceiling.store(usize::MAX, Relaxed);
+    MEMORY.look_at.store(usize::MAX, Relaxed);
     spare::end_call();
-    if HAS_GROWN.swap(false, Relaxed) {
+    if MEMORY.has_grown.swap(false, Relaxed) {
         trim();
     }
 }
@@ -128,34 +142,34 @@ fn trim() {
 
 /// Bytes that this process holds.
 pub fn held() -> usize {
-    HELD.load(Relaxed)
+    MEMORY.held.load(Relaxed)
 }
 
 /// Bytes that the call has added.
 fn used() -> usize {
-    held().saturating_sub(BASE.load(Relaxed))
+    held().saturating_sub(MEMORY.base.load(Relaxed))
 }
 
 /// Bytes that the call may still add.
 pub fn spare() -> usize {
-    CEILING.load(Relaxed).saturating_sub(held())
+    MEMORY.ceiling.load(Relaxed).saturating_sub(held())
 }
 
 /// Whether the call holds or has requested more memory than it may. Stays true until [`check`] has ended the call, even
 /// if the memory is freed before that.
 pub fn is_used_up() -> bool {
-    held() > LOOK_AT.load(Relaxed) && look()
+    held() > MEMORY.look_at.load(Relaxed) && look()
 }
 
 /// The slow path of [`is_used_up`]. While a call grows, asks the operating system from time to time whether it has
 /// more: it might refuse the next small allocation.
 #[cold]
 fn look() -> bool {
-    HAS_GROWN.store(true, Relaxed);
+    MEMORY.has_grown.store(true, Relaxed);
     let held = held();
-    let ceiling = CEILING.load(Relaxed);
+    let ceiling = MEMORY.ceiling.load(Relaxed);
     if held <= ceiling && system_has(reserve()) {
-        LOOK_AT.store(ceiling.min(held.saturating_add(GROWTH)), Relaxed);
+        MEMORY.look_at.store(ceiling.min(held.saturating_add(GROWTH)), Relaxed);
         return false;
     }
     stop(used());
@@ -164,10 +178,10 @@ fn look() -> bool {
 
 /// Records that the call must end, and how much it needed.
 fn stop(wanted: usize) {
-    if CEILING.swap(0, Relaxed) > 0 {
-        WANTED.store(wanted, Relaxed);
+    if MEMORY.ceiling.swap(0, Relaxed) > 0 {
+        MEMORY.wanted.store(wanted, Relaxed);
     }
-    LOOK_AT.store(0, Relaxed);
+    MEMORY.look_at.store(0, Relaxed);
 }
 
 /// Ends a call that holds or has requested more memory than it may (53200).
@@ -180,10 +194,10 @@ pub fn check() {
 #[cold]
 fn refuse() -> ! {
     // The code that runs after the error may use the memory that unwinding frees.
-    let base = BASE.load(Relaxed);
-    CEILING.store(base.saturating_add(guc::memory_limit()), Relaxed);
-    LOOK_AT.store(base.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
-    unwind(exceeded(WANTED.load(Relaxed)))
+    let base = MEMORY.base.load(Relaxed);
+    MEMORY.ceiling.store(base.saturating_add(guc::memory_limit()), Relaxed);
+    MEMORY.look_at.store(base.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
+    unwind(exceeded(MEMORY.wanted.load(Relaxed)))
 }
 
 /// Ends a call that may not add this many bytes (53200).
@@ -235,7 +249,7 @@ fn system_has(bytes: usize) -> bool {
 /// memory of similar size, which is not counted.
 pub fn look_next() {
     if used() > guc::memory_limit() / 8 {
-        LOOK_AT.store(LOOK_AT.load(Relaxed).min(held().saturating_sub(1)), Relaxed);
+        MEMORY.look_at.store(MEMORY.look_at.load(Relaxed).min(held().saturating_sub(1)), Relaxed);
     }
 }
 

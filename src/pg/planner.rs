@@ -9,7 +9,6 @@
 //! The hooks affect only our statements, and only while the planner plans them. A trigger on our tables runs inside our
 //! statement, but the statements of its function (whose plans PL/pgSQL keeps) are planned as usual.
 
-use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int};
 
 use pgrx::pg_sys::{self, Oid};
@@ -17,6 +16,7 @@ use pgrx::pg_sys::{self, Oid};
 use crate::pg::entry::keeping;
 use crate::pg::error::raise;
 use crate::pg::raw;
+use crate::pg::state::{BACKEND, CALL};
 
 /// A cursor option that marks our statements. PostgreSQL passes it to the planner and does not use it.
 pub const OURS: c_int = 0x4000_0000;
@@ -44,20 +44,32 @@ const GROWING: [&CStr; 12] = [
     c"messages",
 ];
 
-thread_local! {
-    static PREVIOUS: Cell<pg_sys::planner_hook_type> = const { Cell::new(None) };
-    static PREVIOUS_INFO: Cell<pg_sys::get_relation_info_hook_type> = const { Cell::new(None) };
-    /// The tables currently treated as large.
-    static LARGE: Cell<[Oid; GROWING.len()]> = const { Cell::new([Oid::INVALID; GROWING.len()]) };
+/// The hooks that were there before.
+#[derive(Clone, Copy)]
+pub(super) struct PreviousHooks {
+    plan: pg_sys::planner_hook_type,
+    relation: pg_sys::get_relation_info_hook_type,
+}
+
+impl PreviousHooks {
+    pub(super) const NONE: Self = Self { plan: None, relation: None };
+}
+
+/// The tables currently treated as large.
+#[derive(Clone, Copy)]
+pub(super) struct LargeTables([Oid; GROWING.len()]);
+
+impl LargeTables {
+    pub(super) const NONE: Self = Self([Oid::INVALID; GROWING.len()]);
 }
 
 /// Installs the hooks of this process.
 pub fn install() {
     // SAFETY: hooks are set by the process's only thread; the callbacks live as long as the library.
     unsafe {
-        PREVIOUS.set(pg_sys::planner_hook);
+        let previous = PreviousHooks { plan: pg_sys::planner_hook, relation: pg_sys::get_relation_info_hook };
+        BACKEND.planner_hooks.set(previous);
         pg_sys::planner_hook = Some(plan);
-        PREVIOUS_INFO.set(pg_sys::get_relation_info_hook);
         pg_sys::get_relation_info_hook = Some(enlarge);
     }
 }
@@ -71,10 +83,10 @@ unsafe extern "C-unwind" fn enlarge(
 ) {
     // SAFETY: PostgreSQL passes what it has just filled; this frame owns nothing when an error leaves it.
     unsafe {
-        if let Some(previous) = PREVIOUS_INFO.get() {
+        if let Some(previous) = BACKEND.planner_hooks.get().relation {
             previous(root, table, is_inherited, rel);
         }
-        if !LARGE.get().contains(&table) {
+        if !CALL.large_tables.get().0.contains(&table) {
             return;
         }
         (*rel).tuples = (*rel).tuples.max(ROWS);
@@ -118,7 +130,7 @@ unsafe fn next(
 ) -> *mut pg_sys::PlannedStmt {
     // SAFETY: as the caller's.
     unsafe {
-        match PREVIOUS.get() {
+        match BACKEND.planner_hooks.get().plan {
             Some(previous) => previous(query, text, options, parameters),
             None => raw::standard_planner(query, text, options, parameters),
         }
@@ -131,7 +143,7 @@ unsafe fn next(
 struct Planning {
     seqscan: bool,
     jit: bool,
-    large: [Oid; GROWING.len()],
+    large: LargeTables,
 }
 
 impl Planning {
@@ -140,7 +152,8 @@ impl Planning {
         // looked up in the catalog, where a table that is missing has the invalid oid.
         unsafe {
             let schema = pg_sys::get_namespace_oid(c"workflow".as_ptr(), true);
-            let large = LARGE.replace(GROWING.map(|name| pg_sys::get_relname_relid(name.as_ptr(), schema)));
+            let tables = GROWING.map(|name| pg_sys::get_relname_relid(name.as_ptr(), schema));
+            let large = CALL.large_tables.replace(LargeTables(tables));
             let before = Self { seqscan: pg_sys::enable_seqscan, jit: pg_sys::jit_enabled, large };
             pg_sys::enable_seqscan = false;
             pg_sys::jit_enabled = false;
@@ -155,7 +168,7 @@ impl Drop for Planning {
         unsafe {
             pg_sys::enable_seqscan = self.seqscan;
             pg_sys::jit_enabled = self.jit;
-            LARGE.set(self.large);
+            CALL.large_tables.set(self.large);
         }
     }
 }

@@ -3,13 +3,13 @@
 //! A worker sleeps only in [`wait`], holds no snapshot there, and ends at once on SIGTERM: it uses PostgreSQL's own
 //! handler, which also interrupts a running statement.
 
-use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int};
 
 use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::entry::keeping;
 use crate::pg::error::{self, PgError, catch};
+use crate::pg::state::BACKEND;
 use crate::pg::{raw, schema_number, version};
 
 /// The description of a worker to register.
@@ -62,21 +62,17 @@ pub fn start(worker: &Background<'_>) -> bool {
     unsafe { pg_sys::RegisterDynamicBackgroundWorker(&mut described, std::ptr::null_mut()) }
 }
 
-thread_local! {
-    static CONNECTED_AS: Cell<Option<Oid>> = const { Cell::new(None) };
-}
-
 /// Makes this worker a session of the database. `role` 0 is the bootstrap superuser.
 pub fn connect(database: Oid, role: Oid) {
     // SAFETY: in a worker that has not connected yet.
     unsafe { pg_sys::BackgroundWorkerInitializeConnectionByOid(database, role, 0) };
-    CONNECTED_AS.set(Some(role));
+    BACKEND.connected_as.set(Some(role));
 }
 
 /// The role as which this worker connected, even if SQL in it has changed the current role since. 0 is the engine's own
 /// session. `None`: this process is not a connected worker.
 pub fn connected_as() -> Option<Oid> {
-    CONNECTED_AS.get()
+    BACKEND.connected_as.get()
 }
 
 /// Whether this is a session of the engine itself, which has a superuser's rights.
@@ -130,13 +126,9 @@ pub fn wait(microseconds: Option<i64>) {
     process_interrupts();
 }
 
-thread_local! {
-    static RELOADS: Cell<u32> = const { Cell::new(0) };
-}
-
 /// The number of times this process has reloaded the configuration. If it has changed, settings may have changed.
 pub fn reloads() -> u32 {
-    RELOADS.get()
+    BACKEND.reloads.get()
 }
 
 /// Processes signals between two pieces of work: termination, barriers, reload. Returns whether settings may have
@@ -149,7 +141,7 @@ pub fn process_interrupts() -> bool {
         if has_reloaded {
             std::ptr::write_volatile(&raw mut pg_sys::ConfigReloadPending, 0);
             pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP);
-            RELOADS.set(RELOADS.get().wrapping_add(1));
+            BACKEND.reloads.set(BACKEND.reloads.get().wrapping_add(1));
         }
         has_reloaded
     }
@@ -325,22 +317,14 @@ macro_rules! entry_points {
 pub(crate) use entry_points;
 
 /// Registers a callback that runs when this process exits, while shared memory is still there.
-pub fn at_exit(callback: fn()) {
-    thread_local! {
-        static CALLBACKS: RefCell<Vec<fn()>> = const { RefCell::new(Vec::new()) };
+pub fn at_exit<F: Fn() + 'static>(callback: F) {
+    unsafe extern "C-unwind" fn call<F: Fn()>(_code: c_int, argument: pg_sys::Datum) {
+        // SAFETY: the callback that was registered, which is never freed.
+        unsafe { (*argument.cast_mut_ptr::<F>())() }
     }
-    unsafe extern "C-unwind" fn call(_code: c_int, argument: pg_sys::Datum) {
-        let callback = CALLBACKS.with_borrow(|known| known.get(argument.value()).copied());
-        if let Some(callback) = callback {
-            callback();
-        }
-    }
-    let number = CALLBACKS.with_borrow_mut(|known| {
-        known.push(callback);
-        known.len() - 1
-    });
-    // SAFETY: called once for each callback.
-    unsafe { pg_sys::before_shmem_exit(Some(call), pg_sys::Datum::from(number)) };
+    let callback = Box::into_raw(Box::new(callback));
+    // SAFETY: called once, with the callback of this type.
+    unsafe { pg_sys::before_shmem_exit(Some(call::<F>), pg_sys::Datum::from(callback)) };
 }
 
 /// Id of this process in the operating system.

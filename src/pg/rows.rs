@@ -28,7 +28,7 @@ mod writer;
 pub use columns::Columns;
 pub use holder::{Holder, holder, inserting, read_now_by};
 pub use lock::{Wait, distinct, lock, lock_table, read, read_by, read_newest_by};
-pub use tids::forget as forget_tids;
+pub(super) use tids::{KnownTids, forget as forget_tids};
 pub use triggers::suppressed;
 pub use writer::Writer;
 

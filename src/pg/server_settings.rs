@@ -4,12 +4,12 @@
 //! instance of another role does. Each setting that affects results therefore gets the value from the server's
 //! configuration or from ALTER DATABASE … SET ([`SettingsLevel::take_servers`]).
 
-use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 
 use pgrx::pg_sys;
 
 use crate::pg::spi::{Arg, Statement, Type};
+use crate::pg::state::BACKEND;
 use crate::pg::version;
 
 /// The settings that affect the results of SQL, scripts and policies. Time limits are not included: exceeding one ends
@@ -63,11 +63,6 @@ static OF_SERVER: Statement = Statement::new(
     &[Type::TextArray],
 );
 
-thread_local! {
-    /// The values in the format of `GetConfigOption`, and when their configuration was loaded.
-    static KNOWN: RefCell<(pg_sys::TimestampTz, Vec<CString>)> = const { RefCell::new((0, Vec::new())) };
-}
-
 /// A nesting level of settings. Settings made in it are undone when it ends.
 pub struct SettingsLevel(std::ffi::c_int);
 
@@ -98,7 +93,10 @@ impl SettingsLevel {
 fn values() -> Vec<CString> {
     // SAFETY: reads a global.
     let loaded = unsafe { pg_sys::PgReloadTime };
-    let known = KNOWN.with_borrow(|(of, values)| (*of == loaded && !values.is_empty()).then(|| values.clone()));
+    let known = {
+        let (of, values) = &*BACKEND.server_settings.borrow();
+        (*of == loaded && !values.is_empty()).then(|| values.clone())
+    };
     known.unwrap_or_else(|| {
         let names: Vec<String> = NAMES.iter().map(|name| name.to_string_lossy().into_owned()).collect();
         let given: Vec<String> = OF_SERVER.rows(&[Arg::Texts(&names)], |row| row.get());
@@ -113,7 +111,7 @@ fn values() -> Vec<CString> {
             })
             .collect();
         level.undo();
-        KNOWN.with_borrow_mut(|known| *known = (loaded, values.clone()));
+        BACKEND.server_settings.replace((loaded, values.clone()));
         values
     })
 }

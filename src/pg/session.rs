@@ -1,12 +1,12 @@
 //! The session of a background worker around a fire: timeouts before, a reset after, and short lock waits.
 
-use std::cell::Cell;
 use std::ffi::{CStr, CString, c_int};
 
 use pgrx::pg_sys;
 
 use crate::pg::entry::keeping;
 use crate::pg::error::{self, PgError, log};
+use crate::pg::state::BACKEND;
 use crate::pg::{raw, version};
 
 /// When the client's statement began, in microseconds. Nested calls inside it see the same time.
@@ -136,18 +136,14 @@ impl ShortWaits {
     }
 }
 
-thread_local! {
-    static USER_SQL_RAN: Cell<bool> = const { Cell::new(false) };
-}
-
 /// Records that users' SQL runs in this session.
 pub fn note_user_sql() {
-    USER_SQL_RAN.set(true);
+    BACKEND.user_sql_ran.set(true);
 }
 
 /// Resets the session if users' SQL has run in it since the last reset.
 pub fn reset_after_user_sql() {
-    if USER_SQL_RAN.replace(false) {
+    if BACKEND.user_sql_ran.replace(false) {
         reset();
     }
 }

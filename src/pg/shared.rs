@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::error::{PgError, catch, log, unwind};
+use crate::pg::state::BACKEND;
 use crate::pg::{interrupt, process};
 use crate::rounds::PAUSE;
 
@@ -49,11 +50,25 @@ const OLD_INSTANCE_ENDS: u8 = 4;
 /// Report the end of an instance whose id lies in the future.
 const INSTANCE_ENDS_AHEAD: u8 = 8;
 
-thread_local! {
-    static SHARED: Cell<*mut Shared> = const { Cell::new(std::ptr::null_mut()) };
-    static HAS_FAILED: Cell<bool> = const { Cell::new(false) };
+/// The memory as this process has found it.
+pub(super) struct Attached {
+    shared: Cell<*mut Shared>,
+    has_failed: Cell<bool>,
     /// Set in the postmaster, and so in every process that it forks.
-    static IS_PRELOADED: Cell<bool> = const { Cell::new(false) };
+    is_preloaded: Cell<bool>,
+    /// The hook for requests of memory that was there before, in the postmaster.
+    previous_request: Cell<pg_sys::shmem_request_hook_type>,
+}
+
+impl Attached {
+    pub(super) const fn not_yet() -> Self {
+        Self {
+            shared: Cell::new(std::ptr::null_mut()),
+            has_failed: Cell::new(false),
+            is_preloaded: Cell::new(false),
+            previous_request: Cell::new(None),
+        }
+    }
 }
 
 /// Reserves the memory; called while the postmaster loads the library.
@@ -61,43 +76,40 @@ pub fn request() {
     unsafe extern "C-unwind" fn reserve() {
         // SAFETY: PostgreSQL calls this when memory may be requested.
         unsafe {
-            if let Some(previous) = PREVIOUS.get() {
+            if let Some(previous) = BACKEND.shared.previous_request.get() {
                 previous();
             }
             pg_sys::RequestAddinShmemSpace(size_of::<Shared>());
         }
     }
-    thread_local! {
-        static PREVIOUS: Cell<pg_sys::shmem_request_hook_type> = const { Cell::new(None) };
-    }
     // SAFETY: hooks are set by the postmaster's only thread, before it forks.
     unsafe {
-        PREVIOUS.set(pg_sys::shmem_request_hook);
+        BACKEND.shared.previous_request.set(pg_sys::shmem_request_hook);
         pg_sys::shmem_request_hook = Some(reserve);
     }
-    IS_PRELOADED.set(true);
+    BACKEND.shared.is_preloaded.set(true);
 }
 
 /// Whether the library is preloaded in every session of the server. Otherwise a session that calls none of our
 /// functions ends its transactions without a report.
 pub fn is_preloaded() -> bool {
-    IS_PRELOADED.get()
+    BACKEND.shared.is_preloaded.get()
 }
 
 /// The struct, allocated if it does not exist yet. Null: there is no room for it, which is possible only if the library
 /// is not preloaded; then no workers run. A cancel ends the wait for a process that is initialising the struct; the
 /// next call tries again.
 fn shared() -> *mut Shared {
-    if SHARED.get().is_null() && !HAS_FAILED.get() {
+    if BACKEND.shared.shared.get().is_null() && !BACKEND.shared.has_failed.get() {
         match catch(find) {
             Ok(shared) => attach(shared),
             Err(error) => {
-                HAS_FAILED.set(true);
+                BACKEND.shared.has_failed.set(true);
                 log(&format!("workflow has no shared memory, and so no workers: {}", error.message));
             }
         }
     }
-    SHARED.get()
+    BACKEND.shared.shared.get()
 }
 
 fn find() -> *mut Shared {
@@ -124,7 +136,7 @@ fn attach(shared: *mut Shared) {
         }
         pg_sys::LWLockRegisterTranche((*shared).lock.tranche.into(), c"workflow".as_ptr());
     }
-    SHARED.set(shared);
+    BACKEND.shared.shared.set(shared);
 }
 
 /// Reads or changes the shared state, under the lock.
@@ -153,7 +165,7 @@ pub fn ensure() -> bool {
 
 /// Like [`with`], if this process has attached the memory already.
 pub fn with_attached(body: impl FnOnce(&mut SharedState)) {
-    if !SHARED.get().is_null() {
+    if !BACKEND.shared.shared.get().is_null() {
         with(body);
     }
 }
@@ -164,7 +176,7 @@ pub fn with_waiters<R>(body: impl FnOnce(&mut Waiters) -> R) -> R {
         let outcome = body(&mut state.waiters);
         let (waiting, blocked) = state.waiters.count();
         // SAFETY: attached, because `with` has used it; the numbers are atomic.
-        let shared = unsafe { &*SHARED.get() };
+        let shared = unsafe { &*BACKEND.shared.shared.get() };
         shared.waiting.store(waiting, Ordering::SeqCst);
         shared.blocked.store(blocked, Ordering::SeqCst);
         outcome
@@ -173,14 +185,14 @@ pub fn with_waiters<R>(body: impl FnOnce(&mut Waiters) -> R) -> R {
 
 /// Whether sessions wait for tasks. The caller must make its changes visible before asking.
 pub fn has_waiters() -> bool {
-    let shared = SHARED.get();
+    let shared = BACKEND.shared.shared.get();
     // SAFETY: attached for the life of the process; the number is atomic.
     !shared.is_null() && unsafe { &(*shared).waiting }.load(Ordering::SeqCst) > 0
 }
 
 /// Whether sessions wait for the end of other transactions. The caller's transaction must have ended before.
 pub fn has_blocked_waiters() -> bool {
-    let shared = SHARED.get();
+    let shared = BACKEND.shared.shared.get();
     // SAFETY: as above.
     !shared.is_null() && unsafe { &(*shared).blocked }.load(Ordering::SeqCst) > 0
 }
@@ -191,7 +203,7 @@ pub fn set_held(slot: usize, is_held: bool) {
 }
 
 fn set_wanted(slot: usize, bit: u8, is_wanted: bool) {
-    let shared = SHARED.get();
+    let shared = BACKEND.shared.shared.get();
     if shared.is_null() {
         return;
     }
@@ -206,7 +218,7 @@ fn set_wanted(slot: usize, bit: u8, is_wanted: bool) {
 
 /// Whether a slot still belongs to a database. The launcher may reassign the slot of a database without the extension.
 pub fn is_slot_of(slot: usize, database: Oid) -> bool {
-    let shared = SHARED.get();
+    let shared = BACKEND.shared.shared.get();
     // SAFETY: attached for the life of the process; one word, which changes as a whole.
     !shared.is_null()
         && slot < state::MAX_DATABASES
@@ -216,7 +228,7 @@ pub fn is_slot_of(slot: usize, database: Oid) -> bool {
 /// The events that ending transactions of the database in this slot must report; those of any database if the slot is
 /// unknown.
 pub fn wanted_here(slot: usize) -> u8 {
-    let shared = SHARED.get();
+    let shared = BACKEND.shared.shared.get();
     if shared.is_null() {
         return 0;
     }
@@ -230,7 +242,7 @@ pub fn wanted_here(slot: usize) -> u8 {
 
 /// Raises the horizon of the database in this slot; see [`horizon`].
 pub fn raise_at(slot: usize, horizon: u64) {
-    let shared = SHARED.get();
+    let shared = BACKEND.shared.shared.get();
     if !shared.is_null() {
         // SAFETY: attached for the life of the process; the number is atomic.
         unsafe { &(&(*shared).horizons)[slot] }.fetch_max(horizon, Ordering::SeqCst);
@@ -247,7 +259,7 @@ pub fn raise(database: Oid, horizon: u64) {
 /// The horizon of the database in this slot, or the highest one if the slot is unknown: a session whose snapshot does
 /// not include all earlier transactions may have missed a stimulus.
 pub fn horizon(slot: usize) -> u64 {
-    let shared = SHARED.get();
+    let shared = BACKEND.shared.shared.get();
     if shared.is_null() {
         return 0;
     }
@@ -270,7 +282,7 @@ pub struct EndedIds {
 /// instance lowers it, so that retention reads that instance again. The memory must be attached.
 fn passed(slot: usize) -> &'static AtomicU64 {
     // SAFETY: attached for the life of the process; the number is atomic.
-    unsafe { &(&(*SHARED.get()).passed)[slot] }
+    unsafe { &(&(*BACKEND.shared.shared.get()).passed)[slot] }
 }
 
 /// Stores whether a scheduler found the extension in its database.

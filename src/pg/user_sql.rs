@@ -3,8 +3,6 @@
 //! It runs with the rights that currently apply, under the caller's search path. Callers run it in a subtransaction. A
 //! backend caches plans per text, as PL/pgSQL does; PostgreSQL replans when the search path or an object changes.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
 
 use pgrx::pg_sys;
@@ -14,6 +12,7 @@ use crate::pg::error::{PgError, unwind};
 use crate::pg::function::Predicate;
 use crate::pg::role::RestrictedRights;
 use crate::pg::spi::{Column, Timestamp};
+use crate::pg::state::CALL;
 use crate::pg::varlena::varlena;
 use crate::pg::{catalog, jsonb, memory, parse, raw};
 
@@ -23,17 +22,12 @@ mod result;
 mod text;
 
 pub use inferred::{analyze, run, run_inferred};
-use plans::{EVALUATIONS, KeptPlan, LookupPath, UsedParameters, forget_when_full, retire, search_path};
+pub(super) use plans::Plans;
+use plans::{KeptPlan, UsedParameters, forget_when_full, kept, retire, search_path};
 use text::{is_query, shortened};
 
 /// The parameters that an expression sees by name, in this order.
 pub const NAMES: [&CStr; 6] = [c"input", c"variables", c"outputs", c"result", c"instance", c"correlation_id"];
-
-thread_local! {
-    static STATEMENTS: RefCell<HashMap<(String, usize), KeptPlan>> = RefCell::new(HashMap::new());
-    /// Plans by text and search path: under another path a parameter's name may be the name of a column.
-    static EXPRESSIONS: RefCell<HashMap<(String, LookupPath), KeptPlan>> = RefCell::new(HashMap::new());
-}
 
 /// The result of a user's statement.
 #[derive(Debug, Default)]
@@ -54,7 +48,7 @@ struct Evaluation {
 
 impl Evaluation {
     fn begin() -> Self {
-        EVALUATIONS.set(EVALUATIONS.get() + 1);
+        CALL.evaluations.set(CALL.evaluations.get() + 1);
         // SAFETY: a child of the current context, made current until `drop`.
         unsafe {
             let before = pg_sys::CurrentMemoryContext;
@@ -73,7 +67,7 @@ impl Evaluation {
 
 impl Drop for Evaluation {
     fn drop(&mut self) {
-        EVALUATIONS.set(EVALUATIONS.get() - 1);
+        CALL.evaluations.set(CALL.evaluations.get() - 1);
         // After an error the rollback frees it; no function of PostgreSQL may run while unwinding.
         if !std::thread::panicking() {
             // SAFETY: made by `begin`; results are owned by Rust.
@@ -87,7 +81,7 @@ impl Drop for Evaluation {
 
 /// Whether SQL of a user is running.
 pub fn is_running() -> bool {
-    EVALUATIONS.get() > 0
+    CALL.evaluations.get() > 0
 }
 
 /// Evaluates an expression or a query. Its value is the first column of the only row, or null without a row.
@@ -190,7 +184,7 @@ fn refuse_failure(code: i32, text: &str) {
 
 fn statement_plan(statement: &str, parameters: usize) -> pg_sys::SPIPlanPtr {
     let key = (statement.to_owned(), parameters);
-    if let Some(plan) = STATEMENTS.with_borrow(|plans| plans.get(&key).map(|kept| kept.plan)) {
+    if let Some(plan) = kept().statements.borrow().get(&key).map(|kept| kept.plan) {
         return plan;
     }
     let text = c_text(statement);
@@ -198,10 +192,9 @@ fn statement_plan(statement: &str, parameters: usize) -> pg_sys::SPIPlanPtr {
     // SAFETY: as many types as said.
     let plan = unsafe { pg_sys::SPI_prepare(text.as_ptr(), parameters as i32, types.as_mut_ptr()) };
     keep(plan, statement);
-    STATEMENTS.with_borrow_mut(|plans| {
-        forget_when_full(plans);
-        plans.insert(key, KeptPlan { plan, names: std::ptr::null_mut(), types: Vec::new(), inferred: 0 });
-    });
+    let mut plans = kept().statements.borrow_mut();
+    forget_when_full(&mut plans);
+    plans.insert(key, KeptPlan { plan, names: std::ptr::null_mut(), types: Vec::new(), inferred: 0 });
     plan
 }
 
@@ -212,12 +205,13 @@ pub fn query_of(text: &str) -> String {
 
 fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
     let key = (text.to_owned(), search_path());
-    let known = EXPRESSIONS.with_borrow(|plans| {
+    let known = {
+        let plans = kept().expressions.borrow();
         // A new analysis may find that it uses other parameters, which must be known before it runs.
         let valid = plans.get(&key).filter(|kept| kept.is_valid());
         // SAFETY: the names live as long as the plan.
         valid.map(|kept| (kept.plan, unsafe { (*kept.names).used.get() }))
-    });
+    };
     if let Some(known) = known {
         return known;
     }
@@ -228,10 +222,9 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
     keep(plan, text);
     // SAFETY: just made.
     let used = unsafe { (*names).used.get() };
-    EXPRESSIONS.with_borrow_mut(|plans| {
-        forget_when_full(plans);
-        retire(plans.insert(key, KeptPlan { plan, names, types: Vec::new(), inferred: 0 }));
-    });
+    let mut plans = kept().expressions.borrow_mut();
+    forget_when_full(&mut plans);
+    retire(plans.insert(key, KeptPlan { plan, names, types: Vec::new(), inferred: 0 }));
     (plan, used)
 }
 

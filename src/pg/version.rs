@@ -2,6 +2,9 @@
 
 use pgrx::pg_sys;
 
+#[cfg(not(feature = "pg16"))]
+use crate::pg::state::BACKEND;
+
 mod update;
 
 pub use update::{Entries, insert_index_entries, recheck, say_updated, update_row};
@@ -47,24 +50,42 @@ pub fn set_search_path(path: &std::ffi::CStr) {
     set_at_level(c"search_path", path);
 }
 
+/// What this process has looked up in PostgreSQL.
+pub(super) struct Found {
+    /// The last setting that was found: they are not sorted by name, and an entry never moves.
+    #[cfg(feature = "pg15")]
+    setting: std::cell::Cell<*const pg_sys::config_generic>,
+    /// The number of our wait event; 0: not asked yet.
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    wait_event: std::cell::Cell<u32>,
+}
+
+impl Found {
+    pub(super) const fn nothing() -> Self {
+        Self {
+            #[cfg(feature = "pg15")]
+            setting: std::cell::Cell::new(std::ptr::null()),
+            #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+            wait_event: std::cell::Cell::new(0),
+        }
+    }
+}
+
 /// The entry of a setting in PostgreSQL's table of settings.
 #[cfg(feature = "pg15")]
 pub fn setting(name: &std::ffi::CStr) -> Option<*const pg_sys::config_generic> {
-    thread_local! {
-        /// The settings are not sorted by name; an entry never moves.
-        static FOUND: std::cell::Cell<*const pg_sys::config_generic> = const { std::cell::Cell::new(std::ptr::null()) };
-    }
+    let found = &BACKEND.version.setting;
     let is_it = |setting: &*const pg_sys::config_generic| {
         // SAFETY: the record of a setting, with its name.
         unsafe { !setting.is_null() && std::ffi::CStr::from_ptr((**setting).name) == name }
     };
-    if !is_it(&FOUND.get()) {
+    if !is_it(&found.get()) {
         // SAFETY: the backend's array of settings, and its length.
         let all =
             unsafe { std::slice::from_raw_parts(pg_sys::get_guc_variables(), pg_sys::GetNumConfigOptions() as usize) };
-        FOUND.set(all.iter().map(|setting| setting.cast_const()).find(is_it)?);
+        found.set(all.iter().map(|setting| setting.cast_const()).find(is_it)?);
     }
-    Some(FOUND.get())
+    Some(found.get())
 }
 
 /// The entry of a setting in PostgreSQL's table of settings.
@@ -292,13 +313,11 @@ pub fn wait_event() -> u32 {
     }
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     {
-        thread_local! {
-            static EVENT: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
-        }
-        if EVENT.get() == 0 {
+        let event = &BACKEND.version.wait_event;
+        if event.get() == 0 {
             // SAFETY: takes a C string; gives the number that the cluster has for it.
-            EVENT.set(unsafe { pg_sys::WaitEventExtensionNew(c"WorkflowWaitTasks".as_ptr()) });
+            event.set(unsafe { pg_sys::WaitEventExtensionNew(c"WorkflowWaitTasks".as_ptr()) });
         }
-        EVENT.get()
+        event.get()
     }
 }

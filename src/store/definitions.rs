@@ -24,6 +24,7 @@ mod versions;
 
 pub use drafts::{LastSave, hold_draft, last_save, lock_draft};
 pub use grants::{Grant, GrantedOn, grant, granted, granted_to, holders, revoke, vouch};
+pub(in crate::store) use ids::KnownOwners;
 pub use ids::{DefinitionOwner, child_owner, named_in, owner, owners, renew_child_owners, stored_under};
 pub use versions::{NewDefinition, Saved, add, next_revision, store};
 

@@ -1,8 +1,8 @@
 //! What a transaction reports to sessions that wait for tasks.
 
-use std::cell::{Cell, RefCell};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::{BACKEND, TRANSACTION};
 use crate::clock;
 use crate::pg::shared::{self, Class, Counts};
 use crate::pg::spi::Timestamp;
@@ -10,7 +10,7 @@ use crate::pg::{cluster, process};
 
 /// What a transaction did that is relevant for waiting sessions.
 #[derive(Clone, Copy)]
-struct TaskChanges {
+pub(super) struct TaskChanges {
     /// Whether anything below differs from [`NONE`](Self::NONE), `looks` apart.
     any: bool,
     /// Tasks that became available, for each bit of a name mask.
@@ -24,14 +24,36 @@ struct TaskChanges {
 }
 
 impl TaskChanges {
-    const NONE: Self = Self { any: false, came: [0; 64], claimed: 0, comes: (0, shared::NEVER), looks: None };
-}
+    pub(super) const NONE: Self =
+        Self { any: false, came: [0; 64], claimed: 0, comes: (0, shared::NEVER), looks: None };
 
-thread_local! {
-    /// Lifetime: the transaction.
-    static CHANGES: RefCell<TaskChanges> = const { RefCell::new(TaskChanges::NONE) };
-    /// This session was told that there is work for it, and has not claimed any since. Lifetime: the backend.
-    static TOLD: Cell<Option<Class>> = const { Cell::new(None) };
+    /// Reports the end of the transaction. Must not fail.
+    pub(super) fn report(&self, committed: bool) {
+        blocker_ended(self.claimed);
+        if !shared::has_waiters() {
+            return;
+        }
+        let database = process::database();
+        let has_claimed = self.claimed > 0;
+        let told = if has_claimed { BACKEND.told.take() } else { None };
+        let has_come = committed && self.came.iter().any(|count| *count > 0);
+        let comes = committed && self.comes.0 != 0;
+        if told.is_none() && !has_come && !comes {
+            return;
+        }
+        shared::with_waiters(|waiters| {
+            if has_come {
+                waiters.tasks_came(database, self.looks, &self.came);
+            }
+            if comes {
+                waiters.task_comes(database, self.comes.0, self.comes.1);
+            }
+            // There may be more tasks than this session has claimed.
+            if let Some(class) = told {
+                waiters.wake_one(&class);
+            }
+        });
+    }
 }
 
 /// The bit of a name, one of 64.
@@ -55,10 +77,11 @@ fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
 }
 
 fn note(change: impl FnOnce(&mut TaskChanges)) {
-    let is_first = CHANGES.with_borrow_mut(|changes| {
+    let is_first = {
+        let changes = &mut TRANSACTION.borrow_mut().tasks;
         change(changes);
         !std::mem::replace(&mut changes.any, true)
-    });
+    };
     if is_first {
         shared::ensure();
     }
@@ -106,52 +129,18 @@ pub fn note_claimed(count: usize) {
 
 /// Records that this transaction checks for tasks of a class: tasks that it makes available are for this waiter.
 pub fn note_look(class: Class) {
-    CHANGES.with_borrow_mut(|changes| changes.looks = Some(class));
+    TRANSACTION.borrow_mut().tasks.looks = Some(class);
 }
 
 /// Records that this session was told of a task.
 pub fn note_told(class: Class) {
-    TOLD.set(Some(class));
-}
-
-/// Reports the end of the transaction. Must not fail.
-pub(super) fn transaction_ended(committed: bool) {
-    let changes = CHANGES.with_borrow_mut(|changes| {
-        let ended = *changes;
-        if ended.any || ended.looks.is_some() {
-            *changes = TaskChanges::NONE;
-        }
-        ended
-    });
-    blocker_ended(changes.claimed);
-    if !shared::has_waiters() {
-        return;
-    }
-    let database = process::database();
-    let has_claimed = changes.claimed > 0;
-    let told = if has_claimed { TOLD.take() } else { None };
-    let has_come = committed && changes.came.iter().any(|count| *count > 0);
-    let comes = committed && changes.comes.0 != 0;
-    if told.is_none() && !has_come && !comes {
-        return;
-    }
-    shared::with_waiters(|waiters| {
-        if has_come {
-            waiters.tasks_came(database, changes.looks, &changes.came);
-        }
-        if comes {
-            waiters.task_comes(database, changes.comes.0, changes.comes.1);
-        }
-        // There may be more tasks than this session has claimed.
-        if let Some(class) = told {
-            waiters.wake_one(&class);
-        }
-    });
+    BACKEND.told.set(Some(class));
 }
 
 /// Reports that a subtransaction was rolled back. Must not fail.
 pub fn subtransaction_aborted() {
-    blocker_ended(CHANGES.with_borrow(|changes| changes.claimed));
+    let claimed = TRANSACTION.borrow().tasks.claimed;
+    blocker_ended(claimed);
 }
 
 /// Wakes waiters that this transaction or subtransaction has blocked.

@@ -34,8 +34,7 @@ pub fn run(argument: i32) {
     let Some((slot, database, role)) = shared::with(|state| take_slot(state, argument)) else { return };
     // Read before `connect` reads the settings, so that no later change is missed.
     let settings = shared::with(|state| state.database(database).map_or(0, |slot| slot.settings));
-    SLOT.set(slot);
-    process::at_exit(at_exit);
+    process::at_exit(move || at_exit(slot));
     process::connect(database, role);
     process::set_application_name(c"workflow executor");
     session::attach();
@@ -66,18 +65,14 @@ fn take_slot(state: &mut SharedState, argument: i32) -> Option<(usize, Oid, Oid)
     })
 }
 
-thread_local! {
-    static SLOT: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
-}
-
 /// Releases the slot. An executor with an unfinished batch is marked as dead.
-fn at_exit() {
+fn at_exit(slot: usize) {
     shared::with(|state| {
-        let Some(mine) = state.executors.get_mut(SLOT.get()) else { return };
+        let Some(mine) = state.executors.get_mut(slot) else { return };
         mine.process = Process::NONE;
         let (database, has_fires) = (mine.database, mine.count > 0);
         let is_dead = has_fires && state.slot_of(database).is_some();
-        let mine = &mut state.executors[SLOT.get()];
+        let mine = &mut state.executors[slot];
         if is_dead {
             mine.state = ExecutorState::Dead;
         } else {

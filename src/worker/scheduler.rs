@@ -3,6 +3,9 @@
 //! It runs neither users' SQL nor bursts. In a short transaction it fires due triggers, which only inserts pending
 //! instances, and reads due bookmarks. Between transactions it gives the bookmarks to executors, and sleeps.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use pgrx::pg_sys::Oid;
 
 use crate::pg::error::log;
@@ -31,8 +34,9 @@ const LOG_INTERVAL: i64 = 3600 * SECOND;
 /// The body of a scheduler; its argument is the database.
 pub fn run(database: i32) {
     let database = Oid::from(database.cast_unsigned());
-    DATABASE.set(database);
-    process::at_exit(at_exit);
+    let has_handed_over = Rc::new(Cell::new(false));
+    let handed_over = Rc::clone(&has_handed_over);
+    process::at_exit(move || at_exit(database, handed_over.get()));
     // Read before `connect` reads the settings, so that no later change is missed.
     let settings = shared::with(|state| state.database(database).map_or(0, |slot| slot.settings));
     process::connect(database, Oid::INVALID);
@@ -48,25 +52,20 @@ pub fn run(database: i32) {
         is_first
     });
     if is_first {
-        Scheduler::new(database, settings).work();
+        Scheduler::new(database, settings, has_handed_over).work();
     }
-}
-
-thread_local! {
-    static DATABASE: std::cell::Cell<Oid> = const { std::cell::Cell::new(Oid::INVALID) };
-    static HAS_HANDED_OVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// Releases the slot. The next due time stays in it, so that the launcher starts another scheduler in time. A scheduler
 /// that exited without handing over leaves a scan and a queue scan to the next one.
-fn at_exit() {
+fn at_exit(database: Oid, has_handed_over: bool) {
     shared::with(|state| {
-        if let Some(slot) = state.database(DATABASE.get())
+        if let Some(slot) = state.database(database)
             && slot.scheduler.pid == process::my_pid()
         {
             slot.scheduler = Process::NONE;
-            slot.look |= !HAS_HANDED_OVER.get();
-            slot.sweep |= !HAS_HANDED_OVER.get();
+            slot.look |= !has_handed_over;
+            slot.sweep |= !has_handed_over;
         }
         state.launcher.wake();
     });
@@ -92,10 +91,12 @@ struct Scheduler {
     /// The counts of settings changes and of reloads that this scheduler has processed.
     settings: u32,
     reloads: u32,
+    /// Whether it has stored when the next scheduler is needed; read when the process exits.
+    has_handed_over: Rc<Cell<bool>>,
 }
 
 impl Scheduler {
-    fn new(database: Oid, settings: u32) -> Self {
+    fn new(database: Oid, settings: u32, has_handed_over: Rc<Cell<bool>>) -> Self {
         let now = process::now();
         Self {
             database,
@@ -112,6 +113,7 @@ impl Scheduler {
             tidied_at: now,
             settings,
             reloads: process::reloads(),
+            has_handed_over,
         }
     }
 
@@ -370,7 +372,7 @@ impl Scheduler {
 
     /// Stores when the next scheduler is needed.
     fn hand_over(&self, work_at: i64) {
-        HAS_HANDED_OVER.set(true);
+        self.has_handed_over.set(true);
         shared::with(|state| {
             if let Some(slot) = state.database(self.database) {
                 slot.next_due = slot.next_due.min(work_at);

@@ -5,6 +5,8 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 use pgrx::pg_sys;
 
+use crate::pg::entry::is_in_call;
+
 static ACTOR: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 
 /// The prefix of a role among the candidates of a task, also in the tables.
@@ -95,9 +97,7 @@ unsafe extern "C-unwind" fn check(
         let text = CStr::from_ptr(*value).to_string_lossy();
         let refused = match check_actor(&text) {
             Err(reason) => Some(reason),
-            Ok(()) if !text.is_empty() && super::in_call() => {
-                Some("SQL of a workflow cannot change who acts.".to_owned())
-            }
+            Ok(()) if !text.is_empty() && is_in_call() => Some("SQL of a workflow cannot change who acts.".to_owned()),
             Ok(()) => None,
         };
         let Some(reason) = refused else { return true };

@@ -9,17 +9,34 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
+use super::MEMORY;
+
 /// Size of the reserve. Between two checks a call allocates at most 16 MB, which in tiny pieces take four times that.
 pub(super) const SIZE: usize = 80 << 20;
 
-static HELD_BACK: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+/// The reserve of this process.
+pub(super) struct Reserve {
+    /// Where it is mapped, or null.
+    piece: AtomicPtr<u8>,
+    /// Whether the running allocation is a trial, which the operating system may refuse.
+    is_trial: AtomicBool,
+    /// Whether the operating system counts addresses as memory.
+    counts_as_memory: OnceLock<bool>,
+}
 
-/// Whether the running allocation is a trial, which the operating system may refuse.
-static IS_TRIAL: AtomicBool = AtomicBool::new(false);
+impl Reserve {
+    pub(super) const fn none() -> Self {
+        Self {
+            piece: AtomicPtr::new(std::ptr::null_mut()),
+            is_trial: AtomicBool::new(false),
+            counts_as_memory: OnceLock::new(),
+        }
+    }
+}
 
 /// Maps the reserve. Returns whether the operating system provided it.
 pub(super) fn take() -> bool {
-    if HELD_BACK.load(Relaxed).is_null() {
+    if MEMORY.reserve.piece.load(Relaxed).is_null() {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a new mapping, anywhere. What may be written is what the operating system counts.
@@ -27,7 +44,7 @@ pub(super) fn take() -> bool {
         if piece == libc::MAP_FAILED {
             return false;
         }
-        HELD_BACK.store(piece.cast(), Relaxed);
+        MEMORY.reserve.piece.store(piece.cast(), Relaxed);
     }
     true
 }
@@ -35,7 +52,7 @@ pub(super) fn take() -> bool {
 /// Unmaps the reserve after a refused allocation, and makes the call end. Returns whether memory was freed.
 #[cold]
 pub(super) fn give_up() -> bool {
-    let is_given = !IS_TRIAL.load(Relaxed) && give_back();
+    let is_given = !MEMORY.reserve.is_trial.load(Relaxed) && give_back();
     if is_given {
         super::stop(super::used());
     }
@@ -44,16 +61,15 @@ pub(super) fn give_up() -> bool {
 
 /// Called when a call ends. Gives the reserve back where the operating system counts addresses as memory.
 pub(super) fn end_call() {
-    static COUNTS_AS_MEMORY: OnceLock<bool> = OnceLock::new();
     let strict = || std::fs::read("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.starts_with(b"2"));
-    if *COUNTS_AS_MEMORY.get_or_init(strict) {
+    if *MEMORY.reserve.counts_as_memory.get_or_init(strict) {
         give_back();
     }
 }
 
 /// Unmaps the reserve, if this process still has it.
 fn give_back() -> bool {
-    let piece = HELD_BACK.swap(std::ptr::null_mut(), Relaxed);
+    let piece = MEMORY.reserve.piece.swap(std::ptr::null_mut(), Relaxed);
     if piece.is_null() {
         return false;
     }
@@ -63,8 +79,8 @@ fn give_back() -> bool {
 
 /// Runs a trial allocation, which the operating system may refuse without using up the reserve.
 pub(super) fn without<R>(allocate: impl FnOnce() -> R) -> R {
-    IS_TRIAL.store(true, Relaxed);
+    MEMORY.reserve.is_trial.store(true, Relaxed);
     let outcome = allocate();
-    IS_TRIAL.store(false, Relaxed);
+    MEMORY.reserve.is_trial.store(false, Relaxed);
     outcome
 }

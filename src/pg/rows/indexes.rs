@@ -2,7 +2,8 @@
 //!
 //! Opening an index and preparing its predicate costs more than testing the row. So the writer does not open a partial
 //! index whose predicate requires a value, or a certain text, in a column where the row has another. If the row meets
-//! the predicate, PostgreSQL need not test it again.
+//! the predicate, PostgreSQL need not test it again. Without this an approval takes 18 % longer by events and 10 % longer
+//! by tasks if calls share a transaction, otherwise 4.7 % and 3.7 % (docs/internals/performance.md).
 
 use std::ffi::c_int;
 use std::ptr;

@@ -3,8 +3,6 @@
 //! PostgreSQL infers the types by analyzing the statement once; it is then prepared with these types. The values are
 //! JSON, and are converted as text through the input function of the type.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ffi::c_char;
 
 use pgrx::pg_sys;
@@ -12,7 +10,7 @@ use serde_json::Value;
 use workflow_engine::fault::Fault;
 use workflow_engine::value::Text;
 
-use super::plans::{KeptPlan, forget_when_full, retire, search_path};
+use super::plans::{KeptPlan, forget_when_full, kept, retire, search_path};
 use super::{Evaluation, SqlResult, c_text, is_query, keep, refuse_failure, result, shortened};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::session::ShortWaits;
@@ -24,17 +22,13 @@ mod guess;
 
 /// The type of a parameter whose context determines no type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Otherwise {
+pub(super) enum Otherwise {
     Text,
     Jsonb,
 }
 
 /// Text, number of parameters, their type if none is inferred, and search path: another path may give other types.
-type PlanKey = (String, usize, Otherwise, (String, pg_sys::Oid));
-
-thread_local! {
-    static PLANS: RefCell<HashMap<PlanKey, KeptPlan>> = RefCell::new(HashMap::new());
-}
+pub(super) type PlanKey = (String, usize, Otherwise, (String, pg_sys::Oid));
 
 /// Runs a statement with parameters `$1…`. A parameter whose context determines no type, or several, is jsonb.
 pub fn run(statement: &str, parameters: &[Value]) -> SqlResult {
@@ -70,10 +64,11 @@ fn execute(statement: &str, parameters: &[Value], otherwise: Otherwise, take: Ta
 fn plan(statement: &str, parameters: usize, otherwise: Otherwise) -> (pg_sys::SPIPlanPtr, Vec<pg_sys::Oid>) {
     let key = (statement.to_owned(), parameters, otherwise, search_path());
     let generation = catalog::generation();
-    let known = PLANS.with_borrow(|plans| {
+    let known = {
+        let plans = kept().inferred.borrow();
         let current = plans.get(&key).filter(|kept| kept.inferred == generation);
         current.map(|kept| (kept.plan, kept.types.clone()))
-    });
+    };
     if let Some(known) = known {
         return known;
     }
@@ -86,11 +81,10 @@ fn plan(statement: &str, parameters: usize, otherwise: Otherwise) -> (pg_sys::SP
     // SAFETY: as many types as said.
     let plan = unsafe { pg_sys::SPI_prepare(text.as_ptr(), types.len() as i32, types.as_mut_ptr()) };
     keep(plan, statement);
-    PLANS.with_borrow_mut(|plans| {
-        forget_when_full(plans);
-        let new = KeptPlan { plan, names: std::ptr::null_mut(), types: types.clone(), inferred: generation };
-        retire(plans.insert(key, new));
-    });
+    let mut plans = kept().inferred.borrow_mut();
+    forget_when_full(&mut plans);
+    let new = KeptPlan { plan, names: std::ptr::null_mut(), types: types.clone(), inferred: generation };
+    retire(plans.insert(key, new));
     (plan, types)
 }
 

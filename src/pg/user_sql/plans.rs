@@ -1,17 +1,42 @@
 //! The cache of plans of users' texts.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, LazyCell, RefCell};
 use std::collections::HashMap;
 use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
+use super::inferred::PlanKey;
+use crate::pg::state::{BACKEND, CALL};
+
 /// The maximum number of plans kept in a backend. Beyond it all are freed.
 const MAX_PLANS: usize = 500;
 
-thread_local! {
-    /// The number of running evaluations. A plan that one of them may be executing must not be freed.
-    pub(super) static EVALUATIONS: Cell<u32> = const { Cell::new(0) };
+/// The plans that this process keeps.
+pub(in crate::pg) struct Plans {
+    /// By text and number of parameters.
+    pub(super) statements: LazyCell<RefCell<HashMap<(String, usize), KeptPlan>>>,
+    /// By text and search path: under another path a parameter's name may be the name of a column.
+    pub(super) expressions: LazyCell<RefCell<HashMap<(String, LookupPath), KeptPlan>>>,
+    /// Statements whose parameter types PostgreSQL inferred.
+    pub(super) inferred: LazyCell<RefCell<HashMap<PlanKey, KeptPlan>>>,
+    /// Replaced plans that an outer evaluation may still be executing.
+    retired: RefCell<Vec<KeptPlan>>,
+}
+
+impl Plans {
+    pub(in crate::pg) const fn none() -> Self {
+        Self {
+            statements: LazyCell::new(RefCell::default),
+            expressions: LazyCell::new(RefCell::default),
+            inferred: LazyCell::new(RefCell::default),
+            retired: RefCell::new(Vec::new()),
+        }
+    }
+}
+
+pub(super) fn kept() -> &'static Plans {
+    &BACKEND.user_plans
 }
 
 /// A plan that is kept (`SPI_keepplan`), and its parameters.
@@ -51,11 +76,6 @@ pub(super) struct UsedParameters {
     pub(super) used: Cell<u8>,
 }
 
-thread_local! {
-    /// Replaced plans that an outer evaluation may still be executing.
-    static RETIRED: RefCell<Vec<KeptPlan>> = const { RefCell::new(Vec::new()) };
-}
-
 /// The search path as text, and the role for "$user".
 pub(super) type LookupPath = (String, pg_sys::Oid);
 
@@ -72,18 +92,17 @@ pub(super) fn search_path() -> LookupPath {
 
 /// Frees a replaced plan as soon as no outer evaluation can be executing it.
 pub(super) fn retire(plan: Option<KeptPlan>) {
-    RETIRED.with_borrow_mut(|retired| {
-        retired.extend(plan);
-        if EVALUATIONS.get() <= 1 {
-            retired.drain(..).for_each(KeptPlan::free);
-        }
-    });
+    let mut retired = kept().retired.borrow_mut();
+    retired.extend(plan);
+    if CALL.evaluations.get() <= 1 {
+        retired.drain(..).for_each(KeptPlan::free);
+    }
 }
 
 /// Frees all plans when there are too many, unless one of them may be executing.
 pub(super) fn forget_when_full<K>(plans: &mut HashMap<K, KeptPlan>) {
     // One evaluation is the caller's. Any other is an outer one and may be executing one of these plans.
-    if plans.len() < MAX_PLANS || EVALUATIONS.get() > 1 {
+    if plans.len() < MAX_PLANS || CALL.evaluations.get() > 1 {
         return;
     }
     plans.drain().for_each(|(_, plan)| plan.free());

@@ -1,22 +1,17 @@
 //! What a call tells its caller beside its result.
 
-use std::cell::Cell;
-
 use uuid::Uuid;
 
 use crate::pg::PgError;
 use crate::pg::error::{notice, warning};
+use crate::run::BACKEND;
 use crate::store::instances::InstanceRow;
 use crate::wake;
 
-thread_local! {
-    static TOLD: Cell<bool> = const { Cell::new(false) };
-}
-
 /// Tells a session once that only a worker or a call of wf_run_due fires what the session left due or queued.
 pub fn tell_how_to_fire() {
-    if !TOLD.get() && !wake::has_workers() {
-        TOLD.set(true);
+    if !BACKEND.has_told_how_to_fire.get() && !wake::has_workers() {
+        BACKEND.has_told_how_to_fire.set(true);
         notice(PgError::new("00000", "work is left for later, but no workflow worker is running in this database").hint(
             "Add workflow to shared_preload_libraries, run wf_worker_start(), or call wf_run_due() from time to time.",
         ));

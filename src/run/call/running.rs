@@ -1,14 +1,14 @@
 //! The instances whose bursts are running further up in this backend, and those that are being moved there.
 
-use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use uuid::Uuid;
 
 use crate::pg::PgError;
+use crate::run::CALL;
 
 /// What counts as running.
-enum Running {
+pub(in crate::run) enum Running {
     /// An instance whose burst is running.
     Burst(Uuid),
     /// Instances whose rows are being taken in or removed.
@@ -22,11 +22,6 @@ impl Running {
             Self::Moving(ids) => ids.contains(&instance),
         }
     }
-}
-
-thread_local! {
-    static STACK: RefCell<Vec<Running>> = const { RefCell::new(Vec::new()) };
-    static CALLED_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Marks instances as running until the mark is dropped, also on unwinding.
@@ -44,25 +39,25 @@ impl Mark {
     }
 
     fn push(running: Running) -> Self {
-        STACK.with_borrow_mut(|stack| stack.push(running));
+        CALL.running.borrow_mut().push(running);
         Self
     }
 }
 
 impl Drop for Mark {
     fn drop(&mut self) {
-        STACK.with_borrow_mut(Vec::pop);
+        CALL.running.borrow_mut().pop();
     }
 }
 
 /// Whether this instance counts as running.
 pub fn contains(instance: Uuid) -> bool {
-    STACK.with_borrow(|stack| stack.iter().any(|running| running.has(instance)))
+    CALL.running.borrow().iter().any(|running| running.has(instance))
 }
 
 /// Whether anything counts as running.
 pub fn any() -> bool {
-    STACK.with_borrow(|stack| !stack.is_empty())
+    !CALL.running.borrow().is_empty()
 }
 
 /// The instances whose bursts are running. Each may be about to make a bookmark.
@@ -71,19 +66,19 @@ pub fn bursts() -> Vec<Uuid> {
         Running::Burst(id) => Some(*id),
         Running::Moving(_) => None,
     };
-    STACK.with_borrow(|stack| stack.iter().filter_map(burst).collect())
+    CALL.running.borrow().iter().filter_map(burst).collect()
 }
 
 /// Remembers that a call may have deferred a stimulus until a burst ends.
 pub fn note_deferral() {
-    CALLED_INSIDE.set(true);
+    CALL.may_have_deferred.set(true);
 }
 
 /// Whether a deferral was noted. The note is cleared when no burst is left.
 pub fn may_have_deferred() -> bool {
-    let noted = CALLED_INSIDE.get();
+    let noted = CALL.may_have_deferred.get();
     if noted && !any() {
-        CALLED_INSIDE.set(false);
+        CALL.may_have_deferred.set(false);
     }
     noted
 }

@@ -1,6 +1,5 @@
 //! One call: what its bursts share, and what they set off.
 
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
@@ -21,14 +20,11 @@ use crate::pg::error::unwind;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::kept_if;
 use crate::pg::{PgError, guc, interrupt, process, role, session, shared};
+use crate::run::BACKEND;
 use crate::run::call::running;
 use crate::store::events::queue::Item;
 use crate::store::instances::Starter;
 use crate::store::rights::owners;
-
-thread_local! {
-    static LAST_ID: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
-}
 
 /// One call.
 pub struct Session {
@@ -264,9 +260,9 @@ impl Session {
 /// bits after the time: "oldest first" is by id.
 pub fn new_id(now: DateTime<Utc>) -> Uuid {
     let millis = now.timestamp_millis().max(0).unsigned_abs();
-    let (last, count) = LAST_ID.get();
+    let (last, count) = BACKEND.last_id.get();
     let count = if last == millis { count.wrapping_add(1) } else { 0 };
-    LAST_ID.set((millis, count));
+    BACKEND.last_id.set((millis, count));
     let mut tail = [0; 10];
     tail.copy_from_slice(&Uuid::new_v4().as_bytes()[6..]);
     // Twelve bits after the version, then fourteen after the variant; the rest stays random.

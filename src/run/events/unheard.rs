@@ -1,7 +1,5 @@
 //! Telling a caller that its stimulus reached nothing: a misspelled name looks like a stimulus that comes too early.
 
-use std::cell::Cell;
-
 use serde_json::Value;
 use workflow_engine::spelling::nearest;
 use workflow_engine::stimulus::EVENT;
@@ -10,6 +8,7 @@ use crate::access;
 use crate::access::hearing::Hearing;
 use crate::pg::error::notice;
 use crate::pg::{PgError, process, role, session};
+use crate::run::BACKEND;
 use crate::run::call::running;
 use crate::run::events::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::store::events::matching::Correlation;
@@ -61,7 +60,7 @@ impl Sent {
             return;
         }
         let statement = session::statement_start();
-        if TOLD.replace(statement) == statement {
+        if BACKEND.told_unheard_at.replace(statement) == statement {
             return;
         }
         let reached =
@@ -115,9 +114,4 @@ impl Sent {
         let near = nearest(event, known.iter().map(String::as_str).filter(|known| *known != event))?;
         Some(format!("Did you mean event \"{near}\"?"))
     }
-}
-
-thread_local! {
-    /// The start time of the statement that got the last NOTICE.
-    static TOLD: Cell<i64> = const { Cell::new(0) };
 }

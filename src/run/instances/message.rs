@@ -1,13 +1,11 @@
 //! Calls that a client may send again: what was answered to a message is remembered, and answered once more.
 
-use std::cell::RefCell;
-
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::pg::jsonb::Document;
 use crate::pg::{PgError, guc, session};
-use crate::run::Session;
+use crate::run::{CALL, Session};
 use crate::store::instances::messages::{Answered, Name};
 
 /// A call that a client may send again.
@@ -38,10 +36,8 @@ impl Message<'_> {
     }
 }
 
-thread_local! {
-    /// The calls that this session is making, one inside the other: owner, key and message.
-    static MAKING: RefCell<Vec<(i32, String, String)>> = const { RefCell::new(Vec::new()) };
-}
+/// Owner, key and message of a call.
+pub(in crate::run) type MessageName = (i32, String, String);
 
 /// Says that a call is being made until it is dropped, also on unwinding.
 struct Making;
@@ -49,22 +45,20 @@ struct Making;
 impl Making {
     /// `None` if the same call is being made further up.
     fn begin(name: &Name<'_>) -> Option<Self> {
-        MAKING.with_borrow_mut(|stack| {
-            let is_it = |(owner, key, message): &(i32, String, String)| {
-                *owner == name.owner && key == name.key && message == name.message
-            };
-            if stack.iter().any(is_it) {
-                return None;
-            }
-            stack.push((name.owner, name.key.to_owned(), name.message.to_owned()));
-            Some(Self)
-        })
+        let mut stack = CALL.messages.borrow_mut();
+        let is_it =
+            |(owner, key, message): &MessageName| *owner == name.owner && key == name.key && message == name.message;
+        if stack.iter().any(is_it) {
+            return None;
+        }
+        stack.push((name.owner, name.key.to_owned(), name.message.to_owned()));
+        Some(Self)
     }
 }
 
 impl Drop for Making {
     fn drop(&mut self) {
-        MAKING.with_borrow_mut(Vec::pop);
+        CALL.messages.borrow_mut().pop();
     }
 }
 

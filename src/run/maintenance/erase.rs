@@ -3,7 +3,6 @@
 //! Each call erases a limited number of instances, and rows that belong to no instance. It is repeated until nothing is
 //! left that it may erase.
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 
 use pgrx::pg_sys::Oid;
@@ -17,10 +16,10 @@ use crate::error;
 use crate::pg::error::{notice, warning};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, guc, interrupt, role};
-use crate::run::Session;
 use crate::run::call::running;
 use crate::run::instances::claim;
 use crate::run::instances::delete::{self, Deletion, Removal};
+use crate::run::{BACKEND, Session};
 use crate::store::history::audit::{self, NewAct};
 use crate::store::instances;
 use crate::store::maintenance::erasure::{self, Replacement};
@@ -131,28 +130,24 @@ fn delete_if_free(session: &mut Session, id: Uuid, force: bool) -> Result<Option
     )
 }
 
-thread_local! {
-    /// The pseudonym that this session has made last. It holds for one role, as a session may act for many.
-    static MADE: RefCell<Option<Made>> = const { RefCell::new(None) };
-}
-
 /// A pseudonym that was generated when a role erased an actor.
-struct Made {
+pub(in crate::run) struct Pseudonym {
     role: Oid,
     actor: String,
-    pseudonym: String,
+    name: String,
 }
 
 /// The pseudonym for an actor in this session: a random name, the same in each call.
 fn made_pseudonym(role: Oid, actor: &str) -> String {
-    MADE.with_borrow_mut(|made| match made {
-        Some(made) if made.role == role && made.actor == actor => made.pseudonym.clone(),
+    let made = &mut *BACKEND.pseudonym.borrow_mut();
+    match made {
+        Some(made) if made.role == role && made.actor == actor => made.name.clone(),
         _ => {
-            let pseudonym = format!("{}{}", guc::PSEUDONYM, Uuid::new_v4().simple());
-            *made = Some(Made { role, actor: actor.to_owned(), pseudonym: pseudonym.clone() });
-            pseudonym
+            let name = format!("{}{}", guc::PSEUDONYM, Uuid::new_v4().simple());
+            *made = Some(Pseudonym { role, actor: actor.to_owned(), name: name.clone() });
+            name
         }
-    })
+    }
 }
 
 /// Replaces an actor by a pseudonym in the rows that the caller may erase, in at most `max` instances, and then in rows

@@ -4,8 +4,6 @@
 //! wf_run_due starts at a random id and wraps around at the end, so that many short sessions cover as much as one long
 //! session.
 
-use std::cell::RefCell;
-
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
@@ -13,7 +11,7 @@ use crate::access;
 use crate::pg::spi::Timestamp;
 use crate::pg::{catalog, guc, process, role, shared};
 use crate::rounds::{Keep, PAUSE, Rounds};
-use crate::run::Session;
+use crate::run::{BACKEND, Session};
 use crate::store::history::audit;
 use crate::store::instances::messages;
 use crate::store::maintenance::retention as store;
@@ -37,15 +35,10 @@ fn read_keep() -> Keep {
     Keep { setting, shortest: setting.into_iter().chain(store::shortest()).min() }
 }
 
-thread_local! {
-    /// How far calls of wf_run_due in this backend came.
-    static ROUNDS: RefCell<Rounds> = RefCell::new(Rounds::default());
-}
-
 /// Removes what has expired for the current role, unless this backend finished a round under the same settings
 /// recently.
 pub fn now_and_then(session: &Session, batch: u64) {
-    let mut rounds = ROUNDS.with_borrow(|rounds| *rounds);
+    let mut rounds = *BACKEND.retention.borrow();
     let (now, keep) = (session.timestamp().0, read_keep());
     if rounds.are_resting(now, keep) {
         return;
@@ -56,7 +49,7 @@ pub fn now_and_then(session: &Session, batch: u64) {
     rounds.rest = true;
     purge(session, batch, OwnerFilter::Mine, keep, &mut rounds);
     rounds.looked(now);
-    ROUNDS.set(rounds);
+    BACKEND.retention.replace(rounds);
 }
 
 /// The next step of a scheduler.

@@ -1,6 +1,5 @@
 //! Removing instances of other nodes, for example after a replica was promoted to take over part of the keys.
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 
 use uuid::Uuid;
@@ -8,6 +7,7 @@ use uuid::Uuid;
 use super::{begin, each_page, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, rows, user_sql};
+use crate::run::BACKEND;
 use crate::store::history::audit;
 use crate::store::nodes::moving::{self, MovedRows};
 use crate::store::nodes::route;
@@ -16,11 +16,6 @@ use crate::wake;
 
 /// Correlation ids whose instances are locked and removed together.
 const PAGE: i64 = 1000;
-
-thread_local! {
-    /// Where the next call of the session continues, if it makes the same query.
-    static NEXT: RefCell<(String, String)> = RefCell::default();
-}
 
 /// Removes instances whose correlation id does not belong to this node, and everything else that belongs to such an id,
 /// until `max` instances are removed. Returns how many were. No workflow and no session is notified.
@@ -37,7 +32,10 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
         predicate.is_some_and(|predicate| user_sql::admits(predicate, key)) || is_guarded && route::owns(key)
     };
     let question = predicate.map(|predicate| predicate.0.clone()).unwrap_or_default();
-    let after = NEXT.with_borrow(|(of, after)| if *of == question { after.clone() } else { String::new() });
+    let after = {
+        let (of, after) = &*BACKEND.keep_after.borrow();
+        if *of == question { after.clone() } else { String::new() }
+    };
     let mut removed = 0;
     let next = each_page(PAGE, after, |page| {
         let gone: Vec<String> = page.into_iter().filter(|key| !stays(key)).collect();
@@ -46,7 +44,7 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
         MovedRows::Keys(&gone).delete();
         Ok(removed < max)
     })?;
-    NEXT.set((question, next.unwrap_or_default()));
+    BACKEND.keep_after.replace((question, next.unwrap_or_default()));
     if !keyless && removed < max {
         let most = i64::try_from(max - removed).unwrap_or(i64::MAX);
         removed += remove(lock_trees(|| moving::keyless_roots(&of_node(), most)), stays)?;

@@ -35,7 +35,7 @@ pub mod attempt;
 mod locked;
 pub mod named;
 mod take;
-mod withheld;
+pub(in crate::run) mod withheld;
 
 use take::{ClaimedAttempt, Terms, take};
 

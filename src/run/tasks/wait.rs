@@ -3,13 +3,12 @@
 //! It asks the same question as the claim, but takes no lock: a look reads the tasks that can be claimed, and who is in
 //! the way of locking them. Between two looks it has no snapshot, no transaction id and no lock of a table.
 
-use std::cell::Cell;
-
 use crate::access::consent;
 use crate::pg::rows::Holder;
 use crate::pg::shared::{self, Class, NEVER};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, cluster, guc, procedure, process, role, session};
+use crate::run::BACKEND;
 use crate::run::tasks::lease;
 use crate::run::tasks::lease::attempt::{attempt_of_claim, is_excluded};
 use crate::run::tasks::limits::Search;
@@ -68,17 +67,12 @@ struct Waiter {
     class: Class,
 }
 
-thread_local! {
-    static TAKEN: Cell<Option<usize>> = const { Cell::new(None) };
-    static FREES_AT_EXIT: Cell<bool> = const { Cell::new(false) };
-}
-
 impl Waiter {
     fn take(names: Option<&[String]>) -> Result<Self, PgError> {
         let (hash, mask) = wake::key_of(names);
         let class = Class { database: process::database(), role: role::current(), names: hash };
         let limit = guc::max_waiters();
-        if !FREES_AT_EXIT.replace(true) {
+        if !BACKEND.frees_wait_at_exit.replace(true) {
             process::at_exit(|| free(false));
         }
         let Some(slot) = shared::with_waiters(|waiters| waiters.enter(class, mask, limit)) else {
@@ -86,7 +80,7 @@ impl Waiter {
                 .detail(format!("The setting workflow.max_waiters allows {limit}."))
                 .hint("Let one session of each process of workers wait, and hand the work on in the process."));
         };
-        TAKEN.set(Some(slot));
+        BACKEND.waits_in.set(Some(slot));
         Ok(Self { slot, class })
     }
 
@@ -129,7 +123,7 @@ impl Drop for Waiter {
 
 /// Frees the slot of this session, if it has one.
 fn free(is_ready: bool) {
-    if let Some(slot) = TAKEN.take() {
+    if let Some(slot) = BACKEND.waits_in.take() {
         shared::with_waiters(|waiters| waiters.free(slot, is_ready, process::now()));
     }
 }

@@ -3,7 +3,6 @@
 //! An id keeps its owner after all versions are deleted and removed by retention. Schedules, parents and applications
 //! still refer to the id, and would pass their input to any role that could define it again.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use pgrx::pg_sys::Oid;
@@ -12,6 +11,7 @@ use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Type};
 use crate::pg::{catalog, session};
+use crate::store::BACKEND;
 use crate::store::rights::owners::{self, Owner};
 
 static OWNER: Statement =
@@ -65,27 +65,23 @@ static OWNERS: Statement = Statement::new(
 );
 
 /// Owners of definitions as they were in a generation of the catalog.
-struct KnownOwners {
+pub(in crate::store) struct KnownOwners {
     schema: Oid,
     generation: u64,
     owners: Rc<[DefinitionOwner]>,
-}
-
-thread_local! {
-    static KNOWN: RefCell<Option<KnownOwners>> = const { RefCell::new(None) };
 }
 
 /// The owners of all definitions. A session reads them once, and again after one was added.
 pub fn owners() -> Rc<[DefinitionOwner]> {
     let (schema, generation) = (catalog::schema(), catalog::definitions_generation());
     let is_valid = |known: &&KnownOwners| known.schema == schema && known.generation == generation;
-    let known = KNOWN.with_borrow(|known| known.as_ref().filter(is_valid).map(|known| Rc::clone(&known.owners)));
+    let known = BACKEND.definition_owners.borrow().as_ref().filter(is_valid).map(|known| Rc::clone(&known.owners));
     known.unwrap_or_else(|| {
         let owners: Rc<[DefinitionOwner]> = read_owners().into();
         // A snapshot that is older than a change would outlive its message here. Without any, the database may be about to
         // be filled from a dump, which sends no messages.
         if !session::sees_old_rows() && !owners.is_empty() {
-            KNOWN.set(Some(KnownOwners { schema, generation, owners: Rc::clone(&owners) }));
+            BACKEND.definition_owners.replace(Some(KnownOwners { schema, generation, owners: Rc::clone(&owners) }));
         }
         owners
     })

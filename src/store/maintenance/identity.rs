@@ -1,9 +1,8 @@
 //! The physical database whose timers are stored here. A copy of a database must not fire them again.
 
-use std::cell::Cell;
-
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::pg::{catalog, cluster, process};
+use crate::store::BACKEND;
 use crate::wake;
 use pgrx::pg_sys::Oid;
 
@@ -25,12 +24,6 @@ static CLAIM: Statement = Statement::new(
 );
 static FORGET: Statement = Statement::new("DELETE FROM workflow.identity", &[]);
 
-thread_local! {
-    /// The schema in which this session has seen a committed row of `workflow.identity`. Only adoption deletes such a
-    /// row, and it inserts a new one.
-    static CLAIMED_IN: Cell<Oid> = const { Cell::new(Oid::INVALID) };
-}
-
 /// Reads the database to which the timers belong.
 pub fn read() -> Identity {
     let stored = READ.first(&[], |row| (row.get::<i64>(), row.get::<Oid>()));
@@ -45,13 +38,13 @@ pub fn read() -> Identity {
 /// transaction that stores a due time or opens a task.
 pub fn claim() {
     let schema = catalog::schema();
-    if CLAIMED_IN.get() == schema {
+    if BACKEND.claimed_in.get() == schema {
         return;
     }
     if READ.first(&[], |_| ()).is_some() {
         // A row that this transaction inserted may still be rolled back, including to a savepoint.
         if !wake::has_claimed() {
-            CLAIMED_IN.set(schema);
+            BACKEND.claimed_in.set(schema);
         }
         return;
     }

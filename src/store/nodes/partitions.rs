@@ -3,7 +3,6 @@
 //! The partition of a key is the one in which PL/Proxy finds it by `hashtext(key)`. The list changes when partitions
 //! move; sessions then read it again, as they do with definitions.
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -12,6 +11,7 @@ use pgrx::pg_sys::Oid;
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type, read};
 use crate::pg::{catalog, hashtext, object_lock};
+use crate::store::BACKEND;
 use crate::store::tables::PARTITIONS;
 
 /// Maximum number of partitions.
@@ -54,21 +54,17 @@ pub fn of(key: &str, count: u32) -> u32 {
     hashtext(key) & (count - 1)
 }
 
-struct CachedPartitions {
+pub(in crate::store) struct CachedPartitions {
     schema: Oid,
     generation: u64,
     list: Rc<Partitions>,
-}
-
-thread_local! {
-    static KNOWN: RefCell<Option<CachedPartitions>> = const { RefCell::new(None) };
 }
 
 /// The current partitions of this node, even in a transaction with an older snapshot.
 pub fn all() -> Rc<Partitions> {
     let (schema, generation) = (catalog::schema(), catalog::definitions_generation());
     let is_valid = |known: &&CachedPartitions| known.schema == schema && known.generation == generation;
-    let known = KNOWN.with_borrow(|known| known.as_ref().filter(is_valid).map(|known| Rc::clone(&known.list)));
+    let known = BACKEND.partitions.borrow().as_ref().filter(is_valid).map(|known| Rc::clone(&known.list));
     known.unwrap_or_else(|| {
         let mut list = Partitions::default();
         rows::read_newest_by(&ROW, &[], |row| {
@@ -78,7 +74,7 @@ pub fn all() -> Rc<Partitions> {
             None::<()>
         });
         let list = Rc::new(list);
-        KNOWN.set(Some(CachedPartitions { schema, generation, list: Rc::clone(&list) }));
+        BACKEND.partitions.replace(Some(CachedPartitions { schema, generation, list: Rc::clone(&list) }));
         list
     })
 }

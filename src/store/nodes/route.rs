@@ -7,8 +7,6 @@
 //!
 //! The key of an instance is its correlation id. A child without one has the key of its parent.
 
-use std::cell::Cell;
-
 use uuid::Uuid;
 use workflow_engine::activities::migrate_instances::MIGRATE_INSTANCES;
 use workflow_engine::activities::scheduled_command::SCHEDULED_COMMAND;
@@ -19,6 +17,7 @@ use crate::pg::guc::{self, RouteCheck};
 use crate::pg::rows::{self, Columns, Wait};
 use crate::pg::spi::{Arg, read};
 use crate::pg::{PgError, process, user_sql};
+use crate::store::BACKEND;
 use crate::store::nodes::partitions;
 use crate::store::tables::INSTANCES;
 
@@ -243,15 +242,11 @@ pub fn admits_start(definition_id: &str, key: Option<&str>) -> bool {
     is_here
 }
 
-thread_local! {
-    static LOGGED_AT: Cell<i64> = const { Cell::new(i64::MIN / 2) };
-}
-
 /// Logs work that the session has left for another node, unless it logged such a message within [`LOG_INTERVAL`].
 fn log_left(what: impl FnOnce() -> String) {
     let now = process::now();
-    if now - LOGGED_AT.get() >= LOG_INTERVAL {
-        LOGGED_AT.set(now);
+    if now - BACKEND.left_logged_at.get() >= LOG_INTERVAL {
+        BACKEND.left_logged_at.set(now);
         log(&format!("workflow left {}: its correlation id belongs to another node, or is moving", what()));
     }
 }

@@ -1,13 +1,13 @@
 //! Owners: ids of roles.
 
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type, read};
 use crate::pg::{catalog, object_lock, role, session, stored_role};
+use crate::store::BACKEND;
 use crate::store::tables::OWNERS;
 use pgrx::pg_sys::{InvalidOid, Oid};
 
@@ -76,11 +76,14 @@ read! {
 }
 static BY_ID: Columns = Columns::of(&OWNERS, Stored::COLUMNS);
 
-thread_local! {
-    /// Cached owners of this cluster by id, with the catalog generation for which they are valid. An id is never reused
-    /// unless the extension is created again. Only wf_adopt_database changes the role of a row, and it invalidates this
-    /// cache in all sessions. So does [`alias`], because its row may be rolled back.
-    static KEPT: RefCell<(u64, HashMap<i32, Owner>)> = RefCell::new((0, HashMap::new()));
+/// The owner with this id, if it was cached in this generation of the catalog.
+fn cached(id: i32, generation: u64) -> Option<Owner> {
+    let (of, kept) = &mut *BACKEND.owners.borrow_mut();
+    if *of != generation {
+        kept.clear();
+        *of = generation;
+    }
+    kept.get(&id).cloned()
 }
 
 /// The owner with this id. A missing row yields an owner without a role.
@@ -88,14 +91,7 @@ pub fn by_id(id: i32) -> Owner {
     // Looking up the schema raises an error if the extension is gone. A new schema advances the generation.
     catalog::schema();
     let generation = catalog::generation();
-    let known = KEPT.with_borrow_mut(|(of, kept)| {
-        if *of != generation {
-            kept.clear();
-            *of = generation;
-        }
-        kept.get(&id).cloned()
-    });
-    if let Some(owner) = known {
+    if let Some(owner) = cached(id, generation) {
         return owner;
     }
     let owner = match read(id) {
@@ -106,7 +102,7 @@ pub fn by_id(id: i32) -> Owner {
     // Do not cache a row read with a snapshot that may be older than a change whose invalidation has already been
     // processed.
     if owner.oid.is_some() && !session::sees_old_rows() {
-        KEPT.with_borrow_mut(|(_, kept)| kept.insert(id, owner.clone()));
+        BACKEND.owners.borrow_mut().1.insert(id, owner.clone());
     }
     owner
 }
@@ -134,18 +130,14 @@ static UNUSUAL: Statement = Statement::new(
     &[],
 );
 
-thread_local! {
-    /// The ids of these rows, with the generation of definitions for which they are valid.
-    static UNUSUAL_IDS: RefCell<(u64, Rc<[i32]>)> = RefCell::new((0, Rc::new([])));
-}
-
 fn unusual() -> Rc<[i32]> {
     let generation = catalog::definitions_generation();
-    let known = UNUSUAL_IDS.with_borrow(|(of, ids)| (*of == generation).then(|| Rc::clone(ids)));
+    let known =
+        BACKEND.unusual_owners.borrow().as_ref().filter(|(of, _)| *of == generation).map(|(_, ids)| Rc::clone(ids));
     known.unwrap_or_else(|| {
         let ids: Rc<[i32]> = UNUSUAL.rows(&[], |row| row.get()).into();
         if !session::sees_old_rows() {
-            UNUSUAL_IDS.set((generation, Rc::clone(&ids)));
+            BACKEND.unusual_owners.replace(Some((generation, Rc::clone(&ids))));
         }
         ids
     })
@@ -259,10 +251,11 @@ static ADD_ANOTHER: Statement = Statement::new(
 /// [`id_of`] is called.
 pub fn reference_to(role: Oid) -> i32 {
     let generation = catalog::generation();
-    let known = KEPT.with_borrow(|(of, kept)| {
+    let known = {
+        let (of, kept) = &*BACKEND.owners.borrow();
         let is_it = |owner: &&Owner| owner.oid == Some(role);
         kept.values().find(is_it).filter(|_| *of == generation).map(|owner| owner.id)
-    });
+    };
     if let Some(id) = known.or_else(|| known_id_of(role)) {
         return by_id(id).id;
     }

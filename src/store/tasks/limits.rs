@@ -6,7 +6,6 @@
 //! a claim that takes such a slot locks the row of the other task, and clears `lease_until` in it. The heartbeat finds
 //! that when it has the lock ([`Lease::has_lost_slot`](crate::store::tasks::leases::Lease::has_lost_slot)).
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -16,8 +15,8 @@ use uuid::Uuid;
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type, read};
 use crate::pg::{catalog, object_lock};
-use crate::store::definitions;
 use crate::store::tables::LIMITS;
+use crate::store::{BACKEND, definitions};
 
 /// The text that the value of a task's key adds to a lane, behind the id of the limit `k`, and to the place of a slot.
 /// It is NULL if the limit has no key. A long value is replaced by its hash, because the text is a key of an index.
@@ -101,28 +100,23 @@ static ANY: Columns = Columns::of(&LIMITS, &[LIMITS.read("id", Type::Integer, fa
 
 /// The limits as a session has read them, by name. It reads those of the names that it needs only: others may have any
 /// number of limits for other names.
-struct CachedLimits {
+pub(in crate::store) struct CachedLimits {
     schema: Oid,
     generation: u64,
     by_name: HashMap<String, Rc<[Limit]>>,
     has_any: Option<bool>,
 }
 
-thread_local! {
-    static KNOWN: RefCell<Option<CachedLimits>> = const { RefCell::new(None) };
-}
-
 /// Reads or fills what the session knows. It forgets that after a transaction has committed that changed a limit.
 fn with_known<R>(body: impl FnOnce(&mut CachedLimits) -> R) -> R {
     let (schema, generation) = (catalog::schema(), catalog::definitions_generation());
-    KNOWN.with_borrow_mut(|known| {
-        let is_valid = |known: &CachedLimits| known.schema == schema && known.generation == generation;
-        let known = match known {
-            Some(known) if is_valid(known) => known,
-            _ => known.insert(CachedLimits { schema, generation, by_name: HashMap::new(), has_any: None }),
-        };
-        body(known)
-    })
+    let known = &mut *BACKEND.limits.borrow_mut();
+    let is_valid = |known: &CachedLimits| known.schema == schema && known.generation == generation;
+    let known = match known {
+        Some(known) if is_valid(known) => known,
+        _ => known.insert(CachedLimits { schema, generation, by_name: HashMap::new(), has_any: None }),
+    };
+    body(known)
 }
 
 /// The limits for tasks of this name, of any owner.

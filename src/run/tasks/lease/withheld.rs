@@ -1,6 +1,5 @@
 //! Tells a worker without tasks of those that it could claim if it accepted tasks of their owner.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,7 @@ use crate::access::instance::Subject;
 use crate::access::{consent, people, work};
 use crate::compiled;
 use crate::pg::role;
+use crate::run::BACKEND;
 use crate::run::tasks::acceptance;
 use crate::store::definitions::{self, DefinitionOwner};
 use crate::store::rights::owners;
@@ -21,11 +21,13 @@ const INTERVAL: Duration = Duration::from_secs(60);
 /// Tasks that they read.
 const FEW_TASKS: usize = 8;
 
-thread_local! {
+/// What the session has looked at and was told of.
+#[derive(Default)]
+pub(in crate::run) struct Withheld {
     /// When claims of a role looked last.
-    static LOOKED: RefCell<HashMap<Oid, Instant>> = RefCell::default();
+    looked: HashMap<Oid, Instant>,
     /// The workers and owners of which the session was told.
-    static TOLD: RefCell<HashSet<(Oid, Oid)>> = RefCell::default();
+    told: HashSet<(Oid, Oid)>,
 }
 
 /// Looks among the first tasks of these names for one that the current role may claim, and whose owner it does not
@@ -33,10 +35,10 @@ thread_local! {
 pub fn tell(names: Option<&[String]>) {
     let worker = role::current();
     let is_due = |at: &Instant| at.elapsed() >= INTERVAL;
-    if !LOOKED.with_borrow(|looked| looked.get(&worker).is_none_or(is_due)) {
+    if !BACKEND.withheld.borrow().looked.get(&worker).is_none_or(is_due) {
         return;
     }
-    LOOKED.with_borrow_mut(|looked| looked.insert(worker, Instant::now()));
+    BACKEND.withheld.borrow_mut().looked.insert(worker, Instant::now());
     let (all, claimant) = (definitions::owners(), consent::claimant(worker));
     let others = all.iter().filter(|known| !claimant.accepts(&known.owner));
     let owners: Vec<i32> = others.flat_map(DefinitionOwner::ids).collect();
@@ -44,7 +46,8 @@ pub fn tell(names: Option<&[String]>) {
     names.truncate(FEW_NAMES);
     let found = leases::first(&names, &vec![Front::ALL; names.len()], FEW_TASKS, &owners);
     let Some(owner) = found.iter().find_map(|(claimable, owner)| withheld(worker, claimable, *owner)) else { return };
-    if TOLD.with_borrow_mut(|told| told.insert((worker, owner))) {
+    let is_new = BACKEND.withheld.borrow_mut().told.insert((worker, owner));
+    if is_new {
         acceptance::tell(worker, &[role::name(owner).unwrap_or_default()]);
     }
 }

@@ -136,6 +136,13 @@ joe-script|Faulted|54000" "SELECT i.definition_id, i.sub_status, n.sqlstate FROM
 echo "ok: an error of user SQL is an incident of its instance"
 await 1 "SELECT count(*) FROM workflow.instances i JOIN workflow.incidents n ON n.instance_id = i.id WHERE definition_id = 'nolog-mess' AND sub_status = 'Faulted'"
 echo "ok: a role that may not log in is served, restricted"
+# Its SQL starts another instance in the same burst.
+as nolog "SELECT wf_define('{\"definitionId\": \"nolog-inner\", \"root\": {\"type\": \"Sql\", \"statement\": \"SELECT 1\"}}')"
+as nolog "SELECT define('outer', 'SELECT public.wf_start(''nolog-inner'')')"
+go nolog outer "1 ms"
+await "nolog-inner|Finished
+nolog-outer|Finished" "SELECT definition_id, sub_status FROM workflow.instances WHERE definition_id IN ('nolog-inner', 'nolog-outer') ORDER BY 1"
+echo "ok: so is an instance that its SQL starts"
 
 # Others are not delayed meanwhile.
 go joe look "1 ms" 3

@@ -117,7 +117,7 @@ CREATE INDEX triggers_hash_key_idx ON workflow.triggers (hash_key, definition_ow
 CREATE INDEX triggers_name_idx ON workflow.triggers (name, definition_owner);
 CREATE INDEX grants_role_idx ON workflow.grants (role, privilege, grantor, definition_id);
 
-COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled';
+COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled; Cancelled with completed_by: it was answered, but its activity was cancelled before the answer took effect';
 COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a task worker completed or gave up: the token of the answer';
 COMMENT ON COLUMN workflow.tasks.deadline IS 'the time by which people should complete it; nothing happens at that time';
 COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';
@@ -613,6 +613,20 @@ COMMENT ON COLUMN workflow.open_tasks.excluded IS 'whether "not" of the task exc
 COMMENT ON COLUMN workflow.open_tasks_by_priority.definition_owner_id IS 'id in workflow.my_owners under which the task is stored: that of the owner of the definition, or of a former owner';
 COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, unclaimed ones first, by priority and age';
 
+CREATE VIEW workflow.answers WITH (security_barrier) AS
+SELECT t.id AS task_id, t.instance_id, i.definition_id, t.correlation_id, t.activity_id, t.name, t.created_at, t.completed_at,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS role, t.completed_actor AS actor, t.result,
+       t.status OPERATOR(pg_catalog.=) 'Completed' AS used
+FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id
+     LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) t.completed_by
+WHERE (t.status OPERATOR(pg_catalog.=) 'Completed' OR t.status OPERATOR(pg_catalog.=) 'Cancelled' AND t.completed_by IS NOT NULL)
+  AND i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+
+COMMENT ON VIEW workflow.answers IS 'answers to tasks';
+COMMENT ON COLUMN workflow.answers.role IS 'the role that answered; NULL: a version before 0.3.0 did not store it';
+COMMENT ON COLUMN workflow.answers.actor IS 'the person for whom that role acted';
+COMMENT ON COLUMN workflow.answers.used IS 'false: the activity was cancelled before the answer took effect';
+
 CREATE VIEW workflow.task_limits WITH (security_barrier) AS
 SELECT l.name, l.key, l.concurrency, l.rate, CASE WHEN l.rate IS NOT NULL THEN pg_catalog.make_interval(secs => l.per OPERATOR(pg_catalog./) 1000000.0::double precision) END AS per,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
@@ -843,7 +857,9 @@ CREATE VIEW workflow._acts AS
 SELECT l.instance_id, l.seq, COALESCE(a.at, l.created_at) AS at, a.kind, i.definition_id, i.definition_version_id, i.correlation_id,
        COALESCE(a.activity, t.activity_id) AS activity, t.name AS task, a.bookmark_id,
        CASE WHEN i.parent_instance_id IS NULL THEN i.owner END AS owner, a.role, a.login,
-       CASE WHEN a.kind OPERATOR(pg_catalog.=) 'start' THEN i.started_actor ELSE a.actor END AS actor, a.detail
+       CASE WHEN a.kind OPERATOR(pg_catalog.=) 'start' THEN i.started_actor ELSE a.actor END AS actor,
+       CASE WHEN t.status OPERATOR(pg_catalog.=) 'Cancelled' AND t.completed_by IS NOT NULL AND a.kind OPERATOR(pg_catalog.=) ANY (ARRAY['complete task', 'override task'])
+            THEN COALESCE(a.detail, '{}'::jsonb) OPERATOR(pg_catalog.||) '{"used": false}'::jsonb ELSE a.detail END AS detail
 FROM workflow.execution_log l
 JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) l.instance_id
 CROSS JOIN LATERAL workflow._act(l.events) AS a
@@ -1721,7 +1737,7 @@ AS $$
     UNION ALL
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
-    FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_tasks_by_priority', 'open_incidents', 'open_compensations',
+    FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_tasks_by_priority', 'answers', 'open_incidents', 'open_compensations',
                       'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'accepted_owner_list', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see; wf_set_role gives what

@@ -28,7 +28,9 @@ CREATE VIEW workflow._acts AS
 SELECT l.instance_id, l.seq, COALESCE(a.at, l.created_at) AS at, a.kind, i.definition_id, i.definition_version_id, i.correlation_id,
        COALESCE(a.activity, t.activity_id) AS activity, t.name AS task, a.bookmark_id,
        CASE WHEN i.parent_instance_id IS NULL THEN i.owner END AS owner, a.role, a.login,
-       CASE WHEN a.kind OPERATOR(pg_catalog.=) 'start' THEN i.started_actor ELSE a.actor END AS actor, a.detail
+       CASE WHEN a.kind OPERATOR(pg_catalog.=) 'start' THEN i.started_actor ELSE a.actor END AS actor,
+       CASE WHEN t.status OPERATOR(pg_catalog.=) 'Cancelled' AND t.completed_by IS NOT NULL AND a.kind OPERATOR(pg_catalog.=) ANY (ARRAY['complete task', 'override task'])
+            THEN COALESCE(a.detail, '{}'::jsonb) OPERATOR(pg_catalog.||) '{"used": false}'::jsonb ELSE a.detail END AS detail
 FROM workflow.execution_log l
 JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) l.instance_id
 CROSS JOIN LATERAL workflow._act(l.events) AS a

@@ -69,6 +69,20 @@ COMMENT ON COLUMN workflow.open_tasks.excluded IS 'whether "not" of the task exc
 COMMENT ON COLUMN workflow.open_tasks_by_priority.definition_owner_id IS 'id in workflow.my_owners under which the task is stored: that of the owner of the definition, or of a former owner';
 COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, unclaimed ones first, by priority and age';
 
+CREATE VIEW workflow.answers WITH (security_barrier) AS
+SELECT t.id AS task_id, t.instance_id, i.definition_id, t.correlation_id, t.activity_id, t.name, t.created_at, t.completed_at,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS role, t.completed_actor AS actor, t.result,
+       t.status OPERATOR(pg_catalog.=) 'Completed' AS used
+FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id
+     LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) t.completed_by
+WHERE (t.status OPERATOR(pg_catalog.=) 'Completed' OR t.status OPERATOR(pg_catalog.=) 'Cancelled' AND t.completed_by IS NOT NULL)
+  AND i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+
+COMMENT ON VIEW workflow.answers IS 'answers to tasks';
+COMMENT ON COLUMN workflow.answers.role IS 'the role that answered; NULL: a version before 0.3.0 did not store it';
+COMMENT ON COLUMN workflow.answers.actor IS 'the person for whom that role acted';
+COMMENT ON COLUMN workflow.answers.used IS 'false: the activity was cancelled before the answer took effect';
+
 CREATE VIEW workflow.task_limits WITH (security_barrier) AS
 SELECT l.name, l.key, l.concurrency, l.rate, CASE WHEN l.rate IS NOT NULL THEN pg_catalog.make_interval(secs => l.per OPERATOR(pg_catalog./) 1000000.0::double precision) END AS per,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner

@@ -33,6 +33,7 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::repair::pauses;
 use crate::store::repair::selection::listed::Shown;
 use crate::store::rights::owners;
+use crate::store::tasks;
 
 sql_functions! {
     wf_events(instance: Uuid, events: Bytea) => events;
@@ -356,8 +357,11 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
     row.continued_from.into_iter().for_each(|before| story.continues(before));
     let id = row.instance.id;
     let starter = row.starter.actor.clone();
-    explained::journal(id, |at, act, events| story.burst(at, act.map(|act| caused(act, starter.as_deref())), events))
-        .map_err(|error| error::journal(error, id))?;
+    explained::journal(id, |at, act, events| {
+        let act = act.map(|act| caused(act, starter.as_deref(), events));
+        story.burst(at, act, events);
+    })
+    .map_err(|error| error::journal(error, id))?;
     if let Some(pause) = row.paused_at.and_then(|_| pauses::of(id)) {
         story.paused(Pause {
             since: pause.since.into(),
@@ -399,14 +403,22 @@ fn not_accepted(compiled: &Compiled, waiting: &[OpenBookmark]) -> BTreeSet<Strin
     lines.collect()
 }
 
-/// Who caused a burst, in words.
-fn caused(act: Act, starter: Option<&str>) -> Caused {
+/// Who caused a burst, in words, and the answer if it answered a task.
+fn caused(act: Act, starter: Option<&str>, events: &[Event]) -> Caused {
     let actor = match act.kind {
         ActKind::Start => starter.map(ToOwned::to_owned),
         _ => act.by.actor,
     };
     let role = || i32::try_from(act.by.role).map_or_else(|_| String::new(), |id| owners::by_id(id).title());
-    Caused { kind: act.kind, has_actor: actor.is_some(), by: actor.unwrap_or_else(role) }
+    let answers = matches!(act.kind, ActKind::Complete | ActKind::Override);
+    let named = events.iter().find(|event| is_about(act.kind, event)).and_then(|event| event.bookmark_id);
+    let task = named.or(act.subject).filter(|_| answers);
+    Caused {
+        kind: act.kind,
+        has_actor: actor.is_some(),
+        by: actor.unwrap_or_else(role),
+        answer: task.and_then(tasks::answer),
+    }
 }
 
 /// The instance that a call names, if the current role may read it.

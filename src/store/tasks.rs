@@ -3,6 +3,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution::NewTask;
+use workflow_engine::explain::GivenAnswer;
 use workflow_engine::journal::Identity;
 
 use crate::pg::rows::{Columns, Writer};
@@ -51,6 +52,10 @@ static CLOSE_ORPHANS: Statement = Statement::new(
     "UPDATE workflow.tasks t SET status = 'Cancelled', completed_at = $2 WHERE t.instance_id = $1 AND t.completed_at IS NULL \
          AND t.id IS DISTINCT FROM $3 AND NOT EXISTS (SELECT 1 FROM workflow.bookmarks b WHERE b.id = t.id)",
     &[Type::Uuid, Type::Timestamp, Type::Uuid],
+);
+static CANCEL_ANSWERED: Statement = Statement::new(
+    "UPDATE workflow.tasks SET status = 'Cancelled' WHERE id = ANY ($1) AND status = 'Completed'",
+    &[Type::UuidArray],
 );
 static FAIL_OF: Statement = Statement::new(
     "UPDATE workflow.tasks t SET status = 'Failed', completed_at = $3, assignee = b.assignee, candidates = b.candidates FROM workflow.bookmarks b \
@@ -214,6 +219,27 @@ pub fn announce() {
 /// Closes the open tasks of an instance whose bookmarks no longer exist, except the task that the caller completes.
 pub fn close_orphans(instance: Uuid, except: Option<Uuid>, now: Timestamp) {
     CLOSE_ORPHANS.run(&[Arg::Uuid(&instance), Arg::Timestamp(now), Arg::uuid(except.as_ref())]);
+}
+
+/// Marks answered tasks whose activities were cancelled before the answers took effect. The answers stay.
+pub fn cancel_answered(tasks: &[Uuid]) {
+    CANCEL_ANSWERED.run(&[Arg::Uuids(tasks)]);
+}
+
+static ANSWER: Statement = Statement::new(
+    "SELECT activity_id, result, status = 'Completed' FROM workflow.tasks \
+     WHERE id = $1 AND (status = 'Completed' OR status = 'Cancelled' AND completed_by IS NOT NULL)",
+    &[Type::Uuid],
+);
+
+/// The answer to a task, if it was answered.
+pub fn answer(id: Uuid) -> Option<GivenAnswer> {
+    ANSWER.first(&[Arg::Uuid(&id)], |row| GivenAnswer {
+        task: id,
+        activity_id: row.get(),
+        result: row.maybe(),
+        is_used: row.get(),
+    })
 }
 
 /// Gives the open tasks of an instance its new correlation id.

@@ -65,7 +65,9 @@ pub(crate) use inputs::one_of;
 pub use limits::Limits;
 pub use migrated::{AfterMigration, Orphan, cancel_executions, continue_migrated};
 use runner::Runner;
-pub use tasks::{add_lease, count_attempts, drop_lease, first_attempt, move_clocks, retry_policy};
+pub use tasks::{
+    add_lease, count_attempts, drop_lease, failed_attempt, first_attempt, move_clocks, retry_policy, task_event,
+};
 
 /// The changes of a burst that the extension has to store, in addition to the instance itself.
 #[derive(Debug, Default, PartialEq)]

@@ -105,8 +105,8 @@ pub enum EventKind {
     OwnerChanged,
     /// An activity wrote a log entry; data is level, category, message and attributes.
     Logged,
-    /// A fault of the activity, or of one below it, is followed by another attempt; data is attempt, max_attempts,
-    /// sqlstate, message, due_at, and the activity that faulted if it is another one.
+    /// A fault of the activity, or of one below it, or a failed attempt at its task, is followed by another attempt;
+    /// data is attempt, max_attempts, sqlstate, message, due_at, and the activity that faulted if it is another one.
     Retrying,
     /// The activity handled a fault below it; data is sqlstate, message and the activity that faulted.
     Caught,

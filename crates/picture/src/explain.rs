@@ -141,6 +141,8 @@ pub struct Explanation<'a> {
     pause: Option<Pause>,
     /// The act that caused the last burst.
     act: Option<Caused>,
+    /// The bookmarks of time limits.
+    limits: HashMap<Uuid, TimeLimit>,
 }
 
 /// The act that caused a burst.
@@ -152,6 +154,37 @@ pub struct Caused {
     pub by: String,
     /// Whether it was an actor.
     pub has_actor: bool,
+    /// The answer, if it answered a task.
+    pub answer: Option<GivenAnswer>,
+}
+
+/// The answer to a task.
+#[derive(Clone, Debug)]
+pub struct GivenAnswer {
+    /// Id of the task.
+    pub task: Uuid,
+    /// Id of its activity within the definition.
+    pub activity_id: String,
+    /// The result, if one was given.
+    pub result: Option<Value>,
+    /// Whether it took effect, or still may. Otherwise the activity was cancelled first.
+    pub is_used: bool,
+}
+
+impl GivenAnswer {
+    /// The result, as the end of a line.
+    fn with_result(&self) -> String {
+        let result = self.result.as_ref().filter(|result| !result.is_null());
+        result.map(|result| format!(" with {}", value(result))).unwrap_or_default()
+    }
+}
+
+/// What a bookmark of the engine limits the time of.
+#[derive(Clone, Copy, Debug)]
+enum TimeLimit {
+    Activity,
+    FirstClaim,
+    Run,
 }
 
 impl<'a> Explanation<'a> {
@@ -173,6 +206,7 @@ impl<'a> Explanation<'a> {
             is_cancelling: false,
             pause: None,
             act: None,
+            limits: HashMap::new(),
         };
         story.head();
         story
@@ -193,6 +227,9 @@ impl<'a> Explanation<'a> {
     /// Adds the events of a burst, and who caused it.
     pub fn burst(&mut self, at: DateTime<Utc>, act: Option<Caused>, events: &[Event]) {
         self.act = act;
+        if let Some(words) = self.unused_answer() {
+            self.tell(format!("{}  {words}", self.time(at)));
+        }
         for event in events {
             if event.kind.is_of_values() || self.is_of_handlers(event) {
                 continue;
@@ -256,16 +293,8 @@ impl<'a> Explanation<'a> {
             EventKind::StartRefused => "a start was refused: another instance runs".into(),
             EventKind::Started if self.has_children(event) => return None,
             EventKind::Started => format!("{} began", who()),
-            EventKind::Resumed => format!("{} {}", who(), self.resumed()),
-            EventKind::BookmarkCreated if data.is_some_and(|data| data.get(RUN_UNTIL).is_some()) => {
-                format!("the run may take until {}", self.instant_in(data).unwrap_or_default())
-            }
-            EventKind::BookmarkCreated if data.is_some_and(|data| data.get(CLAIM_UNTIL).is_some()) => {
-                format!("{} must be claimed until {}", who(), self.instant_in(data).unwrap_or_default())
-            }
-            EventKind::BookmarkCreated if data.is_some() => {
-                format!("{} may take until {}", who(), self.instant_in(data).unwrap_or_default())
-            }
+            EventKind::Resumed => self.resumed(event),
+            EventKind::BookmarkCreated if data.is_some() => self.limited(event, data),
             EventKind::BookmarkCreated => match until {
                 Some((_, until)) => format!("{} waits until {until}", who()),
                 None => format!("{} waits", who()),
@@ -320,16 +349,53 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// How an activity was resumed, and by whom. A role without an actor is named only for answers to tasks.
-    fn resumed(&self) -> String {
-        let Some(Caused { kind, by, has_actor }) = &self.act else { return "was resumed".into() };
-        let by = one_line(by, MAX_VALUE);
-        match kind {
-            ActKind::Complete | ActKind::Override => format!("was answered by {by}"),
-            ActKind::Fail => format!("was given up by {by}"),
-            _ if *has_actor => format!("was resumed by {by}"),
-            _ => "was resumed".into(),
+    /// That the time of an activity, of its first claim or of the run is limited.
+    fn limited(&mut self, event: &Event, data: Option<&Value>) -> String {
+        let has = |member| data.is_some_and(|data| data.get(member).is_some());
+        let limit = match () {
+            () if has(RUN_UNTIL) => TimeLimit::Run,
+            () if has(CLAIM_UNTIL) => TimeLimit::FirstClaim,
+            () => TimeLimit::Activity,
+        };
+        self.limits.extend(event.bookmark_id.map(|id| (id, limit)));
+        let (who, until) = (self.who(&event.activity_id, &event.activity_type), self.instant_in(data));
+        let until = until.unwrap_or_default();
+        match limit {
+            TimeLimit::Run => format!("the run may take until {until}"),
+            TimeLimit::FirstClaim => format!("{who} must be claimed until {until}"),
+            TimeLimit::Activity => format!("{who} may take until {until}"),
         }
+    }
+
+    /// How an activity was resumed, and by whom. A role without an actor is named only for answers to tasks.
+    fn resumed(&mut self, event: &Event) -> String {
+        let who = self.who(&event.activity_id, &event.activity_type);
+        let limit = event.bookmark_id.and_then(|id| self.limits.remove(&id));
+        let Some(Caused { kind, by, has_actor, answer }) = &self.act else {
+            return match limit {
+                None => format!("{who} was resumed"),
+                Some(TimeLimit::Activity) => format!("{who} timed out"),
+                Some(TimeLimit::FirstClaim) => format!("{who} was not claimed in time"),
+                Some(TimeLimit::Run) => "the run timed out".to_owned(),
+            };
+        };
+        let by = one_line(by, MAX_VALUE);
+        let is_answer = |answer: &&GivenAnswer| Some(answer.task) == event.bookmark_id;
+        let result = answer.as_ref().filter(is_answer).map(GivenAnswer::with_result).unwrap_or_default();
+        match kind {
+            ActKind::Complete | ActKind::Override => format!("{who} was answered by {by}{result}"),
+            ActKind::Fail => format!("{who} was given up by {by}"),
+            _ if *has_actor => format!("{who} was resumed by {by}"),
+            _ => format!("{who} was resumed"),
+        }
+    }
+
+    /// An answer that was stored for a session of the owner and never took effect: no event tells of it.
+    fn unused_answer(&self) -> Option<String> {
+        let Caused { kind: ActKind::Complete, by, answer: Some(answer), .. } = self.act.as_ref()? else { return None };
+        let who = (!answer.is_used).then(|| self.who(&answer.activity_id, "RunTask"))?;
+        let (by, result) = (one_line(by, MAX_VALUE), answer.with_result());
+        Some(format!("{who} was answered by {by}{result}, but cancelled before the answer took effect"))
     }
 
     /// Why an attempt failed, and when the next one starts.
@@ -337,7 +403,8 @@ impl<'a> Explanation<'a> {
         let member = |name| data.and_then(|data| data.get(name)).map(value).unwrap_or_default();
         let due = data.and_then(|data| data.get("due_at")).and_then(Value::as_str);
         let due = due.and_then(|due| DateTime::parse_from_rfc3339(due).ok()).map(|due| self.time(due.to_utc()));
-        self.until = event.execution.zip(due);
+        // An attempt at a task creates no bookmark.
+        self.until = event.execution.filter(|_| event.bookmark_id.is_none()).zip(due);
         let below = data.and_then(|data| data.get("activity_id")).and_then(Value::as_str);
         let at = below.map(|below| format!(" at \"{}\"", one_line(below, MAX_VALUE))).unwrap_or_default();
         let (attempt, of) = (member("attempt"), member("max_attempts"));

@@ -126,13 +126,14 @@ pub fn clear<'a>(
     }
     // Before the rows of the leases are gone.
     limits::note_ends_of(instance.id);
-    if !burned.is_empty() {
-        bookmarks::delete(&burned);
-    }
+    let mut unused = if burned.is_empty() { Vec::new() } else { bookmarks::delete(&burned) };
     if all {
-        bookmarks::delete_all(instance.id);
+        unused.extend(bookmarks::delete_all(instance.id, own));
     } else if !delta.cleared.is_empty() {
-        bookmarks::delete_of_activities(instance.id, &delta.cleared);
+        unused.extend(bookmarks::delete_of_activities(instance.id, &delta.cleared, own));
+    }
+    if !unused.is_empty() {
+        tasks::cancel_answered(&unused);
     }
     if correlates {
         bookmarks::correlate(instance.id, instance.correlation_id.as_deref());

@@ -139,7 +139,7 @@ pub fn end(
 /// Notes that an instance is cancelled, or will be when its handlers have run. It had the given status before.
 pub fn note_cancelled(session: &Session, row: &InstanceRow, before: SubStatus) {
     if before == SubStatus::Pending {
-        crate::store::instances::bookmarks::delete_all(row.instance.id);
+        crate::store::instances::bookmarks::delete_all(row.instance.id, None);
     }
     if row.instance.sub_status != SubStatus::Cancelled {
         instances::note_cancelling(row.instance.id, session.timestamp());

@@ -9,10 +9,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Program;
-use workflow_engine::activity::short_name;
-use workflow_engine::execution::{self, sequence_of};
+use workflow_engine::execution;
 use workflow_engine::fault::{Fault, TASK_FAILED};
-use workflow_engine::journal::{Act, ActKind, Event, EventKind};
+use workflow_engine::journal::{Act, ActKind, EventKind};
 use workflow_engine::program::Node;
 use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
 use workflow_engine::schema::Schema;
@@ -92,7 +91,7 @@ pub fn complete(
     }
     if let Some(fault) = judge(&compiled.program, &waiting, result)?
         && token.is_some()
-        && give_back(session, &compiled.program, &waiting, &fault, None)
+        && give_back(session, &compiled.program, &mut waiting, &fault, None)
     {
         return Ok(waiting.row);
     }
@@ -149,14 +148,9 @@ pub fn complete_for_people(
 
 fn note_override(session: &Session, waiting: &mut Waiting, compiled: &Compiled, reason: String) -> Result<(), PgError> {
     let act = acts::of_call(session, ActKind::Override, compiled)?;
-    let data = alter::author(Some(reason)).data("OverrideTask");
-    let (instance, bookmark) = (&mut waiting.row.instance, &waiting.bookmark);
-    let (activity, kind) = (bookmark.activity_id.clone(), short_name(&bookmark.activity_type).to_owned());
-    let event = Event {
-        execution: sequence_of(instance.id, bookmark.activity_instance_id),
-        bookmark_id: Some(bookmark.id),
-        ..Event::of_activity(EventKind::Altered, activity, kind, Some(Value::Object(data)))
-    };
+    let data = Value::Object(alter::author(Some(reason)).data("OverrideTask"));
+    let instance = &mut waiting.row.instance;
+    let event = execution::task_event(EventKind::Altered, instance.id, &waiting.bookmark, data);
     let seq = journal::take_rows(instance, Some(&act), 1);
     instances::save_state(instance);
     rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], session.timestamp()));
@@ -182,7 +176,7 @@ pub fn fail(
         code: failure.code.clone(),
         ..Fault::new(TASK_FAILED, failure.message.clone())
     };
-    if failure.retry && give_back(session, &compiled.program, &waiting, &fault, failure.retry_in) {
+    if failure.retry && give_back(session, &compiled.program, &mut waiting, &fault, failure.retry_in) {
         return Ok((TaskAfterFailure::Open, None));
     }
     waiting.act = Some(acts::of_call(session, ActKind::Fail, &compiled)?);
@@ -211,18 +205,34 @@ fn lock_task(session: &mut Session, task: Uuid) -> Result<Option<(Waiting, Rc<Co
 }
 
 /// Releases a task whose attempt failed, so that another worker can claim it, if its retry policy allows another
-/// attempt.
-fn give_back(session: &Session, program: &Program, waiting: &Waiting, fault: &Fault, retry_in: Option<i64>) -> bool {
+/// attempt. The journal records the failure.
+fn give_back(
+    session: &Session,
+    program: &Program,
+    waiting: &mut Waiting,
+    fault: &Fault,
+    retry_in: Option<i64>,
+) -> bool {
     let policy = execution::retry_policy(program, &waiting.row.instance, waiting.bookmark.activity_instance_id);
-    let next = policy.and_then(|policy| claimable_again_at(session, &policy, waiting, fault, retry_in));
-    let Some(at) = next else { return false };
+    let Some(policy) = policy else { return false };
+    let Some(at) = claimable_again_at(session, &policy, waiting, fault, retry_in) else { return false };
     let available_at = (at > session.now).then(|| at.into());
     let last_error = Some(fault.message.clone());
-    let Lease { attempt, lane, .. } = &waiting.lease;
+    let Waiting { row, bookmark, lease: Lease { attempt, lane, .. }, .. } = waiting;
     let lease = Lease { attempt: *attempt, available_at, last_error, lane: lane.clone(), ..Lease::default() };
-    rows::write(|writer| leases::set(writer, &waiting.bookmark.id, &lease));
-    pauses::hold_if_paused(&waiting.row.instance, waiting.row.paused_at, false, session.timestamp());
-    limits::note_end(bookmarks::task_name(&waiting.bookmark), &waiting.lease);
+    let failed = u32::try_from(*attempt).unwrap_or_default();
+    let event = execution::failed_attempt(program, &row.instance, bookmark, failed, &policy, fault, at);
+    let events = event.as_slice();
+    let seq = journal::take_rows(&mut row.instance, None, events.len());
+    rows::write(|writer| {
+        leases::set(writer, &bookmark.id, &lease);
+        journal::append(writer, &row.instance.id, seq, None, events, session.timestamp());
+    });
+    if !events.is_empty() {
+        instances::save_state(&row.instance);
+    }
+    pauses::hold_if_paused(&row.instance, row.paused_at, false, session.timestamp());
+    limits::note_end(bookmarks::task_name(bookmark), &waiting.lease);
     match (bookmarks::task_name(&waiting.bookmark), available_at) {
         (Some(name), Some(at)) => wake::note_task_at(name, at),
         (Some(name), None) => wake::note_task(name),

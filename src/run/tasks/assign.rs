@@ -6,9 +6,8 @@
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
-use workflow_engine::activity::short_name;
-use workflow_engine::execution::{ForPeople, sequence_of};
-use workflow_engine::journal::{Act, ActKind, Event, EventKind};
+use workflow_engine::execution::{self, ForPeople};
+use workflow_engine::journal::{Act, ActKind, EventKind};
 
 use crate::access::exclusion::Exclusion;
 use crate::access::people::{self, Assigner};
@@ -97,12 +96,7 @@ fn note(session: &Session, waiting: &mut Waiting, act: &Act, from: Option<Entry<
         data.extend(entry.map(|entry| (name.to_owned(), Value::String(entry.title()))));
     }
     let (instance, bookmark) = (&mut waiting.row.instance, &waiting.bookmark);
-    let (activity, kind) = (bookmark.activity_id.clone(), short_name(&bookmark.activity_type).to_owned());
-    let event = Event {
-        execution: sequence_of(instance.id, bookmark.activity_instance_id),
-        bookmark_id: Some(bookmark.id),
-        ..Event::of_activity(EventKind::Assigned, activity, kind, Some(Value::Object(data)))
-    };
+    let event = execution::task_event(EventKind::Assigned, instance.id, bookmark, Value::Object(data));
     let seq = journal::take_rows(instance, Some(act), 1);
     instances::save_state(instance);
     rows::write(|writer| journal::append(writer, &instance.id, seq, Some(act), &[event], session.timestamp()));

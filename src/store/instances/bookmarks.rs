@@ -336,30 +336,46 @@ pub fn is_of_another(id: Uuid, instance: Uuid) -> bool {
     OF_ANOTHER.run(&[Arg::Uuid(&id), Arg::Uuid(&instance)]) > 0
 }
 
-static DELETE: Statement = Statement::new("DELETE FROM workflow.bookmarks WHERE id = ANY ($1)", &[Type::UuidArray]);
-static DELETE_OF_ACTIVITIES: Statement = Statement::new(
-    "DELETE FROM workflow.bookmarks WHERE instance_id = $1 AND activity_instance_id = ANY ($2)",
-    &[Type::Uuid, Type::UuidArray],
+// Each returns the task of a stored answer (kept_answer.rs) that is removed, and NULL for any other bookmark.
+static DELETE: Statement = Statement::new(
+    "DELETE FROM workflow.bookmarks WHERE id = ANY ($1) \
+     RETURNING CASE WHEN name = 'Workflow.Answer' THEN payload ->> 'Task' END",
+    &[Type::UuidArray],
 );
-static DELETE_ALL: Statement = Statement::new("DELETE FROM workflow.bookmarks WHERE instance_id = $1", &[Type::Uuid]);
+static DELETE_OF_ACTIVITIES: Statement = Statement::new(
+    "DELETE FROM workflow.bookmarks WHERE instance_id = $1 AND activity_instance_id = ANY ($2) \
+     RETURNING CASE WHEN name = 'Workflow.Answer' AND id IS DISTINCT FROM $3 THEN payload ->> 'Task' END",
+    &[Type::Uuid, Type::UuidArray, Type::Uuid],
+);
+static DELETE_ALL: Statement = Statement::new(
+    "DELETE FROM workflow.bookmarks WHERE instance_id = $1 \
+     RETURNING CASE WHEN name = 'Workflow.Answer' AND id IS DISTINCT FROM $2 THEN payload ->> 'Task' END",
+    &[Type::Uuid, Type::Uuid],
+);
 static CORRELATE: Statement = Statement::new(
     "UPDATE workflow.bookmarks SET correlation_id = $2 WHERE instance_id = $1",
     &[Type::Uuid, Type::Text],
 );
 
-/// Removes bookmarks by id.
-pub fn delete(ids: &[Uuid]) {
-    DELETE.run(&[Arg::Uuids(ids)]);
+/// Removes bookmarks by id. Returns the tasks whose stored answers were among them.
+pub fn delete(ids: &[Uuid]) -> Vec<Uuid> {
+    answered(DELETE.rows(&[Arg::Uuids(ids)], |row| row.maybe()))
 }
 
-/// Removes the bookmarks of executions of activities.
-pub fn delete_of_activities(instance: Uuid, activity_instances: &[Uuid]) {
-    DELETE_OF_ACTIVITIES.run(&[Arg::Uuid(&instance), Arg::Uuids(activity_instances)]);
+/// Removes the bookmarks of executions of activities, with the same result. `resumed` is not counted: its answer was
+/// used.
+pub fn delete_of_activities(instance: Uuid, activity_instances: &[Uuid], resumed: Option<Uuid>) -> Vec<Uuid> {
+    let args = [Arg::Uuid(&instance), Arg::Uuids(activity_instances), Arg::uuid(resumed.as_ref())];
+    answered(DELETE_OF_ACTIVITIES.rows(&args, |row| row.maybe()))
 }
 
-/// Removes all bookmarks of an instance.
-pub fn delete_all(instance: Uuid) {
-    DELETE_ALL.run(&[Arg::Uuid(&instance)]);
+/// Removes all bookmarks of an instance, with the same result.
+pub fn delete_all(instance: Uuid, resumed: Option<Uuid>) -> Vec<Uuid> {
+    answered(DELETE_ALL.rows(&[Arg::Uuid(&instance), Arg::uuid(resumed.as_ref())], |row| row.maybe()))
+}
+
+fn answered(tasks: Vec<Option<String>>) -> Vec<Uuid> {
+    tasks.into_iter().flatten().filter_map(|task| Uuid::parse_str(&task).ok()).collect()
 }
 
 /// Gives the bookmarks of an instance its new correlation id.

@@ -19,9 +19,21 @@ use crate::instance::{ActivityStatus, Attempts, Instance, KeptInput};
 use crate::journal::EventKind;
 use crate::program::{ComputedStrategy, Node, Program, Retry};
 use crate::resilience::{STRATEGY, stored_strategy};
+use crate::retry::RetryPolicy;
 use workflow_http::stimulus;
 use workflow_value::fault::{Error, Fault};
 use workflow_value::value::{Json, copy_or_null, instant_text};
+
+/// The data of [`EventKind::Retrying`] after `failed` attempts, if the next one starts `at` an instant.
+pub(super) fn retrying_data(failed: u32, policy: &RetryPolicy, fault: &Fault, at: DateTime<Utc>) -> Map<String, Value> {
+    Map::from_iter([
+        ("attempt".to_owned(), failed.into()),
+        ("max_attempts".to_owned(), policy.max_attempts.into()),
+        ("sqlstate".to_owned(), fault.sqlstate.as_str().into()),
+        ("message".to_owned(), fault.message.as_str().into()),
+        ("due_at".to_owned(), instant_text(at).into()),
+    ])
+}
 
 impl<'a> Runner<'a> {
     /// Repeats an execution after a fault of `faulted` (the execution itself or a descendant), if its policy allows it.
@@ -40,13 +52,7 @@ impl<'a> Runner<'a> {
         let Some(at) = policy.next_attempt_at(failed, first, now, random) else { return false };
 
         let kept = if faulted == sequence { self.kept_input(sequence) } else { None };
-        let mut data = Map::from_iter([
-            ("attempt".to_owned(), failed.into()),
-            ("max_attempts".to_owned(), policy.max_attempts.into()),
-            ("sqlstate".to_owned(), fault.sqlstate.as_str().into()),
-            ("message".to_owned(), fault.message.as_str().into()),
-            ("due_at".to_owned(), instant_text(at).into()),
-        ]);
+        let mut data = retrying_data(failed, &policy, fault, at);
         if let Some(below) = self.burst.context(faulted).filter(|_| faulted != sequence) {
             data.insert("activity_id".to_owned(), program.node(below.node).id.as_str().into());
         }

@@ -7,14 +7,17 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::activity::short_name;
 use crate::bookmark::{Bookmark, Resumed};
 use crate::execution::context::Execution;
+use crate::execution::retry::retrying_data;
 use crate::execution::runner::Runner;
 use crate::execution::sequence_of;
 use crate::instance::{ActivityStatus, Instance};
+use crate::journal::{Event, EventKind};
 use crate::program::Program;
 use crate::retry::RetryPolicy;
 use workflow_http::stimulus;
@@ -131,4 +134,35 @@ pub fn first_attempt(instance: &Instance, activity_instance_id: Uuid) -> Option<
 pub fn retry_policy(program: &Program, instance: &Instance, activity_instance_id: Uuid) -> Option<Arc<RetryPolicy>> {
     let context = instance.state.contexts.get(&sequence_of(instance.id, activity_instance_id)?)?;
     program.node(context.node).retry_policy(context.strategy())
+}
+
+/// An event of an activity about its task, with the bookmark of the task.
+pub fn task_event(kind: EventKind, instance: Uuid, bookmark: &Bookmark, data: Value) -> Event {
+    let (activity, activity_type) = (bookmark.activity_id.clone(), short_name(&bookmark.activity_type).to_owned());
+    Event {
+        execution: sequence_of(instance, bookmark.activity_instance_id),
+        bookmark_id: Some(bookmark.id),
+        ..Event::of_activity(kind, activity, activity_type, Some(data))
+    }
+}
+
+/// The event of a failed attempt at a task that can be claimed again `at` an instant. `None`: the activity does not
+/// write such events.
+pub fn failed_attempt(
+    program: &Program,
+    instance: &Instance,
+    bookmark: &Bookmark,
+    failed: u32,
+    policy: &RetryPolicy,
+    fault: &Fault,
+    at: DateTime<Utc>,
+) -> Option<Event> {
+    let context = instance.state.contexts.get(&sequence_of(instance.id, bookmark.activity_instance_id)?)?;
+    let node = program.node(context.node);
+    if !node.events.unwrap_or(program.options.journal.level).writes(EventKind::Retrying) {
+        return None;
+    }
+    let data = Value::Object(retrying_data(failed, policy, fault, at));
+    let node_id = node.shares_id.then(|| node.node_id.clone());
+    Some(Event { node_id, ..task_event(EventKind::Retrying, instance.id, bookmark, data) })
 }

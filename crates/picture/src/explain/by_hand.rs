@@ -33,7 +33,12 @@ impl Explanation<'_> {
             }
             "ScheduleActivity" => format!("{by} scheduled {}", what()),
             "CancelActivity" => format!("{by} cancelled {}", what()),
-            "OverrideTask" => format!("{by} completed {} in place of the people whom it is for", what()),
+            "OverrideTask" => {
+                let answer = self.act.as_ref().and_then(|act| act.answer.as_ref());
+                let unused = answer.filter(|answer| !answer.is_used);
+                let unused = unused.map(|_| ", but it was cancelled before the answer took effect").unwrap_or_default();
+                format!("{by} completed {} in place of the people whom it is for{unused}", what())
+            }
             _ => format!("{by} cancelled the instance"),
         };
         match member("reason") {

@@ -1832,7 +1832,7 @@ COMMENT ON FUNCTION wf_retract(text) IS 'unpublish a definition: no new instance
 COMMENT ON FUNCTION wf_validate(jsonb, text) IS 'problems of a definition of at least the given severity, each with its path; without errors wf_define accepts it';
 COMMENT ON FUNCTION wf_delete_definition(text, integer) IS 'delete a version, or all of them, unless an instance can still run on it; returns the number of versions';
 COMMENT ON FUNCTION wf_refresh(text) IS 'compute the triggers of the published version again';
-COMMENT ON FUNCTION wf_grant(text, name, text[]) IS 'let a role start, resume, read or alter a definition and its instances; returns the number of new privileges';
+COMMENT ON FUNCTION wf_grant(text, name, text[]) IS 'let a role start, resume, read or alter a definition and its instances; returns the number of privileges that are new, or get a superuser as grantor';
 COMMENT ON FUNCTION wf_revoke(text, name, text[]) IS 'revoke privileges; returns how many there were';
 COMMENT ON TYPE wf_delivery IS 'effect of a stimulus: instances started and resumed, the queue item that stores it, and the number of matches whose owners may not receive stimuli of its sender';
 COMMENT ON FUNCTION wf_enqueue_bookmark(text, jsonb, uuid, text, uuid, uuid, text, text, bytea, jsonb, interval) IS 'resume whatever matches now, or store the stimulus until a matching bookmark appears or it expires; NULL matches anything';

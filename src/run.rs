@@ -38,7 +38,7 @@ pub use call::session::Session;
 static BACKEND: ProcessLocal<Backend> = ProcessLocal::new(Backend {
     last_id: Cell::new((0, 0)),
     has_told_how_to_fire: Cell::new(false),
-    told_unheard_at: Cell::new(0),
+    told_of_stimulus_at: Cell::new(0),
     front: Noted::nothing(),
     withheld: LazyCell::new(RefCell::default),
     waits_in: Cell::new(None),
@@ -53,8 +53,8 @@ struct Backend {
     last_id: Cell<(u64, u32)>,
     /// Whether the session was told that no worker fires what it leaves due or queued.
     has_told_how_to_fire: Cell<bool>,
-    /// The start time of the statement that got the last NOTICE of an event for which nothing waits.
-    told_unheard_at: Cell<i64>,
+    /// The start time of the statement that got the last NOTICE of a stimulus: it reached nothing, or is left to an owner.
+    told_of_stimulus_at: Cell<i64>,
     front: Noted,
     withheld: LazyCell<RefCell<Withheld>>,
     /// The slot in shared memory in which this session waits for tasks.

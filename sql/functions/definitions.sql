@@ -114,7 +114,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_grant(text, name, text[]) IS
-    'let a role start, resume, read or alter a definition and its instances; returns the number of new privileges';
+    'let a role start, resume, read or alter a definition and its instances; returns the number of privileges that are new, or get a superuser as grantor';
 
 CREATE FUNCTION wf_revoke(definition_id text, role name, privileges text[])
 RETURNS integer LANGUAGE sql SET search_path = pg_catalog, pg_temp

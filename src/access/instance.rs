@@ -126,6 +126,19 @@ pub fn require(operation: Operation, row: &InstanceRow, compiled: &Compiled) -> 
     })
 }
 
+/// Rejects the current role unless it may resume the instance of a task (42501). A role that may not read the instance
+/// gets the same hint for each task: it must not learn whether the task is for certain people.
+pub fn require_resume_of_task(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    let error = match require(Operation::Resume, row, compiled) {
+        Err(error) if !allows(Operation::Read, row, compiled) => error,
+        other => return other,
+    };
+    Err(error.hint(
+        "A task that names people is for them alone. For any other task, the owner of the definition can grant the \
+         privilege \"resume\" with wf_grant, or the task alone with wf_grant_worker.",
+    ))
+}
+
 /// The privilege that permits an operation, if one does.
 fn privilege_for(operation: Operation) -> Option<Privilege> {
     match operation {

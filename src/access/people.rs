@@ -44,8 +44,7 @@ fn may_answer(who: Oid, subject: Subject<'_>, assignment: &Assignment) -> bool {
     assignment.entries().any(|entry| acts_for(who, &entry, may_resume))
 }
 
-/// Rejects the current role unless it may answer a task of the instance, or resume it at a bookmark that belongs to no
-/// task (42501).
+/// Rejects the current role unless it may answer a task of the instance (42501).
 pub fn require_answer(
     row: &InstanceRow,
     compiled: &Compiled,
@@ -53,14 +52,16 @@ pub fn require_answer(
     assignment: Option<&Assignment>,
 ) -> Result<(), PgError> {
     let Some(assignment) = assignment.filter(|given| given.is_assigned()) else {
-        return instance::require(Operation::Resume, row, compiled);
+        return instance::require_resume_of_task(row, compiled);
     };
     let who = role::current();
     if may_answer(who, Subject::of(row, compiled), assignment) {
         return Ok(());
     }
-    // A role that may not resume the instance must not learn that the task is for certain people.
-    instance::require(Operation::Resume, row, compiled)?;
+    // Other roles must not learn that the task is for certain people.
+    if !instance::allows(Operation::Read, row, compiled) {
+        instance::require_resume_of_task(row, compiled)?;
+    }
     let name = role::name(who).unwrap_or_default();
     Err(denied(&format!("task {task}"))
         .detail(format!("It is for certain people, and role \"{name}\" is none of them."))

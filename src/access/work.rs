@@ -27,7 +27,7 @@ pub fn require(row: &InstanceRow, compiled: &Compiled, task: Uuid) -> Result<(),
     if may_work(role::current(), Subject::of(row, compiled), || tasks::name(task)) {
         return Ok(());
     }
-    instance::require(Operation::Resume, row, compiled)
+    instance::require_resume_of_task(row, compiled)
 }
 
 fn is_given(who: Oid, definition: &DefinitionRow, name: &str) -> bool {

@@ -158,13 +158,11 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
     let (role, grantor) = (owners::id_of(grantee), owners::current_id());
     let mut count = 0;
     for privilege in &privileges {
-        if definitions::grant(&definition_id, role, privilege.name(), grantor) {
-            count += 1;
-        } else if is_superuser(role::current()) {
-            // A superuser's grant is also the consent of the sender's side, even if another role granted the privilege
-            // before.
-            definitions::vouch(&definition_id, role, privilege.name(), grantor);
-        }
+        // A superuser's grant is also the consent of the sender's side, even if another role granted the privilege
+        // before.
+        let is_new = definitions::grant(&definition_id, role, privilege.name(), grantor)
+            || is_superuser(role::current()) && definitions::vouch(&definition_id, role, privilege.name(), grantor);
+        count += i32::from(is_new);
     }
     if let (true, Some(owner)) = (privileges.contains(&Privilege::Resume), definitions::owner(&definition_id)) {
         acceptance::by_grant(grantee, &owner);

@@ -65,7 +65,7 @@ static FAIL_OF: Statement = Statement::new(
 static ENDED: Statement = Statement::new(
     "SELECT instance_id, completed_at, status = 'Failed', COALESCE(token = $2, false), result IS NOT DISTINCT FROM $3, \
             assignee, candidates \
-     FROM workflow.tasks WHERE id = $1 AND status IN ('Completed', 'Failed')",
+     FROM workflow.tasks WHERE id = $1 AND (status IN ('Completed', 'Failed') OR status = 'Cancelled' AND completed_by IS NOT NULL)",
     &[Type::Uuid, Type::Uuid, Type::Jsonb],
 );
 static CORRELATE: Statement = Statement::new(

@@ -2,10 +2,10 @@
 
 use uuid::Uuid;
 
-use crate::pg::PgError;
 use crate::pg::error::{notice, warning};
+use crate::pg::{PgError, session};
 use crate::run::BACKEND;
-use crate::store::instances::InstanceRow;
+use crate::store::rights::owners::Owner;
 use crate::wake;
 
 /// Tells a session once that only a worker or a call of wf_run_due fires what the session left due or queued.
@@ -20,15 +20,23 @@ pub fn tell_how_to_fire() {
 
 /// Tells a caller that its act is stored, and that a session of the instance's owner carries it out: the caller does
 /// not lend its rights.
-pub fn tell_left_to_owner(row: &InstanceRow) {
-    let (id, owner) = (row.instance.id, row.owner.title());
-    let message = format!("workflow instance {id} continues in a session of role \"{owner}\"");
+pub fn tell_left_to_owner(instance: Uuid, owner: &Owner) {
+    let message = format!("workflow instance {instance} continues in a session of role \"{}\"", owner.title());
     notice(
         PgError::new("00000", message)
             .detail("It belongs to that role, and its SQL does not run with the rights of the current role.")
-            .hint("A background worker does that, or wf_run_due() of that role."),
+            .hint("A background worker does that, or wf_run_due() of that role. With options.security \"definer\", the workflow continues at once, with the rights of the definition's owner."),
     );
     tell_how_to_fire();
+}
+
+/// The same for a stimulus, which may reach many instances: a statement of the client names the first.
+pub fn tell_stimulus_left_to_owner(instance: Uuid, owner: &Owner) {
+    let statement = session::statement_start();
+    if BACKEND.told_of_stimulus_at.replace(statement) == statement {
+        return tell_how_to_fire();
+    }
+    tell_left_to_owner(instance, owner);
 }
 
 /// Warns that a call left an instance faulted, `for_good` or until it is retried.

@@ -10,15 +10,15 @@ use workflow_engine::instance::EVERYONE;
 use workflow_engine::journal::ActKind;
 use workflow_engine::stimulus;
 
-use crate::access::exclusion;
 use crate::access::hearing::{Hearing, Verdict};
+use crate::access::{self, exclusion};
 use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, json};
+use crate::pg::{PgError, json, process, role};
 use crate::run::Session;
 use crate::run::burst::OnFault;
 use crate::run::call::isolated::{self, Isolated};
-use crate::run::call::notices::tell_how_to_fire;
+use crate::run::call::notices::{self, tell_how_to_fire};
 use crate::run::call::running;
 use crate::run::call::session::{FollowUp, Publisher};
 use crate::run::events::queued;
@@ -42,6 +42,8 @@ enum BookmarkDelivery {
     Resumed,
     /// This session cannot resume it now.
     Busy,
+    /// Only a session of the instance's owner can.
+    LeftToOwner,
     /// A worker holds the task: the stimulus waits for the end of the lease, and is dropped if the task is answered.
     Leased,
     /// The instance is paused: the stimulus is kept for it.
@@ -195,6 +197,10 @@ pub fn resume_matches(
         match resume_match(session, &mut hearing, stimulus, &stored)? {
             BookmarkDelivery::Resumed => delivery.resumed.push(stored.instance_id),
             BookmarkDelivery::Busy => delivery.busy.push(stored),
+            BookmarkDelivery::LeftToOwner => {
+                tell_left_to_owner(stored.instance_id)?;
+                delivery.busy.push(stored);
+            }
             BookmarkDelivery::Leased => {
                 delivery.queued = Some(enqueue_for(session, stimulus, &stored));
                 tell_how_to_fire();
@@ -344,12 +350,22 @@ fn resume_bookmark(
         }
         Claim::Busy(Reason::Paused) => Ok(BookmarkDelivery::Paused),
         Claim::Busy(Reason::Leased) => Ok(BookmarkDelivery::Leased),
-        Claim::Busy(reason) => {
-            reason.tell();
-            Ok(BookmarkDelivery::Busy)
-        }
+        Claim::Busy(Reason::OwnersSession) => Ok(BookmarkDelivery::LeftToOwner),
+        Claim::Busy(Reason::NotFree | Reason::Faulted) => Ok(BookmarkDelivery::Busy),
         Claim::Gone => Ok(BookmarkDelivery::Consumed),
     }
+}
+
+/// Tells a caller that may know of the instance that a session of its owner continues it.
+fn tell_left_to_owner(instance: Uuid) -> Result<(), PgError> {
+    let is_caller = !running::any() && process::connected_as().is_none();
+    match instances::owner(instance) {
+        Some((_, owner)) if is_caller && access::instance::may_see(role::current(), instance)? => {
+            notices::tell_stimulus_left_to_owner(instance, &owner);
+        }
+        _ => tell_how_to_fire(),
+    }
+    Ok(())
 }
 
 /// Queues a stimulus for the matching bookmarks that this session could not resume now.

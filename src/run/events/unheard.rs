@@ -60,7 +60,7 @@ impl Sent {
             return;
         }
         let statement = session::statement_start();
-        if BACKEND.told_unheard_at.replace(statement) == statement {
+        if BACKEND.told_of_stimulus_at.replace(statement) == statement {
             return;
         }
         let reached =

@@ -40,7 +40,10 @@ pub fn resume_by_id(
 ) -> Result<Option<InstanceRow>, PgError> {
     let may_resume = |waiting: &Waiting, compiled: &Compiled| {
         let assignment = waiting.lease.assignment.as_deref();
-        people::require_answer(&waiting.row, compiled, bookmark, assignment)?;
+        match waiting.kind.is_task() {
+            true => people::require_answer(&waiting.row, compiled, bookmark, assignment)?,
+            false => access::instance::require(Operation::Resume, &waiting.row, compiled)?,
+        }
         exclusion::require(&waiting.row, compiled, &waiting.bookmark, assignment)
     };
     let Some((mut waiting, compiled)) = lock_named(session, bookmark, may_resume)? else {
@@ -55,7 +58,7 @@ pub fn resume_by_id(
         answer::judge(&compiled.program, &waiting, input)?;
         if kept_answer::must_wait(session, &waiting, &compiled, true) {
             kept_answer::keep(session, &mut waiting, Answer::Completed(input, None), None);
-            notices::tell_left_to_owner(&waiting.row);
+            notices::tell_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
             return Ok(Some(waiting.row));
         }
     } else if !lending::act_runs_here(session.serves, &waiting.row, &compiled) {

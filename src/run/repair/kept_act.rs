@@ -53,7 +53,7 @@ pub fn keep_resume(session: &mut Session, waiting: &Waiting, input: Option<&Valu
         let filter = Filter { bookmark_id, instance_id: Some(waiting.row.instance.id), ..Filter::default() };
         insert(session, filter, input.map(json::copy))?;
     }
-    tell_left_to_owner(&waiting.row);
+    tell_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
     Ok(())
 }
 
@@ -77,7 +77,7 @@ fn keep(session: &mut Session, row: &InstanceRow, act: Value) -> Result<(), PgEr
     let name = Some(stimulus::ACT.to_owned());
     let filter = Filter { instance_id: Some(row.instance.id), name, ..Filter::default() };
     insert(session, filter, Some(act))?;
-    tell_left_to_owner(row);
+    tell_left_to_owner(row.instance.id, &row.owner);
     Ok(())
 }
 

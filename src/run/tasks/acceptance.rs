@@ -64,7 +64,7 @@ pub fn tell(worker: Oid, missing: &[String]) {
     let roles = if count == 1 { "role" } else { "roles" };
     notice(
         PgError::new("00000", format!("role \"{name}\" does not accept tasks of {roles} {}", named.join(", ")))
-            .detail("Claims that name no task pass over the tasks of an owner until the worker accepts them.")
+            .detail("wf_claim_tasks and wf_wait_tasks skip tasks of an owner until the worker accepts them.")
             .hint(format!("If it is to process them, that role, or one that has its rights, runs {call}.")),
     );
 }

@@ -100,7 +100,7 @@ pub fn complete(
     if kept_answer::must_wait(session, &waiting, &compiled, token.is_none()) {
         kept_answer::keep(session, &mut waiting, answer, None);
         if token.is_none() {
-            notices::tell_left_to_owner(&waiting.row);
+            notices::tell_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
         }
         return Ok(waiting.row);
     }
@@ -137,7 +137,7 @@ pub fn complete_for_people(
     let answer = Answer::Completed(result, None);
     if kept_answer::must_wait(session, &waiting, &compiled, true) {
         kept_answer::keep(session, &mut waiting, answer, None);
-        notices::tell_left_to_owner(&waiting.row);
+        notices::tell_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
         return Ok(waiting.row);
     }
     consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {

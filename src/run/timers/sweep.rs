@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::access::{self, lending};
 use crate::compiled;
-use crate::pg::error::warning;
+use crate::pg::error::{notice, warning};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role};
 use crate::run::Session;
@@ -20,8 +20,8 @@ use crate::run::maintenance::retention;
 use crate::run::timers::{due_bookmark, fire, moved_clock};
 use crate::store::events::queue;
 use crate::store::instances::bookmarks;
-use crate::store::instances::bookmarks::DueBookmark;
 use crate::store::maintenance::identity::{self, Identity};
+use crate::store::rights::owners::Owner;
 use crate::store::timers::due;
 
 /// Maximum number of expired items that one pass moves to the dead letters.
@@ -38,11 +38,13 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
         return Ok(0);
     }
     fire::due_triggers(session, max)?;
-    let mut fired = 0;
+    let (mut fired, mut left) = (0, None);
     // An admitted instance may end at once and make room for the next.
     while fired < max && (admission::call_next(session.timestamp())? > 0 || fired == 0) {
         let before = fired;
-        fired += fire_due(session, max - fired)?;
+        let (now, others) = fire_due(session, max - fired)?;
+        fired += now;
+        left = others;
         if fired == before {
             break;
         }
@@ -52,7 +54,32 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
         queue::make_dead_letter(id, "Expired", session.timestamp());
     }
     retention::now_and_then(session, MAX_EXPIRED.unsigned_abs());
+    if let Some(left) = left {
+        left.tell();
+    }
     Ok(fired)
+}
+
+/// Due bookmarks of owners whose rights the caller has, but whose SQL runs in sessions of these owners only.
+struct LeftToOwners {
+    count: u64,
+    /// Of the first one.
+    owner: Owner,
+}
+
+impl LeftToOwners {
+    fn tell(&self) {
+        let owner = self.owner.title();
+        let what = match self.count {
+            1 => "1 due bookmark was skipped".to_owned(),
+            count => format!("{count} due bookmarks were skipped"),
+        };
+        notice(
+            PgError::new("00000", what)
+                .detail(format!("SQL of such an instance runs only in a session of its owner, such as \"{owner}\"."))
+                .hint("Call wf_run_due() as that role, after SET ROLE. Background workers do so themselves."),
+        );
+    }
 }
 
 /// Warns that nothing is fired in this database, because it is a copy.
@@ -64,8 +91,8 @@ pub fn warn_foreign() {
     );
 }
 
-fn fire_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
-    let mut fired = 0;
+fn fire_due(session: &mut Session, max: u64) -> Result<(u64, Option<LeftToOwners>), PgError> {
+    let (mut fired, mut left) = (0, None);
     let mut after = (Timestamp(i64::MIN), Uuid::nil());
     while fired < max {
         let page = bookmarks::due(session.timestamp(), after);
@@ -76,19 +103,17 @@ fn fire_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
                 break;
             }
             // Check before locking: a role must not lock an instance that it may not fire.
-            if is_mine(session, &due)? {
+            if running::contains(due.instance) || !access::is_member(role::current(), &due.owner) {
+                continue;
+            }
+            if lending::runs_here(session.serves, &due.owner, &*compiled::of_version(due.definition_version)?) {
                 fired += u64::from(due_bookmark::fire(session, due.bookmark)?);
+            } else {
+                left.get_or_insert(LeftToOwners { count: 0, owner: due.owner }).count += 1;
             }
         }
     }
-    Ok(fired)
-}
-
-fn is_mine(session: &Session, due: &DueBookmark) -> Result<bool, PgError> {
-    if running::contains(due.instance) || !access::is_member(role::current(), &due.owner) {
-        return Ok(false);
-    }
-    Ok(lending::runs_here(session.serves, &due.owner, &*compiled::of_version(due.definition_version)?))
+    Ok((fired, left))
 }
 
 /// Records that a queued stimulus could not be delivered. A later pass tries it again; after the third attempt it

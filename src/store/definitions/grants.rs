@@ -11,7 +11,7 @@ static GRANT: Statement = Statement::new(
     &[Type::Text, Type::Integer, Type::Text, Type::Integer],
 );
 static VOUCH: Statement = Statement::new(
-    "UPDATE workflow.grants SET grantor = $4 WHERE definition_id = $1 AND role = $2 AND privilege = $3",
+    "UPDATE workflow.grants SET grantor = $4 WHERE definition_id = $1 AND role = $2 AND privilege = $3 AND grantor <> $4",
     &[Type::Text, Type::Integer, Type::Text, Type::Integer],
 );
 static REVOKE: Statement = Statement::new(
@@ -111,9 +111,9 @@ pub fn grant(definition_id: &str, role: i32, privilege: &str, grantor: i32) -> b
     is_new
 }
 
-/// Replaces the grantor of a privilege.
-pub fn vouch(definition_id: &str, role: i32, privilege: &str, grantor: i32) {
-    VOUCH.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)]);
+/// Replaces the grantor of a privilege. Returns `false` if it is the grantor already.
+pub fn vouch(definition_id: &str, role: i32, privilege: &str, grantor: i32) -> bool {
+    VOUCH.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)]) > 0
 }
 
 /// Revokes a privilege. Returns `false` if the role did not have it.

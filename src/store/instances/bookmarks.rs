@@ -23,7 +23,7 @@ mod due;
 mod kind;
 mod stimulus;
 
-pub use due::{DueBookmark, due};
+pub use due::due;
 pub use kind::BookmarkKind;
 use stimulus::stored_stimulus;
 pub use stimulus::{hash_key, hash_of, is_task, read_stimulus, task_name};

@@ -61,18 +61,24 @@ impl UserSearchPath {
         }
     }
 
-    /// The hint of an error of user SQL. If a name was not found, the hint says where it was looked up.
+    /// The hint of an error of user SQL. If a name was not found, the hint says where it was looked up; if a right was
+    /// missing, whose rights the SQL had.
     pub fn hint(&self, error: &PgError, rights: Option<&Owner>) -> Option<String> {
-        if !matches!(error.sqlstate.as_str(), "42P01" | "42883" | "3F000") {
-            return error.hint.clone();
+        let who = || rights.map_or_else(|| Some(role::current()), Owner::role).and_then(role::name).unwrap_or_default();
+        let add =
+            |text: String| Some(error.hint.as_ref().map_or_else(|| text.clone(), |hint| format!("{hint} {text}")));
+        match error.sqlstate.as_str() {
+            "42P01" | "42883" | "3F000" => {}
+            "42501" => return add(format!("The SQL ran with the rights of role \"{}\".", who())),
+            _ => return error.hint.clone(),
         }
         let path = match (self, rights) {
             (Self::Session, None) => session::setting(c"search_path"),
             _ => self.restricted().to_string_lossy().into_owned(),
         };
-        let who = rights.map_or_else(|| Some(role::current()), Owner::role).and_then(role::name).unwrap_or_default();
-        let looked =
-            format!("Names were looked up in {path}, as role \"{who}\". To look elsewhere, set options.searchPath.");
-        Some(error.hint.as_ref().map_or_else(|| looked.clone(), |hint| format!("{hint} {looked}")))
+        add(format!(
+            "Names were looked up in {path}, as role \"{}\". To look elsewhere, set options.searchPath.",
+            who()
+        ))
     }
 }

@@ -63,7 +63,7 @@ impl Privilege {
 
 /// Whether a role has the rights of an owner.
 pub fn is_member(who: Oid, owner: &Owner) -> bool {
-    role::has_rights_of(who, owner.role().unwrap_or(InvalidOid))
+    owner.is(who) || role::has_rights_of(who, owner.role().unwrap_or(InvalidOid))
 }
 
 /// Whether a role has a privilege on a definition. A role that may read all tables may read every definition, as in the

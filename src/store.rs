@@ -6,8 +6,8 @@
 //! Rows that every call reads or writes by key go through [`crate::pg::rows`], without plans; all other queries are
 //! statements of [`crate::pg::spi`].
 
-use std::cell::{Cell, LazyCell, RefCell};
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use pgrx::pg_sys::Oid;
@@ -33,7 +33,7 @@ pub mod timers;
 
 /// Backend: rows that this session has read. A number of the catalog or of the definitions says how long they hold.
 static BACKEND: ProcessLocal<Backend> = ProcessLocal::new(Backend {
-    owners: LazyCell::new(RefCell::default),
+    owners: RefCell::new((0, BTreeMap::new())),
     unusual_owners: RefCell::new(None),
     definition_owners: RefCell::new(None),
     limits: RefCell::new(None),
@@ -46,7 +46,7 @@ struct Backend {
     /// Owners of this cluster by id, with the catalog generation for which they are valid. An id is never reused unless
     /// the extension is created again. Only wf_adopt_database changes the role of a row, and it invalidates this cache
     /// in all sessions. So does [`rights::owners::alias`], because its row may be rolled back.
-    owners: LazyCell<RefCell<(u64, HashMap<i32, Owner>)>>,
+    owners: RefCell<(u64, BTreeMap<i32, Owner>)>,
     /// The ids of rows that are not found by the oid of their role, with the generation of definitions.
     unusual_owners: RefCell<Option<(u64, Rc<[i32]>)>>,
     definition_owners: RefCell<Option<KnownOwners>>,

@@ -32,9 +32,17 @@ impl Owner {
         }
     }
 
+    /// Whether this is a role that exists, such as the current one. Then its oid need not be looked up.
+    pub fn is(&self, role: Oid) -> bool {
+        match self.oid {
+            Some(oid) => oid == role,
+            None => by_name(&self.name) == Some(role),
+        }
+    }
+
     /// Whether this is the role whose rights apply.
     pub fn is_current(&self) -> bool {
-        self.role() == Some(role::current())
+        self.is(role::current())
     }
 
     /// Its name for messages: the current name, else the stored one.
@@ -256,7 +264,10 @@ pub fn reference_to(role: Oid) -> i32 {
         let is_it = |owner: &&Owner| owner.oid == Some(role);
         kept.values().find(is_it).filter(|_| *of == generation).map(|owner| owner.id)
     };
-    if let Some(id) = known.or_else(|| known_id_of(role)) {
+    if let Some(id) = known {
+        return id;
+    }
+    if let Some(id) = known_id_of(role) {
         return by_id(id).id;
     }
     let name = role::name(role).unwrap_or_default();

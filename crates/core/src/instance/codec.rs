@@ -95,6 +95,9 @@ enum StoredResult<V> {
     Value(V),
 }
 
+/// Room for the state of a small workflow.
+const USUAL_SIZE: usize = 128;
+
 type Scoped<'s> = ScopedOutputs<&'s Json, &'s Outputs, &'s BTreeMap<NodeIx, Outputs>>;
 
 /// Packs a state.
@@ -102,9 +105,9 @@ pub fn encode_state(state: &State) -> Vec<u8> {
     encode_state_of(state, 0)
 }
 
-/// Packs a state. `size` is its known packed size, so that the vector takes no more memory than that.
+/// Packs a state. `size` is its packed size, so that the vector takes no more memory than that; 0: it is not known.
 pub fn encode_state_of(state: &State, size: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(size);
+    let mut bytes = Vec::with_capacity(if size == 0 { USUAL_SIZE } else { size });
     let (attempts, simple) = (attempts(state), simple(state));
     bytes.push(match (state.deadline, attempts.is_empty()) {
         _ if simple.is_none() => FORMAT_WITH_SCOPED_OUTPUTS,
@@ -151,19 +154,17 @@ fn simple(state: &State) -> Option<Simple<'_>> {
     }
     let mut outputs: BTreeMap<NodeIx, &Outputs> =
         state.outputs.iter().map(|(node, outputs)| (*node, outputs)).collect();
-    // It is clear which execution has set them as long as their activity has only one.
-    let mut open = BTreeSet::new();
-    for context in state.contexts.values().filter(|context| context.parent.is_some()) {
-        if !open.insert(context.node) && !context.outputs.is_empty() || state.outputs.contains_key(&context.node) {
+    for context in state.contexts.values() {
+        if context.parent.is_some() && state.outputs.contains_key(&context.node) {
             return None;
         }
-        if !context.outputs.is_empty() && outputs.insert(context.node, &context.outputs).is_some() {
-            return None;
+        if !context.outputs.is_empty() {
+            // It is clear which execution has set them as long as their activity has only one.
+            if !open_once(state, context.node) {
+                return None;
+            }
+            outputs.insert(context.node, &context.outputs);
         }
-    }
-    let is_clear = |context: &Context| context.outputs.is_empty() || open_once(state, context.node);
-    if !state.contexts.values().all(is_clear) {
-        return None;
     }
     let last_result = match first {
         None => None,

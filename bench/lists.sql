@@ -47,8 +47,8 @@ INSERT INTO workflow.execution_log (instance_id, seq, created_at, events)
 SELECT m.id, 0, m.at + m.n % 600 * interval '1 s', l.events
 FROM made AS m CROSS JOIN workflow.execution_log AS l WHERE l.instance_id = :'instance' ORDER BY m.n;
 
-INSERT INTO workflow.bookmarks (id, instance_id, activity_instance_id, hash_key, created_at, hash, activity_id, node_id, activity_type, name, correlation_id, payload)
-SELECT m.id, m.id, m.id, b.hash_key, m.at, b.hash, b.activity_id, b.node_id, b.activity_type, b.name, 'C-' || m.n, b.payload
+INSERT INTO workflow.bookmarks (id, instance_id, activity_instance_id, created_at, hash, activity_id, node_id, activity_type, name, correlation_id, payload, hash_key, correlation_key, kind_key)
+SELECT m.id, m.id, m.id, m.at, b.hash, b.activity_id, b.node_id, b.activity_type, b.name, 'C-' || m.n, b.payload, b.hash_key, hashtext('C-' || m.n), b.kind_key
 FROM made AS m CROSS JOIN workflow.bookmarks AS b WHERE b.instance_id = :'instance' AND m.sub_status = 'Suspended' ORDER BY m.n;
 
 INSERT INTO workflow.incidents (id, instance_id, activity_id, node_id, activity_type, activity_instance_id, created_at, sqlstate, message)

@@ -43,7 +43,8 @@ CALL pg_temp.clone('bookmarks', :'instance', $$
     activity_instance_id = pg_temp.at(activity_instance_id, n)
     correlation_id = 'M-' || n
     hash = sha256(n::text::bytea)
-    hash_key = ('x' || left(encode(sha256(n::text::bytea), 'hex'), 16))::bit(64)::bigint
+    hash_key = ('x' || left(encode(sha256(n::text::bytea), 'hex'), 8))::bit(32)::integer
+    correlation_key = hashtext('M-' || n)
     payload = jsonb_build_object('EventName', 'Event ' || n)
 $$, :rows);
 

@@ -31,9 +31,9 @@ BEGIN
     SELECT s.instance, definition_version_id, definition_id, version, owner, status, sub_status, incident_count,
            created_at, updated_at, state, variables, input
     FROM workflow.instances, ids AS s WHERE id = original;
-    INSERT INTO workflow.bookmarks (id, instance_id, activity_instance_id, hash_key, created_at, due_at, auto_burn, auto_complete,
+    INSERT INTO workflow.bookmarks (id, instance_id, activity_instance_id, created_at, due_at, auto_burn, auto_complete,
                                     hash, activity_id, node_id, activity_type, name, payload)
-    SELECT s.bookmark, s.instance, activity_instance_id, hash_key, created_at, due_at + s.g * interval '1 second', auto_burn, auto_complete,
+    SELECT s.bookmark, s.instance, activity_instance_id, created_at, due_at + s.g * interval '1 second', auto_burn, auto_complete,
            hash, activity_id, node_id, activity_type, name, payload
     FROM workflow.bookmarks, ids AS s WHERE instance_id = original;
 END $$;

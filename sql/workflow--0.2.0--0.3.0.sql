@@ -24,7 +24,9 @@ ALTER TABLE workflow.bookmarks
     ADD COLUMN paused_at    timestamptz,
     ADD COLUMN due_when_paused timestamptz,
     ADD COLUMN definition_owner integer,
-    ADD COLUMN instance_owner integer;
+    ADD COLUMN instance_owner integer,
+    ADD COLUMN correlation_key integer,
+    ADD COLUMN kind_key     integer;
 
 COMMENT ON COLUMN workflow.bookmarks.priority IS 'of a task: task workers claim a higher one first; NULL is 0';
 COMMENT ON COLUMN workflow.bookmarks.claims IS 'of a task: number of its attempts, one for each claim';
@@ -43,15 +45,24 @@ COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: i
 
 COMMENT ON COLUMN workflow.bookmarks.definition_owner IS 'of a task, and of a bookmark that a stimulus can match: owner of the definition when the bookmark was stored; a search skips those of other owners';
 COMMENT ON COLUMN workflow.bookmarks.instance_owner IS 'of a bookmark with a hash: owner of the instance';
+COMMENT ON COLUMN workflow.bookmarks.hash_key IS 'first four bytes of the hash, for the index';
+COMMENT ON COLUMN workflow.bookmarks.correlation_key IS 'of a bookmark with a hash: hashtext of the correlation id, for the index; 0: there is none';
+COMMENT ON COLUMN workflow.bookmarks.kind_key IS 'of a bookmark with a hash that is not of a RunTask: 10 bits of hashtext of the type, 10 of that of the name and 12 of that of the activity, for the index';
 
 DROP INDEX workflow.bookmarks_hash_key_correlation_id_idx, workflow.bookmarks_kind_idx, workflow.bookmarks_inbox_idx;
-UPDATE workflow.bookmarks b SET definition_owner = d.owner, instance_owner = CASE WHEN b.hash_key IS NOT NULL THEN i.owner END
+ALTER TABLE workflow.bookmarks ALTER COLUMN hash_key TYPE integer
+    USING ('x' OPERATOR(pg_catalog.||) pg_catalog.encode(pg_catalog.substr(hash, 1, 4), 'hex'))::pg_catalog.bit(32)::integer;
+UPDATE workflow.bookmarks b SET definition_owner = d.owner, instance_owner = CASE WHEN b.hash IS NOT NULL THEN i.owner END,
+    correlation_key = CASE WHEN b.hash IS NOT NULL THEN COALESCE(pg_catalog.hashtext(b.correlation_id), 0) END,
+    kind_key = CASE WHEN b.hash IS NOT NULL AND b.activity_type OPERATOR(pg_catalog.<>) 'Elsa.RunTask' THEN
+        (pg_catalog.hashtext(b.activity_type) OPERATOR(pg_catalog.<<) 22)
+        OPERATOR(pg_catalog.|) ((pg_catalog.hashtext(b.name) OPERATOR(pg_catalog.&) 1023) OPERATOR(pg_catalog.<<) 12)
+        OPERATOR(pg_catalog.|) (pg_catalog.hashtext(b.activity_id) OPERATOR(pg_catalog.&) 4095) END
 FROM workflow.instances i JOIN workflow.definitions d ON d.id OPERATOR(pg_catalog.=) i.definition_version_id
 WHERE i.id OPERATOR(pg_catalog.=) b.instance_id
-  AND (b.hash_key IS NOT NULL OR b.activity_type OPERATOR(pg_catalog.=) 'Elsa.RunTask' AND b.name OPERATOR(pg_catalog.=) b.activity_type);
-CREATE INDEX bookmarks_hash_key_idx ON workflow.bookmarks (hash_key, definition_owner, correlation_id, instance_owner) WHERE hash_key IS NOT NULL;
-CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (definition_owner, activity_type, name, activity_id)
-    WHERE activity_type OPERATOR(pg_catalog.<>) 'Elsa.RunTask';
+  AND (b.hash IS NOT NULL OR b.activity_type OPERATOR(pg_catalog.=) 'Elsa.RunTask' AND b.name OPERATOR(pg_catalog.=) b.activity_type);
+CREATE INDEX bookmarks_hash_key_idx ON workflow.bookmarks (hash_key, definition_owner, correlation_key, instance_owner) WHERE hash_key IS NOT NULL;
+CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (definition_owner, kind_key) WHERE kind_key IS NOT NULL;
 CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks
     (definition_owner, (payload OPERATOR(pg_catalog.->>) 'TaskName'), available_at NULLS FIRST, (COALESCE(priority, 0)) DESC, created_at)
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask';
@@ -1081,6 +1092,13 @@ AS $$
     FROM workflow.bookmarks b
     WHERE (b.hash IS NULL OR b.hash_key IS NULL)
       AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.StartTimeout', 'Workflow.RunTimeout', 'Workflow.Lease', 'Workflow.Answer', 'Workflow.Compensation', 'Workflow.Limit')
+    UNION ALL
+    SELECT 'bookmark whose keys do not fit its columns', b.id::text
+    FROM workflow.bookmarks b
+    WHERE b.hash_key <> ('x' || encode(substr(b.hash, 1, 4), 'hex'))::bit(32)::integer
+       OR b.correlation_key IS DISTINCT FROM CASE WHEN b.hash IS NOT NULL THEN COALESCE(hashtext(b.correlation_id), 0) END
+       OR b.kind_key IS DISTINCT FROM CASE WHEN b.hash IS NOT NULL AND b.activity_type <> 'Elsa.RunTask'
+              THEN (hashtext(b.activity_type) << 22) | ((hashtext(b.name) & 1023) << 12) | (hashtext(b.activity_id) & 4095) END
     UNION ALL
     SELECT 'last lease of a task without the bookmark of its end', b.id::text
     FROM workflow.bookmarks b

@@ -66,7 +66,7 @@ CREATE TABLE workflow.bookmarks (
     id                   uuid        CONSTRAINT bookmarks_pkey PRIMARY KEY,
     instance_id          uuid        NOT NULL,
     activity_instance_id uuid        NOT NULL,
-    hash_key             bigint,
+    hash_key             integer,
     created_at           timestamptz NOT NULL,
     due_at               timestamptz,
     auto_burn            boolean     NOT NULL DEFAULT true,
@@ -97,13 +97,14 @@ CREATE TABLE workflow.bookmarks (
     paused_at            timestamptz,
     due_when_paused      timestamptz,
     definition_owner     integer,
-    instance_owner       integer
+    instance_owner       integer,
+    correlation_key      integer,
+    kind_key             integer
 );
 
 COMMENT ON TABLE workflow.bookmarks IS 'where instances wait; a row is deleted when it is used up';
 COMMENT ON COLUMN workflow.bookmarks.activity_instance_id IS 'the execution of the activity that waits';
 COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is found by its id, and for bookmarks that no stimulus matches';
-COMMENT ON COLUMN workflow.bookmarks.hash_key IS 'first eight bytes of the hash; the index key';
 COMMENT ON COLUMN workflow.bookmarks.payload IS 'payload of the stimulus; for a task without its id, which is the bookmark''s id';
 COMMENT ON COLUMN workflow.bookmarks.callback IS 'function that a resume calls; without it the activity''s own handler runs';
 COMMENT ON COLUMN workflow.bookmarks.callback_owner IS 'owner of that function when the bookmark was made; a function of this name that another role owns is not called';
@@ -127,16 +128,18 @@ COMMENT ON COLUMN workflow.bookmarks.paused_at IS 'of a paused instance: when it
 COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: its due_at, of a task its available_at (-infinity: it can be claimed), restored when the pause ends';
 COMMENT ON COLUMN workflow.bookmarks.definition_owner IS 'of a task, and of a bookmark that a stimulus can match: owner of the definition when the bookmark was stored; a search skips those of other owners';
 COMMENT ON COLUMN workflow.bookmarks.instance_owner IS 'of a bookmark with a hash: owner of the instance';
+COMMENT ON COLUMN workflow.bookmarks.hash_key IS 'first four bytes of the hash, for the index';
+COMMENT ON COLUMN workflow.bookmarks.correlation_key IS 'of a bookmark with a hash: hashtext of the correlation id, for the index; 0: there is none';
+COMMENT ON COLUMN workflow.bookmarks.kind_key IS 'of a bookmark with a hash that is not of a RunTask: 10 bits of hashtext of the type, 10 of that of the name and 12 of that of the activity, for the index';
 
 -- The indexes by which claims and stimuli search have the owner of the definition, so that a search reads nothing of owners whom
 -- it does not reach, however many rows they have.
 -- Which bookmarks does a stimulus match? Name and payload, with or without correlation id.
-CREATE INDEX bookmarks_hash_key_idx ON workflow.bookmarks (hash_key, definition_owner, correlation_id, instance_owner) WHERE hash_key IS NOT NULL;
+CREATE INDEX bookmarks_hash_key_idx ON workflow.bookmarks (hash_key, definition_owner, correlation_key, instance_owner) WHERE hash_key IS NOT NULL;
 -- The bookmarks of an instance: to clear them, and for stimuli to one instance.
 CREATE INDEX bookmarks_instance_id_idx ON workflow.bookmarks (instance_id);
 -- Stimuli without a payload: by type, by name, by activity. Tasks are matched by id.
-CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (definition_owner, activity_type, name, activity_id)
-    WHERE activity_type OPERATOR(pg_catalog.<>) 'Elsa.RunTask';
+CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (definition_owner, kind_key) WHERE kind_key IS NOT NULL;
 -- What is due?
 CREATE INDEX bookmarks_due_at_idx ON workflow.bookmarks (due_at) WHERE due_at IS NOT NULL;
 

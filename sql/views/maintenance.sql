@@ -78,6 +78,13 @@ AS $$
     WHERE (b.hash IS NULL OR b.hash_key IS NULL)
       AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.StartTimeout', 'Workflow.RunTimeout', 'Workflow.Lease', 'Workflow.Answer', 'Workflow.Compensation', 'Workflow.Limit')
     UNION ALL
+    SELECT 'bookmark whose keys do not fit its columns', b.id::text
+    FROM workflow.bookmarks b
+    WHERE b.hash_key <> ('x' || encode(substr(b.hash, 1, 4), 'hex'))::bit(32)::integer
+       OR b.correlation_key IS DISTINCT FROM CASE WHEN b.hash IS NOT NULL THEN COALESCE(hashtext(b.correlation_id), 0) END
+       OR b.kind_key IS DISTINCT FROM CASE WHEN b.hash IS NOT NULL AND b.activity_type <> 'Elsa.RunTask'
+              THEN (hashtext(b.activity_type) << 22) | ((hashtext(b.name) & 1023) << 12) | (hashtext(b.activity_id) & 4095) END
+    UNION ALL
     SELECT 'last lease of a task without the bookmark of its end', b.id::text
     FROM workflow.bookmarks b
     WHERE COALESCE(b.due_when_paused, b.available_at) = 'infinity' AND b.name = 'Elsa.RunTask'

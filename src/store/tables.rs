@@ -69,7 +69,7 @@ table!(BOOKMARKS = "bookmarks" {
     id: Uuid,
     instance_id: Uuid,
     activity_instance_id: Uuid,
-    hash_key: BigInt null,
+    hash_key: Integer null,
     created_at: Timestamp,
     due_at: Timestamp null,
     auto_burn: Boolean,
@@ -101,6 +101,8 @@ table!(BOOKMARKS = "bookmarks" {
     due_when_paused: Timestamp null,
     definition_owner: Integer null,
     instance_owner: Integer null,
+    correlation_key: Integer null,
+    kind_key: Integer null,
 });
 
 table!(TRIGGERS = "triggers" {

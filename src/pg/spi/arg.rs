@@ -20,7 +20,6 @@ pub enum Arg<'a> {
     Integer(i32),
     Integers(&'a [i32]),
     BigInt(i64),
-    BigInts(&'a [i64]),
     Boolean(bool),
     Bytea(&'a [u8]),
     /// `jsonb`
@@ -71,7 +70,6 @@ impl<'a> Arg<'a> {
             Self::Integer(_) => Type::Integer,
             Self::Integers(_) => Type::IntegerArray,
             Self::BigInt(_) => Type::BigInt,
-            Self::BigInts(_) => Type::BigIntArray,
             Self::Boolean(_) => Type::Boolean,
             Self::Bytea(_) => Type::Bytea,
             Self::Json(_) | Self::Object(_) | Self::Document(_) | Self::JsonText(_) => Type::Jsonb,
@@ -98,9 +96,6 @@ impl<'a> Arg<'a> {
                 array(pg_sys::INT4OID, 4, true, b'i', numbers.iter().map(|n| Arg::Integer(*n).datum()))
             }
             Self::BigInt(number) => pg_sys::Datum::from(number),
-            Self::BigInts(numbers) => {
-                array(pg_sys::INT8OID, 8, true, b'd', numbers.iter().map(|n| Arg::BigInt(*n).datum()))
-            }
             Self::Boolean(value) => pg_sys::Datum::from(value),
             Self::Bytea(bytes) => varlena(bytes),
             Self::Json(value) => jsonb::encode(value),

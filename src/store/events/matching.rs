@@ -6,7 +6,7 @@ use workflow_engine::stimulus::RUN_TASK;
 use workflow_engine::{Bookmark, NodeIx};
 
 use crate::pg::spi::{Arg, Row, Statement, Type, read};
-use crate::store::instances::bookmarks::{BookmarkKind, hash_key, read_stimulus};
+use crate::store::instances::bookmarks::{BookmarkKind, keys, read_stimulus};
 use crate::store::tables::BOOKMARKS;
 
 /// The correlation ids that a stimulus asks for.
@@ -202,11 +202,19 @@ struct ByHash {
 /// Makes them. Each searches for each hash and owner by itself: with a list for a later column the planner would read
 /// what the index has of the hash as a whole.
 macro_rules! by_hash {
-    ($from:literal, $condition:literal, $limits:literal, $types:expr, $id:literal, $types_with_id:expr) => {
+    ($from:literal, $condition:literal, $limits:literal, $types:expr, $key:literal, $id:literal, $types_with_id:expr) => {
         ByHash {
             any: by_hash!(one $from, $condition, "", $limits, $types),
-            is: by_hash!(one $from, $condition, concat!(" AND b.correlation_id = ", $id), $limits, $types_with_id),
-            without: by_hash!(one $from, $condition, " AND b.correlation_id IS NULL", $limits, $types),
+            is: by_hash!(
+                one $from,
+                $condition,
+                concat!(" AND b.correlation_key = ", $key, " AND b.correlation_id = ", $id),
+                $limits,
+                $types_with_id
+            ),
+            without: by_hash!(
+                one $from, $condition, " AND b.correlation_key = 0 AND b.correlation_id IS NULL", $limits, $types
+            ),
         }
     };
     (one $from:literal, $condition:literal, $correlation:expr, $limits:literal, $types:expr) => {
@@ -230,41 +238,48 @@ static OPEN_OF_ONE: ByHash = by_hash!(
     "",
     "b.hash_key = $1 AND b.definition_owner = $2",
     ") b",
-    &[Type::BigInt, Type::Integer],
+    &[Type::Integer, Type::Integer],
     "$3",
-    &[Type::BigInt, Type::Integer, Type::Text]
+    "$4",
+    &[Type::Integer, Type::Integer, Type::Integer, Type::Text]
 );
 static OPEN: ByHash = by_hash!(
     "unnest($1) AS h (key) CROSS JOIN unnest($2) AS o (owner) CROSS JOIN LATERAL ",
     "b.hash_key = h.key AND b.definition_owner = o.owner",
     " OFFSET 0) b",
-    &[Type::BigIntArray, Type::IntegerArray],
+    &[Type::IntegerArray, Type::IntegerArray],
     "$3",
-    &[Type::BigIntArray, Type::IntegerArray, Type::Text]
+    "$4",
+    &[Type::IntegerArray, Type::IntegerArray, Type::Integer, Type::Text]
 );
 static OWN: ByHash = by_hash!(
     "unnest($1) AS h (key) CROSS JOIN unnest($2) AS o (owner) CROSS JOIN unnest($3) AS s (starter) CROSS JOIN LATERAL ",
     "b.hash_key = h.key AND b.definition_owner = o.owner AND b.instance_owner = s.starter",
     " OFFSET 0) b",
-    &[Type::BigIntArray, Type::IntegerArray, Type::IntegerArray],
+    &[Type::IntegerArray, Type::IntegerArray, Type::IntegerArray],
     "$4",
-    &[Type::BigIntArray, Type::IntegerArray, Type::IntegerArray, Type::Text]
+    "$5",
+    &[Type::IntegerArray, Type::IntegerArray, Type::IntegerArray, Type::Integer, Type::Text]
 );
 // They are counted, and no more.
 static FEW: ByHash = by_hash!(
     "unnest($1) AS h (key) CROSS JOIN unnest($2) AS o (owner) CROSS JOIN LATERAL ",
     "b.hash_key = h.key AND b.definition_owner = o.owner AND b.instance_owner <> ALL ($3)",
     " LIMIT 10) b LIMIT 100",
-    &[Type::BigIntArray, Type::IntegerArray, Type::IntegerArray],
+    &[Type::IntegerArray, Type::IntegerArray, Type::IntegerArray],
     "$4",
-    &[Type::BigIntArray, Type::IntegerArray, Type::IntegerArray, Type::Text]
+    "$5",
+    &[Type::IntegerArray, Type::IntegerArray, Type::IntegerArray, Type::Integer, Type::Text]
 );
 
 impl ByHash {
     fn rows(&'static self, correlation: &Correlation, args: &[Arg<'_>]) -> Vec<StoredBookmark> {
         match correlation {
             Correlation::Any => self.any.rows(args, read_stored),
-            Correlation::Is(id) => self.is.rows(&[args, &[Arg::Text(id)]].concat(), read_stored),
+            Correlation::Is(id) => {
+                let key = Arg::Integer(keys::of_correlation(Some(id)));
+                self.is.rows(&[args, &[key, Arg::Text(id)]].concat(), read_stored)
+            }
             Correlation::Without => self.without.rows(args, read_stored),
         }
     }
@@ -273,6 +288,9 @@ impl ByHash {
 /// A search among the bookmarks of some owners.
 macro_rules! of_owners {
     ($condition:literal) => {
+        of_owners!($condition, &[Type::Text, Type::IntegerArray])
+    };
+    ($condition:literal, $types:expr) => {
         Statement::reading(
             BookmarkColumns::COLUMNS,
             concat!(
@@ -281,7 +299,7 @@ macro_rules! of_owners {
                 $condition,
                 " OFFSET 0) b"
             ),
-            &[Type::Text, Type::IntegerArray],
+            $types,
         )
     };
 }
@@ -294,13 +312,16 @@ static BY_CORRELATION: Statement = bookmarks!(
 );
 // Where others have many instances with a correlation id: what waits of some owners, of which some has it.
 static OF_CORRELATION: [Statement; 2] = [
-    of_owners!("b.activity_type <> 'Elsa.RunTask' AND b.correlation_id = $1"),
+    of_owners!("b.kind_key IS NOT NULL AND b.correlation_id = $1"),
     of_owners!("b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.correlation_id = $1"),
 ];
 // `$1` is NULL: any activity.
 static TASKS: Statement =
     of_owners!("b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND ($1 IS NULL OR b.activity_id = $1)");
-static BY_TYPE: Statement = of_owners!("b.activity_type = $1 AND b.activity_type <> 'Elsa.RunTask'");
+static BY_TYPE: Statement = of_owners!(
+    "b.kind_key BETWEEN $3 AND $4 AND b.activity_type = $1",
+    &[Type::Text, Type::IntegerArray, Type::Integer, Type::Integer]
+);
 // No index has the id of the execution. It differs from its instance's id only in the last four bytes, so a range scan
 // of the index on the instance finds it.
 static BY_EXECUTION: Statement = bookmarks!(
@@ -308,39 +329,38 @@ static BY_EXECUTION: Statement = bookmarks!(
          AND (substr($1::text, 1, 28) || 'ffffffff')::uuid AND b.activity_instance_id = $1",
     &[Type::Uuid]
 );
-// One index on owner, type, name and activity serves the rare shapes below. An owner has few types and names, so a loose
-// index scan over the leading columns finds rows by a later column. Bookmarks of tasks are not in it: they are met by
-// id, and each entry would cost every task. A stimulus that names nothing but their activity reads all of them.
+// One index on the owner and the key of type, name and activity serves the rare shapes below. An owner has few types and
+// names, so a loose index scan over the leading bits finds rows by later ones: 4095 covers those of the activity, 4190208
+// those of the name (`keys`). Bookmarks of tasks are not in it: they are met by id, and each entry would cost every task.
+// A stimulus that names nothing but their activity reads all of them.
 macro_rules! kinds {
     ($condition_on_kinds:literal, $condition:literal) => {
         Statement::reading(
             BookmarkColumns::COLUMNS,
             concat!(
-                "WITH RECURSIVE kinds (owner, activity_type, name) AS ( \
-                     SELECT o.owner, f.activity_type, f.name FROM unnest($2) AS o (owner) CROSS JOIN LATERAL ( \
-                         SELECT k.activity_type, k.name FROM workflow.bookmarks k \
-                         WHERE k.definition_owner = o.owner AND k.activity_type <> 'Elsa.RunTask' \
-                         ORDER BY k.definition_owner, k.activity_type, k.name LIMIT 1) f \
+                "WITH RECURSIVE kinds (owner, key) AS ( \
+                     SELECT o.owner, f.kind_key & ~4095 FROM unnest($2) AS o (owner) CROSS JOIN LATERAL ( \
+                         SELECT k.kind_key FROM workflow.bookmarks k \
+                         WHERE k.definition_owner = o.owner AND k.kind_key IS NOT NULL \
+                         ORDER BY k.definition_owner, k.kind_key LIMIT 1) f \
                      UNION ALL \
-                     SELECT p.owner, n.activity_type, n.name FROM kinds p CROSS JOIN LATERAL ( \
-                         SELECT k.activity_type, k.name FROM workflow.bookmarks k \
-                         WHERE k.definition_owner = p.owner AND (k.activity_type, k.name) > (p.activity_type, p.name) \
-                           AND k.activity_type <> 'Elsa.RunTask' \
-                         ORDER BY k.definition_owner, k.activity_type, k.name LIMIT 1) n) \
+                     SELECT p.owner, n.kind_key & ~4095 FROM kinds p CROSS JOIN LATERAL ( \
+                         SELECT k.kind_key FROM workflow.bookmarks k \
+                         WHERE k.definition_owner = p.owner AND k.kind_key > (p.key | 4095) \
+                         ORDER BY k.definition_owner, k.kind_key LIMIT 1) n) \
                  SELECT {b} FROM kinds k CROSS JOIN LATERAL ( \
-                     SELECT * FROM workflow.bookmarks b \
-                     WHERE b.definition_owner = k.owner AND b.activity_type = k.activity_type AND b.name = k.name \
-                       AND b.activity_type <> 'Elsa.RunTask'",
+                     SELECT * FROM workflow.bookmarks b WHERE b.definition_owner = k.owner AND ",
                 $condition,
                 " OFFSET 0) b",
                 $condition_on_kinds
             ),
-            &[Type::Text, Type::IntegerArray],
+            &[Type::Text, Type::IntegerArray, Type::Integer],
         )
     };
 }
-static BY_NAME: Statement = kinds!(" WHERE k.name = $1", "");
-static BY_ACTIVITY: Statement = kinds!("", " AND b.activity_id = $1");
+static BY_NAME: Statement =
+    kinds!(" WHERE k.key & 4190208 = $3", "b.kind_key BETWEEN k.key AND (k.key | 4095) AND b.name = $1");
+static BY_ACTIVITY: Statement = kinds!("", "b.kind_key = (k.key | $3) AND b.activity_id = $1");
 
 /// The bookmarks that a filter matches, in order of instance id. `reach` says among whose they are looked for, if the
 /// filter names neither a bookmark nor an instance or an execution.
@@ -382,13 +402,13 @@ fn possible(filter: &Filter, reach: &Reach) -> Vec<StoredBookmark> {
 
 fn of_hash(filter: &Filter, reach: &Reach) -> Vec<StoredBookmark> {
     let Reach { open, others, granting, starters } = reach;
-    let keys: Vec<i64> = filter.hashes.iter().map(hash_key).collect();
+    let keys: Vec<i32> = filter.hashes.iter().map(keys::of_hash).collect();
     let mut found = match (keys.as_slice(), open.as_slice()) {
-        ([key], [owner]) => OPEN_OF_ONE.rows(&filter.correlation, &[Arg::BigInt(*key), Arg::Integer(*owner)]),
+        ([key], [owner]) => OPEN_OF_ONE.rows(&filter.correlation, &[Arg::Integer(*key), Arg::Integer(*owner)]),
         (_, []) => Vec::new(),
-        (keys, owners) => OPEN.rows(&filter.correlation, &[Arg::BigInts(keys), Arg::Integers(owners)]),
+        (keys, owners) => OPEN.rows(&filter.correlation, &[Arg::Integers(keys), Arg::Integers(owners)]),
     };
-    let (keys, starters) = (Arg::BigInts(&keys), Arg::Integers(starters));
+    let (keys, starters) = (Arg::Integers(&keys), Arg::Integers(starters));
     // Without a correlation id the index has the instances of all owners together.
     let others = if filter.correlation == Correlation::Any { granting } else { others };
     if !others.is_empty() {
@@ -411,9 +431,12 @@ fn of_correlation(id: &str, owners: &[i32]) -> Vec<StoredBookmark> {
 fn of_kind(filter: &Filter, owners: &[i32]) -> Vec<StoredBookmark> {
     let of = Arg::Integers(owners);
     let mut found = match (&filter.activity_id, &filter.name, &filter.activity_type) {
-        (Some(id), ..) => BY_ACTIVITY.rows(&[Arg::Text(id), of], read_stored),
-        (None, Some(name), _) => BY_NAME.rows(&[Arg::Text(name), of], read_stored),
-        (None, None, Some(kind)) => BY_TYPE.rows(&[Arg::Text(kind), of], read_stored),
+        (Some(id), ..) => BY_ACTIVITY.rows(&[Arg::Text(id), of, Arg::Integer(keys::of_activity(id))], read_stored),
+        (None, Some(name), _) => BY_NAME.rows(&[Arg::Text(name), of, Arg::Integer(keys::of_name(name))], read_stored),
+        (None, None, Some(kind)) => {
+            let (least, greatest) = keys::of_type(kind);
+            BY_TYPE.rows(&[Arg::Text(kind), of, Arg::Integer(least), Arg::Integer(greatest)], read_stored)
+        }
         (None, None, None) => return Vec::new(),
     };
     // The bookmark of a task has the name of its type.

@@ -2,8 +2,10 @@
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
+use workflow_engine::stimulus::EVENT;
 
 use crate::pg::spi::{Arg, Statement, Type};
+use crate::store::instances::bookmarks::keys;
 
 // The first bookmarks of each owner are enough: a definition waits for few names, and the sender must not pay for many instances.
 static EVENTS: Statement = Statement::new(
@@ -14,16 +16,19 @@ static EVENTS: Statement = Statement::new(
          UNION ALL \
          SELECT b.payload ->> 'EventName', b.instance_owner FROM unnest($2) AS o (id) CROSS JOIN LATERAL ( \
              SELECT b.payload, b.instance_owner FROM workflow.bookmarks b \
-             WHERE b.definition_owner = o.id AND b.activity_type = 'Elsa.Event' AND b.name = 'Elsa.Event' LIMIT 200) b) e \
+             WHERE b.definition_owner = o.id AND b.kind_key BETWEEN $3 AND $4 AND b.name = 'Elsa.Event' \
+                 AND b.activity_type = 'Elsa.Event' LIMIT 200) b) e \
          JOIN workflow.owners o ON o.id = e.owner JOIN pg_roles r ON r.oid = o.role_oid \
      WHERE e.name IS NOT NULL AND pg_has_role($1, r.oid, 'USAGE') LIMIT 1000",
-    &[Type::Oid, Type::IntegerArray],
+    &[Type::Oid, Type::IntegerArray, Type::Integer, Type::Integer],
 );
 
 /// The names of events for which workflows wait, or start, that belong to a role or to one whose member it is. Their
 /// definitions are stored under these owners.
 pub fn events_of(role: Oid, definition_owners: &[i32]) -> Vec<String> {
-    EVENTS.rows(&[Arg::Oid(role), Arg::Integers(definition_owners)], |row| row.get())
+    let (least, greatest) = keys::of_type(EVENT.name);
+    let args = [Arg::Oid(role), Arg::Integers(definition_owners), Arg::Integer(least), Arg::Integer(greatest)];
+    EVENTS.rows(&args, |row| row.get())
 }
 
 // A correlation id can have any number of instances.

@@ -10,7 +10,7 @@ use workflow_engine::stimulus;
 
 use crate::pg::spi::{Arg, Row, Statement, Type};
 use crate::store::definitions;
-use crate::store::instances::bookmarks::hash_key;
+use crate::store::instances::bookmarks::{hash_key, keys};
 
 /// A bookmark that waits for a request.
 #[derive(Debug)]
@@ -117,16 +117,16 @@ static BY_HASH: Statement = Statement::new(
              SELECT * FROM workflow.bookmarks b WHERE b.hash_key = $2 AND b.definition_owner = o.owner OFFSET 0) b \
          WHERE b.hash = $3"
     ),
-    &[Type::Integer, Type::BigInt, Type::Bytea, Type::IntegerArray],
+    &[Type::Integer, Type::Integer, Type::Bytea, Type::IntegerArray],
 );
 static BY_HASH_AND_CORRELATION: Statement = Statement::new(
     listeners!(
         "unnest($4) AS o (owner) CROSS JOIN LATERAL ( \
              SELECT * FROM workflow.bookmarks b \
-             WHERE b.hash_key = $2 AND b.definition_owner = o.owner AND b.correlation_id = $5 OFFSET 0) b \
+             WHERE b.hash_key = $2 AND b.definition_owner = o.owner AND b.correlation_key = $6 AND b.correlation_id = $5 OFFSET 0) b \
          WHERE b.hash = $3"
     ),
-    &[Type::Integer, Type::BigInt, Type::Bytea, Type::IntegerArray, Type::Text],
+    &[Type::Integer, Type::Integer, Type::Bytea, Type::IntegerArray, Type::Text, Type::Integer],
 );
 static BY_INSTANCE: Statement = Statement::new(
     listeners!(
@@ -139,10 +139,13 @@ static BY_INSTANCE: Statement = Statement::new(
 /// ambiguous.
 pub fn listeners(hash: &[u8; 32], correlation_id: Option<&str>, owner: i32) -> Vec<Listener> {
     let stored_under = definitions::stored_under(owner);
-    let of = [Arg::Integer(owner), Arg::BigInt(hash_key(hash)), Arg::Bytea(hash), Arg::Integers(&stored_under)];
+    let of = [Arg::Integer(owner), Arg::Integer(keys::of_hash(hash)), Arg::Bytea(hash), Arg::Integers(&stored_under)];
     match correlation_id {
         None => BY_HASH.rows(&of, read),
-        Some(id) => BY_HASH_AND_CORRELATION.rows(&[&of[..], &[Arg::Text(id)]].concat(), read),
+        Some(id) => {
+            let of_id = [Arg::Text(id), Arg::Integer(keys::of_correlation(Some(id)))];
+            BY_HASH_AND_CORRELATION.rows(&[&of[..], &of_id].concat(), read)
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use crate::wake;
 use workflow_engine::NodeIx;
 
 mod due;
+pub mod keys;
 mod kind;
 mod stimulus;
 
@@ -47,7 +48,7 @@ written! {
         id: &'a Uuid,
         instance_id: &'a Uuid,
         activity_instance_id: &'a Uuid,
-        hash_key: Option<i64>,
+        hash_key: Option<i32>,
         created_at: Timestamp,
         due_at: Option<Timestamp>,
         auto_burn: bool,
@@ -76,6 +77,8 @@ written! {
         lane: Option<&'a str>,
         definition_owner: Option<i32>,
         instance_owner: Option<i32>,
+        correlation_key: Option<i32>,
+        kind_key: Option<i32>,
     }
 }
 static ROW: Columns = Columns::of(&BOOKMARKS, New::COLUMNS);
@@ -102,7 +105,7 @@ pub fn insert(
         id: &bookmark.id,
         instance_id: instance,
         activity_instance_id: &bookmark.activity_instance_id,
-        hash_key: hash.map(hash_key),
+        hash_key: hash.map(keys::of_hash),
         created_at: now,
         due_at: bookmark.due_at.map(Into::into),
         auto_burn: bookmark.auto_burn,
@@ -131,6 +134,8 @@ pub fn insert(
         lane: lease.lane.as_deref(),
         definition_owner: definition_owner.filter(|_| hash.is_some() || is_task(bookmark)).map(|owner| owner.id),
         instance_owner: hash.is_some().then_some(row.owner.id),
+        correlation_key: hash.map(|_| keys::of_correlation(correlation_id)),
+        kind_key: hash.and_then(|_| keys::of_kind(bookmark)),
     };
     writer.insert(&ROW, &new.values());
 }
@@ -353,8 +358,9 @@ static DELETE_ALL: Statement = Statement::new(
     &[Type::Uuid, Type::Uuid],
 );
 static CORRELATE: Statement = Statement::new(
-    "UPDATE workflow.bookmarks SET correlation_id = $2 WHERE instance_id = $1",
-    &[Type::Uuid, Type::Text],
+    "UPDATE workflow.bookmarks SET correlation_id = $2, correlation_key = CASE WHEN hash_key IS NOT NULL THEN $3 END \
+     WHERE instance_id = $1",
+    &[Type::Uuid, Type::Text, Type::Integer],
 );
 
 /// Removes bookmarks by id. Returns the tasks whose stored answers were among them.
@@ -381,7 +387,8 @@ fn answered(tasks: Vec<Option<String>>) -> Vec<Uuid> {
 /// Gives the bookmarks of an instance its new correlation id.
 pub fn correlate(instance: Uuid, correlation_id: Option<&str>) {
     wake::note_bookmarks_of(&instance);
-    CORRELATE.run(&[Arg::Uuid(&instance), Arg::text(correlation_id)]);
+    let key = keys::of_correlation(correlation_id);
+    CORRELATE.run(&[Arg::Uuid(&instance), Arg::text(correlation_id), Arg::Integer(key)]);
 }
 
 static SET_OWNER: Statement = Statement::new(

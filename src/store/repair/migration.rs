@@ -110,7 +110,8 @@ pub fn waiting(instance: &Uuid, name: &str) -> BTreeMap<u32, Uuid> {
 }
 
 static RENAME_BOOKMARKS: Statement = Statement::new(
-    "UPDATE workflow.bookmarks b SET activity_id = v.activity_id, node_id = v.node_id \
+    "UPDATE workflow.bookmarks b SET activity_id = v.activity_id, node_id = v.node_id, \
+         kind_key = (b.kind_key & ~4095) | (hashtext(v.activity_id) & 4095) \
      FROM ROWS FROM (unnest($2), unnest($3), unnest($4)) AS v (id, activity_id, node_id) \
      WHERE b.instance_id = $1 AND b.activity_instance_id = v.id",
     &[Type::Uuid, Type::UuidArray, Type::TextArray, Type::TextArray],

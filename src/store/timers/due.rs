@@ -78,18 +78,20 @@ static ITEMS: Statement = Statement::new(
               WHEN q.hash IS NOT NULL AND q.correlation_id IS NOT NULL \
               THEN EXISTS (SELECT FROM unnest($2) AS o (owner) CROSS JOIN LATERAL ( \
                                SELECT FROM workflow.bookmarks m \
-                               WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 8), 'hex'))::bit(64)::bigint \
-                                   AND m.definition_owner = o.owner AND m.correlation_id = q.correlation_id LIMIT 1) m) \
+                               WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 4), 'hex'))::bit(32)::integer \
+                                   AND m.definition_owner = o.owner AND m.correlation_key = hashtext(q.correlation_id) \
+                                   AND m.correlation_id = q.correlation_id LIMIT 1) m) \
               WHEN q.hash IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m \
-                           WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 8), 'hex'))::bit(64)::bigint) \
+                           WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 4), 'hex'))::bit(32)::integer) \
               WHEN q.correlation_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.instances i WHERE i.correlation_id = q.correlation_id) \
               WHEN q.activity_type <> 'Elsa.RunTask' \
               THEN EXISTS (SELECT FROM unnest($2) AS o (owner) CROSS JOIN LATERAL ( \
                                SELECT FROM workflow.bookmarks m \
                                WHERE m.definition_owner = o.owner AND m.activity_type = q.activity_type \
-                                   AND m.activity_type <> 'Elsa.RunTask' LIMIT 1) m) \
+                                   AND m.kind_key BETWEEN hashtext(q.activity_type) << 22 \
+                                       AND (hashtext(q.activity_type) << 22 | 4194303) LIMIT 1) m) \
               ELSE true END \
      FROM workflow.bookmark_queue q \
      LEFT JOIN workflow.bookmarks b ON b.id = q.bookmark_id \

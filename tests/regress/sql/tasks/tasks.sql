@@ -64,6 +64,18 @@ SELECT wf_define('{"definitionId": "lacking", "root": {"type": "Event", "eventNa
 UPDATE workflow.bookmarks SET hash_key = NULL WHERE activity_type = 'Elsa.Event';
 SELECT problem FROM wf_check();
 ROLLBACK;
+-- Nor with keys by which stimuli would not find it.
+BEGIN;
+SELECT wf_define('{"definitionId": "lost", "root": [{"type": "Event", "eventName": "Lost"}]}'), wf_start('lost', correlation_id => 'item') \g /dev/null
+UPDATE workflow.bookmarks SET hash_key = hash_key + 1 WHERE activity_type = 'Elsa.Event';
+SELECT problem FROM wf_check();
+UPDATE workflow.bookmarks SET hash_key = hash_key - 1, correlation_key = 0 WHERE activity_type = 'Elsa.Event';
+SELECT problem FROM wf_check();
+UPDATE workflow.bookmarks SET correlation_key = hashtext('item'), kind_key = kind_key + 1 WHERE activity_type = 'Elsa.Event';
+SELECT problem FROM wf_check();
+UPDATE workflow.bookmarks SET kind_key = kind_key - 1 WHERE activity_type = 'Elsa.Event';
+SELECT problem FROM wf_check();
+ROLLBACK;
 
 -- With workflow.notify_tasks on, the opening of a task is also announced on channel workflow_task.
 SET workflow.notify_tasks = on;

@@ -21,13 +21,12 @@ use workflow_engine::NodeIx;
 
 mod due;
 pub mod keys;
-mod kind;
 mod stimulus;
 
 pub use due::due;
-pub use kind::BookmarkKind;
 use stimulus::stored_stimulus;
 pub use stimulus::{hash_key, hash_of, is_task, read_stimulus, task_name};
+pub use workflow_plan::BookmarkKind;
 
 /// Encodes a callback as the engine carries it from a function's result to the bookmark and back: the id of the
 /// function's owner, a colon, the function's name.

@@ -1,7 +1,7 @@
 //! What a bookmark waits for, which determines how it is stored, claimed and resumed.
 
-use workflow_engine::bookmark::Bookmark;
-use workflow_engine::stimulus::{self, RUN_TASK};
+use workflow_core::Bookmark;
+use workflow_http::stimulus::{self, RUN_TASK};
 
 /// The kind of a bookmark. It follows from the name of the row and the type of its activity, which are compared only
 /// here.

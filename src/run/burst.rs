@@ -1,18 +1,19 @@
 //! One burst on one page: what the core computes, and the phases that store it.
 //!
-//! Each phase is a list of direct calls, and a call is in the file of the subject that it belongs to. Its condition is a
-//! bit of the program, the row, the delta or the call, so a burst passes by what it does not use. A call changes rows,
-//! follow-ups and wake-ups only; those that may end the burst are in [`answer`]. The order of the calls is that of locks
-//! and of follow-ups, which `regress/whole/burst_trace` prints.
+//! The crate `plan` decides what is stored ([`Plan`]). Each phase is a list of direct calls, and a call is in the file of
+//! the subject that it belongs to. An optional one has an [`Entry`] in the plan, so a burst passes by what it does not
+//! use. A call changes rows, follow-ups and wake-ups only; those that may end the burst are in [`answer`]. The order of
+//! the calls is that of locks and of follow-ups, which `regress/whole/burst_trace` prints.
 
 use std::rc::Rc;
 
 use uuid::Uuid;
 use workflow_engine::execution::Delta;
 use workflow_engine::http::Request;
-use workflow_engine::instance::{Instance, Status, SubStatus};
-use workflow_engine::journal::{Act, EventKind};
+use workflow_engine::instance::Instance;
+use workflow_engine::journal::Act;
 use workflow_engine::{Error, Host, Limits, Program};
+use workflow_plan::{Before, Entry, Outcome, Plan, Resumed};
 
 use crate::access::{Operation, instance};
 use crate::compiled::Compiled;
@@ -20,25 +21,23 @@ use crate::pg::error::{catch, unwind};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, memory};
 use crate::run::burst::host::SpiHost;
-use crate::run::burst::save::{BurstEnd, Consumed, Recorded, RowBefore, RowState};
+use crate::run::burst::save::{BurstEnd, Consumed, RowState};
 use crate::run::call::notices::tell_how_to_fire;
 use crate::run::call::session::FollowUp;
 use crate::run::call::{isolated, running};
 use crate::run::events::{deliver, queued};
-use crate::run::history::{acts, trim};
-use crate::run::instances::activation::key_after;
+use crate::run::history::acts;
 use crate::run::instances::create::forget_deferred;
-use crate::run::instances::{abandoned, admission, children, continued};
+use crate::run::instances::{abandoned, children, continued};
 use crate::run::repair::incidents;
 use crate::run::tasks::limits;
-use crate::run::timers::due_bookmark;
 use crate::run::{Session, http};
 use crate::store::history::journal;
 use crate::store::instances::InstanceRow;
 use crate::store::maintenance::identity;
 use crate::store::repair::pauses;
 use crate::store::tasks;
-use crate::store::timers::schedules;
+use crate::store::timers::{due, schedules};
 use crate::{error, wake};
 
 pub mod consume;
@@ -66,7 +65,7 @@ pub struct StoredBurst<'a> {
     /// What a fault does.
     pub on_fault: OnFault,
     /// The bookmark that the burst resumes.
-    pub resumed: Option<Consumed<'a>>,
+    pub consumed: Option<Consumed<'a>>,
     /// What someone did, which the burst records; `None`: the engine runs it.
     pub act: Option<Act>,
 }
@@ -78,27 +77,39 @@ pub fn run(
     body: impl FnOnce(&Program, &mut Instance, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<BurstEnd, PgError> {
     session.count_burst()?;
-    let StoredBurst { row, compiled, state, on_fault, resumed, mut act } = burst;
-    if let Some(act) = act.as_ref().filter(|act| acts::needs_actor(act, resumed.as_ref())) {
+    let StoredBurst { row, compiled, state, on_fault, consumed, mut act } = burst;
+    let resumed = consumed.map(|consumed| consumed.resumed);
+    if let Some(act) = act.as_ref().filter(|act| acts::needs_actor(act, resumed)) {
         acts::require_actor(&act.by, compiled)?;
     }
-    let before = RowBefore::of(row);
+    let before = Before::of(&row.instance, row.activation_key.as_deref());
     let request = session.http.request_for(row.instance.id);
     let is_served = request.is_some();
     let (mut delta, host) = compute(session, row, compiled, request, body)?;
-    if !answer(session, row, compiled, &mut delta, &host, is_served, on_fault)? {
+    let plan = Plan::new(&Outcome {
+        definition_owner: compiled.row.owner.id,
+        resumed,
+        act: act.as_ref(),
+        is_served,
+        raises_faults: on_fault == OnFault::Raise,
+        is_paused: row.paused_at.is_some(),
+        is_scheduled: row.schedule_id.is_some(),
+        has_waiting_parent: row.parent.is_some_and(|parent| parent.bookmark.is_some()),
+        ..Outcome::new(&compiled.program, &before, &row.instance, &delta, session.now)
+    });
+    if !answer(session, row, compiled, &plan, &mut delta, &host)? {
         return Ok(BurstEnd::TurnedAway);
     }
-    let abandoned = read(session, row, &delta, resumed);
+    let abandoned = read(session, row, &plan, &delta, resumed);
     let has_queue = {
         // Row triggers on the tables see the instance half written, so they count as inside its burst.
         let _mark = running::Mark::set(row.instance.id);
-        let seq = prepare(session, row, compiled, &before, &delta, resumed, act.as_mut());
-        let resumed = save::clear(session, row, &before, &delta, resumed);
-        let (record, now) = (Recorded { act: act.as_ref(), seq }, session.timestamp());
-        let written = save::write(row, &compiled.row.owner, state, &before, &delta, resumed, record, now);
+        prepare(row, &plan, act.as_mut());
+        save::clear(session, row, &plan, &delta, resumed);
+        let (owner, now) = (&compiled.row.owner, session.timestamp());
+        let written = save::write(row, owner, state, &plan, &delta, consumed, act.as_ref(), now);
         if written.is_some() {
-            stored(session, row, compiled, &before, &delta, resumed);
+            stored(session, row, compiled, &plan, &delta, resumed);
         }
         written
     };
@@ -106,7 +117,7 @@ pub fn run(
         forget_deferred(row.instance.id);
         return Ok(BurstEnd::Taken);
     };
-    follow_up(session, row, compiled, &before, delta, &host, abandoned, has_queue)?;
+    follow_up(session, row, compiled, &plan, delta, &host, abandoned, has_queue)?;
     Ok(BurstEnd::Saved)
 }
 
@@ -153,49 +164,46 @@ fn answer(
     session: &mut Session,
     row: &InstanceRow,
     compiled: &Compiled,
+    plan: &Plan,
     delta: &mut Delta,
     host: &SpiHost<'_>,
-    is_served: bool,
-    on_fault: OnFault,
 ) -> Result<bool, PgError> {
-    if is_served && !http::note_answer(session, row.instance.id, delta) {
+    if plan.uses(Entry::Response) && !http::note_answer(session, row.instance.id, delta) {
         return Ok(false);
     }
-    if let (OnFault::Raise, Some(incident)) = (on_fault, delta.incidents.first()) {
+    if let (true, Some(incident)) = (plan.uses(Entry::Raise), delta.incidents.first()) {
         return Err(incidents::raised(row, compiled, host.original(&incident.fault)));
     }
     Ok(true)
 }
 
 /// *Read*: what has to be found while the bookmarks from before the burst are stored.
-fn read(session: &mut Session, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) -> Vec<Uuid> {
-    match delta.abandoned.is_empty() {
-        true => Vec::new(),
-        false => abandoned::children(session, row.instance.id, delta, resumed),
+fn read(
+    session: &mut Session,
+    row: &InstanceRow,
+    plan: &Plan,
+    delta: &Delta,
+    resumed: Option<Resumed<'_>>,
+) -> Vec<Uuid> {
+    match plan.uses(Entry::Abandoned) {
+        true => abandoned::children(session, row.instance.id, delta, resumed),
+        false => Vec::new(),
     }
 }
 
-/// *Prepare*: what the row of the instance contains, before it is packed. Returns the number of the first journal row.
-fn prepare(
-    session: &Session,
-    row: &mut InstanceRow,
-    compiled: &Compiled,
-    before: &RowBefore,
-    delta: &Delta,
-    resumed: Option<Consumed<'_>>,
-    mut act: Option<&mut Act>,
-) -> u32 {
+/// *Prepare*: what the row of the instance contains, before it is packed.
+fn prepare(row: &mut InstanceRow, plan: &Plan, act: Option<&mut Act>) {
     memory::room_to_save();
-    if let Some(act) = act.as_deref_mut() {
-        acts::name_subject(act, delta, resumed);
+    if let (true, Some(act)) = (plan.uses(Entry::Subject), act) {
+        act.subject = plan.subject;
     }
-    let seq = journal::take_rows(&mut row.instance, act.as_deref(), delta.events.len());
-    row.activation_key = key_after(row, compiled, before);
-    let journal = &compiled.program.options.journal;
-    if journal.keep.is_some() {
-        trim::trim(session, &row.instance.id, &mut row.instance.state, journal, seq);
+    row.instance.state.next_journal = plan.journal.end;
+    if plan.uses(Entry::ActivationKey) {
+        row.activation_key.clone_from(&plan.activation_key);
     }
-    seq
+    if let (true, Some(rows)) = (plan.uses(Entry::Trim), plan.trim) {
+        journal::trim(&mut row.instance, rows);
+    }
 }
 
 /// *Stored*: what other tables are told of the rows that were written, under the lock of the instance.
@@ -203,36 +211,34 @@ fn stored(
     session: &mut Session,
     row: &InstanceRow,
     compiled: &Compiled,
-    before: &RowBefore,
+    plan: &Plan,
     delta: &Delta,
-    resumed: Option<Consumed<'_>>,
+    resumed: Option<Resumed<'_>>,
 ) {
-    let opens_tasks = !delta.tasks.is_empty();
-    if opens_tasks {
+    if plan.uses(Entry::Lanes) {
         limits::note_opened(&delta.tasks, compiled.row.owner.id);
     }
-    if resumed.is_some_and(|taking| taking.by_time) {
-        due_bookmark::clear_due(row, delta, resumed);
+    if let (true, Some(fired)) = (plan.uses(Entry::FiredTimer), resumed) {
+        due::clear(fired.bookmark.id);
     }
-    if row.paused_at.is_some() {
+    if plan.uses(Entry::Pause) {
         pauses::hold_if_paused(&row.instance, row.paused_at, row.instance.has_ended(), session.timestamp());
     }
-    if opens_tasks {
+    if plan.uses(Entry::Identity) {
         // A copy of this database must not give out the same tasks.
         identity::claim();
     }
-    if opens_tasks && guc::notify_tasks() {
+    if plan.uses(Entry::Notify) && guc::notify_tasks() {
         tasks::announce();
     }
-    if before.faulted || !delta.incidents.is_empty() {
-        incidents::save(session, row, before, delta);
+    if plan.uses(Entry::Incidents) {
+        incidents::save(session, row.instance.id, &delta.incidents, &plan.resolved);
     }
-    if compiled.program.options.max_concurrency.is_some() {
-        admission::note_end(&row.instance, compiled);
+    if plan.uses(Entry::Admission) {
+        // There may be room for another instance.
+        wake::note_calls(true);
     }
-    if let Some(schedule) = row.schedule_id
-        && row.instance.sub_status.status() == Status::Finished
-    {
+    if let (true, Some(schedule)) = (plan.uses(Entry::Schedule), row.schedule_id) {
         schedules::ended(schedule, session.timestamp());
     }
 }
@@ -243,40 +249,36 @@ fn follow_up(
     session: &mut Session,
     row: &mut InstanceRow,
     compiled: &Compiled,
-    before: &RowBefore,
+    plan: &Plan,
     mut delta: Delta,
     host: &SpiHost<'_>,
     abandoned: Vec<Uuid>,
     has_queue: bool,
 ) -> Result<(), PgError> {
-    // Before the report to the parent, which hears of the end of the successor only.
-    if let Some(next) = delta.continuation.take() {
+    if let (true, Some(next)) = (plan.uses(Entry::Successor), delta.continuation.take()) {
         continued::create(session, row, compiled, *next, has_queue)?;
     }
-    let is_faulted = row.instance.sub_status == SubStatus::Faulted;
-    // The caller of a burst in which no activity ran knows what it has altered.
-    if is_faulted && delta.events.iter().any(|event| event.kind != EventKind::Altered) {
+    if plan.uses(Entry::Warning) {
         incidents::warn(row, compiled, host, &delta);
     }
     session.follow_ups.extend(abandoned.into_iter().map(|child| FollowUp::Cancel(child, row.owner.clone())));
-    if delta.created.iter().any(|bookmark| bookmark.due_at.is_some()) {
+    if plan.uses(Entry::TimerNotice) {
         tell_how_to_fire();
     }
-    if before.was_held && !is_faulted {
+    if plan.uses(Entry::RetryWakeup) {
         // Workers passed over the bookmarks that came due while the instance was faulted.
         wake::note_due(Timestamp(i64::MIN));
     }
-    // Stimuli for a faulted or paused instance stay in the queue.
-    if has_queue && !is_faulted && row.paused_at.is_none() {
-        queued::meet_new(session, row, before, &delta)?;
+    if plan.uses(Entry::Queue) && has_queue {
+        queued::meet_new(session, row, &delta, plan.meets_all)?;
     }
-    if running::may_have_deferred() {
+    if plan.uses(Entry::Deferred) && running::may_have_deferred() {
         queued::take_deferred(session, row.instance.id);
     }
-    if row.parent.is_some() {
+    if plan.uses(Entry::Report) {
         children::note_end(session, row)?;
     }
-    if !delta.children.is_empty() || !delta.stimuli.is_empty() {
+    if plan.uses(Entry::Sent) {
         deliver::collect_published(session, row, compiled, delta.children, delta.stimuli);
     }
     let all_new = row.instance.state.bookmarks() as usize == delta.created.len();

@@ -2,4 +2,3 @@
 
 pub mod acts;
 pub mod lists;
-pub mod trim;

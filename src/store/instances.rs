@@ -338,10 +338,9 @@ changed! {
 }
 static CHANGES: Columns = Columns::of(&INSTANCES, Changes::COLUMNS);
 
-/// Writes the columns of a locked instance that a burst changed. `key_before` is the activation key stored in the row.
-pub fn update(writer: &mut Writer, row: &InstanceRow, changed: &Changed, key_before: Option<&str>, now: Timestamp) {
+/// Writes the columns of a locked instance that a burst changed, among them its activation key if it has a new one.
+pub fn update(writer: &mut Writer, row: &InstanceRow, changed: &Changed, has_new_key: bool, now: Timestamp) {
     let instance = &row.instance;
-    let key = row.activation_key.as_deref();
     let state = packed(instance);
     note_if_ended(instance);
     let changes = Changes {
@@ -356,7 +355,7 @@ pub fn update(writer: &mut Writer, row: &InstanceRow, changed: &Changed, key_bef
         output: Change::when(changed.output, output(instance)),
         name: Change::when(changed.name, instance.name.as_deref()),
         correlation_id: Change::when(changed.correlation_id, instance.correlation_id.as_deref()),
-        activation_key: Change::when(key != key_before, key),
+        activation_key: Change::when(has_new_key, row.activation_key.as_deref()),
     };
     writer.update(&CHANGES, &changes.changes());
 }

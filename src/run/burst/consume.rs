@@ -1,10 +1,11 @@
 //! The burst that uses a bookmark up and begins there, whatever is resumed with it.
 
 use serde_json::Value;
-use workflow_engine::bookmark::Resumed;
+use workflow_engine::bookmark;
 use workflow_engine::execution::{self, Delta};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::{Error, Host, Limits, Program};
+use workflow_plan::Resumed;
 
 use crate::compiled::Compiled;
 use crate::pg::{PgError, rows};
@@ -25,7 +26,7 @@ pub fn use_up(
     compiled: &Compiled,
     answer: Answer<'_>,
     on_fault: OnFault,
-    body: impl FnOnce(&Program, &mut Instance, &Resumed, &mut dyn Host, &Limits) -> Result<Delta, Error>,
+    body: impl FnOnce(&Program, &mut Instance, &bookmark::Resumed, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<(), PgError> {
     let begins = matches!(waiting.kind, BookmarkKind::Start | BookmarkKind::Admission);
     let is_start = begins && waiting.row.instance.sub_status == SubStatus::Pending;
@@ -47,9 +48,10 @@ pub fn use_up(
         _ => reclaim_key(&mut waiting.row, compiled)?,
     }
     let Waiting { resumed, row, bookmark, kind, lease, is_locked, by_time, act, .. } = waiting;
-    let taking = Consumed { bookmark, kind: *kind, lease, is_locked: *is_locked, answer, by_time: *by_time, is_taken };
+    let taking = Resumed { bookmark, kind: *kind, is_locked: *is_locked, by_time: *by_time, is_taken };
+    let consumed = Consumed { resumed: taking, lease, answer };
     let burst =
-        StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking), act: act.take() };
+        StoredBurst { row, compiled, state: RowState::Stored, on_fault, consumed: Some(consumed), act: act.take() };
     burst::run(session, burst, |program, instance, host, limits| body(program, instance, resumed, host, limits))?;
     Ok(())
 }

@@ -13,7 +13,6 @@ use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json, role};
 use crate::run::Session;
-use crate::run::burst::save::RowBefore;
 use crate::run::burst::{OnFault, consume};
 use crate::run::call::session::FollowUp;
 use crate::run::call::{isolated, running};
@@ -73,10 +72,9 @@ pub fn meet_all(session: &mut Session, id: Uuid) -> Result<(), PgError> {
     Ok(())
 }
 
-/// Takes from the queue what wants the new bookmarks of an instance. With a new correlation id, or after a fault, its
-/// other bookmarks are asked for as well.
-pub fn meet_new(session: &mut Session, row: &InstanceRow, before: &RowBefore, delta: &Delta) -> Result<(), PgError> {
-    if delta.changed.correlation_id || before.faulted {
+/// Takes from the queue what wants the new bookmarks of an instance; `all`: and what wants its other bookmarks.
+pub fn meet_new(session: &mut Session, row: &InstanceRow, delta: &Delta, all: bool) -> Result<(), PgError> {
+    if all {
         for stored in matching::of_instance(row.instance.id) {
             meet(session, &stored.bookmark, row)?;
         }

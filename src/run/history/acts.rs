@@ -1,14 +1,13 @@
 //! Acts: the records of who did what, made by bursts and by calls without one.
 
 use serde_json::Value;
-use workflow_engine::execution::Delta;
 use workflow_engine::journal::{Act, ActKind, Identity};
+use workflow_plan::Resumed;
 
 use crate::access::person;
 use crate::compiled::Compiled;
 use crate::pg::{PgError, guc};
 use crate::run::Session;
-use crate::run::burst::save::Consumed;
 use crate::store::history::audit::{self, NewAct};
 use crate::store::instances::InstanceRow;
 use crate::store::rights::owners;
@@ -48,19 +47,11 @@ pub fn require_actor(by: &Identity, compiled: &Compiled) -> Result<(), PgError> 
 
 /// Whether an act needs an actor where the definition requires one. A start has been asked for it. An event is sent to
 /// all that may receive it, so its sender need not know of that; a stimulus for a task answers it.
-pub fn needs_actor(act: &Act, resumed: Option<&Consumed<'_>>) -> bool {
+pub fn needs_actor(act: &Act, resumed: Option<Resumed<'_>>) -> bool {
     match act.kind {
         ActKind::Start => false,
-        ActKind::Send => resumed.is_some_and(|taken| taken.kind.is_task()),
+        ActKind::Send => resumed.is_some_and(|resumed| resumed.kind.is_task()),
         _ => true,
-    }
-}
-
-/// Names the resumed bookmark in an act whose row has no event that names it.
-pub fn name_subject(act: &mut Act, delta: &Delta, resumed: Option<Consumed<'_>>) {
-    let bookmark = resumed.filter(|_| act.kind != ActKind::Start).map(|taking| taking.bookmark.id);
-    if bookmark.is_some() && delta.events.iter().all(|event| event.bookmark_id != bookmark) {
-        act.subject = bookmark;
     }
 }
 

@@ -8,6 +8,7 @@
 use uuid::Uuid;
 use workflow_engine::execution::Delta;
 use workflow_engine::stimulus;
+use workflow_plan::Resumed;
 
 use crate::access::Operation;
 use crate::access::instance::{self, Subject};
@@ -16,7 +17,6 @@ use crate::pg::PgError;
 use crate::pg::rows::Wait;
 use crate::pg::spi::Timestamp;
 use crate::run::Session;
-use crate::run::burst::save::Consumed;
 use crate::run::call::notices::tell_how_to_fire;
 use crate::run::call::running;
 use crate::run::call::session::FollowUp;
@@ -28,13 +28,10 @@ use crate::store::instances::{self, bookmarks};
 use crate::store::rights::owners::Owner;
 
 /// The children that a burst has given up. Its bookmarks are still stored.
-pub fn children(session: &mut Session, parent: Uuid, delta: &Delta, resumed: Option<Consumed<'_>>) -> Vec<Uuid> {
-    if delta.abandoned.is_empty() {
-        return Vec::new();
-    }
+pub fn children(session: &mut Session, parent: Uuid, delta: &Delta, resumed: Option<Resumed<'_>>) -> Vec<Uuid> {
     let mut waits = matching::of_activities(parent, &delta.abandoned);
     // The bookmark that is used up may be gone already.
-    let own = resumed.map(|taking| taking.bookmark);
+    let own = resumed.map(|resumed| resumed.bookmark);
     waits.extend(own.filter(|own| delta.abandoned.contains(&own.activity_instance_id)).map(|own| own.id));
     let children = instances::reporting_to(parent, &waits);
     // Children that an earlier burst of this call asked for may not have begun.

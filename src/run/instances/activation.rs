@@ -2,41 +2,17 @@
 
 use workflow_engine::instance::SubStatus;
 use workflow_engine::instance::compensation::Ending;
-use workflow_engine::program::Activation;
 
 use crate::access;
 use crate::compiled::Compiled;
 use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, role};
-use crate::run::burst::save::RowBefore;
 use crate::run::call::running;
 use crate::store::instances::{self, InstanceRow};
 
-/// The activation key of an instance with this correlation id. Instances exclude each other only if their definitions
-/// have the same owner, whichever roles start them, because a definition id belongs to one owner.
+/// The activation key of an instance with this correlation id.
 pub fn activation_key(compiled: &Compiled, correlation_id: Option<&str>) -> Option<String> {
-    let Compiled { program, row } = compiled;
-    let (id, owner) = (&program.definition_id, row.owner.id);
-    match (program.options.activation, correlation_id) {
-        (Activation::Singleton, _) => Some(format!("singleton:{id}")),
-        (Activation::Correlated, Some(correlation)) => Some(format!("correlated:{owner}:{correlation}")),
-        (Activation::CorrelatedSingleton, Some(correlation)) => {
-            Some(format!("correlated-singleton:{}:{id}:{correlation}", id.len()))
-        }
-        (Activation::Always | Activation::Correlated | Activation::CorrelatedSingleton, _) => None,
-    }
-}
-
-/// The activation key of an instance after a burst.
-pub fn key_after(row: &InstanceRow, compiled: &Compiled, before: &RowBefore) -> Option<String> {
-    match row.instance.sub_status {
-        // What is about to end keeps the key that it has. One that was faulted may have lost it to another instance.
-        SubStatus::Suspended if row.instance.state.ending() != Ending::None => before.activation_key.clone(),
-        SubStatus::Pending | SubStatus::Executing | SubStatus::Suspended => {
-            activation_key(compiled, row.instance.correlation_id.as_deref())
-        }
-        SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => None,
-    }
+    workflow_plan::activation_key(&compiled.program, compiled.row.owner.id, correlation_id)
 }
 
 /// The activation key of a new instance; empty if it has none.

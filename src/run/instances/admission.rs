@@ -123,13 +123,6 @@ pub fn hand_over((from, compiled): (&InstanceRow, &Compiled), (to, target): (&In
     }
 }
 
-/// Notes that an instance has ended, which may make room for another one.
-pub fn note_end(instance: &Instance, compiled: &Compiled) {
-    if instance.has_ended() && compiled.program.options.max_concurrency.is_some() {
-        wake::note_calls(true);
-    }
-}
-
 /// Makes the oldest instance of each lane due that has room. Returns how many. The next one of a lane is called when
 /// this one has begun.
 pub fn call_next(now: Timestamp) -> Result<u64, PgError> {

@@ -127,7 +127,7 @@ pub fn end(
     act: Option<Act>,
 ) -> Result<(), PgError> {
     let before = row.instance.sub_status;
-    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None, act };
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, consumed: None, act };
     let ended = burst::run(session, burst, |program, instance, host, _| {
         execution::cancel(program, instance, reason, force, host)
     });

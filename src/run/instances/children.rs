@@ -9,7 +9,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::child::{self, Begin, NewChild};
-use workflow_engine::instance::{Status, SubStatus};
+use workflow_engine::instance::SubStatus;
 
 use crate::access::lending;
 use crate::compiled::{self, Compiled};
@@ -174,14 +174,11 @@ fn resume_with(session: &mut Session, bookmark: Uuid, reports: &[Value]) -> Resu
     Ok(Told::Resumed)
 }
 
-/// Reports to the parent if a burst has ended this instance and the parent waits for that. A child that faulted is
-/// detached from its parent, so that a later retry of it reports nothing more.
+/// Reports the end of an instance to the parent that waits for it. A child that faulted is detached from its parent, so
+/// that a later retry of it reports nothing more.
 pub fn note_end(session: &mut Session, row: &InstanceRow) -> Result<(), PgError> {
     let instance = &row.instance;
     let Some(Parent { instance: parent, bookmark: Some(bookmark) }) = row.parent else { return Ok(()) };
-    if instance.sub_status.status() != Status::Finished {
-        return Ok(());
-    }
     if instance.sub_status == SubStatus::Faulted {
         instances::forget_parent(instance.id);
     }

@@ -8,6 +8,7 @@ use workflow_engine::execution::{self, activity_instance_id};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::program::GivenInput;
 use workflow_engine::{Bookmark, NodeIx, stimulus};
+use workflow_plan::Resumed;
 
 use crate::compiled::Compiled;
 use crate::pg::spi::Timestamp;
@@ -183,17 +184,16 @@ pub fn start_pending(
         wake::note_calls(true);
     }
     let row = &mut waiting.row;
-    let taking = Consumed {
+    let resumed = Resumed {
         bookmark: &waiting.bookmark,
         kind: waiting.kind,
-        lease: &waiting.lease,
         is_locked: waiting.is_locked,
-        answer: Answer::Completed(None, None),
         by_time: false,
         is_taken: waiting.bookmark.auto_burn,
     };
+    let consumed = Consumed { resumed, lease: &waiting.lease, answer: Answer::Completed(None, None) };
     let act = acts::of_pending_start(row, bookmarks::login_of(&waiting.bookmark));
-    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking), act };
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, consumed: Some(consumed), act };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)
     })?;

@@ -175,7 +175,7 @@ pub fn retry_locked(
     refuse_retry(row, compiled)?;
     reclaim_key(row, compiled)?;
     let act = by.map(|by| Session::act_of(ActKind::Retry, by));
-    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: None, act };
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, consumed: None, act };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::retry(program, instance, activity_ids, host, limits)
     })?;

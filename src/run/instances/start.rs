@@ -173,7 +173,7 @@ fn begin(
     } else {
         RowState::New { may_be_taken }
     };
-    let burst = StoredBurst { row, compiled, state, on_fault, resumed: None, act: by.map(acts::of_start) };
+    let burst = StoredBurst { row, compiled, state, on_fault, consumed: None, act: by.map(acts::of_start) };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger, stimulus, host, limits)
     })

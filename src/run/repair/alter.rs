@@ -139,7 +139,7 @@ pub fn apply(
     }
     let mut former = None;
     let act = by.map(|by| Session::act_of(ActKind::Alter, by));
-    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: None, act };
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, consumed: None, act };
     burst::run(session, burst, |program, instance, host, limits| {
         let altered = execution::alter(program, instance, alterations, author, host, limits);
         let delta = altered.inspect_err(|failed| problems.extend(why(failed)))?;

@@ -1,9 +1,8 @@
 //! Incidents: storing the faults of a burst, and telling its caller of them.
 
 use uuid::Uuid;
-use workflow_engine::execution::{Delta, activity_instance_id};
-use workflow_engine::instance::compensation::Ending;
-use workflow_engine::instance::{ActivityStatus, Instance};
+use workflow_engine::execution::{Delta, Incident};
+use workflow_plan::Resolved;
 
 use crate::access::{Operation, instance};
 use crate::compiled::Compiled;
@@ -11,45 +10,22 @@ use crate::pg::PgError;
 use crate::pg::error::warning;
 use crate::run::Session;
 use crate::run::burst::host::SpiHost;
-use crate::run::burst::save::RowBefore;
 use crate::run::call::notices::warn_faulted;
 use crate::store::instances::InstanceRow;
 use crate::store::repair::incidents;
 
 /// Stores the incidents of a burst, and resolves those of executions that ran again.
-pub fn save(session: &mut Session, row: &InstanceRow, before: &RowBefore, delta: &Delta) {
+pub fn save(session: &mut Session, instance: Uuid, new: &[Incident], resolved: &Resolved) {
     let now = session.timestamp();
-    if before.faulted {
-        // An execution that was retried and faulted again has a new incident; the old one is resolved.
-        let again: Vec<Uuid> = delta.incidents.iter().map(|incident| incident.activity_instance_id).collect();
-        let mut still = faulted_executions(&row.instance);
-        still.retain(|execution| !again.contains(execution));
-        if is_ended_by_fault(&row.instance) {
-            // The incident that ended the run stays open: nothing runs that activity again.
-            let gone: Vec<Uuid> = before.faults.iter().copied().filter(|fault| !still.contains(fault)).collect();
-            incidents::resolve_of(row.instance.id, &gone, now);
-        } else {
-            incidents::resolve(row.instance.id, &still, now);
-        }
+    match resolved {
+        Resolved::Nothing => {}
+        Resolved::AllBut(still) => incidents::resolve(instance, still, now),
+        Resolved::Of(gone) => incidents::resolve_of(instance, gone, now),
     }
-    for incident in &delta.incidents {
+    for incident in new {
         let id = session.new_id();
-        incidents::insert(id, row.instance.id, incident, now);
+        incidents::insert(id, instance, incident, now);
     }
-}
-
-/// Whether a fault has ended the run, and what it had done is or was compensated.
-fn is_ended_by_fault(instance: &Instance) -> bool {
-    instance.has_failed() || instance.state.ending() == Ending::Faulted
-}
-
-/// Faulted executions of an instance.
-pub fn faulted_executions(instance: &Instance) -> Vec<Uuid> {
-    let contexts = instance.state.contexts.iter();
-    contexts
-        .filter(|(_, context)| context.status == ActivityStatus::Faulted)
-        .map(|(sequence, _)| activity_instance_id(instance.id, *sequence))
-        .collect()
 }
 
 /// The error that raises the fault of a burst to its caller. `original`: the error as PostgreSQL raised it.

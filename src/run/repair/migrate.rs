@@ -281,7 +281,7 @@ impl VersionChange {
 }
 
 fn stored<'a>(row: &'a mut InstanceRow, compiled: &'a Compiled) -> StoredBurst<'a> {
-    StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None, act: None }
+    StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, consumed: None, act: None }
 }
 
 /// What determines in whose session an instance of a version may run.

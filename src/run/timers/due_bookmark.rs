@@ -5,8 +5,7 @@
 //! module.
 
 use uuid::Uuid;
-use workflow_engine::execution::{self, Delta};
-use workflow_engine::instance::SubStatus;
+use workflow_engine::execution;
 use workflow_engine::program::Retry;
 
 use crate::access::lending;
@@ -16,7 +15,6 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc};
 use crate::run::Session;
 use crate::run::burst::OnFault;
-use crate::run::burst::save::Consumed;
 use crate::run::call::notices::tell_how_to_fire;
 use crate::run::call::work;
 use crate::run::events::queued;
@@ -69,16 +67,6 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
     waiting.by_time = true;
     work::call(session, |session| resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store))?;
     Ok(true)
-}
-
-/// Clears the due time of a bookmark that time resumed and that stays: it has fired, and waits for a call from now on.
-/// A bookmark of a faulted instance stays due, in case the instance is retried.
-pub fn clear_due(row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) {
-    let Some(Consumed { bookmark, by_time: true, .. }) = resumed else { return };
-    let stays = delta.keep_resumed || !bookmark.auto_burn;
-    if stays && row.instance.sub_status != SubStatus::Faulted {
-        due::clear(bookmark.id);
-    }
 }
 
 /// Records that a bookmark could not be fired. It is postponed; after the third attempt it becomes a dead letter.

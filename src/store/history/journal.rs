@@ -4,15 +4,13 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 use workflow_engine::instance::Instance;
 use workflow_engine::journal::{self, Act, Event, EventKind};
+use workflow_plan::{EVENTS_PER_ROW, Trim, journal_rows};
 
 use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type, written};
 use crate::pg::{interrupt, memory};
 use crate::store::history::audit;
 use crate::store::tables::EXECUTION_LOG;
-
-/// The maximum number of events in a row.
-const EVENTS_PER_ROW: usize = 1000;
 
 written! {
     struct New<'a> of EXECUTION_LOG {
@@ -48,16 +46,28 @@ static REMOVE: Statement = Statement::new(
 
 /// The first row from `from` to before `to` that was written at or after an instant. Times need not be ordered like the
 /// rows: the clock may have been set back.
-pub fn first_since(instance: &Uuid, from: u32, to: u32, at: Timestamp) -> Option<u32> {
+fn first_since(instance: &Uuid, from: u32, to: u32, at: Timestamp) -> Option<u32> {
     let args = [Arg::Uuid(instance), Arg::Integer(from as i32), Arg::Integer(to as i32), Arg::Timestamp(at)];
     SINCE.first(&args, |row| row.maybe::<i32>()).flatten().map(|seq| seq as u32)
 }
 
 /// Removes the rows from `from` to before `to`, and copies their acts to the audit. The index scan begins at `from`, so
 /// it skips no dead entries of rows removed before.
-pub fn remove(instance: &Uuid, from: u32, to: u32) {
+fn remove(instance: &Uuid, from: u32, to: u32) {
     audit::keep_rows(instance, from, to);
     REMOVE.run(&[Arg::Uuid(instance), Arg::Integer(from as i32), Arg::Integer(to as i32)]);
+}
+
+/// Removes journal rows that need not be kept from a locked instance whose state counts them. The caller stores the
+/// state.
+pub fn trim(instance: &mut Instance, rows: Trim) {
+    let Trim { from, to, until } = rows;
+    let first_kept = until.and_then(|until| first_since(&instance.id, from, to, until.into()));
+    let to = first_kept.unwrap_or(to);
+    if to > from {
+        remove(&instance.id, from, to);
+        instance.state.first_journal = to;
+    }
 }
 
 /// Reserves rows for this number of events, or for an act without events, in a locked instance whose state counts them.
@@ -65,7 +75,7 @@ pub fn remove(instance: &Uuid, from: u32, to: u32) {
 pub fn take_rows(instance: &mut Instance, act: Option<&Act>, events: usize) -> u32 {
     let next = &mut instance.state.next_journal;
     let first = *next;
-    *next += events.div_ceil(EVENTS_PER_ROW).max(usize::from(act.is_some())) as u32;
+    *next += journal_rows(act.is_some(), events);
     first
 }
 

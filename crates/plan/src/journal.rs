@@ -1,0 +1,48 @@
+//! Numbers of journal rows: those that a burst writes, and those that it removes.
+//!
+//! If the definition says how much of the journal is kept while an instance runs, every twentieth row removes older
+//! ones. So most bursts pay nothing, and none pays for all, because a bounded number of rows goes each time. The first
+//! row stays: it says how the run began. The state knows where the rest begins, so nothing has to be looked for.
+
+use chrono::{DateTime, Utc};
+use workflow_core::program::Keep;
+
+use crate::Outcome;
+
+/// The maximum number of events in a row.
+pub const EVENTS_PER_ROW: usize = 1000;
+/// Rows from one trim to the next.
+const STEP: u32 = 20;
+/// The most rows that one trim removes, unless the burst itself writes more.
+const MOST: u32 = 100;
+
+/// The number of rows for these events. An act without events has a row, too.
+pub fn journal_rows(has_act: bool, events: usize) -> u32 {
+    events.div_ceil(EVENTS_PER_ROW).max(usize::from(has_act)) as u32
+}
+
+/// Journal rows that need not be kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trim {
+    /// The number of the first one.
+    pub from: u32,
+    /// The number after the last one.
+    pub to: u32,
+    /// If given, the first row that was written at or after this time stays, and all later ones.
+    pub until: Option<DateTime<Utc>>,
+}
+
+/// What a burst removes whose own rows are those from `first` to before `next`. They are not written yet.
+pub(crate) fn trim(outcome: &Outcome<'_>, first: u32, next: u32) -> Option<Trim> {
+    let keep = outcome.program.options.journal.keep.as_ref()?;
+    if next / STEP == first / STEP {
+        return None;
+    }
+    let from = outcome.instance.state.first_journal.max(1);
+    let most = from.saturating_add(MOST.max((next - first).saturating_mul(2))).min(first);
+    let (to, until) = match keep {
+        Keep::Rows(rows) => (next.saturating_sub(*rows).min(most), None),
+        Keep::For(span) => (most, Some(outcome.now.checked_sub_signed(*span)?)),
+    };
+    (to > from).then_some(Trim { from, to, until })
+}

@@ -47,6 +47,8 @@ static TESTING: GucSetting<bool> = GucSetting::<bool>::new(false);
 static LONG_FIRE: GucSetting<i32> = GucSetting::<i32>::new(1000);
 static WORKER_IDLE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(60);
 static WRITE_LINE_NOTICE: GucSetting<bool> = GucSetting::<bool>::new(false);
+#[cfg(debug_assertions)]
+static WITHOUT_ENTRY: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 
 /// Stack that a script may use. A backend has at least 2 MB of stack, and PostgreSQL itself plans for less.
 const SCRIPT_STACK: usize = 256 * 1024;
@@ -62,9 +64,31 @@ pub fn define() {
     retention::define();
     route::define();
     workers::define();
+    #[cfg(debug_assertions)]
+    define_tests();
     // Makes a mistyped `workflow.*` setting an error.
     // SAFETY: takes a C string.
     unsafe { pgrx::pg_sys::MarkGUCPrefixReserved(c"workflow".as_ptr()) };
+}
+
+/// Settings of our tests, which the build that is shipped does not have.
+#[cfg(debug_assertions)]
+fn define_tests() {
+    GucRegistry::define_string_guc(
+        c"workflow.without_entry",
+        c"Optional entry of a burst that is left out.",
+        c"Only for tests.",
+        &WITHOUT_ENTRY,
+        GucContext::Suset,
+        GucFlags::NO_SHOW_ALL,
+    );
+}
+
+/// `workflow.without_entry`, if it is set.
+#[cfg(debug_assertions)]
+pub fn without_entry() -> Option<String> {
+    let name = WITHOUT_ENTRY.get()?.to_string_lossy().into_owned();
+    Some(name).filter(|name| !name.is_empty())
 }
 
 fn define_limits() {

@@ -86,7 +86,7 @@ pub fn run(
     let request = session.http.request_for(row.instance.id);
     let is_served = request.is_some();
     let (mut delta, host) = compute(session, row, compiled, request, body)?;
-    let plan = Plan::new(&Outcome {
+    let plan = decide(Outcome {
         definition_owner: compiled.row.owner.id,
         resumed,
         act: act.as_ref(),
@@ -96,7 +96,7 @@ pub fn run(
         is_scheduled: row.schedule_id.is_some(),
         has_waiting_parent: row.parent.is_some_and(|parent| parent.bookmark.is_some()),
         ..Outcome::new(&compiled.program, &before, &row.instance, &delta, session.now)
-    });
+    })?;
     if !answer(session, row, compiled, &plan, &mut delta, &host)? {
         return Ok(BurstEnd::TurnedAway);
     }
@@ -157,6 +157,22 @@ fn compute<'a>(
             unwind(caught);
         }
     }
+}
+
+/// Decides what is stored of a burst. In builds with debug assertions a setting removes an entry, for
+/// `tests/scenarios/instances/burst_entries.py`.
+fn decide(outcome: Outcome<'_>) -> Result<Plan, PgError> {
+    let plan = Plan::new(&outcome);
+    #[cfg(debug_assertions)]
+    if let Some(name) = guc::without_entry() {
+        let removed = Entry::ALL.into_iter().find(|entry| format!("{entry:?}") == name);
+        return removed.map(|entry| plan.without(entry)).ok_or_else(|| {
+            let names = Entry::ALL.map(|entry| format!("{entry:?}")).join(", ");
+            PgError::new("22023", format!("a burst has no entry \"{name}\""))
+                .detail(format!("The entries are {names}."))
+        });
+    }
+    Ok(plan)
 }
 
 /// *Answer*: what may end the burst before anything is stored. `false`: it turned its request away.

@@ -15,8 +15,9 @@ use crate::rounds::Rounds;
 use call::running::Running;
 use instances::message::MessageName;
 use maintenance::erase::Pseudonym;
-use tasks::front::Noted;
+use tasks::lease::front::Noted;
 use tasks::lease::withheld::Withheld;
+use tasks::limits::lanes::Lanes;
 
 pub mod burst;
 pub mod call;
@@ -40,6 +41,7 @@ static BACKEND: ProcessLocal<Backend> = ProcessLocal::new(Backend {
     has_told_how_to_fire: Cell::new(false),
     told_of_stimulus_at: Cell::new(0),
     front: Noted::nothing(),
+    lanes: RefCell::new(None),
     withheld: LazyCell::new(RefCell::default),
     waits_in: Cell::new(None),
     frees_wait_at_exit: Cell::new(false),
@@ -56,6 +58,7 @@ struct Backend {
     /// The start time of the statement that got the last NOTICE of a stimulus: it reached nothing, or is left to an owner.
     told_of_stimulus_at: Cell<i64>,
     front: Noted,
+    lanes: RefCell<Option<Lanes>>,
     withheld: LazyCell<RefCell<Withheld>>,
     /// The slot in shared memory in which this session waits for tasks.
     waits_in: Cell<Option<usize>>,

@@ -4,7 +4,6 @@ pub mod acceptance;
 pub mod answer;
 pub mod answers;
 pub mod assign;
-pub mod front;
 pub mod kept_answer;
 pub mod lease;
 pub mod limits;

@@ -6,33 +6,30 @@
 //! claimed in time.
 
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution;
 
-use crate::access::{consent, people};
+use crate::access::people;
 use crate::pg::error::warning;
 use crate::pg::rows::{self, Wait};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, guc, interrupt, role, session};
+use crate::pg::{PgError, guc, session};
 use crate::run::Session;
 use crate::run::call::running;
-use crate::run::tasks::front;
-use crate::run::tasks::limits::{First, Search};
+use crate::run::tasks::limits::Search;
 use crate::run::timers::moved_clock;
 use crate::store::instances;
 use crate::store::instances::bookmarks;
 use crate::store::maintenance::identity::{self, Identity};
 use crate::store::nodes::route;
 use crate::store::repair::pauses;
-use crate::store::tasks::leases::{self, ClaimableTask, Claimant, Claimed, Held, Lease};
-use crate::store::tasks::limits;
+use crate::store::tasks::leases::{self, ClaimableTask, Claimed, Held, Lease};
 use crate::{compiled, wake};
 
 pub mod attempt;
-mod locked;
+pub(in crate::run) mod front;
 pub mod named;
 mod take;
 pub(in crate::run) mod withheld;
@@ -69,9 +66,6 @@ pub struct NewLease {
 
 /// Names at most whose first tasks are read before it is known which of them the role may claim.
 const FEW_NAMES: usize = 16;
-/// How often a claim of tasks of any name asks for other names, because the tasks of those it asked for do not come
-/// first.
-const MOST_ROUNDS: usize = 5;
 
 /// Refuses a claim where and when none is possible.
 fn begin() -> Result<(), PgError> {
@@ -85,11 +79,7 @@ fn begin() -> Result<(), PgError> {
 pub fn claim(session: &mut Session, request: &ClaimRequest) -> Result<Vec<NewLease>, PgError> {
     begin()?;
     let mut claim = TaskClaim::new(request.worker.as_deref(), request.max, request.lease, session.timestamp());
-    // Limits that are changed during a search are found when a task is taken; then another search begins.
-    while claim.search(session, request)? && claim.given.len() < request.max {
-        interrupt::check();
-    }
-    front::note_passed(claim.passed);
+    front::search(&mut claim, session, request)?;
     if claim.given.is_empty() {
         withheld::tell(request.names.as_deref());
     }
@@ -131,81 +121,6 @@ impl<'a> TaskClaim<'a> {
     fn note(&mut self, task: Uuid, taken: ClaimedAttempt) {
         self.order.push(task);
         self.given.insert(task, taken);
-    }
-
-    /// Takes the first tasks of few names, from their fronts on: of the given ones, or of those whose first tasks come
-    /// first. Says whether there are no others.
-    fn take_first(
-        &mut self,
-        session: &mut Session,
-        wanted: Option<&[String]>,
-        now: Timestamp,
-        claimant: &Rc<Claimant>,
-    ) -> Result<bool, PgError> {
-        let page = front::page_for(self.max);
-        let names = match wanted {
-            Some(names) => Some(names.to_vec()).filter(|names| names.len() <= FEW_NAMES),
-            None => front::names(page, claimant.role).filter(|_| !limits::has_any()),
-        };
-        let Some(mut names) = names else { return Ok(false) };
-        for _ in 0..MOST_ROUNDS {
-            let has_released = front::release_due(&names, || leases::release_due(&names, now, claimant));
-            let mut search = Search::new(names.clone(), now, claimant);
-            if wanted.is_some()
-                && let Some(is_all) = self.take_locked(session, &mut search)?
-            {
-                return Ok(is_all && has_released);
-            }
-            let Some(First { found, is_full, is_whole, is_ours }) = search.first(page) else { break };
-            if wanted.is_some() {
-                if is_full || is_whole {
-                    self.take_all(session, &mut search, unlocked(&found))?;
-                }
-                if is_ours && self.passed > 0 {
-                    search.note_locks(true);
-                }
-                return Ok(is_whole && !is_full && has_released);
-            }
-            // The names are the right ones if they are still those whose tasks come first.
-            front::move_heads(&names, &found, is_full, |_| true);
-            let first = front::names(page, claimant.role).unwrap_or_default();
-            if first == names {
-                self.take_all(session, &mut search, unlocked(&found))?;
-                front::move_heads(&names, &found, is_full, |claimable| !self.given.contains_key(&claimable.task));
-                break;
-            }
-            names = first;
-        }
-        Ok(false)
-    }
-
-    /// Searches for tasks, and takes what it finds. Returns whether limits have changed meanwhile.
-    fn search(&mut self, session: &mut Session, request: &ClaimRequest) -> Result<bool, PgError> {
-        let (now, claimant) = (session.timestamp(), consent::claimant(role::current()));
-        self.is_outdated = false;
-        let has_seen_all = self.take_first(session, request.names.as_deref(), now, &claimant)?;
-        if has_seen_all || self.given.len() == request.max {
-            return Ok(self.is_outdated);
-        }
-        let names = request.names.clone().unwrap_or_else(|| leases::names(claimant.stored_under()));
-        leases::release_due(&names, now, &claimant);
-        if request.names.is_none() && !limits::has_any() {
-            front::note_names(&names, &claimant);
-        }
-        let mut search = Search::new(names, now, &claimant);
-        let (mut page, mut most) = (front::page_for(request.max), front::of_lane_for(request.max));
-        loop {
-            let skips_lanes = search.skips_lanes();
-            let (found, is_all) = search.page(page, most);
-            self.take_all(session, &mut search, unlocked(&found))?;
-            if is_all || self.given.len() == request.max || self.is_outdated {
-                return Ok(self.is_outdated);
-            }
-            // The first page without the tasks of lanes that are held is as good as the first one.
-            if skips_lanes == search.skips_lanes() {
-                (page, most) = (page.saturating_mul(4), most.saturating_mul(4));
-            }
-        }
     }
 
     /// Takes tasks until there are enough.
@@ -261,11 +176,6 @@ impl<'a> TaskClaim<'a> {
         given.iter().for_each(|given| wake::note_task_at(&given.task.name, self.until));
         given
     }
-}
-
-/// Tasks whose rows the search has not locked.
-fn unlocked(found: &[ClaimableTask]) -> impl Iterator<Item = (&ClaimableTask, Option<Held>)> {
-    found.iter().map(|claimable| (claimable, None))
 }
 
 /// Refuses to give out work of a database that is a copy, or that is to fire nothing (55000).

@@ -10,15 +10,14 @@ use std::rc::Rc;
 use uuid::Uuid;
 use workflow_engine::execution::NewTask;
 
-use crate::access::instance::Subject;
-use crate::access::work;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, session};
-use crate::run::tasks::front;
 use crate::store::rights::owners;
-use crate::store::tasks::leases::{self, ClaimableTask, Claimant, Held, Lane, Lease};
+use crate::store::tasks::leases::{self, ClaimableTask, Claimant, Lane, Lease};
 use crate::store::tasks::limits::{self, Limit, LockedSlot, Need, SlotAvailability};
 use crate::{clock, compiled, wake};
+
+pub(in crate::run) mod lanes;
 
 /// The limits that a caller sets.
 #[derive(Debug)]
@@ -125,21 +124,6 @@ pub struct Search {
     is_outdated: bool,
 }
 
-/// Whether a role may claim the tasks of an owner, a version and a name.
-type KnownRights = HashMap<(i32, Uuid, String), bool>;
-
-/// The first page of a search for tasks of some names.
-pub struct First {
-    /// The tasks that the role may claim, in the order of the inbox.
-    pub found: Vec<ClaimableTask>,
-    /// Whether there may be more behind them.
-    pub is_full: bool,
-    /// Whether there is none before them.
-    pub is_whole: bool,
-    /// Whether there is none among them that is not for the role.
-    pub is_ours: bool,
-}
-
 impl Search {
     /// Begins a search with limits as they are now, of the owners under whom tasks are stored that the role accepts.
     pub fn new(names: Vec<String>, now: Timestamp, claimant: &Rc<Claimant>) -> Self {
@@ -209,88 +193,22 @@ impl Search {
     pub fn assign_lanes(&self, found: &[ClaimableTask]) -> bool {
         let misplaced = found.iter().filter(|claimable| self.needs(claimable).is_none() && keep_limits(claimable));
         let misplaced: Vec<Uuid> = misplaced.map(|claimable| claimable.task).collect();
-        let has_assigned = !misplaced.is_empty() && limits::assign(&misplaced) > 0;
-        if has_assigned {
-            front::forget_lanes();
-        }
-        has_assigned
+        !misplaced.is_empty() && lanes::assign(&misplaced)
     }
 
-    /// A first page, from the fronts of the names on, by a statement that asks for no rights: nearly always the role
-    /// may claim what is first. `None`: it does not say which tasks are first for this role.
-    pub fn first(&self, max: usize) -> Option<First> {
-        if !self.limited.is_empty() {
-            return None;
-        }
-        let (found, is_whole) = front::first(&self.names, max, &self.claimant);
-        if found.iter().any(|(claimable, _)| claimable.is_assigned) {
-            return None;
-        }
-        let (count, is_full) = (found.len(), found.len() == max);
-        let mut known = HashMap::new();
-        let mut given = Vec::with_capacity(found.len());
-        for (claimable, owner) in found {
-            if self.may_work(&mut known, &claimable, owner)? {
-                given.push(claimable);
-            }
-        }
-        Some(First { is_ours: given.len() == count, found: given, is_full, is_whole })
+    /// The names, if none of them has limits.
+    pub fn unlimited(&self) -> Option<&[String]> {
+        self.limited.is_empty().then_some(&self.names)
     }
 
-    /// The name, if there is one and no limit.
-    fn single_unlimited(&self) -> Option<&str> {
-        match self.names.as_slice() {
-            [name] if self.limited.is_empty() => Some(name),
-            _ => None,
-        }
+    /// For whom the search is.
+    pub fn claimant(&self) -> &Claimant {
+        &self.claimant
     }
 
-    /// Whether a search for the first tasks of a single name without limits is to lock them.
-    pub fn locks(&self) -> bool {
-        self.single_unlimited().is_some_and(|name| front::locks(self.claimant.role, name))
-    }
-
-    /// Notes whether it is to.
-    pub fn note_locks(&self, locks: bool) {
-        if let Some(name) = self.single_unlimited() {
-            front::note_locks(self.claimant.role, name, locks);
-        }
-    }
-
-    /// The first tasks of a single name without limits, locked. `None`: some are not for this role, or several owners have
-    /// such tasks.
-    pub fn lock_first(&self, max: usize) -> Option<Vec<(ClaimableTask, Held)>> {
-        let found = front::lock_first(self.single_unlimited()?, max, &self.claimant)?;
-        let mut known = HashMap::new();
-        let given = found.into_iter().map(|(claimable, owner, held)| {
-            let is_for_us = !claimable.is_assigned && self.may_work(&mut known, &claimable, owner)?;
-            is_for_us.then_some((claimable, held))
-        });
-        given.collect()
-    }
-
-    /// Whether the role may claim a task that has neither an assignee nor candidates. `None`: its definition cannot be
-    /// read.
-    fn may_work(&self, known: &mut KnownRights, claimable: &ClaimableTask, owner: i32) -> Option<bool> {
-        let key = (owner, claimable.version, claimable.name.clone());
-        if let Some(known) = known.get(&key) {
-            return Some(*known);
-        }
-        let compiled = compiled::of_version(claimable.version).ok()?;
-        let name = || Some(claimable.name.clone());
-        let subject = Subject { owner: &owners::by_id(owner), is_child: true, compiled: &compiled };
-        let may_work = self.claimant.accepts(&compiled.row.owner) && work::may_work(self.claimant.role, subject, name);
-        known.insert(key, may_work);
-        Some(may_work)
-    }
-
-    /// The first tasks in lanes that are not known to be held, and whether there are no more. If the known lanes have
-    /// too few, a lane may have got its first task since they were read.
+    /// The first tasks in lanes that are not known to be held, and whether there are no more.
     fn in_free_lanes(&self, max: usize, most: usize) -> (Vec<ClaimableTask>, bool) {
-        let known = front::known_lanes(&self.limited, self.claimant.role).map(|lanes| self.in_lanes(&lanes, max, most));
-        let found = known.filter(|found| found.len() == max);
-        let mut found =
-            found.unwrap_or_else(|| self.in_lanes(&front::read_lanes(&self.limited, &self.claimant), max, most));
+        let mut found = lanes::first(&self.limited, max, &self.claimant, |lanes| self.in_lanes(lanes, max, most));
         // The next task of a lane that may have more comes before what is behind the last one that it gave.
         let mut counts = HashMap::new();
         let end = found.iter().position(|claimable| {

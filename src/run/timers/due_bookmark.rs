@@ -12,7 +12,7 @@ use crate::access::lending;
 use crate::compiled::{self, Compiled};
 use crate::pg::error::warning;
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, guc};
+use crate::pg::{PgError, guc, process, role};
 use crate::run::Session;
 use crate::run::burst::OnFault;
 use crate::run::call::notices::tell_how_to_fire;
@@ -49,13 +49,11 @@ pub fn fire_isolated(session: &mut Session, bookmark: Uuid) -> Result<bool, PgEr
 }
 
 /// Fires a bookmark in the open transaction. `false`, which counts as no attempt: its instance is locked, faulted or
-/// paused, a worker holds its task, or the bookmark is gone or no longer due.
+/// paused, or is for another session, a worker holds its task, or the bookmark is gone or no longer due.
 pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     let (mut waiting, compiled) = match claim::try_claim(session, bookmark)? {
         Claim::Ready(waiting, compiled) => (waiting, compiled),
-        Claim::Busy(Reason::OwnersSession) => {
-            return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
-        }
+        Claim::Busy(Reason::OwnersSession) => return leave_to_owner(bookmark),
         Claim::Busy(Reason::Paused) => return end_by_fire(session, bookmark),
         Claim::Busy(Reason::NotFree | Reason::Faulted | Reason::Leased) | Claim::Gone => return Ok(false),
     };
@@ -67,6 +65,18 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
     waiting.by_time = true;
     work::call(session, |session| resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store))?;
     Ok(true)
+}
+
+/// Leaves a bookmark that this session may not fire to the next scan. The scan or call before checked that it may, so
+/// its instance has got another version or owner since, or its owner the right to log in.
+///
+/// # Errors
+/// 42501 in a worker that is no longer in its own role: the next scan would give it the bookmark again.
+fn leave_to_owner(bookmark: Uuid) -> Result<bool, PgError> {
+    if process::is_engine() || process::connected_as().is_none_or(|own| own == role::current()) {
+        return Ok(false);
+    }
+    Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")))
 }
 
 /// Records that a bookmark could not be fired. It is postponed; after the third attempt it becomes a dead letter.
@@ -107,7 +117,7 @@ fn end_by_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     }
     let compiled = compiled::of_instance(&waiting.row)?;
     if !lending::runs_here(session.serves, &waiting.row.owner, &compiled) {
-        return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
+        return leave_to_owner(bookmark);
     }
     end_pause(session, waiting.row, &compiled)?;
     Ok(true)

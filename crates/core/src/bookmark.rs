@@ -4,16 +4,12 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::node_ix::NodeIx;
-
 /// A point at which an instance waits. The stored row is the only record of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bookmark {
     /// Id, a UUID version 7 whose time is the burst that made it.
     pub id: Uuid,
-    /// The waiting node. Set for a bookmark created in a burst, and 0 for one read from a row.
-    pub node: NodeIx,
-    /// Id of that node within the definition.
+    /// Id of the node that waits within the definition.
     pub activity_id: String,
     /// Path of ids from the workflow down to that node.
     pub node_id: String,

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
+use workflow_engine::Program;
 use workflow_engine::activities::catalogue::ACTIVITIES;
 use workflow_engine::activity::Descriptor;
 use workflow_engine::bookmark::Bookmark;
@@ -24,7 +25,6 @@ use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal;
 use workflow_engine::program::{Node, Numbering};
-use workflow_engine::{NodeIx, Program};
 
 use support::{FakeHost, Library, World, broken, described, event, line, numbered_otherwise};
 
@@ -461,7 +461,6 @@ fn read_instance(stored: &Value) -> Instance {
 fn read_bookmark(stored: &Value) -> Bookmark {
     Bookmark {
         id: read(&stored["id"]),
-        node: NodeIx(0),
         activity_id: read(&stored["activityId"]),
         node_id: read(&stored["nodeId"]),
         activity_type: read(&stored["activityType"]),

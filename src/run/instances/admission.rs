@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::execution::activity_instance_id;
 use workflow_engine::instance::{Instance, SubStatus};
-use workflow_engine::{Bookmark, NodeIx, stimulus};
+use workflow_engine::{Bookmark, stimulus};
 
 use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
@@ -82,7 +82,6 @@ pub fn wait(session: &mut Session, row: &InstanceRow, compiled: &Compiled, start
     let instance = &row.instance;
     let bookmark = Bookmark {
         id: session.new_id(),
-        node: compiled.program.find(activity_id).unwrap_or(NodeIx(0)),
         activity_id: activity_id.to_owned(),
         node_id: node_id.to_owned(),
         activity_type: stimulus::LIMIT.into(),

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use workflow_engine::execution::{self, activity_instance_id};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::program::GivenInput;
-use workflow_engine::{Bookmark, NodeIx, stimulus};
+use workflow_engine::{Bookmark, stimulus};
 use workflow_plan::Resumed;
 
 use crate::compiled::Compiled;
@@ -96,10 +96,8 @@ pub(in crate::run) fn create_pending(
     if !is_new {
         return BurstEnd::Taken;
     }
-    let node = compiled.program.find(start_point.activity_id).unwrap_or(NodeIx(0));
     let bookmark = Bookmark {
         id: session.new_id(),
-        node,
         activity_id: start_point.activity_id.to_owned(),
         node_id: start_point.node_id.to_owned(),
         activity_type: stimulus::START.into(),

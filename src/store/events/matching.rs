@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::Bookmark;
 use workflow_engine::stimulus::RUN_TASK;
-use workflow_engine::{Bookmark, NodeIx};
 
 use crate::pg::spi::{Arg, Row, Statement, Type, read};
 use crate::store::instances::bookmarks::{BookmarkKind, keys, read_stimulus};
@@ -132,7 +132,6 @@ fn read_stored(row: &mut Row<'_>) -> StoredBookmark {
     let (hash, payload) = read_stimulus(kind, columns.id, columns.hash, columns.payload);
     let bookmark = Bookmark {
         id: columns.id,
-        node: NodeIx(0),
         activity_id: columns.activity_id,
         node_id: columns.node_id,
         activity_type: columns.activity_type,

@@ -17,7 +17,6 @@ use crate::store::tables::BOOKMARKS;
 use crate::store::tasks::assignments::Assignment;
 use crate::store::tasks::leases::{self, Lease};
 use crate::wake;
-use workflow_engine::NodeIx;
 
 mod due;
 pub mod keys;
@@ -260,7 +259,6 @@ impl Waits {
         };
         let bookmark = Bookmark {
             id: resumed.id,
-            node: NodeIx(0),
             activity_id: self.activity_id,
             node_id: self.node_id,
             activity_type: self.activity_type,

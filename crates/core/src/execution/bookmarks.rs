@@ -43,7 +43,6 @@ impl Execution<'_> {
         self.burst.scratch.next_bookmark = order.wrapping_add(1);
         let bookmark = Bookmark {
             id,
-            node: self.node_index(),
             activity_id: node.id.clone(),
             node_id: node.node_id.clone(),
             activity_type,

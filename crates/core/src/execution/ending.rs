@@ -94,7 +94,6 @@ impl Runner<'_> {
         self.burst.bookmark_event(EventKind::BookmarkCreated, root, node, Some(id), Some(data));
         self.burst.scratch.delta.created.push(Bookmark {
             id,
-            node: NodeIx(0),
             activity_id: node.id.clone(),
             node_id: node.node_id.clone(),
             activity_type: node.type_name.clone(),

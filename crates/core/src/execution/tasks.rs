@@ -73,7 +73,6 @@ pub fn add_lease(
     let node = program.node(context.node);
     Some(Bookmark {
         id,
-        node: context.node,
         activity_id: node.id.clone(),
         node_id: node.node_id.clone(),
         activity_type: node.type_name.clone(),

@@ -294,7 +294,7 @@ fn described_type(descriptor: &Descriptor) -> Value {
         .outputs
         .iter()
         .map(|output| json!({ "name": output.name, "type": output.type_name, "description": output.description }));
-    let outcomes = if descriptor.outcomes.is_empty() { &["Done"][..] } else { descriptor.outcomes };
+    let outcomes = descriptor.fixed_outcomes();
     // The flow does not continue behind a terminal activity.
     let ways_out = if descriptor.terminal { &[][..] } else { outcomes };
     let embedded = descriptor.ports.iter().map(|name| json!({ "name": name, "type": "Embedded" }));

@@ -23,7 +23,7 @@ pub(crate) mod handle;
 
 pub use descriptor::{
     Check, CompensationRole, Descriptor, FlowRole, ForeignLanguage, FurtherOutcomes, InputDescriptor, OutputDescriptor,
-    PartCondition, PartList, Special,
+    PartCondition, PartList, Special, WaitKind,
 };
 pub use designer::DesignerField;
 pub use excluded::Excluded;

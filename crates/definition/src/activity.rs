@@ -220,7 +220,7 @@ impl<'a> Reading<'a> {
         }
         node.timeout = self.property(raw, members, TIMEOUT, retry::read_timeout);
         node.events = journaling::of_activity(members, &place, self.reader.problems).or(node.events);
-        if raw.descriptor().is_some_and(|own| own.opens_tasks) {
+        if raw.descriptor().is_some_and(|own| own.opens_tasks()) {
             node.start_timeout = self.property(raw, members, START_TIMEOUT, retry::read_start_timeout);
         }
         let starts = self.flag(members, "canStartWorkflow");
@@ -323,7 +323,7 @@ impl<'a> Reading<'a> {
             let message = format!("input \"{}\" must be a constant", input.name);
             self.reader.problems.invalid(&place.key(key), message);
         }
-        if descriptor.opens_tasks
+        if descriptor.opens_tasks()
             && matches!(input.name, "assignee" | "candidates")
             && let Some((key, _)) = entry(members, input.name)
             && let Some(Expression { kind: ExpressionKind::Literal(value), .. }) = &read

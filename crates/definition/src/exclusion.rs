@@ -17,7 +17,7 @@ pub(super) fn check(program: &Program, outline: &Outline<'_>, problems: &mut Pro
     if !problems.is_new() || !program.excludes_people {
         return;
     }
-    let opens = |node: &&Node| node.activity.descriptor().opens_tasks;
+    let opens = |node: &&Node| node.activity.descriptor().opens_tasks();
     let ids = || program.nodes.iter().filter(opens).map(|node| node.id.as_str());
     for (ix, node) in program.nodes.iter().enumerate().take(outline.activities.len()) {
         for excluded in node.activity.excluded(&node.inputs).unwrap_or_default() {

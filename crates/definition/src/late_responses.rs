@@ -10,17 +10,12 @@ use super::json::Path;
 use super::outline::Outline;
 use super::problem::Problems;
 use workflow_core::NodeIx;
-use workflow_core::activity::FlowRole;
+use workflow_core::activity::{FlowRole, WaitKind, short_name};
 use workflow_core::program::{FlowGraph, Node, TRANSITIONS};
 use workflow_expression::ExpressionKind;
 
 const RESPONSE: &str = "Elsa.WriteHttpResponse";
 const ENDPOINT: &str = "Elsa.HttpEndpoint";
-/// Activities that wait, besides those that open tasks.
-const WAITING: [&str; 5] = ["Elsa.Event", "Elsa.Delay", "Elsa.Timer", "Elsa.Cron", "Elsa.StartAt"];
-/// Activities that wait depending on this input.
-const WAITS_FOR_CHILDREN: [&str; 2] = ["Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows"];
-const WAIT_FOR_COMPLETION: &str = "waitForCompletion";
 
 /// Warns about each response that a run can reach from an activity that waits.
 pub(super) fn warn(nodes: &[Node], outline: &Outline<'_>, problems: &mut Problems) {
@@ -31,7 +26,7 @@ pub(super) fn warn(nodes: &[Node], outline: &Outline<'_>, problems: &mut Problem
     walk.node(NodeIx(0), None);
     for (response, waiting) in walk.late {
         let node = &nodes[waiting.0 as usize];
-        let kind = node.type_name.strip_prefix("Elsa.").unwrap_or(&node.type_name);
+        let kind = short_name(&node.type_name);
         let message = format!(
             "the response is behind \"{}\" ({kind}), which waits: the HTTP request has been answered by then, and the activity faults",
             node.id
@@ -136,12 +131,15 @@ impl Walk<'_> {
 /// Whether a burst ends at the activity. A trigger that starts the workflow does not wait.
 fn waits(node: &Node) -> bool {
     let descriptor = node.activity.descriptor();
-    let name = node.type_name.as_str();
-    let waits_for_children = || {
-        let input = descriptor.inputs.iter().position(|input| input.name == WAIT_FOR_COMPLETION);
+    let is_true = |name| {
+        let input = descriptor.inputs.iter().position(|input| input.name == name);
         let value = input.and_then(|input| node.inputs.get(input)?.as_ref());
-        WAITS_FOR_CHILDREN.contains(&name)
-            && value.is_some_and(|value| matches!(&value.kind, ExpressionKind::Literal(value) if value == true))
+        value.is_some_and(|value| matches!(&value.kind, ExpressionKind::Literal(value) if value == true))
     };
-    !node.can_start_workflow && (descriptor.opens_tasks || WAITING.contains(&name) || waits_for_children())
+    !node.can_start_workflow
+        && match descriptor.waits {
+            WaitKind::Always | WaitKind::ForTask => true,
+            WaitKind::IfTrue(name) => is_true(name),
+            WaitKind::Never | WaitKind::Perhaps => false,
+        }
 }

@@ -101,10 +101,7 @@ fn possible_outcomes<'d>(raw: &RawActivity<'d>) -> Option<Vec<Cow<'d, str>>> {
 }
 
 fn of_type<'d>(raw: &RawActivity<'d>, descriptor: &'static Descriptor) -> Option<Vec<Cow<'d, str>>> {
-    let mut known: Vec<Cow<'d, str>> = descriptor.outcomes.iter().map(|outcome| Cow::Borrowed(*outcome)).collect();
-    if known.is_empty() {
-        known.push(Cow::Borrowed(DONE));
-    }
+    let mut known: Vec<Cow<'d, str>> = descriptor.fixed_outcomes().iter().copied().map(Cow::Borrowed).collect();
     match descriptor.further_outcomes {
         FurtherOutcomes::None => {}
         FurtherOutcomes::Any => return None,

@@ -66,23 +66,28 @@ pub fn meet_all(session: &mut Session, id: Uuid) -> Result<(), PgError> {
     let Some(row) = instances::get(id).filter(|row| row.instance.sub_status != SubStatus::Faulted) else {
         return Ok(());
     };
-    for stored in matching::of_instance(id) {
-        meet(session, &stored.bookmark, &row)?;
-    }
-    Ok(())
+    let bookmarks: Vec<Bookmark> = matching::of_instance(id).into_iter().map(|stored| stored.bookmark).collect();
+    meet_each(session, &bookmarks, &row)
 }
 
 /// Takes from the queue what wants the new bookmarks of an instance; `all`: and what wants its other bookmarks.
 pub fn meet_new(session: &mut Session, row: &InstanceRow, delta: &Delta, all: bool) -> Result<(), PgError> {
     if all {
-        for stored in matching::of_instance(row.instance.id) {
-            meet(session, &stored.bookmark, row)?;
-        }
-    } else {
-        for bookmark in &delta.created {
-            meet(session, bookmark, row)?;
-        }
+        let stored = matching::of_instance(row.instance.id).into_iter();
+        let bookmarks: Vec<Bookmark> = stored.map(|stored| stored.bookmark).collect();
+        return meet_each(session, &bookmarks, row);
     }
+    meet_each(session, &delta.created, row)
+}
+
+/// Takes one item for each of these bookmarks, and delivers the oldest first: it may cancel what the others wait for.
+fn meet_each(session: &mut Session, bookmarks: &[Bookmark], row: &InstanceRow) -> Result<(), PgError> {
+    let mut items = Vec::new();
+    for bookmark in bookmarks {
+        items.extend(meet(session, bookmark, row)?);
+    }
+    items.sort_by_key(|item| item.id);
+    session.follow_ups.extend(items.into_iter().map(|item| FollowUp::Item(Box::new(item))));
     Ok(())
 }
 
@@ -93,7 +98,7 @@ pub fn take_deferred(session: &mut Session, instance: Uuid) {
 }
 
 /// Takes from the queue the oldest stimulus that wants this bookmark. A bookmark takes one item.
-fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow) -> Result<(), PgError> {
+fn meet(session: &Session, bookmark: &Bookmark, row: &InstanceRow) -> Result<Option<Item>, PgError> {
     let shapes = queue::shapes();
     let correlation_id = row.instance.correlation_id.as_deref();
     let wanted = WantedBookmark { bookmark, instance: row.instance.id, correlation_id };
@@ -106,10 +111,9 @@ fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow) -> Result
             Ok(verdict == Verdict::Heard)
         };
         let found = queue::oldest_for(wanted, &shapes, session.timestamp(), Uuid::nil(), &skip, is_heard)?;
-        let Some(item) = found else { return Ok(()) };
+        let Some(item) = found else { return Ok(None) };
         if queue::take(item.id) {
-            session.follow_ups.push_back(FollowUp::Item(Box::new(item)));
-            return Ok(());
+            return Ok(Some(item));
         }
         // Another session has taken the item and may roll back, so a scheduler must look at it.
         wake::note_queued(item.id);

@@ -101,7 +101,7 @@ pub fn try_lock_few_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
 /// Whether an instance of this version has open tasks, and so few that a call locks them before it removes any.
 pub fn has_few_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
     let contexts = row.instance.state.contexts.values();
-    let opens = |context: &Context| compiled.program.node(context.node).activity.descriptor().opens_tasks;
+    let opens = |context: &Context| compiled.program.node(context.node).activity.descriptor().opens_tasks();
     let waits = |context: &&Context| context.bookmarks > 0 && opens(context);
     (1..=MANY).contains(&contexts.filter(waits).count())
 }

@@ -345,7 +345,7 @@ pub fn judge(program: &Program, waiting: &Waiting, answer: Option<&Value>) -> Re
 
 /// Counts the attempts of workers as those of an activity that has timed out.
 pub fn count_attempts(waiting: &mut Waiting, compiled: &Compiled) {
-    let opens = |node: &Node| node.activity.descriptor().opens_tasks;
+    let opens = |node: &Node| node.activity.descriptor().opens_tasks();
     if !opener(&compiled.program, &waiting.bookmark.node_id).is_some_and(opens) {
         return;
     }

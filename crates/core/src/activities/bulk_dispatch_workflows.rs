@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::activities::child;
 use crate::activity::handle::{inputs, ports};
-use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, WaitKind};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::child::Begin;
 use crate::execution::{Child, Execution, Outcomes, StartChild};
@@ -58,6 +58,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     outcomes: &["Completed", "Done"],
     example: r#"{"type": "BulkDispatchWorkflows", "workflowDefinitionId": "pay-one", "items": {"sql": "SELECT jsonb_agg(to_jsonb(i)) FROM (VALUES (1, 9.90), (2, 5.00)) AS i(invoice, amount)"}, "childFaulted": {"type": "WriteLine", "text": {"js": "`${getChildInstanceId()} failed`"}}}"#,
     acts_for_owner: true,
+    waits: WaitKind::IfTrue("waitForCompletion"),
     ..Descriptor::BASE
 };
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::activities::timing;
 use crate::activities::timing::{check_cron, cron, first_after_now, out_of_range, schedule, wait};
-use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
+use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty, WaitKind};
 use crate::execution::Execution;
 use workflow_http::stimulus;
 use workflow_value::calendar::{Schedule, When};
@@ -29,6 +29,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ),
     trigger: true,
     example: r#"{"type": "Cron", "cronExpression": "0 3 * * MON-FRI", "timeZone": "Europe/Berlin", "canStartWorkflow": true}"#,
+    waits: WaitKind::Always,
     ..Descriptor::BASE
 };
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::activity::{Activity, Descriptor, FurtherOutcomes};
+use crate::activity::{Activity, Descriptor, FurtherOutcomes, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::execution::callback::{apply, context, invalid};
@@ -24,6 +24,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     uses_sql: true,
     example: r#"{"type": "Custom"}"#,
     further_outcomes: FurtherOutcomes::Any,
+    waits: WaitKind::Perhaps,
     ..Descriptor::BASE
 };
 

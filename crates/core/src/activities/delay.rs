@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::activities::timing;
 use crate::activities::timing::{check_interval, interval, out_of_range, wait, zone};
 use crate::activity::handle::inputs;
-use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, WaitKind};
 use crate::execution::Execution;
 use workflow_http::stimulus;
 use workflow_value::fault::Fault;
@@ -32,6 +32,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Waits for an interval: 00:05:00, 1 day 2 hours or P1DT2H. With an interval that is not positive it does not wait.",
     inputs: INPUTS,
     example: r#"{"type": "Delay", "timeSpan": "3 days"}"#,
+    waits: WaitKind::Always,
     ..Descriptor::BASE
 };
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::activities::child::{self, ChildInputs};
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, NonEmpty, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, NonEmpty, OutputDescriptor, WaitKind};
 use crate::bookmark::Resumed;
 use crate::child::Begin;
 use crate::execution::Execution;
@@ -40,6 +40,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     outputs: OUTPUTS,
     example: r#"{"type": "DispatchWorkflow", "workflowDefinitionId": "send-invoice", "correlationId": {"input": "order"}, "waitForCompletion": true, "result": {"var": "Invoice"}}"#,
     acts_for_owner: true,
+    waits: WaitKind::IfTrue("waitForCompletion"),
     ..Descriptor::BASE
 };
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::http_request::{self, OUTCOMES, expected, outcomes};
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, FurtherOutcomes, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, FurtherOutcomes, OutputDescriptor, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use workflow_value::fault::Fault;
@@ -41,7 +41,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Opens a task for a task worker that downloads a file. Completes with the status code, if it is expected, and Done.",
     inputs: INPUTS,
     outputs: OUTPUTS,
-    opens_tasks: true,
+    waits: WaitKind::ForTask,
     outcomes: OUTCOMES,
     further_outcomes: FurtherOutcomes::Listed("expectedStatusCodes"),
     example: r#"{"type": "DownloadHttpFile", "url": "https://files.example/prices.csv", "responseContentBytes": {"output": "Prices"}}"#,

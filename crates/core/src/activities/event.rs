@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::Execution;
 use workflow_http::stimulus;
@@ -30,6 +30,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     outputs: OUTPUTS,
     trigger: true,
     example: r#"{"type": "Event", "eventName": "OrderPaid", "result": {"var": "Payment"}}"#,
+    waits: WaitKind::Always,
     ..Descriptor::BASE
 };
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::activities::child::{self, ChildInputs};
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, NonEmpty, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, NonEmpty, OutputDescriptor, WaitKind};
 use crate::bookmark::Resumed;
 use crate::child::Begin;
 use crate::execution::Execution;
@@ -44,6 +44,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     outputs: OUTPUTS,
     example: r#"{"type": "ExecuteWorkflow", "workflowDefinitionId": "check-stock", "input": {"object": {"item": {"input": "item"}}}, "waitForCompletion": true, "result": {"var": "Stock"}}"#,
     acts_for_owner: true,
+    waits: WaitKind::Perhaps,
     ..Descriptor::BASE
 };
 

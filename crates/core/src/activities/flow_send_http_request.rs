@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::http_request::{self, OUTCOMES, expected, outcomes, usual_retry};
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, FurtherOutcomes};
+use crate::activity::{Activity, Descriptor, FurtherOutcomes, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::retry::RetryPolicy;
@@ -42,7 +42,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Opens a task for a task worker that sends an HTTP request. Completes with the status code, if it is expected, and Done.",
     inputs: INPUTS,
     outputs: OUTPUTS,
-    opens_tasks: true,
+    waits: WaitKind::ForTask,
     outcomes: OUTCOMES,
     further_outcomes: FurtherOutcomes::Listed("expectedStatusCodes"),
     example: r#"{"type": "FlowSendHttpRequest", "url": "https://stock.example/items", "expectedStatusCodes": [200, 404], "parsedContent": {"output": "Items"}}"#,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::activities::timing::{check_positive, positive_interval};
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{Execution, Outcomes};
 use workflow_http::http::content::{Content, File};
@@ -105,6 +105,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     outcomes: &["Done", "Request too large", "File too large", "Invalid file extension", "Invalid file MIME type"],
     trigger: true,
     example: r#"{"type": "HttpEndpoint", "path": "orders/{id:int}", "supportedMethods": ["POST"], "canStartWorkflow": true, "routeData": {"output": "Route"}, "parsedContent": {"output": "Order"}}"#,
+    waits: WaitKind::Always,
     ..Descriptor::BASE
 };
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::activities::timing::wait_seconds;
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::instance::Memory;
@@ -47,6 +47,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     outputs: OUTPUTS,
     uses_sql: true,
     example: r#"{"type": "MigrateInstances", "definitionId": "leave", "version": 2, "result": {"var": "Total"}}"#,
+    waits: WaitKind::Always,
     ..Descriptor::BASE
 };
 

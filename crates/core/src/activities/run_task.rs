@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::activities::for_people;
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, Excluded, InputDescriptor, NonEmpty, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, Excluded, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{Execution, ForPeople};
 use workflow_expression::Expression;
@@ -42,7 +42,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Opens a task for a task worker or a person and waits until it is completed.",
     inputs: INPUTS,
     outputs: OUTPUTS,
-    opens_tasks: true,
+    waits: WaitKind::ForTask,
     example: r#"{"type": "RunTask", "taskName": "approve-leave", "payload": {"object": {"days": {"input": "days"}}}, "result": {"var": "Decision"}}"#,
     ..Descriptor::BASE
 };

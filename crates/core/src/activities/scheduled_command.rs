@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::Execution;
 use workflow_value::fault::Fault;
@@ -48,6 +48,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     outputs: OUTPUTS,
     uses_sql: true,
     example: r#"{"type": "ScheduledCommand", "statement": "REFRESH MATERIALIZED VIEW sales", "rowCount": {"output": "rows"}}"#,
+    waits: WaitKind::IfTrue("topLevel"),
     ..Descriptor::BASE
 };
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::outside;
 use crate::activity::handle::{inputs, ports};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, InputDescriptor, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use workflow_value::fault::{Fault, TASK_FAILED};
@@ -33,7 +33,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Opens a task for a task worker that sends a message. If sending fails, the port error runs.",
     inputs: INPUTS,
     ports: PORTS,
-    opens_tasks: true,
+    waits: WaitKind::ForTask,
     example: r#"{"type": "SendEmail", "to": ["ada@example.com"], "subject": "Your order", "body": "<p>It is on its way.</p>", "error": {"type": "WriteLine", "text": "no mail"}}"#,
     ..Descriptor::BASE
 };

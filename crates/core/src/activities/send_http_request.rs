@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::http_request::{self, usual_retry};
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs, ports};
-use crate::activity::{Activity, Descriptor, PartCondition, PartList};
+use crate::activity::{Activity, Descriptor, PartCondition, PartList, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::retry::RetryPolicy;
@@ -47,7 +47,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Opens a task for a task worker that sends an HTTP request, and runs the activity for the status code of the response.",
     inputs: INPUTS,
     outputs: OUTPUTS,
-    opens_tasks: true,
+    waits: WaitKind::ForTask,
     ports: PORTS,
     parts: &[PartList {
         name: "expectedStatusCodes",

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::activities::timing;
 use crate::activities::timing::{read_instant, schedule, wait, zone};
-use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
+use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty, WaitKind};
 use crate::execution::Execution;
 use crate::journal::EventKind;
 use workflow_http::stimulus;
@@ -29,6 +29,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ),
     trigger: true,
     example: r#"{"type": "StartAt", "dateTime": "2027-01-01 09:00", "timeZone": "Europe/Berlin"}"#,
+    waits: WaitKind::Always,
     ..Descriptor::BASE
 };
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::activities::timing::wait_seconds;
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor, WaitKind};
 use crate::alteration::{Changes, InstanceFilter};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
@@ -48,6 +48,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     outputs: OUTPUTS,
     uses_sql: true,
     example: r#"{"type": "SubmitAlterationPlan", "params": {"alterations": [{"type": "ModifyVariable", "variableId": "Approver", "value": "Grace"}], "filter": {"definitionIds": ["leave"]}, "reason": "Ada has left"}, "result": {"var": "Total"}}"#,
+    waits: WaitKind::Always,
     ..Descriptor::BASE
 };
 

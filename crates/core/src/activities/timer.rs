@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::activities::timing;
 use crate::activities::timing::{check_positive, first_after_now, out_of_range, positive_interval};
 use crate::activities::timing::{schedule, wait};
-use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
+use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty, WaitKind};
 use crate::execution::Execution;
 use workflow_http::stimulus;
 use workflow_value::calendar::{Interval, Schedule, When};
@@ -31,6 +31,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ),
     trigger: true,
     example: r#"{"type": "Timer", "interval": "00:15:00", "canStartWorkflow": true, "overlap": "skip"}"#,
+    waits: WaitKind::Always,
     ..Descriptor::BASE
 };
 

@@ -7,7 +7,7 @@ use workflow_value::fault::Fault;
 /// The catalogue's description of an activity type.
 #[derive(Debug)]
 pub struct Descriptor {
-    /// Full type name, `Elsa.…`.
+    /// Full type name, `Elsa.…` or `Workflow.…`.
     pub type_name: &'static str,
     /// The designer's group of activities, with Elsa's name: `Branching`.
     pub category: &'static str,
@@ -39,14 +39,29 @@ pub struct Descriptor {
     pub container: bool,
     /// Whether the activity itself runs users' SQL.
     pub uses_sql: bool,
-    /// Whether the activity opens tasks.
-    pub opens_tasks: bool,
+    /// Whether the activity itself waits at a bookmark.
+    pub waits: WaitKind,
     /// Its role in compensation.
     pub compensation: CompensationRole,
     /// Whether the activity acts outside the instance on its owner's behalf: it starts a child or publishes an event.
     pub acts_for_owner: bool,
     /// A complete example in the short form, JSON text.
     pub example: &'static str,
+}
+
+/// Whether an activity itself waits, so that the burst can end there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitKind {
+    /// It does not, though activities inside it may.
+    Never,
+    /// It waits for a time or a stimulus, unless it starts the workflow.
+    Always,
+    /// It opens a task.
+    ForTask,
+    /// It waits if this input is true.
+    IfTrue(&'static str),
+    /// It depends on a child or a handler.
+    Perhaps,
 }
 
 /// Outcomes that depend on the activity in the document.
@@ -267,11 +282,21 @@ impl Descriptor {
         special: Special::None,
         container: false,
         uses_sql: false,
-        opens_tasks: false,
+        waits: WaitKind::Never,
         compensation: CompensationRole::None,
         acts_for_owner: false,
         example: "",
     };
+
+    /// Whether the activity opens tasks.
+    pub fn opens_tasks(&self) -> bool {
+        self.waits == WaitKind::ForTask
+    }
+
+    /// The outcomes that its type names.
+    pub fn fixed_outcomes(&self) -> &'static [&'static str] {
+        if self.outcomes.is_empty() { &["Done"] } else { self.outcomes }
+    }
 
     /// Position of a port among `ports`; `None`: it has none of this name.
     pub fn port(&self, name: &str) -> Option<usize> {

@@ -113,3 +113,12 @@ SELECT wf_run_due();
 SELECT xmin = :'writer' AS untouched FROM workflow.bookmark_queue WHERE activity_id = 'private';
 DELETE FROM workflow.bookmark_queue WHERE activity_id = 'private';
 SELECT wf_revoke_usage('regress_enqueue_bob');
+
+-- Two kept events for two activities of one burst: the older one is delivered first, and cancels the wait for the other.
+SELECT wf_define('{"definitionId": "either", "root": {"type": "Fork", "joinMode": "WaitAny", "branches": [
+    {"id": "first", "type": "Event", "eventName": "First"}, {"id": "second", "type": "Event", "eventName": "Second"}]}}') \g /dev/null
+SELECT started, resumed FROM wf_publish_event('Second', correlation_id => 'either', keep_for => '1 day');
+SELECT started, resumed FROM wf_publish_event('First', correlation_id => 'either', keep_for => '1 day');
+SELECT wf_start('either', correlation_id => 'either') AS either \gset
+SELECT activity, event FROM workflow.journal WHERE instance_id = :'either' AND event IN ('Resumed', 'Canceled') ORDER BY seq, number;
+SELECT stimulus FROM workflow.bookmark_queue WHERE correlation_id = 'either';

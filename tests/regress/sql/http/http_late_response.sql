@@ -13,6 +13,7 @@ SELECT * FROM http('GET', '/guide');
 -- What waits: tasks, events, times, children that are waited for, and what runs in a burst of its own.
 SELECT w FROM unnest(ARRAY['{"type": "RunTask", "id": "w", "taskName": "t"}', '{"type": "Event", "id": "w", "eventName": "e"}', '{"type": "Delay", "id": "w", "timeSpan": "1 s"}',
         '{"type": "DispatchWorkflow", "id": "w", "workflowDefinitionId": "guide", "waitForCompletion": true}',
+        '{"type": "MigrateInstances", "id": "w", "definitionId": "guide", "version": 2}',
         '{"type": "WriteLine", "id": "w", "text": "t", "runAsynchronously": true}']::jsonb[]) WITH ORDINALITY AS a (activity, n),
     pg_temp.warns(jsonb_build_array(activity, '{"type": "WriteHttpResponse"}'::jsonb)) AS w ORDER BY n;
 -- What does not: another request, a child that is only started, what starts the workflow, what comes after the response.

@@ -101,6 +101,6 @@ fn lock_first(search: &Search, max: usize) -> Option<Vec<(ClaimableTask, Held)>>
 fn is_opened(claimable: &ClaimableTask) -> bool {
     compiled::of_version(claimable.version).is_ok_and(|compiled| {
         let node = opener(&compiled.program, &claimable.node_id);
-        node.is_some_and(|node| node.activity.descriptor().opens_tasks)
+        node.is_some_and(|node| node.activity.descriptor().opens_tasks())
     })
 }

@@ -24,8 +24,13 @@ pub enum Serves {
     /// For the role to which the session belongs.
     ItsRole,
     /// Also for owners that may not log in. Their SQL has their rights, as a security-restricted operation like that of
-    /// a definer. Only a background worker's own session does this.
+    /// a definer. Only a fire in a background worker's own session does this.
     OwnersWithoutLogin,
+    /// Also for this role, whose restricted SQL in a background worker's own session has made the call.
+    ///
+    /// The call serves no other owner: that owner's SQL would read uncommitted rows and settings of the caller, and the
+    /// caller could roll its effects back.
+    Restricted(Oid),
 }
 
 impl Serves {
@@ -36,12 +41,17 @@ impl Serves {
 
     /// For whom a call runs SQL that begins here: restricted SQL of a worker's own session can call the engine again.
     pub fn of_new_call() -> Self {
-        if process::is_engine() && role::is_restricted() { Self::OwnersWithoutLogin } else { Self::ItsRole }
+        if process::is_engine() && role::is_restricted() { Self::Restricted(role::current()) } else { Self::ItsRole }
     }
 
-    /// Whether this includes an owner that may not log in.
+    /// Whether SQL of this owner, who may not log in, runs restricted here.
     pub fn restricted(self, owner: &Owner) -> bool {
-        self == Self::OwnersWithoutLogin && owner.role().is_some_and(|role| !role::can_connect(role))
+        let serves = |role: Oid| match self {
+            Self::ItsRole => false,
+            Self::OwnersWithoutLogin => true,
+            Self::Restricted(caller) => caller == role,
+        };
+        owner.role().is_some_and(|role| serves(role) && !role::can_connect(role))
     }
 }
 

@@ -77,8 +77,8 @@ impl OwnerRights {
 pub struct RestrictedRights {
     before: OwnerRights,
     level: std::ffi::c_int,
-    /// Whether the session user was changed to the role.
-    has_session: bool,
+    /// The session user before, and whether it is a superuser, if the session user was changed to the role.
+    session: Option<(Oid, bool)>,
 }
 
 impl RestrictedRights {
@@ -96,14 +96,18 @@ impl RestrictedRights {
         // SAFETY: opens a level of settings that `give_back` closes, or the (sub)transaction's end.
         let level = unsafe { pg_sys::NewGUCNestLevel() };
         crate::pg::version::set_search_path(search_path);
-        // The engine's own session belongs to the bootstrap superuser. A policy or function that checks `session_user`
-        // must not treat another role's SQL as a superuser's.
-        let has_session = process::is_engine() && !is_restricted();
-        if has_session {
-            // SAFETY: outside of all security contexts, as PostgreSQL asks; `give_back` undoes it.
-            unsafe { raw::SetSessionAuthorization(role, is_superuser(role)) };
-        }
-        Self { before: switch(role, flags as i32, 0), level, has_session }
+        let before = switch(role, flags as i32, 0);
+        // The engine's own session belongs to the bootstrap superuser, and SQL of another role may have made this call.
+        // A policy or function that checks `session_user` must see the role whose SQL it is, in nested calls as well.
+        let session = process::is_engine().then(|| {
+            // SAFETY: reads the backend's state.
+            let user = unsafe { raw::GetSessionUserId() };
+            let known = (user, is_superuser(user));
+            set_session_user(role, is_superuser(role));
+            switch(role, flags as i32, 0);
+            known
+        });
+        Self { before, level, session }
     }
 
     /// Restores the caller's rights and settings.
@@ -111,20 +115,30 @@ impl RestrictedRights {
         // SAFETY: closes the level that `take` opened and undoes its settings. It also closes inner levels that an
         // error left open, as the end of a subtransaction does.
         unsafe { pg_sys::AtEOXact_GUC(false, self.level) };
-        self.before.give_back();
-        if self.has_session {
-            // SAFETY: as in `take`.
-            unsafe { raw::SetSessionAuthorization(pg_sys::Oid::from(pg_sys::BOOTSTRAP_SUPERUSERID), true) };
+        if let Some((user, is_superuser)) = self.session {
+            set_session_user(user, is_superuser);
         }
+        self.before.give_back();
     }
 }
 
-/// Whether the rights that apply are restricted, as those of [`RestrictedRights`] are.
+/// Changes the session user of the engine's own session, which also makes it the current user.
+fn set_session_user(user: Oid, is_superuser: bool) {
+    // SAFETY: sets the backend's state. PostgreSQL changes the session user outside of all security contexts only; the
+    // caller sets the current user and its context afterwards.
+    unsafe {
+        pg_sys::SetUserIdAndSecContext(user, 0);
+        raw::SetSessionAuthorization(user, is_superuser);
+    }
+}
+
+/// Whether SQL runs as a security-restricted operation, as that of [`RestrictedRights`] does. That of a row trigger on
+/// our tables does not.
 pub fn is_restricted() -> bool {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
     // SAFETY: reads the backend's state.
     unsafe { pg_sys::GetUserIdAndSecContext(&mut user, &mut context) };
-    context != 0
+    context & pg_sys::SECURITY_RESTRICTED_OPERATION as i32 != 0
 }
 
 /// Runs `body` under another search path, like a function with a SET clause. Other settings that it changes are kept.

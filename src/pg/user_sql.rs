@@ -48,7 +48,6 @@ struct Evaluation {
 
 impl Evaluation {
     fn begin() -> Self {
-        CALL.evaluations.set(CALL.evaluations.get() + 1);
         // SAFETY: a child of the current context, made current until `drop`.
         unsafe {
             let before = pg_sys::CurrentMemoryContext;
@@ -60,6 +59,8 @@ impl Evaluation {
                 pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
             );
             pg_sys::CurrentMemoryContext = own;
+            // Only now: to make the context can fail.
+            CALL.evaluations.set(CALL.evaluations.get() + 1);
             Self { before, own }
         }
     }

@@ -298,11 +298,12 @@ pub enum Swept {
     Elsewhere(i32),
 }
 
-/// Whether this session delivers a queued stimulus to an instance of an owner. A worker always does. Another session
-/// does so for its own stimuli, for owners whose rights the current role has, and for instances that a stimulus of the
+/// Whether this call delivers a queued stimulus to an instance of an owner. A worker always does. A call of a session,
+/// or of SQL that a worker runs, does so for its own stimuli, for owners whose rights the current role has, and for instances that a stimulus of the
 /// current role would reach.
 pub fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
-    if isolated::is_worker() || sender.is_current() || access::is_member(role::current(), owner) {
+    let is_workers_own = isolated::is_worker() && !running::any();
+    if is_workers_own || sender.is_current() || access::is_member(role::current(), owner) {
         return Ok(true);
     }
     let Some(id) = owners::known_id_of(role::current()) else { return Ok(false) };

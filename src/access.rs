@@ -15,15 +15,15 @@ use crate::store::timers::schedules::COMMANDS;
 
 pub mod calls;
 pub mod child;
-pub mod consent;
+pub mod event_consent;
 pub mod exclusion;
-pub mod hearing;
 pub mod instance;
 pub mod lending;
 pub mod people;
 pub mod person;
 mod reach;
-pub mod sight;
+pub mod task_consent;
+pub mod visibility;
 pub mod work;
 
 pub use instance::Operation;
@@ -131,7 +131,7 @@ impl StartedAs {
     }
 
     /// The parts of an error message: how it would run, whose rights it would have, and what it is.
-    fn words(self) -> (&'static str, &'static str, &'static str) {
+    fn describe(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Child => ("as a child of", "parent's", "child"),
             Self::Successor => ("in place of an instance of", "instance's", "workflow"),
@@ -157,7 +157,7 @@ pub fn require_trusted(owner: &Owner, parent: &DefinitionRow, child: &Compiled, 
         return Ok(());
     }
     let (id, name) = (&row.definition_id, owner.title());
-    let (runs, whose, what) = how.words();
+    let (runs, whose, what) = how.describe();
     Err(PgError::new("42501", format!("workflow definition \"{id}\" may not run {runs} role \"{name}\""))
         .detail(format!(
             "It belongs to another role, and its SQL, children and events would have the rights of the {whose} owner.",

@@ -87,9 +87,9 @@ fn result(row: Option<InstanceRow>, is_new: bool) -> Result<Returned, PgError> {
         ]));
     }
     let open = match open {
-        Some(bookmarks) => bookmarks.iter().map(shown).collect(),
+        Some(bookmarks) => bookmarks.iter().map(bookmark_json).collect(),
         None if instance.state.bookmarks() == 0 => Vec::new(),
-        None => matching::of_instance(instance.id).iter().map(|stored| shown(&stored.bookmark)).collect(),
+        None => matching::of_instance(instance.id).iter().map(|stored| bookmark_json(&stored.bookmark)).collect(),
     };
     Ok(Returned::Row(vec![
         id,
@@ -107,7 +107,7 @@ fn outcome_of(incident: &Value) -> Value {
     json!({ "sqlstate": incident["sqlstate"], "code": incident["code"], "message": incident["message"] })
 }
 
-fn shown(bookmark: &Bookmark) -> Value {
+fn bookmark_json(bookmark: &Bookmark) -> Value {
     json!({
         "id": bookmark.id,
         "name": bookmark.name,

@@ -30,7 +30,7 @@ use crate::store::rights::owners::Owner;
 
 /// Maximum number of compiled definitions per backend. Above it, or when the backend holds a quarter of the memory that
 /// one call may add, the cache is emptied.
-const MAX_KEPT: usize = 500;
+const MAX_CACHED: usize = 500;
 
 /// A compiled definition version.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ static JUST_PUBLISHED: ProcessLocal<RefCell<Vec<Uuid>>> = ProcessLocal::new(RefC
 
 /// The compiled form of a stored version.
 pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
-    match kept(id) {
+    match cached(id) {
         Some(compiled) => Ok(compiled),
         None => load(id),
     }
@@ -79,7 +79,7 @@ pub fn forget() {
     PROGRAMS.borrow_mut().programs.clear();
 }
 
-fn kept(id: Uuid) -> Option<Rc<Compiled>> {
+fn cached(id: Uuid) -> Option<Rc<Compiled>> {
     PROGRAMS.borrow_mut().renew().get(&id).cloned()
 }
 
@@ -103,7 +103,7 @@ fn load(id: Uuid) -> Result<Rc<Compiled>, PgError> {
             continue;
         };
         pending.push(next);
-        match kept(used) {
+        match cached(used) {
             Some(compiled) => drop(ready.insert(used, compiled)),
             None if pending.iter().any(|waits| waits.row.id == used) => {
                 return Err(PgError::new("XX001", format!("definition version {used} uses itself")));
@@ -135,19 +135,19 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
     // Types that were unknown when the version was defined may be registered by now, and run SQL.
     row.uses_sql |= program.uses_sql;
     let compiled = Rc::new(Compiled { program, row });
-    keep(&compiled);
+    cache(&compiled);
     Ok(compiled)
 }
 
 /// Caches the program of a version that this transaction has just stored. If the transaction rolls back, no call asks
 /// for the program: version ids are not reused.
-pub fn keep_new(mut program: Program, row: &DefinitionRow) {
+pub fn cache_new(mut program: Program, row: &DefinitionRow) {
     program.version_id = Some(row.id.to_string());
-    keep(&Rc::new(Compiled { program: Arc::new(program), row: row.clone() }));
+    cache(&Rc::new(Compiled { program: Arc::new(program), row: row.clone() }));
 }
 
 /// Records that this transaction publishes a draft.
-pub fn note_publication(id: Uuid) {
+pub fn record_publication(id: Uuid) {
     JUST_PUBLISHED.borrow_mut().push(id);
 }
 
@@ -156,18 +156,18 @@ pub fn transaction_ended() {
     JUST_PUBLISHED.borrow_mut().clear();
 }
 
-fn keep(compiled: &Rc<Compiled>) {
+fn cache(compiled: &Rc<Compiled>) {
     // Another session may register the unknown types at any time.
     let is_final = !compiled.row.is_draft && !JUST_PUBLISHED.borrow().contains(&compiled.row.id);
     if !is_final || !compiled.program.knows_all_types() {
         return;
     }
     let mut cache = PROGRAMS.borrow_mut();
-    let kept = cache.renew();
-    if kept.len() >= MAX_KEPT || memory::held() > guc::memory_limit() / 4 {
-        kept.clear();
+    let cache = cache.renew();
+    if cache.len() >= MAX_CACHED || memory::held() > guc::memory_limit() / 4 {
+        cache.clear();
     }
-    kept.insert(compiled.row.id, Rc::clone(compiled));
+    cache.insert(compiled.row.id, Rc::clone(compiled));
 }
 
 /// Limits for reading a document; new content is also validated.
@@ -178,24 +178,24 @@ fn limits(is_new: bool) -> ReadLimits {
 
 /// The layout of a program's nodes, from its document.
 pub fn appearances(document: &Value, program: &Program) -> Vec<Appearance> {
-    let looks = definition::appearances(document, &Registered, &limits(false), program);
+    let appearances = definition::appearances(document, &Registered, &limits(false), program);
     interrupt::check();
-    looks
+    appearances
 }
 
 /// Compiles and validates new content.
-pub fn judge(document: &Value, types: &dyn ActivityTypes, allow_unknown: bool) -> Validated {
-    let judged = definition::validate(document, types, &limits(true), allow_unknown);
+pub fn validate(document: &Value, types: &dyn ActivityTypes, allow_unknown: bool) -> Validated {
+    let validated = definition::validate(document, types, &limits(true), allow_unknown);
     // If memory runs out, only a part of the document was read; this call raises the error.
     interrupt::check();
-    judged
+    validated
 }
 
 /// Compiles and validates content of an existing version, by the rules under which it was stored.
-pub fn judge_stored(document: &Value, types: &dyn ActivityTypes) -> Validated {
-    let judged = definition::validate(document, types, &limits(false), true);
+pub fn validate_stored(document: &Value, types: &dyn ActivityTypes) -> Validated {
+    let validated = definition::validate(document, types, &limits(false), true);
     interrupt::check();
-    judged
+    validated
 }
 
 /// Compiles stored content, for a version with other links.

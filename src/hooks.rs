@@ -20,8 +20,8 @@ fn transaction_ended(committed: bool) {
 fn before(meaning: Meaning) -> Option<fn()> {
     match meaning {
         Meaning::Nothing => None,
-        Meaning::Creates => Some(wake::note_created),
-        Meaning::Updates => Some(wake::note_all),
+        Meaning::Creates => Some(wake::report_created),
+        Meaning::Updates => Some(wake::report_all),
         // PostgreSQL rejects a role that may not drop the extension, so no worker has to exit.
         Meaning::Drops if !role::owns_extension() => None,
         Meaning::Drops => {
@@ -31,13 +31,13 @@ fn before(meaning: Meaning) -> Option<fn()> {
         Meaning::Needs(databases) | Meaning::Copies(databases) => {
             let mine = databases.into_iter().filter(|database| role::owns_database(*database));
             mine.for_each(|database| worker::evict_workers(database, false));
-            Some(wake::note_rescan)
+            Some(wake::report_rescan)
         }
         Meaning::EndsPrepared => Some(prepared_ended),
-        Meaning::Loads => Some(wake::note_loaded),
+        Meaning::Loads => Some(wake::report_loaded),
         Meaning::Sets(database) => {
             // Recorded only for a statement that succeeds: otherwise its transaction does not commit.
-            wake::note_settings(database);
+            wake::report_settings(database);
             None
         }
     }
@@ -46,6 +46,6 @@ fn before(meaning: Meaning) -> Option<fn()> {
 /// When a prepared transaction ends, no process knows what it wrote, so the workers check everything.
 fn prepared_ended() {
     if catalog::extension().is_some() {
-        wake::note_all();
+        wake::report_all();
     }
 }

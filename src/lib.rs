@@ -14,13 +14,13 @@ mod api;
 mod clock;
 mod compiled;
 mod error;
-mod functions;
 mod hooks;
 #[allow(unsafe_code)]
 mod pg;
-mod rounds;
+mod retention_progress;
 mod run;
 mod store;
+mod user_functions;
 mod wake;
 mod worker;
 

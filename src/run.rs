@@ -1,7 +1,7 @@
 //! What a call does, in order: load and lock the instance, run a burst, save it, and then run the burst's follow-ups.
 //!
-//! A [`Session`] is one call, and [`call::work::call`] its frame. Bursts of one call never nest: what a burst sets off (a
-//! queued stimulus that matches its new bookmark, a published event) becomes a
+//! A [`CallContext`] is one call, and [`call::frame::run`] its frame. Bursts of one call never nest: what a burst sets
+//! off (a queued stimulus that matches its new bookmark, a published event) becomes a
 //! [`FollowUp`](call::session::FollowUp), which `call` runs after the burst. Only user SQL inside a burst can begin
 //! another call, which has a session of its own. [`call::running`] knows the instances whose bursts are further up in
 //! this backend.
@@ -11,11 +11,11 @@
 use std::cell::{Cell, LazyCell, RefCell};
 
 use crate::pg::state::ProcessLocal;
-use crate::rounds::Rounds;
+use crate::retention_progress::Rounds;
 use call::running::Running;
 use instances::message::MessageName;
 use maintenance::erase::Pseudonym;
-use tasks::lease::front::Noted;
+use tasks::lease::front::FrontCache;
 use tasks::lease::withheld::Withheld;
 use tasks::limits::lanes::Lanes;
 
@@ -33,14 +33,14 @@ pub mod rights;
 pub mod tasks;
 pub mod timers;
 
-pub use call::session::Session;
+pub use call::context::CallContext;
 
 /// Backend: what calls of this session note for later calls.
 static BACKEND: ProcessLocal<Backend> = ProcessLocal::new(Backend {
     last_id: Cell::new((0, 0)),
-    has_told_how_to_fire: Cell::new(false),
+    has_noticed_no_worker: Cell::new(false),
     told_of_stimulus_at: Cell::new(0),
-    front: Noted::nothing(),
+    front: FrontCache::nothing(),
     lanes: RefCell::new(None),
     withheld: LazyCell::new(RefCell::default),
     waits_in: Cell::new(None),
@@ -54,10 +54,10 @@ struct Backend {
     /// The millisecond of the last id, and how many ids of it came before.
     last_id: Cell<(u64, u32)>,
     /// Whether the session was told that no worker fires what it leaves due or queued.
-    has_told_how_to_fire: Cell<bool>,
+    has_noticed_no_worker: Cell<bool>,
     /// The start time of the statement that got the last NOTICE of a stimulus: it reached nothing, or is left to an owner.
     told_of_stimulus_at: Cell<i64>,
-    front: Noted,
+    front: FrontCache,
     lanes: RefCell<Option<Lanes>>,
     withheld: LazyCell<RefCell<Withheld>>,
     /// The slot in shared memory in which this session waits for tasks.

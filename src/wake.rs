@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::pg::shared::{self, Class, EndedIds, HasExtension, Process, Said, SharedState};
+use crate::pg::shared::{self, Class, EndedIds, HasExtension, Process, SchedulerReport, SharedState};
 use crate::pg::spi::Timestamp;
 use crate::pg::state::ProcessLocal;
 use crate::pg::{cluster, guc, process};
@@ -17,11 +17,11 @@ mod tasks;
 
 use tasks::TaskChanges;
 pub use tasks::{
-    by_server_clock, key_of, note_any_task, note_any_task_at, note_claimed as note_claimed_tasks, note_look, note_task,
-    note_task_at, note_told, subtransaction_aborted,
+    by_server_clock, key_of, report_any_task, report_any_task_at, report_check, report_claimed as report_claimed_tasks,
+    report_notified, report_task, report_task_at, subtransaction_aborted,
 };
 
-/// How many ids a transaction passes on by name; a transaction with more requests a sweep.
+/// How many ids a transaction passes on by name; a transaction with more requests a full scan.
 const MAX_NAMES: usize = 256;
 
 /// What this transaction has to report.
@@ -31,7 +31,7 @@ struct Pending {
     /// Stimuli that it put into the queue.
     items: Vec<Uuid>,
     /// Whether the whole queue is to be looked through.
-    sweep: bool,
+    full_scan: bool,
     /// The instances that it wrote bookmarks for.
     instances: Vec<Uuid>,
     /// The first transaction that it may not have seen when it looked for kept stimuli for these bookmarks.
@@ -61,7 +61,7 @@ impl Pending {
     const NOTHING: Self = Self {
         due: i64::MAX,
         items: Vec::new(),
-        sweep: false,
+        full_scan: false,
         instances: Vec::new(),
         unseen: 0,
         bookmarks: false,
@@ -80,7 +80,7 @@ impl Pending {
 static TRANSACTION: ProcessLocal<RefCell<Transaction>> = ProcessLocal::new(RefCell::new(Transaction::NOTHING));
 /// Backend: what this session knows of shared memory.
 static BACKEND: ProcessLocal<Backend> =
-    ProcessLocal::new(Backend { slot: Cell::new(usize::MAX), told: Cell::new(None) });
+    ProcessLocal::new(Backend { slot: Cell::new(usize::MAX), notified: Cell::new(None) });
 
 struct Transaction {
     /// To background workers.
@@ -97,7 +97,7 @@ struct Backend {
     /// The slot of this database in shared memory, as last seen.
     slot: Cell<usize>,
     /// This session was told that there is work of this class for it, and has not claimed any since.
-    told: Cell<Option<Class>>,
+    notified: Cell<Option<Class>>,
 }
 
 fn record<R>(change: impl FnOnce(&mut Pending) -> R) -> R {
@@ -105,7 +105,7 @@ fn record<R>(change: impl FnOnce(&mut Pending) -> R) -> R {
 }
 
 /// Records that something is due at this instant.
-pub fn note_due(at: Timestamp) {
+pub fn report_due(at: Timestamp) {
     let known = record(|pending| {
         let known = pending.due;
         pending.due = known.min(at.0);
@@ -118,7 +118,7 @@ pub fn note_due(at: Timestamp) {
 
 /// Records that pending instances are to be checked when this transaction has ended. `if_committed`: after its commit,
 /// else only after a rollback.
-pub fn note_calls(if_committed: bool) {
+pub fn report_pending_starts(if_committed: bool) {
     let known = record(|pending| {
         let (committed, aborted) = pending.calls;
         std::mem::replace(&mut pending.calls, (committed || if_committed, aborted || !if_committed))
@@ -129,15 +129,15 @@ pub fn note_calls(if_committed: bool) {
 }
 
 /// Records that a stimulus is in the queue.
-pub fn note_queued(id: Uuid) {
+pub fn report_queued(id: Uuid) {
     shared::ensure();
-    record(|pending| if pending.items.len() < MAX_NAMES { pending.items.push(id) } else { pending.sweep = true });
+    record(|pending| if pending.items.len() < MAX_NAMES { pending.items.push(id) } else { pending.full_scan = true });
 }
 
 /// Records that an instance has new bookmarks, or bookmarks with another correlation id, which may miss a stimulus that
 /// is stored concurrently. Call it before the queue is searched for stimuli for them.
-pub fn note_bookmarks_of(instance: &Uuid) {
-    note_bookmarks();
+pub fn report_bookmarks_of(instance: &Uuid) {
+    report_bookmarks();
     record(|Pending { instances, unseen, .. }| {
         if instances.is_empty() {
             *unseen = cluster::oldest_unseen();
@@ -149,14 +149,14 @@ pub fn note_bookmarks_of(instance: &Uuid) {
 }
 
 /// Records that bookmarks were written or used. Shared memory says whether a scheduler needs this.
-pub fn note_bookmarks() {
+pub fn report_bookmarks() {
     if !record(|pending| std::mem::replace(&mut pending.bookmarks, true)) {
         shared::ensure();
     }
 }
 
 /// Records that an instance has ended, so that retention may remove it later.
-pub fn note_ended(instance: &Uuid) {
+pub fn report_ended(instance: &Uuid) {
     let millis = (instance.as_u128() >> 80) as u64;
     let is_first = record(|pending| {
         let known = pending.ended;
@@ -170,19 +170,19 @@ pub fn note_ended(instance: &Uuid) {
 }
 
 /// Records that COPY filled tables of the extension: no session has reported their due times.
-pub fn note_loaded() {
-    note_due(Timestamp(i64::MIN));
+pub fn report_loaded() {
+    report_due(Timestamp(i64::MIN));
     record(|pending| pending.loaded = true);
 }
 
 /// Records a change of settings for sessions of one database, or of all databases without an OID.
-pub fn note_settings(database: Option<Oid>) {
+pub fn report_settings(database: Option<Oid>) {
     shared::ensure();
     record(|pending| pending.settings.push(database.unwrap_or(Oid::INVALID)));
 }
 
 /// Records that this transaction made this database the one that fires.
-pub fn note_claimed() {
+pub fn report_claimed() {
     record(|pending| pending.claimed = true);
 }
 
@@ -192,26 +192,26 @@ pub fn has_claimed() -> bool {
 }
 
 /// Records that the extension was created here.
-pub fn note_created() {
+pub fn report_created() {
     shared::ensure();
     record(|pending| pending.probe = true);
 }
 
 /// Records that a database was created or renamed.
-pub fn note_rescan() {
+pub fn report_rescan() {
     shared::ensure();
     record(|pending| pending.rescan = true);
 }
 
 /// Records that anything in this database may have changed.
-pub fn note_all() {
-    note_due(Timestamp(i64::MIN));
-    record(|pending| pending.sweep = true);
-    note_any_task();
+pub fn report_all() {
+    report_due(Timestamp(i64::MIN));
+    record(|pending| pending.full_scan = true);
+    report_any_task();
 }
 
 /// Records that this transaction keeps the workers of a database out until it ends.
-pub fn note_blocked(database: Oid) {
+pub fn report_blocked(database: Oid) {
     record(|pending| pending.blocked.push(database));
 }
 
@@ -230,7 +230,7 @@ pub fn transaction_ended(committed: bool) {
         return;
     }
     let horizon = if report.has_queued() { cluster::next_transaction() } else { 0 };
-    shared::with_attached(|state| report.tell(state, horizon));
+    shared::with_attached(|state| report.send(state, horizon));
 }
 
 /// The report of an ended transaction: all records after a commit, and those that count after a rollback as well.
@@ -242,7 +242,7 @@ struct Report {
     ended: Option<EndedIds>,
     settings: Vec<Oid>,
     blocked: Vec<Oid>,
-    sweep: bool,
+    full_scan: bool,
     recheck: bool,
     loaded: bool,
     probe: bool,
@@ -260,12 +260,12 @@ impl Report {
         let has_missed = committed && !pending.instances.is_empty() && is_behind();
         Self {
             due: if must_look { i64::MIN } else { due },
-            items: kept_if(committed, pending.items),
-            missed: kept_if(has_missed, pending.instances),
+            items: only_if(committed, pending.items),
+            missed: only_if(has_missed, pending.instances),
             ended: pending.ended.filter(|ended| committed && shared::is_end_wanted(slot(), *ended)),
-            settings: kept_if(committed, pending.settings),
+            settings: only_if(committed, pending.settings),
             blocked: pending.blocked,
-            sweep: pending.sweep && committed,
+            full_scan: pending.full_scan && committed,
             // While stimuli are blocked, the end of any transaction that wrote or used bookmarks counts, including a
             // rollback.
             recheck: pending.bookmarks && shared::wanted_here(slot()) & shared::ENDS != 0,
@@ -277,7 +277,7 @@ impl Report {
 
     /// Whether stimuli may have come into the queue.
     fn has_queued(&self) -> bool {
-        self.sweep || !self.items.is_empty()
+        self.full_scan || !self.items.is_empty()
     }
 
     /// Whether a scheduler has work. If the database has no scheduler, the launcher starts one.
@@ -291,7 +291,7 @@ impl Report {
     }
 
     /// Informs the launcher and the scheduler of this database; `horizon` is the next xid. Must not fail.
-    fn tell(&self, state: &mut SharedState, horizon: u64) {
+    fn send(&self, state: &mut SharedState, horizon: u64) {
         for database in &self.blocked {
             // Another session may have blocked it meanwhile.
             if let Some(slot) = state.database(*database).filter(|slot| slot.blocked_by == process::my_pid()) {
@@ -315,25 +315,25 @@ impl Report {
         // A scheduler checked before the extension was created, or no session reported the creation.
         let is_missed = state.databases[index].has_extension == HasExtension::No;
         if self.has_queued() {
-            state.say(here, self.items.iter().map(|item| Said::Item(*item.as_bytes())));
+            state.add_reports(here, self.items.iter().map(|item| SchedulerReport::Item(*item.as_bytes())));
             shared::raise_at(index, horizon);
         }
         let too_many = self.missed.len() > MAX_NAMES;
         if !too_many {
-            state.say(here, self.missed.iter().map(|instance| Said::Instance(*instance.as_bytes())));
+            state.add_reports(here, self.missed.iter().map(|instance| SchedulerReport::Instance(*instance.as_bytes())));
         }
         let must_tidy = self.ended.is_some_and(|ended| shared::instance_ended(state, index, ended, process::now()));
         let slot = &mut state.databases[index];
-        if self.sweep {
+        if self.full_scan {
             slot.tidy_at = 0;
         }
-        slot.sweep |= self.sweep || too_many;
+        slot.full_scan |= self.full_scan || too_many;
         slot.loaded |= self.loaded;
         slot.recheck |= self.recheck;
         let is_earlier = self.due < slot.next_due;
         if is_earlier {
             slot.next_due = self.due;
-            slot.look = true;
+            slot.check_due = true;
         }
         if self.probe || is_missed {
             state.probe(here);
@@ -344,8 +344,8 @@ impl Report {
     }
 }
 
-fn kept_if<T>(is_kept: bool, noted: Vec<T>) -> Vec<T> {
-    if is_kept { noted } else { Vec::new() }
+fn only_if<T>(is_kept: bool, recorded: Vec<T>) -> Vec<T> {
+    if is_kept { recorded } else { Vec::new() }
 }
 
 /// Whether background workers run that can do what a call leaves for later.

@@ -102,7 +102,7 @@ pub fn evict_workers(database: Oid, end_busy: bool) {
     if !is_served {
         return;
     }
-    wake::note_blocked(database);
+    wake::report_blocked(database);
     let deadline = process::now() + EVICT_TIMEOUT;
     let mut ended = false;
     loop {

@@ -102,7 +102,7 @@ fn role_of(owner: i32) -> Option<Oid> {
 }
 
 /// Maximum number of parents and predecessors followed to find the session that started the first of them.
-const MOST_ABOVE: usize = 100;
+const MAX_GENERATIONS: usize = 100;
 
 /// The person on whose behalf an instance runs: the one who started it, or started the first of its ancestors.
 pub fn starter_of(row: &InstanceRow) -> Identity {
@@ -120,7 +120,7 @@ fn login_of_start(row: &InstanceRow) -> Option<i32> {
 fn first_before(row: &InstanceRow) -> Option<Uuid> {
     let before = |row: &InstanceRow| row.parent.map(|parent| parent.instance).or(row.continued_from);
     let mut first = before(row);
-    for _ in 1..MOST_ABOVE {
+    for _ in 1..MAX_GENERATIONS {
         // The start of a removed instance is in the audit.
         let next = first.and_then(instances::get).as_ref().and_then(before);
         if next.is_none() {

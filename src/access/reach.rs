@@ -1,6 +1,6 @@
 //! Among whose bookmarks and triggers a stimulus is looked for.
 //!
-//! What [`Hearing`] says of each match decides. This only keeps a search from reading what it would deny anyhow: any role
+//! [`EventConsent`] decides about each match. This only keeps a search from reading what it would deny anyhow: any role
 //! can store as many bookmarks and triggers of a name as it likes. Definitions are
 //!
 //! - open, if the sender has the privilege, and its side has admitted their owner;
@@ -9,14 +9,14 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::hearing::Hearing;
+use super::event_consent::EventConsent;
 use super::{Privilege, is_member};
 use crate::pg::membership::{groups, is_superuser};
 use crate::store::definitions::{self, DefinitionOwner, GrantedOn};
 use crate::store::events::matching::Reach;
 use crate::store::rights::owners;
 
-impl Hearing<'_> {
+impl EventConsent<'_> {
     /// Among whose bookmarks a stimulus is looked for, if it names none.
     pub fn reach_of_bookmarks(&mut self) -> Reach {
         self.reach(Privilege::Resume)

@@ -14,7 +14,7 @@ use crate::compiled::{self, Pinned};
 use crate::pg::membership::is_superuser;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::definitions::publish;
 use crate::run::history::acts;
 use crate::run::tasks::acceptance;
@@ -25,7 +25,7 @@ use crate::{clock, error};
 
 sql_functions! {
     wf_define(definition: Jsonb, publish: Boolean, allow_unknown: Boolean) => define;
-    wf_save_draft(definition: Jsonb, revision: BigInt, session: Text) => save_draft;
+    wf_save_draft(definition: Jsonb, revision: BigInt, context: Text) => save_draft;
     wf_publish(definition_id: Text, version: Integer) => publish_version;
     wf_retract(definition_id: Text) => retract;
     wf_export(definition_id: Text, version: Integer) => export;
@@ -46,14 +46,14 @@ fn define(call: &Call) -> Result<Returned, PgError> {
     let document = call.document("definition", guc::max_definition_size())?;
     let publish: bool = call.required("publish")?;
     let allow_unknown: bool = call.required("allow_unknown")?;
-    let (definition_id, version) = publish::define(&mut Session::begin(), &document, publish, allow_unknown)?;
+    let (definition_id, version) = publish::define(&mut CallContext::begin(), &document, publish, allow_unknown)?;
     Ok(Returned::Row(vec![Returned::Text(definition_id), Returned::Integer(version)]))
 }
 
 fn save_draft(call: &Call) -> Result<Returned, PgError> {
     let document = call.document("definition", guc::max_definition_size())?;
     let (revision, editor) = (call.arg("revision"), call.arg::<String>("session"));
-    let draft = publish::draft::save(&mut Session::begin(), &document, revision, editor.as_deref())?;
+    let draft = publish::draft::save(&mut CallContext::begin(), &document, revision, editor.as_deref())?;
     Ok(Returned::Row(vec![
         Returned::Text(draft.row.definition_id),
         Returned::Integer(draft.row.version),
@@ -65,14 +65,14 @@ fn save_draft(call: &Call) -> Result<Returned, PgError> {
 
 fn publish_version(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required("definition_id")?;
-    let version = publish::publish(&mut Session::begin(), &definition_id, call.arg("version"))?;
+    let version = publish::publish(&mut CallContext::begin(), &definition_id, call.arg("version"))?;
     acts::record("publish", Some(&definition_id), &json!({ "version": version }))?;
     Ok(Returned::Integer(version))
 }
 
 fn retract(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required("definition_id")?;
-    let is_retracted = publish::retract(&mut Session::begin(), &definition_id)?;
+    let is_retracted = publish::retract(&mut CallContext::begin(), &definition_id)?;
     if is_retracted {
         acts::record("retract", Some(&definition_id), &Value::Null)?;
     }
@@ -116,7 +116,7 @@ fn validate(call: &Call) -> Result<Returned, PgError> {
                 .hint("The severities are error and warning."));
         }
     };
-    let problems = publish::judge::problems(&Session::begin(), &document)?;
+    let problems = publish::validate::problems(&CallContext::begin(), &document)?;
     let wanted = problems.iter().filter(|problem| warnings || problem.kind != ProblemKind::Warning);
     Ok(Returned::Json(wanted.map(encoded).collect()))
 }
@@ -129,7 +129,7 @@ fn encoded(problem: &Problem) -> Value {
 fn delete(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required("definition_id")?;
     let version: Option<i32> = call.arg("version");
-    let count = publish::delete(&Session::begin(), &definition_id, version)?;
+    let count = publish::delete(&CallContext::begin(), &definition_id, version)?;
     if count > 0 {
         acts::record("delete definition", Some(&definition_id), &json!({ "version": version, "versions": count }))?;
     }
@@ -138,7 +138,7 @@ fn delete(call: &Call) -> Result<Returned, PgError> {
 
 fn refresh(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required("definition_id")?;
-    let indexed = publish::refresh(&mut Session::begin(), &definition_id)?;
+    let indexed = publish::refresh(&mut CallContext::begin(), &definition_id)?;
     acts::record("refresh", Some(&definition_id), &Value::Null)?;
     Ok(Returned::Row(vec![
         Returned::Integer(indexed.added),

@@ -12,10 +12,10 @@ use crate::pg::args::Interval;
 use crate::pg::spi::Timestamp;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, guc};
-use crate::run::Session;
-use crate::run::call::work;
+use crate::run::CallContext;
+use crate::run::call::frame;
 use crate::run::events::stimuli::{Delivery, KeepUntil, Stimulus};
-use crate::run::events::unheard::Sent;
+use crate::run::events::undelivered::SentEvent;
 use crate::run::events::{deliver, replay};
 use crate::run::history::acts;
 use crate::store::events::matching::{Correlation, Filter};
@@ -32,7 +32,7 @@ sql_functions! {
 const FOR_EVER: i128 = 100 * 365 * 86_400_000_000;
 
 fn enqueue(call: &Call) -> Result<Returned, PgError> {
-    let mut session = Session::begin();
+    let mut context = CallContext::begin();
     check_correlation_id(call.arg::<String>("correlation_id").as_deref())?;
     let name = call.arg::<String>("name").map(|name| stimulus_name(&name)).transpose()?;
     let payload = normalised(name.as_deref(), not_null(call.arg("stimulus")))?;
@@ -60,20 +60,20 @@ fn enqueue(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("22023", "wf_enqueue_bookmark needs at least one filter argument")
             .hint("Give at least one of name, instance_id, correlation_id, activity_instance_id, bookmark_id, activity_type, activity_id, hash."));
     }
-    deliver::require_route(filter.correlation.id(), &filter)?;
+    deliver::require_on_this_node(filter.correlation.id(), &filter)?;
     let keep_for = call.interval("keep_for");
-    let keep = keep_until(&session, keep_for)?;
+    let keep = keep_until(&context, keep_for)?;
     let stimulus = Stimulus {
         filter,
         payload,
         input: not_null(call.arg("input")),
-        sender: session.sender(),
-        sent_by: Some(session.identity()?),
+        sender: context.sender(),
+        sent_by: Some(context.identity()?),
         was_kept: false,
     };
-    let sent = Sent::new(&stimulus, false);
-    let delivered = work::call(&mut session, |session| deliver::enqueue(session, stimulus, keep))?;
-    sent.tell_if_unheard(&delivered, keep, keep_for.is_none());
+    let sent = SentEvent::new(&stimulus, false);
+    let delivered = frame::run(&mut context, |context| deliver::enqueue(context, stimulus, keep))?;
+    sent.notice_if_undelivered(&delivered, keep, keep_for.is_none());
     Ok(delivery(delivered))
 }
 
@@ -93,7 +93,7 @@ fn publish_event(call: &Call) -> Result<Returned, PgError> {
 
 fn replay(call: &Call) -> Result<Returned, PgError> {
     let id: Uuid = call.required("dead_letter_id")?;
-    let (is_replayed, sender) = work::begin(|session| replay::replay(session, id))?;
+    let (is_replayed, sender) = frame::begin(|context| replay::replay(context, id))?;
     if is_replayed {
         acts::record_of(sender, "replay", None, &json!({ "dead_letter_id": id }))?;
     }
@@ -112,24 +112,24 @@ fn deliver(call: &Call, name: &str, payload: Option<Value>, input: Option<Value>
         }
     };
     let filter = deliver::filter_of(name, payload.as_ref(), correlation, instance_id);
-    deliver::require_route(correlation_id.as_deref(), &filter)?;
-    send_filtered(&mut Session::begin(), name, filter, payload, input, keep_for)
+    deliver::require_on_this_node(correlation_id.as_deref(), &filter)?;
+    send_filtered(&mut CallContext::begin(), name, filter, payload, input, keep_for)
 }
 
 /// Sends an event to the instances of a correlation id, and keeps it as long as `workflow.queue_ttl` says.
 pub(super) fn event_for(
-    session: &mut Session,
+    context: &mut CallContext,
     key: &str,
     name: &str,
     input: Option<Value>,
 ) -> Result<Returned, PgError> {
     refuse_empty(name)?;
-    stimulus_for(session, key, "Event", Some(json!({ "EventName": name })), input)
+    stimulus_for(context, key, "Event", Some(json!({ "EventName": name })), input)
 }
 
 /// The same with any stimulus.
 pub(super) fn stimulus_for(
-    session: &mut Session,
+    context: &mut CallContext,
     key: &str,
     name: &str,
     payload: Option<Value>,
@@ -138,26 +138,26 @@ pub(super) fn stimulus_for(
     let name = stimulus_name(name)?;
     let payload = normalised(Some(&name), payload)?;
     let filter = deliver::filter_of(&name, payload.as_ref(), Correlation::Is(key.to_owned()), None);
-    send_filtered(session, &name, filter, payload, input, None)
+    send_filtered(context, &name, filter, payload, input, None)
 }
 
 fn send_filtered(
-    session: &mut Session,
+    context: &mut CallContext,
     name: &str,
     filter: Filter,
     payload: Option<Value>,
     input: Option<Value>,
     keep_for: Option<Interval>,
 ) -> Result<Returned, PgError> {
-    let keep = keep_until(session, keep_for)?;
+    let keep = keep_until(context, keep_for)?;
     // A stimulus to one instance starts nothing.
     let may_start = filter.instance_id.is_none();
-    let sent_by = Some(session.identity()?);
-    let stimulus = Stimulus { filter, payload, input, sender: session.sender(), sent_by, was_kept: false };
-    let sent = Sent::new(&stimulus, may_start);
-    let send = |session: &mut Session| deliver::send(session, name, stimulus, keep, may_start);
-    let delivered = work::call(session, send)?;
-    sent.tell_if_unheard(&delivered, keep, keep_for.is_none());
+    let sent_by = Some(context.identity()?);
+    let stimulus = Stimulus { filter, payload, input, sender: context.sender(), sent_by, was_kept: false };
+    let sent = SentEvent::new(&stimulus, may_start);
+    let send = |context: &mut CallContext| deliver::send(context, name, stimulus, keep, may_start);
+    let delivered = frame::run(context, send)?;
+    sent.notice_if_undelivered(&delivered, keep, keep_for.is_none());
     Ok(delivery(delivered))
 }
 
@@ -204,13 +204,13 @@ fn hash_argument(call: &Call) -> Result<Option<[u8; 32]>, PgError> {
 }
 
 /// Until when a stimulus is kept; NULL is `workflow.queue_ttl`.
-fn keep_until(session: &Session, keep_for: Option<Interval>) -> Result<KeepUntil, PgError> {
+fn keep_until(context: &CallContext, keep_for: Option<Interval>) -> Result<KeepUntil, PgError> {
     let micros = keep_for.map_or_else(|| i128::from(guc::queue_ttl()), |interval| interval.as_micros());
     match micros {
         i128::MIN..=-1 => Err(PgError::new("22023", "argument \"keep_for\" must not be negative")),
         0 => Ok(None),
         FOR_EVER.. => Ok(Some(Timestamp::INFINITY)),
-        _ => Ok(Some(Timestamp(session.timestamp().0.saturating_add(i64::try_from(micros).unwrap_or(i64::MAX))))),
+        _ => Ok(Some(Timestamp(context.timestamp().0.saturating_add(i64::try_from(micros).unwrap_or(i64::MAX))))),
     }
 }
 

@@ -18,7 +18,7 @@ use workflow_engine::instance::State;
 use workflow_engine::journal::{self, Act, ActKind, Event, EventKind};
 use workflow_engine::picture::{Caption, Picture, Progress};
 
-use crate::access::{self, Operation, Privilege, consent, instance};
+use crate::access::{self, Operation, Privilege, instance, task_consent};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::session::literal;
@@ -31,7 +31,7 @@ use crate::store::definitions;
 use crate::store::history::explained;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::repair::pauses;
-use crate::store::repair::selection::listed::Shown;
+use crate::store::repair::selection::listed::ListRow;
 use crate::store::rights::owners;
 use crate::store::tasks;
 
@@ -225,9 +225,9 @@ fn page(call: &Call) -> Result<Returned, PgError> {
     let (page, size) = page_and_size(call)?;
     // The oldest instances of all are wanted in one order only; in the others the list is of the newest.
     let window = Window::of(&filter, order, descending || order != Order::Created);
-    let (count, is_exact) = (window.count(), window.is_whole);
-    let row = |shown: Shown| {
-        let mut row = columns(shown);
+    let (count, is_exact) = (window.count(), window.is_complete);
+    let row = |item: ListRow| {
+        let mut row = columns(item);
         row.extend([Returned::Integer(i32::try_from(count).unwrap_or(i32::MAX)), Returned::Boolean(is_exact)]);
         row
     };
@@ -237,7 +237,7 @@ fn page(call: &Call) -> Result<Returned, PgError> {
 fn count(call: &Call) -> Result<Returned, PgError> {
     let window = Window::of(&filter(call)?, Order::Created, true);
     let count = i32::try_from(window.count()).unwrap_or(i32::MAX);
-    Ok(Returned::Row(vec![Returned::Integer(count), Returned::Boolean(window.is_whole)]))
+    Ok(Returned::Row(vec![Returned::Integer(count), Returned::Boolean(window.is_complete)]))
 }
 
 fn filter(call: &Call) -> Result<InstanceFilter, PgError> {
@@ -264,23 +264,23 @@ fn page_and_size(call: &Call) -> Result<(usize, usize), PgError> {
     Ok((number, size))
 }
 
-fn columns(shown: Shown) -> Vec<Returned> {
+fn columns(item: ListRow) -> Vec<Returned> {
     vec![
-        Returned::Uuid(shown.id),
-        Returned::Text(shown.definition),
-        Returned::Integer(shown.number),
-        Returned::Uuid(shown.version),
-        Returned::of(shown.name, Returned::Text),
-        Returned::of(shown.correlation, Returned::Text),
-        Returned::Text(shown.status),
-        Returned::Text(shown.sub_status),
-        Returned::Integer(shown.incidents),
-        Returned::Text(owners::by_id(shown.owner).title()),
-        Returned::of(shown.parent, Returned::Uuid),
-        Returned::Timestamptz(shown.created),
-        Returned::Timestamptz(shown.updated),
-        Returned::of(shown.finished, Returned::Timestamptz),
-        Returned::of(shown.paused, Returned::Timestamptz),
+        Returned::Uuid(item.id),
+        Returned::Text(item.definition),
+        Returned::Integer(item.number),
+        Returned::Uuid(item.version),
+        Returned::of(item.name, Returned::Text),
+        Returned::of(item.correlation, Returned::Text),
+        Returned::Text(item.status),
+        Returned::Text(item.sub_status),
+        Returned::Integer(item.incidents),
+        Returned::Text(owners::by_id(item.owner).title()),
+        Returned::of(item.parent, Returned::Uuid),
+        Returned::Timestamptz(item.created),
+        Returned::Timestamptz(item.updated),
+        Returned::of(item.finished, Returned::Timestamptz),
+        Returned::of(item.paused, Returned::Timestamptz),
     ]
 }
 
@@ -309,7 +309,7 @@ fn of_definition(call: &Call) -> Result<Picture, PgError> {
     access::require(Privilege::Read, &row)?;
     let compiled = compiled::of_version(row.id)?;
     let caption = Caption { title: title(&compiled), subtitle: format!("{definition_id}, version {}", row.version) };
-    Ok(Picture::new(&compiled.program, &looks(&compiled)?, caption, None))
+    Ok(Picture::new(&compiled.program, &appearances(&compiled)?, caption, None))
 }
 
 fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
@@ -319,8 +319,8 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
     let read = explained::journal(instance.id, |_, _, events| events.iter().for_each(|event| progress.event(event)));
     read.map_err(|error| error::journal(error, instance.id))?;
     progress.open(&instance.state);
-    let (looks, zone) = (looks(&compiled)?, zone::session());
-    let story = Explanation::new(&compiled.program, &looks, instance, &*zone);
+    let (appearances, zone) = (appearances(&compiled)?, zone::session());
+    let story = Explanation::new(&compiled.program, &appearances, instance, &*zone);
     for (node, remark) in story.remarks(&explained::open_bookmarks(instance.id)) {
         progress.remark(node, &remark);
     }
@@ -345,15 +345,15 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
             if row.paused_at.is_some() { ", paused" } else { "" }
         ),
     };
-    let picture = Picture::new(&compiled.program, &looks, caption, Some(&progress));
+    let picture = Picture::new(&compiled.program, &appearances, caption, Some(&progress));
     Ok(Returned::Text(picture.svg()))
 }
 
 /// The lines of the story, as a JSON array.
 fn explain(call: &Call) -> Result<Returned, PgError> {
     let (row, compiled) = readable(call, "instance")?;
-    let (looks, zone) = (looks(&compiled)?, zone::session());
-    let mut story = Explanation::new(&compiled.program, &looks, &row.instance, &*zone);
+    let (appearances, zone) = (appearances(&compiled)?, zone::session());
+    let mut story = Explanation::new(&compiled.program, &appearances, &row.instance, &*zone);
     row.continued_from.into_iter().for_each(|before| story.continues(before));
     let id = row.instance.id;
     let starter = row.starter.actor.clone();
@@ -398,7 +398,7 @@ fn not_accepted(compiled: &Compiled, waiting: &[OpenBookmark]) -> BTreeSet<Strin
     };
     let lines = names.into_iter().flat_map(|name| {
         let workers = access::work::workers(definition, name).into_iter().filter_map(|worker| worker.role());
-        workers.filter(|worker| !consent::accepts(*worker, &definition.owner)).map(|worker| line(name, worker))
+        workers.filter(|worker| !task_consent::accepts(*worker, &definition.owner)).map(|worker| line(name, worker))
     });
     lines.collect()
 }
@@ -435,7 +435,7 @@ fn title(compiled: &Compiled) -> String {
     name.unwrap_or_else(|| compiled.program.definition_id.clone())
 }
 
-fn looks(compiled: &Compiled) -> Result<Vec<Appearance>, PgError> {
+fn appearances(compiled: &Compiled) -> Result<Vec<Appearance>, PgError> {
     Ok(compiled::appearances(&definitions::whole(compiled.row.id)?.document, &compiled.program))
 }
 

@@ -10,7 +10,7 @@ use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::history::acts;
 use crate::run::http::paths;
-use crate::run::{Session, http};
+use crate::run::{CallContext, http};
 use crate::store::rights::owners;
 
 sql_functions! {
@@ -29,7 +29,7 @@ fn request(call: &Call) -> Result<Returned, PgError> {
         Request::new(&method, &path, headers, query, body)
     });
     let response = match request {
-        Ok(request) => http::serve(&mut Session::begin(), &request)?,
+        Ok(request) => http::serve(&mut CallContext::begin(), &request)?,
         Err(response) => response,
     };
     Ok(returned(response))

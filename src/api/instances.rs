@@ -16,14 +16,14 @@ use crate::api::{RESULT, not_null, object, on_fault, result, usual_on_fault};
 use crate::pg::jsonb::Document;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, json};
-use crate::run::call::work;
+use crate::run::call::frame;
 use crate::run::instances::message::{self, Message};
 use crate::run::instances::start::{self, StartRequest};
 use crate::run::instances::{cancel, delete as deletion, resume};
 use crate::run::repair::pause;
 use crate::run::tasks::answer;
-use crate::run::timers::sweep;
-use crate::run::{Session, http};
+use crate::run::timers::due_work;
+use crate::run::{CallContext, http};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::nodes::route;
 use crate::store::tasks;
@@ -71,32 +71,32 @@ fn resume_bookmark(call: &Call) -> Result<Returned, PgError> {
     let missing_ok: bool = call.required("missing_ok")?;
     let on_fault = on_fault(call)?;
     let resume =
-        |session: &mut Session| resume::resume_by_id(session, bookmark_id, input.as_ref(), missing_ok, on_fault);
-    result(work::begin_for_instance(resume)?, false)
+        |context: &mut CallContext| resume::resume_by_id(context, bookmark_id, input.as_ref(), missing_ok, on_fault);
+    result(frame::begin_for_instance(resume)?, false)
 }
 
 fn started(call: &Call) -> Result<(InstanceRow, bool), PgError> {
     let request = request(call)?;
-    work::begin_for_instance(|session| start::start_by_name(session, request))
+    frame::begin_for_instance(|context| start::start_by_name(context, request))
 }
 
 fn cancel_instance(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let reason: Option<String> = call.arg("reason");
     let force = call.required("force")?;
-    work::begin(|session| cancel::cancel(session, instance_id, reason.as_deref(), force)).map(Returned::Boolean)
+    frame::begin(|context| cancel::cancel(context, instance_id, reason.as_deref(), force)).map(Returned::Boolean)
 }
 
 fn pause_instance(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let reason: Option<String> = call.arg("reason");
     let children = call.required("children")?;
-    work::begin(|session| pause::pause(session, instance_id, reason.as_deref(), children)).map(Returned::Boolean)
+    frame::begin(|context| pause::pause(context, instance_id, reason.as_deref(), children)).map(Returned::Boolean)
 }
 
 fn unpause(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
-    let row = work::begin_for_instance(|session| pause::unpause(session, instance_id))?;
+    let row = frame::begin_for_instance(|context| pause::unpause(context, instance_id))?;
     result(Some(row), false)
 }
 
@@ -104,20 +104,20 @@ fn retry(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let activity_ids = call.texts("activity_ids")?;
     let on_fault = on_fault(call)?;
-    let retry = |session: &mut Session| resume::retry(session, instance_id, activity_ids.as_deref(), on_fault);
-    result(Some(work::begin_for_instance(retry)?), false)
+    let retry = |context: &mut CallContext| resume::retry(context, instance_id, activity_ids.as_deref(), on_fault);
+    result(Some(frame::begin_for_instance(retry)?), false)
 }
 
 fn delete(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let force = call.required("force")?;
-    work::begin(|session| deletion::delete(session, instance_id, force)).map(Returned::Boolean)
+    frame::begin(|context| deletion::delete(context, instance_id, force)).map(Returned::Boolean)
 }
 
 fn run_due(call: &Call) -> Result<Returned, PgError> {
     let max: i32 = call.required("max")?;
     let max = u64::try_from(max).map_err(|_| PgError::new("22023", "argument \"max\" must not be negative"))?;
-    let fired = sweep::run_due(&mut Session::pass(), max)?;
+    let fired = due_work::run_due(&mut CallContext::pass(), max)?;
     Ok(Returned::BigInt(fired.cast_signed()))
 }
 
@@ -127,7 +127,7 @@ fn state(call: &Call) -> Result<Returned, PgError> {
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
     let compiled = compiled::of_instance(&row)?;
     access::instance::require(Operation::Read, &row, &compiled)?;
-    Ok(Returned::Json(shown(&row.instance, &compiled.program)))
+    Ok(Returned::Json(state_json(&row.instance, &compiled.program)))
 }
 
 /// Outputs by the id of their activity.
@@ -139,7 +139,7 @@ fn shown_outputs<'o>(
     outputs.map(|(node, outputs)| (program.node(*node).id.clone(), Value::Object(named(outputs)))).collect()
 }
 
-fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
+fn state_json(instance: &Instance, program: &workflow_engine::Program) -> Value {
     let contexts = instance.state.contexts.iter().map(|(sequence, context)| {
         let node = program.node(context.node);
         let variables = context.variables.iter().map(|(name, value)| (name.clone(), json::copy(&value.0)));
@@ -186,27 +186,27 @@ fn call(call: &Call) -> Result<Returned, PgError> {
     instance::check_correlation_id(Some(&key)).map_err(|fault| error::fault(&fault))?;
     route::require(Some(&key))?;
     let message = Message { key: &key, id: &id, kind: &kind, name: &name, body: body.as_ref() };
-    let answer = message::once(&mut Session::begin(), &message, |session| make(session, &message))?;
+    let answer = message::once(&mut CallContext::begin(), &message, |context| make(context, &message))?;
     Ok(Returned::Document(answer))
 }
 
 /// The answer, and whether anything was done.
-fn make(session: &mut Session, message: &Message<'_>) -> Result<(Document, bool), PgError> {
+fn make(context: &mut CallContext, message: &Message<'_>) -> Result<(Document, bool), PgError> {
     let body = message.body.map(json::copy);
     let answer = match message.kind {
-        "start" => start_by_message(session, message, members(body)?)?,
-        "event" => event_for(session, message.key, message.name, body)?.into_document(&DELIVERY),
+        "start" => start_by_message(context, message, members(body)?)?,
+        "event" => event_for(context, message.key, message.name, body)?.into_document(&DELIVERY),
         "stimulus" => {
             let mut body = members(body)?;
-            let (payload, input) = (taken(&mut body, "stimulus"), taken(&mut body, "input"));
+            let (payload, input) = (take_member(&mut body, "stimulus"), take_member(&mut body, "input"));
             refuse_others(&body, "stimulus and input")?;
-            stimulus_for(session, message.key, message.name, payload, input)?.into_document(&DELIVERY)
+            stimulus_for(context, message.key, message.name, payload, input)?.into_document(&DELIVERY)
         }
-        "task" => completed(session, message, body.as_ref())?,
+        "task" => completed(context, message, body.as_ref())?,
         "http" => {
-            let answer = requested(session, message, members(body)?)?;
+            let answer = requested(context, message, members(body)?)?;
             // A workflow has served the request, and that was not undone.
-            return Ok((answer, session.http.instance.is_some()));
+            return Ok((answer, context.http.instance.is_some()));
         }
         other => {
             return Err(PgError::new("22023", format!("kind of call \"{other}\" does not exist"))
@@ -217,7 +217,7 @@ fn make(session: &mut Session, message: &Message<'_>) -> Result<(Document, bool)
 }
 
 fn start_by_message(
-    session: &mut Session,
+    context: &mut CallContext,
     message: &Message<'_>,
     input: Map<String, Value>,
 ) -> Result<Document, PgError> {
@@ -231,36 +231,40 @@ fn start_by_message(
         trigger: None,
         on_fault: usual_on_fault(),
     };
-    let (row, is_new) = work::call(session, |session| start::start_by_name(session, request))?;
-    Ok(result(Some(work::latest(session, row)), is_new)?.into_document(&RESULT))
+    let (row, is_new) = frame::run(context, |context| start::start_by_name(context, request))?;
+    Ok(result(Some(frame::latest(context, row)), is_new)?.into_document(&RESULT))
 }
 
 /// The task has to be one of the key: what was answered moves with that.
-fn completed(session: &mut Session, message: &Message<'_>, body: Option<&Value>) -> Result<Document, PgError> {
+fn completed(context: &mut CallContext, message: &Message<'_>, body: Option<&Value>) -> Result<Document, PgError> {
     let task = Uuid::try_parse(message.name)
         .map_err(|_| PgError::new("22023", format!("\"{}\" is not the id of a task", message.name)))?;
     // Read before, since the answer may lead to a `Correlate`, and told after, to who may answer the task.
     let correlation = tasks::correlation_of(task);
-    let complete = |session: &mut Session| answer::complete(session, task, None, body, usual_on_fault());
-    let row = work::call(session, complete)?;
+    let complete = |context: &mut CallContext| answer::complete(context, task, None, body, usual_on_fault());
+    let row = frame::run(context, complete)?;
     if correlation.as_deref() != Some(message.key) {
         return Err(PgError::new("22023", format!("task {task} is not of the key \"{}\"", message.key))
             .detail("Its instance has another correlation id."));
     }
-    Ok(result(Some(work::latest(session, row)), false)?.into_document(&RESULT))
+    Ok(result(Some(frame::latest(context, row)), false)?.into_document(&RESULT))
 }
 
 /// The name is the path; the key is the correlation id that selects the instance.
-fn requested(session: &mut Session, message: &Message<'_>, mut body: Map<String, Value>) -> Result<Document, PgError> {
+fn requested(
+    context: &mut CallContext,
+    message: &Message<'_>,
+    mut body: Map<String, Value>,
+) -> Result<Document, PgError> {
     let part = |part: Option<Value>, name: &str| texts(members(part)?, name).map_err(|fault| error::fault(&fault));
-    let method = match taken(&mut body, "method") {
+    let method = match take_member(&mut body, "method") {
         None => "POST".to_owned(),
         Some(Value::String(method)) => method,
         Some(_) => return Err(PgError::new("22023", "\"method\" of the body must be a text")),
     };
-    let mut headers = part(taken(&mut body, "headers"), "headers")?;
-    let query = part(taken(&mut body, "query"), "query")?;
-    let content = match taken(&mut body, "body") {
+    let mut headers = part(take_member(&mut body, "headers"), "headers")?;
+    let query = part(take_member(&mut body, "query"), "query")?;
+    let content = match take_member(&mut body, "body") {
         None => Vec::new(),
         Some(Value::String(text)) => text.into_bytes(),
         Some(value) => {
@@ -276,7 +280,7 @@ fn requested(session: &mut Session, message: &Message<'_>, mut body: Map<String,
     let request = too_large(content.len());
     let request = request.and_then(|()| HttpRequest::new(&method, message.name, headers, query, content));
     let response = match request {
-        Ok(request) => http::serve(session, &request)?,
+        Ok(request) => http::serve(context, &request)?,
         Err(response) => response,
     };
     // Workflows answer with text.
@@ -293,7 +297,7 @@ fn members(body: Option<Value>) -> Result<Map<String, Value>, PgError> {
     }
 }
 
-fn taken(body: &mut Map<String, Value>, name: &str) -> Option<Value> {
+fn take_member(body: &mut Map<String, Value>, name: &str) -> Option<Value> {
     not_null(body.remove(name))
 }
 

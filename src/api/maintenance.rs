@@ -8,7 +8,7 @@ use crate::pg::shared::{self, Database, Executor, ExecutorState};
 use crate::pg::spi::Timestamp;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, actor, cluster, guc, process, role, schema_number};
-use crate::run::call::work;
+use crate::run::call::frame;
 use crate::run::maintenance::erase as erasure;
 use crate::store::maintenance::removal::Tally;
 use crate::worker;
@@ -29,14 +29,14 @@ fn erase(call: &Call) -> Result<Returned, PgError> {
     let tally = match (case.as_deref(), actor.as_deref()) {
         (Some(case), None) if pseudonym.is_none() => {
             let case = named("correlation_id", case)?;
-            work::begin(|session| erasure::erase_case(session, case, force, max))?
+            frame::begin(|context| erasure::erase_case(context, case, force, max))?
         }
         (None, Some(actor)) if !force => {
             let actor = named("actor", actor)?;
             guc::check_no_role(actor)
                 .map_err(|reason| PgError::new("22023", "invalid value for argument \"actor\"").detail(reason))?;
             let pseudonym = pseudonym.as_deref().map(|pseudonym| checked(pseudonym, actor)).transpose()?;
-            work::begin(|session| erasure::erase_actor(session, actor, pseudonym, max))?
+            frame::begin(|context| erasure::erase_actor(context, actor, pseudonym, max))?
         }
         (Some(_), None) => return Err(PgError::new("22023", "argument \"pseudonym\" is for an actor")),
         (None, Some(_)) => return Err(PgError::new("22023", "argument \"force\" is for a correlation id")),

@@ -5,11 +5,11 @@ use serde_json::json;
 use crate::pg::function::Predicate;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::call::work;
+use crate::run::call::frame;
 use crate::run::history::acts;
 use crate::run::nodes::export::{self, Selection};
 use crate::run::nodes::{import, keep};
-use crate::store::nodes::partitions::{self, MOST};
+use crate::store::nodes::partitions::{self, MAX_PARTITIONS};
 
 sql_functions! {
     wf_partition(key: Text, count: Integer) => partition;
@@ -27,21 +27,21 @@ fn partition(call: &Call) -> Result<Returned, PgError> {
 }
 
 fn require_count(count: i32) -> Result<(), PgError> {
-    if count.unsigned_abs().is_power_of_two() && (1..=MOST).contains(&count) {
+    if count.unsigned_abs().is_power_of_two() && (1..=MAX_PARTITIONS).contains(&count) {
         return Ok(());
     }
     Err(PgError::new("22023", "argument \"count\" must be a power of two")
-        .detail(format!("It is {count}, and {MOST} is the most."))
+        .detail(format!("It is {count}, and {MAX_PARTITIONS} is the most."))
         .hint("Choose far more partitions than there will ever be nodes, such as 1024."))
 }
 
-fn given(call: &Call) -> Result<Vec<i32>, PgError> {
+fn partition_numbers(call: &Call) -> Result<Vec<i32>, PgError> {
     call.integers("partitions")?.ok_or_else(|| PgError::new("22004", "argument \"partitions\" must not be NULL"))
 }
 
 fn add(call: &Call) -> Result<Returned, PgError> {
     role::require_superuser("add partitions")?;
-    let (wanted, count): (Vec<i32>, i32) = (given(call)?, call.required("count")?);
+    let (wanted, count): (Vec<i32>, i32) = (partition_numbers(call)?, call.required("count")?);
     require_count(count)?;
     if let Some(other) = wanted.iter().find(|partition| !(0..count).contains(*partition)) {
         return Err(PgError::new("22023", format!("partition {other} does not exist"))
@@ -60,7 +60,7 @@ fn add(call: &Call) -> Result<Returned, PgError> {
 
 fn remove(call: &Call) -> Result<Returned, PgError> {
     role::require_superuser("remove partitions")?;
-    let wanted = given(call)?;
+    let wanted = partition_numbers(call)?;
     partitions::lock(&wanted);
     let removed = partitions::remove(&wanted);
     acts::record("remove partitions", None, &json!({ "partitions": wanted }))?;
@@ -93,7 +93,7 @@ fn import_instances(call: &Call) -> Result<Returned, PgError> {
     role::require_superuser("import workflow instances")?;
     let bundles = call.byteas("bundle")?;
     let bundles = bundles.ok_or_else(|| PgError::new("22004", "argument \"bundle\" must not be NULL"))?;
-    let imported = work::begin(|session| import::import(session, &bundles))?;
+    let imported = frame::begin(|context| import::import(context, &bundles))?;
     acts::record("import instances", None, &json!({ "instances": imported }))?;
     counted(imported)
 }

@@ -9,8 +9,8 @@ use crate::access::{Operation, instance};
 use crate::api::{result, usual_on_fault};
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::Session;
-use crate::run::call::work;
+use crate::run::CallContext;
+use crate::run::call::frame;
 use crate::run::repair::alter::plan::{self, AlterationPlan};
 use crate::run::repair::alter::result::AlterationResult;
 use crate::run::repair::alter::{self};
@@ -27,7 +27,7 @@ sql_functions! {
 }
 
 /// Instances that one call may alter.
-const MOST: u16 = 10_000;
+const MAX_INSTANCES: u16 = 10_000;
 
 fn set_variable(call: &Call) -> Result<Returned, PgError> {
     let alteration = Alteration::ModifyVariable {
@@ -59,19 +59,19 @@ fn target(call: &Call) -> Result<Target, PgError> {
 fn alter_named(call: &Call, alteration: Alteration) -> Result<(InstanceRow, Option<Value>), PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let (reason, on_fault) = (call.arg("reason"), usual_on_fault());
-    work::begin_for_instance(|session| alter::alter_named(session, instance_id, alteration, reason, on_fault))
+    frame::begin_for_instance(|context| alter::alter_named(context, instance_id, alteration, reason, on_fault))
 }
 
 fn alter_many(call: &Call) -> Result<Returned, PgError> {
     let (alterations, filter): (Value, Value) = (call.required("alterations")?, call.required("filter")?);
-    let max = call.required_count("max", MOST)?;
+    let max = call.required_count("max", MAX_INSTANCES)?;
     let plan = AlterationPlan {
         changes: Changes::read(&alterations).map_err(|fault| error::fault(&fault))?,
         filter: InstanceFilter::read(&filter).map_err(|fault| error::fault(&fault))?,
         is_dry_run: call.required("dry_run")?,
         author: alter::author(call.arg("reason")),
     };
-    let results = plan::run(&mut Session::begin(), &plan, max, call.arg("after"))?;
+    let results = plan::run(&mut CallContext::begin(), &plan, max, call.arg("after"))?;
     let row = |result: AlterationResult| {
         vec![
             Returned::Uuid(result.instance),
@@ -102,7 +102,7 @@ fn wanted(call: &Call) -> Result<MigrationOptions, PgError> {
 fn migrate_one(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let wanted = wanted(call)?;
-    let problems = work::begin(|session| migrate::migrate(session, instance_id, &wanted))?;
+    let problems = frame::begin(|context| migrate::migrate(context, instance_id, &wanted))?;
     let row = |Problem { path, severity, message }| {
         vec![Returned::Text(path), Returned::Text(severity.name().into()), Returned::Text(message)]
     };
@@ -118,7 +118,7 @@ fn migrate_all(call: &Call) -> Result<Returned, PgError> {
         after: call.arg("after"),
     };
     let wanted = wanted(call)?;
-    let results = work::begin(|session| migrate::batch::migrate_all(session, &all, wanted))?;
+    let results = frame::begin(|context| migrate::batch::migrate_all(context, &all, wanted))?;
     let row = |one: &MigrationResult| {
         let problems = one.problems.iter().map(ToString::to_string).collect();
         vec![Returned::Uuid(one.instance), Returned::Text(one.outcome.name().into()), Returned::Texts(problems)]
@@ -129,8 +129,8 @@ fn migrate_all(call: &Call) -> Result<Returned, PgError> {
 fn migrate_batch(call: &Call) -> Result<Returned, PgError> {
     let (definition_id, version): (String, i32) = (call.required("definition_id")?, call.required("version")?);
     let progress = call.required("progress")?;
-    let batch = |session: &mut Session| migrate::publication::batch(session, &definition_id, version, progress);
-    let done = work::begin(batch)?;
+    let batch = |context: &mut CallContext| migrate::publication::batch(context, &definition_id, version, progress);
+    let done = frame::begin(batch)?;
     let pause = Returned::of(done.pause, Returned::BigInt);
     let row = vec![Returned::Json(done.next), Returned::BigInt(done.moved), Returned::BigInt(done.refused), pause];
     Ok(Returned::Rows(vec![row]))

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::api::object;
 use crate::pg::{Call, PgError, Returned, boundary, catalog, role, session};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::history::acts;
 use crate::run::maintenance::adoption::{self, Adoption};
 use crate::run::rights::{self, ObjectKind};
@@ -21,7 +21,7 @@ fn set_owner(call: &Call) -> Result<Returned, PgError> {
     let kind = ObjectKind::from_name(&call.required::<String>("kind")?)?;
     let id: String = call.required("id")?;
     let new = role::required(&call.required_name("role")?)?;
-    let former = rights::set_owner(&mut Session::begin(), kind, &id, new)?;
+    let former = rights::set_owner(&mut CallContext::begin(), kind, &id, new)?;
     // The journal of an instance records it. Members of the role that had something else may see who took it.
     if let Some(former) = former.filter(|_| kind != ObjectKind::Instance) {
         let definition = (kind == ObjectKind::Definition).then_some(id.as_str());
@@ -63,7 +63,7 @@ fn adopt_database(call: &Call) -> Result<Returned, PgError> {
         None => serde_json::Map::new(),
     };
     let adoption = Adoption { dry_run: call.required("dry_run")?, skips, roles };
-    let found = adoption::adopt(&Session::begin(), &adoption)?;
+    let found = adoption::adopt(&CallContext::begin(), &adoption)?;
     if !adoption.dry_run {
         acts::record("adopt database", None, &json!({ "overdue": overdue }))?;
     }

@@ -5,18 +5,18 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
-use crate::access::{self, consent, people as rights};
+use crate::access::{self, people as rights, task_consent};
 use crate::api::{not_null, on_fault, result};
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::OnFault;
-use crate::run::call::work;
+use crate::run::call::frame;
 use crate::run::definitions::publish;
 use crate::run::history::acts;
 use crate::run::tasks::answer::{self, AttemptFailure, TaskAfterFailure};
-use crate::run::tasks::answers::{self, AnswerResult};
+use crate::run::tasks::answer_list::{self, AnswerResult};
 use crate::run::tasks::lease::{self, ClaimRequest, NewLease};
 use crate::run::tasks::limits::{self, Setting};
 use crate::run::tasks::{acceptance, assign, wait};
@@ -46,31 +46,31 @@ crate::pg::procedure::sql_procedures! {
 }
 
 /// Tasks that one call may claim.
-const MOST: u16 = 1000;
+const MAX_TASKS: u16 = 1000;
 /// The shortest and the longest lease, in microseconds: a millisecond and thirty days.
 const LEASES: std::ops::RangeInclusive<i128> = 1_000..=30 * 86_400_000_000;
 /// Leases at once, and claims in a period, that a limit may permit.
-const MOST_SLOTS: u16 = 10_000;
+const MAX_SLOTS: u16 = 10_000;
 /// The shortest and the longest period of a limit, in microseconds: a millisecond and 366 days.
 const PERIODS: std::ops::RangeInclusive<i128> = 1_000..=366 * 86_400_000_000;
 /// The shortest and the longest wait for tasks, in microseconds.
 const WAITS: std::ops::RangeInclusive<i128> = 0..=30 * 86_400_000_000;
 
 fn claim(call: &Call) -> Result<Returned, PgError> {
-    let max = call.required_count("max", MOST)?;
+    let max = call.required_count("max", MAX_TASKS)?;
     let request = ClaimRequest { names: call.texts("names")?, worker: call.arg("worker"), max, lease: length(call)? };
-    let given = lease::claim(&mut Session::begin(), &request)?;
-    Ok(Returned::Rows(given.into_iter().map(shown).collect()))
+    let given = lease::claim(&mut CallContext::begin(), &request)?;
+    Ok(Returned::Rows(given.into_iter().map(claimed_row).collect()))
 }
 
 fn claim_named(call: &Call) -> Result<Returned, PgError> {
     let task: Uuid = call.required("task")?;
-    let given = lease::named::claim(&mut Session::begin(), task, call.arg("worker"), length(call)?)?;
-    Ok(Returned::Rows(vec![shown(given)]))
+    let given = lease::named::claim(&mut CallContext::begin(), task, call.arg("worker"), length(call)?)?;
+    Ok(Returned::Rows(vec![claimed_row(given)]))
 }
 
 /// The columns of a claimed task.
-fn shown(given: NewLease) -> Vec<Returned> {
+fn claimed_row(given: NewLease) -> Vec<Returned> {
     let NewLease { task, token, attempt, max_attempts, until } = given;
     let max_attempts = max_attempts.map(|most| i32::try_from(most).unwrap_or(i32::MAX));
     vec![
@@ -115,39 +115,39 @@ fn length(call: &Call) -> Result<i64, PgError> {
 fn extend(call: &Call) -> Result<Returned, PgError> {
     let (task, token) = (call.required("task_id")?, call.required("token")?);
     let progress = not_null(call.arg("progress"));
-    let until = lease::extend(&Session::begin(), task, token, length(call)?, progress.as_ref())?;
+    let until = lease::extend(&CallContext::begin(), task, token, length(call)?, progress.as_ref())?;
     Ok(Returned::of(until, Returned::Timestamptz))
 }
 
 fn release(call: &Call) -> Result<Returned, PgError> {
     let (task, token) = (call.required("task_id")?, call.required("token")?);
-    lease::release(&mut Session::begin(), task, token).map(Returned::Boolean)
+    lease::release(&mut CallContext::begin(), task, token).map(Returned::Boolean)
 }
 
 fn assign(call: &Call) -> Result<Returned, PgError> {
     let (task, to): (Uuid, String) = (call.required("task_id")?, call.required("assignee")?);
-    assign::assign(&mut Session::begin(), task, Some(&to)).map(Returned::Boolean)
+    assign::assign(&mut CallContext::begin(), task, Some(&to)).map(Returned::Boolean)
 }
 
 fn unassign(call: &Call) -> Result<Returned, PgError> {
-    assign::assign(&mut Session::begin(), call.required("task_id")?, None).map(Returned::Boolean)
+    assign::assign(&mut CallContext::begin(), call.required("task_id")?, None).map(Returned::Boolean)
 }
 
 /// An assignee or candidate as users write it, for the view.
 fn person(call: &Call) -> Result<Returned, PgError> {
     let (task, entry): (Uuid, String) = (call.required("task")?, call.required("entry")?);
-    Ok(Returned::of(known(call, task, &Entry::read(&entry)), Returned::Text))
+    Ok(Returned::of(visible_title(call, task, &Entry::read(&entry)), Returned::Text))
 }
 
 fn people(call: &Call) -> Result<Returned, PgError> {
     let (task, given) =
         (call.required("task")?, Assignment { candidates: call.arg("entries"), ..Assignment::default() });
-    Ok(Returned::Texts(given.candidates().filter_map(|entry| known(call, task, &entry)).collect()))
+    Ok(Returned::Texts(given.candidates().filter_map(|entry| visible_title(call, task, &entry)).collect()))
 }
 
 /// Every role can call these functions: the name of a role is shown to its members, and otherwise only as part of a
 /// task that the current role may see.
-fn known(call: &Call, task: Uuid, entry: &Entry<'_>) -> Option<String> {
+fn visible_title(call: &Call, task: Uuid, entry: &Entry<'_>) -> Option<String> {
     let who = role::current();
     let may_know = match entry {
         Entry::Label(_) => true,
@@ -162,8 +162,8 @@ fn complete(call: &Call) -> Result<Returned, PgError> {
     let task: Uuid = call.required("task_id")?;
     let (given, token) = (not_null(call.arg("result")), call.arg("token"));
     let on_fault = on_fault(call)?;
-    let complete = |session: &mut Session| answer::complete(session, task, token, given.as_ref(), on_fault);
-    result(Some(work::begin_for_instance(complete)?), false)
+    let complete = |context: &mut CallContext| answer::complete(context, task, token, given.as_ref(), on_fault);
+    result(Some(frame::begin_for_instance(complete)?), false)
 }
 
 fn override_task(call: &Call) -> Result<Returned, PgError> {
@@ -172,13 +172,14 @@ fn override_task(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("22023", "argument \"reason\" must not be empty"));
     }
     let (given, on_fault) = (not_null(call.arg("result")), on_fault(call)?);
-    let complete = |session: &mut Session| answer::complete_for_people(session, task, reason, given.as_ref(), on_fault);
-    result(Some(work::begin_for_instance(complete)?), false)
+    let complete =
+        |context: &mut CallContext| answer::complete_for_people(context, task, reason, given.as_ref(), on_fault);
+    result(Some(frame::begin_for_instance(complete)?), false)
 }
 
 fn complete_many(call: &Call) -> Result<Returned, PgError> {
     let given: Value = call.required("answers")?;
-    let taken = answers::give(&mut Session::begin(), &given)?;
+    let taken = answer_list::process(&mut CallContext::begin(), &given)?;
     let row = |taken: AnswerResult| {
         vec![
             Returned::Uuid(taken.task),
@@ -202,8 +203,8 @@ fn fail(call: &Call) -> Result<Returned, PgError> {
     };
     answer::check_code(failure.code.as_deref())?;
     let on_fault: OnFault = on_fault(call)?;
-    let fail = |session: &mut Session| answer::fail(session, task, token, &failure, on_fault);
-    let (failed, _): (TaskAfterFailure, _) = work::begin(fail)?;
+    let fail = |context: &mut CallContext| answer::fail(context, task, token, &failure, on_fault);
+    let (failed, _): (TaskAfterFailure, _) = frame::begin(fail)?;
     Ok(Returned::Text(failed.name().into()))
 }
 
@@ -221,7 +222,7 @@ fn limit(call: &Call) -> Result<Returned, PgError> {
     let per = i64::try_from(per).ok().filter(|_| PERIODS.contains(&per));
     let per =
         per.ok_or_else(|| PgError::new("22023", "argument \"per\" must be between a millisecond and 366 days"))?;
-    let number = |argument: &str| -> Result<_, PgError> { Ok(call.count(argument, MOST_SLOTS)?.map(i32::from)) };
+    let number = |argument: &str| -> Result<_, PgError> { Ok(call.count(argument, MAX_SLOTS)?.map(i32::from)) };
     let (concurrency, rate) = (number("concurrency")?, number("rate")?);
     let detail = json!({ "task": name, "key": key, "concurrency": concurrency, "rate": rate });
     limits::set(&Setting { name, key, concurrency, rate, per })?;
@@ -288,7 +289,7 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
     task_grants::give_calls(request.role);
     let owner = request.definition.as_ref().map(|row| &row.owner);
     owner.into_iter().for_each(|owner| acceptance::by_grant(request.role, owner));
-    acceptance::tell_missing(request.role, owner);
+    acceptance::notice_missing(request.role, owner);
     request.record("grant worker")?;
     Ok(Returned::Integer(i32::try_from(count).unwrap_or(i32::MAX)))
 }
@@ -360,7 +361,9 @@ fn accepts(call: &Call) -> Result<Returned, PgError> {
         || role::reads_all_data(who)
         || role::monitors(who);
     Ok(match may_see {
-        true => Returned::Boolean(consent::accepts(worker, &Owner { id: 0, oid: Some(owner), name: String::new() })),
+        true => {
+            Returned::Boolean(task_consent::accepts(worker, &Owner { id: 0, oid: Some(owner), name: String::new() }))
+        }
         false => Returned::Null,
     })
 }

@@ -13,7 +13,7 @@ use crate::error;
 use crate::pg::spi::Timestamp;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::history::acts;
 use crate::run::timers::schedule::{self, JobRequest, Settings};
 use crate::run::timers::timing;
@@ -42,7 +42,7 @@ fn put_command(call: &Call) -> Result<Returned, PgError> {
         top_level: call.arg("top_level"),
         retry: Some(call.required("retry")?),
     };
-    let id = schedule::put(&mut Session::begin(), &name, &settings, &request)?;
+    let id = schedule::put(&mut CallContext::begin(), &name, &settings, &request)?;
     record("schedule", &name, owners::current_id())?;
     Ok(Returned::Uuid(id))
 }
@@ -57,7 +57,7 @@ fn put_workflow(call: &Call) -> Result<Returned, PgError> {
         input: Some(object(call, "input")?),
         correlation_id,
     };
-    let id = schedule::put(&mut Session::begin(), &name, &settings, &request)?;
+    let id = schedule::put(&mut CallContext::begin(), &name, &settings, &request)?;
     record("schedule", &name, owners::current_id())?;
     Ok(Returned::Uuid(id))
 }
@@ -106,14 +106,14 @@ fn alter(call: &Call) -> Result<Returned, PgError> {
             return Err(PgError::new("22023", "a schedule has either a command or an input"));
         }
     };
-    let (id, owner) = schedule::alter(&mut Session::begin(), &name, &settings, &request)?;
+    let (id, owner) = schedule::alter(&mut CallContext::begin(), &name, &settings, &request)?;
     record("alter schedule", &name, owner)?;
     Ok(Returned::Uuid(id))
 }
 
 fn remove(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required("name")?;
-    let owner = schedule::remove(&mut Session::begin(), &name)?;
+    let owner = schedule::remove(&mut CallContext::begin(), &name)?;
     if let Some(owner) = owner {
         record("unschedule", &name, owner)?;
     }
@@ -122,7 +122,7 @@ fn remove(call: &Call) -> Result<Returned, PgError> {
 
 fn run_now(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required("name")?;
-    let (id, owner) = schedule::run_now(&mut Session::begin(), &name)?;
+    let (id, owner) = schedule::run_now(&mut CallContext::begin(), &name)?;
     record("run schedule", &name, owner)?;
     Ok(Returned::Uuid(id))
 }

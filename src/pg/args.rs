@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use serde_json::Value;
 use workflow_engine::value::Tally;
 
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::signature::{Argument, Signature, SqlType};
 use crate::pg::spi::Column;
 use crate::pg::varlena::size_of_varlena;
@@ -39,7 +39,7 @@ impl Call {
 
     /// An argument by its name; `None` for NULL. Its declared type must be one of `types`.
     fn named(&self, name: &str, types: &[SqlType]) -> Option<pg_sys::Datum> {
-        self.datum(self.signature.position(name, types).unwrap_or_else(|error| unwind(error)))
+        self.datum(self.signature.position(name, types).unwrap_or_else(|error| throw(error)))
     }
 
     fn datum(&self, i: usize) -> Option<pg_sys::Datum> {
@@ -64,7 +64,7 @@ impl Call {
     fn arg_within<T: Argument>(&self, name: &str, tally: &mut Tally) -> Option<T> {
         // SAFETY: the signature says that it is of a type that `T` reads, and the catalog agrees with the signature.
         let value = self.named(name, T::TYPES).map(|datum| unsafe { T::accept(datum, tally) })?;
-        Some(value.unwrap_or_else(|error| unwind(error)))
+        Some(value.unwrap_or_else(|error| throw(error)))
     }
 
     /// A document of at most this many bytes, which must not be NULL.
@@ -135,7 +135,7 @@ impl Call {
     pub fn at<T: Column>(&self, i: usize) -> Option<T> {
         // SAFETY: the declaration in sql/tables has the matching type.
         let value = self.datum(i).map(|datum| unsafe { T::accept(datum, &mut Tally::new()) })?;
-        Some(value.unwrap_or_else(|error| unwind(error)))
+        Some(value.unwrap_or_else(|error| throw(error)))
     }
 
     /// Argument `i` of such a function, a `cstring`, which must not be NULL.

@@ -7,7 +7,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use crate::pg::error::{PgError, catch, unwind};
+use crate::pg::error::{PgError, catch, throw};
 use crate::pg::state::TRANSACTION;
 use crate::pg::{actor, raw, role, user_sql};
 
@@ -33,7 +33,7 @@ pub fn around<R>(body: impl FnOnce() -> R) -> R {
     let outcome = catch(body);
     // SAFETY: as above.
     unsafe { pg_sys::SetUserIdAndSecContext(user, context) };
-    outcome.unwrap_or_else(|error| unwind(error))
+    outcome.unwrap_or_else(|error| throw(error))
 }
 
 /// Makes `role` the current role, inside the boundary, until the transaction ends. A given actor applies to all calls

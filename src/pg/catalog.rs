@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_int};
 
 use pgrx::pg_sys::{self, Datum, Oid};
 
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::state::BACKEND;
 
 /// What this process has read of the catalog.
@@ -155,7 +155,7 @@ fn installed() -> Extension {
     // SAFETY: takes a C string, looks in the catalog.
     let schema = unsafe { pg_sys::get_namespace_oid(c"workflow".as_ptr(), true) };
     if schema == pg_sys::InvalidOid {
-        unwind(
+        throw(
             PgError::new("55000", "extension \"workflow\" is not installed in this database")
                 .hint("Run CREATE EXTENSION workflow."),
         );
@@ -171,7 +171,7 @@ fn owner_of(schema: Oid) -> Oid {
     unsafe {
         let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::NAMESPACEOID as i32, key);
         if tuple.is_null() {
-            unwind(PgError::new("XX000", "schema \"workflow\" does not exist"));
+            throw(PgError::new("XX000", "schema \"workflow\" does not exist"));
         }
         let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_namespace>()).nspowner;
         pg_sys::ReleaseSysCache(tuple);

@@ -56,7 +56,7 @@ impl PgError {
     }
 
     /// Message and DETAIL as one text, for a list of errors.
-    pub fn told(&self) -> String {
+    pub fn message_and_detail(&self) -> String {
         match &self.detail {
             Some(detail) => format!("{} ({detail})", self.message),
             None => self.message.clone(),
@@ -131,7 +131,7 @@ pub(super) fn keep(error: PgError) {
 }
 
 /// Unwinds with this error from any depth, up to the next [`catch`] or the boundary.
-pub fn unwind(error: PgError) -> ! {
+pub fn throw(error: PgError) -> ! {
     std::panic::resume_unwind(Box::new(error))
 }
 

@@ -17,7 +17,7 @@ mod workers;
 pub use actor::{PSEUDONYM, actor, check_actor, check_name, check_no_role, is_pseudonym};
 pub use retention::{audit_retention, message_retention, retention, schedule_run_retention};
 pub use route::{RouteCheck, route_check};
-pub use workers::MOST_WAITERS;
+pub use workers::MAX_WAITER_SLOTS;
 
 static ENABLED: GucSetting<bool> = GucSetting::<bool>::new(true);
 static JAVASCRIPT_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(64 * 1024);

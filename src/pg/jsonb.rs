@@ -12,7 +12,7 @@ use serde_json::{Map, Number, Value};
 
 use workflow_engine::value::{Exceeded, Tally};
 
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::{interrupt, memory, raw};
 
 mod document;
@@ -51,11 +51,11 @@ pub fn from_text(text: &str) -> pg_sys::Datum {
     // SAFETY: jsonb_in takes a C string; it reports what is no JSON, or more than a jsonb can hold.
     let datum =
         unsafe { pg_sys::DirectFunctionCall1Coll(Some(raw::jsonb_in), pg_sys::InvalidOid, text.as_ptr().into()) };
-    memory::look_next();
+    memory::check_next();
     // Only such a text can be nested deeper than what can be read again.
     if text.as_bytes().iter().filter(|byte| matches!(byte, b'[' | b'{')).count() > STORED_DEPTH {
         // SAFETY: the jsonb that was just made.
-        unsafe { decode(datum) }.unwrap_or_else(|error| unwind(error));
+        unsafe { decode(datum) }.unwrap_or_else(|error| throw(error));
     }
     datum
 }
@@ -93,7 +93,7 @@ impl<'a> Builder<'a> {
 
     fn finish(self) -> pg_sys::Datum {
         let document = self.0.finish();
-        memory::look_next();
+        memory::check_next();
         document
     }
 
@@ -146,7 +146,7 @@ impl<'a> Builder<'a> {
 
 fn string(text: &str) -> pg_sys::JsonbValue {
     if text.contains('\0') {
-        unwind(
+        throw(
             PgError::new("22P05", "unsupported Unicode escape sequence").detail("\\u0000 cannot be converted to text."),
         );
     }
@@ -204,7 +204,7 @@ unsafe fn decode_within(datum: pg_sys::Datum, tally: &mut Tally, max_depth: usiz
     // SAFETY: a jsonb is a varlena; the container follows its header.
     unsafe {
         let document = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::Jsonb>();
-        memory::look_next();
+        memory::check_next();
         Decoder { tokens: Reader::of(document), stack: Vec::new(), tally, max_depth }.read()
     }
 }

@@ -9,7 +9,7 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::guc;
 
 mod spare;
@@ -19,7 +19,7 @@ static MEMORY: Accounting = Accounting {
     held: AtomicUsize::new(0),
     base: AtomicUsize::new(0),
     ceiling: AtomicUsize::new(usize::MAX),
-    look_at: AtomicUsize::new(usize::MAX),
+    check_at: AtomicUsize::new(usize::MAX),
     has_grown: AtomicBool::new(false),
     wanted: AtomicUsize::new(0),
     reserve: spare::Reserve::none(),
@@ -32,8 +32,9 @@ struct Accounting {
     base: AtomicUsize,
     /// Bytes that it may hold. Zero: the call was refused memory and must end.
     ceiling: AtomicUsize,
-    /// Bytes held at which `look` runs next: the ceiling, or less, to ask the operating system whether it has more.
-    look_at: AtomicUsize,
+    /// Bytes held at which `has_exceeded` runs next: the ceiling, or less, to ask the operating system whether it has
+    /// more.
+    check_at: AtomicUsize,
     /// Whether the call has grown by more than [`GROWTH`].
     has_grown: AtomicBool,
     /// Bytes that the call needed when it was refused.
@@ -115,7 +116,7 @@ pub fn begin_call() {
     let held = MEMORY.held.load(Relaxed);
     MEMORY.base.store(held, Relaxed);
     MEMORY.ceiling.store(held.saturating_add(guc::memory_limit()), Relaxed);
-    MEMORY.look_at.store(held.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
+    MEMORY.check_at.store(held.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
     if !spare::take() {
         stop(spare::SIZE.min(guc::memory_limit()));
     }
@@ -124,7 +125,7 @@ pub fn begin_call() {
 /// Ends a call: between two calls memory has no bound.
 pub fn end_call() {
     MEMORY.ceiling.store(usize::MAX, Relaxed);
-    MEMORY.look_at.store(usize::MAX, Relaxed);
+    MEMORY.check_at.store(usize::MAX, Relaxed);
     spare::end_call();
     if MEMORY.has_grown.swap(false, Relaxed) {
         trim();
@@ -158,18 +159,18 @@ pub fn spare() -> usize {
 /// Whether the call holds or has requested more memory than it may. Stays true until [`check`] has ended the call, even
 /// if the memory is freed before that.
 pub fn is_used_up() -> bool {
-    held() > MEMORY.look_at.load(Relaxed) && look()
+    held() > MEMORY.check_at.load(Relaxed) && has_exceeded()
 }
 
 /// The slow path of [`is_used_up`]. While a call grows, asks the operating system from time to time whether it has
 /// more: it might refuse the next small allocation.
 #[cold]
-fn look() -> bool {
+fn has_exceeded() -> bool {
     MEMORY.has_grown.store(true, Relaxed);
     let held = held();
     let ceiling = MEMORY.ceiling.load(Relaxed);
     if held <= ceiling && system_has(reserve()) {
-        MEMORY.look_at.store(ceiling.min(held.saturating_add(GROWTH)), Relaxed);
+        MEMORY.check_at.store(ceiling.min(held.saturating_add(GROWTH)), Relaxed);
         return false;
     }
     stop(used());
@@ -181,7 +182,7 @@ fn stop(wanted: usize) {
     if MEMORY.ceiling.swap(0, Relaxed) > 0 {
         MEMORY.wanted.store(wanted, Relaxed);
     }
-    MEMORY.look_at.store(0, Relaxed);
+    MEMORY.check_at.store(0, Relaxed);
 }
 
 /// Ends a call that holds or has requested more memory than it may (53200).
@@ -196,17 +197,17 @@ fn refuse() -> ! {
     // The code that runs after the error may use the memory that unwinding frees.
     let base = MEMORY.base.load(Relaxed);
     MEMORY.ceiling.store(base.saturating_add(guc::memory_limit()), Relaxed);
-    MEMORY.look_at.store(base.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
-    unwind(exceeded(MEMORY.wanted.load(Relaxed)))
+    MEMORY.check_at.store(base.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
+    throw(exceeded(MEMORY.wanted.load(Relaxed)))
 }
 
 /// Ends a call that may not add this many bytes (53200).
 pub fn room(bytes: usize) {
     if bytes > spare() {
-        unwind(exceeded(used().saturating_add(bytes)));
+        throw(exceeded(used().saturating_add(bytes)));
     }
     if !system_has(bytes) {
-        unwind(refused(bytes));
+        throw(refused(bytes));
     }
 }
 
@@ -247,9 +248,9 @@ fn system_has(bytes: usize) -> bool {
 
 /// Makes the next check ask the operating system whether it has more, if the call is large: PostgreSQL has allocated
 /// memory of similar size, which is not counted.
-pub fn look_next() {
+pub fn check_next() {
     if used() > guc::memory_limit() / 8 {
-        MEMORY.look_at.store(MEMORY.look_at.load(Relaxed).min(held().saturating_sub(1)), Relaxed);
+        MEMORY.check_at.store(MEMORY.check_at.load(Relaxed).min(held().saturating_sub(1)), Relaxed);
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::pg::args::Call;
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::jsonb::{self, Document};
 use crate::pg::spi::{Arg, Timestamp};
 
@@ -230,7 +230,7 @@ fn datums(call: &Call, columns: &[Returned]) -> (Vec<pg_sys::Datum>, Vec<bool>) 
 unsafe fn require_columns(descriptor: pg_sys::TupleDesc, count: usize) {
     // SAFETY: as promised.
     if descriptor.is_null() || unsafe { (*descriptor).natts as usize } != count {
-        unwind(
+        throw(
             PgError::new("XX000", "result type does not match the extension's library")
                 .hint("Run ALTER EXTENSION workflow UPDATE."),
         );

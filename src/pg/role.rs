@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use pgrx::pg_sys;
 use pgrx::pg_sys::Oid;
 
-use crate::pg::error::{PgError, catch, unwind};
+use crate::pg::error::{PgError, catch, throw};
 use crate::pg::{catalog, process, raw};
 
 /// The role whose rights apply.
@@ -88,7 +88,7 @@ impl RestrictedRights {
         let rights = Self::take(role, search_path);
         let outcome = catch(body);
         rights.give_back();
-        outcome.unwrap_or_else(|error| unwind(error))
+        outcome.unwrap_or_else(|error| throw(error))
     }
 
     fn take(role: Oid, search_path: &CStr) -> Self {
@@ -149,7 +149,7 @@ pub fn with_search_path<R>(search_path: &CStr, body: impl FnOnce() -> R) -> R {
     let outcome = catch(body);
     // SAFETY: as above; an error undoes all settings.
     unsafe { pg_sys::AtEOXact_GUC(outcome.is_ok(), level) };
-    outcome.unwrap_or_else(|error| unwind(error))
+    outcome.unwrap_or_else(|error| throw(error))
 }
 
 fn switch(role: Oid, flags: i32, without: i32) -> OwnerRights {

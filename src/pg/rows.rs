@@ -55,7 +55,7 @@ unsafe fn find<T>(
     // SAFETY: an open table; the row is released, or the scan ended, here.
     unsafe {
         let id = tids::id(columns, key);
-        if let Some((mut tuple, buffer)) = id.and_then(|id| tids::look(table, columns, id, snapshot)) {
+        if let Some((mut tuple, buffer)) = id.and_then(|id| tids::fetch(table, columns, id, snapshot)) {
             let done = body(&mut tuple);
             pg_sys::ReleaseBuffer(buffer);
             return Some(done);
@@ -63,7 +63,7 @@ unsafe fn find<T>(
         let scan = key_scan(table, columns, &[key], snapshot);
         let found = pg_sys::systable_getnext(scan);
         let done = (!found.is_null()).then(|| {
-            id.inspect(|id| tids::note(table, *id, (*found).t_self));
+            id.inspect(|id| tids::remember(table, *id, (*found).t_self));
             body(found)
         });
         pg_sys::systable_endscan(scan);

@@ -137,7 +137,7 @@ impl ShortWaits {
 }
 
 /// Records that users' SQL runs in this session.
-pub fn note_user_sql() {
+pub fn record_user_sql() {
     BACKEND.user_sql_ran.set(true);
 }
 

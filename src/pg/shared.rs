@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use pgrx::pg_sys::{self, Oid};
 
-use crate::pg::error::{PgError, catch, log, unwind};
+use crate::pg::error::{PgError, catch, log, throw};
 use crate::pg::state::BACKEND;
 use crate::pg::{interrupt, process};
-use crate::rounds::PAUSE;
+use crate::retention_progress::PAUSE;
 
 mod lateness;
 mod sleeper;
@@ -19,7 +19,9 @@ mod state;
 mod waiters;
 
 pub use sleeper::{NEVER, Process};
-pub use state::{Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, Said, SharedState};
+pub use state::{
+    Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, SchedulerReport, SharedState,
+};
 pub use waiters::{Class, Counts, Waiters};
 
 #[repr(C)]
@@ -143,7 +145,7 @@ fn attach(shared: *mut Shared) {
 pub fn with<R>(body: impl FnOnce(&mut SharedState) -> R) -> R {
     let shared = shared();
     if shared.is_null() {
-        unwind(
+        throw(
             PgError::new("53200", "workflow has no shared memory")
                 .hint("Add workflow to shared_preload_libraries, and restart the server."),
         );
@@ -286,7 +288,7 @@ fn passed(slot: usize) -> &'static AtomicU64 {
 }
 
 /// Stores whether a scheduler found the extension in its database.
-pub fn tell_extension(database: Oid, has_extension: HasExtension) {
+pub fn set_extension(database: Oid, has_extension: HasExtension) {
     with(|state| {
         let has_requests = state.has_requests(database);
         if let Some(slot) = state.database(database) {

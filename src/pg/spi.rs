@@ -9,7 +9,7 @@ use std::ffi::CString;
 
 use pgrx::pg_sys;
 
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::version::{self, OwnSearchPath};
 use crate::pg::{memory, planner, role};
 
@@ -124,7 +124,7 @@ impl Statement {
     fn execute(&'static self, args: &[Arg<'_>]) {
         let is_typed = |(arg, kind): (&Arg<'_>, Type)| arg.kind().is_none_or(|given| given == kind);
         if args.len() != self.parameters().count() || !args.iter().zip(self.parameters()).all(is_typed) {
-            unwind(PgError::new("XX000", format!("parameters do not fit: {}", self.text.sql())));
+            throw(PgError::new("XX000", format!("parameters do not fit: {}", self.text.sql())));
         }
         let mut values = [pg_sys::Datum::null(); MAX_ARGS];
         let mut nulls = [b' ' as std::ffi::c_char; MAX_ARGS];
@@ -141,7 +141,7 @@ impl Statement {
         path.pop();
         user.give_back();
         if code < 0 {
-            unwind(PgError::new("XX000", format!("statement failed with code {code}: {}", self.text.sql())));
+            throw(PgError::new("XX000", format!("statement failed with code {code}: {}", self.text.sql())));
         }
     }
 
@@ -160,7 +160,7 @@ impl Statement {
             let options = pg_sys::CURSOR_OPT_GENERIC_PLAN as i32 | planner::OURS;
             let plan = pg_sys::SPI_prepare_cursor(sql.as_ptr(), types.len() as i32, types.as_mut_ptr(), options);
             if plan.is_null() {
-                unwind(PgError::new("XX000", format!("could not prepare: {}", self.text.sql())));
+                throw(PgError::new("XX000", format!("could not prepare: {}", self.text.sql())));
             }
             pg_sys::SPI_keepplan(plan);
             plan

@@ -51,11 +51,11 @@ impl Subtransaction {
 
 /// Runs `body` in a subtransaction. An error of any class rolls the subtransaction back and is returned.
 pub fn subtransaction<R>(body: impl FnOnce() -> R) -> Result<R, PgError> {
-    kept_if(body, |_| true)
+    subtransaction_if(body, |_| true)
 }
 
 /// The same; a result that `is_kept` rejects is rolled back as well.
-pub fn kept_if<R>(body: impl FnOnce() -> R, is_kept: impl FnOnce(&R) -> bool) -> Result<R, PgError> {
+pub fn subtransaction_if<R>(body: impl FnOnce() -> R, is_kept: impl FnOnce(&R) -> bool) -> Result<R, PgError> {
     let open = Subtransaction::begin();
     let outcome = catch(body);
     match &outcome {

@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString, c_void};
 use pgrx::pg_sys;
 use serde_json::Value;
 
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::function::Predicate;
 use crate::pg::role::RestrictedRights;
 use crate::pg::spi::{Column, Timestamp};
@@ -108,7 +108,7 @@ pub fn value(text: &str, mut parameter: impl FnMut(&str) -> Value) -> Value {
     refuse_failure(code, text);
     let mut rows = result::first_column();
     if rows.len() > 1 {
-        unwind(
+        throw(
             PgError::new("21000", "more than one row returned by a SQL expression")
                 .detail(format!("SQL expression: {}", shortened(text)))
                 .hint("Add LIMIT 1, or aggregate the rows."),
@@ -166,7 +166,7 @@ fn value_of_text(statement: &str, parameter: &Value) -> Value {
 
 fn refuse_failure(code: i32, text: &str) {
     // The statement may have allocated much memory for its result.
-    memory::look_next();
+    memory::check_next();
     if code >= 0 {
         return;
     }
@@ -180,7 +180,7 @@ fn refuse_failure(code: i32, text: &str) {
         Some(_) => error,
         None => error.detail(format!("SQL: {}", shortened(text))),
     };
-    unwind(error)
+    throw(error)
 }
 
 fn statement_plan(statement: &str, parameters: usize) -> pg_sys::SPIPlanPtr {
@@ -230,14 +230,14 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
 }
 
 fn c_text(text: impl Into<Vec<u8>>) -> CString {
-    parse::c_text(text).unwrap_or_else(|error| unwind(error))
+    parse::c_text(text).unwrap_or_else(|error| throw(error))
 }
 
 fn keep(plan: pg_sys::SPIPlanPtr, text: &str) {
     if plan.is_null() {
         // SAFETY: reads the code that SPI left.
         refuse_failure(unsafe { pg_sys::SPI_result }, text);
-        unwind(PgError::new("XX000", "could not prepare SQL of a workflow"));
+        throw(PgError::new("XX000", "could not prepare SQL of a workflow"));
     }
     // SAFETY: the list belongs to the plan.
     let statements = unsafe {
@@ -250,7 +250,7 @@ fn keep(plan: pg_sys::SPIPlanPtr, text: &str) {
         } else {
             "SQL of a workflow has more than one statement"
         };
-        unwind(PgError::new("42601", message).detail(format!("SQL: {}", shortened(text))));
+        throw(PgError::new("42601", message).detail(format!("SQL: {}", shortened(text))));
     }
     // SAFETY: moves the plan out of SPI's context.
     unsafe { pg_sys::SPI_keepplan(plan) };

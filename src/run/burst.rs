@@ -17,21 +17,21 @@ use workflow_plan::{Before, Entry, Outcome, Plan, Resumed};
 
 use crate::access::{Operation, instance};
 use crate::compiled::Compiled;
-use crate::pg::error::{catch, unwind};
+use crate::pg::error::{catch, throw};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, memory};
 use crate::run::burst::host::SpiHost;
 use crate::run::burst::save::{BurstEnd, Consumed, RowState};
-use crate::run::call::notices::tell_how_to_fire;
-use crate::run::call::session::FollowUp;
+use crate::run::call::context::FollowUp;
+use crate::run::call::notices::notice_no_worker;
 use crate::run::call::{isolated, running};
 use crate::run::events::{deliver, queued};
 use crate::run::history::acts;
 use crate::run::instances::create::forget_deferred;
-use crate::run::instances::{abandoned, children, continued};
+use crate::run::instances::{abandoned, children, continuation};
 use crate::run::repair::incidents;
 use crate::run::tasks::limits;
-use crate::run::{Session, http};
+use crate::run::{CallContext, http};
 use crate::store::history::journal;
 use crate::store::instances::InstanceRow;
 use crate::store::maintenance::identity;
@@ -72,20 +72,20 @@ pub struct StoredBurst<'a> {
 
 /// Runs a burst and saves what it changed.
 pub fn run(
-    session: &mut Session,
+    context: &mut CallContext,
     burst: StoredBurst<'_>,
     body: impl FnOnce(&Program, &mut Instance, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<BurstEnd, PgError> {
-    session.count_burst()?;
+    context.count_burst()?;
     let StoredBurst { row, compiled, state, on_fault, consumed, mut act } = burst;
     let resumed = consumed.map(|consumed| consumed.resumed);
     if let Some(act) = act.as_ref().filter(|act| acts::needs_actor(act, resumed)) {
         acts::require_actor(&act.by, compiled)?;
     }
     let before = Before::of(&row.instance, row.activation_key.as_deref());
-    let request = session.http.request_for(row.instance.id);
+    let request = context.http.request_for(row.instance.id);
     let is_served = request.is_some();
-    let (mut delta, host) = compute(session, row, compiled, request, body)?;
+    let (mut delta, host) = compute(context, row, compiled, request, body)?;
     let plan = decide(Outcome {
         definition_owner: compiled.row.owner.id,
         resumed,
@@ -95,21 +95,21 @@ pub fn run(
         is_paused: row.paused_at.is_some(),
         is_scheduled: row.schedule_id.is_some(),
         has_waiting_parent: row.parent.is_some_and(|parent| parent.bookmark.is_some()),
-        ..Outcome::new(&compiled.program, &before, &row.instance, &delta, session.now)
+        ..Outcome::new(&compiled.program, &before, &row.instance, &delta, context.now)
     })?;
-    if !answer(session, row, compiled, &plan, &mut delta, &host)? {
+    if !answer(context, row, compiled, &plan, &mut delta, &host)? {
         return Ok(BurstEnd::TurnedAway);
     }
-    let abandoned = read(session, row, &plan, &delta, resumed);
+    let abandoned = read(context, row, &plan, &delta, resumed);
     let has_queue = {
         // Row triggers on the tables see the instance half written, so they count as inside its burst.
-        let _mark = running::Mark::set(row.instance.id);
+        let _running = running::RunningGuard::burst(row.instance.id);
         prepare(row, &plan, act.as_mut());
-        save::clear(session, row, &plan, &delta, resumed);
-        let (owner, now) = (&compiled.row.owner, session.timestamp());
+        save::clear(context, row, &plan, &delta, resumed);
+        let (owner, now) = (&compiled.row.owner, context.timestamp());
         let written = save::write(row, owner, state, &plan, &delta, consumed, act.as_ref(), now);
         if written.is_some() {
-            stored(session, row, compiled, &plan, &delta, resumed);
+            stored(context, row, compiled, &plan, &delta, resumed);
         }
         written
     };
@@ -117,30 +117,30 @@ pub fn run(
         forget_deferred(row.instance.id);
         return Ok(BurstEnd::Taken);
     };
-    follow_up(session, row, compiled, &plan, delta, &host, abandoned, has_queue)?;
+    follow_up(context, row, compiled, &plan, delta, &host, abandoned, has_queue)?;
     Ok(BurstEnd::Saved)
 }
 
 /// *Compute*: the core runs the instance in memory. The host runs SQL of users, and owns its subtransactions.
 fn compute<'a>(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &mut InstanceRow,
     compiled: &'a Compiled,
     request: Option<Rc<Request>>,
     body: impl FnOnce(&Program, &mut Instance, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<(Delta, SpiHost<'a>), PgError> {
     let id = row.instance.id;
-    let mut host = SpiHost::new(session, id, &row.owner, compiled);
-    let settings = isolated::enter_settings(session, &row.owner, compiled);
-    if !session.has_caller() || settings.are_servers() {
+    let mut host = SpiHost::new(context, id, &row.owner, compiled);
+    let settings = isolated::enter_settings(context, &row.owner, compiled);
+    if !context.has_caller() || settings.are_servers() {
         host = host.without_caller();
     }
     if let Some(request) = request {
         host = host.serving(request, &row.owner);
     }
     let outcome = {
-        let limits = settings.limits(session);
-        let _mark = running::Mark::set(id);
+        let limits = settings.limits(context);
+        let _running = running::RunningGuard::burst(id);
         catch(|| body(&compiled.program, &mut row.instance, &mut host, &limits))
     };
     settings.leave();
@@ -154,7 +154,7 @@ fn compute<'a>(
         }
         Err(caught) => {
             host.abandon();
-            unwind(caught);
+            throw(caught);
         }
     }
 }
@@ -177,14 +177,14 @@ fn decide(outcome: Outcome<'_>) -> Result<Plan, PgError> {
 
 /// *Answer*: what may end the burst before anything is stored. `false`: it turned its request away.
 fn answer(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &InstanceRow,
     compiled: &Compiled,
     plan: &Plan,
     delta: &mut Delta,
     host: &SpiHost<'_>,
 ) -> Result<bool, PgError> {
-    if plan.uses(Entry::Response) && !http::note_answer(session, row.instance.id, delta) {
+    if plan.uses(Entry::Response) && !http::record_answer(context, row.instance.id, delta) {
         return Ok(false);
     }
     if let (true, Some(incident)) = (plan.uses(Entry::Raise), delta.incidents.first()) {
@@ -195,14 +195,14 @@ fn answer(
 
 /// *Read*: what has to be found while the bookmarks from before the burst are stored.
 fn read(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &InstanceRow,
     plan: &Plan,
     delta: &Delta,
     resumed: Option<Resumed<'_>>,
 ) -> Vec<Uuid> {
     match plan.uses(Entry::Abandoned) {
-        true => abandoned::children(session, row.instance.id, delta, resumed),
+        true => abandoned::children(context, row.instance.id, delta, resumed),
         false => Vec::new(),
     }
 }
@@ -224,7 +224,7 @@ fn prepare(row: &mut InstanceRow, plan: &Plan, act: Option<&mut Act>) {
 
 /// *Stored*: what other tables are told of the rows that were written, under the lock of the instance.
 fn stored(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &InstanceRow,
     compiled: &Compiled,
     plan: &Plan,
@@ -232,13 +232,13 @@ fn stored(
     resumed: Option<Resumed<'_>>,
 ) {
     if plan.uses(Entry::Lanes) {
-        limits::note_opened(&delta.tasks, compiled.row.owner.id);
+        limits::assign_opened(&delta.tasks, compiled.row.owner.id);
     }
     if let (true, Some(fired)) = (plan.uses(Entry::FiredTimer), resumed) {
         due::clear(fired.bookmark.id);
     }
     if plan.uses(Entry::Pause) {
-        pauses::hold_if_paused(&row.instance, row.paused_at, row.instance.has_ended(), session.timestamp());
+        pauses::hold_if_paused(&row.instance, row.paused_at, row.instance.has_ended(), context.timestamp());
     }
     if plan.uses(Entry::Identity) {
         // A copy of this database must not give out the same tasks.
@@ -248,21 +248,21 @@ fn stored(
         tasks::announce();
     }
     if plan.uses(Entry::Incidents) {
-        incidents::save(session, row.instance.id, &delta.incidents, &plan.resolved);
+        incidents::save(context, row.instance.id, &delta.incidents, &plan.resolved);
     }
     if plan.uses(Entry::Admission) {
         // There may be room for another instance.
-        wake::note_calls(true);
+        wake::report_pending_starts(true);
     }
     if let (true, Some(schedule)) = (plan.uses(Entry::Schedule), row.schedule_id) {
-        schedules::ended(schedule, session.timestamp());
+        schedules::ended(schedule, context.timestamp());
     }
 }
 
 /// *Follow-ups*: what the burst set off, in the order in which the call runs it. The instance does not count as running
 /// any more, and each of these may fail.
 fn follow_up(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &mut InstanceRow,
     compiled: &Compiled,
     plan: &Plan,
@@ -272,30 +272,30 @@ fn follow_up(
     has_queue: bool,
 ) -> Result<(), PgError> {
     if let (true, Some(next)) = (plan.uses(Entry::Successor), delta.continuation.take()) {
-        continued::create(session, row, compiled, *next, has_queue)?;
+        continuation::create(context, row, compiled, *next, has_queue)?;
     }
     if plan.uses(Entry::Warning) {
         incidents::warn(row, compiled, host, &delta);
     }
-    session.follow_ups.extend(abandoned.into_iter().map(|child| FollowUp::Cancel(child, row.owner.clone())));
+    context.follow_ups.extend(abandoned.into_iter().map(|child| FollowUp::Cancel(child, row.owner.clone())));
     if plan.uses(Entry::TimerNotice) {
-        tell_how_to_fire();
+        notice_no_worker();
     }
     if plan.uses(Entry::RetryWakeup) {
         // Workers passed over the bookmarks that came due while the instance was faulted.
-        wake::note_due(Timestamp(i64::MIN));
+        wake::report_due(Timestamp(i64::MIN));
     }
     if plan.uses(Entry::Queue) && has_queue {
-        queued::meet_new(session, row, &delta, plan.meets_all)?;
+        queued::meet_new(context, row, &delta, plan.meets_all)?;
     }
     if plan.uses(Entry::Deferred) && running::may_have_deferred() {
-        queued::take_deferred(session, row.instance.id);
+        queued::take_deferred(context, row.instance.id);
     }
     if plan.uses(Entry::Report) {
-        children::note_end(session, row)?;
+        children::report_end(context, row)?;
     }
     if plan.uses(Entry::Sent) {
-        deliver::collect_published(session, row, compiled, delta.children, delta.stimuli);
+        deliver::collect_published(context, row, compiled, delta.children, delta.stimuli);
     }
     let all_new = row.instance.state.bookmarks() as usize == delta.created.len();
     row.open = all_new.then_some(delta.created);

@@ -4,4 +4,4 @@ pub mod deliver;
 pub mod queued;
 pub mod replay;
 pub mod stimuli;
-pub mod unheard;
+pub mod undelivered;

@@ -21,11 +21,11 @@ use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::deadline::{self, Deadline};
 use crate::pg::{PgError, interrupt, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::OnFault;
-use crate::run::call::session::RequestFault;
-use crate::run::call::{running, work};
-use crate::run::instances::claim::{self, Claim, Reason};
+use crate::run::call::context::RequestFault;
+use crate::run::call::{frame, running};
+use crate::run::instances::acquire::{self, Acquired, Unavailable};
 use crate::run::instances::{resume, start, version};
 use crate::store::definitions;
 use crate::store::definitions::triggers::TriggerRow;
@@ -76,7 +76,7 @@ enum Began {
 }
 
 /// Serves a request.
-pub fn serve(session: &mut Session, request: &Request) -> Result<Response, PgError> {
+pub fn serve(context: &mut CallContext, request: &Request) -> Result<Response, PgError> {
     let selectors = match selectors(request) {
         Ok(selectors) => selectors,
         Err(response) => return Ok(response),
@@ -102,7 +102,7 @@ pub fn serve(session: &mut Session, request: &Request) -> Result<Response, PgErr
             Receivers::One(receiver) => receiver,
         };
         if let Ran::Response(response) =
-            call(session, request, &receiver, selectors.correlation_id.as_deref(), selectors.instance_id)?
+            call(context, request, &receiver, selectors.correlation_id.as_deref(), selectors.instance_id)?
         {
             return Ok(response);
         }
@@ -197,7 +197,7 @@ fn definitions_of(triggers: &[TriggerRow]) -> Result<Vec<String>, PgError> {
 
 /// Checks the request against its endpoint, and runs the receiver.
 fn call(
-    session: &mut Session,
+    context: &mut CallContext,
     request: &Request,
     receiver: &Receiver,
     correlation_id: Option<&str>,
@@ -209,22 +209,22 @@ fn call(
         Receiver::Bookmark(listener) => &listener.payload,
     };
     let endpoint = Endpoint::of(payload);
-    if let Some(response) = turned_away(&endpoint, request, receiver)? {
+    if let Some(response) = rejection(&endpoint, request, receiver)? {
         return Ok(Ran::Response(response));
     }
     let route_data = route_of(payload).and_then(|route| route.matches(&request.segments)).unwrap_or_default();
     let routed = request.routed(route_data).map_err(|fault| error::fault(&fault))?;
-    session.http.request = Some(Rc::new(routed));
-    bounded(session, endpoint.timeout, |session| {
+    context.http.request = Some(Rc::new(routed));
+    bounded(context, endpoint.timeout, |context| {
         // The time limit includes children that run here, and instances that receive events published by the burst.
-        let began = work::call(session, |session| match receiver {
-            Receiver::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id),
-            Receiver::Bookmark(listener) => go_on(session, listener),
+        let began = frame::run(context, |context| match receiver {
+            Receiver::Trigger(trigger) => begin(context, trigger, correlation_id, instance_id),
+            Receiver::Bookmark(listener) => resume(context, listener),
         })?;
         Ok(match began {
-            Began::Served(compiled, owner) => Ran::Response(answer(session, &compiled, &owner)),
+            Began::Served(compiled, owner) => Ran::Response(answer(context, &compiled, &owner)),
             Began::Not(ran) => {
-                session.http.instance = None;
+                context.http.instance = None;
                 ran
             }
         })
@@ -233,7 +233,7 @@ fn call(
 
 /// The response if the endpoint rejects the request. Checked before anything runs, and before a lock makes other
 /// sessions wait.
-fn turned_away(endpoint: &Endpoint, request: &Request, receiver: &Receiver) -> Result<Option<Response>, PgError> {
+fn rejection(endpoint: &Endpoint, request: &Request, receiver: &Receiver) -> Result<Option<Response>, PgError> {
     let who = role::current();
     if endpoint.authorize {
         let (is_allowed, status) = match &endpoint.policy {
@@ -267,25 +267,25 @@ fn has_right(receiver: &Receiver) -> Result<bool, PgError> {
 
 /// Runs `body` in a subtransaction with a time limit. It is rolled back if it fails, times out or rejects the request.
 fn bounded(
-    session: &mut Session,
+    context: &mut CallContext,
     timeout: Option<u64>,
-    body: impl FnOnce(&mut Session) -> Result<Ran, PgError>,
+    body: impl FnOnce(&mut CallContext) -> Result<Ran, PgError>,
 ) -> Result<Ran, PgError> {
-    let run = |session: &mut Session| {
+    let run = |context: &mut CallContext| {
         let deadline = timeout.map(Deadline::arm);
-        let ran = body(session);
+        let ran = body(context);
         drop(deadline);
         // The deadline may have passed after the last check for interrupts.
         interrupt::check();
-        Ok(match (ran?, session.http.refusal.take()) {
+        Ok(match (ran?, context.http.refusal.take()) {
             (ran, None) => (ran, true),
             (_, Some(response)) => (Ran::Response(response), false),
         })
     };
-    let outcome = session.isolated_if(run, |(_, is_kept)| *is_kept);
-    (session.http.request, session.http.refusal) = (None, None);
+    let outcome = context.isolated_if(run, |(_, is_kept)| *is_kept);
+    (context.http.request, context.http.refusal) = (None, None);
     if !outcome.as_ref().is_ok_and(|(_, is_kept)| *is_kept) {
-        (session.http.instance, session.http.response) = (None, None);
+        (context.http.instance, context.http.response) = (None, None);
     }
     let is_late = timeout.is_some() && deadline::has_passed();
     outcome.map(|(ran, _)| ran).or_else(|error| match error.sqlstate.as_str() {
@@ -300,14 +300,14 @@ fn not_run(response: Response) -> Began {
 }
 
 fn begin(
-    session: &mut Session,
+    context: &mut CallContext,
     trigger: &TriggerRow,
     correlation_id: Option<&str>,
     instance_id: Option<Uuid>,
 ) -> Result<Began, PgError> {
     let compiled = compiled::of_version(trigger.definition_version_id)?;
     version::refuse_deleted(&compiled.row)?;
-    match start::start_for_request(session, trigger, &compiled, correlation_id, instance_id)? {
+    match start::start_for_request(context, trigger, &compiled, correlation_id, instance_id)? {
         Some(_) => {
             let owner = compiled.row.owner.clone();
             Ok(Began::Served(compiled, owner))
@@ -316,28 +316,29 @@ fn begin(
     }
 }
 
-fn go_on(session: &mut Session, listener: &Listener) -> Result<Began, PgError> {
+fn resume(context: &mut CallContext, listener: &Listener) -> Result<Began, PgError> {
     if running::contains(listener.instance_id) {
         return Ok(not_run(busy()));
     }
-    let has_waited = std::mem::replace(&mut session.has_waited, true);
-    let claim = if has_waited { claim::try_claim_to_serve(listener.id) } else { claim::claim_to_serve(listener.id) };
-    let (mut waiting, compiled) = match claim? {
-        Claim::Ready(waiting, compiled) => (waiting, compiled),
-        Claim::Gone => return Ok(Began::Not(Ran::Gone)),
-        Claim::Busy(Reason::Paused) => return Ok(not_run(Response::message(503, "The workflow is paused."))),
-        Claim::Busy(Reason::Faulted) => return Ok(not_run(Response::message(409, "The workflow is faulted."))),
-        Claim::Busy(_) => return Ok(not_run(busy())),
+    let has_waited = std::mem::replace(&mut context.has_waited, true);
+    let acquired =
+        if has_waited { acquire::try_acquire_to_serve(listener.id) } else { acquire::acquire_to_serve(listener.id) };
+    let (mut waiting, compiled) = match acquired? {
+        Acquired::Ready(waiting, compiled) => (waiting, compiled),
+        Acquired::Gone => return Ok(Began::Not(Ran::Gone)),
+        Acquired::Busy(Unavailable::Paused) => return Ok(not_run(Response::message(503, "The workflow is paused."))),
+        Acquired::Busy(Unavailable::Faulted) => return Ok(not_run(Response::message(409, "The workflow is faulted."))),
+        Acquired::Busy(_) => return Ok(not_run(busy())),
     };
-    waiting.act = Some(session.act(ActKind::Send)?);
-    resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store)?;
+    waiting.act = Some(context.act(ActKind::Send)?);
+    resume::resume_at(context, &mut waiting, &compiled, None, OnFault::Store)?;
     Ok(Began::Served(compiled, waiting.row.owner))
 }
 
 /// The workflow's response, or a default one that reports success or failure. Only roles that may read the instance see
 /// its fault.
-fn answer(session: &mut Session, compiled: &Compiled, owner: &Owner) -> Response {
-    match (session.http.response.take(), session.http.fault.take()) {
+fn answer(context: &mut CallContext, compiled: &Compiled, owner: &Owner) -> Response {
+    match (context.http.response.take(), context.http.fault.take()) {
         (Some(response), _) => response,
         (None, None) => Response::empty(200),
         (None, Some(fault)) => {
@@ -352,9 +353,9 @@ fn answer(session: &mut Session, compiled: &Compiled, owner: &Owner) -> Response
     }
 }
 
-/// Notes what a burst answered to its request. `false`: it turned the request away.
-pub fn note_answer(session: &mut Session, id: Uuid, delta: &mut Delta) -> bool {
-    let exchange = &mut session.http;
+/// Records what a burst answered to its request. `false`: it turned the request away.
+pub fn record_answer(context: &mut CallContext, id: Uuid, delta: &mut Delta) -> bool {
+    let exchange = &mut context.http;
     exchange.response = delta.response.take();
     exchange.refusal = delta.refusal.take();
     if let (None, Some(incident)) = (&exchange.fault, delta.incidents.first()) {

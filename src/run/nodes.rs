@@ -48,10 +48,10 @@ fn each_page(
             // No correlation id precedes the empty one.
             page.insert(0, String::new());
         }
-        let goes_on = body(page)?;
+        let continues = body(page)?;
         match last {
             None => return Ok(None),
-            Some(last) if !goes_on => return Ok(Some(last)),
+            Some(last) if !continues => return Ok(Some(last)),
             Some(last) => after = last,
         }
     }

@@ -2,6 +2,6 @@
 
 pub mod alter;
 pub mod incidents;
-pub mod kept_act;
 pub mod migrate;
 pub mod pause;
+pub mod stored_act;

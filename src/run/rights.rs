@@ -16,7 +16,7 @@ use workflow_engine::journal::{ActKind, Event, EventKind};
 use crate::access::{self, Operation};
 use crate::compiled;
 use crate::pg::{PgError, catalog, role, rows};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::call::running;
 use crate::run::definitions::{built_in, publish};
 use crate::run::http::paths;
@@ -59,16 +59,16 @@ impl ObjectKind {
 
 /// Changes the owner of an object. The caller must have the rights of the current owner and be able to SET ROLE to the
 /// new one (42501). Returns the id of the former owner; `None`: the object already has that owner.
-pub fn set_owner(session: &mut Session, kind: ObjectKind, id: &str, new: Oid) -> Result<Option<i32>, PgError> {
+pub fn set_owner(context: &mut CallContext, kind: ObjectKind, id: &str, new: Oid) -> Result<Option<i32>, PgError> {
     let former = match kind {
         ObjectKind::Definition => definition(id, new),
-        ObjectKind::Instance => instance(session, id, new),
-        ObjectKind::Schedule => schedule::set_owner(session, id, new),
+        ObjectKind::Instance => instance(context, id, new),
+        ObjectKind::Schedule => schedule::set_owner(context, id, new),
         ObjectKind::ActivityType => activity_type(id, new),
     }?;
     if former.is_some() {
         // Due work may now belong to a session of another role.
-        wake::note_all();
+        wake::report_all();
     }
     Ok(former)
 }
@@ -113,10 +113,10 @@ fn definition(id: &str, new: Oid) -> Result<Option<i32>, PgError> {
 
 /// Changes the owner of an instance, and of the instances below it that had the same owner, because the end of a child
 /// resumes its parent with the rights of the child's owner.
-fn instance(session: &mut Session, id: &str, new: Oid) -> Result<Option<i32>, PgError> {
+fn instance(context: &mut CallContext, id: &str, new: Oid) -> Result<Option<i32>, PgError> {
     let id = Uuid::parse_str(id)
         .map_err(|_| PgError::new("22P02", format!("invalid input syntax for type uuid: \"{id}\"")))?;
-    let mut row = lock(session, id)?.ok_or_else(|| resume::unknown(id))?;
+    let mut row = lock(context, id)?.ok_or_else(|| resume::unknown(id))?;
     let title = format!("workflow instance {id}");
     let owner = row.owner.clone();
     access::instance::require(Operation::SetOwner, &row, &*compiled::of_version(row.definition_version_id)?)?;
@@ -127,12 +127,12 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<Option<i32>, Pg
             .hint("Change the owner of the parent: children of the same owner follow."));
     }
     let new = owners::by_id(new_id);
-    hand_over(session, &mut row, &new)?;
+    hand_over(context, &mut row, &new)?;
     let mut below = VecDeque::from(instances::children(id));
     while let Some(child) = below.pop_front() {
         // Another session may have deleted the child, or changed its owner, while this one waited for the lock.
-        if let Some(mut row) = lock(session, child)?.filter(|row| row.owner.id == owner.id) {
-            hand_over(session, &mut row, &new)?;
+        if let Some(mut row) = lock(context, child)?.filter(|row| row.owner.id == owner.id) {
+            hand_over(context, &mut row, &new)?;
             below.extend(instances::children(child));
         }
     }
@@ -140,21 +140,21 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<Option<i32>, Pg
 }
 
 /// Assigns a locked instance to another owner, and records that in its journal.
-fn hand_over(session: &Session, row: &mut InstanceRow, new: &Owner) -> Result<(), PgError> {
-    let act = session.act(ActKind::SetOwner)?;
+fn hand_over(context: &CallContext, row: &mut InstanceRow, new: &Owner) -> Result<(), PgError> {
+    let act = context.act(ActKind::SetOwner)?;
     let data = json!({ "by": role::name(role::current()), "from": row.owner.title(), "to": new.title() });
     let event = Event::of_workflow(EventKind::OwnerChanged, Some(data));
     let instance = &mut row.instance;
     let seq = journal::take_rows(instance, Some(&act), 1);
     instances::set_owner(instance, new.id);
     bookmarks::set_owner(instance.id, new.id);
-    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], session.timestamp()));
+    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], context.timestamp()));
     Ok(())
 }
 
-fn lock(session: &mut Session, id: Uuid) -> Result<Option<InstanceRow>, PgError> {
+fn lock(context: &mut CallContext, id: Uuid) -> Result<Option<InstanceRow>, PgError> {
     running::refuse(id)?;
-    session.has_waited = true;
+    context.has_waited = true;
     Ok(instances::lock(id))
 }
 

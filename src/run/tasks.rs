@@ -2,9 +2,9 @@
 
 pub mod acceptance;
 pub mod answer;
-pub mod answers;
+pub mod answer_list;
 pub mod assign;
-pub mod kept_answer;
 pub mod lease;
 pub mod limits;
+pub mod stored_answer;
 pub mod wait;

@@ -2,9 +2,9 @@
 
 pub mod command;
 pub mod due_bookmark;
+pub mod due_work;
 pub mod fire;
 pub mod moved_clock;
 pub mod schedule;
 pub mod scheduled;
-pub mod sweep;
 pub mod timing;

@@ -3,4 +3,4 @@
 pub mod dead_letters;
 pub mod matching;
 pub mod queue;
-pub mod unheard;
+pub mod undelivered;

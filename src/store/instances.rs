@@ -9,7 +9,7 @@ use workflow_engine::execution::Changed;
 use workflow_engine::instance::{Instance, SubStatus, codec};
 use workflow_engine::journal::Identity;
 
-use crate::pg::error::unwind;
+use crate::pg::error::throw;
 use crate::pg::memory;
 use crate::pg::rows::{self, Columns, Holder, Wait, Writer};
 use crate::pg::spi::{Arg, Change, Row, Statement, Timestamp, Type, changed, read, written};
@@ -121,7 +121,7 @@ fn read(row: &mut Row<'_>) -> InstanceRow {
             output: stored.output.unwrap_or_default(),
             variables: stored.variables,
             incident_count: stored.incident_count.unsigned_abs(),
-            state: state.unwrap_or_else(|error| unwind(crate::error::burst(error, stored.id))),
+            state: state.unwrap_or_else(|error| throw(crate::error::burst(error, stored.id))),
         },
         definition_version_id: stored.definition_version_id,
         definition_id: stored.definition_id,
@@ -168,7 +168,7 @@ pub fn lock_with(id: Uuid, wait: Wait) -> Option<InstanceRow> {
 pub fn lock_keyed(id: Uuid, key: Option<&str>, wait: Wait) -> Option<InstanceRow> {
     // The lock of its partition comes first.
     match wait {
-        Wait::Block => route::require_instance(id, key).unwrap_or_else(|error| unwind(error)),
+        Wait::Block => route::require_instance(id, key).unwrap_or_else(|error| throw(error)),
         Wait::Skip if route::admits_instance(id, key) => {}
         Wait::Skip => return None,
     }
@@ -262,14 +262,14 @@ pub(super) fn packed(instance: &Instance) -> Vec<u8> {
 /// Inserts an instance. `false`: its id or activation key is taken.
 pub fn insert_unless_taken(row: &InstanceRow, now: Timestamp) -> bool {
     let state = packed(&row.instance);
-    note_if_ended(&row.instance);
+    report_if_ended(&row.instance);
     INSERT_UNLESS_TAKEN.run(&new(row, &state, now).values()) > 0
 }
 
 /// Inserts an instance. The caller knows that no instance has its id or activation key.
 pub fn insert(writer: &mut Writer, row: &InstanceRow, now: Timestamp) {
     let state = packed(&row.instance);
-    note_if_ended(&row.instance);
+    report_if_ended(&row.instance);
     writer.insert(&ROW, &new(row, &state, now).values());
 }
 
@@ -313,10 +313,10 @@ fn finished_at(instance: &Instance, now: Timestamp) -> Option<Timestamp> {
     instance.has_ended().then_some(now)
 }
 
-/// Notes the end of an instance that is stored now, if it has ended.
-fn note_if_ended(instance: &Instance) {
+/// Records the end of an instance that is stored now, if it has ended.
+fn report_if_ended(instance: &Instance) {
     if instance.has_ended() {
-        wake::note_ended(&instance.id);
+        wake::report_ended(&instance.id);
     }
 }
 
@@ -342,7 +342,7 @@ static CHANGES: Columns = Columns::of(&INSTANCES, Changes::COLUMNS);
 pub fn update(writer: &mut Writer, row: &InstanceRow, changed: &Changed, has_new_key: bool, now: Timestamp) {
     let instance = &row.instance;
     let state = packed(instance);
-    note_if_ended(instance);
+    report_if_ended(instance);
     let changes = Changes {
         id: &instance.id,
         status: instance.sub_status.status().name(),
@@ -400,7 +400,7 @@ static NOTE_CANCELLING: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp],
 );
 
-/// Notes that an instance is cancelled when its handlers have run.
-pub fn note_cancelling(id: Uuid, now: Timestamp) {
+/// Records that an instance is cancelled when its handlers have run.
+pub fn record_cancelling(id: Uuid, now: Timestamp) {
     NOTE_CANCELLING.run(&[Arg::Uuid(&id), Arg::Timestamp(now)]);
 }

@@ -11,7 +11,7 @@ use crate::pg::{cluster, process};
 /// What a transaction did that is relevant for waiting sessions.
 #[derive(Clone, Copy)]
 pub(super) struct TaskChanges {
-    /// Whether anything below differs from [`NONE`](Self::NONE), `looks` apart.
+    /// Whether anything below differs from [`NONE`](Self::NONE), `checks` apart.
     any: bool,
     /// Tasks that became available, for each bit of a name mask.
     came: Counts,
@@ -20,12 +20,12 @@ pub(super) struct TaskChanges {
     /// When tasks can be claimed, by the server's clock, and their names.
     comes: (u64, i64),
     /// This session looks for work of this class itself, in this transaction.
-    looks: Option<Class>,
+    checks: Option<Class>,
 }
 
 impl TaskChanges {
     pub(super) const NONE: Self =
-        Self { any: false, came: [0; 64], claimed: 0, comes: (0, shared::NEVER), looks: None };
+        Self { any: false, came: [0; 64], claimed: 0, comes: (0, shared::NEVER), checks: None };
 
     /// Reports the end of the transaction. Must not fail.
     pub(super) fn report(&self, committed: bool) {
@@ -35,21 +35,21 @@ impl TaskChanges {
         }
         let database = process::database();
         let has_claimed = self.claimed > 0;
-        let told = if has_claimed { BACKEND.told.take() } else { None };
+        let notified = if has_claimed { BACKEND.notified.take() } else { None };
         let has_come = committed && self.came.iter().any(|count| *count > 0);
         let comes = committed && self.comes.0 != 0;
-        if told.is_none() && !has_come && !comes {
+        if notified.is_none() && !has_come && !comes {
             return;
         }
         shared::with_waiters(|waiters| {
             if has_come {
-                waiters.tasks_came(database, self.looks, &self.came);
+                waiters.tasks_came(database, self.checks, &self.came);
             }
             if comes {
                 waiters.task_comes(database, self.comes.0, self.comes.1);
             }
             // There may be more tasks than this session has claimed.
-            if let Some(class) = told {
+            if let Some(class) = notified {
                 waiters.wake_one(&class);
             }
         });
@@ -76,7 +76,7 @@ fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
     hasher.finish()
 }
 
-fn note(change: impl FnOnce(&mut TaskChanges)) {
+fn record(change: impl FnOnce(&mut TaskChanges)) {
     let is_first = {
         let changes = &mut TRANSACTION.borrow_mut().tasks;
         change(changes);
@@ -88,27 +88,27 @@ fn note(change: impl FnOnce(&mut TaskChanges)) {
 }
 
 /// Records that a task can be claimed when this transaction commits.
-pub fn note_task(name: &str) {
-    note(|changes| {
+pub fn report_task(name: &str) {
+    record(|changes| {
         let count = &mut changes.came[bit(name) as usize];
         *count = count.saturating_add(1);
     });
 }
 
 /// Records that a task can be claimed from this instant on.
-pub fn note_task_at(name: &str, at: Timestamp) {
-    note_mask_at(1 << bit(name), at);
+pub fn report_task_at(name: &str, at: Timestamp) {
+    report_mask_at(1 << bit(name), at);
 }
 
 /// Records that a task with a name unknown here can be claimed from this instant on.
-pub fn note_any_task_at(at: Timestamp) {
-    note_mask_at(u64::MAX, at);
+pub fn report_any_task_at(at: Timestamp) {
+    report_mask_at(u64::MAX, at);
 }
 
-fn note_mask_at(mask: u64, at: Timestamp) {
+fn report_mask_at(mask: u64, at: Timestamp) {
     // Waiters sleep by the server's clock.
     let at = by_server_clock(at);
-    note(|changes| changes.comes = (changes.comes.0 | mask, changes.comes.1.min(at)));
+    record(|changes| changes.comes = (changes.comes.0 | mask, changes.comes.1.min(at)));
 }
 
 /// Converts an instant by this session's clock to the server's clock, in microseconds since 2000.
@@ -118,23 +118,23 @@ pub fn by_server_clock(at: Timestamp) -> i64 {
 }
 
 /// Records that the claimable tasks may have changed for everyone, for example because rights changed.
-pub fn note_any_task() {
-    note(|changes| changes.came = [u32::MAX; 64]);
+pub fn report_any_task() {
+    record(|changes| changes.came = [u32::MAX; 64]);
 }
 
 /// Records that this transaction claims this many more tasks.
-pub fn note_claimed(count: usize) {
-    note(|changes| changes.claimed = changes.claimed.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)));
+pub fn report_claimed(count: usize) {
+    record(|changes| changes.claimed = changes.claimed.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)));
 }
 
 /// Records that this transaction checks for tasks of a class: tasks that it makes available are for this waiter.
-pub fn note_look(class: Class) {
-    TRANSACTION.borrow_mut().tasks.looks = Some(class);
+pub fn report_check(class: Class) {
+    TRANSACTION.borrow_mut().tasks.checks = Some(class);
 }
 
 /// Records that this session was told of a task.
-pub fn note_told(class: Class) {
-    BACKEND.told.set(Some(class));
+pub fn report_notified(class: Class) {
+    BACKEND.notified.set(Some(class));
 }
 
 /// Reports that a subtransaction was rolled back. Must not fail.

@@ -8,8 +8,8 @@ use uuid::Uuid;
 use crate::pg::error::log;
 use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind, SharedState};
 use crate::pg::{PgError, catalog, process};
-use crate::run::Session;
-use crate::run::timers::{due_bookmark, sweep};
+use crate::run::CallContext;
+use crate::run::timers::{due_bookmark, due_work};
 use crate::store::timers::due::Due;
 
 /// Takes back the fires that an executor has not started.
@@ -55,7 +55,7 @@ pub fn reclaim(slot: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, 
 }
 
 /// Records that an executor crashed during a fire. `false`: nothing was recorded, so the fire must be found again.
-pub fn note_death(fire: &Fire, counts: bool) -> bool {
+pub fn record_death(fire: &Fire, counts: bool) -> bool {
     // The claim of a command tells the next executor that the command was interrupted.
     if fire.kind == FireKind::Command {
         return false;
@@ -65,19 +65,19 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
         return false;
     }
     let id = Uuid::from_bytes(fire.id);
-    let noted = process::work(|| {
+    let recorded = process::work(|| {
         // DROP EXTENSION may have terminated the executor.
         if catalog::extension().is_none() {
             return Ok(false);
         }
-        let mut session = Session::begin();
+        let mut context = CallContext::begin();
         let error = PgError::new("57P01", "the worker exited while firing it");
         Ok(match fire.kind {
-            FireKind::Item => sweep::note_undelivered(&session, id, &error, counts),
-            FireKind::Bookmark | FireKind::Command => due_bookmark::note_failure(&mut session, id, &error, counts),
+            FireKind::Item => due_work::record_undelivered(&context, id, &error, counts),
+            FireKind::Bookmark | FireKind::Command => due_bookmark::record_failure(&mut context, id, &error, counts),
         })
     });
-    noted.unwrap_or_else(|error| {
+    recorded.unwrap_or_else(|error| {
         log(&format!("workflow could not record that a worker exited while firing {id}: {}", error.message));
         false
     })
@@ -85,8 +85,8 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
 
 /// Records the failure of a due bookmark whose role no longer exists. `false`: nothing was recorded, so it must be
 /// found again.
-pub fn note_missing_role(due: &Due) -> bool {
+pub fn record_missing_role(due: &Due) -> bool {
     let name = due.runs_as.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
     let error = PgError::new("42704", format!("role \"{name}\", the owner of the workflow instance, does not exist"));
-    due_bookmark::note_failure(&mut Session::begin(), due.id, &error, true)
+    due_bookmark::record_failure(&mut CallContext::begin(), due.id, &error, true)
 }

@@ -9,7 +9,7 @@ use crate::pg::process::{self, Background};
 use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind};
 use crate::pg::{guc, role};
 use crate::store::timers::due::Due;
-use crate::worker::batch::{cut, has_items, note_death, note_missing_role, reclaim, retire_idle};
+use crate::worker::batch::{cut, has_items, reclaim, record_death, record_missing_role, retire_idle};
 use crate::worker::lanes::{LaneKey, LaneQueue, Lanes};
 use crate::worker::shares::LongOwners;
 use crate::worker::{SECOND, executor, log_out_of_slots, shares};
@@ -130,26 +130,26 @@ impl Dispatcher {
             }
         };
         let wants = due.runs_as.as_ref().map_or(0, |owner| owner.id);
-        let session = match &due.runs_as {
+        let context = match &due.runs_as {
             None => Some(Oid::INVALID),
             Some(owner) => owner.role().map(|oid| if role::can_connect(oid) { oid } else { Oid::INVALID }),
         };
-        let Some(session) = session else {
+        let Some(context) = context else {
             self.known.remove(&due.id);
             match kind {
                 FireKind::Item => self.done.push(due.id),
-                FireKind::Bookmark | FireKind::Command => self.skipped |= !note_missing_role(&due),
+                FireKind::Bookmark | FireKind::Command => self.skipped |= !record_missing_role(&due),
             }
             return;
         };
         let owner = if wants == 0 { due.owner } else { wants };
-        if kind != FireKind::Item && self.is_enough(LaneKey { role: session.to_u32(), owner }) {
+        if kind != FireKind::Item && self.is_enough(LaneKey { role: context.to_u32(), owner }) {
             self.known.remove(&due.id);
             return;
         }
         let (id, uses_sql) = (*due.id.as_bytes(), due.uses_sql);
         let fire = Fire { id, due: due.due_at.0, kind, uses_sql, is_held: false, wants, owner };
-        self.waiting.push(session.to_u32(), fire);
+        self.waiting.push(context.to_u32(), fire);
     }
 
     /// Whether to leave the fire in its table until fewer wait: no owner may fill the queue with fires that cannot
@@ -184,7 +184,7 @@ impl Dispatcher {
                 match slot.state {
                     ExecutorState::Free => {}
                     ExecutorState::Idle if count > 0 => {
-                        long.note_end(slot.batch[0].owner, slot.took, now);
+                        long.record_end(slot.batch[0].owner, slot.took, now);
                         done.extend_from_slice(&slot.batch[..count]);
                         slot.count = 0;
                     }
@@ -210,7 +210,7 @@ impl Dispatcher {
         self.waiting.put_back(again.into_iter());
         for (fire, counts) in died {
             // A stimulus, a command, or a fire whose failure was not recorded must be found again.
-            let is_held = !note_death(&fire, counts) || fire.kind != FireKind::Bookmark;
+            let is_held = !record_death(&fire, counts) || fire.kind != FireKind::Bookmark;
             self.forget(&fire, is_held);
         }
     }

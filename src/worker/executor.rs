@@ -13,10 +13,10 @@ use crate::pg::error::log;
 use crate::pg::process;
 use crate::pg::shared::{self, Database, Executor, ExecutorState, Fire, FireKind, Process, SharedState};
 use crate::pg::{PgError, guc, session, top_level};
-use crate::run::Session;
-use crate::run::events::queued::{MAX_ATTEMPTS, Swept};
+use crate::run::CallContext;
+use crate::run::events::queued::{DeliveryOutcome, MAX_ATTEMPTS};
 use crate::run::timers::command::{self, CommandClaim};
-use crate::run::timers::{due_bookmark, sweep};
+use crate::run::timers::{due_bookmark, due_work};
 use crate::store::events::queue;
 use crate::store::timers::due;
 use crate::worker::{SECOND, SLOTS_WANTED_FOR};
@@ -44,7 +44,7 @@ pub fn run(argument: i32) {
         let state = shared::with(|state| state.executors[slot].state);
         if state == ExecutorState::Busy {
             executor.fire_batch();
-        } else if !executor.rest() {
+        } else if !executor.wait_for_batch() {
             return;
         }
         process::process_interrupts();
@@ -120,24 +120,24 @@ impl Worker {
     }
 
     /// Waits for a batch. `false`: the executor must exit.
-    fn rest(&mut self) -> bool {
+    fn wait_for_batch(&mut self) -> bool {
         process::report(None);
         let now = process::now();
         let timeout = guc::worker_idle_timeout();
-        let (state, since, slots_wanted_at, must_go) = shared::with(|state| {
+        let (state, since, slots_wanted_at, must_exit) = shared::with(|state| {
             let mine = &state.executors[self.slot];
             let (mine, since) = (mine.state, mine.since);
-            let must_go = |slot: &mut Database| slot.blocked_by != 0 || slot.settings != self.settings;
-            let must_go = state.database(self.database).is_none_or(must_go);
-            (mine, since, state.slots_wanted_at, must_go)
+            let must_exit = |slot: &mut Database| slot.blocked_by != 0 || slot.settings != self.settings;
+            let must_exit = state.database(self.database).is_none_or(must_exit);
+            (mine, since, state.slots_wanted_at, must_exit)
         });
         if state == ExecutorState::Busy {
             return true;
         }
-        let must_go = must_go || !guc::launch_workers();
+        let must_exit = must_exit || !guc::launch_workers();
         let are_slots_wanted = now - slots_wanted_at < SLOTS_WANTED_FOR;
         let timeout = if are_slots_wanted { PAUSE } else { timeout };
-        if must_go || now - since >= timeout {
+        if must_exit || now - since >= timeout {
             // The scheduler may have assigned a batch in the meantime.
             return shared::with(|state| {
                 let mine = &mut state.executors[self.slot];
@@ -196,13 +196,13 @@ impl Worker {
         process::report(Some("firing what is due"));
         let mut outcomes = Vec::with_capacity(fires.len());
         let committed = process::work(|| {
-            let mut session = Session::pass();
+            let mut context = CallContext::pass();
             for (i, fire) in fires.iter().enumerate() {
                 if !self.is_on(i) {
                     break;
                 }
                 let began = process::now();
-                let outcome = match fire_one(&mut session, fire, true) {
+                let outcome = match fire_one(&mut context, fire, true) {
                     Ok(outcome) => outcome,
                     Err(error) if error.aborts_transaction() => return Err(error),
                     Err(error) => FireEnd::Failed(Box::new(error)),
@@ -258,7 +258,7 @@ impl Worker {
         let id = Uuid::from_bytes(fire.id);
         process::report(Some(&format!("running the command of bookmark {id}")));
         let began = process::now();
-        let claim = process::work(|| Ok(command::claim(&Session::begin(), id)));
+        let claim = process::work(|| Ok(command::claim(&CallContext::begin(), id)));
         let result = match claim {
             Ok(CommandClaim::Gone) => return self.finish_fire(fire, began, FireEnd::Held, false),
             Err(error) => return self.finish_fire(fire, began, FireEnd::Failed(Box::new(error)), true),
@@ -287,17 +287,17 @@ impl Worker {
     }
 
     /// The session of a fire that may run users' SQL.
-    fn pass(&self) -> Session {
-        let mut session = Session::pass();
-        session.serves = Serves::of_worker(self.role);
-        session
+    fn pass(&self) -> CallContext {
+        let mut context = CallContext::pass();
+        context.serves = Serves::of_worker(self.role);
+        context
     }
 
     /// Counts a fire, and records a failed one for a retry or as a dead letter.
     fn finish_fire(&mut self, fire: &Fire, began: i64, outcome: FireEnd, counts: bool) {
         let is_noted = match &outcome {
             // The row of a stimulus contains its next delivery time, so the scheduler must read it.
-            FireEnd::Failed(error) => note(fire, error, counts) && fire.kind != FireKind::Item,
+            FireEnd::Failed(error) => record_failure(fire, error, counts) && fire.kind != FireKind::Item,
             FireEnd::Fired | FireEnd::Skipped => true,
             FireEnd::Held | FireEnd::Elsewhere(_) => false,
         };
@@ -331,18 +331,18 @@ impl Worker {
     }
 }
 
-fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<FireEnd, PgError> {
+fn fire_one(context: &mut CallContext, fire: &Fire, apart: bool) -> Result<FireEnd, PgError> {
     let id = Uuid::from_bytes(fire.id);
     let has_fired = match fire.kind {
-        FireKind::Bookmark if apart => due_bookmark::fire_isolated(session, id)?,
-        FireKind::Bookmark | FireKind::Command => due_bookmark::fire_here(session, id)?,
+        FireKind::Bookmark if apart => due_bookmark::fire_isolated(context, id)?,
+        FireKind::Bookmark | FireKind::Command => due_bookmark::fire_here(context, id)?,
         FireKind::Item => {
-            let Some(item) = queue::get(id, session.timestamp()) else { return Ok(FireEnd::Skipped) };
-            return Ok(match sweep::sweep_item(session, &item)? {
-                Swept::Resumed(_) => FireEnd::Fired,
-                Swept::Stays => FireEnd::Skipped,
-                Swept::Held => FireEnd::Held,
-                Swept::Elsewhere(owner) => FireEnd::Elsewhere(owner),
+            let Some(item) = queue::get(id, context.timestamp()) else { return Ok(FireEnd::Skipped) };
+            return Ok(match due_work::deliver_item(context, &item)? {
+                DeliveryOutcome::Resumed(_) => FireEnd::Fired,
+                DeliveryOutcome::Stays => FireEnd::Skipped,
+                DeliveryOutcome::Held => FireEnd::Held,
+                DeliveryOutcome::Elsewhere(owner) => FireEnd::Elsewhere(owner),
             });
         }
     };
@@ -360,7 +360,7 @@ fn count_ahead(fire: &Fire) -> bool {
     match counted {
         Ok(Some(attempts)) if attempts > MAX_ATTEMPTS => {
             let error = PgError::new("57P02", "the server or a worker crashed each time it was fired");
-            note(fire, &error, false);
+            record_failure(fire, &error, false);
             false
         }
         Ok(attempts) => attempts.is_some(),
@@ -384,16 +384,16 @@ fn forget_attempt(fire: &Fire) {
 }
 
 /// Records a failed fire, for a retry or as a dead letter. `false`: nothing was recorded, so it must be found again.
-fn note(fire: &Fire, error: &PgError, counts: bool) -> bool {
+fn record_failure(fire: &Fire, error: &PgError, counts: bool) -> bool {
     let id = Uuid::from_bytes(fire.id);
-    let noted = process::work(|| {
-        let mut session = Session::begin();
+    let recorded = process::work(|| {
+        let mut context = CallContext::begin();
         Ok(match fire.kind {
-            FireKind::Item => sweep::note_undelivered(&session, id, error, counts),
-            FireKind::Bookmark | FireKind::Command => due_bookmark::note_failure(&mut session, id, error, counts),
+            FireKind::Item => due_work::record_undelivered(&context, id, error, counts),
+            FireKind::Bookmark | FireKind::Command => due_bookmark::record_failure(&mut context, id, error, counts),
         })
     });
-    noted.unwrap_or_else(|second| {
+    recorded.unwrap_or_else(|second| {
         log(&format!("workflow could not record a failure of {id}: {}", second.message));
         false
     })

@@ -19,7 +19,7 @@ use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
 use crate::clock;
-use crate::pg::shared::{self, FireKind, Said};
+use crate::pg::shared::{self, FireKind, SchedulerReport};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, catalog, cluster, process};
 use crate::run::events::queued;
@@ -63,9 +63,9 @@ pub struct Items {
     /// Whether stimuli have expired.
     expires: bool,
     /// The progress of the scan of the whole queue.
-    sweep: Option<Uuid>,
+    scan_after: Option<Uuid>,
     /// Whether another scan was requested meanwhile.
-    sweep_again: bool,
+    scan_again: bool,
     not_before: i64,
 }
 
@@ -83,18 +83,18 @@ impl Items {
             instances: BTreeMap::new(),
             wanted_by: BTreeMap::new(),
             expires: false,
-            sweep: None,
-            sweep_again: false,
+            scan_after: None,
+            scan_again: false,
             not_before: i64::MIN,
         }
     }
 
     /// Takes the ids that transactions left in shared memory.
-    pub fn note(&mut self, said: &[Said]) {
-        for said in said {
-            match *said {
-                Said::Item(id) => _ = self.fresh.entry(Uuid::from_bytes(id)).or_insert(None),
-                Said::Instance(id) => _ = self.instances.insert(Uuid::from_bytes(id), Uuid::nil()),
+    pub fn take_reports(&mut self, reports: &[SchedulerReport]) {
+        for report in reports {
+            match *report {
+                SchedulerReport::Item(id) => _ = self.fresh.entry(Uuid::from_bytes(id)).or_insert(None),
+                SchedulerReport::Instance(id) => _ = self.instances.insert(Uuid::from_bytes(id), Uuid::nil()),
             }
         }
     }
@@ -106,9 +106,9 @@ impl Items {
 
     /// Starts a scan of the whole queue. Raises the horizon, so that transactions that have not seen the whole queue
     /// report the instances for which they write bookmarks.
-    pub fn sweep(&mut self) {
-        self.sweep_again |= self.sweep.is_some();
-        self.sweep.get_or_insert_default();
+    pub fn start_full_scan(&mut self) {
+        self.scan_again |= self.scan_after.is_some();
+        self.scan_after.get_or_insert_default();
         shared::raise(self.database, cluster::next_transaction());
     }
 
@@ -117,19 +117,19 @@ impl Items {
         for (id, owner) in dispatcher.take_handed() {
             self.fresh.insert(id, Some(owner));
         }
-        self.note_over(dispatcher.take_done(), now);
+        self.record_over(dispatcher.take_done(), now);
         let held = dispatcher.take_held();
         if !held.is_empty() {
             held.iter().for_each(|(id, _)| _ = self.tried.remove(id));
             self.held.extend(held);
             self.retry.again(now, self.cost());
-            self.tell();
+            self.report_blocked();
         }
     }
 
     /// Processes stimuli that need no further attempt. If one of them was blocked before, others may be free now, so
     /// they are retried. The instances for which one of them was tried are checked again, from that stimulus on.
-    fn note_over(&mut self, over: impl IntoIterator<Item = Uuid>, now: i64) {
+    fn record_over(&mut self, over: impl IntoIterator<Item = Uuid>, now: i64) {
         let mut was_held = false;
         for id in over {
             was_held |= self.tried.remove(&id);
@@ -159,7 +159,7 @@ impl Items {
     }
 
     fn has_fresh(&self) -> bool {
-        !self.fresh.is_empty() || !self.instances.is_empty() || self.sweep.is_some()
+        !self.fresh.is_empty() || !self.instances.is_empty() || self.scan_after.is_some()
     }
 
     /// When the next step should run.
@@ -211,8 +211,8 @@ impl Items {
                 dispatcher.add(FireKind::Item, due);
             }
         }
-        self.note_over(over, at);
-        self.tell();
+        self.record_over(over, at);
+        self.report_blocked();
         Ok(true)
     }
 
@@ -279,11 +279,11 @@ impl Items {
         {
             page.insert(id, whose);
         }
-        if let Some(after) = self.sweep.filter(|_| page.is_empty()) {
+        if let Some(after) = self.scan_after.filter(|_| page.is_empty()) {
             let next = due::all_items(after, PAGE as i64);
-            self.sweep = next.last().copied();
-            if self.sweep.is_none() && std::mem::take(&mut self.sweep_again) {
-                self.sweep = Some(Uuid::nil());
+            self.scan_after = next.last().copied();
+            if self.scan_after.is_none() && std::mem::take(&mut self.scan_again) {
+                self.scan_after = Some(Uuid::nil());
             }
             page.extend(next.into_iter().map(|id| (id, None)));
         }
@@ -292,7 +292,7 @@ impl Items {
 
     /// Stores whether stimuli are blocked. While some are, each transaction that wrote or used bookmarks wakes the
     /// scheduler at its end.
-    fn tell(&self) {
+    fn report_blocked(&self) {
         if let Some(slot) = shared::with(|state| state.slot_of(self.database)) {
             shared::set_held(slot, !self.held.is_empty());
         }

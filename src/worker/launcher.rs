@@ -59,7 +59,7 @@ impl Launcher {
     fn pass(&mut self) -> Option<i64> {
         let (rescan, probes) = shared::with(|state| (std::mem::take(&mut state.rescan), state.take_probes()));
         if rescan || !probes.is_empty() {
-            self.look_around(rescan, &probes);
+            self.check_databases(rescan, &probes);
         }
         let (now, is_set_back) = process::now_after(self.last);
         self.last = now;
@@ -84,7 +84,7 @@ impl Launcher {
 
     /// Updates the shared state from the databases that exist. A database that finds no free slot stays in `asked`
     /// until another one turns out not to have the extension.
-    fn look_around(&mut self, all: bool, probes: &[Oid]) {
+    fn check_databases(&mut self, all: bool, probes: &[Oid]) {
         let there = process::databases();
         if all {
             self.asked = there.clone();

@@ -3,25 +3,25 @@
 use pgrx::pg_sys::Oid;
 
 use crate::pg::process;
-use crate::pg::shared::{self, Database, Said};
+use crate::pg::shared::{self, Database, SchedulerReport};
 use crate::worker::SLOTS_WANTED_FOR;
 
 /// The requests of sessions to a scheduler, which takes them before it acts.
 pub struct Requests {
     /// Something may be due earlier than the scheduler knows.
-    pub look: bool,
+    pub check_due: bool,
     /// A scan of the whole queue is requested.
-    pub sweep: bool,
+    pub full_scan: bool,
     /// A transaction that blocked stimuli has ended.
     pub recheck: bool,
     /// COPY filled tables of the extension, as a restored dump does.
     pub loaded: bool,
     /// The scheduler must exit.
-    pub must_go: bool,
+    pub must_exit: bool,
     /// A worker could not be started recently, for lack of a slot.
     pub are_slots_wanted: bool,
     /// The stimuli and instances that transactions reported.
-    pub said: Vec<Said>,
+    pub reports: Vec<SchedulerReport>,
     /// The next due time in shared memory, microseconds since 2000.
     pub next_due: i64,
 }
@@ -30,27 +30,27 @@ impl Requests {
     /// Takes the requests to the scheduler of a database, which started with this count of changed settings.
     pub fn take(database: Oid, settings: u32, now: i64) -> Self {
         shared::with(|state| {
-            let said = state.take_said(database);
+            let reports = state.take_reports(database);
             let are_slots_wanted = now - state.slots_wanted_at < SLOTS_WANTED_FOR;
             match state.database(database) {
                 Some(slot) => Self {
-                    look: std::mem::take(&mut slot.look),
-                    sweep: std::mem::take(&mut slot.sweep),
+                    check_due: std::mem::take(&mut slot.check_due),
+                    full_scan: std::mem::take(&mut slot.full_scan),
                     recheck: std::mem::take(&mut slot.recheck),
                     loaded: slot.loaded,
-                    must_go: must_go(slot, settings),
+                    must_exit: must_exit(slot, settings),
                     are_slots_wanted,
-                    said,
+                    reports,
                     next_due: slot.next_due,
                 },
                 None => Self {
-                    look: false,
-                    sweep: false,
+                    check_due: false,
+                    full_scan: false,
                     recheck: false,
                     loaded: false,
-                    must_go: true,
+                    must_exit: true,
                     are_slots_wanted,
-                    said,
+                    reports,
                     next_due: i64::MAX,
                 },
             }
@@ -60,6 +60,6 @@ impl Requests {
 
 /// Whether a scheduler that started with this count of changed settings must exit: the settings have changed since, so
 /// that its successor has to read them, or a session evicts all workers of this database.
-pub fn must_go(slot: &Database, settings: u32) -> bool {
+pub fn must_exit(slot: &Database, settings: u32) -> bool {
     slot.settings != settings || slot.blocked_by != 0 && process::is_alive(slot.blocked_by)
 }

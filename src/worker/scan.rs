@@ -7,7 +7,7 @@ use crate::clock;
 use crate::pg::shared::{self, FireKind};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, catalog, process, schema_number};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::instances::admission;
 use crate::run::timers::fire;
 use crate::store::maintenance::identity::{self, Identity};
@@ -73,10 +73,10 @@ impl Scanner {
     }
 
     /// Processes what sessions have left in shared memory.
-    pub fn note(&mut self, look: bool, next_due: i64) {
-        self.calls |= look;
+    pub fn take_request(&mut self, check_due: bool, next_due: i64) {
+        self.calls |= check_due;
         // A bookmark may be due earlier than the last one that was read.
-        if look || next_due <= self.cursor.0.0 {
+        if check_due || next_due <= self.cursor.0.0 {
             self.start_over();
         }
     }
@@ -110,18 +110,18 @@ impl Scanner {
         if identity == Identity::Foreign {
             return Ok(ScanResult::Foreign);
         }
-        let mut session = Session::pass();
+        let mut context = CallContext::pass();
         let now = Timestamp::from(clock::now());
         if self.retry.is_due(process::now()) {
             self.start_over();
         }
         self.has_booted = self.boots();
-        let reboots = if self.has_booted { fire::reboot(&session) } else { 0 };
+        let reboots = if self.has_booted { fire::reboot(&context) } else { 0 };
         let is_claimed = identity == Identity::Ours || reboots > 0;
         let mut more = false;
         // Due times that no session has claimed belong to another database: a dump is being restored.
         if is_claimed {
-            more = self.turns.fire(&mut session)?;
+            more = self.turns.fire(&mut context)?;
             self.retry(!more && schedules::is_behind(now), process::now());
             if self.calls && admission::call_next(now)? > 0 {
                 self.start_over();

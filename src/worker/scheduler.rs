@@ -11,7 +11,7 @@ use pgrx::pg_sys::Oid;
 use crate::pg::error::log;
 use crate::pg::shared::{self, Database, HasExtension, Process};
 use crate::pg::{PgError, catalog, guc, process};
-use crate::run::timers::sweep;
+use crate::run::timers::due_work;
 use crate::worker::SECOND;
 use crate::worker::dispatcher::Dispatcher;
 use crate::worker::items::Items;
@@ -47,7 +47,7 @@ pub fn run(database: i32) {
         if is_first {
             slot.scheduler = Process::me();
             slot.starting_since = 0;
-            slot.look = true;
+            slot.check_due = true;
         }
         is_first
     });
@@ -64,8 +64,8 @@ fn at_exit(database: Oid, has_handed_over: bool) {
             && slot.scheduler.pid == process::my_pid()
         {
             slot.scheduler = Process::NONE;
-            slot.look |= !has_handed_over;
-            slot.sweep |= !has_handed_over;
+            slot.check_due |= !has_handed_over;
+            slot.full_scan |= !has_handed_over;
         }
         state.launcher.wake();
     });
@@ -74,12 +74,12 @@ fn at_exit(database: Oid, has_handed_over: bool) {
 struct Scheduler {
     database: Oid,
     dispatcher: Dispatcher,
-    look: Scanner,
+    scanner: Scanner,
     items: Items,
     /// Whether the last scan found that this database fires its due times.
     is_ours: bool,
     /// When the next scan should run, whatever else happens.
-    look_at: Option<i64>,
+    scan_at: Option<i64>,
     began: i64,
     /// When the dispatcher last had fires.
     busy_at: i64,
@@ -101,10 +101,10 @@ impl Scheduler {
         Self {
             database,
             dispatcher: Dispatcher::new(database),
-            look: Scanner::new(database),
+            scanner: Scanner::new(database),
             items: Items::new(database),
             is_ours: false,
-            look_at: None,
+            scan_at: None,
             began: now,
             busy_at: now,
             warned_at: i64::MIN,
@@ -132,25 +132,25 @@ impl Scheduler {
                 shared::with(|state| _ = state.database(self.database).map(Database::ask));
             }
             let requests = Requests::take(self.database, self.settings, now);
-            if requests.must_go || !guc::launch_workers() {
+            if requests.must_exit || !guc::launch_workers() {
                 return;
             }
             self.dispatcher.collect(now);
             self.take_in(now);
-            self.items.note(&requests.said);
-            if requests.sweep {
-                self.items.sweep();
+            self.items.take_reports(&requests.reports);
+            if requests.full_scan {
+                self.items.start_full_scan();
             }
             if requests.recheck {
                 self.items.rescan_soon(now);
             }
             let may_fire = guc::enabled() && !guc::restoring() && !guc::testing();
             self.switch(may_fire, now);
-            let wanted = requests.look
+            let wanted = requests.check_due
                 || requests.next_due <= now
-                || self.look_at.is_some_and(|at| at <= now)
-                || self.look.is_wanted(&self.dispatcher, now);
-            if may_fire && wanted && !self.is_in_trouble(now) && !self.look_around(&requests, now) {
+                || self.scan_at.is_some_and(|at| at <= now)
+                || self.scanner.is_wanted(&self.dispatcher, now);
+            if may_fire && wanted && !self.is_in_trouble(now) && !self.scan_for_due(&requests, now) {
                 return;
             }
             if may_fire {
@@ -158,7 +158,7 @@ impl Scheduler {
                 self.dispatcher.dispatch(now);
                 self.deliver();
                 self.tidy();
-                self.tell_oldest();
+                self.report_oldest();
             }
             let now = process::now();
             if !self.dispatcher.is_empty() {
@@ -181,9 +181,9 @@ impl Scheduler {
             self.was_off = true;
             self.items = Items::new(self.database);
         } else if std::mem::take(&mut self.was_off) {
-            self.look.note(true, i64::MIN);
-            self.look_at = Some(now);
-            self.items.sweep();
+            self.scanner.take_request(true, i64::MIN);
+            self.scan_at = Some(now);
+            self.items.start_full_scan();
         }
     }
 
@@ -201,8 +201,8 @@ impl Scheduler {
             // The queue scan finds these stimuli again, once this database may deliver them.
             Ok(false) => {
                 self.is_ours = false;
-                self.items.sweep();
-                self.look_at = Some(now);
+                self.items.start_full_scan();
+                self.scan_at = Some(now);
             }
             // The result does not matter here: the next scan finds out what is wrong.
             Err(error) => _ = self.survive(&error, now),
@@ -219,7 +219,7 @@ impl Scheduler {
             Ok(true) => self.tidied_at = now,
             Ok(false) => {
                 self.is_ours = false;
-                self.look_at = Some(now);
+                self.scan_at = Some(now);
             }
             Err(error) => _ = self.survive(&error, now),
         }
@@ -228,33 +228,33 @@ impl Scheduler {
     /// Passes on stimuli and fires that executors are done with and that must be found again.
     fn take_in(&mut self, now: i64) {
         self.items.take_in(&mut self.dispatcher, now);
-        self.look.retry(self.dispatcher.take_skipped(), now);
+        self.scanner.retry(self.dispatcher.take_skipped(), now);
     }
 
     /// Scans for due work. `false`: the extension is gone, so the scheduler must exit.
-    fn look_around(&mut self, requests: &Requests, now: i64) -> bool {
-        self.look_at = None;
+    fn scan_for_due(&mut self, requests: &Requests, now: i64) -> bool {
+        self.scan_at = None;
         process::report(Some("looking for what is due"));
         shared::with(|state| {
             if let Some(slot) = state.database(self.database) {
                 slot.next_due = i64::MAX;
             }
         });
-        self.look.note(requests.look, requests.next_due);
-        let found = process::transaction(|| self.look.scan(&mut self.dispatcher));
+        self.scanner.take_request(requests.check_due, requests.next_due);
+        let found = process::transaction(|| self.scanner.scan(&mut self.dispatcher));
         process::report(None);
         match found {
             Ok(ScanResult::Extension { next_due, more, is_claimed, has_expired }) => {
-                self.look.committed();
+                self.scanner.committed();
                 self.is_ours = true;
                 if has_expired {
                     self.items.expire();
                 }
                 let is_loaded = requests.loaded && is_claimed;
                 if is_loaded {
-                    self.items.sweep();
+                    self.items.start_full_scan();
                 }
-                self.look_at = more.then_some(now);
+                self.scan_at = more.then_some(now);
                 self.after_error = AFTER_ERROR;
                 shared::with(|state| {
                     if let Some(slot) = state.database(self.database) {
@@ -270,7 +270,7 @@ impl Scheduler {
                     }
                 });
             }
-            Ok(ScanResult::Foreign) => self.refuse(now, true, sweep::warn_foreign),
+            Ok(ScanResult::Foreign) => self.refuse(now, true, due_work::warn_foreign),
             Ok(ScanResult::Unfit(error)) => self.refuse(now, false, || {
                 log(&format!(
                     "workflow fires nothing in this database: {} (SQLSTATE {})",
@@ -278,7 +278,7 @@ impl Scheduler {
                 ));
             }),
             Ok(ScanResult::NoExtension) => {
-                shared::tell_extension(self.database, HasExtension::No);
+                shared::set_extension(self.database, HasExtension::No);
                 return false;
             }
             Err(error) => return self.survive(&error, now),
@@ -302,7 +302,7 @@ impl Scheduler {
             self.warned_at = now;
             say();
         }
-        self.look_at = Some(self.warned_at + LOG_INTERVAL);
+        self.scan_at = Some(self.warned_at + LOG_INTERVAL);
     }
 
     /// Logs an error and plans a scan, unless tables are missing because the extension was dropped. `false`: it was.
@@ -310,7 +310,7 @@ impl Scheduler {
         if ["42P01", "3F000", "42883", "42703"].contains(&error.sqlstate.as_str()) {
             let is_there = process::transaction(|| Ok(catalog::extension().is_some()));
             if matches!(is_there, Ok(false)) {
-                shared::tell_extension(self.database, HasExtension::No);
+                shared::set_extension(self.database, HasExtension::No);
                 return false;
             }
         }
@@ -318,42 +318,42 @@ impl Scheduler {
             "workflow scheduler could not look for what is due: {} (SQLSTATE {})",
             error.message, error.sqlstate
         ));
-        self.look.note(true, i64::MIN);
-        self.items.sweep();
-        self.look_at = Some(now + self.after_error);
+        self.scanner.take_request(true, i64::MIN);
+        self.items.start_full_scan();
+        self.scan_at = Some(now + self.after_error);
         self.after_error = (self.after_error * 2).min(MAX_AFTER_ERROR);
         true
     }
 
     /// Whether a transaction failed, and it is too early for the next scan.
     fn is_in_trouble(&self, now: i64) -> bool {
-        self.after_error > AFTER_ERROR && self.look_at.is_some_and(|at| at > now)
+        self.after_error > AFTER_ERROR && self.scan_at.is_some_and(|at| at > now)
     }
 
     /// When there is work to do, if no process wakes the scheduler. Computed after all transactions, because one of
     /// them may have consumed the wake-up for a request that arrived during it.
     fn work_at(&self, now: i64, may_fire: bool) -> i64 {
-        let must_go = |slot: &mut Database| requests::must_go(slot, self.settings);
-        if shared::with(|state| state.database(self.database).is_none_or(must_go)) {
+        let must_exit = |slot: &mut Database| requests::must_exit(slot, self.settings);
+        if shared::with(|state| state.database(self.database).is_none_or(must_exit)) {
             return i64::MIN;
         }
         if !may_fire {
             return i64::MAX;
         }
-        let look_at = self.look_at.unwrap_or(i64::MAX);
+        let scan_at = self.scan_at.unwrap_or(i64::MAX);
         if self.is_in_trouble(now) {
-            return look_at.min(self.dispatcher.wants_attention_at());
+            return scan_at.min(self.dispatcher.wants_attention_at());
         }
         let behind = match self.is_ours {
             true => self.items.wanted_at(&self.dispatcher).min(tidy::wanted_at(self.database)),
             false => i64::MAX,
         };
-        let look_at = look_at.min(self.look.retry_at()).min(behind);
+        let scan_at = scan_at.min(self.scanner.retry_at()).min(behind);
         let next_due = shared::with(|state| match state.has_requests(self.database) {
             true => i64::MIN,
             false => state.database(self.database).map_or(i64::MAX, |slot| slot.next_due),
         });
-        next_due.min(look_at).min(self.dispatcher.wants_attention_at())
+        next_due.min(scan_at).min(self.dispatcher.wants_attention_at())
     }
 
     /// When to exit, if no request arrives. Without work for a while: after the idle timeout, or at once if other
@@ -377,8 +377,8 @@ impl Scheduler {
             if let Some(slot) = state.database(self.database) {
                 slot.next_due = slot.next_due.min(work_at);
                 // Reports that sessions left while firing was disabled were dropped.
-                slot.look |= self.was_off || !self.dispatcher.is_empty();
-                slot.sweep |= self.was_off;
+                slot.check_due |= self.was_off || !self.dispatcher.is_empty();
+                slot.full_scan |= self.was_off;
                 if self.was_off {
                     slot.not_before = process::now() + OFF;
                 }
@@ -386,7 +386,7 @@ impl Scheduler {
         });
     }
 
-    fn tell_oldest(&self) {
+    fn report_oldest(&self) {
         let oldest = self.dispatcher.oldest_due();
         shared::with(|state| {
             if let Some(slot) = state.database(self.database) {

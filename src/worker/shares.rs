@@ -32,7 +32,7 @@ impl LongOwners {
     }
 
     /// Records a batch that has ended.
-    pub fn note_end(&mut self, owner: i32, took: i64, now: i64) {
+    pub fn record_end(&mut self, owner: i32, took: i64, now: i64) {
         if took > guc::long_fire() {
             self.0.insert(owner, now.saturating_add(REMEMBERED));
         }

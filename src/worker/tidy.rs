@@ -4,7 +4,7 @@ use pgrx::pg_sys::Oid;
 
 use crate::pg::shared::{self, Database};
 use crate::pg::{PgError, catalog, process};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::maintenance::retention::{self, NextStep};
 use crate::store::maintenance::identity::{self, Identity};
 
@@ -24,7 +24,7 @@ pub fn step(database: Oid) -> Result<bool, PgError> {
         if catalog::extension().is_none() || identity::read() == Identity::Foreign {
             return Ok(None);
         }
-        Ok(Some(retention::step(&Session::pass(), REMOVED, &mut rounds)))
+        Ok(Some(retention::step(&CallContext::pass(), REMOVED, &mut rounds)))
     });
     process::report(None);
     let at = match next {

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, process};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::timers::fire;
 use crate::store::timers::schedules;
 use crate::worker::SECOND;
@@ -33,13 +33,13 @@ pub struct Turns {
 
 impl Turns {
     /// Fires due triggers. Returns whether the next scan can fire more.
-    pub fn fire(&mut self, session: &mut Session) -> Result<bool, PgError> {
+    pub fn fire(&mut self, context: &mut CallContext) -> Result<bool, PgError> {
         let began = process::now();
         let is_first = self.after.is_none();
         self.has_fired &= !is_first;
         loop {
             let after = self.after.unwrap_or((Timestamp(i64::MIN), Uuid::nil()));
-            let mut page = schedules::due(session.timestamp(), after, PAGE);
+            let mut page = schedules::due(context.timestamp(), after, PAGE);
             let Some(last) = page.last() else { break };
             self.after = Some((last.due_at, last.id));
             page.sort_by_key(|due| self.taken.get(&due.owner.id).copied().unwrap_or(0));
@@ -48,7 +48,7 @@ impl Turns {
                 if before - began > MOMENT {
                     return Ok(true);
                 }
-                self.has_fired |= fire::fire(session, due.id)?;
+                self.has_fired |= fire::fire(context, due.id)?;
                 *self.taken.entry(due.owner.id).or_default() += process::now() - before;
             }
         }

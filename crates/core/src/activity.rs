@@ -148,7 +148,7 @@ pub trait Activity: Sync {
     ///
     /// # Errors
     /// 22023 if it is no valid answer: the caller gets the error, and the task stays open.
-    fn judge(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+    fn validate_answer(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
         let _ = answer;
         Ok(None)
     }

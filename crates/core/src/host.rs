@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::instance::compensation::{Record, Wanted};
+use crate::instance::compensation::{Record, RecordFilter};
 use crate::node_ix::NodeIx;
 use workflow_expression::{Rows, Scope, Take};
 use workflow_http::http::Request;
@@ -156,7 +156,7 @@ pub trait Host {
     }
 
     /// The first record that matches.
-    fn find_record(&mut self, _wanted: Wanted) -> Option<Record> {
+    fn find_record(&mut self, _wanted: RecordFilter) -> Option<Record> {
         None
     }
 

@@ -228,15 +228,15 @@ impl<'a> Explanation<'a> {
     pub fn burst(&mut self, at: DateTime<Utc>, act: Option<Caused>, events: &[Event]) {
         self.act = act;
         if let Some(words) = self.unused_answer() {
-            self.tell(format!("{}  {words}", self.time(at)));
+            self.add_line(format!("{}  {words}", self.time(at)));
         }
         for event in events {
             if event.kind.is_of_values() || self.is_of_handlers(event) {
                 continue;
             }
-            if let Some(words) = self.words(event) {
+            if let Some(words) = self.describe(event) {
                 let line = format!("{}  {words}", self.time(at));
-                self.tell(line);
+                self.add_line(line);
             }
         }
     }
@@ -260,7 +260,7 @@ impl<'a> Explanation<'a> {
         lines
     }
 
-    fn tell(&mut self, line: String) {
+    fn add_line(&mut self, line: String) {
         if self.begin.len() < KEPT {
             return self.begin.push(line);
         }
@@ -271,7 +271,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    fn words(&mut self, event: &Event) -> Option<String> {
+    fn describe(&mut self, event: &Event) -> Option<String> {
         let data = event.data.as_ref().map(|data| &data.0);
         let last = std::mem::replace(&mut self.last, event.execution);
         let until = match event.kind {
@@ -283,13 +283,13 @@ impl<'a> Explanation<'a> {
         Some(match event.kind {
             EventKind::WorkflowStarted => self.started(),
             EventKind::WorkflowFinished => "finished".into(),
-            EventKind::WorkflowContinued => ending::goes_on(data),
+            EventKind::WorkflowContinued => ending::continued(data),
             EventKind::WorkflowFaulted => "stopped by the fault".into(),
             EventKind::WorkflowRetried => "retried".into(),
             EventKind::WorkflowCancelled => with_reason("cancelled", data),
             EventKind::WorkflowCancelling => with_reason("is to be cancelled when its handlers have run", data),
-            EventKind::OwnerChanged | EventKind::Migrated => changes::told(event.kind, &self.by(data), data),
-            EventKind::Paused | EventKind::Unpaused => pause::words(event.kind, &self.by(data), data),
+            EventKind::OwnerChanged | EventKind::Migrated => changes::describe(event.kind, &self.by(data), data),
+            EventKind::Paused | EventKind::Unpaused => pause::describe(event.kind, &self.by(data), data),
             EventKind::StartRefused => "a start was refused: another instance runs".into(),
             EventKind::Started if self.has_children(event) => return None,
             EventKind::Started => format!("{} began", who()),

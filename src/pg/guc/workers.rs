@@ -6,7 +6,7 @@ use super::{LAUNCH_WORKERS, LONG_FIRE, MAX_EXECUTORS, MAX_LEASES, MAX_WAITERS, R
 
 /// Maximum number of waiting sessions in the cluster: the size of the array in shared memory, and the upper limit of
 /// `workflow.max_waiters`.
-pub const MOST_WAITERS: usize = 256;
+pub const MAX_WAITER_SLOTS: usize = 256;
 
 /// Registers these settings.
 pub(super) fn define() {
@@ -44,7 +44,7 @@ pub(super) fn define() {
         c"wf_wait_tasks fails in further sessions.",
         &MAX_WAITERS,
         0,
-        MOST_WAITERS as i32,
+        MAX_WAITER_SLOTS as i32,
         GucContext::Sighup,
         GucFlags::default(),
     );

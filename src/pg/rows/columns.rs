@@ -6,7 +6,7 @@ use std::ffi::CStr;
 use pgrx::pg_sys::{self, Oid};
 
 use super::indexes::{self, Covered, Index};
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::spi::{Arg, ColumnRef, Table};
 use crate::pg::{catalog, version};
 
@@ -91,7 +91,7 @@ impl Columns {
             let table = unsafe { pg_sys::get_relname_relid(self.table.as_ptr(), catalog::schema()) };
             if table == pg_sys::InvalidOid {
                 let name = self.table.to_string_lossy();
-                unwind(PgError::new("42P01", format!("relation \"workflow.{name}\" does not exist")));
+                throw(PgError::new("42P01", format!("relation \"workflow.{name}\" does not exist")));
             }
             resolved.table = table;
             (resolved.table_at, resolved.columns_at) = (generation, 0);
@@ -112,7 +112,7 @@ impl Columns {
             unsafe { ((*table).rd_id, &*(*table).rd_rel, version::attributes((*table).rd_att)) };
         if kind.relkind as u8 != pg_sys::RELKIND_RELATION || kind.relam != pg_sys::HEAP_TABLE_AM_OID {
             let name = self.table.to_string_lossy();
-            unwind(PgError::new("0A000", format!("\"workflow.{name}\" is not an ordinary heap table")).hint(
+            throw(PgError::new("0A000", format!("\"workflow.{name}\" is not an ordinary heap table")).hint(
                 "Its rows are locked and written in place: partitions and other access methods are not supported.",
             ));
         }
@@ -124,7 +124,7 @@ impl Columns {
             };
             let Some(attribute) = attributes.iter().find(is_it).filter(|found| found.atttypid == kind.oid()) else {
                 let (table, name) = (self.table.to_string_lossy(), name.to_string_lossy());
-                unwind(PgError::new(
+                throw(PgError::new(
                     "XX000",
                     format!(
                         "column \"{name}\" of relation \"workflow.{table}\" does not exist or has an unexpected type"

@@ -75,12 +75,12 @@ pub fn read_now_by<T>(
     changing.map_or(Ok(found), Err)
 }
 
-/// Calls `look` for each row with this key that is committed or this transaction's own, and for rows that other
+/// Calls `visit` for each row with this key that is committed or this transaction's own, and for rows that other
 /// transactions are inserting or deleting, with these transactions, until it returns a value.
 fn first_now<T>(
     columns: &'static Columns,
     key: &[Arg<'_>],
-    mut look: impl FnMut(pg_sys::Relation, pg_sys::HeapTuple, Option<u32>, Option<u32>) -> Option<T>,
+    mut visit: impl FnMut(pg_sys::Relation, pg_sys::HeapTuple, Option<u32>, Option<u32>) -> Option<T>,
 ) -> Option<T> {
     let xid = |xid: pg_sys::TransactionId| (xid != pg_sys::InvalidTransactionId).then(|| xid.into_inner());
     in_table(columns, pg_sys::AccessShareLock, |table| {
@@ -97,7 +97,7 @@ fn first_now<T>(
                 if tuple.is_null() {
                     break;
                 }
-                found = look(table, tuple, xid(dirty.xmin), xid(dirty.xmax));
+                found = visit(table, tuple, xid(dirty.xmin), xid(dirty.xmax));
             }
             pg_sys::systable_endscan(scan);
             found

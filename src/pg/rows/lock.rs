@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pgrx::pg_sys::{self, Datum};
 
 use super::{Columns, find, key_scan, scan_above};
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::spi::{Arg, Row, Types};
 
 /// How to handle a row that another transaction has locked.
@@ -209,20 +209,20 @@ fn attempt(
         if result == pg_sys::TM_Result::TM_WouldBlock {
             return LockAttempt::Missing;
         }
-        must_look_again(result);
+        check_retry(result);
         LockAttempt::Changed
     }
 }
 
 /// Returns if another transaction has changed the row and the caller must look it up again. Above READ COMMITTED that
 /// is a serialization failure (40001).
-pub(super) fn must_look_again(result: pg_sys::TM_Result::Type) {
+pub(super) fn check_retry(result: pg_sys::TM_Result::Type) {
     if !matches!(result, pg_sys::TM_Result::TM_Updated | pg_sys::TM_Result::TM_Deleted) {
-        unwind(PgError::new("XX000", format!("locking or writing a row ended with result {result}")));
+        throw(PgError::new("XX000", format!("locking or writing a row ended with result {result}")));
     }
     // SAFETY: reads the transaction's state.
     if unsafe { pg_sys::XactIsoLevel } >= pg_sys::XACT_REPEATABLE_READ as i32 {
-        unwind(PgError::new("40001", "could not serialize access due to concurrent update"));
+        throw(PgError::new("40001", "could not serialize access due to concurrent update"));
     }
 }
 

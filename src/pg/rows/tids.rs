@@ -52,7 +52,7 @@ pub(super) fn id(columns: &Columns, key: Arg<'_>) -> Option<Uuid> {
 }
 
 /// Caches the TID of the row with this key.
-pub(super) fn note(table: pg_sys::Relation, key: Uuid, row: pg_sys::ItemPointerData) {
+pub(super) fn remember(table: pg_sys::Relation, key: Uuid, row: pg_sys::ItemPointerData) {
     // SAFETY: an open table.
     let tid = KnownTid { table: unsafe { (*table).rd_id }, generation: catalog::generation(), key, row };
     let tids = &mut TRANSACTION.borrow_mut().tids;
@@ -70,7 +70,7 @@ pub(super) fn note(table: pg_sys::Relation, key: Uuid, row: pg_sys::ItemPointerD
 ///
 /// # Safety
 /// An open table that is locked, and a registered snapshot.
-pub(super) unsafe fn look(
+pub(super) unsafe fn fetch(
     table: pg_sys::Relation,
     columns: &Columns,
     key: Uuid,

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 
 /// Rejects a row trigger with transition tables (0A000). PostgreSQL's executor fills them only under a plan; here the
 /// trigger function would fail because its transition table does not exist.
@@ -26,7 +26,7 @@ pub(super) unsafe fn refuse_transition_tables(triggers: *const pg_sys::TriggerDe
         let Some(trigger) = all.iter().find(is_refused) else { return };
         let name = CStr::from_ptr(trigger.tgname).to_string_lossy();
         let table = name_of(table);
-        unwind(
+        throw(
             PgError::new(
                 "0A000",
                 format!(
@@ -48,7 +48,7 @@ pub(super) unsafe fn refuse_suppression(table: pg_sys::Relation, is_done: bool) 
         return;
     }
     // SAFETY: as promised.
-    unwind(suppressed(&unsafe { name_of(table) }));
+    throw(suppressed(&unsafe { name_of(table) }));
 }
 
 /// The error for a table whose trigger has suppressed a row of a call.

@@ -105,7 +105,7 @@ impl Writer {
             pg_sys::ExecSimpleRelationInsert(table.info, self.estate, slot);
             triggers::refuse_suppression(table.relation, is_written(slot));
             if let Some(id) = values.first().and_then(|key| tids::id(columns, *key)) {
-                tids::note(table.relation, id, (*slot).tts_tid);
+                tids::remember(table.relation, id, (*slot).tts_tid);
             }
         }
     }
@@ -140,7 +140,7 @@ impl Writer {
                     version::insert_index_entries(table.info, new, writer.estate, entries);
                 }
                 if let Some(id) = tids::id(columns, *key).filter(|_| result == pg_sys::TM_Result::TM_Ok) {
-                    tids::note(table.relation, id, (*new).tts_tid);
+                    tids::remember(table.relation, id, (*new).tts_tid);
                 }
                 result
             }
@@ -353,7 +353,7 @@ impl Writer {
                 let result = find(table.relation, columns, key, snapshot, |tuple| write(self, tuple));
                 match result {
                     None | Some(pg_sys::TM_Result::TM_Ok) => return,
-                    Some(other) => lock::must_look_again(other),
+                    Some(other) => lock::check_retry(other),
                 }
                 is_current = false;
             }

@@ -7,7 +7,7 @@ use pgrx::pg_sys::{InvalidOid, Oid};
 use crate::pg::shared::lateness::Lateness;
 use crate::pg::shared::sleeper::{NEVER, Process};
 use crate::pg::shared::waiters::Waiters;
-use crate::rounds::Rounds;
+use crate::retention_progress::Rounds;
 
 /// Maximum number of databases with the extension that one cluster serves.
 pub const MAX_DATABASES: usize = 64;
@@ -15,8 +15,8 @@ pub const MAX_DATABASES: usize = 64;
 pub const MAX_EXECUTORS: usize = 24;
 /// Maximum number of fires that an executor gets at once.
 pub const MAX_BATCH: usize = 50;
-/// Capacity for ids that schedulers have not taken yet, in the whole cluster; see [`Said`].
-const MAX_SAID: usize = 1024;
+/// Capacity for ids that schedulers have not taken yet, in the whole cluster; see [`SchedulerReport`].
+const MAX_REPORTS: usize = 1024;
 /// Maximum number of databases queued for the launcher.
 const MAX_PROBES: usize = 32;
 /// What is known about the extension in a database.
@@ -34,7 +34,7 @@ pub enum HasExtension {
 /// An id that a committed transaction passes to a scheduler.
 #[repr(C, u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum SchedulerReport {
     /// A stimulus is in the queue.
     Item(uuid::Bytes) = 0,
     /// An instance has bookmarks that may have missed a stimulus.
@@ -52,11 +52,11 @@ pub struct Database {
     /// Whether this is a copy of a database, whose timers belong to the original.
     pub is_foreign: bool,
     /// Whether a full scan of the queue is requested.
-    pub sweep: bool,
+    pub full_scan: bool,
     /// Whether the schedules that fire at server start have been made due since the start.
     pub has_booted: bool,
     /// Whether something may be due earlier than the scheduler knows, at an unknown time.
-    pub look: bool,
+    pub check_due: bool,
     /// Whether COPY filled tables with rows of another server.
     pub loaded: bool,
     /// Whether a transaction that locked rows needed by queued stimuli has ended.
@@ -111,7 +111,7 @@ impl Database {
 
     /// Requests a scan and a retention pass.
     pub fn ask(&mut self) {
-        (self.look, self.tidy_at) = (true, 0);
+        (self.check_due, self.tidy_at) = (true, 0);
     }
 }
 
@@ -223,7 +223,7 @@ pub struct SharedState {
     /// A slot for each executor of the cluster; several may serve one database.
     pub executors: [Executor; MAX_EXECUTORS],
     probes: [Oid; MAX_PROBES],
-    said: [(Oid, Said); MAX_SAID],
+    reports: [(Oid, SchedulerReport); MAX_REPORTS],
     /// Sessions that wait for tasks.
     pub waiters: Waiters,
 }
@@ -254,7 +254,7 @@ impl SharedState {
             slot.oid = oid;
             slot.since = now;
             // Stimuli may be left from before the server started.
-            slot.sweep = true;
+            slot.full_scan = true;
             Some(free)
         })?;
         Some(&mut self.databases[slot])
@@ -303,27 +303,27 @@ impl SharedState {
 
     /// Passes stimuli or instances to the scheduler of a database. If there is no room, requests a full scan, which
     /// finds them.
-    pub fn say(&mut self, database: Oid, said: impl IntoIterator<Item = Said>) {
-        let mut free = self.said.iter_mut().filter(|(owner, _)| *owner == InvalidOid);
-        let is_lost = said.into_iter().any(|said| free.next().map(|slot| *slot = (database, said)).is_none());
+    pub fn add_reports(&mut self, database: Oid, reports: impl IntoIterator<Item = SchedulerReport>) {
+        let mut free = self.reports.iter_mut().filter(|(owner, _)| *owner == InvalidOid);
+        let is_lost = reports.into_iter().any(|report| free.next().map(|slot| *slot = (database, report)).is_none());
         if let Some(slot) = self.database(database).filter(|_| is_lost) {
-            slot.sweep = true;
+            slot.full_scan = true;
         }
     }
 
     /// Whether sessions have left requests that the scheduler of a database has not taken yet.
     pub fn has_requests(&self, database: Oid) -> bool {
         let slot = self.slot_of(database).map(|index| &self.databases[index]);
-        slot.is_some_and(|slot| slot.look || slot.sweep || slot.recheck)
-            || self.said.iter().any(|(owner, _)| *owner == database)
+        slot.is_some_and(|slot| slot.check_due || slot.full_scan || slot.recheck)
+            || self.reports.iter().any(|(owner, _)| *owner == database)
     }
 
     /// Takes what transactions have passed to the scheduler of a database.
-    pub fn take_said(&mut self, database: Oid) -> Vec<Said> {
+    pub fn take_reports(&mut self, database: Oid) -> Vec<SchedulerReport> {
         let mut taken = Vec::new();
-        for (owner, said) in &mut self.said {
+        for (owner, report) in &mut self.reports {
             if *owner == database {
-                taken.push(*said);
+                taken.push(*report);
                 *owner = InvalidOid;
             }
         }

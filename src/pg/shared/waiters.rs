@@ -10,7 +10,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use crate::pg::guc::MOST_WAITERS;
+use crate::pg::guc::MAX_WAITER_SLOTS;
 use crate::pg::shared::sleeper::{NEVER, Process};
 
 /// How many blocking transactions a waiter stores.
@@ -45,7 +45,7 @@ struct Waiter {
     /// Whether it must check for tasks.
     is_woken: bool,
     /// Whether a check is in progress: if it leaves now, another waiter must check for what it may have missed.
-    looks: bool,
+    is_checking: bool,
     /// Whether it checks again when `timer` has passed.
     watches: bool,
     /// When a task with one of its names may become available next, microseconds since 2000.
@@ -95,7 +95,7 @@ pub type Counts = [u32; 64];
 #[repr(C)]
 #[derive(Debug)]
 pub struct Waiters {
-    slots: [Waiter; MOST_WAITERS],
+    slots: [Waiter; MAX_WAITER_SLOTS],
 }
 
 impl Waiters {
@@ -107,24 +107,32 @@ impl Waiters {
         let free = self.slots.iter().position(|waiter| !waiter.process.is_some())?;
         let blockers = [NONE; MAX_BLOCKERS];
         let process = Process::me();
-        self.slots[free] =
-            Waiter { process, class, mask, is_woken: false, looks: false, watches: false, timer: NEVER, blockers };
+        self.slots[free] = Waiter {
+            process,
+            class,
+            mask,
+            is_woken: false,
+            is_checking: false,
+            watches: false,
+            timer: NEVER,
+            blockers,
+        };
         Some(free)
     }
 
     /// Called before the snapshot of a check: events from now on mark the waiter again.
-    pub fn begin_look(&mut self, slot: usize) {
+    pub fn begin_check(&mut self, slot: usize) {
         let waiter = &mut self.slots[slot];
-        (waiter.is_woken, waiter.looks) = (false, true);
+        (waiter.is_woken, waiter.is_checking) = (false, true);
         (waiter.timer, waiter.blockers) = (NEVER, [NONE; MAX_BLOCKERS]);
     }
 
     /// Called after a check that found nothing: stores when, and after which transactions, there may be a task.
-    pub fn end_look(&mut self, slot: usize, timer: i64, blockers: &[u32]) {
+    pub fn end_check(&mut self, slot: usize, timer: i64, blockers: &[u32]) {
         let class = self.slots[slot].class;
         let others = self.all().any(|(other, waiter)| other != slot && waiter.class == class && waiter.watches);
         let waiter = &mut self.slots[slot];
-        (waiter.looks, waiter.watches) = (false, !others);
+        (waiter.is_checking, waiter.watches) = (false, !others);
         waiter.timer = waiter.timer.min(timer);
         blockers.iter().for_each(|transaction| waiter.add_blocker(*transaction));
         if others {
@@ -153,7 +161,7 @@ impl Waiters {
         // It may have slept without a timer.
         other.process.wake();
         freed.blockers.iter().for_each(|transaction| other.add_blocker(*transaction));
-        if (freed.is_woken || freed.looks) && !is_ready {
+        if (freed.is_woken || freed.is_checking) && !is_ready {
             self.wake_one(&freed.class);
         }
     }
@@ -192,8 +200,8 @@ impl Waiters {
     /// Wakes `quota` waiters of each class.
     fn wake(&mut self, concerns: impl Fn(&Waiter) -> bool, quota: impl Fn(&Waiter) -> u32) {
         let concerns = |waiter: &Waiter| waiter.process.is_some() && !waiter.is_woken && concerns(waiter);
-        let mut is_done = [false; MOST_WAITERS];
-        for first in 0..MOST_WAITERS {
+        let mut is_done = [false; MAX_WAITER_SLOTS];
+        for first in 0..MAX_WAITER_SLOTS {
             if is_done[first] || !concerns(&self.slots[first]) {
                 continue;
             }

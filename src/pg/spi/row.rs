@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::value::Tally;
 
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::jsonb::{self, Document};
 use crate::pg::spi::types::{ColumnRef, Tid, Timestamp, Type};
 use crate::pg::varlena::{bytes_of, size_of_varlena};
@@ -49,7 +49,7 @@ impl<'a> Row<'a> {
 
     fn required(&mut self) -> pg_sys::Datum {
         let i = self.next;
-        self.datum().unwrap_or_else(|| unwind(PgError::new("XX001", format!("column {} is unexpectedly NULL", i + 1))))
+        self.datum().unwrap_or_else(|| throw(PgError::new("XX001", format!("column {} is unexpectedly NULL", i + 1))))
     }
 
     /// A column that is never NULL.
@@ -74,7 +74,7 @@ impl<'a> Row<'a> {
             Types::Table(columns) => columns.get(self.next).is_some_and(|(_, declared)| *declared == kind),
         };
         if !is_right {
-            unwind(PgError::new("XX000", format!("column {} of a result is not {kind:?}", self.next + 1)));
+            throw(PgError::new("XX000", format!("column {} of a result is not {kind:?}", self.next + 1)));
         }
     }
 }
@@ -207,7 +207,7 @@ impl Column for Value {
 
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         // SAFETY: a jsonb datum.
-        unsafe { jsonb::decode(datum) }.unwrap_or_else(|error| unwind(error))
+        unsafe { jsonb::decode(datum) }.unwrap_or_else(|error| throw(error))
     }
 }
 

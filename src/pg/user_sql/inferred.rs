@@ -12,9 +12,9 @@ use workflow_engine::value::Text;
 
 use super::plans::{KeptPlan, forget_when_full, kept, retire, search_path};
 use super::{Evaluation, SqlResult, c_text, is_query, keep, refuse_failure, result, shortened};
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::session::ShortWaits;
-use crate::pg::subtransaction::kept_if;
+use crate::pg::subtransaction::subtransaction_if;
 use crate::pg::{catalog, interrupt, json, jsonb, memory};
 use workflow_engine::expression::Take;
 
@@ -111,7 +111,7 @@ fn inferred(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
     };
     if types.len() > parameters {
         let error = PgError::new("42P02", format!("there is no parameter ${}", types.len()));
-        unwind(error.detail(format!("SQL: {}", shortened(statement))));
+        throw(error.detail(format!("SQL: {}", shortened(statement))));
     }
     let known = |kind: pg_sys::Oid| kind != pg_sys::InvalidOid && kind != pg_sys::UNKNOWNOID;
     let mut types: Vec<pg_sys::Oid> =
@@ -140,8 +140,8 @@ pub fn analyze(statement: &str) -> Result<usize, PgError> {
         }
         waits.end();
     };
-    match kept_if(analysis, |()| false) {
-        Err(error) if error.aborts_transaction() => unwind(error),
+    match subtransaction_if(analysis, |()| false) {
+        Err(error) if error.aborts_transaction() => throw(error),
         Err(error) => Err(error),
         Ok(()) => Ok(usize::try_from(parameters).unwrap_or(0)),
     }
@@ -154,7 +154,7 @@ fn datum(value: &Value, kind: pg_sys::Oid) -> pg_sys::Datum {
     }
     let text = c_text(text_of(value, kind));
     // The input function makes its own copy of the text.
-    memory::look_next();
+    memory::check_next();
     // SAFETY: the input function of the type, called as PostgreSQL does for a literal of that type.
     unsafe {
         let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);

@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 use serde_json::{Map, Value};
 use workflow_engine::value::Tally;
 
-use crate::pg::error::unwind;
+use crate::pg::error::throw;
 use crate::pg::spi::{Column, Row, fetch};
 use crate::pg::{jsonb, version};
 
@@ -51,7 +51,7 @@ fn name_of(name: &pg_sys::NameData) -> String {
 
 /// Accounts a value of a result. The limits apply to all rows together.
 fn count(tally: &mut Tally, text: usize) {
-    tally.node(text).unwrap_or_else(|what| unwind(jsonb::refused(what)));
+    tally.node(text).unwrap_or_else(|what| throw(jsonb::refused(what)));
 }
 
 /// A datum of any type as JSON, as `to_jsonb` makes it.
@@ -64,7 +64,7 @@ fn read(kind: pg_sys::Oid, datum: Option<pg_sys::Datum>, tally: &mut Tally) -> V
     unsafe {
         match kind {
             pg_sys::JSONBOID => from_jsonb(datum, tally),
-            pg_sys::TEXTOID => Value::String(String::accept(datum, tally).unwrap_or_else(|error| unwind(error))),
+            pg_sys::TEXTOID => Value::String(String::accept(datum, tally).unwrap_or_else(|error| throw(error))),
             pg_sys::BOOLOID => counted(tally, Value::Bool(bool::read(datum))),
             pg_sys::INT4OID => counted(tally, Value::from(i32::read(datum))),
             pg_sys::INT8OID => counted(tally, Value::from(i64::read(datum))),
@@ -81,7 +81,7 @@ fn counted(tally: &mut Tally, value: Value) -> Value {
 
 unsafe fn from_jsonb(datum: pg_sys::Datum, tally: &mut Tally) -> Value {
     // SAFETY: a jsonb, as the caller says.
-    unsafe { jsonb::accept(datum, tally, jsonb::STORED_DEPTH) }.unwrap_or_else(|error| unwind(error))
+    unsafe { jsonb::accept(datum, tally, jsonb::STORED_DEPTH) }.unwrap_or_else(|error| throw(error))
 }
 
 /// Converts through `to_jsonb(anyelement)`, called as the executor would.

@@ -9,7 +9,7 @@ use workflow_plan::Resumed;
 
 use crate::compiled::Compiled;
 use crate::pg::{PgError, rows};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::save::{Consumed, RowState};
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::call::running;
@@ -21,7 +21,7 @@ use crate::store::tasks::Answer;
 
 /// Uses the bookmark up with a burst that begins there, as `body` says. The caller holds the lock of the instance.
 pub fn use_up(
-    session: &mut Session,
+    context: &mut CallContext,
     waiting: &mut Waiting,
     compiled: &Compiled,
     answer: Answer<'_>,
@@ -33,12 +33,12 @@ pub fn use_up(
     let is_taken = waiting.bookmark.auto_burn && (is_start || compiled.row.uses_sql);
     if is_taken {
         // A stimulus that the burst itself sends must not find the bookmark.
-        let _mark = running::Mark::set(waiting.row.instance.id);
-        let (now, may_be_held) = (session.timestamp(), waiting.is_locked);
+        let _running = running::RunningGuard::burst(waiting.row.instance.id);
+        let (now, may_be_held) = (context.timestamp(), waiting.is_locked);
         rows::write(|writer| bookmarks::take(writer, &waiting.bookmark, may_be_held, now));
     }
     match waiting.kind {
-        _ if is_start => return create::start_pending(session, waiting, compiled, on_fault),
+        _ if is_start => return create::start_pending(context, waiting, compiled, on_fault),
         // The time of a faulted instance ends it, and does not make it run again.
         BookmarkKind::RunTimeout => {}
         BookmarkKind::Timeout => {
@@ -52,21 +52,21 @@ pub fn use_up(
     let consumed = Consumed { resumed: taking, lease, answer };
     let burst =
         StoredBurst { row, compiled, state: RowState::Stored, on_fault, consumed: Some(consumed), act: act.take() };
-    burst::run(session, burst, |program, instance, host, limits| body(program, instance, resumed, host, limits))?;
+    burst::run(context, burst, |program, instance, host, limits| body(program, instance, resumed, host, limits))?;
     Ok(())
 }
 
 /// Resumes an instance at a bookmark with several inputs, one resume after the other in one burst. The caller holds the
 /// lock of the instance.
 pub fn resume_many(
-    session: &mut Session,
+    context: &mut CallContext,
     waiting: &mut Waiting,
     compiled: &Compiled,
     inputs: &[Option<&Value>],
     on_fault: OnFault,
 ) -> Result<(), PgError> {
     let answer = Answer::Completed(inputs.first().copied().flatten(), None);
-    use_up(session, waiting, compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+    use_up(context, waiting, compiled, answer, on_fault, |program, instance, resumed, host, limits| {
         execution::resume_each(program, instance, resumed, inputs.iter().copied(), host, limits)
     })
 }

@@ -12,17 +12,17 @@ use workflow_engine::fault::shorten;
 use workflow_engine::host::{Function, Host, LogEntry};
 use workflow_engine::http::Request;
 use workflow_engine::instance::Instance;
-use workflow_engine::instance::compensation::{Record, Wanted};
+use workflow_engine::instance::compensation::{Record, RecordFilter};
 use workflow_engine::program::Activation;
 use workflow_engine::{Fault, NodeIx};
 
 use crate::access::{self, StartedAs};
 use crate::compiled::{self, Compiled};
-use crate::pg::error::{catch, log_for_server, notice, unwind, warning};
+use crate::pg::error::{catch, log_for_server, notice, throw, warning};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
 use crate::pg::{PgError, boundary, guc, interrupt, json, process, role, session, user_sql};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::http::paths::{self, Hold};
 use crate::run::instances::version;
 use crate::run::timers::timing;
@@ -32,11 +32,11 @@ use crate::store::instances::bookmarks;
 use crate::store::nodes::route;
 use crate::store::repair::compensations;
 use crate::store::rights::owners::Owner;
-use crate::{error, functions};
+use crate::{error, user_functions};
 
 mod search_path;
 
-use crate::run::call::session::new_id;
+use crate::run::call::context::new_id;
 use crate::run::instances::activation::activation_key;
 use search_path::UserSearchPath;
 
@@ -70,13 +70,13 @@ pub struct SpiHost<'a> {
 
 impl<'a> SpiHost<'a> {
     /// A host for one burst of an instance.
-    pub fn new(session: &Session, instance: Uuid, owner: &Owner, compiled: &'a Compiled) -> Self {
+    pub fn new(context: &CallContext, instance: Uuid, owner: &Owner, compiled: &'a Compiled) -> Self {
         let rights = match compiled.row.definer {
             true => Some(compiled.row.owner.clone()),
-            false => session.serves.restricted(owner).then(|| owner.clone()),
+            false => context.serves.restricted(owner).then(|| owner.clone()),
         };
         Self {
-            now: session.now,
+            now: context.now,
             instance,
             compiled,
             step: None,
@@ -92,10 +92,10 @@ impl<'a> SpiHost<'a> {
 
     /// A host that evaluates the triggers of a definition. A role that publishes or refreshes another role's definition
     /// must not lend its rights to it: the SQL runs as the definition's owner, as that of an index function does.
-    pub fn indexing(session: &Session, compiled: &'a Compiled) -> Self {
+    pub fn indexing(context: &CallContext, compiled: &'a Compiled) -> Self {
         let owner = &compiled.row.owner;
         let rights = (compiled.row.definer || !owner.is_current()).then(|| owner.clone());
-        Self { rights, ..Self::new(session, Uuid::nil(), owner, compiled) }
+        Self { rights, ..Self::new(context, Uuid::nil(), owner, compiled) }
     }
 
     /// Gives the burst a request. A request names a path, not a workflow, so it must not lend the caller's rights. The
@@ -110,7 +110,7 @@ impl<'a> SpiHost<'a> {
         self
     }
 
-    /// Notes that the burst has no caller: a worker runs it.
+    /// Records that the burst has no caller: a worker runs it.
     #[must_use]
     pub fn without_caller(mut self) -> Self {
         self.has_caller = false;
@@ -138,15 +138,15 @@ impl<'a> SpiHost<'a> {
         let rights = self.rights.clone();
         let lacks_caller = !self.has_caller || rights.is_some();
         let search_path = self.search_path.get_or_init(|| UserSearchPath::of(self.compiled, lacks_caller)).clone();
-        session::note_user_sql();
+        session::record_user_sql();
         let with_rights = || match &rights {
             None if process::is_engine() => {
-                unwind(PgError::new("42501", "cannot run user SQL with the rights of a worker"))
+                throw(PgError::new("42501", "cannot run user SQL with the rights of a worker"))
             }
             None => boundary::around(|| search_path.during(body)),
             Some(owner) => {
                 let role = owner.role().unwrap_or_else(|| {
-                    unwind(
+                    throw(
                         PgError::new(
                             "42704",
                             format!("role \"{}\", the owner of the definition, does not exist", owner.name),
@@ -192,7 +192,7 @@ impl<'a> SpiHost<'a> {
 
     fn fault(&mut self, caught: PgError) -> Fault {
         if caught.is_never_an_incident() {
-            unwind(caught);
+            throw(caught);
         }
         let fault = error::as_fault(&caught, self.errors.len() as u64);
         self.errors.push(caught);
@@ -224,7 +224,7 @@ impl Host for SpiHost<'_> {
     fn check_interrupts(&mut self) {
         interrupt::check();
         if shared_time::is_short() {
-            unwind(PgError::new("54000", "scripts of other owners in this call exceeded workflow.javascript_timeout"));
+            throw(PgError::new("54000", "scripts of other owners in this call exceeded workflow.javascript_timeout"));
         }
     }
 
@@ -274,16 +274,16 @@ impl Host for SpiHost<'_> {
         match function {
             Function::Handler(type_name) => {
                 let found = registered(type_name)?;
-                self.user(|| functions::handle(type_name, &found, context))
+                self.user(|| user_functions::handle(type_name, &found, context))
             }
-            Function::Callback(callback) => self.user(|| functions::call_back(callback, context)),
+            Function::Callback(callback) => self.user(|| user_functions::call_back(callback, context)),
         }
     }
 
     fn payloads(&mut self, type_name: &str, context: &Value) -> Result<Vec<Value>, Fault> {
         let found = registered(type_name)?;
         match found.payloads {
-            Some(function) => self.user(|| functions::payloads(type_name, &function, &found.owner, context)),
+            Some(function) => self.user(|| user_functions::payloads(type_name, &function, &found.owner, context)),
             None => Ok(vec![Value::Null]),
         }
     }
@@ -342,9 +342,9 @@ impl Host for SpiHost<'_> {
         compensations::give(&self.instance, from, to)
     }
 
-    fn find_record(&mut self, wanted: Wanted) -> Option<Record> {
+    fn find_record(&mut self, wanted: RecordFilter) -> Option<Record> {
         let found = compensations::find(&self.compiled.program, &self.instance, wanted);
-        found.unwrap_or_else(|failed| unwind(error::records(failed, self.instance)))
+        found.unwrap_or_else(|failed| throw(error::records(failed, self.instance)))
     }
 
     fn remove_record(&mut self, number: u32) {
@@ -353,7 +353,7 @@ impl Host for SpiHost<'_> {
 
     fn list_records(&mut self, at_most: usize) -> (Vec<NodeIx>, u64) {
         let found = compensations::list(&self.compiled.program, &self.instance, at_most);
-        found.unwrap_or_else(|failed| unwind(error::records(failed, self.instance)))
+        found.unwrap_or_else(|failed| throw(error::records(failed, self.instance)))
     }
 
     fn remove_records(&mut self) {

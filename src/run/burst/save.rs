@@ -6,10 +6,10 @@ use workflow_engine::journal::Act;
 use workflow_plan::{Entry, Plan, Resumed, ResumedRow};
 
 use crate::clock;
-use crate::pg::error::unwind;
+use crate::pg::error::throw;
 use crate::pg::rows::{self, Writer};
 use crate::pg::spi::Timestamp;
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::tasks::limits;
 use crate::store::events::queue;
 use crate::store::history::journal;
@@ -57,8 +57,8 @@ pub struct Consumed<'a> {
 
 /// *Clear*: removes what the burst ended. This comes before new rows are written, because an execution that ran again may have
 /// new bookmarks. The resumed bookmark is taken first then.
-pub fn clear(session: &Session, row: &InstanceRow, plan: &Plan, delta: &Delta, resumed: Option<Resumed<'_>>) {
-    let (instance, now) = (&row.instance, session.timestamp());
+pub fn clear(context: &CallContext, row: &InstanceRow, plan: &Plan, delta: &Delta, resumed: Option<Resumed<'_>>) {
+    let (instance, now) = (&row.instance, context.timestamp());
     if let (true, Some(ended)) = (plan.uses(Entry::LeaseEnd), resumed) {
         tasks::fail_of(&ended.bookmark.activity_instance_id, &instance.id, now);
     }
@@ -70,7 +70,7 @@ pub fn clear(session: &Session, row: &InstanceRow, plan: &Plan, delta: &Delta, r
         rows::write(|writer| bookmarks::take(writer, resumed.bookmark, resumed.is_locked, now));
     }
     // Before the rows of the leases are gone.
-    limits::note_ends_of(instance.id);
+    limits::wake_waiters_of(instance.id);
     let own = resumed.map(|resumed| resumed.bookmark.id);
     if ends_others {
         delete_ended(instance.id, plan, delta, own);
@@ -158,7 +158,7 @@ fn write_bookmarks(
 /// A task that workers may claim at once.
 fn unclaimed(task: &NewTask) -> Lease {
     // A role may have been dropped since the activity asked for it.
-    let assignment = task.for_people.as_ref().map(|given| Assignment::of(given).unwrap_or_else(|error| unwind(error)));
+    let assignment = task.for_people.as_ref().map(|given| Assignment::of(given).unwrap_or_else(|error| throw(error)));
     Lease {
         priority: task.priority,
         attempt: i32::try_from(task.attempts).unwrap_or(i32::MAX),
@@ -201,7 +201,7 @@ fn write_tasks(
     if let (true, Some(Consumed { resumed, lease, answer })) = (plan.uses(Entry::TaskEnd), consumed) {
         let by = act.map(|act| &act.by);
         tasks::close(writer, &resumed.bookmark.id, lease, answer, by, now);
-        limits::note_end(bookmarks::task_name(resumed.bookmark), lease);
+        limits::wake_waiters(bookmarks::task_name(resumed.bookmark), lease);
     }
     let instance = &row.instance;
     for task in &delta.tasks {

@@ -8,7 +8,7 @@ use workflow_engine::execution::Limits;
 use crate::compiled::Compiled;
 use crate::pg::server_settings::SettingsLevel;
 use crate::pg::{PgError, guc, interrupt, process};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::store::rights::owners::Owner;
 
 /// The outcome of a burst.
@@ -27,19 +27,19 @@ pub enum Isolated<R> {
 ///
 /// # Errors
 /// Errors of the current role's own bursts, and errors that abort the transaction.
-pub fn unless_own<R>(
-    session: &mut Session,
+pub fn run_isolated<R>(
+    context: &mut CallContext,
     owner: &Owner,
-    body: impl FnOnce(&mut Session) -> Result<R, PgError>,
+    body: impl FnOnce(&mut CallContext) -> Result<R, PgError>,
 ) -> Result<Isolated<R>, PgError> {
     if owner.is_current() {
-        return body(session).map(Isolated::Done);
+        return body(context).map(Isolated::Done);
     }
     // The limit protects the caller's time, and a worker has no caller.
-    let time = (!is_worker()).then(|| session.time_of_others.clone());
+    let time = (!is_worker_session()).then(|| context.time_of_others.clone());
     let attempt = {
         let _in_force = time.as_ref().map(|time| time.begin());
-        session.isolated(body)
+        context.isolated(body)
     };
     let error = match attempt {
         Ok(done) => return Ok(Isolated::Done(done)),
@@ -59,10 +59,10 @@ pub struct BurstSettings {
 /// Enters the settings of a burst. If it acts for another role, whether as the owner of the instance or as that of a
 /// definer, these are the server's. Settings that such a burst changes, or one without a caller, are undone after
 /// it: a session that calls wf_run_due keeps its role and its settings.
-pub fn enter_settings(session: &Session, owner: &Owner, compiled: &Compiled) -> BurstSettings {
+pub fn enter_settings(context: &CallContext, owner: &Owner, compiled: &Compiled) -> BurstSettings {
     let acts_for = if compiled.row.definer { &compiled.row.owner } else { owner };
     let are_servers = !acts_for.is_current();
-    let level = (are_servers || session.is_pass && !is_worker()).then(SettingsLevel::open);
+    let level = (are_servers || context.is_pass && !is_worker_session()).then(SettingsLevel::open);
     if let Some(level) = level.as_ref().filter(|_| are_servers) {
         level.take_servers();
     }
@@ -89,10 +89,10 @@ impl BurstSettings {
     }
 
     /// The limits of the burst.
-    pub fn limits<'a>(&self, session: &'a Session) -> Cow<'a, Limits> {
+    pub fn limits<'a>(&self, context: &'a CallContext) -> Cow<'a, Limits> {
         match self.are_servers {
             true => Cow::Owned(guc::limits(interrupt::pending)),
-            false => Cow::Borrowed(&session.limits),
+            false => Cow::Borrowed(&context.limits),
         }
     }
 
@@ -105,6 +105,6 @@ impl BurstSettings {
 }
 
 /// Whether this is a worker's session.
-pub fn is_worker() -> bool {
+pub fn is_worker_session() -> bool {
     process::connected_as().is_some()
 }

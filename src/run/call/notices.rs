@@ -1,4 +1,4 @@
-//! What a call tells its caller beside its result.
+//! The NOTICEs and WARNINGs of a call.
 
 use uuid::Uuid;
 
@@ -9,9 +9,9 @@ use crate::store::rights::owners::Owner;
 use crate::wake;
 
 /// Tells a session once that only a worker or a call of wf_run_due fires what the session left due or queued.
-pub fn tell_how_to_fire() {
-    if !BACKEND.has_told_how_to_fire.get() && !wake::has_workers() {
-        BACKEND.has_told_how_to_fire.set(true);
+pub fn notice_no_worker() {
+    if !BACKEND.has_noticed_no_worker.get() && !wake::has_workers() {
+        BACKEND.has_noticed_no_worker.set(true);
         notice(PgError::new("00000", "work is left for later, but no workflow worker is running in this database").hint(
             "Add workflow to shared_preload_libraries, run wf_worker_start(), or call wf_run_due() from time to time.",
         ));
@@ -20,23 +20,23 @@ pub fn tell_how_to_fire() {
 
 /// Tells a caller that its act is stored, and that a session of the instance's owner carries it out: the caller does
 /// not lend its rights.
-pub fn tell_left_to_owner(instance: Uuid, owner: &Owner) {
+pub fn notice_left_to_owner(instance: Uuid, owner: &Owner) {
     let message = format!("workflow instance {instance} continues in a session of role \"{}\"", owner.title());
     notice(
         PgError::new("00000", message)
             .detail("It belongs to that role, and its SQL does not run with the rights of the current role.")
             .hint("A background worker does that, or wf_run_due() of that role. With options.security \"definer\", the workflow continues at once, with the rights of the definition's owner."),
     );
-    tell_how_to_fire();
+    notice_no_worker();
 }
 
 /// The same for a stimulus, which may reach many instances: a statement of the client names the first.
 pub fn tell_stimulus_left_to_owner(instance: Uuid, owner: &Owner) {
     let statement = session::statement_start();
     if BACKEND.told_of_stimulus_at.replace(statement) == statement {
-        return tell_how_to_fire();
+        return notice_no_worker();
     }
-    tell_left_to_owner(instance, owner);
+    notice_left_to_owner(instance, owner);
 }
 
 /// Warns that a call left an instance faulted, `for_good` or until it is retried.

@@ -25,11 +25,11 @@ impl Running {
 }
 
 /// Marks instances as running until the mark is dropped, also on unwinding.
-pub struct Mark;
+pub struct RunningGuard;
 
-impl Mark {
+impl RunningGuard {
     /// Marks an instance whose burst begins.
-    pub fn set(instance: Uuid) -> Self {
+    pub fn burst(instance: Uuid) -> Self {
         Self::push(Running::Burst(instance))
     }
 
@@ -44,7 +44,7 @@ impl Mark {
     }
 }
 
-impl Drop for Mark {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         CALL.running.borrow_mut().pop();
     }
@@ -70,7 +70,7 @@ pub fn bursts() -> Vec<Uuid> {
 }
 
 /// Remembers that a call may have deferred a stimulus until a burst ends.
-pub fn note_deferral() {
+pub fn record_deferral() {
     CALL.may_have_deferred.set(true);
 }
 

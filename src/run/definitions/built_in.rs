@@ -7,7 +7,7 @@ use workflow_engine::definition;
 use crate::compiled::{self, Registered};
 use crate::error;
 use crate::pg::{PgError, catalog};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::store::definitions::{self, DefinitionRow, NewDefinition};
 use crate::store::rights::owners;
 use crate::store::timers::schedules::COMMANDS;
@@ -74,7 +74,7 @@ pub fn find(definition_id: &str) -> Option<&'static BuiltIn> {
 
 /// The published version of a built-in definition. It belongs to the extension's owner: its instances act with the
 /// rights of other roles, so none of them may change it.
-pub fn definition(session: &mut Session, built_in: &BuiltIn) -> Result<DefinitionRow, PgError> {
+pub fn definition(context: &mut CallContext, built_in: &BuiltIn) -> Result<DefinitionRow, PgError> {
     if let Some(row) = current(built_in) {
         return Ok(row);
     }
@@ -84,7 +84,7 @@ pub fn definition(session: &mut Session, built_in: &BuiltIn) -> Result<Definitio
     }
     let document = (built_in.document)();
     let program = compiled::compile(&document, &Registered).map_err(|problems| error::definition(&problems))?;
-    let id = session.new_id();
+    let id = context.new_id();
     let new = NewDefinition {
         id,
         definition_id: built_in.id,
@@ -107,7 +107,7 @@ pub fn definition(session: &mut Session, built_in: &BuiltIn) -> Result<Definitio
         saved: None,
         is_draft: false,
     };
-    definitions::add(&new, session.timestamp());
+    definitions::add(&new, context.timestamp());
     let row = definitions::by_id(id)?;
     definitions::publish(&row);
     Ok(row)

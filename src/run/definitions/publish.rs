@@ -7,7 +7,7 @@ use crate::access;
 use crate::compiled;
 use crate::error;
 use crate::pg::{PgError, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::definitions::link::Linker;
 use crate::run::history::acts;
 use crate::run::repair::migrate;
@@ -19,25 +19,25 @@ use crate::store::rights::owners;
 mod consumers;
 pub mod draft;
 mod index;
-pub mod judge;
 mod names;
 mod owner;
 mod routes;
 mod storing;
 mod timed;
+pub mod validate;
 
 use consumers::lock_links;
 use index::{forget_triggers, index, publish_alone};
-use judge::{finds_more, refuse_large, refuse_reserved};
 pub use names::narrow as narrow_names;
 pub use owner::warn_without_login;
 use owner::{owner_of, role_of};
 use storing::{New, add};
+use validate::{finds_more, refuse_large, refuse_reserved};
 
 /// Stores a definition unless its latest version has the same content, and publishes it if asked to.
 /// Returns its id and version.
 pub fn define(
-    session: &mut Session,
+    context: &mut CallContext,
     document: &Value,
     publish: bool,
     allow_unknown: bool,
@@ -61,7 +61,7 @@ pub fn define(
             let child_owners = definitions::named_in(&stored, &latest.definition_id);
             definitions::renew_child_owners(latest.id, child_owners.as_ref());
             if publish && !latest.is_published {
-                publish_version(session, latest)?;
+                publish_version(context, latest)?;
                 record_define(latest, publish)?;
             }
             return Ok((latest.definition_id.clone(), latest.version));
@@ -71,20 +71,20 @@ pub fn define(
     let owner = owner_of(&identity.definition_id, latest.as_ref())?;
     refuse_large(document)?;
     let linker = Linker::new(owner.clone());
-    let mut judged = judge::judge(document, &linker, allow_unknown, latest.as_ref())?;
+    let mut validated = validate::validate(document, &linker, allow_unknown, latest.as_ref())?;
     let links = linker.into_links()?;
-    let doubts = judge::doubts(&mut judged);
-    let program = judged.program.map_err(|problems| error::definition(&problems))?;
+    let doubts = validate::doubts(&mut validated);
+    let program = validated.program.map_err(|problems| error::definition(&problems))?;
     let search_path = names::found(&identity.definition_id, &program, role_of(owner.as_ref()));
     let new = New::of(Some(&program), &links, document, &identity, search_path);
     let owner = owner.map_or_else(owners::current_id, |owner| owner.id);
-    let row = add(session, &new, owner)?;
-    compiled::keep_new(program, &row);
+    let row = add(context, &new, owner)?;
+    compiled::cache_new(program, &row);
     if publish {
-        publish_version(session, &row)?;
+        publish_version(context, &row)?;
     }
-    judge::warn(&doubts);
-    judge::warn_of_others(&row, &was_unknown, &links)?;
+    validate::warn(&doubts);
+    validate::warn_of_others(&row, &was_unknown, &links)?;
     warn_without_login(&row);
     record_define(&row, publish)?;
     Ok((identity.definition_id, row.version))
@@ -95,7 +95,7 @@ fn record_define(row: &DefinitionRow, publish: bool) -> Result<(), PgError> {
 }
 
 /// Publishes a version, the latest one if none is named, and returns its number.
-pub fn publish(session: &mut Session, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
+pub fn publish(context: &mut CallContext, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
     let lock = |row: &DefinitionRow| match row.is_draft {
         true => lock_links(&definitions::whole(row.id)?.document, definition_id, true),
         false => consumers::lock(row),
@@ -108,8 +108,8 @@ pub fn publish(session: &mut Session, definition_id: &str, version: Option<i32>)
     access::require_owner(&row)?;
     // By now another version may be the latest, or the draft may have other content.
     lock(&row)?;
-    let row = if row.is_draft { draft::complete(session, &row)? } else { row };
-    publish_version(session, &row)?;
+    let row = if row.is_draft { draft::complete(context, &row)? } else { row };
+    publish_version(context, &row)?;
     Ok(row.version)
 }
 
@@ -129,28 +129,28 @@ pub fn find(definition_id: &str, version: Option<i32>) -> Result<DefinitionRow, 
 }
 
 /// Publishes a version and, if its options say so, new versions of its consumers. The caller holds the locks.
-fn publish_version(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
-    publish_alone(session, row)?;
+fn publish_version(context: &mut CallContext, row: &DefinitionRow) -> Result<(), PgError> {
+    publish_alone(context, row)?;
     match compiled::of_version(row.id)?.program.options.updates_consumers {
-        true => consumers::update(session, row),
+        true => consumers::update(context, row),
         false => Ok(()),
     }
 }
 
 /// Retracts a definition: nothing starts it any more, but running instances continue. `false`: it was not published.
-pub fn retract(session: &mut Session, definition_id: &str) -> Result<bool, PgError> {
+pub fn retract(context: &mut CallContext, definition_id: &str) -> Result<bool, PgError> {
     definitions::lock(definition_id);
     let row = find(definition_id, None)?;
     access::require_owner(&row)?;
     let was_published = definitions::unpublish(definition_id);
     forget_triggers(definition_id);
-    migrate::publication::end_others(session, definition_id)?;
+    migrate::publication::end_others(context, definition_id)?;
     Ok(was_published)
 }
 
 /// Deletes a version, or all of them, unless an instance runs on it or another definition uses it. Returns the number
 /// of deleted versions.
-pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
+pub fn delete(context: &CallContext, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
     let own = || definitions::owner(definition_id).filter(|owner| access::is_member(role::current(), owner));
     links::lock(|| Ok(own().map(|owner| owner.id).into_iter().collect()))?;
     definitions::lock(definition_id);
@@ -179,7 +179,7 @@ pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> R
         if row.is_published {
             forget_triggers(definition_id);
         }
-        definitions::delete(row, session.timestamp());
+        definitions::delete(row, context.timestamp());
     }
     definitions::renew_latest(definition_id);
     Ok(i32::try_from(doomed.len()).unwrap_or(i32::MAX))
@@ -198,12 +198,12 @@ fn gone() -> PgError {
 }
 
 /// Evaluates the triggers of the published version again.
-pub fn refresh(session: &mut Session, definition_id: &str) -> Result<Indexed, PgError> {
+pub fn refresh(context: &mut CallContext, definition_id: &str) -> Result<Indexed, PgError> {
     definitions::lock(definition_id);
     let row = find(definition_id, None)?;
     access::require_owner(&row)?;
     match definitions::published(definition_id) {
-        Some(published) => index(session, &published),
+        Some(published) => index(context, &published),
         None => Err(PgError::new("55000", format!("workflow definition \"{definition_id}\" is not published"))),
     }
 }

@@ -10,22 +10,22 @@ use workflow_engine::instance::EVERYONE;
 use workflow_engine::journal::ActKind;
 use workflow_engine::stimulus;
 
-use crate::access::hearing::{Hearing, Verdict};
+use crate::access::event_consent::{EventConsent, Verdict};
 use crate::access::{self, exclusion};
 use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json, process, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::OnFault;
+use crate::run::call::context::{FollowUp, Publisher};
 use crate::run::call::isolated::{self, Isolated};
-use crate::run::call::notices::{self, tell_how_to_fire};
+use crate::run::call::notices::{self, notice_no_worker};
 use crate::run::call::running;
-use crate::run::call::session::{FollowUp, Publisher};
 use crate::run::events::queued;
 use crate::run::events::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::run::history::acts;
-use crate::run::instances::claim::{Claim, Reason};
-use crate::run::instances::{claim, continued, resume};
+use crate::run::instances::acquire::{Acquired, Unavailable};
+use crate::run::instances::{acquire, continuation, resume};
 use crate::run::tasks::answer;
 use crate::store::definitions::activity_types;
 use crate::store::events::matching::{self, Correlation, Filter, StoredBookmark};
@@ -63,7 +63,7 @@ enum BookmarkDelivery {
 ///
 /// # Errors
 /// 40001 if it belongs to another node, 22004 if it is not known.
-pub fn require_route(correlation_id: Option<&str>, filter: &Filter) -> Result<(), PgError> {
+pub fn require_on_this_node(correlation_id: Option<&str>, filter: &Filter) -> Result<(), PgError> {
     match correlation_id {
         Some(key) if key != EVERYONE => route::require(Some(key)),
         Some(_) if !filter.names_target() => Ok(()),
@@ -73,18 +73,18 @@ pub fn require_route(correlation_id: Option<&str>, filter: &Filter) -> Result<()
 }
 
 /// Resumes the bookmarks that match now, or keeps the stimulus.
-pub fn enqueue(session: &mut Session, mut stimulus: Stimulus, keep: KeepUntil) -> Result<Delivery, PgError> {
+pub fn enqueue(context: &mut CallContext, mut stimulus: Stimulus, keep: KeepUntil) -> Result<Delivery, PgError> {
     let found = find(&mut stimulus);
-    let keep = keep.filter(|_| may_be_kept(&stimulus, &found));
+    let keep = keep.filter(|_| may_be_stored(&stimulus, &found));
     let mut delivery = Delivery::default();
-    resume_matches(session, &stimulus, found, keep.is_none(), &mut delivery)?;
-    keep_unless_delivered(session, stimulus, keep, &mut delivery);
+    resume_matches(context, &stimulus, found, keep.is_none(), &mut delivery)?;
+    store_unless_delivered(context, stimulus, keep, &mut delivery);
     Ok(delivery)
 }
 
 /// Starts the triggers that match and resumes the bookmarks that match. Keeps the stimulus only if it did neither.
 pub fn send(
-    session: &mut Session,
+    context: &mut CallContext,
     name: &str,
     mut stimulus: Stimulus,
     keep: KeepUntil,
@@ -92,12 +92,12 @@ pub fn send(
 ) -> Result<Delivery, PgError> {
     // Find bookmarks before starting triggers: the stimulus must not also resume an instance that it starts.
     let found = find(&mut stimulus);
-    send_to(session, name, stimulus, found, None, keep, may_start)
+    send_to(context, name, stimulus, found, None, keep, may_start)
 }
 
 /// As [`send`], to the bookmarks that were found. `publisher` is the instance whose burst sends it.
 fn send_to(
-    session: &mut Session,
+    context: &mut CallContext,
     name: &str,
     stimulus: Stimulus,
     found: Vec<StoredBookmark>,
@@ -105,13 +105,13 @@ fn send_to(
     keep: KeepUntil,
     may_start: bool,
 ) -> Result<Delivery, PgError> {
-    let keep = keep.filter(|_| may_be_kept(&stimulus, &found));
+    let keep = keep.filter(|_| may_be_stored(&stimulus, &found));
     let mut delivery = Delivery::default();
     if may_start {
-        triggers::start_all(session, name, &stimulus, publisher, &mut delivery)?;
+        triggers::start_all(context, name, &stimulus, publisher, &mut delivery)?;
     }
-    resume_matches(session, &stimulus, found, keep.is_none(), &mut delivery)?;
-    keep_unless_delivered(session, stimulus, keep, &mut delivery);
+    resume_matches(context, &stimulus, found, keep.is_none(), &mut delivery)?;
+    store_unless_delivered(context, stimulus, keep, &mut delivery);
     Ok(delivery)
 }
 
@@ -119,7 +119,7 @@ fn send_to(
 fn find(stimulus: &mut Stimulus) -> Vec<StoredBookmark> {
     let found = matches(&stimulus.sender, &stimulus.filter);
     if found.is_empty()
-        && let Some(next) = continued::target(&stimulus.filter)
+        && let Some(next) = continuation::target(&stimulus.filter)
     {
         stimulus.filter.instance_id = Some(next);
         return matches(&stimulus.sender, &stimulus.filter);
@@ -129,37 +129,37 @@ fn find(stimulus: &mut Stimulus) -> Vec<StoredBookmark> {
 
 /// The bookmarks that a filter of a sender matches, and that may hear it.
 pub fn matches(sender: &Owner, filter: &Filter) -> Vec<StoredBookmark> {
-    matching::find(filter, || Hearing::of(sender, false).reach_of_bookmarks())
+    matching::find(filter, || EventConsent::of(sender, false).reach_of_bookmarks())
 }
 
 /// Whether the queue may keep a stimulus. Under the name of a request to cancel, and for a bookmark that waits for a
 /// child, it has what the engine puts there with the rights of the instance's owner.
-fn may_be_kept(stimulus: &Stimulus, found: &[StoredBookmark]) -> bool {
+fn may_be_stored(stimulus: &Stimulus, found: &[StoredBookmark]) -> bool {
     let filter = &stimulus.filter;
     let is_for_report = filter.bookmark_id.is_some() && found.iter().any(|stored| stored.kind == BookmarkKind::Child);
     filter.name.as_deref() != Some(stimulus::CANCEL) && !is_for_report
 }
 
-fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
+fn store_unless_delivered(context: &mut CallContext, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
     delivery.is_unheard = !delivery.has_reached() && delivery.queued.is_none() && delivery.busy.is_empty();
     // A stimulus that reached an instance, or that is not kept, goes to the busy bookmarks as queue items. A stimulus
     // that reached no instance is kept as a whole, so that it is not bound to a bookmark that another session is using
     // up.
     if keep.is_none() || delivery.has_reached() || delivery.queued.is_some() {
-        enqueue_for_busy(session, &stimulus, delivery);
+        enqueue_for_busy(context, &stimulus, delivery);
         return;
     }
     let Some(until) = keep else { return };
-    let item = Item { expires_at: until, ..item(session, stimulus.filter.clone(), &stimulus) };
-    queue::insert(&item, session.timestamp());
+    let item = Item { expires_at: until, ..item(context, stimulus.filter.clone(), &stimulus) };
+    queue::insert(&item, context.timestamp());
     delivery.queued = Some(item.id);
-    tell_how_to_fire();
+    notice_no_worker();
 }
 
 /// A stimulus as a queue item that never expires.
-fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
+fn item(context: &mut CallContext, filter: Filter, stimulus: &Stimulus) -> Item {
     Item {
-        id: session.new_id(),
+        id: context.new_id(),
         filter,
         stimulus: stimulus.payload.as_ref().map(json::copy),
         input: stimulus.input.as_ref().map(json::copy),
@@ -173,7 +173,7 @@ fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
 
 /// Resumes the found bookmarks, in order of instance. A fault in one is stored and does not stop the others.
 pub fn resume_matches(
-    session: &mut Session,
+    context: &mut CallContext,
     stimulus: &Stimulus,
     found: Vec<StoredBookmark>,
     is_momentary: bool,
@@ -181,32 +181,32 @@ pub fn resume_matches(
 ) -> Result<(), PgError> {
     let (inside, outside): (Vec<StoredBookmark>, Vec<StoredBookmark>) =
         found.into_iter().partition(|stored| running::contains(stored.instance_id));
-    let mut hearing = Hearing::of_kept(
+    let mut consent = EventConsent::of_stored(
         &stimulus.sender,
         stimulus.filter.names_target(),
         stimulus.filter.bookmark_id.filter(|_| stimulus.was_kept),
     );
     if running::any() {
-        let inside = heard(&mut hearing, &inside, delivery)?;
-        defer(session, stimulus, &inside, is_momentary, delivery);
+        let inside = allowed_instances(&mut consent, &inside, delivery)?;
+        defer(context, stimulus, &inside, is_momentary, delivery);
     }
     let mut outside = VecDeque::from(outside);
     let (mut handled, mut paused) = (HashSet::new(), HashSet::new());
     while let Some(stored) = outside.pop_front() {
         handled.insert(stored.bookmark.id);
-        match resume_match(session, &mut hearing, stimulus, &stored)? {
+        match resume_match(context, &mut consent, stimulus, &stored)? {
             BookmarkDelivery::Resumed => delivery.resumed.push(stored.instance_id),
             BookmarkDelivery::Busy => delivery.busy.push(stored),
             BookmarkDelivery::LeftToOwner => {
-                tell_left_to_owner(stored.instance_id)?;
+                notice_left_to_owner(stored.instance_id)?;
                 delivery.busy.push(stored);
             }
             BookmarkDelivery::Leased => {
-                delivery.queued = Some(enqueue_for(session, stimulus, &stored));
-                tell_how_to_fire();
+                delivery.queued = Some(enqueue_for(context, stimulus, &stored));
+                notice_no_worker();
             }
             BookmarkDelivery::Paused if paused.insert(stored.instance_id) => {
-                delivery.queued = Some(keep_for(session, stimulus, stored.instance_id));
+                delivery.queued = Some(store_for(context, stimulus, stored.instance_id));
             }
             BookmarkDelivery::Failed(id) => delivery.queued = Some(id),
             BookmarkDelivery::Withheld => delivery.withheld += 1,
@@ -214,7 +214,7 @@ pub fn resume_matches(
             // matching bookmark by now, or go on as another one. An instance that this delivery has resumed itself is
             // not looked at again.
             BookmarkDelivery::Consumed if !delivery.resumed.contains(&stored.instance_id) => {
-                let instance = continued::latest(stored.instance_id).unwrap_or(stored.instance_id);
+                let instance = continuation::latest(stored.instance_id).unwrap_or(stored.instance_id);
                 let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
                 let mut next = matches(&stimulus.sender, &filter);
                 next.retain(|next| !handled.contains(&next.bookmark.id));
@@ -228,16 +228,16 @@ pub fn resume_matches(
 }
 
 /// The instances of these bookmarks that hear the stimulus.
-fn heard(
-    hearing: &mut Hearing<'_>,
+fn allowed_instances(
+    consent: &mut EventConsent<'_>,
     found: &[StoredBookmark],
     delivery: &mut Delivery,
 ) -> Result<HashSet<Uuid>, PgError> {
     let mut instances = HashSet::new();
     for stored in found {
         let Some((version, owner)) = instances::owner(stored.instance_id) else { continue };
-        match hearing.resumes_at(&stored.bookmark, stored.instance_id, version, &owner)? {
-            Verdict::Heard => _ = instances.insert(stored.instance_id),
+        match consent.may_resume_at(&stored.bookmark, stored.instance_id, version, &owner)? {
+            Verdict::Allowed => _ = instances.insert(stored.instance_id),
             Verdict::Withheld => delivery.withheld += 1,
             Verdict::Denied => {}
         }
@@ -248,8 +248,8 @@ fn heard(
 /// Resumes one bookmark. A failure in another owner's instance must not undo the sender's own work: that burst runs in
 /// a subtransaction, and if it fails, the stimulus waits in the queue for the next attempt.
 fn resume_match(
-    session: &mut Session,
-    hearing: &mut Hearing<'_>,
+    context: &mut CallContext,
+    consent: &mut EventConsent<'_>,
     stimulus: &Stimulus,
     stored: &StoredBookmark,
 ) -> Result<BookmarkDelivery, PgError> {
@@ -257,8 +257,8 @@ fn resume_match(
         return Ok(BookmarkDelivery::NotPermitted);
     };
     // Check before locking: a sender that may not resume the instance must not make other sessions wait for it.
-    match hearing.resumes_at(&stored.bookmark, stored.instance_id, version, &owner)? {
-        Verdict::Heard => {}
+    match consent.may_resume_at(&stored.bookmark, stored.instance_id, version, &owner)? {
+        Verdict::Allowed => {}
         Verdict::Withheld => return Ok(BookmarkDelivery::Withheld),
         Verdict::Denied => return Ok(BookmarkDelivery::NotPermitted),
     }
@@ -272,15 +272,15 @@ fn resume_match(
     if !stimulus.was_kept && stored.kind.is_task() {
         require_answer(stimulus, stored, version)?;
     }
-    match isolated::unless_own(session, &owner, |session| resume_bookmark(session, stimulus, stored))? {
+    match isolated::run_isolated(context, &owner, |context| resume_bookmark(context, stimulus, stored))? {
         Isolated::Done(attempt) => Ok(attempt),
         Isolated::Short => {
-            tell_how_to_fire();
+            notice_no_worker();
             Ok(BookmarkDelivery::Busy)
         }
         Isolated::Failed(error) => {
-            let id = enqueue_for(session, stimulus, stored);
-            queued::note_first_failure(session, id, &error);
+            let id = enqueue_for(context, stimulus, stored);
+            queued::record_first_failure(context, id, &error);
             Ok(BookmarkDelivery::Failed(id))
         }
     }
@@ -304,7 +304,7 @@ fn require_answer(stimulus: &Stimulus, stored: &StoredBookmark, version: Uuid) -
 /// Defers a stimulus for instances whose bursts run further up in this session, until those bursts end. A stimulus that
 /// is not kept is deferred even if no bookmark matches: it may be meant for one that such a burst is about to create.
 fn defer(
-    session: &mut Session,
+    context: &mut CallContext,
     stimulus: &Stimulus,
     inside: &HashSet<Uuid>,
     is_momentary: bool,
@@ -318,9 +318,9 @@ fn defer(
         }
     }
     for instance in instances {
-        let item = item(session, stimulus.filter.clone(), stimulus);
-        queue::defer(&item, session.timestamp(), instance);
-        running::note_deferral();
+        let item = item(context, stimulus.filter.clone(), stimulus);
+        queue::defer(&item, context.timestamp(), instance);
+        running::record_deferral();
         if inside.contains(&instance) {
             delivery.resumed.push(instance);
         }
@@ -328,73 +328,73 @@ fn defer(
 }
 
 fn resume_bookmark(
-    session: &mut Session,
+    context: &mut CallContext,
     stimulus: &Stimulus,
     stored: &StoredBookmark,
 ) -> Result<BookmarkDelivery, PgError> {
     let id = stored.bookmark.id;
-    if claim::is_leased(stored) {
+    if acquire::is_leased(stored) {
         return Ok(BookmarkDelivery::Leased);
     }
-    let has_waited = std::mem::replace(&mut session.has_waited, true);
-    match if has_waited { claim::try_claim(session, id)? } else { claim::claim(session, id)? } {
-        Claim::Ready(mut waiting, compiled) => {
+    let has_waited = std::mem::replace(&mut context.has_waited, true);
+    match if has_waited { acquire::try_acquire(context, id)? } else { acquire::acquire(context, id)? } {
+        Acquired::Ready(mut waiting, compiled) => {
             if waiting.kind.is_task() {
                 let (row, bookmark) = (&waiting.row, &waiting.bookmark);
                 exclusion::require_sender(row, &compiled, bookmark, &stimulus.sender, stimulus.sent_by.as_ref())?;
-                answer::judge(&compiled.program, &waiting, stimulus.input.as_ref())?;
+                answer::validate_answer(&compiled.program, &waiting, stimulus.input.as_ref())?;
             }
-            waiting.act = stimulus.sent_by.clone().map(|by| Session::act_of(ActKind::Send, by));
-            resume::resume_at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
+            waiting.act = stimulus.sent_by.clone().map(|by| CallContext::act_of(ActKind::Send, by));
+            resume::resume_at(context, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
             Ok(BookmarkDelivery::Resumed)
         }
-        Claim::Busy(Reason::Paused) => Ok(BookmarkDelivery::Paused),
-        Claim::Busy(Reason::Leased) => Ok(BookmarkDelivery::Leased),
-        Claim::Busy(Reason::OwnersSession) => Ok(BookmarkDelivery::LeftToOwner),
-        Claim::Busy(Reason::NotFree | Reason::Faulted) => Ok(BookmarkDelivery::Busy),
-        Claim::Gone => Ok(BookmarkDelivery::Consumed),
+        Acquired::Busy(Unavailable::Paused) => Ok(BookmarkDelivery::Paused),
+        Acquired::Busy(Unavailable::Leased) => Ok(BookmarkDelivery::Leased),
+        Acquired::Busy(Unavailable::OwnersSession) => Ok(BookmarkDelivery::LeftToOwner),
+        Acquired::Busy(Unavailable::NotFree | Unavailable::Faulted) => Ok(BookmarkDelivery::Busy),
+        Acquired::Gone => Ok(BookmarkDelivery::Consumed),
     }
 }
 
 /// Tells a caller that may know of the instance that a session of its owner continues it.
-fn tell_left_to_owner(instance: Uuid) -> Result<(), PgError> {
+fn notice_left_to_owner(instance: Uuid) -> Result<(), PgError> {
     let is_caller = !running::any() && process::connected_as().is_none();
     match instances::owner(instance) {
         Some((_, owner)) if is_caller && access::instance::may_see(role::current(), instance)? => {
             notices::tell_stimulus_left_to_owner(instance, &owner);
         }
-        _ => tell_how_to_fire(),
+        _ => notice_no_worker(),
     }
     Ok(())
 }
 
 /// Queues a stimulus for the matching bookmarks that this session could not resume now.
-pub fn enqueue_for_busy(session: &mut Session, stimulus: &Stimulus, delivery: &mut Delivery) {
+pub fn enqueue_for_busy(context: &mut CallContext, stimulus: &Stimulus, delivery: &mut Delivery) {
     for stored in std::mem::take(&mut delivery.busy) {
-        delivery.queued = Some(enqueue_for(session, stimulus, &stored));
+        delivery.queued = Some(enqueue_for(context, stimulus, &stored));
     }
 }
 
 /// Queues a stimulus for one bookmark, until a session may and can deliver it.
-fn enqueue_for(session: &mut Session, stimulus: &Stimulus, stored: &StoredBookmark) -> Uuid {
+fn enqueue_for(context: &mut CallContext, stimulus: &Stimulus, stored: &StoredBookmark) -> Uuid {
     let filter =
         Filter { bookmark_id: Some(stored.bookmark.id), instance_id: Some(stored.instance_id), ..Filter::default() };
-    let item = item(session, filter, stimulus);
-    queue::insert(&item, session.timestamp());
+    let item = item(context, filter, stimulus);
+    queue::insert(&item, context.timestamp());
     item.id
 }
 
 /// Keeps a stimulus for a paused instance as long as the pause lasts. It names no bookmark: one that is delivered
 /// before it may use the bookmark up, and lead to another one that it meets.
-fn keep_for(session: &mut Session, stimulus: &Stimulus, instance: Uuid) -> Uuid {
+fn store_for(context: &mut CallContext, stimulus: &Stimulus, instance: Uuid) -> Uuid {
     let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
-    let item = item(session, filter, stimulus);
-    queue::insert(&item, session.timestamp());
+    let item = item(context, filter, stimulus);
+    queue::insert(&item, context.timestamp());
     item.id
 }
 
 /// Delivers a stimulus that a burst published, with the rights of the publisher's owner.
-pub fn published(session: &mut Session, published: Published, publisher: Publisher) -> Result<(), PgError> {
+pub fn published(context: &mut CallContext, published: Published, publisher: Publisher) -> Result<(), PgError> {
     let name = resolve_name(&published.name);
     let instance_id = published.local.then_some(publisher.instance);
     let stimulus = Stimulus {
@@ -412,7 +412,7 @@ pub fn published(session: &mut Session, published: Published, publisher: Publish
     };
     // A local one is for this run, and not for the one that may have begun in its place.
     let found = matches(&stimulus.sender, &stimulus.filter);
-    send_to(session, &name, stimulus, found, Some(publisher.instance), None, !published.local)?;
+    send_to(context, &name, stimulus, found, Some(publisher.instance), None, !published.local)?;
     Ok(())
 }
 
@@ -435,7 +435,7 @@ pub fn filter_of(name: &str, payload: Option<&Value>, correlation: Correlation, 
 
 /// Collects the children and the stimuli that the burst has published.
 pub fn collect_published(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &InstanceRow,
     compiled: &Compiled,
     children: Vec<NewChild>,
@@ -443,7 +443,7 @@ pub fn collect_published(
 ) {
     let publisher = Publisher { instance: row.instance.id, owner: row.owner.clone(), starter: row.starter.clone() };
     let new = children.into_iter();
-    session.follow_ups.extend(new.map(|child| FollowUp::Child(Box::new(child), publisher.clone())));
+    context.follow_ups.extend(new.map(|child| FollowUp::Child(Box::new(child), publisher.clone())));
     // A `definer` publishes with the rights of the owner of the definition, as if its SQL had called wf_publish_event:
     // a role that starts it lends it no rights. What the event starts has the starter of this instance all the same.
     let publisher = match compiled.row.definer {
@@ -456,5 +456,5 @@ pub fn collect_published(
         let publisher = if stimulus.local { &to_itself } else { &publisher };
         FollowUp::Published(Box::new(stimulus), publisher.clone())
     });
-    session.follow_ups.extend(stimuli);
+    context.follow_ups.extend(stimuli);
 }

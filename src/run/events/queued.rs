@@ -1,4 +1,4 @@
-//! Stimuli and other work in the queue: delivering them when a bookmark appears that matches, and in the sweep; which
+//! Stimuli and other work in the queue: delivering them when a bookmark appears that matches, and in a pass; which
 //! session delivers an item, and how failures count.
 
 use uuid::Uuid;
@@ -7,20 +7,20 @@ use workflow_engine::execution::Delta;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::ActKind;
 
-use crate::access::hearing::{Hearing, Verdict};
+use crate::access::event_consent::{EventConsent, Verdict};
 use crate::access::{self, lending};
 use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::{OnFault, consume};
-use crate::run::call::session::FollowUp;
+use crate::run::call::context::FollowUp;
 use crate::run::call::{isolated, running};
 use crate::run::events::deliver;
 use crate::run::events::stimuli::{Delivery, Stimulus};
-use crate::run::instances::claim::{self, Claim, Reason};
-use crate::run::instances::{abandoned, continued};
-use crate::run::repair::kept_act;
+use crate::run::instances::acquire::{self, Acquired, Unavailable};
+use crate::run::instances::{abandoned, continuation};
+use crate::run::repair::stored_act;
 use crate::store::events::matching::{self, Filter, StoredBookmark};
 use crate::store::events::queue::{self, Item, WantedBookmark};
 use crate::store::instances::{self, InstanceRow, bookmarks};
@@ -33,90 +33,90 @@ const MAX_REPORTS: i64 = 1000;
 
 /// Delivers an item that was taken from the queue. An item that matches nothing any more goes back. An item whose
 /// delivery fails goes back with one more attempt, or to the dead letters. Returns whether it reached anything.
-pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError> {
+pub fn deliver_taken(context: &mut CallContext, item: Item) -> Result<bool, PgError> {
     let stimulus = stimulus_of(&item);
-    let attempt = session.isolated(|session| {
+    let attempt = context.isolated(|context| {
         let instance_id = item.deferred_for.or(stimulus.filter.instance_id);
         let found = deliver::matches(&stimulus.sender, &Filter { instance_id, ..stimulus.filter.clone() });
         let mut delivery = Delivery::default();
-        deliver::resume_matches(session, &stimulus, found, false, &mut delivery)?;
+        deliver::resume_matches(context, &stimulus, found, false, &mut delivery)?;
         Ok(delivery)
     });
     match attempt {
         Ok(mut delivery) => {
             let is_delivered = delivery.has_reached();
             if is_delivered || delivery.queued.is_some() || item.deferred_for.is_some() {
-                deliver::enqueue_for_busy(session, &stimulus, &mut delivery);
+                deliver::enqueue_for_busy(context, &stimulus, &mut delivery);
             } else {
-                queue::insert(&item, session.timestamp());
+                queue::insert(&item, context.timestamp());
             }
             Ok(is_delivered)
         }
         Err(error) if error.aborts_transaction() || item.deferred_for.is_some() => Err(error),
         Err(error) => {
-            queue::insert(&item, session.timestamp());
-            note_failure(session, &item, &error);
+            queue::insert(&item, context.timestamp());
+            record_failure(context, &item, &error);
             Ok(false)
         }
     }
 }
 
 /// Takes from the queue what wants the bookmarks of an instance that has been paused.
-pub fn meet_all(session: &mut Session, id: Uuid) -> Result<(), PgError> {
+pub fn meet_all(context: &mut CallContext, id: Uuid) -> Result<(), PgError> {
     let Some(row) = instances::get(id).filter(|row| row.instance.sub_status != SubStatus::Faulted) else {
         return Ok(());
     };
     let bookmarks: Vec<Bookmark> = matching::of_instance(id).into_iter().map(|stored| stored.bookmark).collect();
-    meet_each(session, &bookmarks, &row)
+    meet_each(context, &bookmarks, &row)
 }
 
 /// Takes from the queue what wants the new bookmarks of an instance; `all`: and what wants its other bookmarks.
-pub fn meet_new(session: &mut Session, row: &InstanceRow, delta: &Delta, all: bool) -> Result<(), PgError> {
+pub fn meet_new(context: &mut CallContext, row: &InstanceRow, delta: &Delta, all: bool) -> Result<(), PgError> {
     if all {
         let stored = matching::of_instance(row.instance.id).into_iter();
         let bookmarks: Vec<Bookmark> = stored.map(|stored| stored.bookmark).collect();
-        return meet_each(session, &bookmarks, row);
+        return meet_each(context, &bookmarks, row);
     }
-    meet_each(session, &delta.created, row)
+    meet_each(context, &delta.created, row)
 }
 
 /// Takes one item for each of these bookmarks, and delivers the oldest first: it may cancel what the others wait for.
-fn meet_each(session: &mut Session, bookmarks: &[Bookmark], row: &InstanceRow) -> Result<(), PgError> {
+fn meet_each(context: &mut CallContext, bookmarks: &[Bookmark], row: &InstanceRow) -> Result<(), PgError> {
     let mut items = Vec::new();
     for bookmark in bookmarks {
-        items.extend(meet(session, bookmark, row)?);
+        items.extend(meet(context, bookmark, row)?);
     }
     items.sort_by_key(|item| item.id);
-    session.follow_ups.extend(items.into_iter().map(|item| FollowUp::Item(Box::new(item))));
+    context.follow_ups.extend(items.into_iter().map(|item| FollowUp::Item(Box::new(item))));
     Ok(())
 }
 
 /// Takes what SQL inside the burst has sent to its own instance.
-pub fn take_deferred(session: &mut Session, instance: Uuid) {
+pub fn take_deferred(context: &mut CallContext, instance: Uuid) {
     let deferred = queue::take_deferred(instance);
-    session.follow_ups.extend(deferred.into_iter().map(|item| FollowUp::Item(Box::new(item))));
+    context.follow_ups.extend(deferred.into_iter().map(|item| FollowUp::Item(Box::new(item))));
 }
 
 /// Takes from the queue the oldest stimulus that wants this bookmark. A bookmark takes one item.
-fn meet(session: &Session, bookmark: &Bookmark, row: &InstanceRow) -> Result<Option<Item>, PgError> {
+fn meet(context: &CallContext, bookmark: &Bookmark, row: &InstanceRow) -> Result<Option<Item>, PgError> {
     let shapes = queue::shapes();
     let correlation_id = row.instance.correlation_id.as_deref();
     let wanted = WantedBookmark { bookmark, instance: row.instance.id, correlation_id };
     let mut skip = Vec::new();
     loop {
         // Pass over items whose sender may not resume the instance or answer the task, or has not admitted its owner.
-        let is_heard = |sender: &Owner, names_target| -> Result<bool, PgError> {
-            let mut hearing = Hearing::of(sender, names_target);
-            let verdict = hearing.resumes_at(bookmark, row.instance.id, row.definition_version_id, &row.owner)?;
-            Ok(verdict == Verdict::Heard)
+        let may_receive = |sender: &Owner, names_target| -> Result<bool, PgError> {
+            let mut consent = EventConsent::of(sender, names_target);
+            let verdict = consent.may_resume_at(bookmark, row.instance.id, row.definition_version_id, &row.owner)?;
+            Ok(verdict == Verdict::Allowed)
         };
-        let found = queue::oldest_for(wanted, &shapes, session.timestamp(), Uuid::nil(), &skip, is_heard)?;
+        let found = queue::oldest_for(wanted, &shapes, context.timestamp(), Uuid::nil(), &skip, may_receive)?;
         let Some(item) = found else { return Ok(None) };
         if queue::take(item.id) {
             return Ok(Some(item));
         }
         // Another session has taken the item and may roll back, so a scheduler must look at it.
-        wake::note_queued(item.id);
+        wake::report_queued(item.id);
         skip.push(item.id);
     }
 }
@@ -134,34 +134,34 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
 }
 
 /// Delivers an item that is still in the queue, if a bookmark matches it and its sender may resume that.
-pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgError> {
+pub fn deliver_queued(context: &mut CallContext, item: &Item) -> Result<DeliveryOutcome, PgError> {
     if abandoned::is_request(item) {
-        return abandoned::cancel_queued(session, item);
+        return abandoned::cancel_queued(context, item);
     }
-    if let Some(instance) = kept_act::instance_of(item) {
-        return kept_act::carry_out(session, item, instance);
+    if let Some(instance) = stored_act::instance_of(item) {
+        return stored_act::carry_out(context, item, instance);
     }
     let stimulus = stimulus_of(item);
     let found = deliver::matches(&stimulus.sender, &stimulus.filter);
     if found.is_empty()
-        && let Some(next) = continued::target(&item.filter)
+        && let Some(next) = continuation::target(&item.filter)
     {
         let is_redirected = queue::redirect(item, next);
-        return match queue::get(item.id, session.timestamp()).filter(|_| is_redirected) {
-            Some(item) => deliver_queued(session, &item),
-            None => Ok(Swept::Held),
+        return match queue::get(item.id, context.timestamp()).filter(|_| is_redirected) {
+            Some(item) => deliver_queued(context, &item),
+            None => Ok(DeliveryOutcome::Held),
         };
     }
     if is_stale(item) {
         queue::take(item.id);
-        return Ok(Swept::Stays);
+        return Ok(DeliveryOutcome::Stays);
     }
     // An item stays as it is if this session can resume none of its bookmarks now. So they are claimed before the item
     // is taken out of the queue: instances are locked before items. The delivery claims each of them again. Taking the
     // item fires row triggers on the queue, and a delivery runs bursts: either may have changed the instances since.
     let (mut can_any, mut is_held, mut elsewhere) = (false, false, None);
     for stored in &found {
-        match can_run(session, stored, item)? {
+        match can_run(context, stored, item)? {
             Can::Run => can_any = true,
             Can::Wait => is_held = true,
             Can::Elsewhere(owner) => elsewhere = elsewhere.or(Some(owner)),
@@ -170,62 +170,62 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
     }
     if !can_any {
         return Ok(match elsewhere {
-            Some(owner) => Swept::Elsewhere(owner),
-            None if is_held => Swept::Held,
-            None => Swept::Stays,
+            Some(owner) => DeliveryOutcome::Elsewhere(owner),
+            None if is_held => DeliveryOutcome::Held,
+            None => DeliveryOutcome::Stays,
         });
     }
     if let [stored] = found.as_slice()
         && item.filter.bookmark_id.is_some()
         && !stored.bookmark.auto_burn
     {
-        return deliver_all(session, item, stored);
+        return deliver_all(context, item, stored);
     }
     if !queue::take(item.id) {
-        return Ok(Swept::Held);
+        return Ok(DeliveryOutcome::Held);
     }
     let mut delivery = Delivery::default();
-    deliver::resume_matches(session, &stimulus, found, false, &mut delivery)?;
+    deliver::resume_matches(context, &stimulus, found, false, &mut delivery)?;
     if delivery.has_reached() || delivery.queued.is_some() {
-        deliver::enqueue_for_busy(session, &stimulus, &mut delivery);
+        deliver::enqueue_for_busy(context, &stimulus, &mut delivery);
     } else {
-        queue::insert(item, session.timestamp());
+        queue::insert(item, context.timestamp());
     }
     Ok(match delivery.resumed.len() {
-        0 => Swept::Stays,
-        resumed => Swept::Resumed(resumed as u64),
+        0 => DeliveryOutcome::Stays,
+        resumed => DeliveryOutcome::Resumed(resumed as u64),
     })
 }
 
 /// Delivers an item of the queue together with all others that its sender left for the same bookmark, if a resume does
 /// not use that up: one burst takes them all. The caller holds the lock of the instance and has checked that it may run
 /// it.
-fn deliver_all(session: &mut Session, item: &Item, stored: &StoredBookmark) -> Result<Swept, PgError> {
-    let now = session.timestamp();
+fn deliver_all(context: &mut CallContext, item: &Item, stored: &StoredBookmark) -> Result<DeliveryOutcome, PgError> {
+    let now = context.timestamp();
     let items = queue::take_all_of(item, now, MAX_REPORTS);
     let put_back = || items.iter().for_each(|item| queue::insert(item, now));
-    let Claim::Ready(mut waiting, compiled) = claim::try_claim(session, stored.bookmark.id)? else {
+    let Acquired::Ready(mut waiting, compiled) = acquire::try_acquire(context, stored.bookmark.id)? else {
         put_back();
-        return Ok(Swept::Held);
+        return Ok(DeliveryOutcome::Held);
     };
     if items.is_empty() {
-        return Ok(Swept::Held);
+        return Ok(DeliveryOutcome::Held);
     }
     let row = &waiting.row;
     let verdict =
-        hearing_of(item).resumes_at(&stored.bookmark, row.instance.id, row.definition_version_id, &row.owner)?;
-    if verdict != Verdict::Heard {
+        consent_for(item).may_resume_at(&stored.bookmark, row.instance.id, row.definition_version_id, &row.owner)?;
+    if verdict != Verdict::Allowed {
         put_back();
-        return Ok(Swept::Stays);
+        return Ok(DeliveryOutcome::Stays);
     }
     let inputs: Vec<_> = items.iter().map(|item| item.input.as_ref()).collect();
-    waiting.act = item.sent_by.clone().map(|by| Session::act_of(ActKind::Send, by));
-    consume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
-    Ok(Swept::Resumed(inputs.len() as u64))
+    waiting.act = item.sent_by.clone().map(|by| CallContext::act_of(ActKind::Send, by));
+    consume::resume_many(context, &mut waiting, &compiled, &inputs, OnFault::Store)?;
+    Ok(DeliveryOutcome::Resumed(inputs.len() as u64))
 }
 
-fn hearing_of(item: &Item) -> Hearing<'_> {
-    Hearing::of_kept(&item.sender, item.filter.names_target(), item.filter.bookmark_id)
+fn consent_for(item: &Item) -> EventConsent<'_> {
+    EventConsent::of_stored(&item.sender, item.filter.names_target(), item.filter.bookmark_id)
 }
 
 /// Whether this session can resume a bookmark.
@@ -240,17 +240,17 @@ enum Can {
     Not,
 }
 
-fn can_run(session: &Session, stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
+fn can_run(context: &CallContext, stored: &StoredBookmark, item: &Item) -> Result<Can, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
     // Check before locking, as in a delivery.
-    let verdict = hearing_of(item).resumes_at(&stored.bookmark, stored.instance_id, version, &owner)?;
-    if verdict != Verdict::Heard || !is_wanted_here(&item.sender, version, &owner)? {
+    let verdict = consent_for(item).may_resume_at(&stored.bookmark, stored.instance_id, version, &owner)?;
+    if verdict != Verdict::Allowed || !is_wanted_here(&item.sender, version, &owner)? {
         return Ok(Can::Not);
     }
     if !route::admits_instance(stored.instance_id, stored.correlation_id.as_deref()) {
         return Ok(Can::Wait);
     }
-    let runs_here = lending::runs_here(session.serves, &owner, &*compiled::of_version(version)?);
+    let runs_here = lending::runs_here(context.serves, &owner, &*compiled::of_version(version)?);
     if running::contains(stored.instance_id) {
         return Ok(Can::Not);
     }
@@ -259,15 +259,15 @@ fn can_run(session: &Session, stored: &StoredBookmark, item: &Item) -> Result<Ca
         let is_possible = owner.role().is_some() && !instances::is_faulted(stored.instance_id);
         return Ok(if is_possible { Can::Elsewhere(owner.id) } else { Can::Not });
     }
-    if claim::is_leased(stored) {
+    if acquire::is_leased(stored) {
         return Ok(Can::Wait);
     }
-    Ok(match claim::try_claim(session, stored.bookmark.id)? {
-        Claim::Ready(..) => Can::Run,
-        Claim::Busy(Reason::NotFree | Reason::Leased) | Claim::Gone => Can::Wait,
+    Ok(match acquire::try_acquire(context, stored.bookmark.id)? {
+        Acquired::Ready(..) => Can::Run,
+        Acquired::Busy(Unavailable::NotFree | Unavailable::Leased) | Acquired::Gone => Can::Wait,
         // The delivery keeps it for the instance, unless it is for that already.
-        Claim::Busy(Reason::Paused) if item.filter.instance_id.is_none() => Can::Run,
-        Claim::Busy(Reason::Paused | Reason::Faulted | Reason::OwnersSession) => Can::Not,
+        Acquired::Busy(Unavailable::Paused) if item.filter.instance_id.is_none() => Can::Run,
+        Acquired::Busy(Unavailable::Paused | Unavailable::Faulted | Unavailable::OwnersSession) => Can::Not,
     })
 }
 
@@ -281,18 +281,18 @@ fn is_stale(item: &Item) -> bool {
 pub const MAX_ATTEMPTS: i32 = 3;
 
 /// Wait after a failed delivery, in microseconds, for each attempt so far. What passes by itself, such as a lock that
-/// another session holds, mostly has passed by then, and no sweep runs a burst at once that has just failed.
+/// another session holds, mostly has passed by then, and no pass runs a burst at once that has just failed.
 const REDELIVER_AFTER: i64 = 10_000_000;
 
-/// The outcome of a sweep for an item of the queue.
+/// The outcome of delivering an item of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Swept {
+pub enum DeliveryOutcome {
     /// It resumed this many instances.
     Resumed(u64),
     /// No instance that may be resumed waits for it, so it stays as it is.
     Stays,
     /// Another session holds the item, or an instance that waits for it, and may roll back. Or the delivery failed, and
-    /// the next attempt is due later. A sweep must look at the item again.
+    /// the next attempt is due later. A later pass must check the item again.
     Held,
     /// An instance that waits for it has SQL that only a session of this owner may run.
     Elsewhere(i32),
@@ -302,22 +302,22 @@ pub enum Swept {
 /// or of SQL that a worker runs, does so for its own stimuli, for owners whose rights the current role has, and for instances that a stimulus of the
 /// current role would reach.
 pub fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
-    let is_workers_own = isolated::is_worker() && !running::any();
+    let is_workers_own = isolated::is_worker_session() && !running::any();
     if is_workers_own || sender.is_current() || access::is_member(role::current(), owner) {
         return Ok(true);
     }
     let Some(id) = owners::known_id_of(role::current()) else { return Ok(false) };
-    Ok(Hearing::of(&owners::by_id(id), false).resumes(version, owner)? == Verdict::Heard)
+    Ok(EventConsent::of(&owners::by_id(id), false).may_resume(version, owner)? == Verdict::Allowed)
 }
 
-/// Notes that the first delivery of an item failed.
-pub fn note_first_failure(session: &Session, item: Uuid, error: &PgError) {
-    queue::failed(item, &error.message, Timestamp(session.timestamp().0.saturating_add(REDELIVER_AFTER)));
+/// Records that the first delivery of an item failed.
+pub fn record_first_failure(context: &CallContext, item: Uuid, error: &PgError) {
+    queue::failed(item, &error.message, Timestamp(context.timestamp().0.saturating_add(REDELIVER_AFTER)));
 }
 
-/// Notes a failed delivery of an item that is in the queue.
-pub fn note_failure(session: &Session, item: &Item, error: &PgError) {
-    let now = session.timestamp();
+/// Records a failed delivery of an item that is in the queue.
+pub fn record_failure(context: &CallContext, item: &Item, error: &PgError) {
+    let now = context.timestamp();
     let attempts = item.attempts + 1;
     queue::failed(item.id, &error.message, Timestamp(now.0.saturating_add(REDELIVER_AFTER * i64::from(attempts))));
     if attempts >= MAX_ATTEMPTS {
@@ -341,8 +341,8 @@ pub fn of_instance(instance: Uuid, after: Uuid, shapes: &[i32], now: Timestamp) 
         let correlation_id = stored.correlation_id.as_deref();
         let wanted = WantedBookmark { bookmark: &stored.bookmark, instance, correlation_id };
         let item = queue::oldest_for(wanted, shapes, now, after, &[], |sender, names_target| {
-            Ok(Hearing::of(sender, names_target).resumes_at(&stored.bookmark, instance, version, &owner)?
-                == Verdict::Heard)
+            Ok(EventConsent::of(sender, names_target).may_resume_at(&stored.bookmark, instance, version, &owner)?
+                == Verdict::Allowed)
         })?;
         missed.extend(item.map(|item| item.id));
     }

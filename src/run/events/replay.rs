@@ -8,8 +8,8 @@ use crate::access::{self, Operation};
 use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc};
-use crate::run::Session;
-use crate::run::call::notices::tell_how_to_fire;
+use crate::run::CallContext;
+use crate::run::call::notices::notice_no_worker;
 use crate::run::events::{deliver, queued};
 use crate::store::events::dead_letters::{self, Letter};
 use crate::store::instances;
@@ -17,27 +17,27 @@ use crate::store::instances::bookmarks;
 
 /// Replays a dead letter: a stimulus is delivered, or queued again; a bookmark becomes due immediately. Returns whether
 /// it was delivered, and the id of the role that sent it.
-pub fn replay(session: &mut Session, id: Uuid) -> Result<(bool, i32), PgError> {
+pub fn replay(context: &mut CallContext, id: Uuid) -> Result<(bool, i32), PgError> {
     // The lock of the partition comes before that of the row.
-    let letter = find(session, id)?;
-    deliver::require_route(letter.item.filter.correlation.id(), &letter.item.filter)?;
+    let letter = find(context, id)?;
+    deliver::require_on_this_node(letter.item.filter.correlation.id(), &letter.item.filter)?;
     dead_letters::lock(id);
-    let letter = find(session, id)?;
-    dead_letters::replayed(id, session.timestamp());
+    let letter = find(context, id)?;
+    dead_letters::replayed(id, context.timestamp());
     let sender = letter.item.sender.id;
     let is_delivered = match letter.due_at {
-        Some(_) => fire_again(session, &letter)?,
-        None => send_again(session, letter)?,
+        Some(_) => fire_again(context, &letter)?,
+        None => send_again(context, letter)?,
     };
     Ok((is_delivered, sender))
 }
 
 /// A dead letter that the caller may replay.
-fn find(session: &mut Session, id: Uuid) -> Result<Letter, PgError> {
-    let item_id = session.new_id();
+fn find(context: &mut CallContext, id: Uuid) -> Result<Letter, PgError> {
+    let item_id = context.new_id();
     let letter = dead_letters::get(id, item_id)
         .ok_or_else(|| PgError::new("42704", format!("dead letter {id} does not exist")))?;
-    if !may_replay(session.caller, &letter)? {
+    if !may_replay(context.caller, &letter)? {
         return Err(PgError::new("42501", format!("permission denied for dead letter {id}")));
     }
     if letter.replayed_at.is_some() {
@@ -66,27 +66,27 @@ fn may_replay(who: Oid, letter: &Letter) -> Result<bool, PgError> {
 }
 
 /// Makes the bookmark of a dead letter due immediately. A worker or wf_run_due fires it.
-fn fire_again(session: &Session, letter: &Letter) -> Result<bool, PgError> {
+fn fire_again(context: &CallContext, letter: &Letter) -> Result<bool, PgError> {
     let bookmark = letter.item.filter.bookmark_id.unwrap_or_default();
-    if !dead_letters::wake(bookmark, session.timestamp()) {
+    if !dead_letters::wake(bookmark, context.timestamp()) {
         return Err(gone(bookmark));
     }
-    tell_how_to_fire();
+    notice_no_worker();
     Ok(false)
 }
 
-fn send_again(session: &mut Session, letter: Letter) -> Result<bool, PgError> {
+fn send_again(context: &mut CallContext, letter: Letter) -> Result<bool, PgError> {
     let mut item = letter.item;
     match item.filter.bookmark_id {
         // A stimulus for one bookmark waits for that bookmark without an expiry, as it did before.
         Some(bookmark) if !bookmarks::exists(bookmark) => return Err(gone(bookmark)),
         Some(_) => {}
-        None => item.expires_at = Timestamp(session.timestamp().0.saturating_add(guc::queue_ttl())),
+        None => item.expires_at = Timestamp(context.timestamp().0.saturating_add(guc::queue_ttl())),
     }
-    session.has_waited = true;
-    let is_delivered = queued::deliver_taken(session, item)?;
+    context.has_waited = true;
+    let is_delivered = queued::deliver_taken(context, item)?;
     if !is_delivered {
-        tell_how_to_fire();
+        notice_no_worker();
     }
     Ok(is_delivered)
 }

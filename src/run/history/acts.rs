@@ -7,14 +7,14 @@ use workflow_plan::Resumed;
 use crate::access::person;
 use crate::compiled::Compiled;
 use crate::pg::{PgError, guc};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::store::history::audit::{self, NewAct};
 use crate::store::instances::InstanceRow;
 use crate::store::rights::owners;
 
 /// A start. The row of the instance has its actor.
 pub fn of_start(by: &Identity) -> Act {
-    Session::act_of(ActKind::Start, Identity { actor: None, ..by.clone() })
+    CallContext::act_of(ActKind::Start, Identity { actor: None, ..by.clone() })
 }
 
 /// The start of an instance that was created before. `None`: a timer, its parent or its predecessor started it, and
@@ -22,15 +22,15 @@ pub fn of_start(by: &Identity) -> Act {
 pub fn of_pending_start(row: &InstanceRow, login: Option<u32>) -> Option<Act> {
     let is_call = row.parent.is_none() && row.schedule_id.is_none() && row.continued_from.is_none();
     let role = row.starter.role.unwrap_or(row.owner.id).unsigned_abs();
-    (is_call || login.is_some()).then(|| Session::act_of(ActKind::Start, Identity { role, login, actor: None }))
+    (is_call || login.is_some()).then(|| CallContext::act_of(ActKind::Start, Identity { role, login, actor: None }))
 }
 
 /// An act of the caller on an instance of this version.
 ///
 /// # Errors
 /// 55000 if the actor would outlive the transaction, 42501 if there is none and the definition requires one.
-pub fn of_call(session: &Session, kind: ActKind, compiled: &Compiled) -> Result<Act, PgError> {
-    let act = session.act(kind)?;
+pub fn of_call(context: &CallContext, kind: ActKind, compiled: &Compiled) -> Result<Act, PgError> {
+    let act = context.act(kind)?;
     require_actor(&act.by, compiled)?;
     Ok(act)
 }

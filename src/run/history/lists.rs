@@ -16,8 +16,8 @@ use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 use workflow_engine::alteration::{InstanceFilter, Moment};
 
-use crate::access::sight::Sight;
-use crate::store::repair::selection::listed::{self, Listed, Shown};
+use crate::access::visibility::InstanceVisibility;
+use crate::store::repair::selection::listed::{self, ListRow, Listed};
 use found::FoundInstances;
 pub use found::WINDOW;
 use walk::Walk;
@@ -70,27 +70,27 @@ impl Order {
 pub struct Window {
     instances: Vec<Listed>,
     /// Whether the window contains all matches.
-    pub is_whole: bool,
+    pub is_complete: bool,
 }
 
 impl Window {
     /// The instances that match the filter and that the current role may read: the newest ones, or the oldest if
     /// `newest` is false.
     pub fn of(filter: &InstanceFilter, order: Order, newest: bool) -> Self {
-        let sight = Sight::current();
+        let visibility = InstanceVisibility::current();
         let mut filter = filter.clone();
-        let versions = take_versions(&mut filter, &sight);
+        let versions = take_versions(&mut filter, &visibility);
         let with_names = order == Order::Name;
-        let mut found = FoundInstances::new(&sight, versions, with_names);
-        let is_whole = search(&filter, newest, &mut found);
+        let mut found = FoundInstances::new(&visibility, versions, with_names);
+        let is_complete = search(&filter, newest, &mut found);
         found.tidy();
         let mut instances = found.instances;
-        let is_whole = is_whole && instances.len() <= WINDOW;
+        let is_complete = is_complete && instances.len() <= WINDOW;
         match newest {
             true => drop(instances.drain(..instances.len().saturating_sub(WINDOW))),
             false => instances.truncate(WINDOW),
         }
-        Self { instances, is_whole }
+        Self { instances, is_complete }
     }
 
     /// The number of instances.
@@ -99,25 +99,25 @@ impl Window {
     }
 
     /// A page of them, in an order.
-    pub fn page(mut self, order: Order, descending: bool, page: usize, size: usize) -> Vec<Shown> {
+    pub fn page(mut self, order: Order, descending: bool, page: usize, size: usize) -> Vec<ListRow> {
         self.instances.sort_unstable_by(|a, b| order.compare(a, b, descending));
         let ids: Vec<Uuid> =
             self.instances.iter().skip(page.saturating_mul(size)).take(size).map(|one| one.id).collect();
-        let mut shown: HashMap<Uuid, Shown> = listed::shown(&ids).into_iter().map(|one| (one.id, one)).collect();
-        ids.iter().filter_map(|id| shown.remove(id)).collect()
+        let mut rows: HashMap<Uuid, ListRow> = listed::list_rows(&ids).into_iter().map(|one| (one.id, one)).collect();
+        ids.iter().filter_map(|id| rows.remove(id)).collect()
     }
 }
 
 /// Removes the conditions on definitions and versions from a filter, which depend on the version only. Returns the ids
 /// of the matching versions, or `None` without such conditions.
-fn take_versions(filter: &mut InstanceFilter, sight: &Sight) -> Option<HashSet<Uuid>> {
+fn take_versions(filter: &mut InstanceFilter, visibility: &InstanceVisibility) -> Option<HashSet<Uuid>> {
     let (ids, definitions, number) = (filter.version_ids.take(), filter.definition_ids.take(), filter.version.take());
     if ids.is_none() && definitions.is_none() && number.is_none() {
         return None;
     }
     let (ids, definitions): (Option<HashSet<Uuid>>, Option<HashSet<String>>) =
         (ids.map(|ids| ids.into_iter().collect()), definitions.map(|ids| ids.into_iter().collect()));
-    let wanted = sight.versions.iter().filter(|version| {
+    let wanted = visibility.versions.iter().filter(|version| {
         ids.as_ref().is_none_or(|ids| ids.contains(&version.id))
             && definitions.as_ref().is_none_or(|ids| ids.contains(&version.definition))
             && number.is_none_or(|number| number == version.number)
@@ -130,15 +130,15 @@ const MANY: usize = 50;
 
 /// Searches first where the fewest rows have to be read. Returns whether it has found all matches.
 fn search(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> bool {
-    if let Some(is_whole) = sources::by_key(filter, found) {
-        return is_whole;
+    if let Some(is_complete) = sources::by_key(filter, found) {
+        return is_complete;
     }
-    let (all, of_versions) = (found.sight.all, found.versions.as_ref().map(HashSet::len));
+    let (all, of_versions) = (found.visibility.all, found.versions.as_ref().map(HashSet::len));
     // For a role that may read few instances these are the fewest rows; for others, traces are fewer.
     let mut budget = walk::BUDGET;
     if all && of_versions.is_none_or(|count| count >= MANY) {
-        if let Some(is_whole) = sources::by_traces(filter, newest, found) {
-            return is_whole;
+        if let Some(is_complete) = sources::by_traces(filter, newest, found) {
+            return is_complete;
         }
         if of_versions.is_some() && many_versions(filter, newest, found) {
             return false;
@@ -154,19 +154,19 @@ fn search(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>)
     if walk.run(filter, newest, budget, found) {
         return true;
     }
-    if !all && let Some(is_whole) = sources::by_traces(filter, newest, found) {
-        return is_whole;
+    if !all && let Some(is_complete) = sources::by_traces(filter, newest, found) {
+        return is_complete;
     }
     if filter.search_term.is_some() {
         sources::by_term(filter, newest, found);
     }
     // A condition on time restricts the ids only if few instances are read otherwise, because an id need not contain
     // the time.
-    let mut is_whole = !ranges.is_empty();
+    let mut is_complete = !ranges.is_empty();
     for (low, high) in ranges {
-        is_whole &= walk.unfinished_within(low, high).run(filter, newest, walk::BUDGET / 2, found);
+        is_complete &= walk.unfinished_within(low, high).run(filter, newest, walk::BUDGET / 2, found);
     }
-    is_whole
+    is_complete
 }
 
 /// Reads all instances to find those of many versions, for as long as at least a quarter of them match. Returns whether

@@ -16,41 +16,41 @@ use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::rows::Wait;
 use crate::pg::spi::Timestamp;
-use crate::run::Session;
-use crate::run::call::notices::tell_how_to_fire;
+use crate::run::CallContext;
+use crate::run::call::context::FollowUp;
+use crate::run::call::notices::notice_no_worker;
 use crate::run::call::running;
-use crate::run::call::session::FollowUp;
-use crate::run::events::queued::{self, Swept};
-use crate::run::instances::{cancel, claim, continued};
+use crate::run::events::queued::{self, DeliveryOutcome};
+use crate::run::instances::{acquire, cancel, continuation};
 use crate::store::events::matching::{self, Filter};
 use crate::store::events::queue::{self, Item};
 use crate::store::instances::{self, bookmarks};
 use crate::store::rights::owners::Owner;
 
 /// The children that a burst has given up. Its bookmarks are still stored.
-pub fn children(session: &mut Session, parent: Uuid, delta: &Delta, resumed: Option<Resumed<'_>>) -> Vec<Uuid> {
+pub fn children(context: &mut CallContext, parent: Uuid, delta: &Delta, resumed: Option<Resumed<'_>>) -> Vec<Uuid> {
     let mut waits = matching::of_activities(parent, &delta.abandoned);
     // The bookmark that is used up may be gone already.
     let own = resumed.map(|resumed| resumed.bookmark);
     waits.extend(own.filter(|own| delta.abandoned.contains(&own.activity_instance_id)).map(|own| own.id));
     let children = instances::reporting_to(parent, &waits);
     // Children that an earlier burst of this call asked for may not have begun.
-    session.abandoned.extend(waits);
+    context.abandoned.extend(waits);
     children
 }
 
 /// Whether a child is not to begin, because the activity that asked for it has been given up in this call.
-pub fn is_given_up(session: &Session, bookmark: Option<Uuid>) -> bool {
+pub fn is_given_up(context: &CallContext, bookmark: Option<Uuid>) -> bool {
     // A burst that gave it up may have been rolled back.
-    bookmark.is_some_and(|id| session.abandoned.contains(&id) && !bookmarks::exists(id))
+    bookmark.is_some_and(|id| context.abandoned.contains(&id) && !bookmarks::exists(id))
 }
 
 /// Why such an instance is cancelled.
 const REASON: &str = "its parent does not wait for it any more";
 
 /// Cancels a child with the rights of its parent's owner, or leaves that to the queue.
-pub fn cancel(session: &mut Session, child: Uuid, owner: &Owner) -> Result<(), PgError> {
-    let error = match session.isolated(|session| cancel_if_free(session, child, owner, || true)) {
+pub fn cancel(context: &mut CallContext, child: Uuid, owner: &Owner) -> Result<(), PgError> {
+    let error = match context.isolated(|context| cancel_if_free(context, child, owner, || true)) {
         Ok(CancelAttempt::Busy) => None,
         Ok(CancelAttempt::Done | CancelAttempt::Over | CancelAttempt::Denied) => return Ok(()),
         Err(error) if error.aborts_transaction() => return Err(error),
@@ -58,7 +58,7 @@ pub fn cancel(session: &mut Session, child: Uuid, owner: &Owner) -> Result<(), P
     };
     let item = Item {
         sent_by: None,
-        id: session.new_id(),
+        id: context.new_id(),
         filter: Filter { instance_id: Some(child), name: Some(stimulus::CANCEL.to_owned()), ..Filter::default() },
         stimulus: None,
         input: None,
@@ -67,11 +67,11 @@ pub fn cancel(session: &mut Session, child: Uuid, owner: &Owner) -> Result<(), P
         expires_at: Timestamp::INFINITY,
         deferred_for: None,
     };
-    queue::insert(&item, session.timestamp());
+    queue::insert(&item, context.timestamp());
     if let Some(error) = error {
-        queued::note_first_failure(session, item.id, &error);
+        queued::record_first_failure(context, item.id, &error);
     }
-    tell_how_to_fire();
+    notice_no_worker();
     Ok(())
 }
 
@@ -81,22 +81,22 @@ pub fn is_request(item: &Item) -> bool {
 }
 
 /// Does what an item of the queue asks for, if the instance is free now.
-pub fn cancel_queued(session: &mut Session, item: &Item) -> Result<Swept, PgError> {
+pub fn cancel_queued(context: &mut CallContext, item: &Item) -> Result<DeliveryOutcome, PgError> {
     let child = item.filter.instance_id.unwrap_or_default();
     let Some((version, owner)) = instances::owner(child) else {
         queue::take(item.id);
-        return Ok(Swept::Stays);
+        return Ok(DeliveryOutcome::Stays);
     };
     if !queued::is_wanted_here(&item.sender, version, &owner)? {
-        return Ok(Swept::Stays);
+        return Ok(DeliveryOutcome::Stays);
     }
-    let outcome = cancel_if_free(session, child, &item.sender, || queue::take(item.id))?;
+    let outcome = cancel_if_free(context, child, &item.sender, || queue::take(item.id))?;
     Ok(match outcome {
-        CancelAttempt::Done => Swept::Resumed(1),
-        CancelAttempt::Busy => Swept::Held,
+        CancelAttempt::Done => DeliveryOutcome::Resumed(1),
+        CancelAttempt::Busy => DeliveryOutcome::Held,
         CancelAttempt::Over | CancelAttempt::Denied => {
             queue::take(item.id);
-            Swept::Stays
+            DeliveryOutcome::Stays
         }
     })
 }
@@ -115,7 +115,7 @@ enum CancelAttempt {
 /// Cancels an instance whose lock is free. `take` takes what asked for it, under that lock; `false`: another session
 /// has.
 fn cancel_if_free(
-    session: &mut Session,
+    context: &mut CallContext,
     id: Uuid,
     sender: &Owner,
     take: impl FnOnce() -> bool,
@@ -123,7 +123,7 @@ fn cancel_if_free(
     if running::contains(id) {
         return Ok(CancelAttempt::Busy);
     }
-    session.has_waited = true;
+    context.has_waited = true;
     let Some(mut row) = instances::lock_with(id, Wait::Skip) else {
         return Ok(if instances::owner(id).is_some() { CancelAttempt::Busy } else { CancelAttempt::Over });
     };
@@ -133,18 +133,18 @@ fn cancel_if_free(
         return Ok(CancelAttempt::Denied);
     }
     if cancel::has_ended(&row, false) {
-        return match continued::latest(id) {
-            Some(next) => cancel_if_free(session, next, sender, take),
+        return match continuation::latest(id) {
+            Some(next) => cancel_if_free(context, next, sender, take),
             None => Ok(CancelAttempt::Over),
         };
     }
-    if !claim::try_lock_few_tasks(&row, &compiled) || !take() {
+    if !acquire::try_lock_few_tasks(&row, &compiled) || !take() {
         return Ok(CancelAttempt::Busy);
     }
     // No activity waits for its report.
     row.parent = row.parent.map(|parent| instances::Parent { bookmark: None, ..parent });
-    cancel::end(session, &mut row, &compiled, Some(REASON), false, None)?;
+    cancel::end(context, &mut row, &compiled, Some(REASON), false, None)?;
     let below = instances::children(id).into_iter();
-    session.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
+    context.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
     Ok(CancelAttempt::Done)
 }

@@ -47,7 +47,7 @@ pub fn reclaim_key(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgE
         return Ok(());
     };
     let id = row.instance.id;
-    let _mark = running::Mark::set(id);
+    let _running = running::RunningGuard::burst(id);
     let taken = subtransaction(|| instances::set_key(id, Some(&key), correlation_id.as_deref()));
     match taken {
         Ok(()) => {

@@ -15,7 +15,7 @@ use workflow_engine::{Bookmark, stimulus};
 use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, rows};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::store::instances::InstanceRow;
 use crate::store::instances::admissions::{self, Place};
 use crate::store::instances::bookmarks;
@@ -56,7 +56,7 @@ pub fn enter(row: &InstanceRow, compiled: &Compiled, is_new: bool) -> bool {
     }
     let is_admitted = !(is_new && admissions::is_waited_for(&place)) && admissions::take(&place, max, &row.instance.id);
     // Others that wait saw the admission taken; if this is rolled back it was not.
-    wake::note_calls(false);
+    wake::report_pending_starts(false);
     is_admitted
 }
 
@@ -72,16 +72,16 @@ pub fn adopt(row: &InstanceRow, compiled: &Compiled) {
     {
         admissions::exceed(&place, max, id);
     }
-    wake::note_calls(false);
+    wake::report_pending_starts(false);
 }
 
 /// Stores the bookmark of an instance that waits for its turn. It begins at this activity, with this stimulus, then.
-pub fn wait(session: &mut Session, row: &InstanceRow, compiled: &Compiled, start: Start<'_>) {
+pub fn wait(context: &mut CallContext, row: &InstanceRow, compiled: &Compiled, start: Start<'_>) {
     let Some((place, _)) = place_of(&row.instance, compiled) else { return };
     let Start { activity_id, node_id, stimulus, login } = start;
     let instance = &row.instance;
     let bookmark = Bookmark {
-        id: session.new_id(),
+        id: context.new_id(),
         activity_id: activity_id.to_owned(),
         node_id: node_id.to_owned(),
         activity_type: stimulus::LIMIT.into(),
@@ -96,9 +96,9 @@ pub fn wait(session: &mut Session, row: &InstanceRow, compiled: &Compiled, start
         due_at: None,
     };
     let lease = Lease { lane: Some(place.lane()), ..Lease::default() };
-    rows::write(|writer| bookmarks::insert(writer, &bookmark, &lease, row, None, session.timestamp()));
+    rows::write(|writer| bookmarks::insert(writer, &bookmark, &lease, row, None, context.timestamp()));
     // There may be room since this transaction looked.
-    wake::note_calls(true);
+    wake::report_pending_starts(true);
 }
 
 /// Where an instance begins, and with what.

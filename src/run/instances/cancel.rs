@@ -11,11 +11,11 @@ use workflow_engine::journal::{Act, ActKind};
 use crate::access::{Operation, instance};
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::save::RowState;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::call::running;
-use crate::run::instances::{continued, resume};
+use crate::run::instances::{continuation, resume};
 use crate::run::repair::pause;
 use crate::store::instances::{self, InstanceRow};
 
@@ -29,23 +29,28 @@ use crate::store::instances::{self, InstanceRow};
 ///
 /// The right to cancel an instance is asked for at that instance. The engine passes the cancel on to those below it, as
 /// it does when their parents end.
-pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>, force: bool) -> Result<bool, PgError> {
+pub fn cancel(
+    context: &mut CallContext,
+    instance_id: Uuid,
+    reason: Option<&str>,
+    force: bool,
+) -> Result<bool, PgError> {
     let operation = if force { Operation::ForceCancel } else { Operation::Cancel };
-    cancel_tree(session, instance_id, reason, force, operation)
+    cancel_tree(context, instance_id, reason, force, operation)
 }
 
 /// The same, if the caller may do this `operation` with the instance that it names.
 pub fn cancel_tree(
-    session: &mut Session,
+    context: &mut CallContext,
     instance_id: Uuid,
     reason: Option<&str>,
     force: bool,
     operation: Operation,
 ) -> Result<bool, PgError> {
-    let cancelled = cancel_if_there(session, instance_id, reason, force, Some(operation))?;
+    let cancelled = cancel_if_there(context, instance_id, reason, force, Some(operation))?;
     let cancelled = cancelled.ok_or_else(|| resume::unknown(instance_id))?;
     if cancelled == CancelEffect::HadEnded {
-        continued::tell(instance_id);
+        continuation::notice_continued(instance_id);
     }
     let mut below = VecDeque::from(to_cancel_below(instance_id, cancelled));
     let mut seen = HashSet::new();
@@ -54,10 +59,10 @@ pub fn cancel_tree(
             continue;
         }
         // Another session may have deleted the child while this one waited for its lock.
-        let cancelled = cancel_if_there(session, child, reason, force, None)?;
+        let cancelled = cancel_if_there(context, child, reason, force, None)?;
         if cancelled == Some(CancelEffect::HadEnded) {
             // It has gone on as another one, perhaps while this session waited for its lock.
-            below.extend(continued::latest(child));
+            below.extend(continuation::latest(child));
         }
         below.extend(to_cancel_below(child, cancelled.unwrap_or(CancelEffect::HadEnded)));
     }
@@ -87,14 +92,14 @@ fn to_cancel_below(instance_id: Uuid, cancelled: CancelEffect) -> Vec<Uuid> {
 /// one that the caller named: a caller that may not force the end of it leaves its work to its handlers. The result is
 /// `None` if it does not exist.
 fn cancel_if_there(
-    session: &mut Session,
+    context: &mut CallContext,
     instance_id: Uuid,
     reason: Option<&str>,
     force: bool,
     operation: Option<Operation>,
 ) -> Result<Option<CancelEffect>, PgError> {
     running::refuse(instance_id)?;
-    session.has_waited = true;
+    context.has_waited = true;
     let Some(mut row) = instances::lock(instance_id) else { return Ok(None) };
     let compiled = compiled::of_instance(&row)?;
     let force = match operation {
@@ -105,9 +110,9 @@ fn cancel_if_there(
         let is_under_way = row.instance.state.ending() == Ending::Cancelled;
         return Ok(Some(if is_under_way { CancelEffect::IsUnderWay } else { CancelEffect::HadEnded }));
     }
-    let act = Some(session.act(ActKind::Cancel)?);
-    end(session, &mut row, &compiled, reason, force, act)?;
-    pause::tell_if_paused(&row);
+    let act = Some(context.act(ActKind::Cancel)?);
+    end(context, &mut row, &compiled, reason, force, act)?;
+    pause::notice_if_paused(&row);
     Ok(Some(CancelEffect::Now))
 }
 
@@ -119,7 +124,7 @@ pub fn has_ended(row: &InstanceRow, force: bool) -> bool {
 
 /// Cancels one locked instance that has not ended.
 pub fn end(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &mut InstanceRow,
     compiled: &Compiled,
     reason: Option<&str>,
@@ -128,20 +133,20 @@ pub fn end(
 ) -> Result<(), PgError> {
     let before = row.instance.sub_status;
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, consumed: None, act };
-    let ended = burst::run(session, burst, |program, instance, host, _| {
+    let ended = burst::run(context, burst, |program, instance, host, _| {
         execution::cancel(program, instance, reason, force, host)
     });
     ended?;
-    note_cancelled(session, row, before);
+    record_cancelled(context, row, before);
     Ok(())
 }
 
-/// Notes that an instance is cancelled, or will be when its handlers have run. It had the given status before.
-pub fn note_cancelled(session: &Session, row: &InstanceRow, before: SubStatus) {
+/// Records that an instance is cancelled, or will be when its handlers have run. It had the given status before.
+pub fn record_cancelled(context: &CallContext, row: &InstanceRow, before: SubStatus) {
     if before == SubStatus::Pending {
         crate::store::instances::bookmarks::delete_all(row.instance.id, None);
     }
     if row.instance.sub_status != SubStatus::Cancelled {
-        instances::note_cancelling(row.instance.id, session.timestamp());
+        instances::record_cancelling(row.instance.id, context.timestamp());
     }
 }

@@ -16,39 +16,40 @@ use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::save::BurstEnd;
 use crate::run::burst::{OnFault, consume};
+use crate::run::call::context::{ChildReport, FollowUp, Publisher};
 use crate::run::call::isolated::{self, Isolated};
-use crate::run::call::notices::tell_how_to_fire;
+use crate::run::call::notices::notice_no_worker;
 use crate::run::call::running;
-use crate::run::call::session::{ChildReport, FollowUp, Publisher};
 use crate::run::events::queued;
+use crate::run::instances::acquire::{self, Acquired};
 use crate::run::instances::activation::{key_of, refused};
-use crate::run::instances::claim::{self, Claim};
 use crate::run::instances::{abandoned, create, start};
 use crate::store::events::matching::Filter;
 use crate::store::events::queue::{self, Item};
 use crate::store::instances::{self, InstanceRow, Parent};
 
 /// Starts a child of an instance whose burst is over.
-pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Result<(), PgError> {
-    if abandoned::is_given_up(session, child.bookmark_id) {
+pub fn start(context: &mut CallContext, child: NewChild, parent: Publisher) -> Result<(), PgError> {
+    if abandoned::is_given_up(context, child.bookmark_id) {
         return Ok(());
     }
     let compiled = compiled::of_version(child.version_id)?;
     let (id, bookmark_id, begin) = (child.id, child.bookmark_id, child.begin);
-    let runs_now = begin != Begin::Later && lending::runs_here(session.serves, &parent.owner, &compiled);
+    let runs_now = begin != Begin::Later && lending::runs_here(context.serves, &parent.owner, &compiled);
     let is_own = parent.owner.is_current();
-    let (row, ended) = match (runs_now, is_own || isolated::is_worker()) {
-        (false, _) => create_new(session, &compiled, child, &parent)?,
-        (true, true) => run_new(session, &compiled, child, &parent)?,
+    let (row, ended) = match (runs_now, is_own || isolated::is_worker_session()) {
+        (false, _) => create_new(context, &compiled, child, &parent)?,
+        (true, true) => run_new(context, &compiled, child, &parent)?,
         (true, false) => {
             let copy = child.copy().map_err(|fault| error::fault(&fault))?;
-            match isolated::unless_own(session, &parent.owner, |session| run_new(session, &compiled, copy, &parent))? {
+            match isolated::run_isolated(context, &parent.owner, |context| run_new(context, &compiled, copy, &parent))?
+            {
                 Isolated::Done(ran) => ran,
                 // A session of the owner runs the child instead, and reports what is wrong with it.
-                Isolated::Short | Isolated::Failed(_) => create_new(session, &compiled, child, &parent)?,
+                Isolated::Short | Isolated::Failed(_) => create_new(context, &compiled, child, &parent)?,
             }
         }
     };
@@ -62,7 +63,7 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
     };
     if let Some(bookmark) = bookmark_id {
         let report = ChildReport { parent: parent.instance, bookmark, report, owner: parent.owner };
-        session.follow_ups.push_back(FollowUp::Report(Box::new(report)));
+        context.follow_ups.push_back(FollowUp::Report(Box::new(report)));
     }
     Ok(())
 }
@@ -76,37 +77,37 @@ fn new_row(compiled: &Compiled, child: NewChild, parent: &Publisher) -> Result<I
 
 /// Starts a child in this session.
 fn run_new(
-    session: &mut Session,
+    context: &mut CallContext,
     compiled: &Compiled,
     child: NewChild,
     parent: &Publisher,
 ) -> Result<(InstanceRow, BurstEnd), PgError> {
     let mut row = new_row(compiled, child, parent)?;
-    let depth = session.inline.get(&parent.instance).map_or(1, |depth| depth + 1);
-    refuse_depth(session, depth)?;
-    session.inline.insert(row.instance.id, depth);
-    let ended = start::run(session, &mut row, compiled, start::Beginning::default())?;
+    let depth = context.inline.get(&parent.instance).map_or(1, |depth| depth + 1);
+    refuse_depth(context, depth)?;
+    context.inline.insert(row.instance.id, depth);
+    let ended = start::run(context, &mut row, compiled, start::Beginning::default())?;
     Ok((row, ended))
 }
 
 /// Creates a child that a session of its owner starts later.
 fn create_new(
-    session: &mut Session,
+    context: &mut CallContext,
     compiled: &Compiled,
     child: NewChild,
     parent: &Publisher,
 ) -> Result<(InstanceRow, BurstEnd), PgError> {
     let mut row = new_row(compiled, child, parent)?;
-    session.inline.remove(&row.instance.id);
-    let ended = create::create_pending(session, &mut row, compiled, &create::StartPoint::ROOT, None, None, session.now);
-    tell_how_to_fire();
+    context.inline.remove(&row.instance.id);
+    let ended = create::create_pending(context, &mut row, compiled, &create::StartPoint::ROOT, None, None, context.now);
+    notice_no_worker();
     Ok((row, ended))
 }
 
 /// Refuses a child that is nested too deeply (54001). Workflows that start themselves without end are stopped long
 /// before the limit of bursts, because each of them stays open as long as all below it.
-fn refuse_depth(session: &Session, depth: u32) -> Result<(), PgError> {
-    let limit = session.limits.max_nesting;
+fn refuse_depth(context: &CallContext, depth: u32) -> Result<(), PgError> {
+    let limit = context.limits.max_nesting;
     if depth <= limit {
         return Ok(());
     }
@@ -117,35 +118,35 @@ fn refuse_depth(session: &Session, depth: u32) -> Result<(), PgError> {
 
 /// Resumes a parent with all reports of this call for one bookmark. Other follow-ups come first, so that one burst
 /// takes them all.
-pub fn tell(session: &mut Session, first: ChildReport) -> Result<(), PgError> {
-    if session.follow_ups.iter().any(|next| !matches!(next, FollowUp::Report(_))) {
-        session.follow_ups.push_back(FollowUp::Report(Box::new(first)));
+pub fn resume_parent(context: &mut CallContext, first: ChildReport) -> Result<(), PgError> {
+    if context.follow_ups.iter().any(|next| !matches!(next, FollowUp::Report(_))) {
+        context.follow_ups.push_back(FollowUp::Report(Box::new(first)));
         return Ok(());
     }
     let mut reports = vec![first];
     let (parent, bookmark, owner) = (reports[0].parent, reports[0].bookmark, reports[0].owner.clone());
-    for next in std::mem::take(&mut session.follow_ups) {
+    for next in std::mem::take(&mut context.follow_ups) {
         match next {
             FollowUp::Report(report) if report.bookmark == bookmark => reports.push(*report),
-            other => session.follow_ups.push_back(other),
+            other => context.follow_ups.push_back(other),
         }
     }
     if running::contains(parent) {
-        reports.iter().for_each(|report| defer(session, report));
+        reports.iter().for_each(|report| defer(context, report));
         return Ok(());
     }
     let inputs: Vec<Value> = reports.iter().map(|report| json::copy(&report.report)).collect();
-    match isolated::unless_own(session, &owner, |session| resume_with(session, bookmark, &inputs))? {
-        Isolated::Done(Told::Resumed | Told::Gone) => {}
-        Isolated::Done(Told::Busy) | Isolated::Short => {
+    match isolated::run_isolated(context, &owner, |context| resume_with(context, bookmark, &inputs))? {
+        Isolated::Done(ReportOutcome::Resumed | ReportOutcome::Gone) => {}
+        Isolated::Done(ReportOutcome::Busy) | Isolated::Short => {
             for report in &reports {
-                enqueue(session, report);
+                enqueue(context, report);
             }
         }
         Isolated::Failed(error) => {
             for report in &reports {
-                let id = enqueue(session, report);
-                queued::note_first_failure(session, id, &error);
+                let id = enqueue(context, report);
+                queued::record_first_failure(context, id, &error);
             }
         }
     }
@@ -153,40 +154,40 @@ pub fn tell(session: &mut Session, first: ChildReport) -> Result<(), PgError> {
 }
 
 /// What became of reports.
-enum Told {
+enum ReportOutcome {
     Resumed,
     Busy,
     Gone,
 }
 
-fn resume_with(session: &mut Session, bookmark: Uuid, reports: &[Value]) -> Result<Told, PgError> {
-    session.has_waited = true;
-    let (mut waiting, compiled) = match claim::try_claim(session, bookmark)? {
-        Claim::Ready(waiting, compiled) => (waiting, compiled),
-        Claim::Busy(reason) => {
-            reason.tell();
-            return Ok(Told::Busy);
+fn resume_with(context: &mut CallContext, bookmark: Uuid, reports: &[Value]) -> Result<ReportOutcome, PgError> {
+    context.has_waited = true;
+    let (mut waiting, compiled) = match acquire::try_acquire(context, bookmark)? {
+        Acquired::Ready(waiting, compiled) => (waiting, compiled),
+        Acquired::Busy(reason) => {
+            reason.notice();
+            return Ok(ReportOutcome::Busy);
         }
-        Claim::Gone => return Ok(Told::Gone),
+        Acquired::Gone => return Ok(ReportOutcome::Gone),
     };
     let inputs: Vec<Option<&Value>> = reports.iter().map(Some).collect();
-    consume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
-    Ok(Told::Resumed)
+    consume::resume_many(context, &mut waiting, &compiled, &inputs, OnFault::Store)?;
+    Ok(ReportOutcome::Resumed)
 }
 
 /// Reports the end of an instance to the parent that waits for it. A child that faulted is detached from its parent, so
 /// that a later retry of it reports nothing more.
-pub fn note_end(session: &mut Session, row: &InstanceRow) -> Result<(), PgError> {
+pub fn report_end(context: &mut CallContext, row: &InstanceRow) -> Result<(), PgError> {
     let instance = &row.instance;
     let Some(Parent { instance: parent, bookmark: Some(bookmark) }) = row.parent else { return Ok(()) };
     if instance.sub_status == SubStatus::Faulted {
         instances::forget_parent(instance.id);
     }
     let report = ChildReport { parent, bookmark, report: of(row)?, owner: row.owner.clone() };
-    if session.is_pass && !session.inline.contains_key(&instance.id) {
-        enqueue(session, &report);
+    if context.is_pass && !context.inline.contains_key(&instance.id) {
+        enqueue(context, &report);
     } else {
-        session.follow_ups.push_back(FollowUp::Report(Box::new(report)));
+        context.follow_ups.push_back(FollowUp::Report(Box::new(report)));
     }
     Ok(())
 }
@@ -198,23 +199,23 @@ pub fn of(row: &InstanceRow) -> Result<Value, PgError> {
 }
 
 /// Puts a report for the parent's bookmark into the queue. Returns the id of the item.
-pub fn enqueue(session: &mut Session, report: &ChildReport) -> Uuid {
-    let item = item(session, report);
-    queue::insert(&item, session.timestamp());
+pub fn enqueue(context: &mut CallContext, report: &ChildReport) -> Uuid {
+    let item = item(context, report);
+    queue::insert(&item, context.timestamp());
     item.id
 }
 
 /// Defers a report to a parent whose burst runs further up in this session, until that burst has ended.
-pub fn defer(session: &mut Session, report: &ChildReport) {
-    let item = item(session, report);
-    queue::defer(&item, session.timestamp(), report.parent);
-    running::note_deferral();
+pub fn defer(context: &mut CallContext, report: &ChildReport) {
+    let item = item(context, report);
+    queue::defer(&item, context.timestamp(), report.parent);
+    running::record_deferral();
 }
 
-fn item(session: &mut Session, report: &ChildReport) -> Item {
+fn item(context: &mut CallContext, report: &ChildReport) -> Item {
     Item {
         sent_by: None,
-        id: session.new_id(),
+        id: context.new_id(),
         filter: Filter { bookmark_id: Some(report.bookmark), instance_id: Some(report.parent), ..Filter::default() },
         stimulus: None,
         input: Some(json::copy(&report.report)),

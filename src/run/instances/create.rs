@@ -13,10 +13,10 @@ use workflow_plan::Resumed;
 use crate::compiled::Compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json, rows};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::save::{BurstEnd, Consumed, RowState};
 use crate::run::burst::{self, OnFault, StoredBurst};
-use crate::run::call::notices::tell_how_to_fire;
+use crate::run::call::notices::notice_no_worker;
 use crate::run::call::running;
 use crate::run::history::acts;
 use crate::run::instances::activation::activation_key;
@@ -81,7 +81,7 @@ impl<'a> StartPoint<'a> {
 
 /// Creates an instance whose start is due at an instant. `login` is the login role of the starter, as of an act.
 pub(in crate::run) fn create_pending(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &mut InstanceRow,
     compiled: &Compiled,
     start_point: &StartPoint<'_>,
@@ -89,7 +89,7 @@ pub(in crate::run) fn create_pending(
     login: Option<u32>,
     due_at: DateTime<Utc>,
 ) -> BurstEnd {
-    let now = session.timestamp();
+    let now = context.timestamp();
     row.instance.sub_status = SubStatus::Pending;
     let is_new = insert(row, now, row.activation_key.is_some());
     forget_deferred(row.instance.id);
@@ -97,7 +97,7 @@ pub(in crate::run) fn create_pending(
         return BurstEnd::Taken;
     }
     let bookmark = Bookmark {
-        id: session.new_id(),
+        id: context.new_id(),
         activity_id: start_point.activity_id.to_owned(),
         node_id: start_point.node_id.to_owned(),
         activity_type: stimulus::START.into(),
@@ -118,7 +118,7 @@ pub(in crate::run) fn create_pending(
 /// Inserts an instance before it runs. `false`: its id or activation key is taken.
 pub(in crate::run) fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
     // Row triggers on the table count as inside the burst: the instance that they see has no bookmark yet.
-    let _mark = running::Mark::set(row.instance.id);
+    let _running = running::RunningGuard::burst(row.instance.id);
     if may_be_taken {
         return instances::insert_unless_taken(row, now);
     }
@@ -136,25 +136,25 @@ pub fn forget_deferred(instance: Uuid) {
 
 /// Creates an instance of an owner that is due now. A session of the owner runs it.
 pub fn create_due(
-    session: &mut Session,
+    context: &mut CallContext,
     compiled: &Compiled,
     owner: Owner,
     correlation_id: String,
     input: Map<String, Value>,
 ) -> Result<(), PgError> {
-    let id = session.new_id();
-    let by = session.identity()?;
+    let id = context.new_id();
+    let by = context.identity()?;
     let starter = Starter::of(&by, &owner);
     let mut row = new_row(id, compiled, owner, Some(correlation_id), None, input, None, starter)?;
-    let now = session.now;
-    create_pending(session, &mut row, compiled, &StartPoint::ROOT, None, by.login, now);
-    tell_how_to_fire();
+    let now = context.now;
+    create_pending(context, &mut row, compiled, &StartPoint::ROOT, None, by.login, now);
+    notice_no_worker();
     Ok(())
 }
 
 /// Starts an instance that was created for a session of its owner.
 pub fn start_pending(
-    session: &mut Session,
+    context: &mut CallContext,
     waiting: &mut Waiting,
     compiled: &Compiled,
     on_fault: OnFault,
@@ -174,12 +174,12 @@ pub fn start_pending(
         let (activity_id, node_id) = (waiting.bookmark.activity_id.as_str(), waiting.bookmark.node_id.as_str());
         let login = bookmarks::login_of(&waiting.bookmark);
         let start = Start { activity_id, node_id, stimulus: stimulus.as_ref(), login };
-        admission::wait(session, &waiting.row, compiled, start);
+        admission::wait(context, &waiting.row, compiled, start);
         return Ok(());
     }
     if is_called {
         // There may be room for the next one.
-        wake::note_calls(true);
+        wake::report_pending_starts(true);
     }
     let row = &mut waiting.row;
     let resumed = Resumed {
@@ -192,7 +192,7 @@ pub fn start_pending(
     let consumed = Consumed { resumed, lease: &waiting.lease, answer: Answer::Completed(None, None) };
     let act = acts::of_pending_start(row, bookmarks::login_of(&waiting.bookmark));
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, consumed: Some(consumed), act };
-    burst::run(session, burst, |program, instance, host, limits| {
+    burst::run(context, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)
     })?;
     Ok(())

@@ -10,7 +10,7 @@ use crate::access::{self, Operation, instance};
 use crate::compiled;
 use crate::pg::error::{notice, warning};
 use crate::pg::{PgError, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::call::running;
 use crate::run::history::acts;
 use crate::run::instances::cancel::cancel_tree;
@@ -35,15 +35,15 @@ pub struct Deletion {
 ///
 /// # Errors
 /// 55006 if it or a child has work to compensate, unless it is removed by force: a WARNING then names the work.
-pub fn delete(session: &mut Session, instance_id: Uuid, force: bool) -> Result<bool, PgError> {
-    let mut deletion = match delete_tree(session, instance_id, force)? {
+pub fn delete(context: &mut CallContext, instance_id: Uuid, force: bool) -> Result<bool, PgError> {
+    let mut deletion = match delete_tree(context, instance_id, force)? {
         Removal::Gone => return Ok(false),
         Removal::HasWork(id) => return Err(has_work(id)),
         Removal::Done(deletion) => deletion,
     };
     let unused = removal::unused_keys(&deletion.keys);
     deletion.remove_keyed(&unused);
-    deletion.tell(instance_id);
+    deletion.notice(instance_id);
     Ok(true)
 }
 
@@ -62,16 +62,16 @@ pub enum Removal {
 ///
 /// # Errors
 /// 42501 if the caller may not delete it; 55006 if its burst, or that of a child, is running.
-pub fn delete_tree(session: &mut Session, instance_id: Uuid, force: bool) -> Result<Removal, PgError> {
+pub fn delete_tree(context: &mut CallContext, instance_id: Uuid, force: bool) -> Result<Removal, PgError> {
     running::refuse(instance_id)?;
-    session.has_waited = true;
+    context.has_waited = true;
     let Some(row) = instances::get(instance_id) else { return Ok(Removal::Gone) };
     instance::require(Operation::Delete, &row, &*compiled::of_version(row.definition_version_id)?)?;
     // Another session may delete the instance while this one waits for its lock.
     if instances::lock(instance_id).is_none() {
         return Ok(Removal::Gone);
     }
-    cancel_tree(session, instance_id, None, force, Operation::Delete)?;
+    cancel_tree(context, instance_id, None, force, Operation::Delete)?;
     let (rows, children_kept) = deletable(instance_id)?;
     if let Some(row) = rows.iter().find(|row| row.instance.state.ending() != Ending::None) {
         return Ok(Removal::HasWork(row.instance.id));
@@ -154,7 +154,7 @@ impl Deletion {
     }
 
     /// Tells the caller what went with the instance that it named, and what stays.
-    fn tell(&self, instance_id: Uuid) {
+    fn notice(&self, instance_id: Uuid) {
         let deleted = listed(|table| match table {
             "instances" => self.instances.len() as u64 - 1,
             _ => self.tally.rows_of(table).done,

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::pg::jsonb::Document;
 use crate::pg::{PgError, guc, session};
-use crate::run::{CALL, Session};
+use crate::run::{CALL, CallContext};
 use crate::store::instances::messages::{Answered, Name};
 
 /// A call that a client may send again.
@@ -68,12 +68,12 @@ impl Drop for Making {
 /// # Errors
 /// 22023 if the message had another content, 55000 if what the call has begun makes it again.
 pub fn once(
-    session: &mut Session,
+    context: &mut CallContext,
     message: &Message<'_>,
-    make: impl FnOnce(&mut Session) -> Result<(Document, bool), PgError>,
+    make: impl FnOnce(&mut CallContext) -> Result<(Document, bool), PgError>,
 ) -> Result<Document, PgError> {
-    let owner = session.caller_as_owner(None).id;
-    session.caller_id = Some(owner);
+    let owner = context.caller_as_owner(None).id;
+    context.caller_id = Some(owner);
     let name = Name { owner, key: message.key, message: message.id };
     let content = message.content();
     let Some(_making) = Making::begin(&name) else {
@@ -89,15 +89,15 @@ pub fn once(
     }
     if let Some(known) = known {
         let keep = guc::message_retention();
-        if keep.is_none_or(|keep| known.called_at.0.saturating_add(keep) > session.timestamp().0) {
+        if keep.is_none_or(|keep| known.called_at.0.saturating_add(keep) > context.timestamp().0) {
             name.done();
             return if known.content == content { Ok(known.answer) } else { Err(differs(message)) };
         }
         name.forget(&known);
     }
-    let (answer, is_done) = make(session)?;
+    let (answer, is_done) = make(context)?;
     if is_done {
-        name.remember(&content, &answer, session.timestamp());
+        name.remember(&content, &answer, context.timestamp());
         name.done();
     }
     Ok(answer)

@@ -15,16 +15,16 @@ use crate::access::{self, Operation, exclusion, lending, people};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::PgError;
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::consume;
 use crate::run::burst::save::RowState;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::call::{notices, running};
 use crate::run::history::acts;
 use crate::run::instances::activation::reclaim_key;
-use crate::run::instances::gone::{self, Missing};
-use crate::run::repair::{kept_act, pause};
-use crate::run::tasks::{answer, kept_answer};
+use crate::run::instances::not_found::{self, Missing};
+use crate::run::repair::{pause, stored_act};
+use crate::run::tasks::{answer, stored_answer};
 use crate::store::instances::bookmarks::{self, BookmarkKind, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::tasks::Answer;
@@ -32,7 +32,7 @@ use crate::wake;
 
 /// Resumes a bookmark that the caller named. `None`: it does not exist, and `missing_ok` accepts that.
 pub fn resume_by_id(
-    session: &mut Session,
+    context: &mut CallContext,
     bookmark: Uuid,
     input: Option<&Value>,
     missing_ok: bool,
@@ -46,37 +46,37 @@ pub fn resume_by_id(
         }
         exclusion::require(&waiting.row, compiled, &waiting.bookmark, assignment)
     };
-    let Some((mut waiting, compiled)) = lock_named(session, bookmark, may_resume)? else {
-        return if missing_ok { Ok(None) } else { Err(gone::error(Missing::Bookmark(bookmark))?) };
+    let Some((mut waiting, compiled)) = lock_named(context, bookmark, may_resume)? else {
+        return if missing_ok { Ok(None) } else { Err(not_found::missing_error(Missing::Bookmark(bookmark))?) };
     };
     pause::refuse(&waiting.row, &compiled)?;
-    refuse_leased(session, &waiting, GIVE_TOKEN)?;
+    refuse_leased(context, &waiting, GIVE_TOKEN)?;
     let is_task = waiting.kind.is_task();
     let kind = if is_task { ActKind::Complete } else { ActKind::Resume };
-    waiting.act = Some(acts::of_call(session, kind, &compiled)?);
+    waiting.act = Some(acts::of_call(context, kind, &compiled)?);
     if is_task {
-        answer::judge(&compiled.program, &waiting, input)?;
-        if kept_answer::must_wait(session, &waiting, &compiled, true) {
-            kept_answer::keep(session, &mut waiting, Answer::Completed(input, None), None);
-            notices::tell_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
+        answer::validate_answer(&compiled.program, &waiting, input)?;
+        if stored_answer::must_wait(context, &waiting, &compiled, true) {
+            stored_answer::store(context, &mut waiting, Answer::Completed(input, None), None);
+            notices::notice_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
             return Ok(Some(waiting.row));
         }
-    } else if !lending::act_runs_here(session.serves, &waiting.row, &compiled) {
-        kept_act::keep_resume(session, &waiting, input)?;
+    } else if !lending::act_runs_here(context.serves, &waiting.row, &compiled) {
+        stored_act::store_resume(context, &waiting, input)?;
         return Ok(Some(waiting.row));
     }
-    resume_at(session, &mut waiting, &compiled, input, on_fault)?;
+    resume_at(context, &mut waiting, &compiled, input, on_fault)?;
     Ok(Some(waiting.row))
 }
 
 /// Waits for and locks the instance of a bookmark that the caller named, and then asks `require` for the rights. `None`:
 /// the bookmark does not exist any more.
 pub fn lock_named(
-    session: &mut Session,
+    context: &mut CallContext,
     bookmark: Uuid,
     require: impl FnOnce(&Waiting, &Compiled) -> Result<(), PgError>,
 ) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
-    session.has_waited = true;
+    context.has_waited = true;
     let Some(waiting) = bookmarks::lock(bookmark) else { return Ok(None) };
     running::refuse(waiting.row.instance.id)?;
     let compiled = compiled::of_instance(&waiting.row)?;
@@ -89,52 +89,52 @@ pub fn lock_named(
 pub const GIVE_TOKEN: &str = "Give the token of the claim to wf_complete_task, or wait until the lease ends.";
 
 /// Refuses a call without a token while a worker holds the task (55000).
-pub fn refuse_leased(session: &Session, waiting: &Waiting, hint: &str) -> Result<(), PgError> {
+pub fn refuse_leased(context: &CallContext, waiting: &Waiting, hint: &str) -> Result<(), PgError> {
     let lease = &waiting.lease;
-    let Some(until) = lease.until.filter(|_| lease.runs(waiting.row.clock(session.timestamp()))) else {
+    let Some(until) = lease.until.filter(|_| lease.runs(waiting.row.clock(context.timestamp()))) else {
         return Ok(());
     };
     let who = lease.worker.as_ref().map_or_else(|| "A worker".to_owned(), |worker| format!("Worker \"{worker}\""));
     Err(PgError::new("55000", format!("task {} is claimed", waiting.bookmark.id))
-        .detail(format!("{who} holds it until {}.", gone::instant(until.into())))
+        .detail(format!("{who} holds it until {}.", not_found::format_instant(until.into())))
         .hint(hint))
 }
 
 /// Uses the bookmark up and runs the instance on. The caller holds the lock of the instance.
 pub fn resume_at(
-    session: &mut Session,
+    context: &mut CallContext,
     waiting: &mut Waiting,
     compiled: &Compiled,
     input: Option<&Value>,
     on_fault: OnFault,
 ) -> Result<(), PgError> {
     if waiting.kind == BookmarkKind::Answer {
-        return kept_answer::go_on(session, waiting, compiled, on_fault);
+        return stored_answer::resume(context, waiting, compiled, on_fault);
     }
-    consume::resume_many(session, waiting, compiled, &[input], on_fault)
+    consume::resume_many(context, waiting, compiled, &[input], on_fault)
 }
 
 /// Runs the faulted activities of an instance again.
 pub fn retry(
-    session: &mut Session,
+    context: &mut CallContext,
     instance_id: Uuid,
     activity_ids: Option<&[String]>,
     on_fault: OnFault,
 ) -> Result<InstanceRow, PgError> {
     running::refuse(instance_id)?;
-    session.has_waited = true;
+    context.has_waited = true;
     let mut row = instances::lock(instance_id).ok_or_else(|| unknown(instance_id))?;
     let compiled = compiled::of_instance(&row)?;
     access::instance::require(Operation::Resume, &row, &compiled)?;
     access::require_own_command(&row, &compiled)?;
     pause::refuse(&row, &compiled)?;
     refuse_retry(&row, &compiled)?;
-    let by = Some(acts::of_call(session, ActKind::Retry, &compiled)?.by);
-    if !lending::act_runs_here(session.serves, &row, &compiled) {
-        kept_act::keep_retry(session, &row, activity_ids)?;
+    let by = Some(acts::of_call(context, ActKind::Retry, &compiled)?.by);
+    if !lending::act_runs_here(context.serves, &row, &compiled) {
+        stored_act::store_retry(context, &row, activity_ids)?;
         return Ok(row);
     }
-    retry_locked(session, &mut row, &compiled, activity_ids, by, on_fault)?;
+    retry_locked(context, &mut row, &compiled, activity_ids, by, on_fault)?;
     Ok(row)
 }
 
@@ -165,7 +165,7 @@ pub fn has_faults(row: &InstanceRow) -> bool {
 /// # Errors
 /// 55000 if it has none.
 pub fn retry_locked(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &mut InstanceRow,
     compiled: &Compiled,
     activity_ids: Option<&[String]>,
@@ -174,13 +174,13 @@ pub fn retry_locked(
 ) -> Result<(), PgError> {
     refuse_retry(row, compiled)?;
     reclaim_key(row, compiled)?;
-    let act = by.map(|by| Session::act_of(ActKind::Retry, by));
+    let act = by.map(|by| CallContext::act_of(ActKind::Retry, by));
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, consumed: None, act };
-    burst::run(session, burst, |program, instance, host, limits| {
+    burst::run(context, burst, |program, instance, host, limits| {
         execution::retry(program, instance, activity_ids, host, limits)
     })?;
     // The tasks of a faulted instance could not be claimed.
-    wake::note_any_task();
+    wake::report_any_task();
     Ok(())
 }
 

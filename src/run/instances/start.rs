@@ -15,10 +15,10 @@ use crate::access::{self, Privilege, lending};
 use crate::compiled::{self, Compiled};
 use crate::pg::error::notice;
 use crate::pg::{PgError, json};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::save::{BurstEnd, RowState};
 use crate::run::burst::{self, OnFault, StoredBurst};
-use crate::run::call::notices::tell_how_to_fire;
+use crate::run::call::notices::notice_no_worker;
 use crate::run::history::acts;
 use crate::run::instances::activation::{key_of, refused};
 use crate::run::instances::admission::Start;
@@ -32,7 +32,7 @@ use crate::store::rights::owners;
 mod refusal;
 
 pub use refusal::journal_refusal;
-use refusal::{note_misfit, note_refusal, same_definition};
+use refusal::{record_misfit, record_refusal, same_definition};
 
 /// The arguments of a start.
 #[derive(Debug)]
@@ -57,8 +57,8 @@ pub struct StartRequest {
 
 /// Starts an instance for a caller that names the definition, and runs it until every branch waits or ends. Also
 /// returns whether the instance is new: a second start with a known id runs nothing.
-pub fn start_by_name(session: &mut Session, request: StartRequest) -> Result<(InstanceRow, bool), PgError> {
-    let (definition, my_id) = version::find(session, &request.definition_id, request.version)?;
+pub fn start_by_name(context: &mut CallContext, request: StartRequest) -> Result<(InstanceRow, bool), PgError> {
+    let (definition, my_id) = version::find(context, &request.definition_id, request.version)?;
     access::require(Privilege::Start, &definition)?;
     if let Some(id) = request.instance_id {
         route::require_start(&definition.definition_id, request.correlation_id.as_deref(), None)?;
@@ -67,8 +67,8 @@ pub fn start_by_name(session: &mut Session, request: StartRequest) -> Result<(In
         }
     }
     let compiled = compiled::of_version(definition.id)?;
-    let id = request.instance_id.unwrap_or_else(|| session.new_id());
-    let (owner, by) = (session.caller_as_owner(my_id), session.identity()?);
+    let id = request.instance_id.unwrap_or_else(|| context.new_id());
+    let (owner, by) = (context.caller_as_owner(my_id), context.identity()?);
     acts::require_actor(&by, &compiled)?;
     let starter = Starter::of(&by, &owner);
     let mut row = new_row(id, &compiled, owner, request.correlation_id, request.name, request.input, None, starter)?;
@@ -80,7 +80,7 @@ pub fn start_by_name(session: &mut Session, request: StartRequest) -> Result<(In
         id_given: request.instance_id.is_some(),
         by: Some(&by),
     };
-    let ended = run(session, &mut row, &compiled, beginning)?;
+    let ended = run(context, &mut row, &compiled, beginning)?;
     if ended == BurstEnd::Taken {
         // A concurrent transaction committed an instance with this id, or one that holds the activation key.
         if let Some(existing) = request.instance_id.and_then(instances::get) {
@@ -89,7 +89,7 @@ pub fn start_by_name(session: &mut Session, request: StartRequest) -> Result<(In
         return Err(refused(&definition.definition_id, &key_of(&row, &compiled))?);
     }
     if trigger.is_none() {
-        tell_if_trigger_waits(&row, &compiled);
+        notice_if_trigger_waits(&row, &compiled);
     }
     Ok((row, true))
 }
@@ -113,41 +113,41 @@ pub(in crate::run) struct Beginning<'a> {
 /// correlation id, must see it during the burst, or if the burst may write other rows for it. Otherwise it is written
 /// once, at the end.
 pub(in crate::run) fn run(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &mut InstanceRow,
     compiled: &Compiled,
     beginning: Beginning,
 ) -> Result<BurstEnd, PgError> {
     if admission::enter(row, compiled, true) {
-        return begin(session, row, compiled, beginning);
+        return begin(context, row, compiled, beginning);
     }
-    wait_for_turn(session, row, compiled, beginning)
+    wait_for_turn(context, row, compiled, beginning)
 }
 
 /// Creates a new instance that waits for its turn.
 fn wait_for_turn(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &mut InstanceRow,
     compiled: &Compiled,
     beginning: Beginning,
 ) -> Result<BurstEnd, PgError> {
     let Beginning { trigger, stimulus, id_given, by, .. } = beginning;
     row.instance.sub_status = SubStatus::Pending;
-    if !insert(row, session.timestamp(), id_given || row.activation_key.is_some()) {
+    if !insert(row, context.timestamp(), id_given || row.activation_key.is_some()) {
         return Ok(BurstEnd::Taken);
     }
     let activity_id = trigger.unwrap_or_default();
     let node = compiled.program.find(activity_id).filter(|_| trigger.is_some());
     let node_id = node.map_or("", |node| compiled.program.node(node).node_id.as_str());
     let login = by.and_then(|by| by.login);
-    admission::wait(session, row, compiled, Start { activity_id, node_id, stimulus, login });
-    tell_how_to_fire();
+    admission::wait(context, row, compiled, Start { activity_id, node_id, stimulus, login });
+    notice_no_worker();
     Ok(BurstEnd::Saved)
 }
 
 /// Runs a new instance whose turn it is.
 fn begin(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &mut InstanceRow,
     compiled: &Compiled,
     beginning: Beginning,
@@ -156,7 +156,7 @@ fn begin(
     let may_be_taken = id_given || row.activation_key.is_some();
     if row.activation_key.is_some() {
         // Other transactions may wait for the key from here on, so this call must not wait for further locks of theirs.
-        session.has_waited = true;
+        context.has_waited = true;
     }
     let activation = compiled.program.options.activation;
     let stores_records = compiled.program.compensation().is_used;
@@ -165,7 +165,7 @@ fn begin(
         || matches!(activation, Activation::Correlated | Activation::CorrelatedSingleton);
     let state = if first {
         row.instance.sub_status = SubStatus::Executing;
-        if !insert(row, session.timestamp(), may_be_taken) {
+        if !insert(row, context.timestamp(), may_be_taken) {
             forget_deferred(row.instance.id);
             return Ok(BurstEnd::Taken);
         }
@@ -174,12 +174,12 @@ fn begin(
         RowState::New { may_be_taken }
     };
     let burst = StoredBurst { row, compiled, state, on_fault, consumed: None, act: by.map(acts::of_start) };
-    burst::run(session, burst, |program, instance, host, limits| {
+    burst::run(context, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger, stimulus, host, limits)
     })
 }
 
-fn tell_if_trigger_waits(row: &InstanceRow, compiled: &Compiled) {
+fn notice_if_trigger_waits(row: &InstanceRow, compiled: &Compiled) {
     let waits = row
         .instance
         .state
@@ -207,7 +207,7 @@ pub enum RunIn {
 /// Starts an instance by a trigger that a stimulus matches. `None`: an activation strategy refused it, or the input
 /// does not fit.
 pub fn start_by_trigger(
-    session: &mut Session,
+    context: &mut CallContext,
     trigger: &TriggerRow,
     stimulus: Option<&Value>,
     correlation_id: Option<&str>,
@@ -216,7 +216,7 @@ pub fn start_by_trigger(
 ) -> Result<Option<Uuid>, PgError> {
     let compiled = compiled::of_version(trigger.definition_version_id)?;
     version::refuse_deleted(&compiled.row)?;
-    let id = session.new_id();
+    let id = context.new_id();
     let owner = compiled.row.owner.clone();
     let input = match stimulus {
         Some(input @ Value::Object(_)) => json::copy(input).as_object_mut().map(std::mem::take).unwrap_or_default(),
@@ -228,23 +228,23 @@ pub fn start_by_trigger(
         Ok(row) => row,
         Err(error) if error.aborts_transaction() => return Err(error),
         Err(error) => {
-            note_misfit(session, id, &compiled, trigger, &error);
+            record_misfit(context, id, &compiled, trigger, &error);
             return Ok(None);
         }
     };
     let activity = Some(trigger.activity_id.as_str());
-    let ended = if run_in == RunIn::ThisSession && lending::runs_here(session.serves, &compiled.row.owner, &compiled) {
+    let ended = if run_in == RunIn::ThisSession && lending::runs_here(context.serves, &compiled.row.owner, &compiled) {
         run(
-            session,
+            context,
             &mut row,
             &compiled,
             Beginning { trigger: activity, stimulus, by: Some(by), ..Beginning::default() },
         )?
     } else {
-        create_for_owner(session, &mut row, &compiled, trigger, stimulus, by)
+        create_for_owner(context, &mut row, &compiled, trigger, stimulus, by)
     };
     if ended == BurstEnd::Taken {
-        note_refusal(session, &row, &compiled, trigger);
+        record_refusal(context, &row, &compiled, trigger);
         return Ok(None);
     }
     Ok(Some(id))
@@ -253,27 +253,27 @@ pub fn start_by_trigger(
 /// Starts an instance at the endpoint that a request matches, and runs it in this session, because the client waits for
 /// the answer. `None`: the endpoint or an activation strategy refused it, or its id is taken.
 pub fn start_for_request(
-    session: &mut Session,
+    context: &mut CallContext,
     trigger: &TriggerRow,
     compiled: &Compiled,
     correlation_id: Option<&str>,
     id: Option<Uuid>,
 ) -> Result<Option<Uuid>, PgError> {
     let is_given = id.is_some();
-    let id = id.unwrap_or_else(|| session.new_id());
+    let id = id.unwrap_or_else(|| context.new_id());
     let owner = compiled.row.owner.clone();
-    let by = session.identity()?;
+    let by = context.identity()?;
     let (key, starter) = (correlation_id.map(ToOwned::to_owned), Starter::of(&by, &owner));
     let mut row = new_row(id, compiled, owner, key, None, Map::new(), None, starter)?;
     let activity = Some(trigger.activity_id.as_str());
     if !admission::enter(&row, compiled, true) {
-        session.http.refusal = Some(Response::message(503, "The workflow is busy.").with("Retry-After", "1"));
+        context.http.refusal = Some(Response::message(503, "The workflow is busy.").with("Retry-After", "1"));
         return Ok(None);
     }
     let beginning = Beginning { trigger: activity, id_given: is_given, by: Some(&by), ..Beginning::default() };
-    match begin(session, &mut row, compiled, beginning)? {
+    match begin(context, &mut row, compiled, beginning)? {
         BurstEnd::Saved => return Ok(Some(id)),
-        BurstEnd::Taken => note_refusal(session, &row, compiled, trigger),
+        BurstEnd::Taken => record_refusal(context, &row, compiled, trigger),
         BurstEnd::TurnedAway => {}
     }
     Ok(None)
@@ -300,11 +300,11 @@ pub struct Scheduled<'a> {
 
 /// Creates an instance that time starts. `None`: an activation strategy refused it.
 pub fn start_scheduled(
-    session: &mut Session,
+    context: &mut CallContext,
     compiled: &Rc<Compiled>,
     new: Scheduled<'_>,
 ) -> Result<Option<Uuid>, PgError> {
-    let id = session.new_id();
+    let id = context.new_id();
     let input = Value::Object(new.input);
     let stimulus = (!new.trigger.activity_id.is_empty()).then(|| json::copy(&input));
     let input = if let Value::Object(members) = input { members } else { Map::new() };
@@ -313,9 +313,9 @@ pub fn start_scheduled(
     let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input, None, starter)?;
     row.schedule_id = Some(new.trigger.id);
     let start_point = StartPoint::at(new.trigger);
-    let ended = create_pending(session, &mut row, compiled, &start_point, stimulus.as_ref(), login, new.at);
+    let ended = create_pending(context, &mut row, compiled, &start_point, stimulus.as_ref(), login, new.at);
     if ended == BurstEnd::Taken {
-        note_refusal(session, &row, compiled, new.trigger);
+        record_refusal(context, &row, compiled, new.trigger);
         return Ok(None);
     }
     Ok(Some(id))
@@ -323,16 +323,16 @@ pub fn start_scheduled(
 
 /// Creates the instance, due now. A session of the owner runs it.
 fn create_for_owner(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &mut InstanceRow,
     compiled: &Rc<Compiled>,
     trigger: &TriggerRow,
     stimulus: Option<&Value>,
     by: &Identity,
 ) -> BurstEnd {
-    let ended = create_pending(session, row, compiled, &StartPoint::at(trigger), stimulus, by.login, session.now);
+    let ended = create_pending(context, row, compiled, &StartPoint::at(trigger), stimulus, by.login, context.now);
     if ended == BurstEnd::Saved {
-        tell_how_to_fire();
+        notice_no_worker();
     }
     ended
 }

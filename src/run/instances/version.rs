@@ -6,14 +6,14 @@ use workflow_engine::spelling::nearest;
 use crate::access::{self, Privilege, StartedAs};
 use crate::pg::session::{literal, sees_old_rows};
 use crate::pg::{PgError, cluster, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::store::definitions::triggers::{self, TriggerRow};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::rights::owners;
 
 /// The version to start, and the caller's id among the owners, if the caller has one.
 pub fn find(
-    session: &Session,
+    context: &CallContext,
     definition_id: &str,
     version: Option<i32>,
 ) -> Result<(DefinitionRow, Option<i32>), PgError> {
@@ -21,7 +21,7 @@ pub fn find(
     let found = undeleted(|| match version {
         Some(version) => runnable(definition_id, version),
         None => {
-            let (row, id) = definitions::published_for(definition_id, session.caller, session.caller_id).unzip();
+            let (row, id) = definitions::published_for(definition_id, context.caller, context.caller_id).unzip();
             my_id = id.flatten();
             Ok(row)
         }

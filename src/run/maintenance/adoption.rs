@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use workflow_engine::calendar::{Misfire, Schedule};
 
 use crate::pg::{PgError, role, stored_role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::timers::timing::{self, NextFire};
 use crate::store::maintenance::adoption::{self, StoredOwner};
 use crate::store::maintenance::identity;
@@ -52,19 +52,19 @@ struct OwnerRole {
 const NOWHERE: &str = "1:0:";
 
 /// Adopts the database, or reports the effects.
-pub fn adopt(session: &Session, adoption: &Adoption) -> Result<Vec<AdoptedOwner>, PgError> {
+pub fn adopt(context: &CallContext, adoption: &Adoption) -> Result<Vec<AdoptedOwner>, PgError> {
     let assigned = assign_roles(&adoption.roles)?;
-    let found = rows(session, &assigned);
+    let found = rows(context, &assigned);
     if adoption.dry_run {
         return Ok(found);
     }
     apply(&assigned)?;
     if adoption.skips {
-        skip(session)?;
+        skip(context)?;
     }
-    leases::end_all(session.timestamp());
+    leases::end_all(context.timestamp());
     identity::adopt();
-    wake::note_all();
+    wake::report_all();
     Ok(found)
 }
 
@@ -115,8 +115,8 @@ fn unknown(key: &str, names: &[Option<String>], assigned: &[OwnerRole]) -> PgErr
         .hint("Give one of these names in full.")
 }
 
-fn rows(session: &Session, assigned: &[OwnerRole]) -> Vec<AdoptedOwner> {
-    let (instances, overdue) = (adoption::instances(), adoption::overdue(session.timestamp()));
+fn rows(context: &CallContext, assigned: &[OwnerRole]) -> Vec<AdoptedOwner> {
+    let (instances, overdue) = (adoption::instances(), adoption::overdue(context.timestamp()));
     let ids: BTreeMap<i32, i32> =
         adoption::all().iter().map(|one| (one.owner.id, one.same_as.unwrap_or(one.owner.id))).collect();
     let sum = |counts: &std::collections::HashMap<i32, i64>, id: i32| {
@@ -171,9 +171,9 @@ fn refuse_shared_schedule(owner: &StoredOwner, kept: i32, role: Oid) -> Result<(
 
 /// Skips overdue fires. A schedule continues at its next instant, as if no worker had run and its misfire policy were
 /// `skip`; a timer in an instance loses its due time.
-fn skip(session: &Session) -> Result<(), PgError> {
-    for timed in adoption::overdue_triggers(session.timestamp()) {
-        let (next, missed) = next_of(session, &timed)?;
+fn skip(context: &CallContext) -> Result<(), PgError> {
+    for timed in adoption::overdue_triggers(context.timestamp()) {
+        let (next, missed) = next_of(context, &timed)?;
         let outcome = FireOutcome {
             next_fire_at: next.next_fire_at,
             scheduled_at: next.scheduled_at,
@@ -183,12 +183,12 @@ fn skip(session: &Session) -> Result<(), PgError> {
         };
         schedules::fired(timed.trigger.id, &outcome);
     }
-    adoption::hold_timers(session.timestamp());
+    adoption::hold_timers(context.timestamp());
     Ok(())
 }
 
-fn next_of(session: &Session, timed: &Timed) -> Result<(NextFire, i64), PgError> {
-    let own = timed.scheduled_at.filter(|at| *at <= session.timestamp());
+fn next_of(context: &CallContext, timed: &Timed) -> Result<(NextFire, i64), PgError> {
+    let own = timed.scheduled_at.filter(|at| *at <= context.timestamp());
     let Some(due) = own else {
         return Ok((NextFire { scheduled_at: timed.scheduled_at, next_fire_at: timed.scheduled_at }, 0));
     };
@@ -198,6 +198,6 @@ fn next_of(session: &Session, timed: &Timed) -> Result<(NextFire, i64), PgError>
     }
     let zone = timing::zone_of(&schedule)?;
     // With a negative grace, no due instant counts as in time.
-    let plan = schedule.due_fires(due.into(), session.now, Duration::microseconds(-1), &*zone);
+    let plan = schedule.due_fires(due.into(), context.now, Duration::microseconds(-1), &*zone);
     Ok((NextFire::at(&schedule, plan.next), i64::try_from(plan.unfired).unwrap_or(i64::MAX)))
 }

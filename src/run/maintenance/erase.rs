@@ -17,9 +17,9 @@ use crate::pg::error::{notice, warning};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, guc, interrupt, role};
 use crate::run::call::running;
-use crate::run::instances::claim;
+use crate::run::instances::acquire;
 use crate::run::instances::delete::{self, Deletion, Removal};
-use crate::run::{BACKEND, Session};
+use crate::run::{BACKEND, CallContext};
 use crate::store::history::audit::{self, NewAct};
 use crate::store::instances;
 use crate::store::maintenance::erasure::{self, Replacement};
@@ -45,7 +45,7 @@ fn owners_of_caller() -> Vec<i32> {
 ///
 /// # Errors
 /// 55006 if the burst of one of them is running.
-pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> Result<Tally, PgError> {
+pub fn erase_case(context: &mut CallContext, key: &str, force: bool, max: usize) -> Result<Tally, PgError> {
     route::require(Some(key))?;
     let who = role::current();
     let (mut all, mut is_last) = (Deletion::default(), true);
@@ -70,7 +70,7 @@ pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> 
             is_last = false;
             break;
         }
-        match delete_if_free(session, id, force) {
+        match delete_if_free(context, id, force) {
             Ok(Some(Removal::Done(deletion))) => {
                 all.add(deletion);
                 continue;
@@ -96,8 +96,8 @@ pub fn erase_case(session: &mut Session, key: &str, force: bool, max: usize) -> 
     }
     all.tally.add_done("audit_log", erasure::empty_audit(&owners, key, &all.instances, &left_out));
     record("erase case", &all.tally, None)?;
-    tell_left_out(busy, BUSY, "Run wf_erase again.");
-    tell_left_out(
+    notice_left_out(busy, BUSY, "Run wf_erase again.");
+    notice_left_out(
         unfinished,
         "What an instance with work to compensate has done would stay, and nothing would tell of it.",
         "Cancel it with wf_cancel, and run wf_erase again when it has ended. With force => true its work stays as it is.",
@@ -122,10 +122,10 @@ fn leave_out(left_out: &mut Vec<Uuid>, id: Uuid, error: PgError) -> Result<(), P
 
 /// Deletes an instance with its children, unless another session has locked one of them (`None`). Changes nothing
 /// unless it deletes it.
-fn delete_if_free(session: &mut Session, id: Uuid, force: bool) -> Result<Option<Removal>, PgError> {
+fn delete_if_free(context: &mut CallContext, id: Uuid, force: bool) -> Result<Option<Removal>, PgError> {
     running::refuse(id)?;
-    session.isolated_if(
-        |session| if lock_tree_if_free(id) { delete::delete_tree(session, id, force).map(Some) } else { Ok(None) },
+    context.isolated_if(
+        |context| if lock_tree_if_free(id) { delete::delete_tree(context, id, force).map(Some) } else { Ok(None) },
         |removal| matches!(removal, Some(Removal::Done(_))),
     )
 }
@@ -155,9 +155,14 @@ fn made_pseudonym(role: Oid, actor: &str) -> String {
 ///
 /// # Errors
 /// XX001 if a row of a journal cannot be decoded.
-pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, max: usize) -> Result<Tally, PgError> {
+pub fn erase_actor(
+    context: &mut CallContext,
+    actor: &str,
+    pseudonym: Option<&str>,
+    max: usize,
+) -> Result<Tally, PgError> {
     // It takes only free locks.
-    session.has_waited = true;
+    context.has_waited = true;
     let who = role::current();
     let pseudonym = pseudonym.map_or_else(|| made_pseudonym(who, actor), str::to_owned);
     let replacement = Replacement::new(actor, &pseudonym);
@@ -192,14 +197,14 @@ pub fn erase_actor(session: &mut Session, actor: &str, pseudonym: Option<&str>, 
         tally.add(&replacement.in_other_rows(&owners, i64::try_from(max).unwrap_or(i64::MAX)));
     }
     record("erase actor", &tally, Some(&replacement))?;
-    tell_left_out(busy, BUSY, "Run wf_erase again.");
+    notice_left_out(busy, BUSY, "Run wf_erase again.");
     Ok(tally)
 }
 
 /// Locks an instance and its open tasks, unless another session has locked one of them. A task worker that holds a task
 /// may be waiting for the instance.
 fn lock_if_free(id: Uuid) -> bool {
-    !running::contains(id) && instances::lock_with(id, Wait::Skip).is_some() && claim::try_lock_tasks(id)
+    !running::contains(id) && instances::lock_with(id, Wait::Skip).is_some() && acquire::try_lock_tasks(id)
 }
 
 /// Locks an instance, its descendants and their open tasks, unless another session has locked one of them.
@@ -242,7 +247,7 @@ fn record(kind: &str, tally: &Tally, replacement: Option<&Replacement>) -> Resul
 const BUSY: &str =
     "An instance is left out while another session holds it or one of its tasks, and where another node has it.";
 
-fn tell_left_out(count: u64, why: &str, hint: &str) {
+fn notice_left_out(count: u64, why: &str, hint: &str) {
     if count > 0 {
         let what = if count == 1 { "instance was" } else { "instances were" };
         notice(PgError::new("00000", format!("{count} workflow {what} left out")).detail(why).hint(hint));

@@ -10,8 +10,8 @@ use uuid::Uuid;
 use crate::access;
 use crate::pg::spi::Timestamp;
 use crate::pg::{catalog, guc, process, role, shared};
-use crate::rounds::{Keep, PAUSE, Rounds};
-use crate::run::{BACKEND, Session};
+use crate::retention_progress::{Keep, PAUSE, Rounds};
+use crate::run::{BACKEND, CallContext};
 use crate::store::history::audit;
 use crate::store::instances::messages;
 use crate::store::maintenance::retention as store;
@@ -37,18 +37,18 @@ fn read_keep() -> Keep {
 
 /// Removes what has expired for the current role, unless this backend finished a round under the same settings
 /// recently.
-pub fn now_and_then(session: &Session, batch: u64) {
+pub fn now_and_then(context: &CallContext, batch: u64) {
     let mut rounds = *BACKEND.retention.borrow();
-    let (now, keep) = (session.timestamp().0, read_keep());
+    let (now, keep) = (context.timestamp().0, read_keep());
     if rounds.are_resting(now, keep) {
         return;
     }
     if rounds.are_over() {
-        rounds.begin_at(keep.shortest.map_or(Uuid::nil(), |shortest| anywhere(end_of(session, shortest))), keep);
+        rounds.begin_at(keep.shortest.map_or(Uuid::nil(), |shortest| anywhere(end_of(context, shortest))), keep);
     }
-    rounds.rest = true;
-    purge(session, batch, OwnerFilter::Mine, keep, &mut rounds);
-    rounds.looked(now);
+    rounds.has_more = true;
+    purge(context, batch, OwnerFilter::Mine, keep, &mut rounds);
+    rounds.end_purge(now);
     BACKEND.retention.replace(rounds);
 }
 
@@ -63,20 +63,20 @@ pub enum NextStep {
 
 /// Removes expired rows on behalf of the scheduler: reads a page of rows, and removes at most about `batch` rows of
 /// each kind. Sessions report when they end an instance, so nothing is read while nothing can have expired.
-pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> NextStep {
-    let (now, keep) = (session.timestamp().0, read_keep());
+pub fn step(context: &CallContext, batch: u64, rounds: &mut Rounds) -> NextStep {
+    let (now, keep) = (context.timestamp().0, read_keep());
     // Before reading anything: a session whose end of an instance is not visible yet reports it afterwards.
-    let expected = keep.shortest.map(|shortest| (millis(before(session, shortest)), shortest.max(PAUSE)));
+    let expected = keep.shortest.map(|shortest| (millis(before(context, shortest)), shortest.max(PAUSE)));
     if let Some(millis) = shared::expect_ends(process::database(), expected, process::now()) {
         let from = Uuid::from_u128(u128::from(millis) << 80);
-        rounds.want_again(now, now.saturating_add(keep.shortest.unwrap_or_default()), from);
+        rounds.schedule_reread(now, now.saturating_add(keep.shortest.unwrap_or_default()), from);
     }
     if !rounds.are_resting(now, keep) {
         if rounds.are_over() {
             rounds.begin(now, keep);
         }
-        purge(session, batch, OwnerFilter::All, keep, rounds);
-        rounds.looked(now);
+        purge(context, batch, OwnerFilter::All, keep, rounds);
+        rounds.end_purge(now);
     }
     // If a setting changed during a round, the next round reads the rows again that this one had passed by then.
     if !rounds.are_over() || !rounds.were_made_for(keep) {
@@ -89,42 +89,42 @@ pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> NextStep {
     NextStep::At(rounds.next_at().min(now.saturating_add(wait)))
 }
 
-fn purge(session: &Session, batch: u64, whose: OwnerFilter, keep: Keep, rounds: &mut Rounds) {
+fn purge(context: &CallContext, batch: u64, whose: OwnerFilter, keep: Keep, rounds: &mut Rounds) {
     match keep.shortest {
-        Some(shortest) => remove_instances(session, keep.setting, shortest, batch, whose, rounds),
-        None => rounds.instances.give_up(),
+        Some(shortest) => remove_instances(context, keep.setting, shortest, batch, whose, rounds),
+        None => rounds.instances.end(),
     }
     match keep.setting {
-        Some(keep) if has_all_rights(whose) => remove_refusals(session, before(session, keep), rounds),
-        _ => rounds.refusals.give_up(),
+        Some(keep) if has_all_rights(whose) => remove_refusals(context, before(context, keep), rounds),
+        _ => rounds.refusals.end(),
     }
     // Last, because a deleted version can be removed only when no instance refers to it any more.
-    if rounds.rest {
-        rounds.rest = remove_rest(session, batch, whose, keep.setting);
+    if rounds.has_more {
+        rounds.has_more = remove_rest(context, batch, whose, keep.setting);
     }
 }
 
 /// Removes rows of the kinds that have an index for this. Returns whether there may be more.
-fn remove_rest(session: &Session, batch: u64, whose: OwnerFilter, keep: Option<i64>) -> bool {
+fn remove_rest(context: &CallContext, batch: u64, whose: OwnerFilter, keep: Option<i64>) -> bool {
     let limit = i64::try_from(batch).unwrap_or(i64::MAX);
     let (mut most, mut has_found) = (0, false);
     if let Some(keep) = guc::schedule_run_retention() {
-        let until = before(session, keep);
+        let until = before(context, keep);
         let over = mine(&store::commands(id_at(until), until, limit), whose);
         most = store::remove(&over).max(most);
     }
     if let Some(keep) = guc::message_retention()
         && has_all_rights(whose)
     {
-        most = messages::remove(before(session, keep), limit).max(most);
+        most = messages::remove(before(context, keep), limit).max(most);
     }
     if let Some(keep) = guc::audit_retention()
         && has_all_rights(whose)
     {
-        most = audit::remove(before(session, keep), limit).max(most);
+        most = audit::remove(before(context, keep), limit).max(most);
     }
     if let Some(keep) = keep {
-        let until = before(session, keep);
+        let until = before(context, keep);
         let over = mine(&store::letters(until, limit), whose);
         most = store::remove_letters(&over).max(most);
         if has_all_rights(whose) {
@@ -136,8 +136,8 @@ fn remove_rest(session: &Session, batch: u64, whose: OwnerFilter, keep: Option<i
     has_found || most >= batch
 }
 
-fn before(session: &Session, keep: i64) -> Timestamp {
-    Timestamp(session.timestamp().0.saturating_sub(keep))
+fn before(context: &CallContext, keep: i64) -> Timestamp {
+    Timestamp(context.timestamp().0.saturating_sub(keep))
 }
 
 /// The lowest id that a row of this time can have.
@@ -161,16 +161,16 @@ fn has_all_rights(whose: OwnerFilter) -> bool {
 }
 
 fn remove_instances(
-    session: &Session,
+    context: &CallContext,
     keep: Option<i64>,
     shortest: i64,
     batch: u64,
     whose: OwnerFilter,
     rounds: &mut Rounds,
 ) {
-    let now = session.timestamp();
+    let now = context.timestamp();
     let (mut again, mut time, mut has_removed) = (Vec::new(), 0, false);
-    rounds.instances.step(end_of(session, shortest), ahead(session), |after, before| {
+    rounds.instances.step(end_of(context, shortest), ahead(context), |after, before| {
         let began = process::now();
         let page = store::instances(after, before, now, keep);
         let took = process::now() - began;
@@ -192,15 +192,15 @@ fn remove_instances(
         time += took;
         (page.last().map(|row| row.id), page.len() < PAGE as usize)
     });
-    rounds.rest |= has_removed;
+    rounds.has_more |= has_removed;
     for (at, row) in again {
-        rounds.want_again(now.0, at, row);
+        rounds.schedule_reread(now.0, at, row);
     }
-    rounds.read_for(time);
+    rounds.add_read_time(time);
 }
 
-fn remove_refusals(session: &Session, until: Timestamp, rounds: &mut Rounds) {
-    rounds.refusals.step(id_at(until), ahead(session), |after, before| {
+fn remove_refusals(context: &CallContext, until: Timestamp, rounds: &mut Rounds) {
+    rounds.refusals.step(id_at(until), ahead(context), |after, before| {
         let page = store::refusals(after, before, until);
         let over: Vec<Uuid> = page.iter().filter(|row| row.is_over).map(|row| row.id).collect();
         if !over.is_empty() {
@@ -211,13 +211,13 @@ fn remove_refusals(session: &Session, until: Timestamp, rounds: &mut Rounds) {
 }
 
 /// The lowest id of an instance that is not old enough to be removed.
-fn end_of(session: &Session, shortest: i64) -> Uuid {
-    id_at(before(session, shortest))
+fn end_of(context: &CallContext, shortest: i64) -> Uuid {
+    id_at(before(context, shortest))
 }
 
 /// The lowest id in the future: a caller chose such an id, or the clock was set back.
-fn ahead(session: &Session) -> Uuid {
-    id_at(Timestamp(session.timestamp().0.saturating_add(PAUSE)))
+fn ahead(context: &CallContext) -> Uuid {
+    id_at(Timestamp(context.timestamp().0.saturating_add(PAUSE)))
 }
 
 /// A random id between the oldest one and the end.

@@ -8,7 +8,7 @@ use workflow_engine::bundle::{self, Bundle, Last, Owner, Table};
 use super::{admitted, begin, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, interrupt};
-use crate::run::call::running::{self, Mark};
+use crate::run::call::running::{self, RunningGuard};
 use crate::store::events::queue;
 use crate::store::nodes::moving::{self, Contents, MovedRows, References};
 use crate::store::nodes::partitions;
@@ -16,7 +16,7 @@ use crate::store::rights::owners;
 use crate::wake;
 
 /// Maximum size of the rows of a piece in bytes, unless one tree has more.
-const MOST: usize = 15 << 20;
+const MAX_PIECE_BYTES: usize = 15 << 20;
 /// Number of trees or correlation ids in the first piece.
 const FIRST: usize = 500;
 
@@ -74,8 +74,8 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
         remove(MovedRows::Instances(&all), &of_trees, &all)?;
         remove(MovedRows::Keys(&keys), &of_keys, &[])?;
         // Removed rows make room for pending instances, and for tasks that wait for a slot.
-        wake::note_calls(true);
-        wake::note_any_task();
+        wake::report_pending_starts(true);
+        wake::report_any_task();
         // The messages of wf_call leave together with their effects: an instance that such a call started is here if
         // its message was.
         if !moving::with_keys(&keys, &of_node()).is_empty() {
@@ -88,7 +88,7 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
 /// Removes the rows in the pieces, provided that no other rows have been added. Row triggers run as if inside a burst,
 /// because they see incomplete data.
 fn remove(rows: MovedRows<'_>, pieces: &[PieceContents], instances: &[Uuid]) -> Result<(), PgError> {
-    let mark = Mark::moving(instances);
+    let mark = RunningGuard::moving(instances);
     rows.remove(&pieces.iter().map(|piece| &piece.contents).collect::<Vec<_>>())?;
     drop(mark);
     let told = || instances.iter().find(|id| !queue::take_deferred(**id).is_empty());
@@ -152,8 +152,8 @@ fn split<T>(mut items: &[T], pack: impl Fn(&[T]) -> PieceContents) -> Vec<PieceC
         let piece = pack(&items[..taken]);
         let size = piece.contents.tables.iter().map(Table::size).sum::<usize>().max(1);
         // The next ones are about as large.
-        count = (taken.saturating_mul(MOST) / size / 2).clamp(1, taken.saturating_mul(4));
-        if size > MOST && taken > 1 {
+        count = (taken.saturating_mul(MAX_PIECE_BYTES) / size / 2).clamp(1, taken.saturating_mul(4));
+        if size > MAX_PIECE_BYTES && taken > 1 {
             continue;
         }
         pieces.push(piece);

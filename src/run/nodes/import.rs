@@ -11,9 +11,9 @@ use workflow_engine::stimulus::HTTP_ENDPOINT;
 use crate::compiled;
 use crate::error;
 use crate::pg::{PgError, cluster, interrupt, role};
-use crate::run::Session;
-use crate::run::call::running::{self, Mark};
-use crate::run::call::session::FollowUp;
+use crate::run::CallContext;
+use crate::run::call::context::FollowUp;
+use crate::run::call::running::{self, RunningGuard};
 use crate::run::http::paths::{self, Hold};
 use crate::run::instances::admission;
 use crate::store::events::queue;
@@ -46,7 +46,7 @@ struct Piece {
 /// # Errors
 /// 22P03 for data that is no bundle, 42704 for a missing role or version, 23505 for an existing instance, and the
 /// errors of the routing guard for a key.
-pub fn import(session: &mut Session, bundles: &[Vec<u8>]) -> Result<u64, PgError> {
+pub fn import(context: &mut CallContext, bundles: &[Vec<u8>]) -> Result<u64, PgError> {
     super::begin("import instances")?;
     // Before it finds the versions, as a start does: see `run/instances/version.rs`.
     cluster::assign_transaction();
@@ -55,10 +55,10 @@ pub fn import(session: &mut Session, bundles: &[Vec<u8>]) -> Result<u64, PgError
     for piece in pieces {
         interrupt::check();
         count += piece.pages.iter().map(Vec::len).sum::<usize>() as u64;
-        take_in(session, piece)?;
+        take_in(context, piece)?;
     }
-    wake::note_all();
-    wake::note_any_task();
+    wake::report_all();
+    wake::report_any_task();
     Ok(count)
 }
 
@@ -147,11 +147,11 @@ fn instances_in(tables: &[Table]) -> Result<Vec<Vec<Uuid>>, Unreadable> {
     Ok(pages)
 }
 
-fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
+fn take_in(context: &mut CallContext, piece: Piece) -> Result<(), PgError> {
     let Piece { bundle, digest, roles, versions, pages } = piece;
     let ids = pages.concat();
     let number = i32::try_from(bundle.piece).map_err(|_| damaged())?;
-    moving::note_piece(&bundle.set, number, &digest, bundle.last.as_ref().map(|last| &last.digest));
+    moving::record_piece(&bundle.set, number, &digest, bundle.last.as_ref().map(|last| &last.digest));
     let mut known = KnownIds {
         ids: ids.iter().copied().collect(),
         waiting: HashSet::new(),
@@ -165,23 +165,23 @@ fn take_in(session: &mut Session, piece: Piece) -> Result<(), PgError> {
     }
     let mut contents = PieceFlags::default();
     // Row triggers on the tables run as if inside a burst, because they see incomplete data.
-    let mark = Mark::moving(&ids);
+    let mark = RunningGuard::moving(&ids);
     for table in bundle.tables {
         interrupt::check();
         refuse_taken_schedules(&table, &known)?;
         let positions = ColumnPositions::of(&table);
         let fit = |row: &mut [Cell<'_>]| {
-            contents.note(&positions, row);
+            contents.inspect(&positions, row);
             known.fit(&positions, row)
         };
         moving::unpack(&table, fit).map_err(unreadable)?;
     }
-    adapt(session, &ids, &bundle.keys, &contents)?;
-    pages.iter().try_for_each(|page| look_at(page))?;
+    adapt(context, &ids, &bundle.keys, &contents)?;
+    pages.iter().try_for_each(|page| check_instances(page))?;
     drop(mark);
     if running::may_have_deferred() {
         let deferred = ids.iter().flat_map(|id| queue::take_deferred(*id));
-        session.follow_ups.extend(deferred.map(|item| FollowUp::Item(Box::new(item))));
+        context.follow_ups.extend(deferred.map(|item| FollowUp::Item(Box::new(item))));
     }
     Ok(())
 }
@@ -285,7 +285,7 @@ struct PieceFlags {
 }
 
 impl PieceFlags {
-    fn note(&mut self, positions: &ColumnPositions, row: &[Cell<'_>]) {
+    fn inspect(&mut self, positions: &ColumnPositions, row: &[Cell<'_>]) {
         let has = |position: Option<usize>| position.is_some_and(|at| row[at] != Cell::Null);
         self.children |= has(positions.parent);
         self.lanes |= has(positions.lane);
@@ -323,12 +323,12 @@ fn refuse_taken_schedules(table: &Table, known: &KnownIds<'_>) -> Result<(), PgE
 }
 
 /// Does for imported rows what this node would have done when storing them.
-fn adapt(session: &Session, ids: &[Uuid], keys: &[String], contents: &PieceFlags) -> Result<(), PgError> {
+fn adapt(context: &CallContext, ids: &[Uuid], keys: &[String], contents: &PieceFlags) -> Result<(), PgError> {
     if contents.children && moving::has_circle(ids) {
         return Err(damaged());
     }
     if contents.leases {
-        leases::end_of(ids, session.timestamp());
+        leases::end_of(ids, context.timestamp());
     }
     if contents.lanes || limits::has_any() {
         let tasks = moving::tasks_of(ids);
@@ -344,13 +344,13 @@ fn adapt(session: &Session, ids: &[Uuid], keys: &[String], contents: &PieceFlags
         paths::claim(&compiled::of_version(version)?.row.owner, Some(&payload), Hold::Look)?;
     }
     if contents.due {
-        identity::note_due(moving::first_due(ids, keys));
+        identity::record_due(moving::first_due(ids, keys));
     }
     Ok(())
 }
 
 /// Admits instances. Fails for one whose state cannot be read, or does not match its version.
-fn look_at(ids: &[Uuid]) -> Result<(), PgError> {
+fn check_instances(ids: &[Uuid]) -> Result<(), PgError> {
     interrupt::check();
     let rows = instances::many(ids);
     if rows.len() != ids.len() {

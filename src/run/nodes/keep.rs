@@ -51,8 +51,8 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
     }
     if removed > 0 {
         // This makes room for pending instances, and for tasks that wait for a slot.
-        wake::note_calls(true);
-        wake::note_any_task();
+        wake::report_pending_starts(true);
+        wake::report_any_task();
         owners::scatter();
     }
     Ok(removed)

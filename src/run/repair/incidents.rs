@@ -8,22 +8,22 @@ use crate::access::{Operation, instance};
 use crate::compiled::Compiled;
 use crate::pg::PgError;
 use crate::pg::error::warning;
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::host::SpiHost;
 use crate::run::call::notices::warn_faulted;
 use crate::store::instances::InstanceRow;
 use crate::store::repair::incidents;
 
 /// Stores the incidents of a burst, and resolves those of executions that ran again.
-pub fn save(session: &mut Session, instance: Uuid, new: &[Incident], resolved: &Resolved) {
-    let now = session.timestamp();
+pub fn save(context: &mut CallContext, instance: Uuid, new: &[Incident], resolved: &Resolved) {
+    let now = context.timestamp();
     match resolved {
         Resolved::Nothing => {}
         Resolved::AllBut(still) => incidents::resolve(instance, still, now),
         Resolved::Of(gone) => incidents::resolve_of(instance, gone, now),
     }
     for incident in new {
-        let id = session.new_id();
+        let id = context.new_id();
         incidents::insert(id, instance, incident, now);
     }
 }

@@ -30,7 +30,7 @@ use crate::access::{self, Operation, instance, lending};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, interrupt, role, rows};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::save::RowState;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::call::running;
@@ -70,9 +70,9 @@ pub struct MigrationOptions {
 /// 22023 if there are obstacles, all listed in the detail; 55000 if the instance has ended or no version is published;
 /// 42704 if the instance or version does not exist; 42501 if the caller may not move it; 55006 if it runs further up the
 /// stack; 23505 if another session takes its activation key at the same time.
-pub fn migrate(session: &mut Session, id: Uuid, wanted: &MigrationOptions) -> Result<Vec<Problem>, PgError> {
+pub fn migrate(context: &mut CallContext, id: Uuid, wanted: &MigrationOptions) -> Result<Vec<Problem>, PgError> {
     running::refuse(id)?;
-    session.has_waited = true;
+    context.has_waited = true;
     let row = if wanted.dry_run { instances::get(id) } else { instances::lock(id) };
     let row = row.ok_or_else(|| resume::unknown(id))?;
     let old = compiled::of_instance(&row)?;
@@ -83,7 +83,7 @@ pub fn migrate(session: &mut Session, id: Uuid, wanted: &MigrationOptions) -> Re
     {
         return Err(elsewhere);
     }
-    let (target, _) = version::find(session, &row.definition_id, wanted.version)?;
+    let (target, _) = version::find(context, &row.definition_id, wanted.version)?;
     let new = compiled::of_version(target.id)?;
     may_move(&row, &new)?;
     if row.instance.has_ended() {
@@ -93,14 +93,14 @@ pub fn migrate(session: &mut Session, id: Uuid, wanted: &MigrationOptions) -> Re
         return Ok(Vec::new());
     }
     let change = VersionChange::new(old, new, wanted);
-    let (prepared, problems) = change.prepare(session, row)?;
+    let (prepared, problems) = change.prepare(context, row)?;
     if wanted.dry_run {
         return Ok(problems);
     }
     if is_refused(&problems) {
         return Err(change.refusal(id, &problems));
     }
-    change.go(session, prepared)?;
+    change.store_and_continue(context, prepared)?;
     Ok(problems)
 }
 
@@ -131,7 +131,7 @@ impl VersionChange {
     }
 
     /// Moves an instance in memory, and returns the obstacles.
-    fn prepare(&self, session: &Session, mut row: InstanceRow) -> Result<(Prepared, Vec<Problem>), PgError> {
+    fn prepare(&self, context: &CallContext, mut row: InstanceRow) -> Result<(Prepared, Vec<Problem>), PgError> {
         let id = row.instance.id;
         let records = match self.migration.needs_records() {
             true => compensations::all(&self.old.program, &id).map_err(|failed| error::burst(failed, id))?,
@@ -157,10 +157,10 @@ impl VersionChange {
         {
             self.migration.migrate_start(&trigger, &mut moved, &mut problems);
         }
-        self.judge_key(&row, &mut problems);
+        self.check_key(&row, &mut problems);
         let runs = !cancelled.is_empty() || !moved.after.is_empty();
         let runs_here =
-            || [&self.old, &self.new].iter().all(|compiled| lending::act_runs_here(session.serves, &row, compiled));
+            || [&self.old, &self.new].iter().all(|compiled| lending::act_runs_here(context.serves, &row, compiled));
         if runs && !runs_here() {
             let message = "the instance would have to run now, and its SQL runs in a session of its owner only";
             problems.push(Problem::error("", message));
@@ -176,7 +176,7 @@ impl VersionChange {
     }
 
     /// Rejects an instance if another instance holds the activation key that it would have in the new version.
-    fn judge_key(&self, row: &InstanceRow, problems: &mut Vec<Problem>) {
+    fn check_key(&self, row: &InstanceRow, problems: &mut Vec<Problem>) {
         let Some(key) = self.key(row).filter(|key| row.activation_key.as_ref() != Some(key)) else { return };
         if instances::holder(&key).is_some_and(|holder| holder != row.instance.id) {
             let version = self.new.row.version;
@@ -187,34 +187,34 @@ impl VersionChange {
     }
 
     /// Stores what was prepared, and continues the instance if necessary.
-    fn go(&self, session: &mut Session, prepared: Prepared) -> Result<(), PgError> {
+    fn store_and_continue(&self, context: &mut CallContext, prepared: Prepared) -> Result<(), PgError> {
         let prepared = match prepared.cancelled.is_empty() {
             true => prepared,
-            false => self.cancel(session, prepared)?,
+            false => self.cancel(context, prepared)?,
         };
         let Prepared { mut row, moved, records, .. } = prepared;
-        self.save(session, &mut row, &moved, &records)?;
+        self.save(context, &mut row, &moved, &records)?;
         if moved.after.is_empty() {
             return Ok(());
         }
         let burst = stored(&mut row, &self.new);
-        burst::run(session, burst, |program, instance, host, limits| {
+        burst::run(context, burst, |program, instance, host, limits| {
             execution::continue_migrated(program, instance, &moved.after, host, limits)
         })?;
         Ok(())
     }
 
     /// Cancels the executions that the mapping drops, in the old version, and prepares the instance again.
-    fn cancel(&self, session: &mut Session, prepared: Prepared) -> Result<Prepared, PgError> {
+    fn cancel(&self, context: &mut CallContext, prepared: Prepared) -> Result<Prepared, PgError> {
         let Prepared { row, moved, cancelled, .. } = prepared;
         let id = row.instance.id;
         let mut row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
         let burst = stored(&mut row, &self.old);
-        burst::run(session, burst, |program, instance, host, limits| {
+        burst::run(context, burst, |program, instance, host, limits| {
             execution::cancel_executions(program, instance, &cancelled, host, limits)
         })?;
         let row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
-        let (mut again, problems) = self.prepare(session, row)?;
+        let (mut again, problems) = self.prepare(context, row)?;
         if is_refused(&problems) {
             return Err(self.refusal(id, &problems));
         }
@@ -222,20 +222,26 @@ impl VersionChange {
         Ok(again)
     }
 
-    fn save(&self, session: &Session, row: &mut InstanceRow, moved: &Moved, records: &[Record]) -> Result<(), PgError> {
+    fn save(
+        &self,
+        context: &CallContext,
+        row: &mut InstanceRow,
+        moved: &Moved,
+        records: &[Record],
+    ) -> Result<(), PgError> {
         let before = row.activation_key.take();
         row.activation_key = self.key(row);
         row.definition_version_id = self.new.row.id;
         let event = self.event();
         let act = match &self.by {
-            Some(by) => Some(Session::act_of(ActKind::Migrate, by.clone())),
-            None => session.has_caller().then(|| session.act(ActKind::Migrate)).transpose()?,
+            Some(by) => Some(CallContext::act_of(ActKind::Migrate, by.clone())),
+            None => context.has_caller().then(|| context.act(ActKind::Migrate)).transpose()?,
         };
         if let Some(act) = &act {
             acts::require_actor(&act.by, &self.new)?;
         }
         let seq = journal::take_rows(&mut row.instance, act.as_ref(), 1);
-        let now = session.timestamp();
+        let now = context.timestamp();
         rows::write(|writer| {
             migration::save(writer, row, moved.variables_changed, before.as_deref(), now);
             journal::append(writer, &row.instance.id, seq, act.as_ref(), &[event], now);
@@ -250,7 +256,7 @@ impl VersionChange {
         }
         if runs_as(&self.old.row) != runs_as(&self.new.row) {
             // Due work may now belong to a session of another role.
-            wake::note_all();
+            wake::report_all();
         }
         Ok(())
     }

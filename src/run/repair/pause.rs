@@ -22,11 +22,11 @@ use crate::compiled::{self, Compiled};
 use crate::pg::error::notice;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, role, rows};
-use crate::run::Session;
-use crate::run::call::notices::tell_how_to_fire;
+use crate::run::CallContext;
+use crate::run::call::notices::notice_no_worker;
 use crate::run::call::running;
 use crate::run::history::acts;
-use crate::run::instances::{gone, resume};
+use crate::run::instances::{not_found, resume};
 use crate::run::timers::due_bookmark::{end_pause, is_ending};
 use crate::store::events::queue;
 use crate::store::history::journal;
@@ -42,12 +42,12 @@ use crate::wake;
 /// # Errors
 /// 42704 if it does not exist; 42501 without the right to alter it or one of the children.
 pub fn pause(
-    session: &mut Session,
+    context: &mut CallContext,
     instance_id: Uuid,
     reason: Option<&str>,
     with_children: bool,
 ) -> Result<bool, PgError> {
-    let named = pause_if_there(session, instance_id, reason, None)?;
+    let named = pause_if_there(context, instance_id, reason, None)?;
     let mut is_any = named.ok_or_else(|| resume::unknown(instance_id))?;
     let mut below = VecDeque::new();
     if with_children {
@@ -55,7 +55,7 @@ pub fn pause(
     }
     while let Some(child) = below.pop_front() {
         interrupt::check();
-        is_any |= pause_if_there(session, child, reason, Some(&instance_id))?.unwrap_or_default();
+        is_any |= pause_if_there(context, child, reason, Some(&instance_id))?.unwrap_or_default();
         below.extend(instances::children(child));
     }
     Ok(is_any)
@@ -63,31 +63,31 @@ pub fn pause(
 
 /// Pauses one instance. `None`: it does not exist.
 fn pause_if_there(
-    session: &mut Session,
+    context: &mut CallContext,
     instance_id: Uuid,
     reason: Option<&str>,
     with: Option<&Uuid>,
 ) -> Result<Option<bool>, PgError> {
-    let Some((mut row, compiled)) = lock(session, instance_id)? else { return Ok(None) };
+    let Some((mut row, compiled)) = lock(context, instance_id)? else { return Ok(None) };
     if row.instance.has_ended() {
         return Ok(Some(false));
     }
-    let by = owners::reference_to(session.caller);
+    let by = owners::reference_to(context.caller);
     match row.paused_at {
-        None => pauses::begin(instance_id, by, reason, with, session.timestamp()),
-        Some(_) if is_ending(instance_id) => pauses::keep(instance_id, by, reason),
+        None => pauses::begin(instance_id, by, reason, with, context.timestamp()),
+        Some(_) if is_ending(instance_id) => pauses::pause_again(instance_id, by, reason),
         Some(_) => return Ok(Some(false)),
     }
     // If it was about to be admitted, another instance is admitted instead.
-    wake::note_calls(true);
-    note(session, &mut row, &compiled, ActKind::Pause, reason)?;
+    wake::report_pending_starts(true);
+    record_event(context, &mut row, &compiled, ActKind::Pause, reason)?;
     Ok(Some(true))
 }
 
 /// Locks an instance that the current role may alter.
-fn lock(session: &mut Session, instance_id: Uuid) -> Result<Option<(InstanceRow, Rc<Compiled>)>, PgError> {
+fn lock(context: &mut CallContext, instance_id: Uuid) -> Result<Option<(InstanceRow, Rc<Compiled>)>, PgError> {
     running::refuse(instance_id)?;
-    session.has_waited = true;
+    context.has_waited = true;
     let Some(row) = instances::lock(instance_id) else { return Ok(None) };
     let compiled = compiled::of_instance(&row)?;
     access::instance::require(Operation::Alter, &row, &compiled)?;
@@ -95,22 +95,22 @@ fn lock(session: &mut Session, instance_id: Uuid) -> Result<Option<(InstanceRow,
 }
 
 /// Records a pause or its end in the journal.
-fn note(
-    session: &Session,
+fn record_event(
+    context: &CallContext,
     row: &mut InstanceRow,
     compiled: &Compiled,
     act: ActKind,
     reason: Option<&str>,
 ) -> Result<(), PgError> {
     let kind = if act == ActKind::Pause { EventKind::Paused } else { EventKind::Unpaused };
-    let act = acts::of_call(session, act, compiled)?;
+    let act = acts::of_call(context, act, compiled)?;
     let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
     data.extend(reason.map(|reason| ("reason".to_owned(), Value::from(reason))));
     let event = Event::of_workflow(kind, Some(Value::Object(data)));
     let instance = &mut row.instance;
     let seq = journal::take_rows(instance, Some(&act), 1);
     instances::save_state(instance);
-    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], session.timestamp()));
+    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], context.timestamp()));
     Ok(())
 }
 
@@ -119,41 +119,41 @@ fn note(
 ///
 /// # Errors
 /// 42704 if it does not exist, 55000 if it is not paused; 42501 without the right to alter it or one of the others.
-pub fn unpause(session: &mut Session, instance_id: Uuid) -> Result<InstanceRow, PgError> {
-    let (row, _) = lock(session, instance_id)?.ok_or_else(|| resume::unknown(instance_id))?;
+pub fn unpause(context: &mut CallContext, instance_id: Uuid) -> Result<InstanceRow, PgError> {
+    let (row, _) = lock(context, instance_id)?.ok_or_else(|| resume::unknown(instance_id))?;
     if row.paused_at.is_none() {
         return Err(PgError::new("55000", format!("workflow instance {instance_id} is not paused")));
     }
     let children = pauses::paused_with(instance_id);
     // All locks come first: continuing one of them may reach another.
     for child in &children {
-        lock(session, *child)?;
+        lock(context, *child)?;
     }
     for id in [instance_id].into_iter().chain(children) {
         interrupt::check();
-        end(session, id)?;
+        end(context, id)?;
     }
     instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))
 }
 
 /// Ends the pause of a locked instance, or leaves that to a session of its owner.
-fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
+fn end(context: &mut CallContext, instance_id: Uuid) -> Result<(), PgError> {
     // Previous work may have changed or ended it.
-    let Some((mut row, compiled)) = lock(session, instance_id)?.filter(|(row, _)| row.paused_at.is_some()) else {
+    let Some((mut row, compiled)) = lock(context, instance_id)?.filter(|(row, _)| row.paused_at.is_some()) else {
         return Ok(());
     };
-    note(session, &mut row, &compiled, ActKind::Unpause, None)?;
-    if lending::runs_here(session.serves, &row.owner, &compiled) || !has_kept(instance_id) {
-        return end_pause(session, row, &compiled);
+    record_event(context, &mut row, &compiled, ActKind::Unpause, None)?;
+    if lending::runs_here(context.serves, &row.owner, &compiled) || !has_kept(instance_id) {
+        return end_pause(context, row, &compiled);
     }
-    pauses::hand_to_owner(instance_id, session.timestamp());
-    tell_how_to_fire();
+    pauses::hand_to_owner(instance_id, context.timestamp());
+    notice_no_worker();
     Ok(())
 }
 
 /// Whether answers or stimuli were stored for an instance.
 fn has_kept(instance_id: Uuid) -> bool {
-    !pauses::answers(instance_id).is_empty() || !queue::kept_for(instance_id, Timestamp::MINUS_INFINITY).is_empty()
+    !pauses::answers(instance_id).is_empty() || !queue::items_for(instance_id, Timestamp::MINUS_INFINITY).is_empty()
 }
 
 /// Rejects a call that would resume a paused instance (55000). A caller that may not read the instance does not learn
@@ -168,13 +168,13 @@ pub fn refuse(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     let Some(pause) = pauses::of(id).filter(|_| instance::allows(Operation::Read, row, compiled)) else {
         return Err(refused);
     };
-    let (by, since) = (pause.by.title(), gone::instant(pause.since.into()));
+    let (by, since) = (pause.by.title(), not_found::format_instant(pause.since.into()));
     let reason = pause.reason.map_or_else(String::new, |reason| format!(": {reason}"));
     Err(refused.detail(format!("Role \"{by}\" paused it at {since}{reason}.")))
 }
 
 /// Tells a caller that has cancelled a paused instance that its compensation handlers wait for the end of the pause.
-pub fn tell_if_paused(row: &InstanceRow) {
+pub fn notice_if_paused(row: &InstanceRow) {
     let id = row.instance.id;
     if row.paused_at.is_some() && row.instance.sub_status != SubStatus::Cancelled {
         let message = format!("workflow instance {id} is paused, and is cancelled when the pause has ended");

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use crate::access::{consent, is_member};
+use crate::access::{is_member, task_consent};
 use crate::pg::error::notice;
 use crate::pg::session::literal;
 use crate::pg::{PgError, role};
@@ -12,7 +12,7 @@ use crate::store::rights::owners::Owner;
 use crate::store::tasks::accepted_owners;
 
 /// Owners that a NOTICE names at most.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Accepts the owner of a definition of which the current role grants something to a worker, if the current role has
 /// the worker's rights: then both sides agree.
@@ -22,7 +22,7 @@ pub fn by_grant(worker: Oid, owner: &Owner) {
     }
     // What a member accepted for its group counts for the other members once a superuser grants.
     let is_listed = || accepted_owners::of(owners::known_id_of(worker), &[]).iter().any(|known| known.id == owner.id);
-    if !consent::accepts(worker, owner) || is_listed() {
+    if !task_consent::accepts(worker, owner) || is_listed() {
         accept(worker, owner.id);
     }
 }
@@ -34,7 +34,7 @@ pub fn accept(worker: Oid, owner: i32) -> bool {
 
 /// Tells a role that has granted tasks to a worker of which owners the worker does not accept tasks yet: of the owner of
 /// the definition, or of the definitions that the grantor may manage.
-pub fn tell_missing(worker: Oid, definition_owner: Option<&Owner>) {
+pub fn notice_missing(worker: Oid, definition_owner: Option<&Owner>) {
     let grantor = role::current();
     let granted: Vec<Owner> = match definition_owner {
         Some(owner) => vec![owner.clone()],
@@ -45,21 +45,21 @@ pub fn tell_missing(worker: Oid, definition_owner: Option<&Owner>) {
             own.into_iter().chain(managed).collect()
         }
     };
-    let missing = granted.iter().filter(|owner| owner.role().is_some() && !consent::accepts(worker, owner));
+    let missing = granted.iter().filter(|owner| owner.role().is_some() && !task_consent::accepts(worker, owner));
     let mut missing: Vec<String> = missing.map(Owner::title).collect();
     missing.sort_unstable();
     missing.dedup();
-    tell(worker, &missing);
+    notice_not_accepted(worker, &missing);
 }
 
 /// Tells that a worker does not accept tasks of these owners, if there are any.
-pub fn tell(worker: Oid, missing: &[String]) {
+pub fn notice_not_accepted(worker: Oid, missing: &[String]) {
     let Some(first) = missing.first() else { return };
     let (name, count) = (role::name(worker).unwrap_or_default(), missing.len());
     let call = format!("wf_accept_tasks({}, {})", literal(first), literal(&name));
-    let mut named: Vec<String> = missing.iter().take(MOST_NAMED).map(|owner| format!("\"{owner}\"")).collect();
-    if count > MOST_NAMED {
-        named.push(format!("and {} others", count - MOST_NAMED));
+    let mut named: Vec<String> = missing.iter().take(MAX_NAMED).map(|owner| format!("\"{owner}\"")).collect();
+    if count > MAX_NAMED {
+        named.push(format!("and {} others", count - MAX_NAMED));
     }
     let roles = if count == 1 { "role" } else { "roles" };
     notice(

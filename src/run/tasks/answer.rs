@@ -20,14 +20,14 @@ use crate::access::{exclusion, people};
 use crate::compiled::{self, Compiled};
 use crate::pg::args::Interval;
 use crate::pg::{PgError, guc, json, rows};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::{OnFault, consume};
 use crate::run::call::{isolated, notices};
 use crate::run::history::acts;
-use crate::run::instances::gone::{self, Missing};
+use crate::run::instances::not_found::{self, Missing};
 use crate::run::instances::resume;
 use crate::run::repair::{alter, pause};
-use crate::run::tasks::{kept_answer, limits};
+use crate::run::tasks::{limits, stored_answer};
 use crate::store::history::journal;
 use crate::store::instances::bookmarks::{self, BookmarkKind, Waiting};
 use crate::store::instances::{self, InstanceRow};
@@ -72,39 +72,39 @@ impl TaskAfterFailure {
 
 /// Completes a task. Repeating the same answer with the same token changes nothing.
 pub fn complete(
-    session: &mut Session,
+    context: &mut CallContext,
     task: Uuid,
     token: Option<Uuid>,
     result: Option<&Value>,
     on_fault: OnFault,
 ) -> Result<InstanceRow, PgError> {
-    let Some((mut waiting, compiled)) = lock_task(session, task)? else {
+    let Some((mut waiting, compiled)) = lock_task(context, task)? else {
         return completed_before(task, token, result);
     };
     match token {
         None => {
             pause::refuse(&waiting.row, &compiled)?;
-            resume::refuse_leased(session, &waiting, resume::GIVE_TOKEN)?;
+            resume::refuse_leased(context, &waiting, resume::GIVE_TOKEN)?;
         }
         Some(token) if !holds(&mut waiting, token) => return Err(not_held(&waiting)),
         Some(_) => {}
     }
-    if let Some(fault) = judge(&compiled.program, &waiting, result)?
+    if let Some(fault) = validate_answer(&compiled.program, &waiting, result)?
         && token.is_some()
-        && give_back(session, &compiled.program, &mut waiting, &fault, None)
+        && give_back(context, &compiled.program, &mut waiting, &fault, None)
     {
         return Ok(waiting.row);
     }
-    waiting.act = Some(acts::of_call(session, ActKind::Complete, &compiled)?);
+    waiting.act = Some(acts::of_call(context, ActKind::Complete, &compiled)?);
     let answer = Answer::Completed(result, token.as_ref());
-    if kept_answer::must_wait(session, &waiting, &compiled, token.is_none()) {
-        kept_answer::keep(session, &mut waiting, answer, None);
+    if stored_answer::must_wait(context, &waiting, &compiled, token.is_none()) {
+        stored_answer::store(context, &mut waiting, answer, None);
         if token.is_none() {
-            notices::tell_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
+            notices::notice_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
         }
         return Ok(waiting.row);
     }
-    consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+    consume::use_up(context, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
         execution::resume(program, instance, resumed, result, host, limits)
     })?;
     Ok(waiting.row)
@@ -112,7 +112,7 @@ pub fn complete(
 
 /// Completes a task in place of the people it is for. The journal records who did it, and why.
 pub fn complete_for_people(
-    session: &mut Session,
+    context: &mut CallContext,
     task: Uuid,
     reason: String,
     result: Option<&Value>,
@@ -122,50 +122,55 @@ pub fn complete_for_people(
         people::require_override(&waiting.row, compiled, task, waiting.lease.assignment.as_deref())?;
         exclusion::require(&waiting.row, compiled, &waiting.bookmark, None)
     };
-    let found = resume::lock_named(session, task, may_override)?;
+    let found = resume::lock_named(context, task, may_override)?;
     let found = found.filter(|(waiting, _)| waiting.kind != BookmarkKind::Answer);
-    let Some((mut waiting, compiled)) = found else { return Err(gone::error(Missing::Task(task))?) };
+    let Some((mut waiting, compiled)) = found else { return Err(not_found::missing_error(Missing::Task(task))?) };
     pause::refuse(&waiting.row, &compiled)?;
     resume::refuse_leased(
-        session,
+        context,
         &waiting,
         "It can be completed when the lease ends, or when the worker gives it back.",
     )?;
-    judge(&compiled.program, &waiting, result)?;
-    note_override(session, &mut waiting, &compiled, reason)?;
-    waiting.act = Some(Act { is_recorded: true, ..session.act(ActKind::Complete)? });
+    validate_answer(&compiled.program, &waiting, result)?;
+    record_override(context, &mut waiting, &compiled, reason)?;
+    waiting.act = Some(Act { is_recorded: true, ..context.act(ActKind::Complete)? });
     let answer = Answer::Completed(result, None);
-    if kept_answer::must_wait(session, &waiting, &compiled, true) {
-        kept_answer::keep(session, &mut waiting, answer, None);
-        notices::tell_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
+    if stored_answer::must_wait(context, &waiting, &compiled, true) {
+        stored_answer::store(context, &mut waiting, answer, None);
+        notices::notice_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
         return Ok(waiting.row);
     }
-    consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+    consume::use_up(context, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
         execution::resume(program, instance, resumed, result, host, limits)
     })?;
     Ok(waiting.row)
 }
 
-fn note_override(session: &Session, waiting: &mut Waiting, compiled: &Compiled, reason: String) -> Result<(), PgError> {
-    let act = acts::of_call(session, ActKind::Override, compiled)?;
+fn record_override(
+    context: &CallContext,
+    waiting: &mut Waiting,
+    compiled: &Compiled,
+    reason: String,
+) -> Result<(), PgError> {
+    let act = acts::of_call(context, ActKind::Override, compiled)?;
     let data = Value::Object(alter::author(Some(reason)).data("OverrideTask"));
     let instance = &mut waiting.row.instance;
     let event = execution::task_event(EventKind::Altered, instance.id, &waiting.bookmark, data);
     let seq = journal::take_rows(instance, Some(&act), 1);
     instances::save_state(instance);
-    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], session.timestamp()));
+    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(&act), &[event], context.timestamp()));
     Ok(())
 }
 
 /// Ends an attempt with a failure: the task is tried again, or its activity faults.
 pub fn fail(
-    session: &mut Session,
+    context: &mut CallContext,
     task: Uuid,
     token: Uuid,
     failure: &AttemptFailure,
     on_fault: OnFault,
 ) -> Result<(TaskAfterFailure, Option<InstanceRow>), PgError> {
-    let Some((mut waiting, compiled)) = lock_task(session, task)? else {
+    let Some((mut waiting, compiled)) = lock_task(context, task)? else {
         return failed_before(task, token).map(|row| (TaskAfterFailure::Failed, Some(row)));
     };
     if !holds(&mut waiting, token) {
@@ -176,17 +181,17 @@ pub fn fail(
         code: failure.code.clone(),
         ..Fault::new(TASK_FAILED, failure.message.clone())
     };
-    if failure.retry && give_back(session, &compiled.program, &mut waiting, &fault, failure.retry_in) {
+    if failure.retry && give_back(context, &compiled.program, &mut waiting, &fault, failure.retry_in) {
         return Ok((TaskAfterFailure::Open, None));
     }
-    waiting.act = Some(acts::of_call(session, ActKind::Fail, &compiled)?);
+    waiting.act = Some(acts::of_call(context, ActKind::Fail, &compiled)?);
     let answer = Answer::Failed(&token);
-    if kept_answer::must_wait(session, &waiting, &compiled, false) {
-        kept_answer::keep(session, &mut waiting, answer, Some(&fault));
+    if stored_answer::must_wait(context, &waiting, &compiled, false) {
+        stored_answer::store(context, &mut waiting, answer, Some(&fault));
         return Ok((TaskAfterFailure::Failed, Some(waiting.row)));
     }
     let attempts = u32::try_from(waiting.lease.attempt).unwrap_or_default();
-    consume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+    consume::use_up(context, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
         execution::fail(program, instance, resumed, attempts, fault, host, limits)
     })?;
     Ok((TaskAfterFailure::Failed, Some(waiting.row)))
@@ -194,20 +199,20 @@ pub fn fail(
 
 /// Locks the instance of a task that the caller named, and requires the rights to work on the task. `None` if the task
 /// is not open.
-fn lock_task(session: &mut Session, task: Uuid) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
+fn lock_task(context: &mut CallContext, task: Uuid) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
     let may_work = |waiting: &Waiting, compiled: &Compiled| {
         let assignment = waiting.lease.assignment.as_deref();
         people::require_work(&waiting.row, compiled, task, assignment)?;
         exclusion::require(&waiting.row, compiled, &waiting.bookmark, assignment)
     };
-    let found = resume::lock_named(session, task, may_work)?;
+    let found = resume::lock_named(context, task, may_work)?;
     Ok(found.filter(|(waiting, _)| waiting.kind != BookmarkKind::Answer))
 }
 
 /// Releases a task whose attempt failed, so that another worker can claim it, if its retry policy allows another
 /// attempt. The journal records the failure.
 fn give_back(
-    session: &Session,
+    context: &CallContext,
     program: &Program,
     waiting: &mut Waiting,
     fault: &Fault,
@@ -215,8 +220,8 @@ fn give_back(
 ) -> bool {
     let policy = execution::retry_policy(program, &waiting.row.instance, waiting.bookmark.activity_instance_id);
     let Some(policy) = policy else { return false };
-    let Some(at) = claimable_again_at(session, &policy, waiting, fault, retry_in) else { return false };
-    let available_at = (at > session.now).then(|| at.into());
+    let Some(at) = claimable_again_at(context, &policy, waiting, fault, retry_in) else { return false };
+    let available_at = (at > context.now).then(|| at.into());
     let last_error = Some(fault.message.clone());
     let Waiting { row, bookmark, lease: Lease { attempt, lane, .. }, .. } = waiting;
     let lease = Lease { attempt: *attempt, available_at, last_error, lane: lane.clone(), ..Lease::default() };
@@ -226,16 +231,16 @@ fn give_back(
     let seq = journal::take_rows(&mut row.instance, None, events.len());
     rows::write(|writer| {
         leases::set(writer, &bookmark.id, &lease);
-        journal::append(writer, &row.instance.id, seq, None, events, session.timestamp());
+        journal::append(writer, &row.instance.id, seq, None, events, context.timestamp());
     });
     if !events.is_empty() {
         instances::save_state(&row.instance);
     }
-    pauses::hold_if_paused(&row.instance, row.paused_at, false, session.timestamp());
-    limits::note_end(bookmarks::task_name(bookmark), &waiting.lease);
+    pauses::hold_if_paused(&row.instance, row.paused_at, false, context.timestamp());
+    limits::wake_waiters(bookmarks::task_name(bookmark), &waiting.lease);
     match (bookmarks::task_name(&waiting.bookmark), available_at) {
-        (Some(name), Some(at)) => wake::note_task_at(name, at),
-        (Some(name), None) => wake::note_task(name),
+        (Some(name), Some(at)) => wake::report_task_at(name, at),
+        (Some(name), None) => wake::report_task(name),
         (None, _) => {}
     }
     true
@@ -243,7 +248,7 @@ fn give_back(
 
 /// When the task can be claimed again. `None` after its last attempt.
 fn claimable_again_at(
-    session: &Session,
+    context: &CallContext,
     policy: &RetryPolicy,
     waiting: &Waiting,
     fault: &Fault,
@@ -261,7 +266,7 @@ fn claimable_again_at(
         Some(delay) => &RetryPolicy { delay: TimeDelta::microseconds(delay), ..policy.without_backoff() },
         None => policy,
     };
-    policy.next_attempt_at(failed, since, session.now, random)
+    policy.next_attempt_at(failed, since, context.now, random)
 }
 
 /// Locks the row of the task and returns whether a token is the current one.
@@ -280,7 +285,7 @@ fn not_held(waiting: &Waiting) -> PgError {
 /// The result of completing a task that is no longer open: the same as before if the same worker gave the answer.
 fn completed_before(task: Uuid, token: Option<Uuid>, result: Option<&Value>) -> Result<InstanceRow, PgError> {
     let ended = tasks::ended(task, token.as_ref(), result).filter(|ended| ended.by_token && !ended.has_failed);
-    let Some(ended) = ended else { return Err(gone::error(Missing::Task(task))?) };
+    let Some(ended) = ended else { return Err(not_found::missing_error(Missing::Task(task))?) };
     let row = readable(&ended, task)?;
     if ended.same_result {
         return Ok(row);
@@ -291,12 +296,12 @@ fn completed_before(task: Uuid, token: Option<Uuid>, result: Option<&Value>) -> 
 fn failed_before(task: Uuid, token: Uuid) -> Result<InstanceRow, PgError> {
     match tasks::ended(task, Some(&token), None).filter(|ended| ended.by_token && ended.has_failed) {
         Some(ended) => readable(&ended, task),
-        None => Err(gone::error(Missing::Task(task))?),
+        None => Err(not_found::missing_error(Missing::Task(task))?),
     }
 }
 
 fn readable(ended: &EndedTask, task: Uuid) -> Result<InstanceRow, PgError> {
-    let Some(row) = instances::get(ended.instance) else { return Err(gone::error(Missing::Task(task))?) };
+    let Some(row) = instances::get(ended.instance) else { return Err(not_found::missing_error(Missing::Task(task))?) };
     people::require_work(&row, &*compiled::of_instance(&row)?, task, ended.assignment.as_deref())?;
     Ok(row)
 }
@@ -329,7 +334,7 @@ pub fn opener<'a>(program: &'a Program, node_id: &str) -> Option<&'a Node> {
 ///
 /// # Errors
 /// 22023 if it is no valid answer to such a task.
-pub fn judge(program: &Program, waiting: &Waiting, answer: Option<&Value>) -> Result<Option<Fault>, PgError> {
+pub fn validate_answer(program: &Program, waiting: &Waiting, answer: Option<&Value>) -> Result<Option<Fault>, PgError> {
     let refused = |fault: Fault| PgError {
         detail: fault.detail,
         hint: fault.hint,
@@ -340,7 +345,7 @@ pub fn judge(program: &Program, waiting: &Waiting, answer: Option<&Value>) -> Re
         Schema::new(json::copy(schema)).accept(answer.unwrap_or(&Value::Null), &what, "").map_err(refused)?;
     }
     let Some(node) = opener(program, &waiting.bookmark.node_id) else { return Ok(None) };
-    node.activity.judge(answer).map_err(refused)
+    node.activity.validate_answer(answer).map_err(refused)
 }
 
 /// Counts the attempts of workers as those of an activity that has timed out.

@@ -15,10 +15,10 @@ use crate::access::person::Person;
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, role, rows};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::call::running;
 use crate::run::history::acts;
-use crate::run::instances::gone::{self, Missing};
+use crate::run::instances::not_found::{self, Missing};
 use crate::run::instances::resume;
 use crate::store::history::journal;
 use crate::store::instances;
@@ -27,21 +27,21 @@ use crate::store::tasks::assignments::{self, Assignment, Entry};
 use crate::wake;
 
 /// Assigns an open task, or removes its assignee. `false`: nothing has changed.
-pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<bool, PgError> {
+pub fn assign(context: &mut CallContext, task: Uuid, to: Option<&str>) -> Result<bool, PgError> {
     let to = to.map(|to| ForPeople::entry(to, "assignee").map_err(|fault| error::fault(&fault))).transpose()?;
-    session.has_waited = true;
-    let Some(mut waiting) = bookmarks::lock(task) else { return Err(gone::error(Missing::Task(task))?) };
+    context.has_waited = true;
+    let Some(mut waiting) = bookmarks::lock(task) else { return Err(not_found::missing_error(Missing::Task(task))?) };
     if !waiting.kind.is_task() {
         return Err(PgError::new("42704", format!("task {task} does not exist")));
     }
     running::refuse(waiting.row.instance.id)?;
     let compiled = compiled::of_instance(&waiting.row)?;
     let is_own = require_assign(&waiting, &compiled, to.as_deref())? == Assigner::Candidate;
-    let act = acts::of_call(session, ActKind::Assign, &compiled)?;
+    let act = acts::of_call(context, ActKind::Assign, &compiled)?;
     // A claim does not lock the instance.
     bookmarks::lock_lease(&mut waiting);
     let hint = "It can be assigned when the lease ends, or when the worker gives it back.";
-    resume::refuse_leased(session, &waiting, hint)?;
+    resume::refuse_leased(context, &waiting, hint)?;
     let to = to.as_deref().map(assignments::stored).transpose()?;
     if let Some(to) = &to {
         refuse_excluded(&waiting, &compiled, &act, &Entry::read(to), is_own)?;
@@ -56,7 +56,7 @@ pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<boo
     }
     assignments::assign(&task, to.as_deref());
     let after = Assignment { assignee: to, ..Assignment::default() };
-    note(session, &mut waiting, &act, before.assignee(), after.assignee());
+    record_event(context, &mut waiting, &act, before.assignee(), after.assignee());
     Ok(true)
 }
 
@@ -90,7 +90,13 @@ fn refuse_excluded(
 }
 
 /// Records the change in the journal, and wakes waiting workers so that they check again.
-fn note(session: &Session, waiting: &mut Waiting, act: &Act, from: Option<Entry<'_>>, to: Option<Entry<'_>>) {
+fn record_event(
+    context: &CallContext,
+    waiting: &mut Waiting,
+    act: &Act,
+    from: Option<Entry<'_>>,
+    to: Option<Entry<'_>>,
+) {
     let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
     for (name, entry) in [("from", from), ("to", to)] {
         data.extend(entry.map(|entry| (name.to_owned(), Value::String(entry.title()))));
@@ -99,8 +105,8 @@ fn note(session: &Session, waiting: &mut Waiting, act: &Act, from: Option<Entry<
     let event = execution::task_event(EventKind::Assigned, instance.id, bookmark, Value::Object(data));
     let seq = journal::take_rows(instance, Some(act), 1);
     instances::save_state(instance);
-    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(act), &[event], session.timestamp()));
+    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(act), &[event], context.timestamp()));
     if let Some(name) = bookmarks::task_name(bookmark) {
-        wake::note_task(name);
+        wake::report_task(name);
     }
 }

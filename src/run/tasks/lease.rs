@@ -16,7 +16,7 @@ use crate::pg::error::warning;
 use crate::pg::rows::{self, Wait};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, session};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::call::running;
 use crate::run::tasks::limits::Search;
 use crate::run::timers::moved_clock;
@@ -76,12 +76,12 @@ fn begin() -> Result<(), PgError> {
 }
 
 /// Claims tasks.
-pub fn claim(session: &mut Session, request: &ClaimRequest) -> Result<Vec<NewLease>, PgError> {
+pub fn claim(context: &mut CallContext, request: &ClaimRequest) -> Result<Vec<NewLease>, PgError> {
     begin()?;
-    let mut claim = TaskClaim::new(request.worker.as_deref(), request.max, request.lease, session.timestamp());
-    front::search(&mut claim, session, request)?;
+    let mut claim = TaskClaim::new(request.worker.as_deref(), request.max, request.lease, context.timestamp());
+    front::search(&mut claim, context, request)?;
     if claim.given.is_empty() {
-        withheld::tell(request.names.as_deref());
+        withheld::notice_withheld(request.names.as_deref());
     }
     Ok(claim.end())
 }
@@ -118,7 +118,7 @@ impl<'a> TaskClaim<'a> {
         }
     }
 
-    fn note(&mut self, task: Uuid, taken: ClaimedAttempt) {
+    fn add(&mut self, task: Uuid, taken: ClaimedAttempt) {
         self.order.push(task);
         self.given.insert(task, taken);
     }
@@ -126,7 +126,7 @@ impl<'a> TaskClaim<'a> {
     /// Takes tasks until there are enough.
     fn take_all<'c>(
         &mut self,
-        session: &mut Session,
+        context: &mut CallContext,
         search: &mut Search,
         found: impl Iterator<Item = (&'c ClaimableTask, Option<Held>)>,
     ) -> Result<(), PgError> {
@@ -138,12 +138,12 @@ impl<'a> TaskClaim<'a> {
                 continue;
             }
             let terms = Terms { until: self.until, worker: self.worker, named: None, act: None };
-            match take(session, search, claimable, locked, &terms, &mut self.later) {
+            match take(context, search, claimable, locked, &terms, &mut self.later) {
                 Ok(None) => {
                     self.passed += 1;
                     self.is_outdated |= search.is_outdated();
                 }
-                Ok(Some(taken)) => self.note(claimable.task, taken),
+                Ok(Some(taken)) => self.add(claimable.task, taken),
                 Err(error) if error.aborts_transaction() => return Err(error),
                 // A definition that cannot be read keeps no other task from being claimed, and is warned of once.
                 Err(error) => {
@@ -172,8 +172,8 @@ impl<'a> TaskClaim<'a> {
         });
         let given: Vec<NewLease> = given.collect();
         // With none given nothing is said: waiting sessions need not look again.
-        wake::note_claimed_tasks(given.len());
-        given.iter().for_each(|given| wake::note_task_at(&given.task.name, self.until));
+        wake::report_claimed_tasks(given.len());
+        given.iter().for_each(|given| wake::report_task_at(&given.task.name, self.until));
         given
     }
 }
@@ -202,7 +202,7 @@ pub fn refuse_unless_firing() -> Result<(), PgError> {
 
 /// Prolongs the lease of a task, and notes the progress. `None`: the worker does not hold the task any more.
 pub fn extend(
-    session: &Session,
+    context: &CallContext,
     task: Uuid,
     token: Uuid,
     lease: i64,
@@ -218,11 +218,11 @@ pub fn extend(
         instances::lock(seen.instance);
     }
     let Some(held) = leases::lock(task, Wait::Block).filter(is_held) else { return Ok(None) };
-    let until = Timestamp(session.timestamp().0.saturating_add(lease));
+    let until = Timestamp(context.timestamp().0.saturating_add(lease));
     if held.lease.is_last() {
-        leases::move_end(&held.instance, &held.execution, until, session.timestamp());
+        leases::move_end(&held.instance, &held.execution, until, context.timestamp());
     }
-    leases::extend(&held, until, progress, session.timestamp());
+    leases::extend(&held, until, progress, context.timestamp());
     Ok(Some(until))
 }
 
@@ -232,8 +232,8 @@ fn require_work(held: &Held) -> Result<(), PgError> {
 }
 
 /// Gives a task back, as if it had not been claimed. `false`: the worker does not hold it any more.
-pub fn release(session: &mut Session, task: Uuid, token: Uuid) -> Result<bool, PgError> {
-    session.has_waited = true;
+pub fn release(context: &mut CallContext, task: Uuid, token: Uuid) -> Result<bool, PgError> {
+    context.has_waited = true;
     let Some(mut waiting) = bookmarks::lock(task) else { return Ok(false) };
     running::refuse(waiting.row.instance.id)?;
     let assignment = waiting.lease.assignment.as_deref();
@@ -250,9 +250,9 @@ pub fn release(session: &mut Session, task: Uuid, token: Uuid) -> Result<bool, P
     let attempt = waiting.lease.attempt.saturating_sub(1);
     let lease = Lease { attempt, lane: waiting.lease.lane, ..Lease::default() };
     rows::write(|writer| leases::set(writer, &task, &lease));
-    pauses::hold_if_paused(&waiting.row.instance, waiting.row.paused_at, false, session.timestamp());
+    pauses::hold_if_paused(&waiting.row.instance, waiting.row.paused_at, false, context.timestamp());
     if let Some(name) = bookmarks::task_name(&waiting.bookmark) {
-        wake::note_task(name);
+        wake::report_task(name);
     }
     Ok(true)
 }

@@ -48,7 +48,7 @@ pub fn set(setting: &Setting) -> Result<(), PgError> {
     limits::assign_all(owner, name);
     limits::rebuild(owner, name, Timestamp::from(clock::now()));
     limits::forget(owner, name);
-    wake::note_any_task();
+    wake::report_any_task();
     Ok(())
 }
 
@@ -70,7 +70,7 @@ pub fn change_owner(from: i32, to: i32, change: impl FnOnce()) {
 /// Gives tasks that a burst has opened in an instance of a definition of this owner their lanes. Without limits of their
 /// names nothing is done. While a session changes the limits nothing is done, either: a claim gives such a task its
 /// lane.
-pub fn note_opened(tasks: &[NewTask], owner: i32) {
+pub fn assign_opened(tasks: &[NewTask], owner: i32) {
     if tasks.is_empty() || !limits::has_any() {
         return;
     }
@@ -84,16 +84,16 @@ pub fn note_opened(tasks: &[NewTask], owner: i32) {
 }
 
 /// Wakes those who wait for the slots of a task whose lease ends, when this transaction commits.
-pub fn note_end(name: Option<&str>, lease: &Lease) {
+pub fn wake_waiters(name: Option<&str>, lease: &Lease) {
     if let Some(name) = name.filter(|_| lease.token.is_some() && lease.lane.is_some()) {
-        wake::note_task(name);
+        wake::report_task(name);
     }
 }
 
 /// The same for all tasks of an instance.
-pub fn note_ends_of(instance: Uuid) {
+pub fn wake_waiters_of(instance: Uuid) {
     if limits::has_any() {
-        leases::note_ends_of(instance);
+        leases::wake_waiters_of(instance);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Waiting for tasks: a session sleeps until a claim of its names would give it work.
 //!
-//! It asks the same question as the claim, but takes no lock: a look reads the tasks that can be claimed, and who is in
-//! the way of locking them. Between two looks it has no snapshot, no transaction id and no lock of a table.
+//! It asks the same question as the claim, but takes no lock: a check reads the tasks that can be claimed, and who is
+//! in the way of locking them. Between two checks it has no snapshot, no transaction id and no lock of a table.
 
-use crate::access::consent;
+use crate::access::task_consent;
 use crate::pg::rows::Holder;
 use crate::pg::shared::{self, Class, NEVER};
 use crate::pg::spi::Timestamp;
@@ -17,13 +17,13 @@ use crate::store::instances;
 use crate::store::tasks::leases::{self, ClaimableTask};
 use crate::{clock, wake};
 
-/// Tasks that the first page of a look reads.
+/// Tasks that the first page of a check reads.
 const PAGE: usize = 8;
 /// The lease that a claim asks for by default, in microseconds.
 const USUAL_LEASE: i64 = 300_000_000;
 
-/// What a look found.
-enum Look {
+/// What a check found.
+enum CheckResult {
     /// A claim would give work.
     Ready,
     /// It would not, before an instant by the clock of the server, or before one of these transactions, or parts of
@@ -40,14 +40,14 @@ pub fn wait(names: Option<&[String]>, timeout: i64) -> Result<bool, PgError> {
         // `sleep` may have read the configuration anew, and with it the isolation level of the transactions that
         // follow.
         session::require_read_committed("wait for tasks")?;
-        match waiter.look(names)? {
-            Look::Ready => {
+        match waiter.check(names)? {
+            CheckResult::Ready => {
                 waiter.free_ready();
                 return Ok(true);
             }
-            Look::Nothing { until, blockers } => {
+            CheckResult::Nothing { until, blockers } => {
                 let transactions: Vec<u32> = blockers.iter().filter_map(|blocker| cluster::running(*blocker)).collect();
-                shared::with_waiters(|waiters| waiters.end_look(waiter.slot, until, &transactions));
+                shared::with_waiters(|waiters| waiters.end_check(waiter.slot, until, &transactions));
                 // One that ended before its transaction was named there has woken no one.
                 if blockers.iter().any(|blocker| cluster::running(*blocker).is_none()) {
                     continue;
@@ -84,16 +84,16 @@ impl Waiter {
         Ok(Self { slot, class })
     }
 
-    /// Looks, in a transaction of its own.
-    fn look(&self, names: Option<&[String]>) -> Result<Look, PgError> {
-        shared::with_waiters(|waiters| waiters.begin_look(self.slot));
+    /// Checks, in a transaction of its own.
+    fn check(&self, names: Option<&[String]>) -> Result<CheckResult, PgError> {
+        shared::with_waiters(|waiters| waiters.begin_check(self.slot));
         procedure::in_transaction_of_its_own(|| {
-            wake::note_look(self.class);
-            look(names)
+            wake::report_check(self.class);
+            check(names)
         })
     }
 
-    /// Sleeps until it is to look again. `false`: the time is over. PostgreSQL reads the configuration between
+    /// Sleeps until it must check again. `false`: the time is over. PostgreSQL reads the configuration between
     /// statements only, and a new configuration may turn firing on.
     fn sleep(&self, end: i64) -> bool {
         loop {
@@ -110,7 +110,7 @@ impl Waiter {
     }
 
     fn free_ready(&self) {
-        wake::note_told(self.class);
+        wake::report_notified(self.class);
         free(true);
     }
 }
@@ -129,11 +129,11 @@ fn free(is_ready: bool) {
 }
 
 /// Asks what a claim would ask.
-fn look(names: Option<&[String]>) -> Result<Look, PgError> {
+fn check(names: Option<&[String]>) -> Result<CheckResult, PgError> {
     if lease::refuse_unless_firing().is_err() {
-        return Ok(Look::Nothing { until: NEVER, blockers: Vec::new() });
+        return Ok(CheckResult::Nothing { until: NEVER, blockers: Vec::new() });
     }
-    let (now, claimant) = (Timestamp::from(clock::now()), consent::claimant(role::current()));
+    let (now, claimant) = (Timestamp::from(clock::now()), task_consent::claimant(role::current()));
     let names = names.map_or_else(|| leases::names(claimant.stored_under()), <[String]>::to_vec);
     leases::release_due(&names, now, &claimant);
     let mut blockers = Vec::new();
@@ -146,7 +146,7 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
                 continue;
             }
             match holder(claimable, now)? {
-                Holder::None => return Ok(Look::Ready),
+                Holder::None => return Ok(CheckResult::Ready),
                 Holder::Transactions(running) => blockers.extend(running),
                 Holder::Changed => {}
             }
@@ -167,7 +167,7 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     // example.
     // A transaction that changes limits without writing one, because it changes the owner of a definition, is not known.
     let is_unknown = changing.is_some_and(<[u32]>::is_empty);
-    if unreleased.len() == leases::MOST_UNRELEASED || !shared::is_preloaded() || is_unknown {
+    if unreleased.len() == leases::MAX_UNRELEASED || !shared::is_preloaded() || is_unknown {
         until = until.min(process::now().saturating_add(1_000_000));
     }
     for task in unreleased {
@@ -182,7 +182,7 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     }
     blockers.sort_unstable();
     blockers.dedup();
-    Ok(Look::Nothing { until, blockers })
+    Ok(CheckResult::Nothing { until, blockers })
 }
 
 /// Who is in the way of claiming a task.

@@ -10,9 +10,9 @@ use uuid::Uuid;
 
 use crate::compiled;
 use crate::pg::PgError;
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::OnFault;
-use crate::run::call::work;
+use crate::run::call::frame;
 use crate::run::instances::resume;
 use crate::store::instances::bookmarks;
 use crate::store::timers::due;
@@ -32,7 +32,7 @@ pub enum CommandClaim {
 }
 
 /// Claims a command. The claim takes effect when this transaction commits.
-pub fn claim(session: &Session, bookmark: Uuid) -> CommandClaim {
+pub fn claim(context: &CallContext, bookmark: Uuid) -> CommandClaim {
     let Some(waiting) = bookmarks::try_lock(bookmark) else { return CommandClaim::Gone };
     if waiting.row.paused_at.is_some() {
         return CommandClaim::Gone;
@@ -44,7 +44,7 @@ pub fn claim(session: &Session, bookmark: Uuid) -> CommandClaim {
     if claims >= allowed {
         return CommandClaim::Interrupted;
     }
-    due::mark(bookmark, &json!({ "startedAt": session.now, "claims": claims + 1 }));
+    due::mark(bookmark, &json!({ "startedAt": context.now, "claims": claims + 1 }));
     CommandClaim::Run(payload.get("statement").and_then(Value::as_str).unwrap_or_default().to_owned())
 }
 
@@ -53,7 +53,7 @@ pub fn claim(session: &Session, bookmark: Uuid) -> CommandClaim {
 ///
 /// # Errors
 /// Any error of the rest of the workflow.
-pub fn finish(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgError>) -> Result<bool, PgError> {
+pub fn finish(context: &mut CallContext, bookmark: Uuid, outcome: &Result<u64, PgError>) -> Result<bool, PgError> {
     let Some(mut waiting) = bookmarks::lock(bookmark) else { return Ok(false) };
     let compiled = compiled::of_instance(&waiting.row)?;
     let input = match outcome {
@@ -66,7 +66,7 @@ pub fn finish(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgErr
             "context": error.context,
         } }),
     };
-    work::call(session, |session| resume::resume_at(session, &mut waiting, &compiled, Some(&input), OnFault::Store))?;
+    frame::run(context, |context| resume::resume_at(context, &mut waiting, &compiled, Some(&input), OnFault::Store))?;
     Ok(true)
 }
 

@@ -13,13 +13,13 @@ use crate::compiled::{self, Compiled};
 use crate::pg::error::warning;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, process, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::OnFault;
-use crate::run::call::notices::tell_how_to_fire;
-use crate::run::call::work;
+use crate::run::call::frame;
+use crate::run::call::notices::notice_no_worker;
 use crate::run::events::queued;
 use crate::run::events::queued::MAX_ATTEMPTS;
-use crate::run::instances::claim::{self, Claim, Reason};
+use crate::run::instances::acquire::{self, Acquired, Unavailable};
 use crate::run::instances::resume;
 use crate::store::events::queue::{self, Item};
 use crate::store::instances::InstanceRow;
@@ -32,38 +32,40 @@ use crate::wake;
 const BACKOFF: i64 = 1_000_000;
 
 /// Fires one bookmark in a subtransaction, if it is free, and records an error as a failed attempt.
-pub fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    match fire_isolated(session, bookmark) {
+pub fn fire(context: &mut CallContext, bookmark: Uuid) -> Result<bool, PgError> {
+    match fire_isolated(context, bookmark) {
         Ok(fired) => Ok(fired),
         Err(error) if error.aborts_transaction() => Err(error),
         Err(error) => {
-            note_failure(session, bookmark, &error, true);
+            record_failure(context, bookmark, &error, true);
             Ok(false)
         }
     }
 }
 
 /// The same without recording an error.
-pub fn fire_isolated(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    session.isolated(|session| fire_here(session, bookmark))
+pub fn fire_isolated(context: &mut CallContext, bookmark: Uuid) -> Result<bool, PgError> {
+    context.isolated(|context| fire_here(context, bookmark))
 }
 
 /// Fires a bookmark in the open transaction. `false`, which counts as no attempt: its instance is locked, faulted or
 /// paused, or is for another session, a worker holds its task, or the bookmark is gone or no longer due.
-pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    let (mut waiting, compiled) = match claim::try_claim(session, bookmark)? {
-        Claim::Ready(waiting, compiled) => (waiting, compiled),
-        Claim::Busy(Reason::OwnersSession) => return leave_to_owner(bookmark),
-        Claim::Busy(Reason::Paused) => return end_by_fire(session, bookmark),
-        Claim::Busy(Reason::NotFree | Reason::Faulted | Reason::Leased) | Claim::Gone => return Ok(false),
+pub fn fire_here(context: &mut CallContext, bookmark: Uuid) -> Result<bool, PgError> {
+    let (mut waiting, compiled) = match acquire::try_acquire(context, bookmark)? {
+        Acquired::Ready(waiting, compiled) => (waiting, compiled),
+        Acquired::Busy(Unavailable::OwnersSession) => return leave_to_owner(bookmark),
+        Acquired::Busy(Unavailable::Paused) => return end_by_fire(context, bookmark),
+        Acquired::Busy(Unavailable::NotFree | Unavailable::Faulted | Unavailable::Leased) | Acquired::Gone => {
+            return Ok(false);
+        }
     };
     // Another session may have postponed the bookmark, given up on it, or migrated its instance with new timers, since
     // this one read it.
-    if waiting.bookmark.due_at.is_none_or(|at| Timestamp::from(at) > session.timestamp()) {
+    if waiting.bookmark.due_at.is_none_or(|at| Timestamp::from(at) > context.timestamp()) {
         return Ok(false);
     }
     waiting.by_time = true;
-    work::call(session, |session| resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store))?;
+    frame::run(context, |context| resume::resume_at(context, &mut waiting, &compiled, None, OnFault::Store))?;
     Ok(true)
 }
 
@@ -81,15 +83,15 @@ fn leave_to_owner(bookmark: Uuid) -> Result<bool, PgError> {
 
 /// Records that a bookmark could not be fired. It is postponed; after the third attempt it becomes a dead letter.
 /// `false`: another session has locked the bookmark, or it is gone.
-pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, counts: bool) -> bool {
+pub fn record_failure(context: &mut CallContext, bookmark: Uuid, error: &PgError, counts: bool) -> bool {
     let attempts = if counts { due::count_attempt(bookmark) } else { due::attempts(bookmark) };
     let Some(attempts) = attempts else { return false };
     // If the instance was about to be admitted, another one is admitted instead.
-    wake::note_calls(true);
-    let now = session.timestamp();
+    wake::report_pending_starts(true);
+    let now = context.timestamp();
     let message = format!("bookmark {bookmark} could not be fired: {}", error.message);
     if attempts >= MAX_ATTEMPTS {
-        let letter = session.new_id();
+        let letter = context.new_id();
         due::make_dead_letter(bookmark, letter, now, &error.message);
         warning(
             PgError { message, ..error.clone() }
@@ -110,50 +112,50 @@ pub fn is_ending(instance_id: Uuid) -> bool {
 
 /// Ends the pause of an instance, if a call has left that to this session, which fires the bookmark that the call has
 /// made due. `false`: it stays paused.
-fn end_by_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+fn end_by_fire(context: &mut CallContext, bookmark: Uuid) -> Result<bool, PgError> {
     let Some(waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
     if !is_ending(waiting.row.instance.id) {
         return Ok(false);
     }
     let compiled = compiled::of_instance(&waiting.row)?;
-    if !lending::runs_here(session.serves, &waiting.row.owner, &compiled) {
+    if !lending::runs_here(context.serves, &waiting.row.owner, &compiled) {
         return leave_to_owner(bookmark);
     }
-    end_pause(session, waiting.row, &compiled)?;
+    end_pause(context, waiting.row, &compiled)?;
     Ok(true)
 }
 
 /// Continues a locked instance, and delivers what was stored for it: first the answers, then the stimuli. Due bookmarks
 /// fire afterwards, as usual.
-pub fn end_pause(session: &mut Session, mut row: InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    let (id, now) = (row.instance.id, session.timestamp());
+pub fn end_pause(context: &mut CallContext, mut row: InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    let (id, now) = (row.instance.id, context.timestamp());
     if let Some(since) = row.paused_at {
         execution::move_clocks(&mut row.instance, now.0.saturating_sub(since.0).max(0));
     }
     let timed = compiled.program.nodes.iter().filter(|node| node.retry.as_ref().is_some_and(Retry::is_timed));
     let timed: Vec<String> = timed.map(|node| node.node_id.to_string()).collect();
-    if pauses::let_go(&row.instance, &timed, now) {
-        tell_how_to_fire();
+    if pauses::release(&row.instance, &timed, now) {
+        notice_no_worker();
     }
-    queue::name_acts_of(id);
+    queue::report_acts_of(id);
     for answer in pauses::answers(id) {
-        fire(session, answer)?;
+        fire(context, answer)?;
     }
-    for item in queue::kept_for(id, now) {
-        deliver(session, item)?;
+    for item in queue::items_for(id, now) {
+        deliver(context, item)?;
     }
-    work::call(session, |session| queued::meet_all(session, id))
+    frame::run(context, |context| queued::meet_all(context, id))
 }
 
 /// Delivers a stimulus stored for an instance. If nothing matches any more, it stays stored as long as any other
 /// stimulus.
-fn deliver(session: &mut Session, mut item: Item) -> Result<(), PgError> {
+fn deliver(context: &mut CallContext, mut item: Item) -> Result<(), PgError> {
     if !queue::take(item.id) {
         return Ok(());
     }
     if item.filter.bookmark_id.is_none() {
-        let until = Timestamp(session.timestamp().0.saturating_add(guc::queue_ttl()));
+        let until = Timestamp(context.timestamp().0.saturating_add(guc::queue_ttl()));
         item.expires_at = item.expires_at.min(until);
     }
-    work::call(session, |session| queued::deliver_taken(session, item).map(drop))
+    frame::run(context, |context| queued::deliver_taken(context, item).map(drop))
 }

@@ -13,7 +13,7 @@ use crate::pg::session::ShortWaits;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, guc, process, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::timers::scheduled::{self, ScheduledWorkflow};
 use crate::run::timers::timing::{self, NextFire};
 use crate::store::nodes::route;
@@ -26,11 +26,11 @@ const RECOMPUTE_AFTER: i64 = 3_600_000_000;
 const TURN: i64 = 100_000;
 
 /// Fires at most `max` due triggers, of owners whose rights the caller has.
-pub fn due_triggers(session: &mut Session, max: u64) -> Result<(), PgError> {
+pub fn due_triggers(context: &mut CallContext, max: u64) -> Result<(), PgError> {
     let mut fired = 0;
     let mut after = (Timestamp(i64::MIN), Uuid::nil());
     while fired < max {
-        let page = schedules::due(session.timestamp(), after, 100);
+        let page = schedules::due(context.timestamp(), after, 100);
         let Some(last) = page.last() else { break };
         after = (last.due_at, last.id);
         for due in page {
@@ -42,7 +42,7 @@ pub fn due_triggers(session: &mut Session, max: u64) -> Result<(), PgError> {
                 if !due.owner.is_current() {
                     settings.take_servers();
                 }
-                let has_fired = fire(session, due.id);
+                let has_fired = fire(context, due.id);
                 settings.undo();
                 fired += u64::from(has_fired?);
             }
@@ -52,17 +52,17 @@ pub fn due_triggers(session: &mut Session, max: u64) -> Result<(), PgError> {
 }
 
 /// Makes every active `@reboot` schedule due; the scheduler calls it once after the server has started.
-pub fn reboot(session: &Session) -> u64 {
-    schedules::reboot(session.timestamp())
+pub fn reboot(context: &CallContext) -> u64 {
+    schedules::reboot(context.timestamp())
 }
 
 /// Fires one trigger, if it is free and its key belongs to this node. A failure is recorded in its row and stops no
 /// other fire. If an open transaction holds the activation key, the trigger stays due; waiting for it would stall every
 /// other trigger.
-pub fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
-    let attempt = session.isolated(|session| {
+pub fn fire(context: &mut CallContext, id: Uuid) -> Result<bool, PgError> {
+    let attempt = context.isolated(|context| {
         let waits = ShortWaits::begin();
-        let fired = try_fire(session, id)?;
+        let fired = try_fire(context, id)?;
         waits.end();
         Ok(fired)
     });
@@ -72,18 +72,18 @@ pub fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
         Err(error) if error.aborts_transaction() => return Err(error),
         Err(error) => error,
     };
-    let noted = subtransaction(|| give_up(session, id, &failed));
-    noted.map(|()| true)
+    let recorded = subtransaction(|| give_up(context, id, &failed));
+    recorded.map(|()| true)
 }
 
-fn try_fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
-    let Some(timed) = schedules::lock_due(id, session.timestamp()) else { return Ok(false) };
+fn try_fire(context: &mut CallContext, id: Uuid) -> Result<bool, PgError> {
+    let Some(timed) = schedules::lock_due(id, context.timestamp()) else { return Ok(false) };
     if !route::admits_start(&timed.definition_id, timed.correlation_id.as_deref()) {
         return Ok(false);
     }
     let schedule = timing::decode(&timed.schedule)?;
-    let (plan, next) = plan(session, &schedule, &timed)?;
-    let fire = TriggerFire { session, schedule: &schedule, timed: &timed, workflow: None };
+    let (plan, next) = plan(context, &schedule, &timed)?;
+    let fire = TriggerFire { context, schedule: &schedule, timed: &timed, workflow: None };
     let outcome = fire.run(&plan, next)?;
     schedules::fired(id, &outcome);
     Ok(true)
@@ -91,9 +91,9 @@ fn try_fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
 
 /// The instants to fire, and when the trigger is due next. A trigger made due by the end of a run may have no due
 /// instant of its own.
-fn plan(session: &Session, schedule: &Schedule, timed: &Timed) -> Result<(DueFires, NextFire), PgError> {
-    let now = session.now;
-    let own = timed.scheduled_at.filter(|at| *at <= session.timestamp());
+fn plan(context: &CallContext, schedule: &Schedule, timed: &Timed) -> Result<(DueFires, NextFire), PgError> {
+    let now = context.now;
+    let own = timed.scheduled_at.filter(|at| *at <= context.timestamp());
     let Some(due) = own else {
         let next = NextFire { scheduled_at: timed.scheduled_at, next_fire_at: timed.scheduled_at };
         return Ok((nothing(), next));
@@ -119,7 +119,7 @@ fn grace(schedule: &Schedule) -> chrono::Duration {
 
 /// One fire of a trigger.
 struct TriggerFire<'a> {
-    session: &'a mut Session,
+    context: &'a mut CallContext,
     schedule: &'a Schedule,
     timed: &'a Timed,
     /// The version and owner to start, once the first start has found them.
@@ -139,7 +139,7 @@ impl TriggerFire<'_> {
         for (i, at) in plan.fire.iter().map(|at| Timestamp::from(*at)).enumerate() {
             if i > 0 && process::now() - began > TURN {
                 // The rest stays due.
-                (outcome.next_fire_at, outcome.scheduled_at) = (Some(self.session.timestamp()), Some(at));
+                (outcome.next_fire_at, outcome.scheduled_at) = (Some(self.context.timestamp()), Some(at));
                 break;
             }
             self.occurrence(at, &mut outcome)?;
@@ -177,7 +177,7 @@ impl TriggerFire<'_> {
         while outcome.queued > 0 && schedules::running(self.timed.trigger.id).is_none() {
             outcome.queued -= 1;
             // Only the number of queued fires is stored, not their instants, so the run is for the present instant.
-            self.start(self.session.timestamp(), outcome)?;
+            self.start(self.context.timestamp(), outcome)?;
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ impl TriggerFire<'_> {
             Some(workflow) => workflow,
             None => ScheduledWorkflow::of(self.timed)?,
         };
-        match scheduled::create(self.session, self.timed, &workflow, at)? {
+        match scheduled::create(self.context, self.timed, &workflow, at)? {
             Some(instance) => outcome.last_instance_id = Some(instance),
             None => outcome.skipped += 1,
         }
@@ -197,16 +197,16 @@ impl TriggerFire<'_> {
 
     fn skip(&mut self, at: Timestamp, running: Uuid, outcome: &mut FireOutcome) -> Result<(), PgError> {
         outcome.skipped += 1;
-        scheduled::note_overlap(self.session, self.timed, at, running);
+        scheduled::record_overlap(self.context, self.timed, at, running);
         Ok(())
     }
 }
 
 /// Gives up the due instants, so that the trigger can fire at the next ones.
-fn give_up(session: &mut Session, id: Uuid, error: &PgError) {
-    let Some(timed) = schedules::lock_due(id, session.timestamp()) else { return };
-    let later = Timestamp(session.timestamp().0.saturating_add(RECOMPUTE_AFTER));
-    let next = match timing::decode(&timed.schedule).and_then(|schedule| plan(session, &schedule, &timed)) {
+fn give_up(context: &mut CallContext, id: Uuid, error: &PgError) {
+    let Some(timed) = schedules::lock_due(id, context.timestamp()) else { return };
+    let later = Timestamp(context.timestamp().0.saturating_add(RECOMPUTE_AFTER));
+    let next = match timing::decode(&timed.schedule).and_then(|schedule| plan(context, &schedule, &timed)) {
         Ok((_, next)) => next,
         Err(_) => NextFire { scheduled_at: Some(later), next_fire_at: Some(later) },
     };

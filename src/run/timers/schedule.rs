@@ -15,7 +15,7 @@ use crate::compiled;
 use crate::error;
 use crate::pg::error::notice;
 use crate::pg::{PgError, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::history::acts;
 use crate::run::instances::cancel;
 use crate::run::timers::scheduled::{self, ScheduledWorkflow};
@@ -28,7 +28,7 @@ use crate::store::timers::schedules::Timed;
 mod job;
 mod settings;
 
-use crate::run::call::notices::tell_how_to_fire;
+use crate::run::call::notices::notice_no_worker;
 use job::Job;
 pub use job::JobRequest;
 use settings::Applied;
@@ -38,24 +38,24 @@ pub use settings::Settings;
 const STIMULUS: &str = "Workflow.Schedule";
 
 /// Creates a schedule of the current role, or changes its schedule of that name. Returns its id, which never changes.
-pub fn put(session: &mut Session, name: &str, settings: &Settings, request: &JobRequest) -> Result<Uuid, PgError> {
+pub fn put(context: &mut CallContext, name: &str, settings: &Settings, request: &JobRequest) -> Result<Uuid, PgError> {
     if name.trim().is_empty() {
         return Err(PgError::new("22023", "argument \"name\" must not be empty"));
     }
     check_indexed("name of the schedule", name, MAX_INDEXED).map_err(|fault| error::fault(&fault))?;
     let owner = owners::current_id();
     let known = named_schedules::lock(owner, name);
-    let id = known.as_ref().map_or_else(|| session.new_id(), |known| known.trigger.id);
-    let job = resolve(session, request, None)?;
-    let schedule = settings.apply(session, known.as_ref())?;
+    let id = known.as_ref().map_or_else(|| context.new_id(), |known| known.trigger.id);
+    let job = resolve(context, request, None)?;
+    let schedule = settings.apply(context, known.as_ref())?;
     let encoded = schedule.encode();
-    let (columns, maker) = (columns(&job, &schedule, &encoded), maker(session, &job)?);
+    let (columns, maker) = (columns(&job, &schedule, &encoded), maker(context, &job)?);
     if known.is_some() {
         named_schedules::update(&id, &columns);
         named_schedules::set_maker(id, &maker);
     } else {
         let hash = stimulus::hash(STIMULUS, None, Some(&id.to_string()));
-        let created_at = session.timestamp();
+        let created_at = context.timestamp();
         let fixed = FixedColumns { id, stimulus: STIMULUS, hash, owner, name, maker: &maker, created_at };
         if !named_schedules::insert(&fixed, &columns) {
             return Err(PgError::new(
@@ -66,7 +66,7 @@ pub fn put(session: &mut Session, name: &str, settings: &Settings, request: &Job
         }
     }
     warn_without_login(role::current());
-    tell_how_to_fire();
+    notice_no_worker();
     Ok(id)
 }
 
@@ -83,25 +83,25 @@ fn warn_without_login(who: Oid) {
 
 /// Changes the given settings of a schedule, and returns its id and that of its owner.
 pub fn alter(
-    session: &mut Session,
+    context: &mut CallContext,
     name: &str,
     settings: &Settings,
     request: &JobRequest,
 ) -> Result<(Uuid, i32), PgError> {
-    let known = find(session, name)?;
-    let job = resolve(session, request, Some(&known))?;
-    let schedule = settings.apply(session, Some(&known))?;
+    let known = find(context, name)?;
+    let job = resolve(context, request, Some(&known))?;
+    let schedule = settings.apply(context, Some(&known))?;
     let encoded = schedule.encode();
     named_schedules::update(&known.trigger.id, &columns(&job, &schedule, &encoded));
     if !matches!(request, JobRequest::Same) {
-        named_schedules::set_maker(known.trigger.id, &maker(session, &job)?);
+        named_schedules::set_maker(known.trigger.id, &maker(context, &job)?);
     }
     Ok((known.trigger.id, owner_id(&known)))
 }
 
 /// The maker of a schedule is the caller, who becomes the starter of its runs.
-fn maker(session: &Session, job: &Job) -> Result<Identity, PgError> {
-    let by = session.identity()?;
+fn maker(context: &CallContext, job: &Job) -> Result<Identity, PgError> {
+    let by = context.identity()?;
     if let Some(row) = definitions::published(&job.definition_id) {
         acts::require_actor(&by, &*compiled::of_version(row.id)?)?;
     }
@@ -109,8 +109,8 @@ fn maker(session: &Session, job: &Job) -> Result<Identity, PgError> {
 }
 
 /// Resolves what a schedule starts. The key has to belong to this node.
-fn resolve(session: &mut Session, request: &JobRequest, known: Option<&Timed>) -> Result<Job, PgError> {
-    let job = request.resolve(session, known)?;
+fn resolve(context: &mut CallContext, request: &JobRequest, known: Option<&Timed>) -> Result<Job, PgError> {
+    let job = request.resolve(context, known)?;
     route::require_start(&job.definition_id, job.correlation_id.as_deref(), None)?;
     Ok(job)
 }
@@ -131,15 +131,15 @@ fn columns<'a>(job: &'a Job, schedule: &Applied, encoded: &'a Value) -> Schedule
 
 /// Removes a schedule. Started runs continue; pending ones are cancelled, so that no backlog remains. Returns the id of
 /// its owner; `None`: it does not exist.
-pub fn remove(session: &mut Session, name: &str) -> Result<Option<i32>, PgError> {
-    let known = match find(session, name) {
+pub fn remove(context: &mut CallContext, name: &str) -> Result<Option<i32>, PgError> {
+    let known = match find(context, name) {
         Ok(known) => known,
         Err(error) if error.sqlstate == "42704" => return Ok(None),
         Err(error) => return Err(error),
     };
     named_schedules::delete(known.trigger.id);
     for run in named_schedules::lock_pending_runs(known.trigger.id) {
-        match cancel::cancel(session, run, Some("its schedule was removed"), false) {
+        match cancel::cancel(context, run, Some("its schedule was removed"), false) {
             Err(error) if error.aborts_transaction() => return Err(error),
             // A pending run that cannot be read, for example, remains.
             Ok(_) | Err(_) => {}
@@ -150,10 +150,10 @@ pub fn remove(session: &mut Session, name: &str) -> Result<Option<i32>, PgError>
 
 /// Starts a run now, outside the schedule, whatever its overlap policy is. Returns the instance, whose start is due,
 /// and the id of the schedule's owner.
-pub fn run_now(session: &mut Session, name: &str) -> Result<(Uuid, i32), PgError> {
-    let known = find(session, name)?;
+pub fn run_now(context: &mut CallContext, name: &str) -> Result<(Uuid, i32), PgError> {
+    let known = find(context, name)?;
     let workflow = ScheduledWorkflow::of(&known)?;
-    let Some(instance) = scheduled::create(session, &known, &workflow, session.timestamp())? else {
+    let Some(instance) = scheduled::create(context, &known, &workflow, context.timestamp())? else {
         return Err(PgError::new(
             "23505",
             format!(
@@ -163,14 +163,14 @@ pub fn run_now(session: &mut Session, name: &str) -> Result<(Uuid, i32), PgError
         ));
     };
     named_schedules::started(known.trigger.id, instance);
-    tell_how_to_fire();
+    notice_no_worker();
     Ok((instance, owner_id(&known)))
 }
 
 /// Assigns a schedule to another role. Its runs keep their owner. Returns the id of the former owner; `None`: it
 /// already belongs to that role.
-pub fn set_owner(session: &Session, name: &str, new: Oid) -> Result<Option<i32>, PgError> {
-    let known = find(session, name).map_err(|error| match error.sqlstate.as_str() {
+pub fn set_owner(context: &CallContext, name: &str, new: Oid) -> Result<Option<i32>, PgError> {
+    let known = find(context, name).map_err(|error| match error.sqlstate.as_str() {
         "42704" if !named_schedules::all(name).is_empty() => {
             PgError::new("42501", format!("must be owner of schedule \"{name}\""))
         }
@@ -187,7 +187,7 @@ pub fn set_owner(session: &Session, name: &str, new: Oid) -> Result<Option<i32>,
         return Err(PgError::new("42710", format!("role \"{new}\" already has a schedule \"{name}\"")));
     }
     named_schedules::set_owner(known.trigger.id, id);
-    named_schedules::set_maker(known.trigger.id, &session.identity()?);
+    named_schedules::set_maker(known.trigger.id, &context.identity()?);
     warn_without_login(new);
     Ok(Some(owner_id(&known)))
 }
@@ -198,13 +198,13 @@ fn owner_id(schedule: &Timed) -> i32 {
 }
 
 /// Locks a schedule by name: the current role's own, else the only one of a role whose rights it has.
-fn find(session: &Session, name: &str) -> Result<Timed, PgError> {
+fn find(context: &CallContext, name: &str) -> Result<Timed, PgError> {
     let gone = || PgError::new("42704", format!("schedule \"{name}\" does not exist"));
-    if let Some(own) = named_schedules::lock(owners::id_of(session.caller), name) {
+    if let Some(own) = named_schedules::lock(owners::id_of(context.caller), name) {
         return Ok(own);
     }
     let mut others = named_schedules::all(name);
-    others.retain(|other| other.named.as_ref().is_some_and(|(_, owner)| access::is_member(session.caller, owner)));
+    others.retain(|other| other.named.as_ref().is_some_and(|(_, owner)| access::is_member(context.caller, owner)));
     match others.as_slice() {
         [] => Err(gone()),
         [one] => one.named.as_ref().and_then(|(_, owner)| named_schedules::lock(owner.id, name)).ok_or_else(gone),

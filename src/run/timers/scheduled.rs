@@ -11,7 +11,7 @@ use crate::access::{self, Privilege};
 use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::instances::start::{self, Scheduled};
 use crate::run::instances::version;
 use crate::run::timers::timing;
@@ -72,7 +72,7 @@ fn published(timed: &Timed, owner: &Owner) -> Result<Uuid, PgError> {
 
 /// Creates an instance whose start is due. `None`: an activation strategy rejected it.
 pub fn create(
-    session: &mut Session,
+    context: &mut CallContext,
     timed: &Timed,
     workflow: &ScheduledWorkflow,
     at: Timestamp,
@@ -87,7 +87,7 @@ pub fn create(
         by: timed.maker.clone(),
         at,
     };
-    start::start_scheduled(session, &workflow.compiled, new)
+    start::start_scheduled(context, &workflow.compiled, new)
 }
 
 /// The input of a run: the schedule's own input or, as in Elsa, the payload of the trigger; and the instant.
@@ -118,7 +118,7 @@ fn instant(at: DateTime<Utc>) -> Value {
 }
 
 /// Records in the journal that a fire was skipped because the previous run is still active.
-pub fn note_overlap(session: &mut Session, timed: &Timed, at: Timestamp, running: Uuid) {
+pub fn record_overlap(context: &mut CallContext, timed: &Timed, at: Timestamp, running: Uuid) {
     let at = instant(at.into());
     let data = json!({
         "definition_id": timed.definition_id,
@@ -126,8 +126,8 @@ pub fn note_overlap(session: &mut Session, timed: &Timed, at: Timestamp, running
         "schedule_id": timed.trigger.id,
         "scheduled_at": at,
     });
-    let id = session.new_id();
-    start::journal_refusal(session, id, &timed.trigger, data);
+    let id = context.new_id();
+    start::journal_refusal(context, id, &timed.trigger, data);
 }
 
 /// A schedule in messages.

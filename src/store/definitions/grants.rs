@@ -106,7 +106,7 @@ pub fn grant(definition_id: &str, role: i32, privilege: &str, grantor: i32) -> b
     let row = [Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)];
     let is_new = GRANT.run(&row) > 0;
     if is_new {
-        wake::note_any_task();
+        wake::report_any_task();
     }
     is_new
 }

@@ -175,7 +175,7 @@ pub type Timing<'a> = Option<(&'a Value, Option<Timestamp>, Option<Timestamp>)>;
 
 /// Adds a trigger of a definition version.
 pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, timing: Timing<'_>, now: Timestamp) {
-    identity::note_due(timing.and_then(|(_, next, _)| next));
+    identity::record_due(timing.and_then(|(_, next, _)| next));
     let new = New {
         id: &id,
         definition_id: &definition.definition_id,

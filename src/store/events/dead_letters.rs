@@ -66,6 +66,6 @@ pub fn replayed(id: Uuid, now: Timestamp) {
 
 /// Makes a bookmark due now and resets its attempts. Returns `false` if the bookmark no longer exists.
 pub fn wake(bookmark: Uuid, now: Timestamp) -> bool {
-    wake::note_due(now);
+    wake::report_due(now);
     WAKE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(now)]) > 0
 }

@@ -19,11 +19,11 @@ use crate::store::rights::owners::{self, Owner};
 use crate::store::tables::BOOKMARK_QUEUE;
 use crate::wake;
 
-mod kept;
+mod for_instance;
 mod key;
 mod redirect;
 
-pub use kept::{kept_for, name_acts_of};
+pub use for_instance::{items_for, report_acts_of};
 use key::{key_of_bookmark, key_of_filter, names_target, shape_of};
 pub use redirect::{redirect, redirect_all};
 
@@ -38,13 +38,13 @@ pub struct Item {
     pub stimulus: Option<Value>,
     /// Input of the resumed activity.
     pub input: Option<Value>,
-    /// The role that sent it, by which hearing is decided.
+    /// The role that sent it, which determines who may receive it.
     pub sender: Owner,
     /// Who sent it, if not the engine.
     pub sent_by: Option<Identity>,
     /// How often its delivery has failed; the third failure makes a dead letter.
     pub attempts: i32,
-    /// From then on no bookmark gets it, and a sweep makes a dead letter of it.
+    /// From then on no bookmark gets it, and a pass makes a dead letter of it.
     pub expires_at: Timestamp,
     /// The instance whose running burst, in this transaction, defers it. It is delivered to that instance only.
     pub deferred_for: Option<Uuid>,
@@ -187,15 +187,16 @@ pub struct WantedBookmark<'a> {
     pub correlation_id: Option<&'a str>,
 }
 
-/// The oldest item after `after` that matches this bookmark and is not in `skip`. `hears` decides whether the bookmark's owner hears
-/// a sender; its second argument says whether the item's filter names an instance or a bookmark.
+/// The oldest item after `after` that matches this bookmark and is not in `skip`. `may_receive` decides whether the
+/// bookmark's owner may receive from a sender; its second argument is whether the item's filter names an instance or a
+/// bookmark.
 pub fn oldest_for<E>(
     wanted: WantedBookmark<'_>,
     shapes: &[i32],
     now: Timestamp,
     after: Uuid,
     skip: &[Uuid],
-    mut hears: impl FnMut(&Owner, bool) -> Result<bool, E>,
+    mut may_receive: impl FnMut(&Owner, bool) -> Result<bool, E>,
 ) -> Result<Option<Item>, E> {
     let WantedBookmark { bookmark, instance, correlation_id } = wanted;
     let mut oldest: Option<Item> = None;
@@ -206,7 +207,7 @@ pub fn oldest_for<E>(
             continue;
         }
         for sender in SENDERS.rows(&[Arg::Integer(*shape), Arg::BigInt(key)], |row| row.get::<i32>()) {
-            if !hears(&owners::by_id(sender), names_target(*shape))? {
+            if !may_receive(&owners::by_id(sender), names_target(*shape))? {
                 continue;
             }
             let found = oldest_of(wanted, (*shape, key, sender), now, after, skip);
@@ -267,10 +268,10 @@ static INSERT: Statement = Statement::insert(&BOOKMARK_QUEUE, New::COLUMNS, "", 
 
 /// Stores a stimulus until it expires.
 pub fn insert(item: &Item, now: Timestamp) {
-    wake::note_queued(item.id);
+    wake::report_queued(item.id);
     // No other process knows when it expires.
     if item.expires_at < Timestamp::INFINITY {
-        wake::note_due(item.expires_at);
+        wake::report_due(item.expires_at);
     }
     put(item, now, None);
 }

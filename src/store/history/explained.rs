@@ -42,7 +42,7 @@ static OPEN_INCIDENTS: Statement = Statement::new(
 ///
 /// # Errors
 /// The stored events cannot be decoded.
-pub fn journal(instance: Uuid, mut told: impl FnMut(DateTime<Utc>, Option<Act>, &[Event])) -> Result<(), Error> {
+pub fn journal(instance: Uuid, mut visit: impl FnMut(DateTime<Utc>, Option<Act>, &[Event])) -> Result<(), Error> {
     let rows = JOURNAL.rows(&[Arg::Uuid(&instance)], |row| {
         let at: Timestamp = row.get();
         let events: Vec<u8> = row.get();
@@ -50,7 +50,7 @@ pub fn journal(instance: Uuid, mut told: impl FnMut(DateTime<Utc>, Option<Act>, 
     });
     for (at, events) in rows {
         interrupt::check();
-        told(at.into(), journal::decode_act(&events)?, &journal::decode(&events)?);
+        visit(at.into(), journal::decode_act(&events)?, &journal::decode(&events)?);
     }
     Ok(())
 }

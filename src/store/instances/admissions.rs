@@ -289,5 +289,5 @@ pub fn next(lane: &str) -> Option<NextInLane> {
 /// Makes the bookmark of an instance due, whose turn it is.
 pub fn call(bookmark: &Uuid, now: Timestamp) {
     CALL.run(&[Arg::Uuid(bookmark), Arg::Timestamp(now)]);
-    wake::note_due(now);
+    wake::report_due(now);
 }

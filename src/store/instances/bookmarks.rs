@@ -6,7 +6,7 @@ use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::journal::Act;
 
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::json;
 use crate::pg::rows::{self, Columns, Wait, Writer};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type, read, written};
@@ -92,9 +92,9 @@ pub fn insert(
     now: Timestamp,
 ) {
     let (correlation_id, instance) = (row.instance.correlation_id.as_deref(), &row.instance.id);
-    note(bookmark, instance);
+    report_to_workers(bookmark, instance);
     if let Some(name) = task_name(bookmark).filter(|_| lease.available_at.is_none()) {
-        wake::note_task(name);
+        wake::report_task(name);
     }
     let callback = bookmark.callback.as_deref().map(split_callback);
     let (hash, payload) = stored_stimulus(bookmark);
@@ -139,21 +139,21 @@ pub fn insert(
 }
 
 /// Wakes the workers when this transaction commits.
-fn note(bookmark: &Bookmark, instance: &Uuid) {
-    wake::note_bookmarks_of(instance);
-    identity::note_due(bookmark.due_at.map(Timestamp::from));
+fn report_to_workers(bookmark: &Bookmark, instance: &Uuid) {
+    wake::report_bookmarks_of(instance);
+    identity::record_due(bookmark.due_at.map(Timestamp::from));
 }
 
 /// Deletes a bookmark that a resume uses up. A worker may have claimed its task since the caller read the row: then the
 /// call fails (55000), unless the caller has locked the row and `may_be_held`.
 pub fn take(writer: &mut Writer, bookmark: &Bookmark, may_be_held: bool, now: Timestamp) {
-    wake::note_bookmarks();
+    wake::report_bookmarks();
     let key = Arg::Uuid(&bookmark.id);
     if may_be_held || !is_task(bookmark) {
         return writer.delete(&ROW, key);
     }
     if !leases::delete_unless_held(writer, key, now) {
-        unwind(
+        throw(
             PgError::new("55000", format!("task {} is claimed", bookmark.id))
                 .detail("A worker has claimed it at the same time.")
                 .hint("Wait until its lease ends."),
@@ -383,7 +383,7 @@ fn answered(tasks: Vec<Option<String>>) -> Vec<Uuid> {
 
 /// Gives the bookmarks of an instance its new correlation id.
 pub fn correlate(instance: Uuid, correlation_id: Option<&str>) {
-    wake::note_bookmarks_of(&instance);
+    wake::report_bookmarks_of(&instance);
     let key = keys::of_correlation(correlation_id);
     CORRELATE.run(&[Arg::Uuid(&instance), Arg::text(correlation_id), Arg::Integer(key)]);
 }
@@ -395,7 +395,7 @@ static SET_OWNER: Statement = Statement::new(
 
 /// Gives the bookmarks of a locked instance to its new owner.
 pub fn set_owner(instance: Uuid, owner: i32) {
-    wake::note_bookmarks_of(&instance);
+    wake::report_bookmarks_of(&instance);
     SET_OWNER.run(&[Arg::Uuid(&instance), Arg::Integer(owner)]);
 }
 

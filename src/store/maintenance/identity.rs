@@ -48,7 +48,7 @@ pub fn claim() {
         }
         return;
     }
-    wake::note_claimed();
+    wake::report_claimed();
     CLAIM.run(&[Arg::BigInt(cluster::system_identifier()), Arg::Oid(process::database())]);
 }
 
@@ -59,9 +59,9 @@ pub fn adopt() {
 }
 
 /// Wakes the workers for due time `at` when this transaction commits.
-pub fn note_due(at: Option<Timestamp>) {
+pub fn record_due(at: Option<Timestamp>) {
     if let Some(at) = at {
         claim();
-        wake::note_due(at);
+        wake::report_due(at);
     }
 }

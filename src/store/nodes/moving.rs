@@ -294,7 +294,7 @@ static NOTE_PIECE: Statement = Statement::new(
 );
 
 /// Records that a piece of a set was imported. The transaction can commit only when the set is complete.
-pub fn note_piece(set: &Uuid, piece: i32, digest: &Digest, last: Option<&Digest>) {
+pub fn record_piece(set: &Uuid, piece: i32, digest: &Digest, last: Option<&Digest>) {
     let last = last.map_or(Arg::Null, |last| Arg::Bytea(last));
     NOTE_PIECE.run(&[Arg::Uuid(set), Arg::Integer(piece), Arg::Bytea(digest), last]);
 }

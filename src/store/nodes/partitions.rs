@@ -15,7 +15,7 @@ use crate::store::BACKEND;
 use crate::store::tables::PARTITIONS;
 
 /// Maximum number of partitions.
-pub const MOST: i32 = 65_536;
+pub const MAX_PARTITIONS: i32 = 65_536;
 
 /// The number of locks for partitions. A transaction holds at most one of each, so that one with keys in all partitions
 /// does not exhaust the lock table; a move blocks calls for all partitions that share the lock.

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use workflow_engine::activities::migrate_instances::MIGRATE_INSTANCES;
 use workflow_engine::activities::scheduled_command::SCHEDULED_COMMAND;
 
-use crate::pg::error::{log, unwind};
+use crate::pg::error::{log, throw};
 use crate::pg::function::Predicate;
 use crate::pg::guc::{self, RouteCheck};
 use crate::pg::rows::{self, Columns, Wait};
@@ -55,14 +55,14 @@ pub fn require_in_burst(key: Option<&str>) -> Result<(), PgError> {
 pub fn admits(key: Option<&str>) -> bool {
     let Some(check) = guc::route_check() else { return true };
     let Some(key) = key else { return false };
-    ask(&check, key, Some(Wait::Skip)).unwrap_or_else(|error| unwind(error)).is_ok()
+    ask(&check, key, Some(Wait::Skip)).unwrap_or_else(|error| throw(error)).is_ok()
 }
 
 /// Whether a key belongs here, after waiting for a move of its partition that is in progress. The answer holds until
 /// this transaction ends.
 pub fn owns(key: &str) -> bool {
     let Some(check) = guc::route_check() else { return true };
-    ask(&check, key, Some(Wait::Block)).unwrap_or_else(|error| unwind(error)).is_ok()
+    ask(&check, key, Some(Wait::Block)).unwrap_or_else(|error| throw(error)).is_ok()
 }
 
 /// Definitions of the extension itself, whose instances belong to the node on which they are.

@@ -6,7 +6,7 @@
 use uuid::Uuid;
 use workflow_engine::NodeIx;
 use workflow_engine::fault::Error;
-use workflow_engine::instance::compensation::{Record, Wanted, decode_kept, encode_kept};
+use workflow_engine::instance::compensation::{Record, RecordFilter, decode_kept, encode_kept};
 use workflow_engine::program::Program;
 
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type, written};
@@ -96,7 +96,7 @@ pub fn give(instance: &Uuid, from: u32, to: u32) -> u64 {
 ///
 /// # Errors
 /// Its snapshot cannot be decoded.
-pub fn find(program: &Program, instance: &Uuid, wanted: Wanted) -> Result<Option<Record>, Error> {
+pub fn find(program: &Program, instance: &Uuid, wanted: RecordFilter) -> Result<Option<Record>, Error> {
     let holder = [Arg::Uuid(instance), Arg::BigInt(wanted.holder.into())];
     let order = usize::from(wanted.newest);
     let found = match wanted.node {

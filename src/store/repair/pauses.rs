@@ -2,7 +2,7 @@
 //!
 //! `instances.paused_at` is read with the instance; who paused it and why is a row of `workflow.pauses`. While an
 //! instance is paused, its bookmarks are in no index of due bookmarks, and its tasks in none of claimable tasks:
-//! [`hold`] moves `due_at` and `available_at` aside, and [`let_go`] restores them. So scans for due bookmarks and
+//! [`hold`] moves `due_at` and `available_at` aside, and [`release`] restores them. So scans for due bookmarks and
 //! claims need not skip them repeatedly. Every bookmark records when its clock stopped: at the pause, or when a burst
 //! or a heartbeat changed it during the pause.
 
@@ -118,17 +118,17 @@ static LET_GO: Statement = Statement::new(
 /// Ends the pause of a locked instance. The due times of retries, timeouts and leases are postponed by the length of
 /// the pause, and so is the opening of tasks at these nodes, from which the total timeout counts. Other due times stay.
 /// Returns whether anything is or will be due.
-pub fn let_go(instance: &Instance, timed_nodes: &[String], now: Timestamp) -> bool {
+pub fn release(instance: &Instance, timed_nodes: &[String], now: Timestamp) -> bool {
     let clocks = [RETRY, TIMEOUT, START_TIMEOUT, RUN_TIMEOUT, LEASE].map(str::to_owned);
     let args = [Arg::Uuid(&instance.id), Arg::Timestamp(now), Arg::Texts(&clocks), Arg::Texts(timed_nodes)];
     let due: Vec<Option<Timestamp>> = LET_GO.rows(&args, |row| row.maybe());
     let due: Vec<Timestamp> = due.into_iter().flatten().collect();
-    due.iter().copied().for_each(wake::note_due);
+    due.iter().copied().for_each(wake::report_due);
     forget(instance.id);
     instances::save_state(instance);
-    wake::note_any_task();
-    wake::note_calls(true);
-    wake::note_bookmarks_of(&instance.id);
+    wake::report_any_task();
+    wake::report_pending_starts(true);
+    wake::report_bookmarks_of(&instance.id);
     !due.is_empty()
 }
 
@@ -171,7 +171,7 @@ pub fn hand_to_owner(instance: Uuid, now: Timestamp) {
     HAND.iter().for_each(|statement| {
         statement.run(&[Arg::Uuid(&instance), Arg::Timestamp(now)]);
     });
-    wake::note_due(now);
+    wake::report_due(now);
 }
 
 static KEEP: [Statement; 2] = [
@@ -186,7 +186,7 @@ static KEEP: [Statement; 2] = [
 ];
 
 /// Pauses an instance again whose pause is ending.
-pub fn keep(instance: Uuid, by: i32, reason: Option<&str>) {
+pub fn pause_again(instance: Uuid, by: i32, reason: Option<&str>) {
     let [pause, bookmarks] = &KEEP;
     pause.run(&[Arg::Uuid(&instance), Arg::text(reason), Arg::Integer(by)]);
     bookmarks.run(&[Arg::Uuid(&instance)]);

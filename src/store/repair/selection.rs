@@ -89,17 +89,17 @@ pub fn page(filter: &InstanceFilter, after: Option<Uuid>, at_most: usize) -> Vec
         InstanceFilter { definition_ids: Some(_), .. } => &BY_DEFINITION,
         _ => &ALL,
     };
-    let words = Words::of(filter);
+    let words = FilterTexts::of(filter);
     statement.rows(&words.arguments(filter, Arg::uuid(after.as_ref()), Arg::BigInt(at_most as i64)), read)
 }
 
 /// Texts that parameters of the conditions refer to.
-struct Words {
+struct FilterTexts {
     term: Option<String>,
     built_in: [String; 2],
 }
 
-impl Words {
+impl FilterTexts {
     fn of(filter: &InstanceFilter) -> Self {
         let term = filter.search_term.as_ref().map(|term| term.to_lowercase());
         Self { term, built_in: [SCHEDULED_COMMAND, MIGRATE_INSTANCES].map(str::to_owned) }
@@ -137,12 +137,12 @@ fn text_list(texts: &Option<Vec<String>>) -> Arg<'_> {
 impl SelectedInstance {
     /// Whether the times of the instance satisfy all conditions. A missing time satisfies none.
     pub fn is_of(&self, times: &[TimeFilter]) -> bool {
-        stand(self.times, times)
+        satisfy_all(self.times, times)
     }
 }
 
 /// Whether the times of an instance (created, updated, finished) satisfy all conditions.
-fn stand(times: [Option<Timestamp>; 3], filters: &[TimeFilter]) -> bool {
+fn satisfy_all(times: [Option<Timestamp>; 3], filters: &[TimeFilter]) -> bool {
     filters.iter().all(|filter| {
         let [created, updated, finished] = times;
         let time = match filter.moment {
@@ -150,11 +150,11 @@ fn stand(times: [Option<Timestamp>; 3], filters: &[TimeFilter]) -> bool {
             Moment::UpdatedAt => updated,
             Moment::FinishedAt => finished,
         };
-        time.is_some_and(|time| stands(time, filter.relation, filter.instant.into()))
+        time.is_some_and(|time| satisfies(time, filter.relation, filter.instant.into()))
     })
 }
 
-fn stands(time: Timestamp, relation: Relation, to: Timestamp) -> bool {
+fn satisfies(time: Timestamp, relation: Relation, to: Timestamp) -> bool {
     match relation {
         Relation::Is => time == to,
         Relation::IsNot => time != to,

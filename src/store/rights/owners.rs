@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Statement, Type, read};
 use crate::pg::{catalog, object_lock, role, session, stored_role};
@@ -237,7 +237,7 @@ fn make(oid: Oid, name: &str) -> i32 {
         .first(&[Arg::Text(&text), Arg::Text(name)], |row| row.get())
         .or_else(|| ADD.first(&[Arg::Text(&text)], |row| row.get()))
         .or_else(|| known_id_of(oid))
-        .unwrap_or_else(|| unwind(PgError::new("40001", "could not serialize access due to concurrent update")));
+        .unwrap_or_else(|| throw(PgError::new("40001", "could not serialize access due to concurrent update")));
     // If the transaction is rolled back, sessions must drop the cached row.
     catalog::definitions_changed();
     id

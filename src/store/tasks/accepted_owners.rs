@@ -29,7 +29,7 @@ pub fn of(worker: Option<i32>, groups: &[i32]) -> Vec<Owner> {
 pub fn add(worker: i32, owner: i32, for_members: bool) -> bool {
     let is_new = ADD.run(&[Arg::Integer(worker), Arg::Integer(owner), Arg::Boolean(for_members)]) > 0;
     if is_new {
-        wake::note_any_task();
+        wake::report_any_task();
     }
     is_new
 }

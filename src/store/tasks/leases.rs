@@ -284,9 +284,9 @@ mod lanes;
 mod start;
 
 pub use claimed::{Claimed, claimable_by_id, claimed};
-pub use due::{MOST_UNRELEASED, end_all, end_of, next_end, release_due, unreleased};
+pub use due::{MAX_UNRELEASED, end_all, end_of, next_end, release_due, unreleased};
 pub use front::{Front, first, heads, lock_first, owners_of};
-pub use lanes::{Lane, in_lanes, in_order, lanes_of, note_ends_of};
+pub use lanes::{Lane, in_lanes, in_order, lanes_of, wake_waiters_of};
 pub use start::{attempts, awaits_start, remove_start};
 
 static CLAIMABLE: Statement = Statement::new(claimable_tasks!("b.available_at IS NULL"), CLAIMABLE_TYPES);
@@ -309,7 +309,7 @@ fn limit(rows: usize) -> Arg<'static> {
 }
 
 read! {
-    struct Stood of BOOKMARKS {
+    struct LeaseRow of BOOKMARKS {
         id: Uuid,
         instance_id: Uuid,
         activity_instance_id: Uuid,
@@ -324,7 +324,7 @@ read! {
         due_when_paused: Option<Timestamp>,
     }
 }
-static ROW: Columns = Columns::of(&BOOKMARKS, Stood::COLUMNS);
+static ROW: Columns = Columns::of(&BOOKMARKS, LeaseRow::COLUMNS);
 
 /// A task, and how workers stand to it.
 #[derive(Debug)]
@@ -341,9 +341,9 @@ pub struct Held {
     pub lease: Lease,
 }
 
-impl From<Stood> for Held {
-    fn from(row: Stood) -> Self {
-        let Stood { id: task, instance_id: instance, activity_instance_id: execution, token, lane, .. } = row;
+impl From<LeaseRow> for Held {
+    fn from(row: LeaseRow) -> Self {
+        let LeaseRow { id: task, instance_id: instance, activity_instance_id: execution, token, lane, .. } = row;
         let (attempt, until) = (row.claims.unwrap_or_default(), row.lease_until);
         let assignment = Assignment::read(row.assignee, row.candidates, None);
         let available_at = Lease::read_available_at(row.due_when_paused.or(row.available_at));
@@ -354,17 +354,17 @@ impl From<Stood> for Held {
 
 /// Deletes the row of a task unless a worker holds the task at this instant. `false`: one does.
 pub fn delete_unless_held(writer: &mut Writer, task: Arg<'_>, now: Timestamp) -> bool {
-    writer.delete_if(&ROW, task, |row| !Held::from(Stood::read(row)).lease.runs(now))
+    writer.delete_if(&ROW, task, |row| !Held::from(LeaseRow::read(row)).lease.runs(now))
 }
 
 /// Reads an open task without a lock.
 pub fn read(task: Uuid) -> Option<Held> {
-    rows::read(&ROW, Arg::Uuid(&task), Stood::read).map(Held::from)
+    rows::read(&ROW, Arg::Uuid(&task), LeaseRow::read).map(Held::from)
 }
 
 /// Locks the row of an open task and reads it.
 pub fn lock(task: Uuid, wait: Wait) -> Option<Held> {
-    rows::lock(&ROW, Arg::Uuid(&task), wait, Stood::read).map(Held::from)
+    rows::lock(&ROW, Arg::Uuid(&task), wait, LeaseRow::read).map(Held::from)
 }
 
 /// Who is in the way of locking the row of an open task.
@@ -450,13 +450,13 @@ pub fn extend(held: &Held, until: Timestamp, progress: Option<&Value>, now: Time
     };
     rows::write(|writer| writer.update(&EXTENDED, &extended.changes()));
     if is_late {
-        crate::wake::note_any_task_at(until);
+        crate::wake::report_any_task_at(until);
     }
 }
 
 /// Moves the due time of the bookmark of a last lease. The caller holds the lock of the instance.
 pub fn move_end(instance: &Uuid, execution: &Uuid, until: Timestamp, now: Timestamp) {
-    crate::wake::note_due(until);
+    crate::wake::report_due(until);
     let name = Arg::Text(workflow_engine::stimulus::LEASE);
     MOVE_END.run(&[Arg::Uuid(instance), Arg::Uuid(execution), name, Arg::Timestamp(until), Arg::Timestamp(now)]);
 }

@@ -77,7 +77,7 @@ pub fn add(role: i32, grantor: i32, definition_id: Option<&str>, name: Option<&s
     let row = [Arg::Integer(role), Arg::Integer(grantor), Arg::text(definition_id), Arg::text(name)];
     let is_new = ADD.run(&row) > 0;
     if is_new {
-        wake::note_any_task();
+        wake::report_any_task();
     }
     is_new
 }

@@ -217,7 +217,7 @@ static POSTPONE: Statement =
 
 /// Moves the due time of a locked bookmark. Does not read the instance, whose state may be damaged.
 pub fn postpone(bookmark: Uuid, until: Timestamp) {
-    crate::wake::note_due(until);
+    crate::wake::report_due(until);
     POSTPONE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(until)]);
 }
 

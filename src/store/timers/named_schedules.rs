@@ -129,7 +129,7 @@ pub struct FixedColumns<'a> {
 
 /// Adds a schedule. Returns `false` if another session has just added one with that owner and name.
 pub fn insert(fixed: &FixedColumns<'_>, changing: &ScheduleColumns<'_>) -> bool {
-    identity::note_due(changing.next_fire_at);
+    identity::record_due(changing.next_fire_at);
     let mut args = columns(&fixed.id, changing).to_vec();
     let [role, login, actor] = maker(fixed.maker);
     args.extend([
@@ -148,7 +148,7 @@ pub fn insert(fixed: &FixedColumns<'_>, changing: &ScheduleColumns<'_>) -> bool 
 
 /// Changes a locked schedule.
 pub fn update(id: &Uuid, changing: &ScheduleColumns<'_>) {
-    identity::note_due(changing.next_fire_at);
+    identity::record_due(changing.next_fire_at);
     UPDATE.run(&columns(id, changing));
 }
 

@@ -211,7 +211,7 @@ static RESOLVED: Statement = Statement::new(
 
 /// Writes the outcome of a fire.
 pub fn fired(id: Uuid, outcome: &FireOutcome) {
-    identity::note_due(outcome.next_fire_at);
+    identity::record_due(outcome.next_fire_at);
     FIRED.run(&[
         Arg::Uuid(&id),
         Arg::time(outcome.next_fire_at),
@@ -226,7 +226,7 @@ pub fn fired(id: Uuid, outcome: &FireOutcome) {
 
 /// Records a failed fire and the time of the next one.
 pub fn failed(id: Uuid, next_fire_at: Option<Timestamp>, scheduled_at: Option<Timestamp>, error: &str) {
-    identity::note_due(next_fire_at);
+    identity::record_due(next_fire_at);
     FAILED.run(&[Arg::Uuid(&id), Arg::time(next_fire_at), Arg::time(scheduled_at), Arg::Text(error)]);
 }
 
@@ -250,7 +250,7 @@ static WAKE: Statement = Statement::new(
 /// Call when a run of a schedule has ended: makes the schedule due immediately if fires are queued behind the run.
 pub fn ended(id: Uuid, now: Timestamp) {
     if LOCK_QUEUE.first(&[Arg::Uuid(&id)], |row| row.get::<i32>()).is_some_and(|queued| queued > 0) {
-        identity::note_due(Some(now));
+        identity::record_due(Some(now));
         WAKE.run(&[Arg::Uuid(&id), Arg::Timestamp(now)]);
     }
 }
@@ -275,7 +275,7 @@ pub fn reboot(now: Timestamp) -> u64 {
     // Without such a schedule do not bind the timers to this database: pg_restore may be about to restore another
     // database's dump here.
     if count > 0 {
-        identity::note_due(Some(now));
+        identity::record_due(Some(now));
     }
     count
 }
@@ -289,6 +289,6 @@ static SET_SCHEDULE: Statement = Statement::new(
 
 /// Sets the schedule of a trigger and its next instants.
 pub fn set(id: Uuid, schedule: &Value, next_fire_at: Option<Timestamp>, scheduled_at: Option<Timestamp>) {
-    identity::note_due(next_fire_at);
+    identity::record_due(next_fire_at);
     SET_SCHEDULE.run(&[Arg::Uuid(&id), Arg::Json(schedule), Arg::time(next_fire_at), Arg::time(scheduled_at)]);
 }

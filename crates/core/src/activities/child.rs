@@ -42,13 +42,13 @@ pub(super) struct ChildInputs {
     pub input: Input<Value>,
 }
 
-/// Starts the child that these inputs describe. With `hears`, a bookmark waits for the child's report.
-pub(super) fn start_one(cx: &mut Execution<'_>, inputs: &ChildInputs, begin: Begin, hears: bool) -> Result<(), Fault> {
+/// Starts the child that these inputs describe. With `waits`, a bookmark waits for the child's report.
+pub(super) fn start_one(cx: &mut Execution<'_>, inputs: &ChildInputs, begin: Begin, waits: bool) -> Result<(), Fault> {
     let definition_id = cx.get(inputs.definition)?;
     let correlation_id = Some(cx.get(inputs.correlation)?).filter(|id| !id.is_empty());
     let input = object(cx.take(inputs.input))?;
     let id = cx.new_id();
-    let bookmark_id = if hears { Some(bookmark(cx, id)?) } else { None };
+    let bookmark_id = if waits { Some(bookmark(cx, id)?) } else { None };
     cx.start_child(&definition_id, StartChild { id, input, correlation_id, bookmark_id, begin })
 }
 

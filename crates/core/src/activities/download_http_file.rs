@@ -61,7 +61,7 @@ impl Activity for DownloadHttpFile {
         outside::TRANSIENT_CAUSES
     }
 
-    fn judge(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+    fn validate_answer(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
         let answer = Answer::read(answer)?;
         let is_text = |content: &Value| content.is_null() || content.is_string();
         match answer {
@@ -74,7 +74,7 @@ impl Activity for DownloadHttpFile {
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
-        self.judge(input)?;
+        self.validate_answer(input)?;
         let answer = Answer::read(input)?;
         if let Answer::Response { status, headers, content } = &answer {
             let (of_content, others) = parted(headers);

@@ -68,7 +68,7 @@ impl Activity for SendEmail {
         outside::open(cx)
     }
 
-    fn judge(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+    fn validate_answer(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
         let fault = |message| Fault { code: Some("send".to_owned()), ..Fault::new(TASK_FAILED, message) };
         Ok(failure(answer)?.map(fault))
     }

@@ -16,7 +16,7 @@ use crate::execution::context::Execution;
 use crate::execution::interruption::Interrupted;
 use crate::execution::runner::Runner;
 use crate::instance::compensation::{
-    Ending, HELD_BY_INSTANCE, HELD_BY_INTERRUPTION, Record, RecordAction, Unwinding, Wanted,
+    Ending, HELD_BY_INSTANCE, HELD_BY_INTERRUPTION, Record, RecordAction, RecordFilter, Unwinding,
 };
 use crate::instance::outputs::{EndedInside, LastResult};
 use crate::instance::{Context, Memory, SubStatus};
@@ -96,7 +96,7 @@ impl Burst<'_> {
 
     /// The next record that the instance itself handles.
     fn next_record(&mut self) -> Option<(Record, RecordAction)> {
-        let newest = |holder| Wanted { holder, node: None, newest: true };
+        let newest = |holder| RecordFilter { holder, node: None, newest: true };
         if let Some(record) = self.host.find_record(newest(HELD_BY_INTERRUPTION)) {
             return Some((record, RecordAction::Cancel));
         }
@@ -106,7 +106,7 @@ impl Burst<'_> {
             Ending::Finished => RecordAction::Confirm,
             Ending::Cancelled | Ending::Faulted => RecordAction::Compensate,
         };
-        let wanted = Wanted { newest: action == RecordAction::Compensate, ..newest(HELD_BY_INSTANCE) };
+        let wanted = RecordFilter { newest: action == RecordAction::Compensate, ..newest(HELD_BY_INSTANCE) };
         self.host.find_record(wanted).map(|record| (record, action))
     }
 
@@ -201,7 +201,7 @@ impl Runner<'_> {
         if !compensation.is_used || !is_end {
             return false;
         }
-        let oldest = Wanted { holder: HELD_BY_INSTANCE, node: None, newest: false };
+        let oldest = RecordFilter { holder: HELD_BY_INSTANCE, node: None, newest: false };
         let has_any = compensation.has_confirmation && self.burst.host.find_record(oldest).is_some();
         if has_any {
             self.burst.unwind_to(Ending::Finished);
@@ -250,7 +250,7 @@ impl Runner<'_> {
                 (if is_confirmed { RecordAction::Confirm } else { RecordAction::Compensate }, record, None)
             }
         };
-        match self.burst.host.find_record(Wanted { holder, node, newest: action == RecordAction::Compensate }) {
+        match self.burst.host.find_record(RecordFilter { holder, node, newest: action == RecordAction::Compensate }) {
             // Another execution is handling it: this execution continues when the other has ended.
             Some(record) if self.burst.is_handled(record.number) => {}
             Some(record) => self.handle(sequence, record, action),

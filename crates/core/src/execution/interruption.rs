@@ -9,7 +9,7 @@ use crate::execution::burst::Burst;
 use crate::execution::visible_outputs::{is_inside, visible_outputs};
 use crate::instance::compensation::RecordAction;
 use crate::instance::compensation::{
-    Ending, HELD_BY_INSTANCE, HELD_BY_INTERRUPTION, Record, RecordSnapshot, Unwinding, Wanted,
+    Ending, HELD_BY_INSTANCE, HELD_BY_INTERRUPTION, Record, RecordFilter, RecordSnapshot, Unwinding,
 };
 use crate::instance::outputs::Outputs;
 use crate::instance::{Context, Memory};
@@ -157,7 +157,7 @@ impl Burst<'_> {
         }
         let is_done = self.scratch.finishing.iter().any(|(finishing, _)| *finishing == sequence);
         // A plan of alterations may have cancelled the body before.
-        let held = Wanted { holder: sequence, node: None, newest: true };
+        let held = RecordFilter { holder: sequence, node: None, newest: true };
         let has_begun =
             self.has_children(sequence) || self.has_queued(sequence) || self.host.find_record(held).is_some();
         let Some(node) = self.context(sequence).map(|context| context.node).filter(|_| is_done || has_begun) else {

@@ -4,7 +4,7 @@ use crate::activity::CompensationRole;
 use crate::execution::burst::Task;
 use crate::execution::context::Execution;
 use crate::instance::Memory;
-use crate::instance::compensation::{HELD_BY_INSTANCE, RecordAction, Unwinding, Wanted};
+use crate::instance::compensation::{HELD_BY_INSTANCE, RecordAction, RecordFilter, Unwinding};
 use crate::node_ix::NodeIx;
 use workflow_value::fault::Fault;
 
@@ -20,7 +20,8 @@ impl Execution<'_> {
         let holders = self.burst.holders(self.sequence);
         let node = target.map(|target| self.compensable(target)).transpose()?;
         let host = &mut self.burst.host;
-        let mut has_any = |holder: &u32| host.find_record(Wanted { holder: *holder, node, newest: true }).is_some();
+        let mut has_any =
+            |holder: &u32| host.find_record(RecordFilter { holder: *holder, node, newest: true }).is_some();
         let holder = holders.iter().find(|holder| node.is_none() || has_any(holder)).or(holders.first());
         let holder = holder.copied().unwrap_or(HELD_BY_INSTANCE);
         self.set_memory(Memory::Unwinding(Unwinding::Each { action, holder, node }));

@@ -56,7 +56,7 @@ pub enum RecordAction {
 
 /// Selects records. The oldest or the newest of them comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RecordFilter {
     /// What holds them; see [`Record::holder`].
     pub holder: u32,
     /// The activity whose records are selected; `None`: those of all.

@@ -28,7 +28,7 @@ use workflow_engine::host::{Function, Host};
 use workflow_engine::http::Request;
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::compensation::{
-    Ending, HELD_BY_INTERRUPTION, Record, Unwinding, Wanted, decode_kept, encode_kept,
+    Ending, HELD_BY_INTERRUPTION, Record, RecordFilter, Unwinding, decode_kept, encode_kept,
 };
 use workflow_engine::instance::{ActivityStatus, Instance, Memory, SubStatus};
 use workflow_engine::journal::{self, EventKind, Level};
@@ -211,7 +211,7 @@ impl Host for FakeHost {
         moved.map(|(holder, _)| *holder = to).count() as u64
     }
 
-    fn find_record(&mut self, wanted: Wanted) -> Option<Record> {
+    fn find_record(&mut self, wanted: RecordFilter) -> Option<Record> {
         let read = |(number, (holder, bytes)): (&u32, &(u32, Vec<u8>))| {
             let kept = decode_kept(bytes).expect("readable");
             Record { number: *number, holder: *holder, kept }

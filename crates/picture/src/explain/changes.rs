@@ -6,7 +6,7 @@ use super::pause::with_reason;
 use workflow_core::journal::EventKind;
 
 /// Describes the change and who made it.
-pub(super) fn told(kind: EventKind, by: &str, data: Option<&Value>) -> String {
+pub(super) fn describe(kind: EventKind, by: &str, data: Option<&Value>) -> String {
     let text = |key| data.and_then(|data| data.get(key)).and_then(Value::as_str).unwrap_or_default();
     let number = |key| data.and_then(|data| data.get(key)).and_then(Value::as_i64).unwrap_or_default();
     match kind {

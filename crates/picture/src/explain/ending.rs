@@ -16,7 +16,7 @@ impl Explanation<'_> {
         }
         let pause = self.pause.take();
         if !open_incidents.is_empty() && self.instance.has_faulted_activity() && pause.is_none() {
-            self.tell(format!("    SELECT * FROM wf_retry('{}');", self.instance.id));
+            self.add_line(format!("    SELECT * FROM wf_retry('{}');", self.instance.id));
         }
         if let Some(pause) = &pause {
             self.is_paused(pause);
@@ -25,7 +25,7 @@ impl Explanation<'_> {
             self.wait(wait, pause.is_some());
         }
         if self.is_ended() && !self.instance.output.is_empty() {
-            self.tell(format!("output: {}", members(&self.instance.output)));
+            self.add_line(format!("output: {}", members(&self.instance.output)));
         }
     }
 
@@ -39,7 +39,7 @@ impl Explanation<'_> {
         for open in records {
             let who = self.at(&open.node_id, &open.activity_id);
             let count = if open.count > 1 { format!(", {} times", open.count) } else { String::new() };
-            self.tell(match open.interrupted {
+            self.add_line(match open.interrupted {
                 true => format!("{who} was interrupted{count}: its cancellation is to run"),
                 false => format!("{who} has completed{count}, and can be compensated"),
             });
@@ -49,11 +49,11 @@ impl Explanation<'_> {
     fn open_incident(&mut self, open_incident: &OpenIncident) {
         let who = self.at(&open_incident.node_id, &open_incident.activity_id);
         let message = one_line(&open_incident.message, MAX_VALUE);
-        self.tell(format!("{who} has faulted: {message} ({})", open_incident.sqlstate));
+        self.add_line(format!("{who} has faulted: {message} ({})", open_incident.sqlstate));
         let OpenIncident { code, detail, hint, .. } = open_incident;
         for (name, text) in [("code", code), ("detail", detail), ("hint", hint)] {
             if let Some(text) = text {
-                self.tell(format!("    {name}: {}", one_line(text, MAX_VALUE)));
+                self.add_line(format!("    {name}: {}", one_line(text, MAX_VALUE)));
             }
         }
     }
@@ -61,10 +61,10 @@ impl Explanation<'_> {
     /// Adds the attempts of workers at a task. Returns whether a worker holds it.
     fn lease(&mut self, lease: &Lease) -> bool {
         if let Some(attempts) = self.attempts(lease) {
-            self.tell(format!("    {attempts}"));
+            self.add_line(format!("    {attempts}"));
         }
         if let Some(error) = &lease.last_error {
-            self.tell(format!("    last error: {}", one_line(error, MAX_VALUE)));
+            self.add_line(format!("    last error: {}", one_line(error, MAX_VALUE)));
         }
         lease.until.is_some()
     }
@@ -82,22 +82,22 @@ impl Explanation<'_> {
             known.push(format!("to be done until {}", self.time(deadline)));
         }
         if !known.is_empty() {
-            self.tell(format!("    {}", known.join(", ")));
+            self.add_line(format!("    {}", known.join(", ")));
         }
     }
 
     fn wait(&mut self, wait: &OpenBookmark, is_paused: bool) {
         let who = self.at(&wait.node_id, &wait.activity_id);
         if let Some(limit) = self.limit(wait) {
-            return self.tell(format!("{who} {limit}"));
+            return self.add_line(format!("{who} {limit}"));
         }
         if let Some(due) = wait.due.filter(|_| wait.name == stimulus::RUN_TIMEOUT) {
-            return self.tell(format!("the run may take until {}", self.time(due)));
+            return self.add_line(format!("the run may take until {}", self.time(due)));
         }
         let since = self.time(wait.since);
         if wait.name == stimulus::LIMIT {
-            self.tell(format!("it waits for its turn since {since}"));
-            return self.tell("    it begins when fewer instances of its definition run".to_owned());
+            self.add_line(format!("it waits for its turn since {since}"));
+            return self.add_line("    it begins when fewer instances of its definition run".to_owned());
         }
         let member = |name| wait.payload.as_ref().and_then(|payload| payload.get(name)).and_then(Value::as_str);
         let event = member("EventName").filter(|_| wait.name == stimulus::EVENT.name);
@@ -113,13 +113,13 @@ impl Explanation<'_> {
         if let Some(due) = wait.due {
             line = format!("{line}, due {}", self.time(due));
         }
-        self.tell(line);
+        self.add_line(line);
         if let (Some(given_up), Some(GivenUp { dead_letter_id, .. })) = (self.given_up(wait), &wait.given_up) {
-            self.tell(format!("    {given_up}"));
-            return self.tell(format!("    SELECT wf_replay('{dead_letter_id}');"));
+            self.add_line(format!("    {given_up}"));
+            return self.add_line(format!("    SELECT wf_replay('{dead_letter_id}');"));
         }
         if wait.attempts > 0 {
-            self.tell(format!("    firing it failed without an outcome: {}", times(wait.attempts)));
+            self.add_line(format!("    firing it failed without an outcome: {}", times(wait.attempts)));
         }
         if let Some(for_people) = &wait.for_people {
             self.for_people(for_people);
@@ -133,7 +133,7 @@ impl Explanation<'_> {
             return;
         }
         let call = self.next_call(wait, event);
-        self.tell(format!("    {call}"));
+        self.add_line(format!("    {call}"));
     }
 
     /// Describes what resumes the instance at a bookmark, with the call for it.
@@ -158,7 +158,7 @@ impl Explanation<'_> {
 }
 
 /// Names the instance that continues one that has ended.
-pub(super) fn goes_on(data: Option<&Value>) -> String {
+pub(super) fn continued(data: Option<&Value>) -> String {
     let member = |name| data.and_then(|data| data.get(name)).map(value).unwrap_or_default();
     format!("goes on as {}, instance {}", member("definition_id"), member("instance_id"))
 }

@@ -30,8 +30,8 @@ impl Explanation<'_> {
     pub(super) fn is_paused(&mut self, pause: &Pause) {
         let reason = pause.reason.as_ref().map(|reason| format!(": {}", one_line(reason, MAX_VALUE)));
         let (since, by) = (self.time(pause.since), one_line(&pause.by, MAX_VALUE));
-        self.tell(format!("it is paused since {since} by {by}{}", reason.unwrap_or_default()));
-        self.tell(match pause.is_ending {
+        self.add_line(format!("it is paused since {since} by {by}{}", reason.unwrap_or_default()));
+        self.add_line(match pause.is_ending {
             true => "    it goes on in a session of its owner".to_owned(),
             false => format!("    SELECT * FROM wf_unpause('{}');", self.instance.id),
         });
@@ -39,7 +39,7 @@ impl Explanation<'_> {
 }
 
 /// Describes the start or end of a pause.
-pub(super) fn words(kind: EventKind, by: &str, data: Option<&Value>) -> String {
+pub(super) fn describe(kind: EventKind, by: &str, data: Option<&Value>) -> String {
     let member = |name| data.and_then(|data| data.get(name));
     match kind {
         EventKind::Unpaused => format!("its pause was ended by {by}"),

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_int};
 use pgrx::pg_sys;
 
 use super::super::c_text;
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, throw};
 use crate::pg::raw;
 use crate::pg::subtransaction::subtransaction;
 
@@ -31,7 +31,7 @@ pub fn types(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
             return kinds;
         };
         if error.is_never_an_incident() {
-            unwind(error);
+            throw(error);
         }
         // For a parameter of several types the message names it. Otherwise blame all parameters without a type so far.
         let several = (error.sqlstate == "42P08").then(|| message::parameter(&error.message)).flatten();

@@ -18,7 +18,7 @@ const BUILT_IN: &CStr = c"pg_catalog, pg_temp";
 #[derive(Clone, Debug)]
 pub enum UserSearchPath {
     /// The session's.
-    Session,
+    CallContext,
     /// This one.
     Path(CString),
 }
@@ -31,11 +31,11 @@ impl UserSearchPath {
                 let names = names.iter().filter(|name| *name != "pg_temp").map(|name| session::quoted(name));
                 Self::path(&names.collect::<Vec<_>>().join(", "))
             }
-            SearchPath::Caller => Self::Session,
+            SearchPath::Caller => Self::CallContext,
             SearchPath::Unset if compiled.row.definer => Self::path(""),
-            SearchPath::Unset if !lacks_caller => Self::Session,
+            SearchPath::Unset if !lacks_caller => Self::CallContext,
             SearchPath::Unset => {
-                definitions::search_path(compiled.row.id).map_or(Self::Session, |path| Self::path(&path))
+                definitions::search_path(compiled.row.id).map_or(Self::CallContext, |path| Self::path(&path))
             }
         }
     }
@@ -48,7 +48,7 @@ impl UserSearchPath {
     /// Runs `body` under this search path, with the rights of the session.
     pub fn during<R>(&self, body: impl FnOnce() -> R) -> R {
         match self {
-            Self::Session => body(),
+            Self::CallContext => body(),
             Self::Path(path) => role::with_search_path(path, body),
         }
     }
@@ -56,7 +56,7 @@ impl UserSearchPath {
     /// The search path for SQL with the rights of a role other than the session's. It is never the session's own.
     pub fn restricted(&self) -> Cow<'_, CStr> {
         match self {
-            Self::Session => BUILT_IN.into(),
+            Self::CallContext => BUILT_IN.into(),
             Self::Path(path) => path.as_c_str().into(),
         }
     }
@@ -73,7 +73,7 @@ impl UserSearchPath {
             _ => return error.hint.clone(),
         }
         let path = match (self, rights) {
-            (Self::Session, None) => session::setting(c"search_path"),
+            (Self::CallContext, None) => session::setting(c"search_path"),
             _ => self.restricted().to_string_lossy().into_owned(),
         };
         add(format!(

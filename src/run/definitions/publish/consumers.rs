@@ -17,7 +17,7 @@ use crate::compiled::{self, Pinned, Registered};
 use crate::error;
 use crate::pg::error::{notice, warning};
 use crate::pg::{PgError, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::definitions::link::{self, Linker};
 use crate::store::definitions::links::{self, Link};
 use crate::store::definitions::uses;
@@ -66,12 +66,12 @@ pub fn owners(definition_id: &str) -> Result<BTreeSet<i32>, PgError> {
 
 /// Gives a new version to every definition whose latest version uses an older version of this one, and then to the
 /// consumers of those definitions. The caller holds the lock on links.
-pub fn update(session: &mut Session, published: &DefinitionRow) -> Result<(), PgError> {
+pub fn update(context: &mut CallContext, published: &DefinitionRow) -> Result<(), PgError> {
     let mut waiting = affected(&published.definition_id)?;
     let mut changed = HashMap::from([(published.definition_id.clone(), published.clone())]);
     while let Some(id) = next(&waiting) {
         let Some(consumer) = waiting.remove(&id) else { break };
-        if let Some(row) = update_one(session, &consumer, &changed)?
+        if let Some(row) = update_one(context, &consumer, &changed)?
             && row.is_published
             && compiled::of_version(row.id)?.program.options.updates_consumers
         {
@@ -115,7 +115,7 @@ fn next(waiting: &BTreeMap<String, Consumer>) -> Option<String> {
 
 /// The new version of a consumer, unless the consumer stays unchanged.
 fn update_one(
-    session: &mut Session,
+    context: &mut CallContext,
     consumer: &Consumer,
     changed: &HashMap<String, DefinitionRow>,
 ) -> Result<Option<DefinitionRow>, PgError> {
@@ -136,10 +136,10 @@ fn update_one(
     definitions::lock(id);
     // The previous holder of the lock may have stored a version that uses none of the changed definitions.
     let Some(row) = definitions::latest(id).filter(|latest| latest.id == consumer.row.id) else { return Ok(None) };
-    match replace(session, &row, consumer, changed) {
+    match replace(context, &row, consumer, changed) {
         Ok(new) => {
             if row.is_published {
-                publish_alone(session, &new)?;
+                publish_alone(context, &new)?;
             }
             definitions::by_id(new.id).map(Some)
         }
@@ -155,7 +155,7 @@ fn update_one(
 }
 
 fn replace(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &DefinitionRow,
     consumer: &Consumer,
     changed: &HashMap<String, DefinitionRow>,
@@ -180,7 +180,7 @@ fn replace(
     let identity = definition::identity(&document).map_err(|problem| error::definition(&[problem]))?;
     // The SQL text is unchanged, so its names must resolve to the same objects.
     let search_path = definitions::search_path(row.id);
-    add(session, &New::of(Some(&program), &links, &document, &identity, search_path), row.owner.id)
+    add(context, &New::of(Some(&program), &links, &document, &identity, search_path), row.owner.id)
 }
 
 /// Rejects a new version of a consumer if the used workflow has lost an outcome that the consumer follows: the consumer

@@ -10,14 +10,14 @@ use workflow_engine::Program;
 use workflow_engine::definition::{self, Identity, Problem, ProblemKind};
 
 use super::consumers::lock_links;
-use super::judge::{refuse_large, refuse_reserved};
 use super::owner::{owner_of, role_of, warn_without_login};
 use super::storing::{New, add, replace};
-use super::{judge, names};
+use super::validate::{refuse_large, refuse_reserved};
+use super::{names, validate};
 use crate::compiled;
 use crate::error;
 use crate::pg::{PgError, session as pg_session};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::definitions::link::Linker;
 use crate::store::definitions::links::Link;
 use crate::store::definitions::{self, DefinitionRow, LastSave, Saved, WholeDefinition};
@@ -41,7 +41,7 @@ pub struct Draft {
 /// # Errors
 /// 40001 if another session has saved since.
 pub fn save(
-    session: &mut Session,
+    context: &mut CallContext,
     document: &Value,
     revision: Option<i64>,
     editor: Option<&str>,
@@ -62,14 +62,15 @@ pub fn save(
     {
         return Ok(Draft { row: row.clone(), revision: last.revision, problems: Vec::new() });
     }
-    let JudgedDraft { program, links, search_path, problems } = judged(session, document, &identity, owner.as_ref());
-    let saved = Saved { at: session.timestamp(), by: owners::current_id(), session: editor.map(str::to_owned) };
+    let ValidatedDraft { program, links, search_path, problems } =
+        validate_draft(context, document, &identity, owner.as_ref());
+    let saved = Saved { at: context.timestamp(), by: owners::current_id(), session: editor.map(str::to_owned) };
     let new = New::of(program.as_ref(), &links, document, &identity, search_path);
     let new = New { saved: Some(saved), is_draft: true, ..new };
     let revision = definitions::next_revision(id);
     let row = match latest.filter(|row| row.is_draft && definitions::lock_draft(row.id)) {
-        Some(draft) => replace(session, &new, &draft, revision)?,
-        None => add(session, &new, owner.map_or_else(owners::current_id, |owner| owner.id))?,
+        Some(draft) => replace(context, &new, &draft, revision)?,
+        None => add(context, &new, owner.map_or_else(owners::current_id, |owner| owner.id))?,
     };
     Ok(Draft { row, revision, problems })
 }
@@ -102,31 +103,36 @@ fn refuse_stale(
 }
 
 /// The result of validating a document that is to be stored.
-struct JudgedDraft {
+struct ValidatedDraft {
     program: Option<Program>,
     links: Vec<Link>,
     search_path: Option<String>,
     problems: Vec<Problem>,
 }
 
-fn judged(session: &Session, document: &Value, identity: &Identity, owner: Option<&Owner>) -> JudgedDraft {
+fn validate_draft(
+    context: &CallContext,
+    document: &Value,
+    identity: &Identity,
+    owner: Option<&Owner>,
+) -> ValidatedDraft {
     let linker = Linker::new(owner.cloned());
-    let judged = compiled::judge(document, &linker, false);
-    let (program, mut problems) = judge::found_in(session, judged);
+    let validated = compiled::validate(document, &linker, false);
+    let (program, mut problems) = validate::found_in(context, validated);
     let links = linker.into_links().unwrap_or_else(|error| {
-        problems.push(judge::problem(ProblemKind::Invalid, "", error));
+        problems.push(validate::problem(ProblemKind::Invalid, "", error));
         Vec::new()
     });
     let found = |program: &Program| names::found(&identity.definition_id, program, role_of(owner));
-    JudgedDraft { search_path: program.as_ref().and_then(found), program, links, problems }
+    ValidatedDraft { search_path: program.as_ref().and_then(found), program, links, problems }
 }
 
 /// Turns a draft that is about to be published into an ordinary version. The caller holds the locks.
 ///
 /// # Errors
 /// The errors of `wf_define`.
-pub fn complete(session: &Session, draft: &DefinitionRow) -> Result<DefinitionRow, PgError> {
-    compiled::note_publication(draft.id);
+pub fn complete(context: &CallContext, draft: &DefinitionRow) -> Result<DefinitionRow, PgError> {
+    compiled::record_publication(draft.id);
     let is_free = definitions::lock_draft(draft.id);
     let WholeDefinition { links, document, .. } = definitions::whole(draft.id)?;
     let identity = definition::identity(&document).map_err(|problem| error::definition(&[problem]))?;
@@ -134,20 +140,20 @@ pub fn complete(session: &Session, draft: &DefinitionRow) -> Result<DefinitionRo
     let saved = last.by.map(|by| Saved { at: last.at, by: by.id, session: last.session });
     let row = if is_free {
         let linker = Linker::new(Some(draft.owner.clone()));
-        let mut judged = judge::judge(&document, &linker, false, Some(draft))?;
-        let doubts = judge::doubts(&mut judged);
+        let mut validated = validate::validate(&document, &linker, false, Some(draft))?;
+        let doubts = validate::doubts(&mut validated);
         let links = linker.into_links()?;
-        let program = judged.program.map_err(|problems| error::definition(&problems))?;
+        let program = validated.program.map_err(|problems| error::definition(&problems))?;
         let search_path = names::found(&draft.definition_id, &program, draft.owner.role());
-        judge::warn(&doubts);
+        validate::warn(&doubts);
         let new = New::of(Some(&program), &links, &document, &identity, search_path);
-        replace(session, &New { saved, ..new }, draft, last.revision)?
+        replace(context, &New { saved, ..new }, draft, last.revision)?
     } else {
         // Its instances continue with the program with which they were started.
         let compiled = compiled::of_version(draft.id)?;
         let search_path = definitions::search_path(draft.id);
         let new = New::of(Some(&compiled.program), &links, &document, &identity, search_path);
-        replace(session, &New { saved, ..new }, draft, last.revision)?
+        replace(context, &New { saved, ..new }, draft, last.revision)?
     };
     warn_without_login(&row);
     Ok(row)

@@ -5,7 +5,7 @@ use workflow_engine::trigger::{self, Trigger};
 use super::{routes, timed};
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::host::SpiHost;
 use crate::run::repair::migrate;
 use crate::store::definitions::triggers::{self, Indexed};
@@ -13,12 +13,12 @@ use crate::store::definitions::{self, DefinitionRow};
 use crate::store::timers::schedules;
 
 /// Publishes a version, without updating consumers. The caller holds the locks.
-pub fn publish_alone(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
+pub fn publish_alone(context: &mut CallContext, row: &DefinitionRow) -> Result<(), PgError> {
     definitions::publish(row);
-    index(session, row)?;
-    migrate::publication::end_others(session, &row.definition_id)?;
+    index(context, row)?;
+    migrate::publication::end_others(context, &row.definition_id)?;
     match compiled::of_version(row.id)?.program.options.migrates {
-        true => migrate::publication::begin(session, row),
+        true => migrate::publication::begin(context, row),
         false => Ok(()),
     }
 }
@@ -30,9 +30,9 @@ pub fn forget_triggers(definition_id: &str) {
 }
 
 /// Updates the trigger index. An unchanged trigger keeps its row.
-pub fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgError> {
+pub fn index(context: &mut CallContext, row: &DefinitionRow) -> Result<Indexed, PgError> {
     let compiled = compiled::of_version(row.id)?;
-    let wanted = evaluate(session, &compiled)?;
+    let wanted = evaluate(context, &compiled)?;
     let mut stored = triggers::of_definition(&row.definition_id);
     let timers = schedules::of_definition(&row.definition_id);
     let mut indexed = Indexed::default();
@@ -47,7 +47,7 @@ pub fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgEr
         if let Some(position) = same {
             let known = stored.swap_remove(position);
             triggers::keep(known.id, row, &trigger.activity_id);
-            timed::keep(session, &timers, known.id, trigger)?;
+            timed::keep(context, &timers, known.id, trigger)?;
             indexed.unchanged += 1;
         }
     }
@@ -60,17 +60,17 @@ pub fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgEr
         if kept.iter().any(|known| known.node_id == trigger.node_id && known.hash == trigger.hash) {
             continue;
         }
-        let id = session.new_id();
-        routes::insert(session, id, row, trigger)?;
+        let id = context.new_id();
+        routes::insert(context, id, row, trigger)?;
         indexed.added += 1;
     }
     triggers::announce(indexed);
     Ok(indexed)
 }
 
-fn evaluate(session: &Session, compiled: &Compiled) -> Result<Vec<Trigger>, PgError> {
-    let mut host = SpiHost::indexing(session, compiled);
-    let mut found = trigger::index(&compiled.program, &mut host, &session.limits).map_err(|(activity, fault)| {
+fn evaluate(context: &CallContext, compiled: &Compiled) -> Result<Vec<Trigger>, PgError> {
+    let mut host = SpiHost::indexing(context, compiled);
+    let mut found = trigger::index(&compiled.program, &mut host, &context.limits).map_err(|(activity, fault)| {
         let original = host.original(&fault);
         PgError { message: format!("trigger \"{activity}\" cannot be indexed: {}", original.message), ..original }
     })?;

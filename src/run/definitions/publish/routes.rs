@@ -7,21 +7,21 @@ use workflow_engine::trigger::Trigger;
 use super::timed;
 use crate::access::{self, Privilege};
 use crate::pg::PgError;
-use crate::pg::error::unwind;
+use crate::pg::error::throw;
 use crate::pg::role;
 use crate::pg::subtransaction::subtransaction;
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::http::paths::{self, Hold};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::http::routes;
 
 /// Adds a trigger. A unique index decides between concurrent publications; the second waits for the first.
-pub fn insert(session: &mut Session, id: Uuid, row: &DefinitionRow, trigger: &Trigger) -> Result<(), PgError> {
+pub fn insert(context: &mut CallContext, id: Uuid, row: &DefinitionRow, trigger: &Trigger) -> Result<(), PgError> {
     if trigger.name != HTTP_ENDPOINT.name {
-        return timed::insert(session, id, row, trigger);
+        return timed::insert(context, id, row, trigger);
     }
     paths::claim(&row.owner, trigger.payload.as_ref(), Hold::Keep)?;
-    let added = subtransaction(|| timed::insert(session, id, row, trigger).unwrap_or_else(|error| unwind(error)));
+    let added = subtransaction(|| timed::insert(context, id, row, trigger).unwrap_or_else(|error| throw(error)));
     added.map_err(|error| if error.sqlstate == "23505" { taken(row, trigger) } else { error })
 }
 

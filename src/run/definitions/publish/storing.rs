@@ -10,7 +10,7 @@ use workflow_engine::value::indexed::{MAX_INDEXED, MAX_TYPE, check_indexed};
 
 use crate::error;
 use crate::pg::PgError;
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::timers::timing;
 use crate::store::definitions::links::Link;
 use crate::store::definitions::{self, DefinitionRow, NewDefinition, Saved};
@@ -47,7 +47,7 @@ impl<'a> New<'a> {
 }
 
 /// Stores a version as the latest one. Its number is the one in the document, if that is higher than all others.
-pub fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow, PgError> {
+pub fn add(context: &mut CallContext, new: &New<'_>, owner: i32) -> Result<DefinitionRow, PgError> {
     let identity = new.identity;
     let highest = definitions::highest(&identity.definition_id);
     if highest == 0 {
@@ -62,21 +62,21 @@ pub fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<Definitio
         .detail(format!("Its highest version is {highest}."))
         .hint("Define the workflow under another id."));
     };
-    let id = session.new_id();
+    let id = context.new_id();
     let revision = definitions::next_revision(&identity.definition_id);
-    write(new, (id, version, owner, revision), |row| definitions::add(row, session.timestamp()))?;
+    write(new, (id, version, owner, revision), |row| definitions::add(row, context.timestamp()))?;
     definitions::by_id(id)
 }
 
 /// Stores a version in place of a draft. Gives the save a new number, or keeps the draft's.
 pub fn replace(
-    session: &Session,
+    context: &CallContext,
     new: &New<'_>,
     draft: &DefinitionRow,
     revision: i64,
 ) -> Result<DefinitionRow, PgError> {
     let key = (draft.id, draft.version, draft.owner.id, revision);
-    write(new, key, |row| definitions::store(row, session.timestamp()))?;
+    write(new, key, |row| definitions::store(row, context.timestamp()))?;
     definitions::by_id(draft.id)
 }
 

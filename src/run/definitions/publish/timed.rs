@@ -7,15 +7,15 @@ use workflow_engine::trigger::Trigger;
 
 use crate::pg::error::notice;
 use crate::pg::{PgError, zone};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::timers::timing::{self, NextFire};
 use crate::store::definitions::DefinitionRow;
 use crate::store::definitions::triggers;
 use crate::store::timers::schedules::{self, Timed};
 
 /// Adds a trigger with its first due time.
-pub fn insert(session: &Session, id: Uuid, row: &DefinitionRow, trigger: &Trigger) -> Result<(), PgError> {
-    let now = session.timestamp();
+pub fn insert(context: &CallContext, id: Uuid, row: &DefinitionRow, trigger: &Trigger) -> Result<(), PgError> {
+    let now = context.timestamp();
     let Some(schedule) = &trigger.schedule else {
         triggers::insert(id, row, trigger, None, now);
         return Ok(());
@@ -23,18 +23,18 @@ pub fn insert(session: &Session, id: Uuid, row: &DefinitionRow, trigger: &Trigge
     // A schedule without its own zone keeps the zone of the publishing session, whichever session fires it.
     let time_zone = schedule.time_zone.clone().or_else(|| Some(zone::session_name()));
     let schedule = Schedule { time_zone, ..schedule.clone() };
-    let next = timing::first(&schedule, session.now)?;
+    let next = timing::first(&schedule, context.now)?;
     let stored = timing::encode(&schedule, None);
     triggers::insert(id, row, trigger, Some((&stored, next.next_fire_at, next.scheduled_at)), now);
     if let When::At(at) = schedule.when
         && next.scheduled_at.is_none()
     {
-        tell_past(trigger, at);
+        notice_past(trigger, at);
     }
     Ok(())
 }
 
-fn tell_past(trigger: &Trigger, at: DateTime<Utc>) {
+fn notice_past(trigger: &Trigger, at: DateTime<Utc>) {
     notice(
         PgError::new("00000", format!("trigger \"{}\" never fires: its time is past", trigger.activity_id))
             .detail(format!("It is {}.", at.format("%Y-%m-%d %H:%M:%S%.f+00"))),
@@ -43,7 +43,7 @@ fn tell_past(trigger: &Trigger, at: DateTime<Utc>) {
 
 /// Updates the schedule of an otherwise unchanged trigger. Its due time stays, unless the instants of the schedule
 /// change. A timer's instants count from its first publication.
-pub fn keep(session: &Session, stored: &[Timed], id: Uuid, trigger: &Trigger) -> Result<(), PgError> {
+pub fn keep(context: &CallContext, stored: &[Timed], id: Uuid, trigger: &Trigger) -> Result<(), PgError> {
     let known = stored.iter().find(|timed| timed.trigger.id == id);
     let (Some(known), Some(wanted)) = (known, &trigger.schedule) else { return Ok(()) };
     let before = timing::decode(&known.schedule)?;
@@ -61,7 +61,7 @@ pub fn keep(session: &Session, stored: &[Timed], id: Uuid, trigger: &Trigger) ->
     let next = match wanted.when {
         // A fixed instant fires only once.
         When::At(_) if known.has_fired => NextFire::default(),
-        _ => timing::first(&wanted, session.now)?,
+        _ => timing::first(&wanted, context.now)?,
     };
     schedules::set(id, &stored, next.next_fire_at, next.scheduled_at);
     Ok(())

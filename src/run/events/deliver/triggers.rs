@@ -3,12 +3,12 @@
 use uuid::Uuid;
 use workflow_engine::journal::Identity;
 
-use crate::access::hearing::{Hearing, Verdict};
+use crate::access::event_consent::{EventConsent, Verdict};
 use crate::access::person;
 use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::error::{notice, warning};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::call::isolated::{self, Isolated};
 use crate::run::events::stimuli::{Delivery, Stimulus};
 use crate::run::instances::start::{self, RunIn};
@@ -19,16 +19,16 @@ use crate::store::nodes::route;
 
 /// Starts the triggers that match. A failure of another owner's workflow is a WARNING, and does not stop the others.
 pub(super) fn start_all(
-    session: &mut Session,
+    context: &mut CallContext,
     name: &str,
     stimulus: &Stimulus,
     publisher: Option<Uuid>,
     delivery: &mut Delivery,
 ) -> Result<(), PgError> {
-    let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
+    let mut consent = EventConsent::of(&stimulus.sender, stimulus.filter.names_target());
     let correlation_id = stimulus.filter.correlation.id();
     let input = stimulus.input.as_ref();
-    let (found, passed_over) = search(&mut hearing, name, stimulus);
+    let (found, passed_over) = search(&mut consent, name, stimulus);
     // A stimulus without a correlation id reaches every node, and would start the triggers once on each.
     if correlation_id.is_none() && !found.is_empty() && route::is_on() {
         notice(
@@ -37,28 +37,28 @@ pub(super) fn start_all(
         );
         return Ok(());
     }
-    delivery.withheld += withheld(&mut hearing, passed_over)?;
+    delivery.withheld += withheld(&mut consent, passed_over)?;
     if found.is_empty() {
         return Ok(());
     }
     let by = sent_by(stimulus, publisher);
     for trigger in found {
         let compiled = compiled::of_version(trigger.definition_version_id)?;
-        match hearing.starts(&compiled.row) {
-            Verdict::Heard => {}
+        match consent.may_start(&compiled.row) {
+            Verdict::Allowed => {}
             Verdict::Withheld => {
                 delivery.withheld += 1;
                 continue;
             }
             Verdict::Denied => continue,
         }
-        let start = |session: &mut Session, run_in| {
-            isolated::unless_own(session, &compiled.row.owner, |session| {
-                start::start_by_trigger(session, &trigger, input, correlation_id, run_in, &by)
+        let start = |context: &mut CallContext, run_in| {
+            isolated::run_isolated(context, &compiled.row.owner, |context| {
+                start::start_by_trigger(context, &trigger, input, correlation_id, run_in, &by)
             })
         };
-        let started = match start(session, RunIn::ThisSession)? {
-            Isolated::Short => start(session, RunIn::OwnersSession)?,
+        let started = match start(context, RunIn::ThisSession)? {
+            Isolated::Short => start(context, RunIn::OwnersSession)?,
             other => other,
         };
         match started {
@@ -74,16 +74,16 @@ pub(super) fn start_all(
 }
 
 /// The triggers that a stimulus may start, and a few that it matches and that may not hear it.
-fn search(hearing: &mut Hearing<'_>, name: &str, stimulus: &Stimulus) -> (Vec<TriggerRow>, Vec<TriggerRow>) {
-    let (hash, reach) = (stimulus.filter.hashes.first(), hearing.reach_of_triggers());
+fn search(consent: &mut EventConsent<'_>, name: &str, stimulus: &Stimulus) -> (Vec<TriggerRow>, Vec<TriggerRow>) {
+    let (hash, reach) = (stimulus.filter.hashes.first(), consent.reach_of_triggers());
     (version::of_triggers(name, hash, &reach.open), triggers::few_matching(name, hash, &reach.granting))
 }
 
 /// How many of these triggers are withheld from the sender.
-fn withheld(hearing: &mut Hearing<'_>, passed_over: Vec<TriggerRow>) -> Result<i32, PgError> {
+fn withheld(consent: &mut EventConsent<'_>, passed_over: Vec<TriggerRow>) -> Result<i32, PgError> {
     let mut count = 0;
     for trigger in passed_over {
-        let verdict = hearing.starts(&compiled::of_version(trigger.definition_version_id)?.row);
+        let verdict = consent.may_start(&compiled::of_version(trigger.definition_version_id)?.row);
         count += i32::from(verdict == Verdict::Withheld);
     }
     Ok(count)

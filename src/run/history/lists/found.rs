@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use uuid::Uuid;
 
-use crate::access::sight::Sight;
+use crate::access::visibility::InstanceVisibility;
 use crate::store::repair::selection::listed::Listed;
 
 /// Maximum number of instances that are sorted and counted.
@@ -13,7 +13,7 @@ pub const WINDOW: usize = 10_000;
 /// The instances found that the current role may read, without duplicates.
 pub struct FoundInstances<'a> {
     /// What the current role may read.
-    pub sight: &'a Sight,
+    pub visibility: &'a InstanceVisibility,
     /// The versions in the filter, or `None` for all.
     pub versions: Option<HashSet<Uuid>>,
     /// Whether names are read, because the list is sorted by them.
@@ -26,14 +26,14 @@ pub struct FoundInstances<'a> {
 
 impl<'a> FoundInstances<'a> {
     /// The state before a search.
-    pub fn new(sight: &'a Sight, versions: Option<HashSet<Uuid>>, with_names: bool) -> Self {
-        Self { sight, versions, with_names, is_tidy: true, instances: Vec::new() }
+    pub fn new(visibility: &'a InstanceVisibility, versions: Option<HashSet<Uuid>>, with_names: bool) -> Self {
+        Self { visibility, versions, with_names, is_tidy: true, instances: Vec::new() }
     }
 
     /// Adds those that the current role may read and whose version is in the filter.
     pub fn add(&mut self, matching: Vec<Listed>) {
         let is_wanted = |one: &Listed| self.versions.as_ref().is_none_or(|versions| versions.contains(&one.version));
-        let seen = matching.into_iter().filter(|one| is_wanted(one) && self.sight.sees(one));
+        let seen = matching.into_iter().filter(|one| is_wanted(one) && self.visibility.may_see(one));
         self.instances.extend(seen);
         self.is_tidy = false;
     }

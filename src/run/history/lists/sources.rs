@@ -13,14 +13,14 @@ use crate::store::repair::selection::listed::{self, Scan, Traces};
 /// if it names none.
 pub fn by_key(filter: &InstanceFilter, found: &mut FoundInstances<'_>) -> Option<bool> {
     if let Some(ids) = &filter.instance_ids {
-        let portion = listed::look(filter, Scan::Ids(ids), found.with_names, usize::MAX);
+        let portion = listed::read_portion(filter, Scan::Ids(ids), found.with_names, usize::MAX);
         found.add(portion.matching);
         return Some(true);
     }
     let ids = filter.correlation_ids.as_ref()?;
-    let portion = listed::look(filter, Scan::Correlated(ids), found.with_names, WINDOW + 1);
+    let portion = listed::read_portion(filter, Scan::Correlated(ids), found.with_names, WINDOW + 1);
     found.add(portion.matching);
-    Some(portion.looked <= WINDOW)
+    Some(portion.rows_read <= WINDOW)
 }
 
 /// The tables in which every matching instance has left a row, given the conditions on status and incidents.
@@ -46,30 +46,30 @@ fn traces_of(filter: &InstanceFilter) -> Option<Vec<Traces>> {
 /// Reads the instances whose traces show that they may match the filter. Returns whether these are all, or `None` if
 /// instances without traces may match as well.
 pub fn by_traces(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> Option<bool> {
-    let (mut ids, mut is_whole) = (Vec::new(), true);
+    let (mut ids, mut is_complete) = (Vec::new(), true);
     for traces in traces_of(filter)? {
         let some = listed::traces(traces, newest, WINDOW + 1);
-        is_whole &= some.len() <= WINDOW;
+        is_complete &= some.len() <= WINDOW;
         ids.extend(some);
     }
     ids.sort_unstable();
     ids.dedup();
-    let portion = listed::look(filter, Scan::Ids(&ids), found.with_names, usize::MAX);
+    let portion = listed::read_portion(filter, Scan::Ids(&ids), found.with_names, usize::MAX);
     found.add(portion.matching);
-    Some(is_whole)
+    Some(is_complete)
 }
 
 /// Adds the instances found by key look-ups of a search term. Otherwise only names and correlation ids can contain it.
 pub fn by_term(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) {
     let Some(term) = &filter.search_term else { return };
     if let Ok(id) = Uuid::parse_str(term) {
-        let portion = listed::look(filter, Scan::Ids(&[id]), found.with_names, 1);
+        let portion = listed::read_portion(filter, Scan::Ids(&[id]), found.with_names, 1);
         found.add(portion.matching);
     }
-    let portion = listed::look(filter, Scan::Correlated(std::slice::from_ref(term)), found.with_names, WINDOW);
+    let portion = listed::read_portion(filter, Scan::Correlated(std::slice::from_ref(term)), found.with_names, WINDOW);
     found.add(portion.matching);
     let term = term.to_lowercase();
-    let mut walk = Walk::of_versions(found.sight, |version| version.definition.to_lowercase().contains(&term));
+    let mut walk = Walk::of_versions(found.visibility, |version| version.definition.to_lowercase().contains(&term));
     // The definition matches the term, so names need not be read.
     walk.run(&InstanceFilter { search_term: None, ..filter.clone() }, newest, BUDGET / 3, found);
 }

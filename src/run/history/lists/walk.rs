@@ -8,7 +8,7 @@ use uuid::Uuid;
 use workflow_engine::alteration::InstanceFilter;
 
 use super::found::{FoundInstances, WINDOW};
-use crate::access::sight::Sight;
+use crate::access::visibility::InstanceVisibility;
 use crate::pg::interrupt;
 use crate::store::repair::selection::listed::{self, Scan, Version};
 
@@ -16,7 +16,7 @@ use crate::store::repair::selection::listed::{self, Scan, Version};
 pub const BUDGET: usize = 30_000;
 
 /// Minimum size of the first portion of each of many streams, in rows.
-const LEAST: usize = 8;
+const MIN_PORTION: usize = 8;
 
 #[derive(Clone, Debug)]
 struct Stream {
@@ -39,18 +39,19 @@ impl Walk {
     /// The streams of the instances that a role may read, of the versions in the filter.
     pub fn of(found: &FoundInstances<'_>) -> Self {
         match &found.versions {
-            None if found.sight.all => Self::all(),
-            None => Self::of_versions(found.sight, |_| true),
-            Some(versions) => Self::of_versions(found.sight, |version| versions.contains(&version.id)),
+            None if found.visibility.all => Self::all(),
+            None => Self::of_versions(found.visibility, |_| true),
+            Some(versions) => Self::of_versions(found.visibility, |version| versions.contains(&version.id)),
         }
     }
 
     /// The streams of the instances of some versions that a role may read.
-    pub fn of_versions(sight: &Sight, is_wanted: impl Fn(&Version) -> bool) -> Self {
+    pub fn of_versions(visibility: &InstanceVisibility, is_wanted: impl Fn(&Version) -> bool) -> Self {
         let mut streams = Vec::new();
-        for version in sight.versions.iter().filter(|version| is_wanted(version)) {
+        for version in visibility.versions.iter().filter(|version| is_wanted(version)) {
             interrupt::check();
-            let owners = if sight.reads(version.id) { listed::owners_of(version.id) } else { sight.owners.clone() };
+            let owners =
+                if visibility.may_read(version.id) { listed::owners_of(version.id) } else { visibility.owners.clone() };
             streams.extend(owners.into_iter().map(|owner| Stream::new(Some((version.id, owner)))));
         }
         Self(streams)
@@ -81,10 +82,10 @@ impl Walk {
             if remaining == 0 {
                 return false;
             }
-            let share = (remaining.min(WINDOW) / open.len()).max(LEAST);
+            let share = (remaining.min(WINDOW) / open.len()).max(MIN_PORTION);
             for stream in &mut open {
                 interrupt::check();
-                remaining = remaining.saturating_sub(stream.look(filter, newest, share, found));
+                remaining = remaining.saturating_sub(stream.read_portion(filter, newest, share, found));
             }
         }
     }
@@ -101,16 +102,22 @@ impl Stream {
     }
 
     /// Reads a portion. Returns how many rows it read.
-    fn look(&mut self, filter: &InstanceFilter, newest: bool, at_most: usize, found: &mut FoundInstances<'_>) -> usize {
+    fn read_portion(
+        &mut self,
+        filter: &InstanceFilter,
+        newest: bool,
+        at_most: usize,
+        found: &mut FoundInstances<'_>,
+    ) -> usize {
         let scan = Scan::Range { low: self.low, high: self.high, newest, of: self.of };
-        let portion = listed::look(filter, scan, found.with_names, at_most);
+        let portion = listed::read_portion(filter, scan, found.with_names, at_most);
         found.add(portion.matching);
-        self.is_over = portion.looked < at_most;
+        self.is_over = portion.rows_read < at_most;
         match portion.last {
             Some(last) if newest && last > self.low => self.high = Uuid::from_u128(last.as_u128() - 1),
             Some(last) if !newest && last < self.high => self.low = Uuid::from_u128(last.as_u128() + 1),
             _ => self.is_over = true,
         }
-        portion.looked
+        portion.rows_read
     }
 }

@@ -8,7 +8,7 @@ use crate::access::{self, Operation, Privilege};
 use crate::compiled::{self, Compiled};
 use crate::pg::error::warning;
 use crate::pg::{PgError, role, rows};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::instances::activation::key_of;
 use crate::store::definitions::DefinitionRow;
 use crate::store::definitions::triggers::TriggerRow;
@@ -29,22 +29,28 @@ pub(super) fn same_definition(existing: InstanceRow, definition: &DefinitionRow)
 }
 
 /// Journals that an activation strategy refused the start by a trigger.
-pub(super) fn note_refusal(session: &Session, row: &InstanceRow, compiled: &Compiled, trigger: &TriggerRow) {
+pub(super) fn record_refusal(context: &CallContext, row: &InstanceRow, compiled: &Compiled, trigger: &TriggerRow) {
     let holder = instances::holder(&key_of(row, compiled));
     let data = json!({ "definition_id": row.definition_id, "running_instance_id": holder });
-    journal_refusal(session, row.instance.id, trigger, data);
+    journal_refusal(context, row.instance.id, trigger, data);
 }
 
 /// Journals that the input of a stimulus does not fit the definition. It is a WARNING only, because the sender did not
 /// ask for this start.
-pub(super) fn note_misfit(session: &Session, id: Uuid, compiled: &Compiled, trigger: &TriggerRow, error: &PgError) {
+pub(super) fn record_misfit(
+    context: &CallContext,
+    id: Uuid,
+    compiled: &Compiled,
+    trigger: &TriggerRow,
+    error: &PgError,
+) {
     let data = json!({
         "definition_id": compiled.row.definition_id,
         "sqlstate": error.sqlstate,
         "message": error.message,
         "detail": error.detail,
     });
-    journal_refusal(session, id, trigger, data);
+    journal_refusal(context, id, trigger, data);
     // Only roles that may read the definition are told which trigger the stimulus matched.
     warning(match access::may(role::current(), Privilege::Read, &compiled.row) {
         true => PgError {
@@ -56,8 +62,8 @@ pub(super) fn note_misfit(session: &Session, id: Uuid, compiled: &Compiled, trig
 }
 
 /// Writes a refused start into the journal, under an instance id that was never used.
-pub fn journal_refusal(session: &Session, id: Uuid, trigger: &TriggerRow, data: Value) {
+pub fn journal_refusal(context: &CallContext, id: Uuid, trigger: &TriggerRow, data: Value) {
     let (activity, kind) = (trigger.activity_id.clone(), trigger.name.clone());
     let event = Event::of_activity(EventKind::StartRefused, activity, kind, Some(data));
-    rows::write(|writer| journal::append(writer, &id, 0, None, &[event], session.timestamp()));
+    rows::write(|writer| journal::append(writer, &id, 0, None, &[event], context.timestamp()));
 }

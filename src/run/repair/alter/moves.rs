@@ -9,8 +9,8 @@ use workflow_engine::alteration::TargetVersion;
 use super::result::{AlterationOutcome, AlterationResult};
 use crate::compiled;
 use crate::pg::PgError;
-use crate::run::Session;
-use crate::run::call::work;
+use crate::run::CallContext;
+use crate::run::call::frame;
 use crate::run::repair::migrate::MigrationOptions;
 use crate::run::repair::migrate::batch::{self, Batch};
 use crate::store::repair::selection::SelectedInstance;
@@ -42,27 +42,27 @@ impl Moves {
     /// Errors that end a transaction. Any other error is reported as a problem of the instance.
     pub fn move_one(
         &mut self,
-        session: &mut Session,
+        context: &mut CallContext,
         selected: &SelectedInstance,
     ) -> Result<Option<AlterationResult>, PgError> {
         let instance = selected.id;
-        let moved = work::call(session, |session| self.batch(session, selected)?.migrate_one(session, instance));
+        let moved = frame::run(context, |context| self.batch(context, selected)?.migrate_one(context, instance));
         match moved {
             Ok(moved) => Ok(moved.map(result)),
             Err(error) if error.aborts_transaction() => Err(error),
             Err(error) => {
-                let (outcome, problems) = (AlterationOutcome::Refused, vec![error.told()]);
+                let (outcome, problems) = (AlterationOutcome::Refused, vec![error.message_and_detail()]);
                 Ok(Some(AlterationResult { instance, outcome, problems }))
             }
         }
     }
 
-    fn batch(&mut self, session: &mut Session, selected: &SelectedInstance) -> Result<&mut Batch, PgError> {
+    fn batch(&mut self, context: &mut CallContext, selected: &SelectedInstance) -> Result<&mut Batch, PgError> {
         let definition = compiled::of_version(selected.version)?;
         Ok(match self.batches.entry(definition.row.definition_id.clone()) {
             Entry::Occupied(batch) => batch.into_mut(),
             Entry::Vacant(new) => {
-                let batch = Batch::new(session, new.key(), Rc::clone(&self.wanted))?;
+                let batch = Batch::new(context, new.key(), Rc::clone(&self.wanted))?;
                 new.insert(batch)
             }
         })

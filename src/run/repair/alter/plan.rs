@@ -17,11 +17,11 @@ use crate::access::{self, Operation, lending};
 use crate::compiled::{self, Compiled};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, interrupt, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::OnFault;
-use crate::run::call::{running, work};
+use crate::run::call::{frame, running};
 use crate::run::history::acts;
-use crate::run::instances::{claim, resume};
+use crate::run::instances::{acquire, resume};
 use crate::run::repair::alter;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::nodes::route;
@@ -54,12 +54,12 @@ enum PlannedWork<'a> {
 /// # Errors
 /// Errors that end a transaction. Any other error is reported as a problem of its instance.
 pub fn run(
-    session: &mut Session,
+    context: &mut CallContext,
     plan: &AlterationPlan,
     max: usize,
     after: Option<Uuid>,
 ) -> Result<Vec<AlterationResult>, PgError> {
-    session.has_waited = true;
+    context.has_waited = true;
     let (mut results, mut after, mut rights) = (Vec::new(), after, Rights::default());
     let mut work = match &plan.changes {
         Changes::Alter(alterations) => PlannedWork::Alter(alterations),
@@ -77,7 +77,7 @@ pub fn run(
             if results.len() == max {
                 return Ok(results);
             }
-            results.extend(judge(session, plan, &mut work, &selected, &mut rights)?);
+            results.extend(alter_selected(context, plan, &mut work, &selected, &mut rights)?);
         }
         if is_last {
             add_missing(&mut results, &mut missing, None, max);
@@ -139,8 +139,8 @@ impl Rights {
 }
 
 /// Decides about an instance. `None`: it is not visible to the caller.
-fn judge(
-    session: &mut Session,
+fn alter_selected(
+    context: &mut CallContext,
     plan: &AlterationPlan,
     work: &mut PlannedWork<'_>,
     selected: &SelectedInstance,
@@ -159,9 +159,9 @@ fn judge(
     let altered = match work {
         // A role without rights must not learn anything about the definition.
         PlannedWork::Move(_) if right == Right::None => Err(instance::must_manage(id)),
-        PlannedWork::Move(moves) => return moves.move_one(session, selected),
-        PlannedWork::Alter(alterations) if plan.is_dry_run => try_out(session, alterations, id, &mut problems),
-        PlannedWork::Alter(alterations) => alter(session, plan, alterations, id, &mut problems),
+        PlannedWork::Move(moves) => return moves.move_one(context, selected),
+        PlannedWork::Alter(alterations) if plan.is_dry_run => try_out(context, alterations, id, &mut problems),
+        PlannedWork::Alter(alterations) => alter(context, plan, alterations, id, &mut problems),
     };
     let altered = match altered {
         Err(error) if error.aborts_transaction() => return Err(error),
@@ -173,18 +173,18 @@ fn judge(
         && right != Right::None
         && let Some(elsewhere) = route::refusal(id)?
     {
-        return Ok(Some(refused(id, vec![elsewhere.told()])));
+        return Ok(Some(refused(id, vec![elsewhere.message_and_detail()])));
     }
     Ok(Some(match altered {
         Ok(outcome) => AlterationResult { instance: id, outcome, problems },
-        Err(error) if problems.is_empty() => refused(id, vec![error.told()]),
+        Err(error) if problems.is_empty() => refused(id, vec![error.message_and_detail()]),
         Err(_) => refused(id, problems),
     }))
 }
 
 /// Checks, without locking it, whether an instance could be altered now.
 fn try_out(
-    session: &Session,
+    context: &CallContext,
     alterations: &[Alteration],
     id: Uuid,
     problems: &mut Vec<String>,
@@ -193,8 +193,8 @@ fn try_out(
     let mut row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
     let compiled = compiled::of_instance(&row)?;
     require(alterations, &row, &compiled)?;
-    alter::try_out(session, &mut row, &compiled, alterations, problems)?;
-    Ok(match alter::must_wait(session, alterations, &row, &compiled) {
+    alter::try_out(context, &mut row, &compiled, alterations, problems)?;
+    Ok(match alter::must_wait(context, alterations, &row, &compiled) {
         true => AlterationOutcome::Kept,
         false => AlterationOutcome::Altered,
     })
@@ -202,7 +202,7 @@ fn try_out(
 
 /// Alters an instance whose lock is free.
 fn alter(
-    session: &mut Session,
+    context: &mut CallContext,
     plan: &AlterationPlan,
     alterations: &[Alteration],
     id: Uuid,
@@ -217,28 +217,28 @@ fn alter(
     };
     let compiled = compiled::of_instance(&row)?;
     require(alterations, &row, &compiled)?;
-    let by = acts::of_call(session, ActKind::Alter, &compiled)?.by;
-    if alter::must_wait(session, alterations, &row, &compiled) {
-        alter::keep(session, &mut row, &compiled, alterations, &plan.author, problems)?;
+    let by = acts::of_call(context, ActKind::Alter, &compiled)?.by;
+    if alter::must_wait(context, alterations, &row, &compiled) {
+        alter::store(context, &mut row, &compiled, alterations, &plan.author, problems)?;
         return Ok(AlterationOutcome::Kept);
     }
     let runs = alterations.iter().any(Alteration::runs_activities);
-    if runs && !claim::try_lock_few_tasks(&row, &compiled) {
+    if runs && !acquire::try_lock_few_tasks(&row, &compiled) {
         return Ok(AlterationOutcome::Busy);
     }
-    let mut apply = |session: &mut Session| {
-        work::call(session, |session| {
+    let mut apply = |context: &mut CallContext| {
+        frame::run(context, |context| {
             let by = Some(by.clone());
-            alter::apply(session, &mut row, &compiled, alterations, &plan.author, by, OnFault::Store, problems)?;
+            alter::apply(context, &mut row, &compiled, alterations, &plan.author, by, OnFault::Store, problems)?;
             if alter::cancels(alterations) {
-                alter::cancel_below(session, &row);
+                alter::cancel_below(context, &row);
             }
             Ok(())
         })
     };
     match runs && writes_while_it_runs(&compiled) {
-        true => session.isolated(apply)?,
-        false => apply(session)?,
+        true => context.isolated(apply)?,
+        false => apply(context)?,
     }
     Ok(AlterationOutcome::Altered)
 }

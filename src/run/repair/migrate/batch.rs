@@ -14,9 +14,9 @@ use crate::access;
 use crate::compiled::{self, Compiled};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, interrupt};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::call::running;
-use crate::run::instances::claim;
+use crate::run::instances::acquire;
 use crate::run::instances::version;
 use crate::run::repair::migrate::{MigrationOptions, Prepared, VersionChange, ended, may_move};
 use crate::store::definitions;
@@ -102,14 +102,14 @@ pub struct Batch {
 /// 22023 if `max` is not positive; 42704 for a definition or version that does not exist; 42501 if the caller is no
 /// member of its owner.
 pub fn migrate_all(
-    session: &mut Session,
+    context: &mut CallContext,
     all: &All,
     wanted: MigrationOptions,
 ) -> Result<Vec<MigrationResult>, PgError> {
     if all.max < 1 {
         return Err(PgError::new("22023", format!("argument \"max\" must be at least 1, not {}", all.max)));
     }
-    let mut batch = Batch::new(session, &all.definition_id, Rc::new(wanted))?;
+    let mut batch = Batch::new(context, &all.definition_id, Rc::new(wanted))?;
     if let Some(from) = all.from_version
         && definitions::version(&all.definition_id, from).is_none()
     {
@@ -117,7 +117,7 @@ pub fn migrate_all(
         return Err(PgError::new("42704", format!("version {from} of workflow definition \"{id}\" does not exist")));
     }
     // A batch waits for no instance.
-    session.has_waited = true;
+    context.has_waited = true;
     let mut results = Vec::new();
     let mut after = all.after.unwrap_or(Uuid::nil());
     loop {
@@ -127,7 +127,7 @@ pub fn migrate_all(
         for id in page {
             interrupt::check();
             after = id;
-            results.extend(batch.migrate_one(session, id)?);
+            results.extend(batch.migrate_one(context, id)?);
         }
         if is_last || results.len() >= all.max as usize {
             return Ok(results);
@@ -140,14 +140,14 @@ impl Batch {
     ///
     /// # Errors
     /// 42704 for a definition or version that does not exist, 42501 if the caller is no member of its owner.
-    pub fn new(session: &mut Session, definition_id: &str, wanted: Rc<MigrationOptions>) -> Result<Self, PgError> {
-        let (target, _) = version::find(session, definition_id, wanted.version)?;
+    pub fn new(context: &mut CallContext, definition_id: &str, wanted: Rc<MigrationOptions>) -> Result<Self, PgError> {
+        let (target, _) = version::find(context, definition_id, wanted.version)?;
         access::require_owner(&target)?;
         Ok(Self { wanted, new: compiled::of_version(target.id)?, changes: HashMap::new() })
     }
 
     /// Moves one instance. `None`: it no longer exists.
-    pub fn migrate_one(&mut self, session: &mut Session, id: Uuid) -> Result<Option<MigrationResult>, PgError> {
+    pub fn migrate_one(&mut self, context: &mut CallContext, id: Uuid) -> Result<Option<MigrationResult>, PgError> {
         if running::contains(id) {
             return Ok(Some(MigrationResult::new(id, MigrationOutcome::Busy)));
         }
@@ -158,26 +158,26 @@ impl Batch {
         if (self.wanted.dry_run || row.is_none())
             && let Some(elsewhere) = route::refusal(id)?
         {
-            return Ok(Some(MigrationResult::refused(id, vec![said(&elsewhere)])));
+            return Ok(Some(MigrationResult::refused(id, vec![problem_of(&elsewhere)])));
         }
         let Some(row) = row else {
             let is_there = instances::owner(id).is_some();
             return Ok(is_there.then(|| MigrationResult::new(id, MigrationOutcome::Busy)));
         };
         if row.instance.has_ended() {
-            let (outcome, problems) = (MigrationOutcome::Ended, vec![said(&ended(id))]);
+            let (outcome, problems) = (MigrationOutcome::Ended, vec![problem_of(&ended(id))]);
             return Ok(Some(MigrationResult { instance: id, outcome, problems }));
         }
         if row.definition_version_id == self.new.row.id {
             return Ok(Some(MigrationResult::new(id, MigrationOutcome::Unchanged)));
         }
-        self.judge(session, row).map(Some)
+        self.migrate_locked(context, row).map(Some)
     }
 
-    fn judge(&mut self, session: &mut Session, row: InstanceRow) -> Result<MigrationResult, PgError> {
+    fn migrate_locked(&mut self, context: &mut CallContext, row: InstanceRow) -> Result<MigrationResult, PgError> {
         let id = row.instance.id;
         if let Err(refused) = may_move(&row, &self.new) {
-            return Ok(MigrationResult::refused(id, vec![said(&refused)]));
+            return Ok(MigrationResult::refused(id, vec![problem_of(&refused)]));
         }
         let change = match self.changes.get(&row.definition_version_id) {
             Some(change) => Rc::clone(change),
@@ -192,14 +192,14 @@ impl Batch {
             compiled::of_instance(&row)?;
         }
         // Checked now, because afterwards the row is partly in the new version.
-        let has_tasks = claim::has_few_tasks(&row, &change.old);
-        let (prepared, problems) = change.prepare(session, row)?;
+        let has_tasks = acquire::has_few_tasks(&row, &change.old);
+        let (prepared, problems) = change.prepare(context, row)?;
         if is_refused(&problems) {
             return Ok(MigrationResult::refused(id, problems));
         }
         let (outcome, problems) = match self.wanted.dry_run {
             true => (MigrationOutcome::Migrated, problems),
-            false => go(session, &change, prepared, problems, has_tasks)?,
+            false => store_prepared(context, &change, prepared, problems, has_tasks)?,
         };
         Ok(MigrationResult { instance: id, outcome, problems })
     }
@@ -207,8 +207,8 @@ impl Batch {
 
 /// Stores what was prepared. Steps that may fail have a subtransaction of their own: a burst, and a key that another
 /// session may take at this moment.
-fn go(
-    session: &mut Session,
+fn store_prepared(
+    context: &mut CallContext,
     change: &VersionChange,
     prepared: Prepared,
     problems: Vec<Problem>,
@@ -216,21 +216,21 @@ fn go(
 ) -> Result<(MigrationOutcome, Vec<Problem>), PgError> {
     let runs = !prepared.cancelled.is_empty() || !prepared.moved.after.is_empty();
     let touches_tasks = runs || !prepared.moved.renamed.is_empty();
-    if touches_tasks && has_tasks && !claim::try_lock_tasks(prepared.row.instance.id) {
+    if touches_tasks && has_tasks && !acquire::try_lock_tasks(prepared.row.instance.id) {
         return Ok((MigrationOutcome::Busy, Vec::new()));
     }
     if !runs && change.key(&prepared.row) == prepared.row.activation_key {
-        change.go(session, prepared)?;
+        change.store_and_continue(context, prepared)?;
         return Ok((MigrationOutcome::Migrated, problems));
     }
-    match session.isolated(|session| change.go(session, prepared)) {
+    match context.isolated(|context| change.store_and_continue(context, prepared)) {
         Ok(()) => Ok((MigrationOutcome::Migrated, problems)),
         Err(failed) if failed.aborts_transaction() => Err(failed),
-        Err(failed) => Ok((MigrationOutcome::Refused, vec![said(&failed)])),
+        Err(failed) => Ok((MigrationOutcome::Refused, vec![problem_of(&failed)])),
     }
 }
 
 /// An error of one instance as its problem.
-fn said(error: &PgError) -> Problem {
-    Problem::error("", error.told())
+fn problem_of(error: &PgError) -> Problem {
+    Problem::error("", error.message_and_detail())
 }

@@ -16,8 +16,8 @@ use crate::access;
 use crate::compiled;
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, cluster};
-use crate::run::Session;
-use crate::run::call::{running, work};
+use crate::run::CallContext;
+use crate::run::call::{frame, running};
 use crate::run::definitions::built_in;
 use crate::run::instances::{cancel, create};
 use crate::run::repair::migrate::MigrationOptions;
@@ -35,27 +35,27 @@ const FIRST_PAUSE: i64 = 10;
 const LONGEST_PAUSE: i64 = 600;
 
 /// Starts a migration to a version that has just been published, unless the definition has no other version.
-pub fn begin(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
+pub fn begin(context: &mut CallContext, row: &DefinitionRow) -> Result<(), PgError> {
     if !migration::has_others(row) {
         return Ok(());
     }
-    let built_in = built_in::definition(session, &built_in::MIGRATION)?;
+    let built_in = built_in::definition(context, &built_in::MIGRATION)?;
     let compiled = compiled::of_version(built_in.id)?;
     let input = Map::from_iter([
         ("definitionId".to_owned(), json!(row.definition_id)),
         ("version".to_owned(), json!(row.version)),
     ]);
-    create::create_due(session, &compiled, row.owner.clone(), row.definition_id.clone(), input)
+    create::create_due(context, &compiled, row.owner.clone(), row.definition_id.clone(), input)
 }
 
 /// Ends the migrations to previously published versions of a definition. One that another session has locked ends
 /// itself in its next batch.
-pub fn end_others(session: &mut Session, definition_id: &str) -> Result<(), PgError> {
+pub fn end_others(context: &mut CallContext, definition_id: &str) -> Result<(), PgError> {
     for id in migration::of_definition(definition_id) {
         let Some(mut row) = instances::lock_with(id, Wait::Skip) else { continue };
         let compiled = compiled::of_instance(&row)?;
         if !running::contains(id) && !cancel::has_ended(&row, false) {
-            work::call(session, |session| cancel::end(session, &mut row, &compiled, Some(REASON), false, None))?;
+            frame::run(context, |context| cancel::end(context, &mut row, &compiled, Some(REASON), false, None))?;
         }
     }
     Ok(())
@@ -103,7 +103,7 @@ pub struct Done {
 ///
 /// # Errors
 /// Those of [`migrate_all`]; 42501 unless the caller may manage the definition; 22023 for invalid progress.
-pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress: Value) -> Result<Done, PgError> {
+pub fn batch(context: &mut CallContext, definition_id: &str, version: i32, progress: Value) -> Result<Done, PgError> {
     let read = Some(progress).filter(Value::is_object).and_then(|progress| serde_json::from_value(progress).ok());
     let mut progress: Progress = read.ok_or_else(|| PgError::new("22023", "invalid progress of a migration"))?;
     // The lock keeps other sessions from publishing, so only a role that may publish takes it.
@@ -136,7 +136,7 @@ pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress:
         reason: None,
         by: publisher(),
     };
-    let results = migrate_all(session, &all, wanted)?;
+    let results = migrate_all(context, &all, wanted)?;
     progress.count(&results);
     if results.len() as i32 == BATCH {
         progress.after = results.last().map(|last| last.instance);

@@ -25,12 +25,12 @@ use uuid::Uuid;
 
 use super::{ClaimRequest, FEW_NAMES, TaskClaim};
 use crate::access::instance::Subject;
-use crate::access::{consent, work};
+use crate::access::{task_consent, work};
 use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, interrupt, role};
 use crate::run::tasks::limits::Search;
-use crate::run::{BACKEND, Session};
+use crate::run::{BACKEND, CallContext};
 use crate::store::rights::owners;
 use crate::store::tasks::leases::{self, ClaimableTask, Claimant, Front, Held};
 use crate::store::tasks::limits;
@@ -48,13 +48,13 @@ const VALID: Duration = Duration::from_secs(1);
 const SPARE: usize = 8;
 /// How often a claim of tasks of any name asks for other names, because the tasks of those it asked for do not come
 /// first.
-const MOST_ROUNDS: usize = 5;
+const MAX_ROUNDS: usize = 5;
 
 /// A note for tasks of a name, as a role finds them, and until when it counts.
 type ByRoleAndName<T> = LazyCell<RefCell<HashMap<(Oid, String), (T, Instant)>>>;
 
 /// What a session remembers of its searches.
-pub(in crate::run) struct Noted {
+pub(in crate::run) struct FrontCache {
     fronts: ByRoleAndName<Front>,
     heads: RefCell<Option<Heads>>,
     /// Until when ends of leases are not looked for.
@@ -68,7 +68,7 @@ pub(in crate::run) struct Noted {
     has_locked: Cell<bool>,
 }
 
-impl Noted {
+impl FrontCache {
     pub(in crate::run) const fn nothing() -> Self {
         Self {
             fronts: LazyCell::new(RefCell::default),
@@ -82,40 +82,44 @@ impl Noted {
     }
 }
 
-fn noted() -> &'static Noted {
+fn cache() -> &'static FrontCache {
     &BACKEND.front
 }
 
 /// Searches for the tasks that a claim asks for, and takes what it finds.
-pub(super) fn search(claim: &mut TaskClaim<'_>, session: &mut Session, request: &ClaimRequest) -> Result<(), PgError> {
+pub(super) fn search(
+    claim: &mut TaskClaim<'_>,
+    context: &mut CallContext,
+    request: &ClaimRequest,
+) -> Result<(), PgError> {
     // Limits that are changed during a search are found when a task is taken; then another search begins.
-    while claim.search(session, request)? && claim.given.len() < request.max {
+    while claim.search(context, request)? && claim.given.len() < request.max {
         interrupt::check();
     }
-    noted().passed.set(claim.passed);
+    cache().passed.set(claim.passed);
     Ok(())
 }
 
 impl TaskClaim<'_> {
     /// Searches once. Returns whether limits have changed meanwhile.
-    fn search(&mut self, session: &mut Session, request: &ClaimRequest) -> Result<bool, PgError> {
-        let (now, claimant) = (session.timestamp(), consent::claimant(role::current()));
+    fn search(&mut self, context: &mut CallContext, request: &ClaimRequest) -> Result<bool, PgError> {
+        let (now, claimant) = (context.timestamp(), task_consent::claimant(role::current()));
         self.is_outdated = false;
-        let has_seen_all = self.take_first(session, request.names.as_deref(), now, &claimant)?;
+        let has_seen_all = self.take_first(context, request.names.as_deref(), now, &claimant)?;
         if has_seen_all || self.given.len() == request.max {
             return Ok(self.is_outdated);
         }
         let names = request.names.clone().unwrap_or_else(|| leases::names(claimant.stored_under()));
         leases::release_due(&names, now, &claimant);
         if request.names.is_none() && !limits::has_any() {
-            heads::note_names(&names, &claimant);
+            heads::remember_names(&names, &claimant);
         }
         let mut search = Search::new(names, now, &claimant);
         let (mut page, mut most) = (page_for(request.max), of_lane_for(request.max));
         loop {
             let skips_lanes = search.skips_lanes();
             let (found, is_all) = search.page(page, most);
-            self.take_all(session, &mut search, unlocked(&found))?;
+            self.take_all(context, &mut search, unlocked(&found))?;
             if is_all || self.given.len() == request.max || self.is_outdated {
                 return Ok(self.is_outdated);
             }
@@ -130,7 +134,7 @@ impl TaskClaim<'_> {
     /// first. Says whether there are no others.
     fn take_first(
         &mut self,
-        session: &mut Session,
+        context: &mut CallContext,
         wanted: Option<&[String]>,
         now: Timestamp,
         claimant: &Rc<Claimant>,
@@ -141,29 +145,31 @@ impl TaskClaim<'_> {
             None => heads::names(page, claimant.role).filter(|_| !limits::has_any()),
         };
         let Some(mut names) = names else { return Ok(false) };
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let has_released = fronts::release_due(&names, || leases::release_due(&names, now, claimant));
             let mut search = Search::new(names.clone(), now, claimant);
             if wanted.is_some()
-                && let Some(is_all) = self.take_locked(session, &mut search)?
+                && let Some(is_all) = self.take_locked(context, &mut search)?
             {
                 return Ok(is_all && has_released);
             }
-            let Some(First { found, is_full, is_whole, is_ours }) = fronts::first(&search, page) else { break };
+            let Some(First { found, is_full, starts_with_first, all_claimable }) = fronts::first(&search, page) else {
+                break;
+            };
             if wanted.is_some() {
-                if is_full || is_whole {
-                    self.take_all(session, &mut search, unlocked(&found))?;
+                if is_full || starts_with_first {
+                    self.take_all(context, &mut search, unlocked(&found))?;
                 }
-                if is_ours && self.passed > 0 {
-                    locked::note_locks(&search, true);
+                if all_claimable && self.passed > 0 {
+                    locked::remember_locks(&search, true);
                 }
-                return Ok(is_whole && !is_full && has_released);
+                return Ok(starts_with_first && !is_full && has_released);
             }
             // The names are the right ones if they are still those whose tasks come first.
             heads::move_heads(&names, &found, is_full, |_| true);
             let first = heads::names(page, claimant.role).unwrap_or_default();
             if first == names {
-                self.take_all(session, &mut search, unlocked(&found))?;
+                self.take_all(context, &mut search, unlocked(&found))?;
                 heads::move_heads(&names, &found, is_full, |claimable| !self.given.contains_key(&claimable.task));
                 break;
             }
@@ -187,7 +193,7 @@ fn page_for(max: usize) -> usize {
 
 /// The same of one lane, of which a claim wants no more tasks than of all.
 fn of_lane_for(max: usize) -> usize {
-    max.saturating_add(noted().passed.get().saturating_mul(2).min(max.saturating_mul(3)))
+    max.saturating_add(cache().passed.get().saturating_mul(2).min(max.saturating_mul(3)))
 }
 
 /// Which tasks without assignee and candidates a role may claim, for searches by statements that ask for no rights.

@@ -10,7 +10,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::rows::{self, Wait};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, role};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::call::running;
 use crate::run::tasks::limits::Search;
 use crate::store::history::journal;
@@ -57,7 +57,7 @@ impl Terms<'_> {
 /// caller stores the leases that are added to `later`, all by one command; one that binds slots is stored here, for the
 /// next task may need them.
 pub fn take(
-    session: &mut Session,
+    context: &mut CallContext,
     search: &mut Search,
     claimable: &ClaimableTask,
     locked: Option<Held>,
@@ -86,14 +86,14 @@ pub fn take(
     let Some(held) = locked.or_else(|| leases::lock(claimable.task, Wait::Skip)) else { return Ok(None) };
     let is_same = held.lease.attempt == claimable.attempt;
     if !is_same
-        || !terms.is_due(&held, session.timestamp())
+        || !terms.is_due(&held, context.timestamp())
         || !terms.admit(claimable, held.lease.assignment.as_deref())
     {
         return Ok(None);
     }
     let Some(slots) = search.take(claimable) else { return Ok(None) };
     if let Some(mut row) = row {
-        if is_last && !add_end(session, &mut row, &held, attempt, until)? {
+        if is_last && !add_end(context, &mut row, &held, attempt, until)? {
             return Ok(None);
         }
         if leases::remove_start(&held.instance, &held.execution) {
@@ -101,7 +101,7 @@ pub fn take(
         }
         if let Some(act) = &terms.act {
             let seq = journal::take_rows(&mut row.instance, Some(act), 0);
-            let now = session.timestamp();
+            let now = context.timestamp();
             rows::write(|writer| journal::append(writer, &row.instance.id, seq, Some(act), &[], now));
         }
         instances::save_state(&row.instance);
@@ -119,24 +119,24 @@ pub fn take(
         later.push((claimable.task, lease));
     } else {
         rows::write(|writer| leases::set(writer, &claimable.task, &lease));
-        limits::bind(&slots, &claimable.task, &token, session.timestamp());
+        limits::bind(&slots, &claimable.task, &token, context.timestamp());
     }
     Ok(Some((token, attempt, max_attempts)))
 }
 
 /// Stores the bookmark of the end of a last lease. `false`: the execution that opened the task is not open.
 fn add_end(
-    session: &mut Session,
+    context: &mut CallContext,
     row: &mut InstanceRow,
     held: &Held,
     attempt: i32,
     until: Timestamp,
 ) -> Result<bool, PgError> {
     let compiled = compiled::of_instance(row)?;
-    let (id, number) = (session.new_id(), attempt.unsigned_abs());
+    let (id, number) = (context.new_id(), attempt.unsigned_abs());
     let instance = &mut row.instance;
     let end = execution::add_lease(&compiled.program, instance, held.execution, id, number, until.into());
     let Some(end) = end else { return Ok(false) };
-    rows::write(|writer| bookmarks::insert(writer, &end, &Lease::default(), row, None, session.timestamp()));
+    rows::write(|writer| bookmarks::insert(writer, &end, &Lease::default(), row, None, context.timestamp()));
     Ok(true)
 }

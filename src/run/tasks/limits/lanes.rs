@@ -18,7 +18,7 @@ use crate::store::tasks::limits;
 /// For how long the lanes count.
 const VALID: Duration = Duration::from_secs(1);
 /// Lanes that are remembered, at most.
-const MOST_NOTED: usize = 10_000;
+const MAX_REMEMBERED: usize = 10_000;
 
 /// Lanes in the order of their first tasks.
 type OrderedLanes = Rc<[Lane]>;
@@ -62,7 +62,7 @@ fn known(names: &[String], role: Oid) -> Option<OrderedLanes> {
 /// The same as they are now. Remembers them, unless they are so many that they would take much memory.
 fn read(names: &[String], claimant: &Claimant) -> OrderedLanes {
     let lanes: OrderedLanes = leases::lanes_of(names, claimant.stored_under()).into();
-    let known = (lanes.len() <= MOST_NOTED).then(|| Lanes {
+    let known = (lanes.len() <= MAX_REMEMBERED).then(|| Lanes {
         role: claimant.role,
         names: names.to_vec(),
         lanes: Rc::clone(&lanes),

@@ -9,7 +9,7 @@ use crate::error;
 use crate::pg::parse::{self, CommandStatement};
 use crate::pg::session::literal;
 use crate::pg::{PgError, json, user_sql};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::definitions::built_in;
 use crate::run::instances::version;
 use crate::store::definitions;
@@ -63,7 +63,7 @@ pub struct Job {
 
 impl JobRequest {
     /// The job to store, based on the existing schedule if there is one.
-    pub fn resolve(&self, session: &mut Session, known: Option<&Timed>) -> Result<Job, PgError> {
+    pub fn resolve(&self, context: &mut CallContext, known: Option<&Timed>) -> Result<Job, PgError> {
         match (self, known.map(|known| known.definition_id == COMMANDS)) {
             (Self::Command { .. }, Some(false)) => {
                 return Err(PgError::new("22023", "schedule starts a workflow and has no command"));
@@ -77,7 +77,7 @@ impl JobRequest {
             Self::Command { command, top_level, retry } => {
                 let before = known.and_then(|known| known.input.as_ref());
                 let input = command_input(before, command.as_deref(), *top_level, *retry)?;
-                let row = built_in::definition(session, &built_in::COMMAND)?;
+                let row = built_in::definition(context, &built_in::COMMAND)?;
                 let definition_id = COMMANDS.to_owned();
                 Ok(Job { definition_id, version_id: row.id, version: row.version, input, correlation_id: None })
             }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use workflow_engine::calendar::{Interval, MISFIRE_CAP_MAX, Misfire, Overlap, Schedule, When};
 
 use crate::pg::{PgError, zone};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::timers::timing::{self, NextFire};
 use crate::store::timers::schedules::Timed;
 
@@ -53,7 +53,7 @@ impl Settings {
     /// Applies the settings to the existing schedule, if there is one. If its instants stay the same, the schedule
     /// keeps its due time, and a timer the instant from which it counts: a deployment may write its schedules
     /// repeatedly.
-    pub fn apply(&self, session: &Session, known: Option<&Timed>) -> Result<Applied, PgError> {
+    pub fn apply(&self, context: &CallContext, known: Option<&Timed>) -> Result<Applied, PgError> {
         let before = known.map(|known| timing::decode(&known.schedule)).transpose()?;
         let text_before = known.and_then(|known| timing::text_of(&known.schedule));
         let time_zone = self.time_zone(before.as_ref())?;
@@ -61,7 +61,7 @@ impl Settings {
         let same_text = self.text.is_none() || self.text.as_deref().map(str::trim) == text_before;
         let when = match (&before, &self.text) {
             (Some(before), _) if same_text => before.when.clone(),
-            (_, Some(text)) => timing::parse(text, session.now)?,
+            (_, Some(text)) => timing::parse(text, context.now)?,
             (_, None) => return Err(PgError::new("22004", "argument \"schedule\" must not be NULL")),
         };
         let text = self.text.as_deref().map(str::trim).or(text_before).map(str::to_owned);
@@ -72,7 +72,7 @@ impl Settings {
             Some(known) if known.active && same_text && same_zone => {
                 NextFire { scheduled_at: known.scheduled_at, next_fire_at: known.next_fire_at }
             }
-            _ => first(session, &schedule, known)?,
+            _ => first(context, &schedule, known)?,
         };
         Ok(Applied { schedule, text, active, next })
     }
@@ -139,10 +139,10 @@ fn jitter_of(jitter: &Interval) -> Result<Option<Interval>, PgError> {
 }
 
 /// The first instant from now on. If a fire was queued while the schedule was inactive, the trigger is due at once.
-fn first(session: &Session, schedule: &Schedule, known: Option<&Timed>) -> Result<NextFire, PgError> {
-    let next = timing::first(schedule, session.now)?;
+fn first(context: &CallContext, schedule: &Schedule, known: Option<&Timed>) -> Result<NextFire, PgError> {
+    let next = timing::first(schedule, context.now)?;
     if known.is_some_and(|known| known.queued > 0) {
-        return Ok(NextFire { next_fire_at: Some(session.timestamp()), ..next });
+        return Ok(NextFire { next_fire_at: Some(context.timestamp()), ..next });
     }
     Ok(next)
 }

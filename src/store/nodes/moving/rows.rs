@@ -170,7 +170,7 @@ pub struct References {
 }
 
 impl References {
-    fn note(&mut self, column: &[u8], cell: &Cell<'_>) {
+    fn add(&mut self, column: &[u8], cell: &Cell<'_>) {
         match (column, cell) {
             (
                 b"owner" | b"sender" | b"callback_owner" | b"paused_by" | b"definition_owner" | b"instance_owner",
@@ -179,16 +179,16 @@ impl References {
                 self.owners.insert(*owner);
             }
             (b"started_by" | b"completed_by" | b"login" | b"made_by" | b"made_login", Cell::Integer(role)) => {
-                self.note_actor(*role);
+                self.record_actor(*role);
             }
             (b"events", Cell::Bytea(events)) => {
                 if let Ok(Some(Act { by, .. })) = journal::decode_act(events) {
-                    [Some(by.role), by.login].into_iter().flatten().for_each(|id| self.note_actor(id.cast_signed()));
+                    [Some(by.role), by.login].into_iter().flatten().for_each(|id| self.record_actor(id.cast_signed()));
                 }
             }
             (b"metadata", Cell::Jsonb(metadata)) => {
                 let metadata: serde_json::Value = serde_json::from_str(metadata).unwrap_or_default();
-                bookmarks::login_in(&metadata).into_iter().for_each(|id| self.note_actor(id.cast_signed()));
+                bookmarks::login_in(&metadata).into_iter().for_each(|id| self.record_actor(id.cast_signed()));
             }
             (b"assignee", Cell::Text(entry)) => self.owners.extend(named_role(entry)),
             (b"candidates", Cell::Jsonb(entries)) => {
@@ -205,7 +205,7 @@ impl References {
 
 impl References {
     /// A role that has acted. A dropped one need not exist on the other node.
-    fn note_actor(&mut self, id: i32) {
+    fn record_actor(&mut self, id: i32) {
         if !self.owners.contains(&id) && owners::by_id(id).role().is_some() {
             self.owners.insert(id);
         }
@@ -227,7 +227,7 @@ impl MovedTable {
             let tid = row.get();
             for (column, kind) in columns {
                 read(row, *kind, |cell| {
-                    contents.references.note(column.to_bytes(), &cell);
+                    contents.references.add(column.to_bytes(), &cell);
                     let more = packed.growth(&cell);
                     if more > 0 {
                         memory::room(packed.size() + more);

@@ -6,7 +6,7 @@
 use uuid::Uuid;
 use workflow_engine::alteration::{InstanceFilter, Moment};
 
-use super::{Words, stand};
+use super::{FilterTexts, satisfy_all};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 
 /// An instance that satisfies a filter.
@@ -44,7 +44,7 @@ pub struct Portion {
     /// The instances that satisfy the filter.
     pub matching: Vec<Listed>,
     /// How many rows it read.
-    pub looked: usize,
+    pub rows_read: usize,
     /// Id of the last row read, after which the next portion continues; `None`: there was none.
     pub last: Option<Uuid>,
 }
@@ -172,8 +172,8 @@ impl Scan<'_> {
 }
 
 /// Reads at most `at_most` instances. Reads their names only on request, because that takes time.
-pub fn look(filter: &InstanceFilter, scan: Scan<'_>, with_names: bool, at_most: usize) -> Portion {
-    let words = Words::of(filter);
+pub fn read_portion(filter: &InstanceFilter, scan: Scan<'_>, with_names: bool, at_most: usize) -> Portion {
+    let words = FilterTexts::of(filter);
     let has_conditions = *filter != InstanceFilter { times: filter.times.clone(), ..InstanceFilter::default() };
     let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
     let Place { low, high, version, owner, ids, correlation_ids } = scan.place();
@@ -181,14 +181,14 @@ pub fn look(filter: &InstanceFilter, scan: Scan<'_>, with_names: bool, at_most: 
     let (has_conditions, with_names) = (Arg::Boolean(has_conditions), Arg::Boolean(with_names));
     // $14 to $20.
     arguments.extend([high, version, owner, ids, correlation_ids, has_conditions, with_names]);
-    let mut portion = Portion { matching: Vec::new(), looked: 0, last: None };
+    let mut portion = Portion { matching: Vec::new(), rows_read: 0, last: None };
     let rows = scan.statement().rows(&arguments, |row| {
         let listed = read(row);
         (listed, row.get::<bool>())
     });
-    portion.looked = rows.len();
+    portion.rows_read = rows.len();
     portion.last = rows.last().map(|(listed, _)| listed.id);
-    let matching = rows.into_iter().filter(|(listed, is_match)| *is_match && stand(listed.times, &filter.times));
+    let matching = rows.into_iter().filter(|(listed, is_match)| *is_match && satisfy_all(listed.times, &filter.times));
     portion.matching = matching.map(|(listed, _)| listed).collect();
     portion
 }
@@ -278,7 +278,7 @@ pub fn traces(of: Traces, newest: bool, at_most: usize) -> Vec<Uuid> {
 
 /// The data of an instance in a list.
 #[derive(Debug)]
-pub struct Shown {
+pub struct ListRow {
     /// Id of the instance.
     pub id: Uuid,
     /// The id that all versions of its definition share.
@@ -320,8 +320,8 @@ static SHOWN: Statement = Statement::new(
 );
 
 /// The list data of these instances, in any order.
-pub fn shown(ids: &[Uuid]) -> Vec<Shown> {
-    SHOWN.rows(&[Arg::Uuids(ids)], |row| Shown {
+pub fn list_rows(ids: &[Uuid]) -> Vec<ListRow> {
+    SHOWN.rows(&[Arg::Uuids(ids)], |row| ListRow {
         id: row.get(),
         definition: row.get(),
         number: row.get(),

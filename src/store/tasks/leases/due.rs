@@ -46,8 +46,8 @@ pub fn release_due(names: &[String], now: Timestamp, claimant: &Claimant) -> boo
         is_any = true;
         for (name, available_at) in &released {
             match available_at.filter(|at| *at != Timestamp::MINUS_INFINITY) {
-                Some(at) => wake::note_task_at(name, at),
-                None => wake::note_task(name),
+                Some(at) => wake::report_task_at(name, at),
+                None => wake::report_task(name),
             }
         }
         interrupt::check();
@@ -61,7 +61,7 @@ fn arguments<'a>(names: &'a [String], now: Timestamp, claimant: &'a Claimant) ->
 }
 
 /// How many tasks [`unreleased`] gives at most.
-pub const MOST_UNRELEASED: usize = 1000;
+pub const MAX_UNRELEASED: usize = 1000;
 
 static UNRELEASED: Statement = Statement::new(
     for_role!(

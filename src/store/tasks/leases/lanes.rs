@@ -108,7 +108,7 @@ static HELD_OF: Statement = Statement::new(
 
 /// Wakes those who wait for the slots of an instance's tasks, when this transaction commits. It is about to end leases
 /// of these tasks.
-pub fn note_ends_of(instance: Uuid) {
+pub fn wake_waiters_of(instance: Uuid) {
     let names: Vec<String> = HELD_OF.rows(&[Arg::Uuid(&instance)], |row| row.get());
-    names.iter().for_each(|name| wake::note_task(name));
+    names.iter().for_each(|name| wake::report_task(name));
 }

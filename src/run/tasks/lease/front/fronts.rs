@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use pgrx::pg_sys::Oid;
 
-use super::{Rights, VALID, noted};
+use super::{Rights, VALID, cache};
 use crate::pg::process;
 use crate::run::tasks::limits::Search;
 use crate::store::tasks::leases::{self, ClaimableTask, Claimant, Front, Held};
@@ -30,16 +30,16 @@ pub struct First {
     /// Whether there may be more behind them.
     pub is_full: bool,
     /// Whether there is none before them.
-    pub is_whole: bool,
+    pub starts_with_first: bool,
     /// Whether there is none among them that is not for the role.
-    pub is_ours: bool,
+    pub all_claimable: bool,
 }
 
 /// A first page, from the fronts of the names on, by a statement that asks for no rights: nearly always the role may
 /// claim what is first. `None`: it does not say which tasks are first for this role.
 pub fn first(search: &Search, max: usize) -> Option<First> {
     let names = search.unlimited()?;
-    let (found, is_whole) = read(names, max, search.claimant());
+    let (found, starts_with_first) = read(names, max, search.claimant());
     if found.iter().any(|(claimable, _)| claimable.is_assigned) {
         return None;
     }
@@ -51,7 +51,7 @@ pub fn first(search: &Search, max: usize) -> Option<First> {
             given.push(claimable);
         }
     }
-    Some(First { is_ours: given.len() == count, found: given, is_full, is_whole })
+    Some(First { all_claimable: given.len() == count, found: given, is_full, starts_with_first })
 }
 
 /// The first tasks of these names from their fronts on, at most `max`, as [`leases::first`] gives them. If the search
@@ -61,14 +61,14 @@ pub fn first(search: &Search, max: usize) -> Option<First> {
 fn read(names: &[String], max: usize, claimant: &Claimant) -> (Vec<(ClaimableTask, i32)>, bool) {
     let before = process::pages_read();
     let fronts = known(names, claimant.role);
-    let is_whole = fronts.iter().all(|front| *front == Front::ALL);
+    let starts_with_first = fronts.iter().all(|front| *front == Front::ALL);
     let owners = claimant.stored_under();
     let found = leases::first(names, &fronts, max, owners);
     let is_long = is_long(before, names.len().saturating_mul(max).saturating_mul(owners.len().max(1)));
-    if noted().has_searched.replace(true) && is_long {
-        note_fronts(claimant.role, found.iter().map(|(claimable, _)| claimable));
+    if cache().has_searched.replace(true) && is_long {
+        remember_fronts(claimant.role, found.iter().map(|(claimable, _)| claimable));
     }
-    (found, is_whole)
+    (found, starts_with_first)
 }
 
 /// The first tasks of a name, locked, as [`leases::lock_first`] gives them. If the search reads too many pages the
@@ -85,15 +85,15 @@ pub fn lock_first(name: &str, max: usize, claimant: &Claimant) -> Option<Vec<(Cl
     let found = leases::lock_first(name, max, owner);
     // Those that other claims hold are read as well.
     let is_long = is_long(before, max.saturating_mul(4));
-    if noted().has_locked.replace(true) && is_long {
-        note_fronts(claimant.role, found.iter().map(|(claimable, _, _)| claimable));
+    if cache().has_locked.replace(true) && is_long {
+        remember_fronts(claimant.role, found.iter().map(|(claimable, _, _)| claimable));
     }
     Some(found)
 }
 
-/// Notes where the tasks of each name begin.
-fn note_fronts<'a>(role: Oid, found: impl Iterator<Item = &'a ClaimableTask>) {
-    let mut fronts = noted().fronts.borrow_mut();
+/// Remembers where the tasks of each name begin.
+fn remember_fronts<'a>(role: Oid, found: impl Iterator<Item = &'a ClaimableTask>) {
+    let mut fronts = cache().fronts.borrow_mut();
     for (name, front) in firsts(found) {
         let of = (role, name.to_owned());
         let until = fronts.get(&of).map_or_else(|| Instant::now() + VALID, |(_, until)| *until);
@@ -109,7 +109,7 @@ fn is_long(before: i64, tasks: usize) -> bool {
 
 /// The fronts of these names for a role.
 pub fn known(names: &[String], role: Oid) -> Vec<Front> {
-    let mut fronts = noted().fronts.borrow_mut();
+    let mut fronts = cache().fronts.borrow_mut();
     let now = Instant::now();
     fronts.retain(|_, (_, until)| *until > now);
     let front = |name: &String| fronts.get(&(role, name.clone())).map_or(Front::ALL, |(front, _)| *front);
@@ -132,11 +132,11 @@ pub fn firsts<'a>(found: impl Iterator<Item = &'a ClaimableTask>) -> HashMap<&'a
 /// Runs `release`, which ends the leases of tasks of these names that have ended and says whether there were any,
 /// unless it has just read past many dead entries in vain. Says whether it has run.
 pub fn release_due(names: &[String], release: impl FnOnce() -> bool) -> bool {
-    if noted().ends.get().is_some_and(|until| until > Instant::now()) {
+    if cache().ends.get().is_some_and(|until| until > Instant::now()) {
         return false;
     }
     let before = process::pages_read();
-    let is_vain = !release() && is_long(before, names.len()) && noted().has_searched.get();
-    noted().ends.set(is_vain.then(|| Instant::now() + VALID));
+    let is_vain = !release() && is_long(before, names.len()) && cache().has_searched.get();
+    cache().ends.set(is_vain.then(|| Instant::now() + VALID));
     true
 }

@@ -11,12 +11,12 @@ use std::time::Instant;
 use pgrx::pg_sys::Oid;
 
 use super::fronts::{firsts, position};
-use super::{VALID, noted};
+use super::{VALID, cache};
 use crate::pg::spi::Timestamp;
 use crate::store::tasks::leases::{self, ClaimableTask, Claimant, Front};
 
 /// Names of which the first task is remembered, at most.
-const MOST_NOTED: usize = 10_000;
+const MAX_REMEMBERED: usize = 10_000;
 
 /// The position of a task in the order of the inbox, and its name.
 type Head = (Reverse<i32>, Timestamp, String);
@@ -30,7 +30,7 @@ pub struct Heads {
 
 /// The names of the first tasks of any name for a role, at most so many, in no order. `None`: they are not known.
 pub fn names(max: usize, role: Oid) -> Option<Vec<String>> {
-    let mut known = noted().heads.borrow_mut();
+    let mut known = cache().heads.borrow_mut();
     if known.as_ref().is_some_and(|known| known.until <= Instant::now()) {
         *known = None;
     }
@@ -40,10 +40,10 @@ pub fn names(max: usize, role: Oid) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Notes the first task of each of all names, if they are many and not known. So many that they would take much memory
-/// are not kept.
-pub fn note_names(all: &[String], claimant: &Claimant) {
-    const MANY: std::ops::RangeInclusive<usize> = 17..=MOST_NOTED;
+/// Remembers the first task of each of all names, if they are many and not known. So many that they would take much
+/// memory are not kept.
+pub fn remember_names(all: &[String], claimant: &Claimant) {
+    const MANY: std::ops::RangeInclusive<usize> = 17..=MAX_REMEMBERED;
     if names(0, claimant.role).is_some() {
         return;
     }
@@ -52,23 +52,23 @@ pub fn note_names(all: &[String], claimant: &Claimant) {
         let heads = firsts.map(|(name, front)| (Reverse(front.priority), front.since, name)).collect();
         Heads { role: claimant.role, heads, until: Instant::now() + VALID }
     });
-    noted().heads.replace(heads);
+    cache().heads.replace(heads);
 }
 
-/// Notes which tasks of these names, which are those of [`names`], are first now. `found` are their first ones, in
+/// Remembers which tasks of these names, which are those of [`names`], are first now. `found` are their first ones, in
 /// their order, `is_there` says of each whether it is still there, and `is_full` whether there may be more.
 pub fn move_heads(names: &[String], found: &[ClaimableTask], is_full: bool, is_there: impl Fn(&ClaimableTask) -> bool) {
     let firsts = firsts(found.iter().filter(|claimable| is_there(claimable)));
     // A name of which nothing was found has its tasks, if any, behind the last one that was, or before its front.
     let last = found.last().filter(|_| is_full).map(position);
     let end = Front { priority: i32::MIN, since: Timestamp::INFINITY };
-    let mut known = noted().heads.borrow_mut();
+    let mut known = cache().heads.borrow_mut();
     let Some(Heads { role, heads, .. }) = &mut *known else { return };
     let asked: Vec<Head> =
         heads.iter().filter(|(_, _, name)| names.contains(name)).take(names.len()).cloned().collect();
     for head in asked {
         heads.remove(&head);
-        let has_front = || noted().fronts.borrow().contains_key(&(*role, head.2.clone()));
+        let has_front = || cache().fronts.borrow().contains_key(&(*role, head.2.clone()));
         let position = firsts.get(head.2.as_str()).copied().or(last).or_else(|| has_front().then_some(end));
         if let Some(position) = position {
             heads.insert((Reverse(position.priority), position.since, head.2));

@@ -8,10 +8,10 @@
 
 use std::time::Instant;
 
-use super::{Rights, TaskClaim, VALID, fronts, noted};
+use super::{Rights, TaskClaim, VALID, cache, fronts};
 use crate::compiled;
 use crate::pg::PgError;
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::tasks::answer::opener;
 use crate::run::tasks::limits::Search;
 use crate::store::tasks::leases::{ClaimableTask, Front, Held};
@@ -24,16 +24,20 @@ impl TaskClaim<'_> {
     /// partition, which other calls lock first. So this is done in a subtransaction, which releases all of them unless
     /// each can be claimed. The leases are stored in it, too: a row that is locked by one (sub)transaction and changed
     /// by another would need a multixact.
-    pub(super) fn take_locked(&mut self, session: &mut Session, search: &mut Search) -> Result<Option<bool>, PgError> {
-        if !locks(search) {
+    pub(super) fn take_locked(
+        &mut self,
+        context: &mut CallContext,
+        search: &mut Search,
+    ) -> Result<Option<bool>, PgError> {
+        if !locks_while_searching(search) {
             return Ok(None);
         }
-        let take = |session: &mut Session| {
+        let take = |context: &mut CallContext| {
             let Some(found) = lock_first(search, self.max) else { return Ok(None) };
             let is_all = found.len() < self.max;
             let (claimable, held): (Vec<_>, Vec<_>) = found.into_iter().unzip();
             if claimable.iter().all(is_opened) {
-                self.take_all(session, search, claimable.iter().zip(held.into_iter().map(Some)))?;
+                self.take_all(context, search, claimable.iter().zip(held.into_iter().map(Some)))?;
             }
             if self.given.len() < claimable.len() {
                 return Ok(None);
@@ -41,15 +45,15 @@ impl TaskClaim<'_> {
             self.store();
             Ok(Some(is_all))
         };
-        let taken = session.isolated_if(take, Option::is_some)?;
+        let taken = context.isolated_if(take, Option::is_some)?;
         // The number of tasks held by others is unknown: the previous number is used.
-        self.passed = noted().passed.get();
+        self.passed = cache().passed.get();
         if taken.is_none() {
             self.given.clear();
             self.order.clear();
             self.later.clear();
             self.passed = 0;
-            note_locks(search, false);
+            remember_locks(search, false);
         }
         Ok(taken)
     }
@@ -64,23 +68,23 @@ fn single_unlimited(search: &Search) -> Option<&String> {
 }
 
 /// Whether a search for the first tasks of a single name without limits is to lock them. It begins before all of them.
-fn locks(search: &Search) -> bool {
+fn locks_while_searching(search: &Search) -> bool {
     let Some(name) = single_unlimited(search) else { return false };
     let role = search.claimant().role;
-    let noted = noted().locks.borrow().get(&(role, name.clone())).copied();
-    noted.is_some_and(|(locks, until)| locks && until > Instant::now())
+    let cache = cache().locks.borrow().get(&(role, name.clone())).copied();
+    cache.is_some_and(|(locks, until)| locks && until > Instant::now())
         && fronts::known(std::slice::from_ref(name), role) == [Front::ALL]
 }
 
-/// Notes whether it is to. For a second after a search that was in vain none does.
-pub fn note_locks(search: &Search, locks: bool) {
+/// Remembers whether it is to. For a second after a search that was in vain none does.
+pub fn remember_locks(search: &Search, locks: bool) {
     let Some(name) = single_unlimited(search) else { return };
-    let mut all = noted().locks.borrow_mut();
+    let mut all = cache().locks.borrow_mut();
     let now = Instant::now();
     all.retain(|_, (_, until)| *until > now);
-    let note = all.entry((search.claimant().role, name.clone())).or_insert((true, now));
-    if note.0 {
-        *note = (locks, now + VALID);
+    let entry = all.entry((search.claimant().role, name.clone())).or_insert((true, now));
+    if entry.0 {
+        *entry = (locks, now + VALID);
     }
 }
 

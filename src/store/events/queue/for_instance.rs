@@ -13,7 +13,7 @@ static KEPT_FOR: Statement = items(
 );
 
 /// The stimuli that name an instance, in the order of arrival.
-pub fn kept_for(instance: Uuid, now: Timestamp) -> Vec<Item> {
+pub fn items_for(instance: Uuid, now: Timestamp) -> Vec<Item> {
     KEPT_FOR.rows(&[Arg::Uuid(&instance), Arg::Timestamp(now)], read)
 }
 
@@ -23,6 +23,6 @@ static ACTS: Statement = Statement::new(
 );
 
 /// Wakes workers for the queued acts of an instance, which they skipped while it was paused.
-pub fn name_acts_of(instance: Uuid) {
-    ACTS.rows(&[Arg::Uuid(&instance)], |row| row.get()).into_iter().for_each(wake::note_queued);
+pub fn report_acts_of(instance: Uuid) {
+    ACTS.rows(&[Arg::Uuid(&instance)], |row| row.get()).into_iter().for_each(wake::report_queued);
 }

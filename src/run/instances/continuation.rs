@@ -17,14 +17,14 @@ use crate::access::{self, StartedAs, lending};
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::notice;
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::OnFault;
 use crate::run::burst::save::BurstEnd;
+use crate::run::call::context::FollowUp;
 use crate::run::call::isolated::{self, Isolated};
-use crate::run::call::notices::tell_how_to_fire;
-use crate::run::call::session::FollowUp;
+use crate::run::call::notices::notice_no_worker;
+use crate::run::instances::acquire::{self, Acquired};
 use crate::run::instances::activation::{key_of, refused};
-use crate::run::instances::claim::{self, Claim};
 use crate::run::instances::create::{StartPoint, create_pending, new_row};
 use crate::run::instances::{admission, resume, version};
 use crate::store::definitions;
@@ -41,7 +41,7 @@ use crate::store::instances::{self, InstanceRow, Parent};
 /// holds its key. If its version has been deleted since the activity found it, those of [`version::for_started`] and
 /// [`access::child::require_named`] and [`access::require_trusted`] as well.
 pub fn create(
-    session: &mut Session,
+    context: &mut CallContext,
     before: &mut InstanceRow,
     compiled: &Compiled,
     next: Continuation,
@@ -68,23 +68,23 @@ pub fn create(
     // A successor has the login role on record as well: the first instance may be removed. A child's parent has it.
     let login = if row.parent.is_none() { audit::login_of_start(&old.id) } else { None };
     let login = login.map(i32::unsigned_abs);
-    let ended = create_pending(session, &mut row, &target, &StartPoint::ROOT, None, login, session.now);
+    let ended = create_pending(context, &mut row, &target, &StartPoint::ROOT, None, login, context.now);
     if ended == BurstEnd::Taken {
         return Err(refused(&row.definition_id, &key_of(&row, &target))?);
     }
     admission::hand_over((before, compiled), (&row, &target));
     if let Some(Parent { bookmark: bookmark @ Some(_), .. }) = &mut before.parent {
-        // The parent hears of the end of the new instance only.
+        // The parent is notified of the end of the new instance only.
         instances::forget_parent(before.instance.id);
         *bookmark = None;
     }
-    if let Some(depth) = session.inline.get(&before.instance.id).copied() {
-        session.inline.insert(next.id, depth);
+    if let Some(depth) = context.inline.get(&before.instance.id).copied() {
+        context.inline.insert(next.id, depth);
     }
     if has_queue {
         queue::redirect_all(before.instance.id, next.id);
     }
-    session.follow_ups.push_back(FollowUp::Continue(next.id));
+    context.follow_ups.push_back(FollowUp::Continue(next.id));
     Ok(())
 }
 
@@ -101,7 +101,7 @@ pub fn target(filter: &Filter) -> Option<Uuid> {
 }
 
 /// Tells the caller that the instance it wanted to cancel has gone on as another one.
-pub fn tell(id: Uuid) {
+pub fn notice_continued(id: Uuid) {
     if let Some(next) = latest(id) {
         notice(
             PgError::new("00000", format!("workflow instance {id} has ended, and goes on as instance {next}"))
@@ -111,31 +111,32 @@ pub fn tell(id: Uuid) {
 }
 
 /// Begins an instance that goes on in place of another one, if this session may run it.
-pub fn begin(session: &mut Session, id: Uuid) -> Result<(), PgError> {
+pub fn begin(context: &mut CallContext, id: Uuid) -> Result<(), PgError> {
     let waits = matching::of_instance(id);
     let Some(start) = waits.iter().find(|stored| stored.kind == BookmarkKind::Start) else { return Ok(()) };
     let Some((version, owner)) = instances::owner(id) else { return Ok(()) };
     let compiled = compiled::of_version(version)?;
     let bookmark = start.bookmark.id;
-    if !lending::runs_here(session.serves, &owner, &compiled) {
-        tell_how_to_fire();
-    } else if isolated::is_worker() {
-        run(session, bookmark)?;
-    } else if !matches!(isolated::unless_own(session, &owner, |session| run(session, bookmark))?, Isolated::Done(())) {
+    if !lending::runs_here(context.serves, &owner, &compiled) {
+        notice_no_worker();
+    } else if isolated::is_worker_session() {
+        run(context, bookmark)?;
+    } else if !matches!(isolated::run_isolated(context, &owner, |context| run(context, bookmark))?, Isolated::Done(()))
+    {
         // A session of the owner begins it, and reports what is wrong with it.
-        tell_how_to_fire();
+        notice_no_worker();
     }
     Ok(())
 }
 
-fn run(session: &mut Session, bookmark: Uuid) -> Result<(), PgError> {
-    session.has_waited = true;
-    match claim::try_claim(session, bookmark)? {
-        Claim::Ready(mut waiting, compiled) => {
-            resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store)?;
+fn run(context: &mut CallContext, bookmark: Uuid) -> Result<(), PgError> {
+    context.has_waited = true;
+    match acquire::try_acquire(context, bookmark)? {
+        Acquired::Ready(mut waiting, compiled) => {
+            resume::resume_at(context, &mut waiting, &compiled, None, OnFault::Store)?;
         }
-        Claim::Busy(reason) => reason.tell(),
-        Claim::Gone => {}
+        Acquired::Busy(reason) => reason.notice(),
+        Acquired::Gone => {}
     }
     Ok(())
 }

@@ -35,7 +35,7 @@ impl Missing {
 }
 
 /// The bookmark was used up or cancelled (55000), or the journal knows no such bookmark (42704).
-pub fn error(missing: Missing) -> Result<PgError, PgError> {
+pub fn missing_error(missing: Missing) -> Result<PgError, PgError> {
     let (noun, id) = (missing.noun(), missing.id());
     let Some(end) = journal::end_of_bookmark(id) else {
         return Ok(PgError::new("42704", format!("{noun} {id} does not exist")));
@@ -65,7 +65,7 @@ pub fn error(missing: Missing) -> Result<PgError, PgError> {
 }
 
 fn detail(missing: Missing, end: &End) -> String {
-    let at = instant(end.at);
+    let at = format_instant(end.at);
     match (&end.how, missing) {
         (How::Resumed, Missing::Bookmark(_)) => format!("It was resumed at {at}."),
         (How::Resumed, Missing::Task(_)) => format!("It was completed at {at}."),
@@ -83,6 +83,6 @@ fn detail(missing: Missing, end: &End) -> String {
 }
 
 /// An instant as messages show it.
-pub fn instant(at: DateTime<Utc>) -> String {
+pub fn format_instant(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d %H:%M:%S%.6f+00").to_string()
 }

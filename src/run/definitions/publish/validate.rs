@@ -21,8 +21,8 @@ use crate::compiled::{self, Registered};
 use crate::pg::error::warning;
 use crate::pg::membership::is_superuser;
 use crate::pg::{PgError, guc, interrupt, json, parse, role, session, user_sql};
-use crate::run::Session;
-use crate::run::call::session::new_id;
+use crate::run::CallContext;
+use crate::run::call::context::new_id;
 use crate::run::definitions::built_in;
 use crate::run::definitions::link::Linker;
 use crate::run::timers::timing;
@@ -32,7 +32,7 @@ use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 
 /// All errors and warnings of `define` that depend on the document alone. The owner of the id, and names taken by other
 /// definitions, are not checked.
-pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgError> {
+pub fn problems(context: &CallContext, document: &Value) -> Result<Vec<Problem>, PgError> {
     if let Err(error) = refuse_large(document) {
         return Ok(vec![problem(ProblemKind::TooLarge, "", error)]);
     }
@@ -48,32 +48,32 @@ pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgE
         found.push(problem(ProblemKind::TooLarge, "/definitionId", error));
     }
     let linker = Linker::new(latest.as_ref().map(|latest| latest.owner.clone()));
-    let mut judged = judge(document, &linker, false, latest.as_ref())?;
+    let mut validated = validate(document, &linker, false, latest.as_ref())?;
     linker.into_links()?;
     if is_stored(document, latest.as_ref())? {
-        found.append(&mut doubts(&mut judged));
+        found.append(&mut doubts(&mut validated));
     } else {
-        found.extend(found_in(session, judged).1);
+        found.extend(found_in(context, validated).1);
     }
     Ok(found)
 }
 
 /// Validates a document. If the content is that of an existing version and today's rules reject it, it is validated by
 /// the rules of its time: returning to that version must stay possible.
-pub fn judge(
+pub fn validate(
     document: &Value,
     types: &dyn ActivityTypes,
     allow_unknown: bool,
     latest: Option<&DefinitionRow>,
 ) -> Result<Validated, PgError> {
-    let judged = compiled::judge(document, types, allow_unknown);
-    let (Err(_), Some(latest)) = (&judged.program, latest) else { return Ok(judged) };
+    let validated = compiled::validate(document, types, allow_unknown);
+    let (Err(_), Some(latest)) = (&validated.program, latest) else { return Ok(validated) };
     for row in definitions::all(&latest.definition_id) {
         if !row.is_draft && definition::same_content(&definitions::whole(row.id)?.document, document) {
-            return Ok(compiled::judge_stored(document, types));
+            return Ok(compiled::validate_stored(document, types));
         }
     }
-    Ok(judged)
+    Ok(validated)
 }
 
 /// Rejects the id of a built-in definition (42710).
@@ -104,12 +104,12 @@ pub fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> b
 }
 
 /// The program of a validated document, if it compiles, and all problems.
-pub fn found_in(session: &Session, mut judged: Validated) -> (Option<Program>, Vec<Problem>) {
-    let doubts = doubts(&mut judged);
-    let Validated { program, triggers, .. } = judged;
+pub fn found_in(context: &CallContext, mut validated: Validated) -> (Option<Program>, Vec<Problem>) {
+    let doubts = doubts(&mut validated);
+    let Validated { program, triggers, .. } = validated;
     let (program, mut found) = match program {
         Ok(program) => {
-            let found = unindexable(session, &program, triggers);
+            let found = unindexable(context, &program, triggers);
             (Some(program), found)
         }
         Err(problems) => (None, problems),
@@ -136,10 +136,14 @@ fn is_stored(document: &Value, latest: Option<&DefinitionRow>) -> Result<bool, P
 
 /// Triggers whose payload cannot be computed. A trigger that needs SQL or a function of a registered type is not
 /// checked.
-fn unindexable(session: &Session, program: &Program, triggers: Vec<(workflow_engine::NodeIx, String)>) -> Vec<Problem> {
+fn unindexable(
+    context: &CallContext,
+    program: &Program,
+    triggers: Vec<(workflow_engine::NodeIx, String)>,
+) -> Vec<Problem> {
     let failed = triggers.into_iter().filter_map(|(ix, path)| {
-        let mut host = Dry { now: session.now, was_asked: false };
-        let fault = trigger::check(program, ix, &mut host, &session.limits).err().filter(|_| !host.was_asked)?;
+        let mut host = Dry { now: context.now, was_asked: false };
+        let fault = trigger::check(program, ix, &mut host, &context.limits).err().filter(|_| !host.was_asked)?;
         let message = format!("trigger \"{}\" cannot be indexed: {}", program.node(ix).id, fault.message);
         Some(Problem { path, message, kind: ProblemKind::Invalid, near: None })
     });
@@ -147,14 +151,14 @@ fn unindexable(session: &Session, program: &Program, triggers: Vec<(workflow_eng
 }
 
 /// Warnings: those of the reader, and this server's about SQL and people in the document.
-pub fn doubts(judged: &mut Validated) -> Vec<Problem> {
-    let mut found = std::mem::take(&mut judged.warnings);
+pub fn doubts(validated: &mut Validated) -> Vec<Problem> {
+    let mut found = std::mem::take(&mut validated.warnings);
     // Under its own search path, the SQL may find tables that this session does not see.
-    let has_own_path = matches!(&judged.program, Ok(program) if program.options.search_path != SearchPath::Unset);
+    let has_own_path = matches!(&validated.program, Ok(program) if program.options.search_path != SearchPath::Unset);
     // A function such as wf_validate sets its own search path.
     let sees_tables = !has_own_path && session::search_path_names() != ["pg_catalog", "pg_temp"];
-    found.extend(judged.sql.iter().filter_map(|sql| doubt_of_sql(sql, sees_tables)));
-    found.extend(judged.people.iter().filter_map(doubt_of_person));
+    found.extend(validated.sql.iter().filter_map(|sql| doubt_of_sql(sql, sees_tables)));
+    found.extend(validated.people.iter().filter_map(doubt_of_person));
     found
 }
 

@@ -15,10 +15,10 @@ use workflow_engine::{Bookmark, execution, stimulus};
 use crate::access::lending;
 use crate::compiled::Compiled;
 use crate::pg::{PgError, json, rows};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::OnFault;
 use crate::run::burst::consume;
-use crate::run::call::notices::tell_how_to_fire;
+use crate::run::call::notices::notice_no_worker;
 use crate::run::call::running;
 use crate::run::tasks::limits;
 use crate::store::history::journal;
@@ -37,18 +37,18 @@ const BY: &str = "By";
 
 /// Whether what follows the answer to a task must wait, for a session of the owner or for the end of a pause.
 /// `is_named`: the call named the task without a token, as a person does.
-pub fn must_wait(session: &Session, waiting: &Waiting, compiled: &Compiled, is_named: bool) -> bool {
+pub fn must_wait(context: &CallContext, waiting: &Waiting, compiled: &Compiled, is_named: bool) -> bool {
     let runs_here = match is_named {
-        true => lending::act_runs_here(session.serves, &waiting.row, compiled),
-        false => lending::runs_here(session.serves, &waiting.row.owner, compiled),
+        true => lending::act_runs_here(context.serves, &waiting.row, compiled),
+        false => lending::runs_here(context.serves, &waiting.row.owner, compiled),
     };
     waiting.row.paused_at.is_some() || !runs_here
 }
 
 /// Closes the task and leaves the answer, due now. The caller holds the lock of the instance. `fault`: its last attempt
 /// failed.
-pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fault: Option<&Fault>) {
-    let (id, now) = (session.new_id(), session.timestamp());
+pub fn store(context: &mut CallContext, waiting: &mut Waiting, answer: Answer<'_>, fault: Option<&Fault>) {
+    let (id, now) = (context.new_id(), context.timestamp());
     let Waiting { row, bookmark, lease, is_locked, act, .. } = waiting;
     let act = act.as_ref();
     let fault = fault.map(|fault| {
@@ -64,7 +64,7 @@ pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fa
         name: stimulus::ANSWER.to_owned(),
         payload: Some(json!({ TASK: bookmark.id, FAULT: fault })),
         metadata: with_identity(bookmark.metadata.as_ref(), act),
-        due_at: Some(session.now),
+        due_at: Some(context.now),
         ..bookmark.clone()
     };
     // The burst that carries the answer out comes later, or never.
@@ -72,14 +72,14 @@ pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fa
     let recorded = unrecorded.map(|act| Act { subject: Some(bookmark.id), ..act.clone() });
     let seq = journal::take_rows(&mut row.instance, recorded.as_ref(), 0);
     // Row triggers on the tables see the instance half written, so they count as inside its burst.
-    let _mark = running::Mark::set(row.instance.id);
+    let _running = running::RunningGuard::burst(row.instance.id);
     rows::write(|writer| {
         bookmarks::take(writer, bookmark, *is_locked, now);
         bookmarks::insert(writer, &kept, &Lease::default(), row, None, now);
         tasks::close(writer, &bookmark.id, lease, answer, act.map(|act| &act.by), now);
         journal::append(writer, &row.instance.id, seq, recorded.as_ref(), &[], now);
     });
-    limits::note_end(bookmarks::task_name(bookmark), lease);
+    limits::wake_waiters(bookmarks::task_name(bookmark), lease);
     let execution = bookmark.activity_instance_id;
     let is_last = lease.is_last();
     if is_last {
@@ -94,12 +94,12 @@ pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fa
         instances::save_state(&row.instance);
     }
     pauses::hold_if_paused(&row.instance, row.paused_at, false, now);
-    tell_how_to_fire();
+    notice_no_worker();
 }
 
 /// Goes on with an answer that was kept, as if it were given now. The caller holds the lock of the instance.
-pub fn go_on(
-    session: &mut Session,
+pub fn resume(
+    context: &mut CallContext,
     waiting: &mut Waiting,
     compiled: &Compiled,
     on_fault: OnFault,
@@ -115,7 +115,7 @@ pub fn go_on(
     waiting.resumed.payload = Some(stimulus::task_payload(task, &name));
     let answer = Answer::Completed(None, None);
     consume::use_up(
-        session,
+        context,
         waiting,
         compiled,
         answer,
@@ -147,15 +147,15 @@ fn act_of(by: &Value, has_failed: bool) -> Option<Act> {
     let id = |name: &str| by[name].as_u64().and_then(|id| u32::try_from(id).ok());
     let actor = by["actor"].as_str().map(ToOwned::to_owned);
     let kind = if has_failed { ActKind::Fail } else { ActKind::Complete };
-    let act = Session::act_of(kind, Identity { role: id("role")?, login: id("login"), actor });
+    let act = CallContext::act_of(kind, Identity { role: id("role")?, login: id("login"), actor });
     Some(Act { is_recorded: true, ..act })
 }
 
 /// The task, its name, its result, and the fault with the number of attempts.
-type KeptAnswer = (Uuid, String, Option<Value>, Option<(Fault, u32)>);
+type StoredAnswer = (Uuid, String, Option<Value>, Option<(Fault, u32)>);
 
 /// Reads the answer to which a bookmark `Workflow.Answer` refers. `None`: the bookmark is damaged, or the task is gone.
-fn read(bookmark: &Resumed) -> Option<KeptAnswer> {
+fn read(bookmark: &Resumed) -> Option<StoredAnswer> {
     let payload = bookmark.payload.as_ref()?;
     let task = Uuid::parse_str(payload[TASK].as_str()?).ok()?;
     let (name, result) = tasks::result(task)?;

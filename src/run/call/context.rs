@@ -16,9 +16,9 @@ use workflow_engine::journal::{Act, ActKind, Identity};
 use crate::access::lending::Serves;
 use crate::access::person;
 use crate::clock;
-use crate::pg::error::unwind;
+use crate::pg::error::throw;
 use crate::pg::spi::Timestamp;
-use crate::pg::subtransaction::kept_if;
+use crate::pg::subtransaction::subtransaction_if;
 use crate::pg::{PgError, guc, interrupt, process, role, session, shared};
 use crate::run::BACKEND;
 use crate::run::call::running;
@@ -26,8 +26,8 @@ use crate::store::events::queue::Item;
 use crate::store::instances::Starter;
 use crate::store::rights::owners;
 
-/// One call.
-pub struct Session {
+/// The context of a call: its time, limits and role, and what its bursts share.
+pub struct CallContext {
     /// The present time, the same for all bursts of the call.
     pub now: DateTime<Utc>,
     /// Limits of each burst.
@@ -137,7 +137,7 @@ pub struct Publisher {
     pub starter: Starter,
 }
 
-impl Session {
+impl CallContext {
     /// Begins a call.
     pub fn begin() -> Self {
         session::refuse_parallel();
@@ -248,7 +248,7 @@ impl Session {
         is_kept: impl Fn(&R) -> bool,
     ) -> Result<R, PgError> {
         let pending = self.follow_ups.len();
-        let outcome = kept_if(|| body(self).unwrap_or_else(|error| unwind(error)), &is_kept);
+        let outcome = subtransaction_if(|| body(self).unwrap_or_else(|error| throw(error)), &is_kept);
         if !outcome.as_ref().is_ok_and(is_kept) {
             self.follow_ups.truncate(pending);
         }

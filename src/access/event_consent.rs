@@ -39,7 +39,7 @@ use crate::store::rights::owners::Owner;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It receives the stimulus.
-    Heard,
+    Allowed,
     /// The sender may start or resume it, but the sender's side has not admitted its owner.
     Withheld,
     /// The sender may not start or resume it.
@@ -47,7 +47,7 @@ pub enum Verdict {
 }
 
 /// Decides which receivers a sender's stimulus reaches. Caches the decisions, so it serves one delivery only.
-pub struct Hearing<'a> {
+pub struct EventConsent<'a> {
     sender: &'a Owner,
     pub(super) role: Option<Oid>,
     needs_consent: bool,
@@ -56,7 +56,7 @@ pub struct Hearing<'a> {
     listeners: Option<Vec<Owner>>,
 }
 
-impl<'a> Hearing<'a> {
+impl<'a> EventConsent<'a> {
     /// The checks for a sender. A stimulus that names an instance or a bookmark needs no consent: the sender chose the
     /// receiver.
     pub fn of(sender: &'a Owner, names_target: bool) -> Self {
@@ -72,28 +72,28 @@ impl<'a> Hearing<'a> {
 
     /// The checks for a stored stimulus, which may be stored for a bookmark. If that bookmark waits for a child, the
     /// child's report has the same owner as the instance.
-    pub fn of_kept(sender: &'a Owner, names_target: bool, bookmark: Option<Uuid>) -> Self {
+    pub fn of_stored(sender: &'a Owner, names_target: bool, bookmark: Option<Uuid>) -> Self {
         Self { report_to: bookmark, ..Self::of(sender, names_target) }
     }
 
     /// Whether the stimulus may start a definition.
-    pub fn starts(&mut self, definition: &DefinitionRow) -> Verdict {
-        self.judge(Privilege::Start, definition, &definition.owner)
+    pub fn may_start(&mut self, definition: &DefinitionRow) -> Verdict {
+        self.decide(Privilege::Start, definition, &definition.owner)
     }
 
     /// Whether the stimulus may resume an instance of this version and owner.
-    pub fn resumes(&mut self, version: Uuid, owner: &Owner) -> Result<Verdict, PgError> {
+    pub fn may_resume(&mut self, version: Uuid, owner: &Owner) -> Result<Verdict, PgError> {
         if let Some(verdict) = self.known.get(&(version, owner.id)) {
             return Ok(*verdict);
         }
-        let verdict = self.judge(Privilege::Resume, &compiled::of_version(version)?.row, owner);
+        let verdict = self.decide(Privilege::Resume, &compiled::of_version(version)?.row, owner);
         self.known.insert((version, owner.id), verdict);
         Ok(verdict)
     }
 
     /// Whether the stimulus may resume an instance of this version and owner at a bookmark. It may not if the bookmark
     /// belongs to a task for others.
-    pub fn resumes_at(
+    pub fn may_resume_at(
         &mut self,
         bookmark: &Bookmark,
         instance: Uuid,
@@ -102,13 +102,13 @@ impl<'a> Hearing<'a> {
     ) -> Result<Verdict, PgError> {
         let is_owners = owner.id == self.sender.id && self.role.is_some();
         if is_owners && self.report_to == Some(bookmark.id) && BookmarkKind::of(bookmark) == BookmarkKind::Child {
-            return Ok(Verdict::Heard);
+            return Ok(Verdict::Allowed);
         }
-        let verdict = self.resumes(version, owner)?;
+        let verdict = self.may_resume(version, owner)?;
         if verdict == Verdict::Denied && self.is_open_to_requester(bookmark, instance, version, owner)? {
-            return Ok(Verdict::Heard);
+            return Ok(Verdict::Allowed);
         }
-        let may_meet = verdict != Verdict::Heard || people::may_meet(self.sender, bookmark, version, owner)?;
+        let may_meet = verdict != Verdict::Allowed || people::may_meet(self.sender, bookmark, version, owner)?;
         Ok(if may_meet { verdict } else { Verdict::Denied })
     }
 
@@ -132,7 +132,7 @@ impl<'a> Hearing<'a> {
         Ok(instance::permits(sender, Operation::SeeOutcome, subject))
     }
 
-    fn judge(&mut self, privilege: Privilege, definition: &DefinitionRow, owner: &Owner) -> Verdict {
+    fn decide(&mut self, privilege: Privilege, definition: &DefinitionRow, owner: &Owner) -> Verdict {
         let Some(sender) = self.role else { return Verdict::Denied };
         let grants = definitions::granted(&definition.definition_id, privilege.name());
         let is_right =
@@ -149,7 +149,7 @@ impl<'a> Hearing<'a> {
             || grants.iter().any(by_superuser)
             || self.is_open(sender, &definition.owner)
                 && (self.trusts(&definition.owner) || self.admits(sender, owner));
-        if is_open { Verdict::Heard } else { Verdict::Withheld }
+        if is_open { Verdict::Allowed } else { Verdict::Withheld }
     }
 
     /// Whether definitions of an owner need no consent.

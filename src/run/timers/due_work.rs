@@ -11,10 +11,10 @@ use crate::compiled;
 use crate::pg::error::{notice, warning};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role};
-use crate::run::Session;
-use crate::run::call::{running, work};
+use crate::run::CallContext;
+use crate::run::call::{frame, running};
 use crate::run::events::queued;
-use crate::run::events::queued::Swept;
+use crate::run::events::queued::DeliveryOutcome;
 use crate::run::instances::admission;
 use crate::run::maintenance::retention;
 use crate::run::timers::{due_bookmark, fire, moved_clock};
@@ -28,7 +28,7 @@ use crate::store::timers::due;
 const MAX_EXPIRED: i64 = 1000;
 
 /// Fires what is due for the current role, at most `max` fires. Returns the number of fires.
-pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
+pub fn run_due(context: &mut CallContext, max: u64) -> Result<u64, PgError> {
     if !guc::enabled() || guc::restoring() {
         return Ok(0);
     }
@@ -37,23 +37,23 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
         warn_foreign();
         return Ok(0);
     }
-    fire::due_triggers(session, max)?;
+    fire::due_triggers(context, max)?;
     let (mut fired, mut left) = (0, None);
     // An admitted instance may end at once and make room for the next.
-    while fired < max && (admission::call_next(session.timestamp())? > 0 || fired == 0) {
+    while fired < max && (admission::call_next(context.timestamp())? > 0 || fired == 0) {
         let before = fired;
-        let (now, others) = fire_due(session, max - fired)?;
+        let (now, others) = fire_due(context, max - fired)?;
         fired += now;
         left = others;
         if fired == before {
             break;
         }
     }
-    fired += sweep_queue(session, max.saturating_sub(fired))?;
-    for id in queue::expired(session.timestamp(), MAX_EXPIRED) {
-        queue::make_dead_letter(id, "Expired", session.timestamp());
+    fired += deliver_queue(context, max.saturating_sub(fired))?;
+    for id in queue::expired(context.timestamp(), MAX_EXPIRED) {
+        queue::make_dead_letter(id, "Expired", context.timestamp());
     }
-    retention::now_and_then(session, MAX_EXPIRED.unsigned_abs());
+    retention::now_and_then(context, MAX_EXPIRED.unsigned_abs());
     if let Some(left) = left {
         left.tell();
     }
@@ -91,11 +91,11 @@ pub fn warn_foreign() {
     );
 }
 
-fn fire_due(session: &mut Session, max: u64) -> Result<(u64, Option<LeftToOwners>), PgError> {
+fn fire_due(context: &mut CallContext, max: u64) -> Result<(u64, Option<LeftToOwners>), PgError> {
     let (mut fired, mut left) = (0, None);
     let mut after = (Timestamp(i64::MIN), Uuid::nil());
     while fired < max {
-        let page = bookmarks::due(session.timestamp(), after);
+        let page = bookmarks::due(context.timestamp(), after);
         let Some(last) = page.last() else { break };
         after = (last.due_at, last.bookmark);
         for due in page {
@@ -106,8 +106,8 @@ fn fire_due(session: &mut Session, max: u64) -> Result<(u64, Option<LeftToOwners
             if running::contains(due.instance) || !access::is_member(role::current(), &due.owner) {
                 continue;
             }
-            if lending::runs_here(session.serves, &due.owner, &*compiled::of_version(due.definition_version)?) {
-                fired += u64::from(due_bookmark::fire(session, due.bookmark)?);
+            if lending::runs_here(context.serves, &due.owner, &*compiled::of_version(due.definition_version)?) {
+                fired += u64::from(due_bookmark::fire(context, due.bookmark)?);
             } else {
                 left.get_or_insert(LeftToOwners { count: 0, owner: due.owner }).count += 1;
             }
@@ -118,20 +118,20 @@ fn fire_due(session: &mut Session, max: u64) -> Result<(u64, Option<LeftToOwners
 
 /// Records that a queued stimulus could not be delivered. A later pass tries it again; after the third attempt it
 /// becomes a dead letter. `false`: another session has locked the item, or it is gone.
-pub fn note_undelivered(session: &Session, item: Uuid, error: &PgError, counts: bool) -> bool {
+pub fn record_undelivered(context: &CallContext, item: Uuid, error: &PgError, counts: bool) -> bool {
     if !counts {
         due::forget_delivery(item);
     }
-    let Some(item) = queue::get(item, session.timestamp()).filter(|item| queue::lock(item.id)) else { return false };
-    queued::note_failure(session, &item, error);
+    let Some(item) = queue::get(item, context.timestamp()).filter(|item| queue::lock(item.id)) else { return false };
+    queued::record_failure(context, &item, error);
     true
 }
 
-fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
+fn deliver_queue(context: &mut CallContext, max: u64) -> Result<u64, PgError> {
     let mut fired = 0;
     let mut after = Uuid::nil();
     while fired < max {
-        let page = queue::page(after, session.timestamp());
+        let page = queue::page(after, context.timestamp());
         let Some(last) = page.last() else { break };
         after = last.id;
         // Stimuli for which nothing waits cost an index probe each.
@@ -142,7 +142,7 @@ fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
             if fired >= max {
                 break;
             }
-            if let Swept::Resumed(resumed) = sweep_item(session, &item)? {
+            if let DeliveryOutcome::Resumed(resumed) = deliver_item(context, &item)? {
                 fired += resumed;
             }
         }
@@ -151,17 +151,17 @@ fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
 }
 
 /// Delivers a stored stimulus to the matching bookmarks that this session can resume.
-pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<Swept, PgError> {
-    let attempt = session.isolated(|session| work::call(session, |session| queued::deliver_queued(session, item)));
+pub fn deliver_item(context: &mut CallContext, item: &queue::Item) -> Result<DeliveryOutcome, PgError> {
+    let attempt = context.isolated(|context| frame::run(context, |context| queued::deliver_queued(context, item)));
     match attempt {
-        Ok(swept) => Ok(swept),
+        Ok(outcome) => Ok(outcome),
         Err(error) if error.aborts_transaction() => Err(error),
         Err(error) => {
             if !queue::lock(item.id) {
-                return Ok(Swept::Held);
+                return Ok(DeliveryOutcome::Held);
             }
-            queued::note_failure(session, item, &error);
-            Ok(Swept::Held)
+            queued::record_failure(context, item, &error);
+            Ok(DeliveryOutcome::Held)
         }
     }
 }

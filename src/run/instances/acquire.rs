@@ -13,28 +13,28 @@ use crate::access::lending;
 use crate::clock;
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
-use crate::pg::error::unwind;
-use crate::pg::subtransaction::kept_if;
-use crate::run::Session;
-use crate::run::call::notices::tell_how_to_fire;
+use crate::pg::error::throw;
+use crate::pg::subtransaction::subtransaction_if;
+use crate::run::CallContext;
+use crate::run::call::notices::notice_no_worker;
 use crate::store::events::matching::StoredBookmark;
 use crate::store::instances::InstanceRow;
 use crate::store::instances::bookmarks::{self, BookmarkKind, Waiting};
 use crate::store::tasks::leases;
 
-/// The outcome of a claim.
-pub enum Claim {
+/// The outcome of acquiring a bookmark.
+pub enum Acquired {
     /// The instance is locked, the bookmark is there, and the instance can run here.
     Ready(Box<Waiting>, Rc<Compiled>),
     /// This session cannot resume it now.
-    Busy(Reason),
+    Busy(Unavailable),
     /// It was used up or cancelled, or its instance was deleted.
     Gone,
 }
 
 /// Why this session cannot resume a bookmark now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum Unavailable {
     /// Another session has locked the instance, the bookmark or one of its few open tasks, or the key of the instance
     /// is being moved or belongs to another node.
     NotFree,
@@ -48,11 +48,11 @@ pub enum Reason {
     OwnersSession,
 }
 
-impl Reason {
+impl Unavailable {
     /// Tells the caller how the instance goes on, if only a worker or a later call can run it.
-    pub fn tell(self) {
+    pub fn notice(self) {
         if self == Self::OwnersSession {
-            tell_how_to_fire();
+            notice_no_worker();
         }
     }
 }
@@ -64,32 +64,34 @@ pub fn is_leased(stored: &StoredBookmark) -> bool {
     stored.kind.is_task() && leases::read(stored.bookmark.id).is_some_and(|held| held.lease.runs(now))
 }
 
-/// Claims a bookmark without waiting: if no other session has locked its instance, the bookmark, or one of a few open
+/// Acquires a bookmark without waiting: if no other session has locked its instance, the bookmark, or one of a few open
 /// tasks.
-pub fn try_claim(session: &Session, bookmark: Uuid) -> Result<Claim, PgError> {
-    Ok(lock_few_tasks(in_owners_session(session, claimed(bookmark, bookmarks::try_lock(bookmark))?)))
+pub fn try_acquire(context: &CallContext, bookmark: Uuid) -> Result<Acquired, PgError> {
+    Ok(lock_few_tasks(in_owners_session(context, acquired(bookmark, bookmarks::try_lock(bookmark))?)))
 }
 
 /// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever
 /// session.
-pub fn try_claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
-    Ok(lock_few_tasks(claimed(bookmark, bookmarks::try_lock(bookmark))?))
+pub fn try_acquire_to_serve(bookmark: Uuid) -> Result<Acquired, PgError> {
+    Ok(lock_few_tasks(acquired(bookmark, bookmarks::try_lock(bookmark))?))
 }
 
-/// Locks the open tasks of a claimed instance as [`try_lock_few_tasks`] does. The instance is left alone if another
+/// Locks the open tasks of an acquired instance as [`try_lock_few_tasks`] does. The instance is left alone if another
 /// session holds one.
-fn lock_few_tasks(claim: Claim) -> Claim {
-    match claim {
-        Claim::Ready(waiting, compiled) if !try_lock_few_tasks(&waiting.row, &compiled) => Claim::Busy(Reason::NotFree),
-        claim => claim,
+fn lock_few_tasks(acquired: Acquired) -> Acquired {
+    match acquired {
+        Acquired::Ready(waiting, compiled) if !try_lock_few_tasks(&waiting.row, &compiled) => {
+            Acquired::Busy(Unavailable::NotFree)
+        }
+        acquired => acquired,
     }
 }
 
 /// The most open tasks of an instance that a call locks before it removes any.
-const MANY: usize = 100;
+const FEW_TASKS: usize = 100;
 
-/// Locks the open tasks of an instance before the call removes any, if there are at most [`MANY`], so that the call
-/// waits for none. `false`: another session holds one of them, and none is locked.
+/// Locks the open tasks of an instance before the call removes any, if there are at most [`FEW_TASKS`], so that the
+/// call waits for none. `false`: another session holds one of them, and none is locked.
 ///
 /// A claim or a heartbeat holds the row of a task without the instance, and its transaction may wait for a lock of this
 /// call. With more open tasks it locks none and returns `true`: the burst may wait for a claim or a heartbeat, and
@@ -103,52 +105,52 @@ pub fn has_few_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
     let contexts = row.instance.state.contexts.values();
     let opens = |context: &Context| compiled.program.node(context.node).activity.descriptor().opens_tasks();
     let waits = |context: &&Context| context.bookmarks > 0 && opens(context);
-    (1..=MANY).contains(&contexts.filter(waits).count())
+    (1..=FEW_TASKS).contains(&contexts.filter(waits).count())
 }
 
 /// Locks the open tasks of an instance. `false`: another session holds one of them, and none is locked.
 pub fn try_lock_tasks(instance: Uuid) -> bool {
     // Locks of tasks that are not removed now would keep their workers from answering until the transaction ends.
-    kept_if(|| leases::lock_all_of(instance), |has_locked| *has_locked).unwrap_or_else(|error| unwind(error))
+    subtransaction_if(|| leases::lock_all_of(instance), |has_locked| *has_locked).unwrap_or_else(|error| throw(error))
 }
 
-/// Claims a bookmark; waits for a session that holds its instance.
-pub fn claim(session: &Session, bookmark: Uuid) -> Result<Claim, PgError> {
-    claim_to_serve(bookmark).map(|claim| in_owners_session(session, claim))
+/// Acquires a bookmark; waits for a session that holds its instance.
+pub fn acquire(context: &CallContext, bookmark: Uuid) -> Result<Acquired, PgError> {
+    acquire_to_serve(bookmark).map(|claim| in_owners_session(context, claim))
 }
 
 /// The same for a call that serves its caller: the SQL of the instance then has the caller's rights, in whichever
 /// session.
-pub fn claim_to_serve(bookmark: Uuid) -> Result<Claim, PgError> {
+pub fn acquire_to_serve(bookmark: Uuid) -> Result<Acquired, PgError> {
     // A claim of a task by a worker does not lock the instance.
     let is_there = |waiting: &mut Waiting| !waiting.kind.is_task() || bookmarks::lock_lease(waiting);
     let locked = bookmarks::lock(bookmark).and_then(|mut waiting| is_there(&mut waiting).then_some(waiting));
-    claimed(bookmark, locked)
+    acquired(bookmark, locked)
 }
 
-fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
+fn acquired(bookmark: Uuid, locked: Option<Waiting>) -> Result<Acquired, PgError> {
     let Some(waiting) = locked else {
-        return Ok(if bookmarks::exists(bookmark) { Claim::Busy(Reason::NotFree) } else { Claim::Gone });
+        return Ok(if bookmarks::exists(bookmark) { Acquired::Busy(Unavailable::NotFree) } else { Acquired::Gone });
     };
     if waiting.row.paused_at.is_some() {
-        return Ok(Claim::Busy(Reason::Paused));
+        return Ok(Acquired::Busy(Unavailable::Paused));
     }
     if waiting.row.instance.sub_status == SubStatus::Faulted && waiting.kind != BookmarkKind::RunTimeout {
-        return Ok(Claim::Busy(Reason::Faulted));
+        return Ok(Acquired::Busy(Unavailable::Faulted));
     }
     if waiting.lease.runs(clock::now().into()) {
-        return Ok(Claim::Busy(Reason::Leased));
+        return Ok(Acquired::Busy(Unavailable::Leased));
     }
     let compiled = compiled::of_instance(&waiting.row)?;
-    Ok(Claim::Ready(Box::new(waiting), compiled))
+    Ok(Acquired::Ready(Box::new(waiting), compiled))
 }
 
 /// Leaves an instance whose SQL has the rights of its owner to the owner's sessions.
-fn in_owners_session(session: &Session, claim: Claim) -> Claim {
-    match claim {
-        Claim::Ready(waiting, compiled) if !lending::runs_here(session.serves, &waiting.row.owner, &compiled) => {
-            Claim::Busy(Reason::OwnersSession)
+fn in_owners_session(context: &CallContext, acquired: Acquired) -> Acquired {
+    match acquired {
+        Acquired::Ready(waiting, compiled) if !lending::runs_here(context.serves, &waiting.row.owner, &compiled) => {
+            Acquired::Busy(Unavailable::OwnersSession)
         }
-        claim => claim,
+        acquired => acquired,
     }
 }

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::access;
-use crate::pg::error::unwind;
+use crate::pg::error::throw;
 use crate::pg::{PgError, function, role, user_sql};
 use crate::store::definitions::activity_types::{ActivityType, Function};
 use crate::store::instances::bookmarks::{join_callback, split_callback};
@@ -29,10 +29,10 @@ pub fn payloads(type_name: &str, function: &Function, registrant: &Owner, contex
 pub fn call_back(callback: &str, context: &Value) -> Value {
     let (name, owner) = split_callback(callback);
     let resolved = user_sql::resolve_function(name)
-        .unwrap_or_else(|| unwind(PgError::new("42883", format!("callback function {name}(jsonb) does not exist"))));
+        .unwrap_or_else(|| throw(PgError::new("42883", format!("callback function {name}(jsonb) does not exist"))));
     let callback = Function { name: resolved, owner: owners::by_id(owner.unwrap_or_default()) };
     if let Err(error) = require(&callback, &callback.owner) {
-        unwind(
+        throw(
             error
                 .detail(format!("It belonged to role \"{}\" when the bookmark was made.", callback.owner.title()))
                 .hint("Resume another bookmark of the instance, or cancel it."),
@@ -44,7 +44,7 @@ pub fn call_back(callback: &str, context: &Value) -> Value {
 fn require_registered(type_name: &str, function: &Function, registrant: &Owner) {
     if let Err(error) = require(function, registrant) {
         let was = function.owner.title();
-        unwind(
+        throw(
             error
                 .detail(format!("It belonged to role \"{was}\" when activity type \"{type_name}\" was registered."))
                 .hint("Register the activity type anew with wf_register_activity if this is the right function."),

@@ -15,12 +15,12 @@ use crate::compiled::{self, Compiled};
 use crate::pg::rows::Wait;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::OnFault;
-use crate::run::call::notices::tell_left_to_owner;
+use crate::run::call::notices::notice_left_to_owner;
 use crate::run::call::running;
-use crate::run::events::queued::{Swept, is_wanted_here};
-use crate::run::instances::{claim, resume};
+use crate::run::events::queued::{DeliveryOutcome, is_wanted_here};
+use crate::run::instances::{acquire, resume};
 use crate::run::repair::alter;
 use crate::store::events::matching::Filter;
 use crate::store::events::queue::{self, Item};
@@ -46,54 +46,58 @@ pub enum Act {
 }
 
 /// Stores a resume of a bookmark.
-pub fn keep_resume(session: &mut Session, waiting: &Waiting, input: Option<&Value>) -> Result<(), PgError> {
+pub fn store_resume(context: &mut CallContext, waiting: &Waiting, input: Option<&Value>) -> Result<(), PgError> {
     // A stored answer is due already.
     if waiting.kind != BookmarkKind::Answer {
         let bookmark_id = Some(waiting.bookmark.id);
         let filter = Filter { bookmark_id, instance_id: Some(waiting.row.instance.id), ..Filter::default() };
-        insert(session, filter, input.map(json::copy))?;
+        insert(context, filter, input.map(json::copy))?;
     }
-    tell_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
+    notice_left_to_owner(waiting.row.instance.id, &waiting.row.owner);
     Ok(())
 }
 
 /// Stores a retry.
-pub fn keep_retry(session: &mut Session, row: &InstanceRow, activity_ids: Option<&[String]>) -> Result<(), PgError> {
-    keep(session, row, json!({ RETRY: activity_ids }))
+pub fn store_retry(
+    context: &mut CallContext,
+    row: &InstanceRow,
+    activity_ids: Option<&[String]>,
+) -> Result<(), PgError> {
+    store(context, row, json!({ RETRY: activity_ids }))
 }
 
 /// Stores alterations.
-pub fn keep_alterations(
-    session: &mut Session,
+pub fn store_alterations(
+    context: &mut CallContext,
     row: &InstanceRow,
     alterations: &[Alteration],
     author: &Author,
 ) -> Result<(), PgError> {
     let alterations: Vec<Value> = alterations.iter().map(Alteration::to_json).collect();
-    keep(session, row, json!({ ALTER: alterations, REASON: author.reason }))
+    store(context, row, json!({ ALTER: alterations, REASON: author.reason }))
 }
 
-fn keep(session: &mut Session, row: &InstanceRow, act: Value) -> Result<(), PgError> {
+fn store(context: &mut CallContext, row: &InstanceRow, act: Value) -> Result<(), PgError> {
     let name = Some(stimulus::ACT.to_owned());
     let filter = Filter { instance_id: Some(row.instance.id), name, ..Filter::default() };
-    insert(session, filter, Some(act))?;
-    tell_left_to_owner(row.instance.id, &row.owner);
+    insert(context, filter, Some(act))?;
+    notice_left_to_owner(row.instance.id, &row.owner);
     Ok(())
 }
 
-fn insert(session: &mut Session, filter: Filter, input: Option<Value>) -> Result<(), PgError> {
+fn insert(context: &mut CallContext, filter: Filter, input: Option<Value>) -> Result<(), PgError> {
     let item = Item {
-        id: session.new_id(),
+        id: context.new_id(),
         filter,
         stimulus: None,
         input,
-        sender: session.sender(),
-        sent_by: Some(session.identity()?),
+        sender: context.sender(),
+        sent_by: Some(context.identity()?),
         attempts: 0,
         expires_at: Timestamp::INFINITY,
         deferred_for: None,
     };
-    queue::insert(&item, session.timestamp());
+    queue::insert(&item, context.timestamp());
     Ok(())
 }
 
@@ -117,54 +121,54 @@ pub fn read(item: &Item) -> Option<Act> {
 ///
 /// # Errors
 /// The error of the act; the item stays in the queue.
-pub fn carry_out(session: &mut Session, item: &Item, instance: Uuid) -> Result<Swept, PgError> {
+pub fn carry_out(context: &mut CallContext, item: &Item, instance: Uuid) -> Result<DeliveryOutcome, PgError> {
     let Some((version, owner)) = instances::owner(instance) else {
         queue::take(item.id);
-        return Ok(Swept::Stays);
+        return Ok(DeliveryOutcome::Stays);
     };
     if !is_wanted_here(&item.sender, version, &owner)? || owner.role().is_none() {
-        return Ok(Swept::Stays);
+        return Ok(DeliveryOutcome::Stays);
     }
-    if !lending::runs_here(session.serves, &owner, &*compiled::of_version(version)?) {
-        return Ok(Swept::Elsewhere(owner.id));
+    if !lending::runs_here(context.serves, &owner, &*compiled::of_version(version)?) {
+        return Ok(DeliveryOutcome::Elsewhere(owner.id));
     }
     if running::contains(instance) {
-        return Ok(Swept::Held);
+        return Ok(DeliveryOutcome::Held);
     }
-    session.has_waited = true;
-    let Some(mut row) = instances::lock_with(instance, Wait::Skip) else { return Ok(Swept::Held) };
+    context.has_waited = true;
+    let Some(mut row) = instances::lock_with(instance, Wait::Skip) else { return Ok(DeliveryOutcome::Held) };
     let compiled = compiled::of_instance(&row)?;
     // The instance may have another owner or version since.
-    if !lending::runs_here(session.serves, &row.owner, &compiled) || !claim::try_lock_few_tasks(&row, &compiled) {
-        return Ok(Swept::Held);
+    if !lending::runs_here(context.serves, &row.owner, &compiled) || !acquire::try_lock_few_tasks(&row, &compiled) {
+        return Ok(DeliveryOutcome::Held);
     }
     let act = read(item).ok_or_else(|| PgError::new("XX001", format!("item {} of the queue has no act", item.id)))?;
     // The end of the pause reports the item again.
     if row.paused_at.is_some() && matches!(act, Act::Retry(_)) {
-        return Ok(Swept::Stays);
+        return Ok(DeliveryOutcome::Stays);
     }
     if !queue::take(item.id) {
-        return Ok(Swept::Held);
+        return Ok(DeliveryOutcome::Held);
     }
     if !may_act(&item.sender, &act, &row, &compiled) {
-        return Ok(Swept::Stays);
+        return Ok(DeliveryOutcome::Stays);
     }
     match act {
         // A retry that is made again finds nothing to do.
         Act::Retry(_) if !resume::has_faults(&row) => {}
         Act::Retry(ids) => {
-            resume::retry_locked(session, &mut row, &compiled, ids.as_deref(), item.sent_by.clone(), OnFault::Store)?
+            resume::retry_locked(context, &mut row, &compiled, ids.as_deref(), item.sent_by.clone(), OnFault::Store)?
         }
         Act::Alter(alterations, reason) => {
             let author = Author { role: item.sender.title(), reason };
             let (by, problems) = (item.sent_by.clone(), &mut Vec::new());
-            alter::apply(session, &mut row, &compiled, &alterations, &author, by, OnFault::Store, problems)?;
+            alter::apply(context, &mut row, &compiled, &alterations, &author, by, OnFault::Store, problems)?;
             if alter::cancels(&alterations) {
-                alter::cancel_below(session, &row);
+                alter::cancel_below(context, &row);
             }
         }
     }
-    Ok(Swept::Resumed(1))
+    Ok(DeliveryOutcome::Resumed(1))
 }
 
 /// Whether the sender of an item may do by a call what the item requests. Any role can send a stimulus that looks like

@@ -8,9 +8,9 @@ use uuid::Uuid;
 use workflow_engine::calendar::Interval;
 
 use crate::pg::{PgError, args, interrupt, json};
-use crate::run::Session;
+use crate::run::CallContext;
 use crate::run::burst::OnFault;
-use crate::run::call::work;
+use crate::run::call::frame;
 use crate::run::tasks::answer::{self, AttemptFailure};
 use crate::store::instances::InstanceRow;
 use crate::store::tasks::leases;
@@ -40,33 +40,33 @@ pub struct AnswerResult {
 }
 
 /// Processes answers `[{"taskId", "token", "result" | "error"}]` and returns the outcomes in the same order.
-pub fn give(session: &mut Session, answers: &Value) -> Result<Vec<AnswerResult>, PgError> {
+pub fn process(context: &mut CallContext, answers: &Value) -> Result<Vec<AnswerResult>, PgError> {
     let Value::Array(given) = answers else {
         return Err(PgError::new("22023", "argument \"answers\" must be a JSON array"));
     };
-    let said: Vec<WorkerAnswer> =
+    let parsed: Vec<WorkerAnswer> =
         given.iter().enumerate().map(|(i, answer)| read(answer, i)).collect::<Result<_, PgError>>()?;
-    let mut order: Vec<usize> = (0..said.len()).collect();
-    order.sort_by_cached_key(|i| leases::read(said[*i].task).map(|held| held.instance));
-    let mut taken = Vec::with_capacity(said.len());
+    let mut order: Vec<usize> = (0..parsed.len()).collect();
+    order.sort_by_cached_key(|i| leases::read(parsed[*i].task).map(|held| held.instance));
+    let mut taken = Vec::with_capacity(parsed.len());
     for i in order {
         interrupt::check();
-        taken.push((i, take(session, &said[i])?));
+        taken.push((i, take(context, &parsed[i])?));
     }
     taken.sort_by_key(|(i, _)| *i);
     Ok(taken.into_iter().map(|(_, taken)| taken).collect())
 }
 
-fn take(session: &mut Session, said: &WorkerAnswer) -> Result<AnswerResult, PgError> {
-    let WorkerAnswer { task, token, result } = said;
-    let taken: Result<(&'static str, Option<InstanceRow>), PgError> = session.isolated(|session| {
-        work::call(session, |session| match result {
+fn take(context: &mut CallContext, parsed: &WorkerAnswer) -> Result<AnswerResult, PgError> {
+    let WorkerAnswer { task, token, result } = parsed;
+    let taken: Result<(&'static str, Option<InstanceRow>), PgError> = context.isolated(|context| {
+        frame::run(context, |context| match result {
             AttemptResult::Completed(result) => {
-                let row = answer::complete(session, *task, Some(*token), result.as_ref(), OnFault::Store)?;
+                let row = answer::complete(context, *task, Some(*token), result.as_ref(), OnFault::Store)?;
                 Ok(("Completed", Some(row)))
             }
             AttemptResult::Failed(failure) => {
-                let (failed, row) = answer::fail(session, *task, *token, failure, OnFault::Store)?;
+                let (failed, row) = answer::fail(context, *task, *token, failure, OnFault::Store)?;
                 Ok((failed.name(), row))
             }
         })
@@ -76,7 +76,7 @@ fn take(session: &mut Session, said: &WorkerAnswer) -> Result<AnswerResult, PgEr
         Err(error) if error.aborts_transaction() => return Err(error),
         Err(error) => ("Refused", None, Some(error.message)),
     };
-    let sub_status = row.map(|row| work::latest(session, row).instance.sub_status.name());
+    let sub_status = row.map(|row| frame::latest(context, row).instance.sub_status.name());
     Ok(AnswerResult { task: *task, outcome, sub_status, message })
 }
 

@@ -13,7 +13,7 @@ use crate::store::rights::owners;
 
 /// What the current role may read.
 #[derive(Debug)]
-pub struct Sight {
+pub struct InstanceVisibility {
     /// Whether it may read every instance.
     pub all: bool,
     /// Ids of the owners whose rights it has.
@@ -24,7 +24,7 @@ pub struct Sight {
     built_in: HashSet<Uuid>,
 }
 
-impl Sight {
+impl InstanceVisibility {
     /// What the current role may read now.
     pub fn current() -> Self {
         let who = role::current();
@@ -44,15 +44,15 @@ impl Sight {
     }
 
     /// Whether it may read all instances of a version.
-    pub fn reads(&self, version: Uuid) -> bool {
+    pub fn may_read(&self, version: Uuid) -> bool {
         self.readable.contains(&version)
     }
 
     /// Whether it may see the outcome of an instance: it may read the instance, has requested it, or the instance works
     /// for it.
-    pub fn sees(&self, instance: &Listed) -> bool {
+    pub fn may_see(&self, instance: &Listed) -> bool {
         self.all
-            || self.reads(instance.version)
+            || self.may_read(instance.version)
             || self.owners.contains(&instance.owner)
                 && (!instance.is_child || self.built_in.contains(&instance.version))
     }

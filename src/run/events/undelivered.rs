@@ -5,19 +5,19 @@ use workflow_engine::spelling::nearest;
 use workflow_engine::stimulus::EVENT;
 
 use crate::access;
-use crate::access::hearing::Hearing;
+use crate::access::event_consent::EventConsent;
 use crate::pg::error::notice;
 use crate::pg::{PgError, process, role, session};
 use crate::run::BACKEND;
 use crate::run::call::running;
 use crate::run::events::stimuli::{Delivery, KeepUntil, Stimulus};
 use crate::store::events::matching::Correlation;
-use crate::store::events::unheard;
+use crate::store::events::undelivered;
 use crate::store::rights::owners;
 
 /// What a call sent.
 #[derive(Debug)]
-pub struct Sent {
+pub struct SentEvent {
     what: String,
     /// The name of the event, if it is one.
     event: Option<String>,
@@ -25,7 +25,7 @@ pub struct Sent {
     may_start: bool,
 }
 
-impl Sent {
+impl SentEvent {
     /// A stimulus, in the words of the call.
     pub fn new(stimulus: &Stimulus, may_start: bool) -> Self {
         let filter = &stimulus.filter;
@@ -54,7 +54,7 @@ impl Sent {
     /// a burst sends none, because its instance may get the stimulus when the burst has ended. A call that chose to
     /// keep the stimulus sends none, because it expects that the stimulus may come too early; `default_keep`: it chose
     /// no keep time.
-    pub fn tell_if_unheard(&self, delivery: &Delivery, keep: KeepUntil, default_keep: bool) {
+    pub fn notice_if_undelivered(&self, delivery: &Delivery, keep: KeepUntil, default_keep: bool) {
         let is_kept = keep.is_some();
         if !delivery.is_unheard || is_kept && !default_keep || running::any() || process::connected_as().is_some() {
             return;
@@ -96,11 +96,11 @@ impl Sent {
     }
 }
 
-impl Sent {
+impl SentEvent {
     /// What became of the last instance with the correlation id, if it has ended and the caller may read it: the
     /// stimulus comes too late.
     fn ended(&self) -> Option<String> {
-        let (id, status) = unheard::last_ended(self.correlation_id.as_deref()?)?;
+        let (id, status) = undelivered::last_ended(self.correlation_id.as_deref()?)?;
         let may_read = access::instance::may_see(role::current(), id).unwrap_or(false);
         may_read.then(|| format!("Workflow instance {id}, the last one with this correlation id, is {status}."))
     }
@@ -109,8 +109,8 @@ impl Sent {
     fn suggestion(&self) -> Option<String> {
         let event = self.event.as_deref()?;
         let sender = owners::known_id_of(role::current()).map(owners::by_id)?;
-        let reach = Hearing::of(&sender, false).reach_of_bookmarks();
-        let known = unheard::events_of(role::current(), &[reach.open, reach.granting].concat());
+        let reach = EventConsent::of(&sender, false).reach_of_bookmarks();
+        let known = undelivered::events_of(role::current(), &[reach.open, reach.granting].concat());
         let near = nearest(event, known.iter().map(String::as_str).filter(|known| *known != event))?;
         Some(format!("Did you mean event \"{near}\"?"))
     }

@@ -61,12 +61,12 @@ impl Round {
     }
 
     /// Ends the round: retention removes no rows of its kind.
-    pub fn give_up(&mut self) {
+    pub fn end(&mut self) {
         *self = Self::default();
     }
 
     /// Starts a round over the rows that no round has read yet.
-    pub fn go_on(&mut self) {
+    pub fn begin_new_rows(&mut self) {
         (self.at, self.is_again) = (Some(self.known), false);
     }
 
@@ -108,19 +108,19 @@ impl Round {
 
 /// Rows to be re-read at about the same time.
 #[derive(Clone, Copy, Debug)]
-struct Again {
+struct Reread {
     /// When the first of them may be removed, microseconds since 2000.
     at: i64,
     /// The lowest of their ids.
     from: Uuid,
 }
 
-impl Again {
+impl Reread {
     const NONE: Self = Self { at: i64::MAX, from: Uuid::max() };
 }
 
 /// Zeroed: all rows, immediately.
-impl Default for Again {
+impl Default for Reread {
     fn default() -> Self {
         Self { at: 0, from: Uuid::nil() }
     }
@@ -141,21 +141,21 @@ pub struct Rounds {
     /// The round over the journal, for rejected starts.
     pub refusals: Round,
     /// Whether rows that are found without rounds may remain.
-    pub rest: bool,
+    pub has_more: bool,
     /// The rows to be re-read.
-    again: [Again; SPANS],
+    again: [Reread; SPANS],
     /// How long this round took to read pages of which rows remain, and when the next round may re-read rows.
     spent: i64,
     not_again_before: i64,
     /// When the last purge ended, and when the next one may begin.
-    looked_at: i64,
+    ended_at: i64,
     not_before: i64,
 }
 
 impl Rounds {
     /// Whether no rows need to be read now.
     pub fn are_over(&self) -> bool {
-        self.instances.is_over() && self.refusals.is_over() && !self.rest
+        self.instances.is_over() && self.refusals.is_over() && !self.has_more
     }
 
     /// Whether they were started under these settings.
@@ -166,56 +166,56 @@ impl Rounds {
     /// Whether it is too early for the next purge under these settings. A time before the last purge is not too early:
     /// after setting the clock back, rows must not stay for ever.
     pub fn are_resting(&self, now: i64, keep: Keep) -> bool {
-        let is_early = (self.looked_at..self.not_before).contains(&now);
+        let is_early = (self.ended_at..self.not_before).contains(&now);
         self.are_over() && is_early && self.were_made_for(keep)
     }
 
     /// Starts a purge over the rows that it may have to remove.
     pub fn begin(&mut self, now: i64, keep: Keep) {
-        let is_early = (self.looked_at..self.not_again_before).contains(&now);
+        let is_early = (self.ended_at..self.not_again_before).contains(&now);
         let due = self.again.iter().filter(|again| again.at <= now && !is_early);
         match due.map(|again| again.from).min() {
             _ if !self.were_made_for(keep) => self.begin_at(Uuid::nil(), keep),
             Some(from) => {
                 for again in self.again.iter_mut().filter(|again| again.at <= now || again.from >= from) {
-                    *again = Again::NONE;
+                    *again = Reread::NONE;
                 }
                 self.spent = 0;
                 self.instances.begin_from(from);
-                self.refusals.go_on();
+                self.refusals.begin_new_rows();
             }
             None => {
-                self.instances.go_on();
-                self.refusals.go_on();
+                self.instances.begin_new_rows();
+                self.refusals.begin_new_rows();
             }
         }
-        self.rest = true;
+        self.has_more = true;
     }
 
     /// Starts a purge over all rows after this id.
     pub fn begin_at(&mut self, from: Uuid, keep: Keep) {
-        (self.kept_for, self.again, self.spent) = (Some(keep), [Again::NONE; SPANS], 0);
+        (self.kept_for, self.again, self.spent) = (Some(keep), [Reread::NONE; SPANS], 0);
         self.instances.begin_at(from);
         self.refusals.begin_at(from);
-        self.rest = true;
+        self.has_more = true;
     }
 
     /// Records when a remaining row may be removed.
-    pub fn want_again(&mut self, now: i64, at: i64, row: Uuid) {
+    pub fn schedule_reread(&mut self, now: i64, at: i64, row: Uuid) {
         let spans = (at.saturating_sub(now) / PAUSE).max(0);
         let index = (0..SPANS - 1).find(|index| spans >> (3 * index) == 0).unwrap_or(SPANS - 1);
         let again = &mut self.again[index];
-        *again = Again { at: again.at.min(at), from: again.from.min(row) };
+        *again = Reread { at: again.at.min(at), from: again.from.min(row) };
     }
 
     /// Adds the time for reading a page of which rows remain.
-    pub fn read_for(&mut self, time: i64) {
+    pub fn add_read_time(&mut self, time: i64) {
         self.spent += time;
     }
 
     /// Records the end of a call of retention.
-    pub fn looked(&mut self, now: i64) {
-        self.looked_at = now;
+    pub fn end_purge(&mut self, now: i64) {
+        self.ended_at = now;
         if self.are_over() {
             self.not_before = now.saturating_add(PAUSE);
             if self.instances.is_again {

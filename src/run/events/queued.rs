@@ -299,8 +299,8 @@ pub enum DeliveryOutcome {
 }
 
 /// Whether this call delivers a queued stimulus to an instance of an owner. A worker always does. A call of a session,
-/// or of SQL that a worker runs, does so for its own stimuli, for owners whose rights the current role has, and for instances that a stimulus of the
-/// current role would reach.
+/// or of SQL that a worker runs, does so for its own stimuli, for owners whose rights the current role has, and for
+/// instances that a stimulus of the current role would reach.
 pub fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
     let is_workers_own = isolated::is_worker_session() && !running::any();
     if is_workers_own || sender.is_current() || access::is_member(role::current(), owner) {

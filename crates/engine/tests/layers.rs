@@ -14,6 +14,11 @@ fn extension() {
 }
 
 #[test]
+fn client() {
+    assert_layered("client", "crates/client/src");
+}
+
+#[test]
 fn gateway() {
     assert_layered("gateway", "crates/gateway/src");
 }

@@ -11,7 +11,7 @@ pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 pub fn engine() -> Vec<String> {
     let crates = fs::read_dir(Path::new(REPOSITORY).join("crates")).expect("the folder of the crates");
     let names = crates.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
-    names.filter(|name| name != "gateway").map(|name| format!("crates/{name}/src")).collect()
+    names.filter(|name| name != "client" && name != "gateway").map(|name| format!("crates/{name}/src")).collect()
 }
 
 /// The files of a crate except tests, each with its path below `sources` without the extension.

@@ -1,0 +1,116 @@
+//! Connecting to one of several hosts. The driver has a timeout for the TCP connection only. A host that accepts and
+//! then stays silent, for example because its disk hangs, would keep the client from ever trying the next one.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use deadpool_postgres::Connect;
+use rand::seq::SliceRandom as _;
+use tokio::task::JoinHandle;
+use tokio_postgres::config::{Host, LoadBalanceHosts};
+use tokio_postgres::{Client, Config, Error};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// Time limit for all hosts together.
+pub(crate) const CONNECT_TIME: Duration = Duration::from_secs(15);
+
+/// Connects the pool.
+pub(crate) struct Hosts {
+    pub(crate) tls: MakeRustlsConnect,
+}
+
+impl Connect for Hosts {
+    fn connect(
+        &self,
+        config: &Config,
+    ) -> Pin<Box<dyn Future<Output = Result<(Client, JoinHandle<()>), Error>> + Send + '_>> {
+        let config = config.clone();
+        Box::pin(async move { connect(&config, &self.tls).await })
+    }
+}
+
+/// Connects to the first host that answers and satisfies `target_session_attrs`. The returned task drives the
+/// connection. The last host has no time limit of its own: the caller bounds the whole attempt by `CONNECT_TIME`.
+pub(crate) async fn connect(config: &Config, tls: &MakeRustlsConnect) -> Result<(Client, JoinHandle<()>), Error> {
+    let mut hosts: Vec<Config> = (0..count(config)).map(|index| only(config, index)).collect();
+    if config.get_load_balance_hosts() == LoadBalanceHosts::Random {
+        hosts.shuffle(&mut rand::rng());
+    }
+    let time = share(config, CONNECT_TIME);
+    let last = hosts.pop().unwrap_or_else(|| config.clone());
+    for host in hosts {
+        if let Ok(Ok((client, connection))) = tokio::time::timeout(time, host.connect(tls.clone())).await {
+            return Ok((client, carried(connection)));
+        }
+    }
+    let (client, connection) = last.connect(tls.clone()).await?;
+    Ok((client, carried(connection)))
+}
+
+/// Spawns the task that drives the connection. Each pending request gets the connection's error.
+fn carried(connection: impl Future<Output = Result<(), Error>> + Send + 'static) -> JoinHandle<()> {
+    tokio::spawn(async move { drop(connection.await) })
+}
+
+/// The number of hosts in a connection string.
+fn count(config: &Config) -> usize {
+    config.get_hosts().len().max(config.get_hostaddrs().len())
+}
+
+/// One host's part of the total time, so that a silent host leaves time for the others.
+fn share(config: &Config, all: Duration) -> Duration {
+    let share = all / u32::try_from(count(config).max(1)).unwrap_or(u32::MAX);
+    config.get_connect_timeout().map_or(share, |time| share.min(*time))
+}
+
+/// The port of a host.
+fn port(config: &Config, index: usize) -> u16 {
+    config.get_ports().get(index).or(config.get_ports().first()).copied().unwrap_or(5432)
+}
+
+/// The same configuration with a single host.
+fn only(config: &Config, index: usize) -> Config {
+    let mut one = Config::new();
+    match config.get_hosts().get(index) {
+        Some(Host::Tcp(name)) => drop(one.host(name)),
+        Some(Host::Unix(folder)) => drop(one.host_path(folder)),
+        None => {}
+    }
+    config.get_hostaddrs().get(index).map(|address| one.hostaddr(*address));
+    config.get_user().map(|user| one.user(user));
+    config.get_password().map(|password| one.password(password));
+    config.get_dbname().map(|name| one.dbname(name));
+    config.get_options().map(|options| one.options(options));
+    config.get_application_name().map(|name| one.application_name(name));
+    config.get_connect_timeout().map(|time| one.connect_timeout(*time));
+    config.get_tcp_user_timeout().map(|time| one.tcp_user_timeout(*time));
+    config.get_keepalives_interval().map(|time| one.keepalives_interval(time));
+    config.get_keepalives_retries().map(|retries| one.keepalives_retries(retries));
+    one.port(port(config, index))
+        .ssl_mode(config.get_ssl_mode())
+        .ssl_negotiation(config.get_ssl_negotiation())
+        .keepalives(config.get_keepalives())
+        .keepalives_idle(config.get_keepalives_idle())
+        .target_session_attrs(config.get_target_session_attrs())
+        .channel_binding(config.get_channel_binding());
+    one
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_host_of_several_has_all_that_the_string_says() {
+        let options = "user=u password=p dbname=d options='-c a=b' application_name=a sslmode=require \
+             sslnegotiation=direct connect_timeout=3 tcp_user_timeout=4 keepalives=0 keepalives_idle=5 \
+             keepalives_interval=6 keepalives_retries=7 target_session_attrs=read-write channel_binding=require";
+        let parsed = |hosts: &str| format!("{hosts} {options}").parse::<Config>().unwrap();
+        let three = parsed("host=one,/two,three hostaddr=127.0.0.1,127.0.0.2,127.0.0.3 port=1,2,3");
+        assert_eq!(only(&three, 0), parsed("host=one hostaddr=127.0.0.1 port=1"));
+        assert_eq!(only(&three, 1), parsed("host=/two hostaddr=127.0.0.2 port=2"));
+        assert_eq!(only(&parsed("hostaddr=127.0.0.1,127.0.0.2 port=9"), 1), parsed("hostaddr=127.0.0.2 port=9"));
+        assert_eq!(only(&parsed("host=one,two"), 1), parsed("host=two port=5432"));
+    }
+}

@@ -1,0 +1,157 @@
+//! The pool of connections, and the check that the database fits this client.
+
+use std::ops::Deref;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, PoolError, QueueMode, RecyclingMethod, Runtime, Timeouts};
+use tokio::task::JoinHandle;
+use tokio_postgres::Client as Connection;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::error::Error;
+use crate::hosts::{self, CONNECT_TIME, Hosts};
+use crate::options::ConnectOptions;
+
+/// Compatible versions of the extension: same major and minor number.
+const EXTENSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), ".");
+/// How long a call waits for a connection of the pool.
+const POOL_WAIT: Duration = Duration::from_secs(30);
+
+/// Version and schema of the extension. It does not depend on the search path of the session.
+const FIND_EXTENSION: &str = "SELECT e.extversion, pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e \
+    JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
+    WHERE e.extname OPERATOR(pg_catalog.=) 'workflow'";
+
+/// Connections of one role.
+pub(crate) struct Pool {
+    pool: deadpool_postgres::Pool,
+    /// The schema of the extension's functions, quoted. The first session finds it.
+    schema: OnceLock<String>,
+    pub options: ConnectOptions,
+    tls: MakeRustlsConnect,
+}
+
+impl Pool {
+    pub fn new(options: ConnectOptions) -> Result<Self, Error> {
+        let tls = options.tls()?;
+        let manager = Manager::from_connect(
+            options.config.clone(),
+            Hosts { tls: tls.clone() },
+            ManagerConfig { recycling_method: RecyclingMethod::Fast },
+        );
+        let pool = deadpool_postgres::Pool::builder(manager)
+            .max_size(options.connections)
+            // The most recently used backend has its catalogue and plan caches in the CPU cache.
+            .queue_mode(QueueMode::Lifo)
+            .runtime(Runtime::Tokio1)
+            .timeouts(Timeouts { wait: Some(POOL_WAIT), create: Some(CONNECT_TIME), recycle: None })
+            .build()
+            .map_err(|error| Error::Options(error.to_string()))?;
+        Ok(Self { pool, schema: OnceLock::new(), options, tls })
+    }
+
+    pub async fn session(&self) -> Result<Session, Error> {
+        let connection = self.pool.get().await.map_err(of_pool)?;
+        let schema = match self.schema.get() {
+            Some(schema) => schema.clone(),
+            None => {
+                let found = find_schema(&**connection).await?;
+                self.schema.get_or_init(|| found).clone()
+            }
+        };
+        Ok(Session { connection: Some(connection), schema, is_clean: AtomicBool::new(true) })
+    }
+
+    /// Closes the idle connections: what has ended one has often ended all.
+    pub fn close_idle(&self) {
+        self.pool.retain(|_, _| false);
+    }
+
+    /// A connection outside the pool, for calls that occupy it for long.
+    pub async fn connect_alone(&self) -> Result<Alone, Error> {
+        let connect = async {
+            let (connection, driver) = hosts::connect(&self.options.config, &self.tls).await.map_err(of_connecting)?;
+            let schema = find_schema(&connection).await?;
+            Ok(Alone { connection, driver, schema })
+        };
+        let late = |_| Err(Error::Connection("the server does not answer".into()));
+        tokio::time::timeout(CONNECT_TIME, connect).await.unwrap_or_else(late)
+    }
+}
+
+/// The schema of the extension's functions, if the extension fits this client.
+pub(crate) async fn find_schema(connection: &impl tokio_postgres::GenericClient) -> Result<String, Error> {
+    let rows = connection.query_typed(FIND_EXTENSION, &[]).await?;
+    let Some(row) = rows.first() else {
+        return Err(Error::Unfit("the database has no extension workflow: CREATE EXTENSION workflow".into()));
+    };
+    let (version, schema): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+    if !version.starts_with(EXTENSION) {
+        let own = env!("CARGO_PKG_VERSION");
+        return Err(Error::Unfit(format!("the database has workflow {version}, and this client is made for {own}")));
+    }
+    Ok(schema)
+}
+
+/// A connection of the pool, for one transaction. If it is dropped in the middle of the transaction, it is closed instead
+/// of being used again, and PostgreSQL rolls back.
+pub(crate) struct Session {
+    /// `None` only while it is dropped.
+    connection: Option<Object>,
+    pub schema: String,
+    is_clean: AtomicBool,
+}
+
+impl Session {
+    /// A transaction begins: until it has ended, the connection is of no use to others.
+    pub fn begin(&self) {
+        self.is_clean.store(false, Ordering::Relaxed);
+    }
+
+    pub fn end(&self) {
+        self.is_clean.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Deref for Session {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection.as_deref().expect("it is taken only by drop")
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.is_clean.load(Ordering::Relaxed) {
+            drop(self.connection.take().map(Object::take));
+        }
+    }
+}
+
+/// A connection outside the pool. Dropping it closes it at once, even while a statement runs.
+pub(crate) struct Alone {
+    pub connection: Connection,
+    pub schema: String,
+    driver: JoinHandle<()>,
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+fn of_pool(error: PoolError) -> Error {
+    match error {
+        PoolError::Backend(error) => of_connecting(error),
+        other => Error::Connection(other.into()),
+    }
+}
+
+/// Errors before a session exists: whatever the driver reports besides an answer of PostgreSQL means no connection.
+fn of_connecting(error: tokio_postgres::Error) -> Error {
+    Error::of_driver(error, true)
+}

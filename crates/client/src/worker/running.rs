@@ -1,0 +1,223 @@
+//! One task, from its claim to its answer.
+//!
+//! While the handler runs, heartbeats extend the lease. If the lease is lost, the handler is dropped and the task is not
+//! answered: another worker may be doing it. If the grace time is over, the handler is dropped and the task is released.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::Instant;
+
+use super::answer::{Answer, TaskError};
+use super::queue::{Claim, TaskQueue};
+use super::task::Task;
+use crate::error::Error;
+use crate::repeat::Backoff;
+use crate::results::ClaimedTask;
+use crate::statement::Json;
+
+/// The function that does a task.
+pub(crate) type Handler =
+    Arc<dyn Fn(Task) -> Pin<Box<dyn Future<Output = Result<Answer, TaskError>> + Send>> + Send + Sync>;
+
+/// How far the worker is with stopping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Working,
+    /// It claims nothing more; handlers may finish.
+    Stopping,
+    /// The grace time is over.
+    Over,
+}
+
+/// Why the handler's result does not count.
+#[derive(Debug, PartialEq, Eq)]
+enum Interruption {
+    LeaseLost,
+    GraceOver,
+}
+
+/// A spawned handler, which is aborted if its task ends without it. A panic ends only the handler.
+struct Work(JoinHandle<Result<Answer, TaskError>>);
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Runs the handler of a task and reports how it ended. `claimed_at` is a moment before the claim.
+pub(crate) async fn process<Q: TaskQueue>(
+    queue: Arc<Q>,
+    handler: Handler,
+    claimed: ClaimedTask,
+    lease: Lease,
+    stage: watch::Receiver<Stage>,
+) {
+    let claim = Claim { task_id: claimed.task_id, token: claimed.token };
+    let (progress, recorded) = watch::channel(Json::null());
+    let task = Task::new(claimed, progress, stage.clone());
+    let mut work = Work(tokio::spawn(async move { handler(task).await }));
+    let mut over = stage;
+    let ended = tokio::select! {
+        biased;
+        joined = &mut work.0 => Ok(joined),
+        () = lose_lease(&*queue, claim, lease, recorded) => Err(Interruption::LeaseLost),
+        () = grace_is_over(&mut over) => Err(Interruption::GraceOver),
+    };
+    drop(work);
+    let reported = match ended {
+        Ok(Ok(Ok(answer))) => complete(&*queue, claim, answer, lease).await,
+        Ok(Ok(Err(error))) if error.is_release => release(&*queue, claim).await,
+        Ok(Ok(Err(error))) => fail(&*queue, claim, &error, lease).await,
+        Ok(Err(panic)) => fail(&*queue, claim, &of_panic(panic), lease).await,
+        Err(Interruption::GraceOver) => release(&*queue, claim).await,
+        Err(Interruption::LeaseLost) => {
+            tracing::warn!(task = %claim.task_id, "the lease was lost, and the handler stopped");
+            Ok(())
+        }
+    };
+    if let Err(error) = reported {
+        tracing::warn!(task = %claim.task_id, %error, "the task could not be answered");
+    }
+}
+
+/// How long the worker holds the task.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lease {
+    pub time: Duration,
+    /// A moment before the claim, so that the lease ends no earlier than `since + time`.
+    pub since: Instant,
+}
+
+impl Lease {
+    fn end(&self) -> Instant {
+        self.since + self.time
+    }
+
+    fn next_heartbeat(&self) -> Instant {
+        self.since + self.time / 3
+    }
+}
+
+/// Extends the lease until it is lost: another worker has the task, the task is closed, or no heartbeat has succeeded
+/// before the lease expired.
+async fn lose_lease<Q: TaskQueue>(queue: &Q, claim: Claim, mut lease: Lease, mut progress: watch::Receiver<Json>) {
+    let mut backoff = Backoff::default();
+    let mut next = lease.next_heartbeat();
+    let mut unsent = Json::null();
+    loop {
+        let is_recorded = progress_or(&mut progress, next).await;
+        if is_recorded {
+            unsent = progress.borrow_and_update().clone();
+        }
+        let begun = Instant::now();
+        match tokio::time::timeout_at(lease.end(), queue.extend(claim, lease.time, unsent.clone())).await {
+            Ok(Ok(true)) => {
+                lease.since = begun;
+                unsent = Json::null();
+                next = lease.next_heartbeat();
+                backoff.reset();
+            }
+            Ok(Ok(false)) | Err(_) => return,
+            Ok(Err(error)) => {
+                tracing::warn!(task = %claim.task_id, %error, "a heartbeat failed");
+                next = (Instant::now() + backoff.next()).min(lease.end());
+            }
+        }
+        if Instant::now() >= lease.end() {
+            return;
+        }
+    }
+}
+
+/// Waits for the next heartbeat. Returns early, and true, if there is progress to send.
+async fn progress_or(progress: &mut watch::Receiver<Json>, next: Instant) -> bool {
+    match tokio::time::timeout_at(next, progress.changed()).await {
+        Ok(Ok(())) => true,
+        // The handler has dropped its task and still runs.
+        Ok(Err(_)) => {
+            tokio::time::sleep_until(next).await;
+            false
+        }
+        Err(_) => false,
+    }
+}
+
+async fn grace_is_over(stage: &mut watch::Receiver<Stage>) {
+    // A worker that was dropped stops at once.
+    let _ = stage.wait_for(|stage| *stage == Stage::Over).await;
+}
+
+async fn complete<Q: TaskQueue>(queue: &Q, claim: Claim, mut answer: Answer, lease: Lease) -> Result<(), Error> {
+    let mut patience = Patience::new(lease);
+    loop {
+        let error = match queue.complete(claim, &mut answer).await {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        if is_about_the_answer(&error) {
+            tracing::warn!(task = %claim.task_id, %error, "the answer was rejected");
+            let error = TaskError { code: Some("invalid_result".into()), ..TaskError::from(error) };
+            return fail(queue, claim, &error, lease).await;
+        }
+        patience.after(error).await?;
+    }
+}
+
+async fn fail<Q: TaskQueue>(queue: &Q, claim: Claim, error: &TaskError, lease: Lease) -> Result<(), Error> {
+    let mut patience = Patience::new(lease);
+    loop {
+        match queue.fail(claim, error).await {
+            Ok(()) => return Ok(()),
+            Err(error) => patience.after(error).await?,
+        }
+    }
+}
+
+async fn release<Q: TaskQueue>(queue: &Q, claim: Claim) -> Result<(), Error> {
+    queue.release(claim).await
+}
+
+/// How long a finished task waits for a database that is away: one lease. A late answer counts unless another worker has
+/// claimed the task.
+struct Patience {
+    until: Instant,
+    backoff: Backoff,
+}
+
+impl Patience {
+    fn new(lease: Lease) -> Self {
+        Self { until: Instant::now() + lease.time, backoff: Backoff::default() }
+    }
+
+    async fn after(&mut self, error: Error) -> Result<(), Error> {
+        if !(error.is_transient() || matches!(error, Error::OutcomeUnknown(_))) || Instant::now() >= self.until {
+            return Err(error);
+        }
+        tracing::debug!(%error, "an answer is sent again");
+        tokio::time::sleep(self.backoff.next()).await;
+        Ok(())
+    }
+}
+
+/// The answer itself is the problem: it is no JSON, jsonb cannot hold it, or it does not match the schema of the task.
+fn is_about_the_answer(error: &Error) -> bool {
+    matches!(error, Error::Value(_)) || error.sqlstate().is_some_and(|state| state.starts_with("22"))
+}
+
+fn of_panic(error: JoinError) -> TaskError {
+    let panic = error.try_into_panic().ok();
+    let text = panic.as_ref().and_then(|panic| {
+        panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned())
+    });
+    TaskError {
+        detail: text,
+        code: Some("handler_panicked".into()),
+        ..TaskError::new("the handler of the task panicked")
+    }
+}

@@ -1,0 +1,417 @@
+//! The behaviour of a worker, with tasks in memory in place of the database, and a clock that advances by itself.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+use super::answer::{Answer, TaskError};
+use super::queue::{Claim, TaskQueue};
+use super::running::Handler;
+use super::serving::{Serving, Settings};
+use super::task::Task;
+use crate::error::{DatabaseError, Error};
+use crate::results::ClaimedTask;
+use crate::statement::Json;
+
+const LEASE: Duration = Duration::from_secs(60);
+
+/// A call that the worker made for a task, by the task's number.
+#[derive(Debug, Clone, PartialEq)]
+enum Event {
+    Extended(u128, Option<Value>),
+    Completed(u128, Value),
+    Failed(u128, TaskError),
+    Released(u128),
+}
+
+#[derive(Default)]
+struct Tasks {
+    open: VecDeque<ClaimedTask>,
+    events: Vec<Event>,
+    /// How many tasks each claim asked for.
+    asked: Vec<usize>,
+    /// Tasks that another worker has taken.
+    taken: HashSet<u128>,
+    claim_errors: VecDeque<Error>,
+    claim_hangs: bool,
+    extend_fails: bool,
+    complete_errors: VecDeque<Error>,
+    running: usize,
+    most_running: usize,
+}
+
+#[derive(Clone, Default)]
+struct MemoryQueue {
+    tasks: Arc<Mutex<Tasks>>,
+    changed: Arc<Notify>,
+}
+
+impl MemoryQueue {
+    fn with(number: u128) -> Self {
+        let queue = Self::default();
+        queue.lock().open = (1..=number).map(task).collect();
+        queue
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap()
+    }
+
+    fn events(&self) -> Vec<Event> {
+        self.lock().events.clone()
+    }
+
+    fn add(&self, event: Event) {
+        self.lock().events.push(event);
+        self.changed.notify_waiters();
+    }
+
+    /// Returns when the worker has made so many calls for tasks, heartbeats apart.
+    async fn answers(self, number: usize) {
+        loop {
+            let changed = self.changed.notified();
+            let is_answer = |event: &&Event| !matches!(event, Event::Extended(..));
+            if self.lock().events.iter().filter(is_answer).count() >= number {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+fn task(number: u128) -> ClaimedTask {
+    ClaimedTask {
+        task_id: Uuid::from_u128(number),
+        token: Uuid::from_u128(number),
+        name: "charge".into(),
+        payload: Some(json!(number as u64)),
+        correlation_id: None,
+        instance_id: Uuid::nil(),
+        definition_id: "payment".into(),
+        activity_id: "charge".into(),
+        owner: "shop".into(),
+        attempt: 1,
+        max_attempts: None,
+        priority: 0,
+        deadline: None,
+        lease_until: chrono::DateTime::UNIX_EPOCH,
+        progress: None,
+    }
+}
+
+fn rejected(sqlstate: &str) -> Error {
+    Error::Database(Box::new(DatabaseError::new(sqlstate, false)))
+}
+
+fn lost() -> Error {
+    Error::Connection("closed".into())
+}
+
+impl TaskQueue for MemoryQueue {
+    async fn claim(&self, max: usize, _lease: Duration) -> Result<Vec<ClaimedTask>, Error> {
+        if std::mem::take(&mut self.lock().claim_hangs) {
+            std::future::pending::<()>().await;
+        }
+        let mut tasks = self.lock();
+        if let Some(error) = tasks.claim_errors.pop_front() {
+            return Err(error);
+        }
+        tasks.asked.push(max);
+        let number = max.min(tasks.open.len());
+        Ok(tasks.open.drain(..number).collect())
+    }
+
+    async fn wait(&self, time: Duration) -> Result<bool, Error> {
+        sleep(time).await;
+        Ok(!self.lock().open.is_empty())
+    }
+
+    async fn extend(&self, claim: Claim, _lease: Duration, progress: Json) -> Result<bool, Error> {
+        let number = claim.task_id.as_u128();
+        if self.lock().extend_fails {
+            return Err(lost());
+        }
+        if self.lock().taken.contains(&number) {
+            return Ok(false);
+        }
+        self.add(Event::Extended(number, progress.get()?));
+        Ok(true)
+    }
+
+    async fn complete(&self, claim: Claim, answer: &mut Answer) -> Result<(), Error> {
+        if let Some(error) = self.lock().complete_errors.pop_front() {
+            return Err(error);
+        }
+        self.add(Event::Completed(claim.task_id.as_u128(), answer.result.get()?.unwrap_or_default()));
+        Ok(())
+    }
+
+    async fn fail(&self, claim: Claim, error: &TaskError) -> Result<(), Error> {
+        self.add(Event::Failed(claim.task_id.as_u128(), error.clone()));
+        Ok(())
+    }
+
+    async fn release(&self, claim: Claim) -> Result<(), Error> {
+        self.add(Event::Released(claim.task_id.as_u128()));
+        Ok(())
+    }
+}
+
+/// Serves with a handler until `stop` is ready.
+async fn serve<F, Done>(
+    queue: &MemoryQueue,
+    concurrency: usize,
+    handler: F,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Error>
+where
+    F: Fn(Task) -> Done + Send + Sync + 'static,
+    Done: Future<Output = Result<Answer, TaskError>> + Send + 'static,
+{
+    let handler: Handler = Arc::new(move |task| Box::pin(handler(task)));
+    let handlers = HashMap::from([("charge".to_owned(), handler)]);
+    let settings = Settings { concurrency, lease: LEASE, grace: Duration::from_secs(20) };
+    Serving::new(queue.clone(), handlers, settings).until(stop).await
+}
+
+async fn for_an_hour(_task: Task) -> Result<Answer, TaskError> {
+    sleep(Duration::from_secs(3600)).await;
+    Ok(Answer::new("done"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_claims_only_what_may_run_and_answers_everything() {
+    let queue = MemoryQueue::with(7);
+    let counted = queue.clone();
+    let handler = move |task: Task| {
+        let counted = counted.clone();
+        async move {
+            {
+                let mut tasks = counted.lock();
+                tasks.running += 1;
+                tasks.most_running = tasks.most_running.max(tasks.running);
+            }
+            sleep(Duration::from_secs(1)).await;
+            counted.lock().running -= 1;
+            Ok(Answer::new(task.payload.clone()))
+        }
+    };
+    serve(&queue, 3, handler, queue.clone().answers(7)).await.unwrap();
+    assert_eq!(queue.lock().most_running, 3);
+    assert_eq!(queue.lock().asked[0], 3);
+    let mut completed = queue.events();
+    completed.sort_by_key(|event| match event {
+        Event::Completed(number, _) => *number,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(completed[6], Event::Completed(7, json!(7)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_waits_where_there_is_nothing_to_claim() {
+    let queue = MemoryQueue::default();
+    let later = queue.clone();
+    let stop = async move {
+        sleep(Duration::from_secs(299)).await;
+        assert!(later.lock().asked.len() <= 11, "a claim for each wait of 30 seconds");
+        later.lock().open.push_back(task(1));
+        later.answers(1).await;
+    };
+    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, stop).await.unwrap();
+    assert_eq!(queue.events(), [Event::Completed(1, json!("done"))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn heartbeats_extend_the_lease_while_the_handler_runs() {
+    let queue = MemoryQueue::with(1);
+    serve(&queue, 1, for_an_hour, queue.clone().answers(1)).await.unwrap();
+    let events = queue.events();
+    // Three in each minute.
+    let heartbeats = events.iter().filter(|event| **event == Event::Extended(1, None)).count();
+    assert!((170..=190).contains(&heartbeats), "{heartbeats}");
+    assert_eq!(events.last(), Some(&Event::Completed(1, json!("done"))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_is_sent_at_once() {
+    let queue = MemoryQueue::with(1);
+    let handler = |task: Task| async move {
+        task.record_progress(json!({"step": 1}))?;
+        sleep(Duration::from_secs(1)).await;
+        Ok(Answer::new("done"))
+    };
+    serve(&queue, 1, handler, queue.clone().answers(1)).await.unwrap();
+    assert_eq!(queue.events(), [Event::Extended(1, Some(json!({"step": 1}))), Event::Completed(1, json!("done"))]);
+}
+
+/// Tells when it is dropped.
+struct Dropped(Option<oneshot::Sender<Instant>>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        if let Some(sender) = self.0.take() {
+            let _ = sender.send(Instant::now());
+        }
+    }
+}
+
+/// A handler that never ends, and the time at which it was dropped.
+fn endless() -> (impl Fn(Task) -> Handled + Send + Sync, oneshot::Receiver<Instant>) {
+    let (sender, dropped) = oneshot::channel();
+    let sender = Mutex::new(Some(sender));
+    let handler = move |task: Task| -> Handled {
+        let dropped = Dropped(sender.lock().unwrap().take());
+        Box::pin(async move {
+            let _held = (task, dropped);
+            std::future::pending().await
+        })
+    };
+    (handler, dropped)
+}
+
+type Handled = Pin<Box<dyn Future<Output = Result<Answer, TaskError>> + Send>>;
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_another_worker_has_taken_is_dropped_and_not_answered() {
+    let (queue, begun) = (MemoryQueue::with(1), Instant::now());
+    queue.lock().taken.insert(1);
+    let (handler, dropped) = endless();
+    let stop = async { assert!(dropped.await.unwrap() - begun < LEASE) };
+    serve(&queue, 1, handler, stop).await.unwrap();
+    assert_eq!(queue.events(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_heartbeat_the_handler_ends_with_the_lease() {
+    let (queue, begun) = (MemoryQueue::with(1), Instant::now());
+    queue.lock().extend_fails = true;
+    let (handler, dropped) = endless();
+    let stop = async {
+        let time = dropped.await.unwrap() - begun;
+        assert!(time >= LEASE * 9 / 10 && time <= LEASE + Duration::from_secs(2), "{time:?}");
+    };
+    serve(&queue, 1, handler, stop).await.unwrap();
+    assert_eq!(queue.events(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_panics_and_released_tasks_are_reported() {
+    let queue = MemoryQueue::with(3);
+    let handler = |task: Task| async move {
+        match task.task_id.as_u128() {
+            1 => Err(TaskError::new("declined").code("card_declined").without_retry()),
+            2 => Err(TaskError::release()),
+            _ => panic!("a bug"),
+        }
+    };
+    serve(&queue, 1, handler, queue.clone().answers(3)).await.unwrap();
+    let declined = TaskError::new("declined").code("card_declined").without_retry();
+    let panicked = TaskError::new("the handler of the task panicked").code("handler_panicked").detail("a bug");
+    assert_eq!(queue.events(), [Event::Failed(1, declined), Event::Released(2), Event::Failed(3, panicked)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_sent_until_it_is_confirmed() {
+    let queue = MemoryQueue::with(1);
+    queue.lock().complete_errors = [lost(), rejected("40P01"), Error::OutcomeUnknown("closed".into())].into();
+    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
+    assert_eq!(queue.events(), [Event::Completed(1, json!("done"))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_cannot_be_stored_fails_the_task() {
+    let queue = MemoryQueue::with(1);
+    queue.lock().complete_errors = [rejected("22023")].into();
+    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
+    let [Event::Failed(1, error)] = &queue.events()[..] else { panic!("{:?}", queue.events()) };
+    assert_eq!((error.code.as_deref(), error.retry), (Some("invalid_result"), true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_for_a_task_of_another_worker_is_given_up() {
+    let queue = MemoryQueue::with(2);
+    queue.lock().complete_errors = [rejected("55000")].into();
+    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
+    assert_eq!(queue.events(), [Event::Completed(2, json!("done"))]);
+}
+
+/// A signal after a second.
+async fn soon() {
+    sleep(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_stops_lets_handlers_finish() {
+    let queue = MemoryQueue::with(3);
+    let handler = |_| async {
+        sleep(Duration::from_secs(10)).await;
+        Ok(Answer::new("done"))
+    };
+    serve(&queue, 2, handler, soon()).await.unwrap();
+    let events = queue.events();
+    assert!(
+        events.contains(&Event::Completed(1, json!("done"))) && events.contains(&Event::Completed(2, json!("done")))
+    );
+    assert_eq!((events.len(), queue.lock().open.len()), (2, 1), "nothing is claimed any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_the_grace_time_tasks_are_given_back() {
+    let (queue, begun) = (MemoryQueue::with(1), Instant::now());
+    serve(&queue, 1, for_an_hour, soon()).await.unwrap();
+    assert_eq!(queue.events().last(), Some(&Event::Released(1)));
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_learns_that_the_worker_stops() {
+    let (queue, begun) = (MemoryQueue::with(1), Instant::now());
+    let handler = |task: Task| async move {
+        task.stopping().await;
+        Err(TaskError::release())
+    };
+    serve(&queue, 1, handler, soon()).await.unwrap();
+    assert_eq!(queue.events(), [Event::Released(1)]);
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_database_that_is_away_is_waited_for() {
+    let queue = MemoryQueue::with(1);
+    queue.lock().claim_errors = (0..20).map(|_| lost()).chain([rejected("57P03"), rejected("55000")]).collect();
+    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
+    assert_eq!(queue.events(), [Event::Completed(1, json!("done"))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_hangs_is_made_again() {
+    let queue = MemoryQueue::with(1);
+    queue.lock().claim_hangs = true;
+    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
+    assert_eq!(queue.events(), [Event::Completed(1, json!("done"))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_can_never_claim_ends() {
+    for error in [rejected("28P01"), rejected("42501"), Error::Unfit("no extension".into())] {
+        let (queue, text) = (MemoryQueue::with(1), error.to_string());
+        queue.lock().claim_errors = [error].into();
+        let ended = serve(&queue, 1, for_an_hour, std::future::pending()).await;
+        assert_eq!(ended.expect_err("an error").to_string(), text);
+    }
+    // Once it has worked, an administrator may be changing rights.
+    let queue = MemoryQueue::with(2);
+    let later = queue.clone();
+    let handler = move |_| {
+        later.lock().claim_errors.push_back(rejected("42501"));
+        async { Ok(Answer::new("done")) }
+    };
+    serve(&queue, 1, handler, queue.clone().answers(2)).await.unwrap();
+}

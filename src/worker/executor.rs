@@ -95,7 +95,8 @@ enum FireEnd {
     Fired,
     /// The item is gone, or no instance waits for it.
     Skipped,
-    /// Another session has locked what the fire needs, or the bookmark is gone.
+    /// The fire cannot run in this session now, for example because another session has locked what it needs, or the
+    /// bookmark is gone or no longer due.
     Held,
     /// A session of this owner must deliver the item.
     Elsewhere(i32),

@@ -13,7 +13,8 @@ use crate::pg::spi::{Arg, Row, Types};
 pub enum Wait {
     /// Wait for that transaction.
     Block,
-    /// Treat the row as missing.
+    /// Treat the row as missing. A row that has been changed since the snapshot is a serialization failure all the same
+    /// (see [`lock`]).
     Skip,
 }
 

@@ -282,7 +282,8 @@ pub fn lock(id: Uuid) -> Option<Waiting> {
 }
 
 /// Locks the instance of a bookmark and then the bookmark, and reads the bookmark. Returns `None` if another session
-/// has locked either of them.
+/// has locked either of them, if the key of the instance is being moved or belongs to another node, or if the bookmark
+/// is gone.
 pub fn try_lock(id: Uuid) -> Option<Waiting> {
     lock_instance(id, Wait::Skip)
 }
@@ -338,7 +339,8 @@ pub fn is_of_another(id: Uuid, instance: Uuid) -> bool {
     OF_ANOTHER.run(&[Arg::Uuid(&id), Arg::Uuid(&instance)]) > 0
 }
 
-// Each returns the task of a stored answer (kept_answer.rs) that is removed, and NULL for any other bookmark.
+// Each returns the task of a stored answer (run/tasks/stored_answer.rs) that is removed, and NULL for any other
+// bookmark.
 static DELETE: Statement = Statement::new(
     "DELETE FROM workflow.bookmarks WHERE id = ANY ($1) \
      RETURNING CASE WHEN name = 'Workflow.Answer' THEN payload ->> 'Task' END",

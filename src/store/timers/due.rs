@@ -156,7 +156,8 @@ static COUNT_ATTEMPT: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Counts an attempt to fire a bookmark and returns its number. `None`: another session has locked the bookmark.
+/// Counts an attempt to fire a bookmark and returns its number. `None`: another session has locked the bookmark, or it
+/// is gone.
 pub fn count_attempt(bookmark: Uuid) -> Option<c_int> {
     COUNT_ATTEMPT.first(&[Arg::Uuid(&bookmark)], |row| row.get())
 }
@@ -167,7 +168,7 @@ static FORGET_ATTEMPT: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Takes back an attempt that was counted but not made.
+/// Takes back an attempt that was counted but not made, unless another session has locked the bookmark.
 pub fn forget_attempt(bookmark: Uuid) {
     FORGET_ATTEMPT.run(&[Arg::Uuid(&bookmark)]);
 }
@@ -177,7 +178,7 @@ static ATTEMPTS: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Locks a bookmark and returns the number of counted attempts. `None`: another session has locked it.
+/// Locks a bookmark and returns the number of counted attempts. `None`: another session has locked it, or it is gone.
 pub fn attempts(bookmark: Uuid) -> Option<c_int> {
     ATTEMPTS.first(&[Arg::Uuid(&bookmark)], |row| row.get())
 }
@@ -194,12 +195,13 @@ static FORGET_DELIVERY: Statement = Statement::new(
 );
 
 /// Counts an attempt to deliver an item before it is made, and returns its number. `None`: another session has locked
-/// the item.
+/// the item, or it is gone.
 pub fn count_delivery(id: Uuid) -> Option<c_int> {
     COUNT_DELIVERY.first(&[Arg::Uuid(&id)], |row| row.get())
 }
 
-/// Takes back an attempt that was counted but not made, or that the caller counts again.
+/// Takes back an attempt that was counted but not made, or that the caller counts again, unless another session has
+/// locked the item.
 pub fn forget_delivery(id: Uuid) {
     FORGET_DELIVERY.run(&[Arg::Uuid(&id)]);
 }

@@ -2,7 +2,8 @@
 //!
 //! An activity is one file with one unit struct that implements [`Activity`]. A new activity changes two other files of
 //! the engine: `activities.rs` declares its module, and the [`catalogue`](crate::activities::catalogue) imports it and
-//! names it in `ACTIVITIES` and `LATER`. Documentation, validation, reading and export derive from its [`Descriptor`].
+//! names it in `ACTIVITIES` and `LATER`. Validation, reading, export and `wf_activities()` derive from its
+//! [`Descriptor`]. Pages, tests and a few statements name activities as well: docs/internals/changes.md lists them.
 
 use std::fmt;
 

@@ -23,8 +23,9 @@ static EVENTS: Statement = Statement::new(
     &[Type::Oid, Type::IntegerArray, Type::Integer, Type::Integer],
 );
 
-/// The names of events for which workflows wait, or start, that belong to a role or to one whose member it is. Their
-/// definitions are stored under these owners.
+/// The names of events for which activities of type `Event` wait, or start workflows, that belong to a role or to one
+/// whose member it is. Their definitions are stored under these owners. Bookmarks of other types are not searched, even
+/// if they have the name of an event's stimulus.
 pub fn events_of(role: Oid, definition_owners: &[i32]) -> Vec<String> {
     let (least, greatest) = keys::of_type(EVENT.name);
     let args = [Arg::Oid(role), Arg::Integers(definition_owners), Arg::Integer(least), Arg::Integer(greatest)];

@@ -15,7 +15,7 @@ use crate::activities::{
 };
 use crate::activity::{Activity, PREFIXES, short_name};
 
-/// All activity types, in the order of the documentation.
+/// All activity types, related ones together.
 pub static ACTIVITIES: &[&dyn Activity] = &[
     &sequence::Sequence,
     &flowchart::Flowchart,

@@ -11,7 +11,7 @@ pub struct Descriptor {
     pub type_name: &'static str,
     /// The designer's group of activities, with Elsa's name: `Branching`.
     pub category: &'static str,
-    /// One or two sentences for `wf_activities()`.
+    /// A few sentences for `wf_activities()`.
     pub description: &'static str,
     /// Inputs in evaluation order.
     pub inputs: &'static [InputDescriptor],

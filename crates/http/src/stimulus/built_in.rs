@@ -2,10 +2,11 @@
 
 use super::fields::{FieldKind, PayloadShape, hashed, unhashed};
 
-/// A stimulus of Elsa. Its name is the type of the activity that waits for it.
+/// A stimulus of Elsa. Its name is the type of the activity that waits for it, except that of [`BACKGROUND`]. An
+/// activity of another type waits for it if its bookmark has this name.
 #[derive(Debug)]
 pub struct BuiltIn {
-    /// Name of the stimulus, and of the activity type.
+    /// Name of the stimulus.
     pub name: &'static str,
     /// Whether the end of a child workflow sends it.
     pub is_of_child: bool,

@@ -25,7 +25,7 @@ use crate::{clock, error};
 
 sql_functions! {
     wf_define(definition: Jsonb, publish: Boolean, allow_unknown: Boolean) => define;
-    wf_save_draft(definition: Jsonb, revision: BigInt, context: Text) => save_draft;
+    wf_save_draft(definition: Jsonb, revision: BigInt, session: Text) => save_draft;
     wf_publish(definition_id: Text, version: Integer) => publish_version;
     wf_retract(definition_id: Text) => retract;
     wf_export(definition_id: Text, version: Integer) => export;

@@ -1,6 +1,7 @@
 //! The client: a pool of connections of one role, calls in transactions of their own, and transactions of the
 //! application.
 
+use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -275,7 +276,8 @@ impl Client {
         }
         let worked = work(Transaction::new(Arc::clone(&session))).await;
         if Arc::strong_count(&session) > 1 {
-            // Its owner could run statements between ours, or after COMMIT. The connection is closed, which rolls back.
+            // Its owner could run statements between ours, or after COMMIT. When the owner drops it, the connection is
+            // closed, which rolls back.
             return Err(Error::application("the transaction is still in use after the work that it was passed to"));
         }
         let ended = match worked {
@@ -285,6 +287,15 @@ impl Client {
             Err(error) => Err(error),
         };
         finish(&session, ended).await
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("options", &self.pool.options)
+            .field("actor", &self.actor)
+            .finish_non_exhaustive()
     }
 }
 

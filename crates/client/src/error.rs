@@ -14,7 +14,7 @@ use tokio_postgres::error::{DbError, Severity};
 ///
 /// fn describe(error: &Error) -> &'static str {
 ///     match error {
-///         Error::OutcomeUnknown(_) => "it may have taken effect",
+///         Error::OutcomeUnknown(_) | Error::Value(_) => "it may have taken effect",
 ///         _ if error.sqlstate() == Some("23505") => "another instance of this order is running",
 ///         _ => "it has not taken effect",
 ///     }
@@ -27,15 +27,17 @@ pub enum Error {
     Database(Box<DatabaseError>),
     /// There is no connection, or it was lost before COMMIT was sent. Nothing has taken effect.
     Connection(Box<dyn StdError + Send + Sync>),
-    /// The connection was lost after COMMIT was sent, and nothing shows whether the transaction was committed. The calls
-    /// for which repeating is harmless never end like this: the client repeats them.
+    /// The connection was lost after COMMIT was sent, and nothing shows whether the transaction was committed. The
+    /// client repeats the calls for which repeating is harmless. They end like this only if no repetition shows what
+    /// became of the first attempt.
     OutcomeUnknown(Box<dyn StdError + Send + Sync>),
-    /// A value cannot be sent to the database or read from it.
+    /// A value cannot be sent to the database or read from it. If the result of a call cannot be read, and
+    /// [`Client::run`](crate::Client::run) ran it, it has taken effect.
     Value(Box<dyn StdError + Send + Sync>),
     /// The database lacks the extension, or has a version for which this client was not made. Only an administrator can
     /// change this.
     Unfit(String),
-    /// The connection options are invalid.
+    /// The options of the client or of the worker are invalid.
     Options(String),
     /// An error of the application's own, which [`Error::application`] carried out of a transaction.
     Application(Box<dyn StdError + Send + Sync>),
@@ -126,6 +128,16 @@ impl Error {
         }
     }
 
+    /// Whether the error is about the server, its state or its resources, and not about what was sent. If an earlier
+    /// attempt may have been committed, such an error does not show that it was rolled back.
+    pub(crate) fn is_of_server(&self) -> bool {
+        match self {
+            Self::Connection(_) | Self::Unfit(_) => true,
+            Self::Database(error) => error.is_of_server(),
+            _ => false,
+        }
+    }
+
     /// Whether the connection is unusable after this error.
     pub(crate) fn ends_connection(&self) -> bool {
         match self {
@@ -150,7 +162,7 @@ impl fmt::Display for Error {
             }
             Self::Value(error) => write!(f, "a value cannot be converted: {}", Chain(&**error)),
             Self::Unfit(reason) => f.write_str(reason),
-            Self::Options(problem) => write!(f, "invalid connection options: {problem}"),
+            Self::Options(problem) => write!(f, "invalid options: {problem}"),
             Self::Application(error) => error.fmt(f),
         }
     }
@@ -219,6 +231,12 @@ impl DatabaseError {
         is_conflict || (self.is_fatal && ["08", "53", "57"].contains(&class))
     }
 
+    /// Read-only servers, resources, operators (also a timeout), the system, and internal errors.
+    fn is_of_server(&self) -> bool {
+        let class = self.sqlstate.get(..2).unwrap_or_default();
+        self.is_fatal || self.sqlstate == "25006" || ["08", "53", "57", "58", "XX"].contains(&class)
+    }
+
     #[cfg(test)]
     pub(crate) fn new(sqlstate: &str, is_fatal: bool) -> Self {
         let (detail, hint, context, constraint) = (None, None, None, None);
@@ -235,7 +253,11 @@ impl From<&DbError> for DatabaseError {
             hint: error.hint().map(str::to_owned),
             context: error.where_().map(str::to_owned),
             constraint: error.constraint().map(str::to_owned),
-            is_fatal: matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic)),
+            is_fatal: match error.parsed_severity() {
+                Some(severity) => matches!(severity, Severity::Fatal | Severity::Panic),
+                // Some poolers send only the text, which is that of PostgreSQL in English.
+                None => ["FATAL", "PANIC"].contains(&error.severity()),
+            },
         }
     }
 }

@@ -41,7 +41,8 @@ pub struct ConnectOptions {
 
 impl ConnectOptions {
     /// Options from a connection string: `key=value` pairs or a URL, as for libpq. `sslmode` is `disable`, `prefer` or
-    /// `require`; with TLS, the certificate and the host name are always verified.
+    /// `require`; with TLS, the certificate and the host name are always verified. `prefer`, the default, does without
+    /// TLS if the server, or somebody in between, refuses it: use `require` over a network.
     ///
     /// ```
     /// use workflow_client::ConnectOptions;
@@ -103,12 +104,19 @@ impl ConnectOptions {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(5));
         }
-        // A host that fails silently is detected within half a minute.
-        config
-            .keepalives_idle(Duration::from_secs(10))
-            .keepalives_interval(Duration::from_secs(5))
-            .keepalives_retries(3);
-        config.tcp_user_timeout(Duration::from_secs(30));
+        // A host that fails silently is detected within half a minute, unless the string says otherwise.
+        if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+            config.keepalives_idle(Duration::from_secs(10));
+        }
+        if config.get_keepalives_interval().is_none() {
+            config.keepalives_interval(Duration::from_secs(5));
+        }
+        if config.get_keepalives_retries().is_none() {
+            config.keepalives_retries(3);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(Duration::from_secs(30));
+        }
         Self { config, connections: CONNECTIONS, repeat_for: REPEAT_FOR, authority: None }
     }
 
@@ -250,6 +258,17 @@ mod tests {
         assert_eq!(options.config.get_password(), Some(&b"p q"[..]));
         assert_eq!((options.config.get_hosts().len(), options.config.get_ports()), (1, &[6432][..]));
         assert!(format!("{:?}", from(&[]).config.get_hosts()).contains("/var/run/postgresql"));
+    }
+
+    #[test]
+    fn times_of_the_string_are_kept() {
+        let given = "host=db keepalives_idle=60 keepalives_interval=7 keepalives_retries=9 tcp_user_timeout=8";
+        let given = ConnectOptions::new(given).expect("options").config;
+        assert_eq!(given.get_keepalives_idle(), Duration::from_secs(60));
+        assert_eq!(given.get_keepalives_interval(), Some(Duration::from_secs(7)));
+        assert_eq!(given.get_keepalives_retries(), Some(9));
+        assert_eq!(given.get_tcp_user_timeout(), Some(&Duration::from_secs(8)));
+        assert_eq!(from(&[]).config.get_keepalives_idle(), Duration::from_secs(10));
     }
 
     #[test]

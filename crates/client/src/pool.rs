@@ -73,8 +73,10 @@ impl Pool {
     pub async fn connect_alone(&self) -> Result<Alone, Error> {
         let connect = async {
             let (connection, driver) = hosts::connect(&self.options.config, &self.tls).await.map_err(of_connecting)?;
-            let schema = find_schema(&connection).await?;
-            Ok(Alone { connection, driver, schema })
+            // From here on, giving up closes it.
+            let mut alone = Alone { connection, driver, schema: String::new() };
+            alone.schema = find_schema(&alone.connection).await?;
+            Ok(alone)
         };
         let late = |_| Err(Error::Connection("the server does not answer".into()));
         tokio::time::timeout(CONNECT_TIME, connect).await.unwrap_or_else(late)

@@ -31,7 +31,8 @@ impl Repeat {
 /// The repetitions of one transaction.
 pub(crate) struct Repetitions {
     repeat: Repeat,
-    until: Instant,
+    /// `None`: for ever.
+    until: Option<Instant>,
     backoff: Backoff,
     /// Whether an earlier attempt may have been committed.
     pub may_be_done: bool,
@@ -39,15 +40,16 @@ pub(crate) struct Repetitions {
 
 impl Repetitions {
     pub fn new(repeat: Repeat, repeat_for: Duration) -> Self {
-        Self { repeat, until: Instant::now() + repeat_for, backoff: Backoff::default(), may_be_done: false }
+        let until = Instant::now().checked_add(repeat_for);
+        Self { repeat, until, backoff: Backoff::default(), may_be_done: false }
     }
 
     /// Waits before another attempt, or returns the error that the caller gets.
     pub async fn after(&mut self, error: Error) -> Result<(), Error> {
         let delay = self.backoff.next();
-        if !self.repeat.allows(&error) || Instant::now() + delay > self.until {
+        if !self.repeat.allows(&error) || self.until.is_some_and(|until| Instant::now() + delay > until) {
             // An earlier attempt may be committed although the last one was rolled back.
-            let is_unknown = self.may_be_done && error.is_transient();
+            let is_unknown = self.may_be_done && (error.is_transient() || error.is_of_server());
             return Err(if is_unknown { Error::OutcomeUnknown(error.into()) } else { error });
         }
         self.may_be_done |= matches!(error, Error::OutcomeUnknown(_));
@@ -124,6 +126,30 @@ mod tests {
             }
         };
         assert!(matches!(error, Error::OutcomeUnknown(_)), "{error:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_error_of_the_server_does_not_show_what_became_of_a_lost_commit() {
+        let after_a_lost_commit = async |error| {
+            let mut repetitions = Repetitions::new(Repeat::Always, Duration::from_secs(5));
+            repetitions.after(unknown()).await.expect("another attempt");
+            repetitions.after(error).await.expect_err("no other attempt")
+        };
+        for sqlstate in ["57014", "53200", "25006", "XX000"] {
+            let error = after_a_lost_commit(database(sqlstate)).await;
+            assert!(matches!(error, Error::OutcomeUnknown(_)) && error.sqlstate() == Some(sqlstate), "{error:?}");
+        }
+        let error = after_a_lost_commit(Error::Unfit("no extension".into())).await;
+        assert!(matches!(error, Error::OutcomeUnknown(_)), "{error:?}");
+        // If the first attempt had been committed, the same call would have succeeded again.
+        let error = after_a_lost_commit(database("42704")).await;
+        assert!(matches!(error, Error::Database(_)), "{error:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_can_be_endless() {
+        let mut repetitions = Repetitions::new(Repeat::IfRolledBack, Duration::MAX);
+        repetitions.after(database("40001")).await.expect("another attempt");
     }
 
     #[tokio::test(start_paused = true)]

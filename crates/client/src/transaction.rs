@@ -12,6 +12,9 @@ use crate::statement::{Call, run_in};
 /// A transaction that [`Client::transaction`](crate::Client::transaction) has begun, and will commit or roll back. It must
 /// not outlive the work that it is passed to.
 ///
+/// The connection serves other transactions afterwards. What outlives a transaction, such as `SET` without `LOCAL`, a
+/// temporary table or an advisory lock of the session, stays with it.
+///
 /// ```no_run
 /// # async fn example(client: workflow_client::Client) -> Result<(), workflow_client::Error> {
 /// use workflow_client::PublishEvent;

@@ -23,13 +23,18 @@ use crate::statement::{Call, IntoParameter, Statement, column};
 /// }
 /// let call = first_ten::<OpenTask>();
 /// ```
-pub trait View: Sized {
+pub trait View: Sized + sealed::Sealed {
     #[doc(hidden)]
     const NAME: &'static str;
     #[doc(hidden)]
     const COLUMNS: &'static [&'static str];
     #[doc(hidden)]
     fn read(row: &Row) -> Result<Self, Error>;
+}
+
+mod sealed {
+    /// The views are those of this crate: their names become a part of SQL.
+    pub trait Sealed {}
 }
 
 /// Rows of a view, selected by equality. Use SQL of your own for other queries.
@@ -45,6 +50,7 @@ pub trait View: Sized {
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Debug, Clone)]
 pub struct List<V> {
     filters: Vec<(&'static str, Filter)>,
     order: Option<(&'static str, bool)>,
@@ -209,6 +215,8 @@ macro_rules! view {
         pub struct $name {
             $($(#[$column_about])* pub $column: $type,)*
         }
+
+        impl sealed::Sealed for $name {}
 
         impl View for $name {
             const NAME: &'static str = $view;

@@ -61,7 +61,8 @@ impl TaskWaiter {
         let statement = Statement::new(WAIT).bind(self.names.clone()).bind(timeout);
         let text = statement.text(&alone.schema);
         let parameters = statement.parameters();
-        let waited = tokio::time::timeout(timeout + GRACE, alone.connection.query_typed(&text, &parameters)).await;
+        let waited =
+            tokio::time::timeout(timeout.saturating_add(GRACE), alone.connection.query_typed(&text, &parameters)).await;
         let Ok(waited) = waited else { return Err(Error::Connection("the server does not answer".into())) };
         let rows = waited.map_err(|error| Error::of_driver(error, alone.connection.is_closed()))?;
         let is_ready = only_value(&rows)?;

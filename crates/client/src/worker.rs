@@ -35,7 +35,8 @@ use serving::{Serving, Settings};
 ///   `tokio::task::spawn_blocking`.
 /// - It reconnects by itself, and ends in order: see [`run`](Self::run).
 ///
-/// It uses a connection for waiting, and those of the client's pool for everything else.
+/// It uses a connection for waiting, and those of the client's pool for everything else. Handlers that keep connections
+/// busy should have another client, because heartbeats would wait for them.
 ///
 /// ```no_run
 /// use serde_json::{Value, json};

@@ -53,7 +53,8 @@ impl StartArguments {
 macro_rules! start_call {
     ($name:ident) => {
         impl $name {
-            /// Starts the published version of a definition.
+            /// Starts the published version of a definition. The value has the id of its instance, so a clone is the
+            /// same start: it starts nothing more.
             ///
             /// ```
             #[doc = concat!("let call = workflow_client::", stringify!($name), "::new(\"order\");")]

@@ -44,7 +44,8 @@ impl Answer {
         Self { result: Json::of(result), writes: None }
     }
 
-    /// Runs statements of the worker in the transaction of the answer: both take effect, or neither.
+    /// Runs statements of the worker in the transaction of the answer: both take effect, or neither. If they fail, the
+    /// attempt fails with their error.
     ///
     /// They may run again although they were committed, if the answer to COMMIT was lost. So use the id of the task as
     /// their key. Each run of the function returns a future that owns what it needs.
@@ -92,7 +93,7 @@ impl From<()> for Answer {
 
 /// Why an attempt failed, and what follows. By default the retry policy of the activity decides.
 ///
-/// Every error converts into it by `?`, so it implements no error trait itself.
+/// Every type that implements `std::error::Error` converts into it by `?`, so it does not implement that trait itself.
 ///
 /// ```
 /// use workflow_client::TaskError;

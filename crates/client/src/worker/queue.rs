@@ -108,9 +108,9 @@ impl TaskQueue for DatabaseQueue {
     }
 
     async fn fail(&self, claim: Claim, error: &TaskError) -> Result<(), Error> {
-        let mut fail = FailTask::new(claim.task_id, claim.token, error.message.clone()).on_fault(OnFault::Store);
+        let mut fail = FailTask::new(claim.task_id, claim.token, storable(&error.message)).on_fault(OnFault::Store);
         if let Some(detail) = &error.detail {
-            fail = fail.detail(detail.clone());
+            fail = fail.detail(storable(detail));
         }
         if let Some(code) = &error.code {
             fail = fail.code(code.clone());
@@ -127,4 +127,9 @@ impl TaskQueue for DatabaseQueue {
     async fn release(&self, claim: Claim) -> Result<(), Error> {
         self.client.run(ReleaseTask::new(claim.task_id, claim.token)).await.map(drop)
     }
+}
+
+/// PostgreSQL's text cannot hold the character zero. The failure would be rejected because of it.
+fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
 }

@@ -63,13 +63,18 @@ pub(crate) async fn process<Q: TaskQueue>(
     let task = Task::new(claimed, progress, stage.clone());
     let mut work = Work(tokio::spawn(async move { handler(task).await }));
     let mut over = stage;
+    let mut progress = Progress { recorded, unsent: Json::null() };
     let ended = tokio::select! {
         biased;
         joined = &mut work.0 => Ok(joined),
-        () = lose_lease(&*queue, claim, lease, recorded) => Err(Interruption::LeaseLost),
+        () = lose_lease(&*queue, claim, lease, &mut progress) => Err(Interruption::LeaseLost),
         () = grace_is_over(&mut over) => Err(Interruption::GraceOver),
     };
     drop(work);
+    if !matches!(ended, Ok(Ok(Ok(_))) | Err(Interruption::LeaseLost)) {
+        // Another attempt may follow, and needs it.
+        progress.flush(&*queue, claim, lease).await;
+    }
     let reported = match ended {
         Ok(Ok(Ok(answer))) => complete(&*queue, claim, answer, lease).await,
         Ok(Ok(Err(error))) if error.is_release => release(&*queue, claim).await,
@@ -104,28 +109,57 @@ impl Lease {
     }
 }
 
+/// What the handler has recorded.
+struct Progress {
+    recorded: watch::Receiver<Json>,
+    /// What no heartbeat has carried yet.
+    unsent: Json,
+}
+
+impl Progress {
+    /// Sends what no heartbeat has carried, because the handler ended too soon after it.
+    async fn flush<Q: TaskQueue>(&mut self, queue: &Q, claim: Claim, lease: Lease) {
+        self.take_recorded();
+        if self.unsent == Json::null() {
+            return;
+        }
+        if let Err(error) = queue.extend(claim, lease.time, self.unsent.clone()).await {
+            tracing::warn!(task = %claim.task_id, %error, "progress could not be recorded");
+        }
+    }
+
+    fn take_recorded(&mut self) {
+        let recorded = self.recorded.borrow_and_update();
+        if recorded.has_changed() {
+            self.unsent = recorded.clone();
+        }
+    }
+}
+
 /// Extends the lease until it is lost: another worker has the task, the task is closed, or no heartbeat has succeeded
 /// before the lease expired.
-async fn lose_lease<Q: TaskQueue>(queue: &Q, claim: Claim, mut lease: Lease, mut progress: watch::Receiver<Json>) {
+async fn lose_lease<Q: TaskQueue>(queue: &Q, claim: Claim, mut lease: Lease, progress: &mut Progress) {
     let mut backoff = Backoff::default();
     let mut next = lease.next_heartbeat();
-    let mut unsent = Json::null();
     loop {
-        let is_recorded = progress_or(&mut progress, next).await;
-        if is_recorded {
-            unsent = progress.borrow_and_update().clone();
+        if progress_or(&mut progress.recorded, next).await {
+            progress.unsent = progress.recorded.borrow_and_update().clone();
         }
         let begun = Instant::now();
-        match tokio::time::timeout_at(lease.end(), queue.extend(claim, lease.time, unsent.clone())).await {
+        match tokio::time::timeout_at(lease.end(), queue.extend(claim, lease.time, progress.unsent.clone())).await {
             Ok(Ok(true)) => {
                 lease.since = begun;
-                unsent = Json::null();
+                progress.unsent = Json::null();
                 next = lease.next_heartbeat();
                 backoff.reset();
             }
             Ok(Ok(false)) | Err(_) => return,
             Ok(Err(error)) => {
                 tracing::warn!(task = %claim.task_id, %error, "a heartbeat failed");
+                if is_about_the_answer(&error) {
+                    // Progress that jsonb cannot hold must not cost the lease.
+                    progress.unsent = Json::null();
+                }
                 next = (Instant::now() + backoff.next()).min(lease.end());
             }
         }
@@ -164,6 +198,10 @@ async fn complete<Q: TaskQueue>(queue: &Q, claim: Claim, mut answer: Answer, lea
             tracing::warn!(task = %claim.task_id, %error, "the answer was rejected");
             let error = TaskError { code: Some("invalid_result".into()), ..TaskError::from(error) };
             return fail(queue, claim, &error, lease).await;
+        }
+        if answer.writes.is_some() && is_about_the_writes(&error) {
+            tracing::warn!(task = %claim.task_id, %error, "what the answer writes was rejected");
+            return fail(queue, claim, &TaskError::from(error), lease).await;
         }
         patience.after(error).await?;
     }
@@ -208,6 +246,15 @@ impl Patience {
 /// The answer itself is the problem: it is no JSON, jsonb cannot hold it, or it does not match the schema of the task.
 fn is_about_the_answer(error: &Error) -> bool {
     matches!(error, Error::Value(_)) || error.sqlstate().is_some_and(|state| state.starts_with("22"))
+}
+
+/// What the answer writes is the problem, and would be again after the lease. 55000 says that the task is closed.
+fn is_about_the_writes(error: &Error) -> bool {
+    match error {
+        Error::Application(_) => true,
+        Error::Database(_) => !error.is_transient() && !error.is_of_server() && error.sqlstate() != Some("55000"),
+        _ => false,
+    }
 }
 
 fn of_panic(error: JoinError) -> TaskError {

@@ -162,6 +162,8 @@ fn is_final(error: &Error) -> bool {
     match error {
         Error::Unfit(_) | Error::Options(_) => true,
         // Not the SQLSTATEs of a server that starts, stops or has no free connection.
-        _ => error.sqlstate().is_some_and(|state| ["28", "3D", "42"].contains(&&state[..2]) || state == "22023"),
+        _ => error
+            .sqlstate()
+            .is_some_and(|state| ["28", "3D", "42"].iter().any(|class| state.starts_with(class)) || state == "22023"),
     }
 }

@@ -42,6 +42,7 @@ struct Tasks {
     claim_errors: VecDeque<Error>,
     claim_hangs: bool,
     extend_fails: bool,
+    rejects_progress: bool,
     complete_errors: VecDeque<Error>,
     running: usize,
     most_running: usize,
@@ -137,6 +138,9 @@ impl TaskQueue for MemoryQueue {
         let number = claim.task_id.as_u128();
         if self.lock().extend_fails {
             return Err(lost());
+        }
+        if self.lock().rejects_progress && progress != Json::null() {
+            return Err(rejected("22P05"));
         }
         if self.lock().taken.contains(&number) {
             return Ok(false);
@@ -251,6 +255,31 @@ async fn progress_is_sent_at_once() {
     assert_eq!(queue.events(), [Event::Extended(1, Some(json!({"step": 1}))), Event::Completed(1, json!("done"))]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn progress_just_before_a_failure_is_kept() {
+    let queue = MemoryQueue::with(2);
+    let handler = |task: Task| async move {
+        task.record_progress(json!({"step": 1}))?;
+        Err(if task.task_id.as_u128() == 1 { TaskError::new("declined") } else { TaskError::release() })
+    };
+    serve(&queue, 1, handler, queue.clone().answers(2)).await.unwrap();
+    let recorded = |number| Event::Extended(number, Some(json!({"step": 1})));
+    let failed = Event::Failed(1, TaskError::new("declined"));
+    assert_eq!(queue.events(), [recorded(1), failed, recorded(2), Event::Released(2)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_that_cannot_be_stored_does_not_cost_the_lease() {
+    let queue = MemoryQueue::with(1);
+    queue.lock().rejects_progress = true;
+    let handler = |task: Task| async move {
+        task.record_progress("\0")?;
+        for_an_hour(task).await
+    };
+    serve(&queue, 1, handler, queue.clone().answers(1)).await.unwrap();
+    assert_eq!(queue.events().last(), Some(&Event::Completed(1, json!("done"))));
+}
+
 /// Tells when it is dropped.
 struct Dropped(Option<oneshot::Sender<Instant>>);
 
@@ -332,6 +361,15 @@ async fn an_answer_that_cannot_be_stored_fails_the_task() {
     serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
     let [Event::Failed(1, error)] = &queue.events()[..] else { panic!("{:?}", queue.events()) };
     assert_eq!((error.code.as_deref(), error.retry), (Some("invalid_result"), true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn writes_that_are_rejected_fail_the_task() {
+    let queue = MemoryQueue::with(1);
+    queue.lock().complete_errors = [rejected("23505")].into();
+    let handler = |_| async { Ok(Answer::new("done").and_write(|_| async { Ok(()) })) };
+    serve(&queue, 1, handler, queue.clone().answers(1)).await.unwrap();
+    assert_eq!(queue.events(), [Event::Failed(1, TaskError::new("a message (SQLSTATE 23505)"))]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -234,7 +234,9 @@ impl Patience {
     }
 
     async fn after(&mut self, error: Error) -> Result<(), Error> {
-        if !(error.is_transient() || matches!(error, Error::OutcomeUnknown(_))) || Instant::now() >= self.until {
+        // A server that is overloaded, read-only after a failover, or slow may take the answer a moment later.
+        let can_change = error.is_transient() || error.is_of_server() || matches!(error, Error::OutcomeUnknown(_));
+        if !can_change || Instant::now() >= self.until {
             return Err(error);
         }
         tracing::debug!(%error, "an answer is sent again");

@@ -349,7 +349,8 @@ async fn errors_panics_and_released_tasks_are_reported() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_sent_until_it_is_confirmed() {
     let queue = MemoryQueue::with(1);
-    queue.lock().complete_errors = [lost(), rejected("40P01"), Error::OutcomeUnknown("closed".into())].into();
+    let unknown = Error::OutcomeUnknown("closed".into());
+    queue.lock().complete_errors = [lost(), rejected("40P01"), rejected("57014"), rejected("25006"), unknown].into();
     serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
     assert_eq!(queue.events(), [Event::Completed(1, json!("done"))]);
 }

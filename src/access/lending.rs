@@ -23,20 +23,20 @@ use crate::store::rights::owners::{self, Owner};
 pub enum Serves {
     /// For the role to which the session belongs.
     ItsRole,
-    /// Also for owners that may not log in. Their SQL has their rights, as a security-restricted operation like that of
-    /// a definer. Only a fire in a background worker's own session does this.
-    OwnersWithoutLogin,
-    /// Also for this role, whose restricted SQL in a background worker's own session has made the call.
+    /// Also for this role, which may not log in: in a background worker's own session, for the fire of its instance or
+    /// for a call that its SQL makes. Its SQL has its rights, as a security-restricted operation like that of a definer.
     ///
-    /// The call serves no other owner: that owner's SQL would read uncommitted rows and settings of the caller, and the
-    /// caller could roll its effects back.
+    /// No other owner is served in the same transaction: that owner's SQL would read uncommitted rows of this role, and
+    /// this role could roll its effects back.
     Restricted(Oid),
 }
 
 impl Serves {
-    /// For whom a fire of a background worker runs SQL. The worker connected as this role, or 0 for its own session.
-    pub fn of_worker(role: Oid) -> Self {
-        if role == Oid::INVALID { Self::OwnersWithoutLogin } else { Self::ItsRole }
+    /// For whom a fire of a background worker runs SQL. The worker connected as `role`, or 0 for its own session; the
+    /// fire is for an instance of this owner, if it is known to have invoker SQL.
+    pub fn of_worker(role: Oid, owner: Option<&Owner>) -> Self {
+        let role_of_owner = owner.filter(|_| role == Oid::INVALID).and_then(Owner::role);
+        role_of_owner.map_or(Self::ItsRole, Self::Restricted)
     }
 
     /// For whom a call runs SQL that begins here: restricted SQL of a worker's own session can call the engine again.
@@ -46,12 +46,7 @@ impl Serves {
 
     /// Whether SQL of this owner, who may not log in, runs restricted here.
     pub fn restricted(self, owner: &Owner) -> bool {
-        let serves = |role: Oid| match self {
-            Self::ItsRole => false,
-            Self::OwnersWithoutLogin => true,
-            Self::Restricted(caller) => caller == role,
-        };
-        owner.role().is_some_and(|role| serves(role) && !role::can_connect(role))
+        owner.role().is_some_and(|role| self == Self::Restricted(role) && !role::can_connect(role))
     }
 }
 

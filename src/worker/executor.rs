@@ -18,6 +18,7 @@ use crate::run::events::queued::{DeliveryOutcome, MAX_ATTEMPTS};
 use crate::run::timers::command::{self, CommandClaim};
 use crate::run::timers::{due_bookmark, due_work};
 use crate::store::events::queue;
+use crate::store::rights::owners;
 use crate::store::timers::due;
 use crate::worker::{SECOND, SLOTS_WANTED_FOR};
 
@@ -197,7 +198,7 @@ impl Worker {
         process::report(Some("firing what is due"));
         let mut outcomes = Vec::with_capacity(fires.len());
         let committed = process::work(|| {
-            let mut context = CallContext::pass();
+            let mut context = CallContext::worker_pass();
             for (i, fire) in fires.iter().enumerate() {
                 if !self.is_on(i) {
                     break;
@@ -237,7 +238,7 @@ impl Worker {
         let began = process::now();
         let outcome = process::work(|| {
             let _timeout = session::StatementTimeout::arm();
-            fire_one(&mut self.pass(), fire, false)
+            fire_one(&mut self.pass(fire), fire, false)
         });
         let outcome = match outcome {
             Ok(outcome) => outcome,
@@ -276,7 +277,7 @@ impl Worker {
         session::reset();
         let finished = process::work(|| {
             let _timeout = session::StatementTimeout::arm();
-            command::finish(&mut self.pass(), id, &result)
+            command::finish(&mut self.pass(fire), id, &result)
         });
         // The burst after the command may have run users' SQL as well.
         session::reset();
@@ -287,10 +288,11 @@ impl Worker {
         self.finish_fire(fire, began, outcome, true);
     }
 
-    /// The session of a fire that may run users' SQL.
-    fn pass(&self) -> CallContext {
-        let mut context = CallContext::pass();
-        context.serves = Serves::of_worker(self.role);
+    /// The context of a fire that may run users' SQL.
+    fn pass(&self, fire: &Fire) -> CallContext {
+        let owner = (fire.wants != 0).then(|| owners::by_id(fire.wants));
+        let mut context = CallContext::worker_pass();
+        context.serves = Serves::of_worker(self.role, owner.as_ref());
         context
     }
 

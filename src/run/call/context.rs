@@ -47,6 +47,8 @@ pub struct CallContext {
     pub has_followed_up: bool,
     /// Whether this is a pass, which fires whatever is due or queued instead of what a caller named.
     pub is_pass: bool,
+    /// Whether a background worker began it by itself, and no SQL that the worker runs.
+    pub is_workers: bool,
     /// Children that this call started and ran, with the depth to which they are nested in it.
     pub inline: HashMap<Uuid, u32>,
     /// Bookmarks of activities that were given up while they waited for child workflows.
@@ -156,6 +158,7 @@ impl CallContext {
             follow_ups: VecDeque::new(),
             has_followed_up: false,
             is_pass: false,
+            is_workers: false,
             inline: HashMap::new(),
             abandoned: HashSet::new(),
             http: HttpContext::default(),
@@ -167,6 +170,11 @@ impl CallContext {
     /// Begins a pass over what is due or queued. It claims only instances that are free, and waits for none.
     pub fn pass() -> Self {
         Self { has_waited: true, is_pass: true, ..Self::begin() }
+    }
+
+    /// Begins a pass of a background worker.
+    pub fn worker_pass() -> Self {
+        Self { is_workers: true, ..Self::pass() }
     }
 
     /// Whether a session asked for what runs here, be it by wf_run_due. A worker's pass has no caller.

@@ -15,7 +15,7 @@ use crate::pg::{PgError, json, role};
 use crate::run::CallContext;
 use crate::run::burst::{OnFault, consume};
 use crate::run::call::context::FollowUp;
-use crate::run::call::{isolated, running};
+use crate::run::call::running;
 use crate::run::events::deliver;
 use crate::run::events::stimuli::{Delivery, Stimulus};
 use crate::run::instances::acquire::{self, Acquired, Unavailable};
@@ -244,7 +244,7 @@ fn can_run(context: &CallContext, stored: &StoredBookmark, item: &Item) -> Resul
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
     // Check before locking, as in a delivery.
     let verdict = consent_for(item).may_resume_at(&stored.bookmark, stored.instance_id, version, &owner)?;
-    if verdict != Verdict::Allowed || !is_wanted_here(&item.sender, version, &owner)? {
+    if verdict != Verdict::Allowed || !is_wanted_here(context, &item.sender, version, &owner)? {
         return Ok(Can::Not);
     }
     if !route::admits_instance(stored.instance_id, stored.correlation_id.as_deref()) {
@@ -301,9 +301,8 @@ pub enum DeliveryOutcome {
 /// Whether this call delivers a queued stimulus to an instance of an owner. A worker always does. A call of a session,
 /// or of SQL that a worker runs, does so for its own stimuli, for owners whose rights the current role has, and for
 /// instances that a stimulus of the current role would reach.
-pub fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
-    let is_workers_own = isolated::is_worker_session() && !running::any();
-    if is_workers_own || sender.is_current() || access::is_member(role::current(), owner) {
+pub fn is_wanted_here(context: &CallContext, sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
+    if context.is_workers || sender.is_current() || access::is_member(role::current(), owner) {
         return Ok(true);
     }
     let Some(id) = owners::known_id_of(role::current()) else { return Ok(false) };

@@ -87,7 +87,7 @@ pub fn cancel_queued(context: &mut CallContext, item: &Item) -> Result<DeliveryO
         queue::take(item.id);
         return Ok(DeliveryOutcome::Stays);
     };
-    if !queued::is_wanted_here(&item.sender, version, &owner)? {
+    if !queued::is_wanted_here(context, &item.sender, version, &owner)? {
         return Ok(DeliveryOutcome::Stays);
     }
     let outcome = cancel_if_free(context, child, &item.sender, || queue::take(item.id))?;

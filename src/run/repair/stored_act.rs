@@ -126,7 +126,7 @@ pub fn carry_out(context: &mut CallContext, item: &Item, instance: Uuid) -> Resu
         queue::take(item.id);
         return Ok(DeliveryOutcome::Stays);
     };
-    if !is_wanted_here(&item.sender, version, &owner)? || owner.role().is_none() {
+    if !is_wanted_here(context, &item.sender, version, &owner)? || owner.role().is_none() {
         return Ok(DeliveryOutcome::Stays);
     }
     if !lending::runs_here(context.serves, &owner, &*compiled::of_version(version)?) {

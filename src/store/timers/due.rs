@@ -80,10 +80,11 @@ static ITEMS: Statement = Statement::new(
                                SELECT FROM workflow.bookmarks m \
                                WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 4), 'hex'))::bit(32)::integer \
                                    AND m.definition_owner = o.owner AND m.correlation_key = hashtext(q.correlation_id) \
-                                   AND m.correlation_id = q.correlation_id LIMIT 1) m) \
+                                   AND m.correlation_id = q.correlation_id AND m.hash = q.hash LIMIT 1) m) \
               WHEN q.hash IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m \
-                           WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 4), 'hex'))::bit(32)::integer) \
+                           WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 4), 'hex'))::bit(32)::integer \
+                               AND m.hash = q.hash) \
               WHEN q.correlation_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.instances i WHERE i.correlation_id = q.correlation_id) \
               WHEN q.activity_type <> 'Elsa.RunTask' \

@@ -11,6 +11,7 @@ use workflow_engine::calendar::{Misfire, Schedule};
 use crate::pg::{PgError, role, stored_role};
 use crate::run::CallContext;
 use crate::run::timers::timing::{self, NextFire};
+use crate::store::instances::bookmarks::keys;
 use crate::store::maintenance::adoption::{self, StoredOwner};
 use crate::store::maintenance::identity;
 use crate::store::tasks::leases;
@@ -63,6 +64,7 @@ pub fn adopt(context: &CallContext, adoption: &Adoption) -> Result<Vec<AdoptedOw
         skip(context)?;
     }
     leases::end_all(context.timestamp());
+    keys::correct_all();
     identity::adopt();
     wake::report_all();
     Ok(found)

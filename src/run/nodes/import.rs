@@ -17,7 +17,7 @@ use crate::run::call::running::{self, RunningGuard};
 use crate::run::http::paths::{self, Hold};
 use crate::run::instances::admission;
 use crate::store::events::queue;
-use crate::store::instances;
+use crate::store::instances::{self, bookmarks::keys};
 use crate::store::maintenance::identity;
 use crate::store::nodes::{moving, route};
 use crate::store::rights::owners;
@@ -327,6 +327,7 @@ fn adapt(context: &CallContext, ids: &[Uuid], keys: &[String], contents: &PieceF
     if contents.children && moving::has_circle(ids) {
         return Err(damaged());
     }
+    keys::correct(ids);
     if contents.leases {
         leases::end_of(ids, context.timestamp());
     }

@@ -3,11 +3,15 @@
 //! An index entry of integers has half the size of one with the hash and the texts, and is compared faster. Different values
 //! may have the same integer, so each search also compares the columns. The upgrade script and `wf_check` compute the same
 //! integers in SQL.
+//!
+//! hashtext depends on the byte order of the machine, so bookmarks from another machine get their keys anew.
 
+use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::stimulus::RUN_TASK;
 
 use crate::pg::hashtext;
+use crate::pg::spi::{Arg, Statement, Type};
 
 /// Number of bits of a key of a kind that say the name.
 const NAME_BITS: u32 = 10;
@@ -48,4 +52,34 @@ pub fn of_name(name: &str) -> i32 {
 /// The part of a key that says the activity.
 pub fn of_activity(id: &str) -> i32 {
     (hashtext(id) & ((1 << ACTIVITY_BITS) - 1)).cast_signed()
+}
+
+/// The statement that corrects the keys of the bookmarks that a condition selects.
+macro_rules! correct {
+    ($condition:literal) => {
+        concat!(
+            "UPDATE workflow.bookmarks b SET correlation_key = k.correlation_key, kind_key = k.kind_key \
+             FROM (SELECT m.id, COALESCE(hashtext(m.correlation_id), 0) AS correlation_key, \
+                       CASE WHEN m.activity_type <> 'Elsa.RunTask' \
+                       THEN (hashtext(m.activity_type) << 22) | ((hashtext(m.name) & 1023) << 12) \
+                           | (hashtext(m.activity_id) & 4095) END AS kind_key \
+                   FROM workflow.bookmarks m WHERE m.hash IS NOT NULL AND ",
+            $condition,
+            ") AS k \
+             WHERE b.id = k.id AND (b.correlation_key, b.kind_key) IS DISTINCT FROM (k.correlation_key, k.kind_key)"
+        )
+    };
+}
+
+static CORRECT_ALL: Statement = Statement::new(correct!("true"), &[]);
+static CORRECT: Statement = Statement::new(correct!("m.instance_id = ANY ($1)"), &[Type::UuidArray]);
+
+/// Corrects the keys of all bookmarks, of which a dump may be from another machine.
+pub fn correct_all() {
+    CORRECT_ALL.run(&[]);
+}
+
+/// Corrects the keys of bookmarks that were imported with these instances.
+pub fn correct(instances: &[Uuid]) {
+    CORRECT.run(&[Arg::Uuids(instances)]);
 }

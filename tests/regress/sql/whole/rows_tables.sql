@@ -85,7 +85,7 @@ ROLLBACK;
 
 -- A column that is not what it should be is never written.
 BEGIN;
-ALTER TABLE workflow.tasks ALTER COLUMN status TYPE varchar;
+ALTER TABLE workflow.instances ALTER COLUMN state TYPE text USING encode(state, 'hex');
 \set VERBOSITY terse
 SELECT wf_start('claim', '{"report": "short"}');
 \set VERBOSITY default

@@ -72,6 +72,7 @@ pub(super) struct Backend {
     pub(super) user_plans: user_sql::Plans,
     /// Whether users' SQL has run in this background worker since its last reset.
     pub(super) user_sql_ran: Cell<bool>,
+    #[cfg_attr(feature = "pg16", allow(dead_code, reason = "nothing is looked up in PostgreSQL 16"))]
     pub(super) version: version::Found,
 }
 

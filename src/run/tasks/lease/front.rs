@@ -185,7 +185,7 @@ fn unlocked(found: &[ClaimableTask]) -> impl Iterator<Item = (&ClaimableTask, Op
 }
 
 /// Tasks that a claim of so many tasks reads at first. Other workers hold some of the first ones until they have
-/// committed, about as many as the claim before found held. A claim that finds too few begins anew with a search that
+/// committed, about as many as the claim before found held. A claim that finds too few starts again with a search that
 /// costs more.
 fn page_for(max: usize) -> usize {
     of_lane_for(max).max(max.saturating_add(SPARE))

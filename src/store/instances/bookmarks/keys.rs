@@ -4,7 +4,7 @@
 //! may have the same integer, so each search also compares the columns. The upgrade script and `wf_check` compute the same
 //! integers in SQL.
 //!
-//! hashtext depends on the byte order of the machine, so bookmarks from another machine get their keys anew.
+//! hashtext depends on the byte order of the machine, so those of bookmarks from another machine are computed again.
 
 use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;

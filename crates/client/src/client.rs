@@ -373,7 +373,7 @@ mod tests {
     #[tokio::test]
     async fn without_a_server_the_error_is_one_of_the_connection() {
         let options = ConnectOptions::new("host=/nowhere").expect("options").repeat_for(std::time::Duration::ZERO);
-        let error = Client::connect(options).await.err().expect("no server");
+        let error = Client::connect(options).await.expect_err("no server");
         assert!(matches!(error, Error::Connection(_)) && error.is_transient(), "{error:?}");
     }
 }

@@ -221,7 +221,7 @@ async fn people_are_assigned_and_recorded() {
 #[tokio::test]
 async fn the_schema_of_the_extension_is_found() {
     let world = World::without_extension("template0").await;
-    let missing = Client::connect(world.options_at(&world.server)).await.err().expect("no extension");
+    let missing = Client::connect(world.options_at(&world.server)).await.expect_err("no extension");
     assert!(matches!(missing, Error::Unfit(_)), "{missing:?}");
     world.sql("CREATE SCHEMA \"Odd schema\"; CREATE EXTENSION workflow SCHEMA \"Odd schema\"").await;
     world.sql(&format!("SELECT \"Odd schema\".wf_grant_usage('{}')", world.role)).await;

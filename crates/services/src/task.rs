@@ -1,0 +1,114 @@
+//! What a service gets of a task, and how it fails.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use uuid::Uuid;
+use workflow_client::TaskError;
+
+/// A claimed task of a service.
+///
+/// The worker extends the lease while the service works, and drops the service's future if the lease is lost.
+#[derive(Debug)]
+pub struct ServiceTask {
+    /// The same for all attempts: the key by which the other side recognizes a repetition.
+    pub task_id: Uuid,
+    /// The type of the activity, such as `Elsa.SendEmail`.
+    pub name: String,
+    /// The role that owns the instance. Secrets are bound to owners.
+    pub owner: String,
+    /// The number of this attempt, from 1 on.
+    pub attempt: i32,
+    /// The number of attempts that the retry policy allows; `None` without a policy.
+    pub max_attempts: Option<i32>,
+    /// The inputs of the activity under Elsa's names (`Url`, `To`, …). Inputs that are NULL are left out.
+    pub inputs: Map<String, Value>,
+    /// When the service has to be ready. It answers that the time is over, or fails.
+    pub deadline: Instant,
+}
+
+impl ServiceTask {
+    /// An input.
+    pub fn input(&self, name: &str) -> Option<&Value> {
+        self.inputs.get(name).filter(|value| !value.is_null())
+    }
+
+    /// An input that is text.
+    ///
+    /// # Errors
+    /// `invalid_request` if it is anything else.
+    pub fn text(&self, name: &str) -> Result<Option<&str>, Failure> {
+        let wrong = || Failure::last("invalid_request", format!("the input {name} is not a text"));
+        self.input(name).map(|value| value.as_str().ok_or_else(wrong)).transpose()
+    }
+
+    /// The time until the deadline.
+    pub fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+}
+
+/// Why a task was not done. The retry policy of the activity decides whether another attempt follows, unless this one
+/// is the last or does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// A word by which retry policies and catches identify the fault.
+    pub code: &'static str,
+    /// A sentence for people, which the incident shows. Values of secrets in it are replaced.
+    pub message: String,
+    /// What follows.
+    pub then: Then,
+}
+
+/// What follows a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// Another attempt, if the policy allows one, after this delay in place of the policy's.
+    Retry(Option<Duration>),
+    /// No other attempt: it would fail as well.
+    Stop,
+    /// The task is given back, because nothing was sent: this attempt does not count.
+    Release,
+}
+
+impl Failure {
+    /// A failure after which another attempt can succeed.
+    pub fn transient(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), then: Then::Retry(None) }
+    }
+
+    /// A failure after which another attempt would fail as well.
+    pub fn last(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), then: Then::Stop }
+    }
+
+    /// Gives the task back without counting the attempt. Only if nothing was sent.
+    pub fn release(message: impl Into<String>) -> Self {
+        Self { code: "released", message: message.into(), then: Then::Release }
+    }
+}
+
+impl From<Failure> for TaskError {
+    fn from(failure: Failure) -> Self {
+        let error = Self::new(failure.message).code(failure.code);
+        match failure.then {
+            Then::Retry(None) => error,
+            Then::Retry(Some(delay)) => error.retry_in(delay),
+            Then::Stop => error.without_retry(),
+            Then::Release => Self::release(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_says_what_follows() {
+        let error = TaskError::from(Failure::last("secret_denied", "not for this host"));
+        assert_eq!(error, TaskError::new("not for this host").code("secret_denied").without_retry());
+        assert_eq!(TaskError::from(Failure::release("the host is down")), TaskError::release());
+    }
+}

@@ -53,7 +53,7 @@ uninstall: ## Remove from there what install put there
 package: ## Leave a Debian package and a tarball for PG_MAJOR (default 15) or PG_CONFIG in target/packages
 	@scripts/release/package
 
-packages: ## The same for every PostgreSQL that the tests run on, and one for workflow-gateway
+packages: ## The same for every PostgreSQL that the tests run on, and one for wf
 	@scripts/release/packages
 
 clean: ## Remove private servers with their data, and what was compiled

@@ -1,7 +1,7 @@
 # Sourced by bench/run: the gateway in front of the database, on loopback.
 # shellcheck shell=bash disable=SC2154
 
-gateway_program=../target/gateway/release/workflow-gateway
+gateway_program=../target/gateway/release/wf
 gateway_load=../target/gateway/release/examples/load
 
 # start_gateway: sets gateway_url, gateway_key and gateway_pid. The gateway's role is a member of the roles that send requests.
@@ -10,7 +10,7 @@ start_gateway() {
     port=$(/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     gateway_url=http://127.0.0.1:$port
     gateway_key=$("$gateway_program" key add --api-keys "$scratch/keys.toml" --role bench_worker)
-    "$gateway_program" --listen "127.0.0.1:$port" --api-keys "$scratch/keys.toml" --studio "$STUDIO_DIR" \
+    "$gateway_program" serve --listen "127.0.0.1:$port" --api-keys "$scratch/keys.toml" --studio "$STUDIO_DIR" \
         --database "host=$PGHOST port=$PGPORT user=bench_gateway dbname=$1" 2>"$scratch/gateway.log" &
     gateway_pid=$!
     for _ in {1..100}; do

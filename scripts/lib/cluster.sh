@@ -100,7 +100,7 @@ stop_cluster() { # DIR [MODE]
 # Whether the gateway of `make studio` runs. Its process id may have been reused.
 gateway_runs() { # DIR
     local pid
-    pid=$(cat "$1/gateway.pid" 2>/dev/null) && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = workflow-gatewa ]
+    pid=$(cat "$1/gateway.pid" 2>/dev/null) && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = wf ]
 }
 
 # Stops a server, and the gateway in front of it if there is one.

@@ -23,7 +23,7 @@ LANGUAGES_DIR=/var/tmp/workflow-languages-$(id -un)
 # What drives a browser for tests/run-gateway, from npm.
 PLAYWRIGHT_VERSION=1.65.1
 BROWSER_DIR=$CACHE_DIR/playwright-core-$PLAYWRIGHT_VERSION
-# Where `workflow-gateway studio fetch` puts the version of Studio that the gateway takes.
+# Where `wf studio fetch` puts the version of Studio that `wf serve` takes.
 STUDIO_DIR=$CACHE_DIR/elsa-studio-3.8.2
 
 # What bench/peers.sh measures beside, from PyPI, and the version of the crate that holds the SQL of pgmq.
@@ -187,15 +187,20 @@ remap_paths() {
     add_flags CFLAGS -ffile-prefix-map "$cargo=/usr/src/cargo" "$REPO=/usr/src/workflow" "$POSTGRES_DIR=/usr/src/postgresql"
 }
 
-# cargo_gateway COMMAND OPTION...: alone, so that its crates turn on no features in those of the extension, and in a folder of its
-# own, since other flags than those of cargo-pgrx would make cargo build what both use again and again.
+# cargo_program PACKAGE COMMAND OPTION...: for the program wf (workflow-cli) and the libraries that it is made of. One package at a time,
+# so that none turns on features in crates of the extension, and in a folder of their own, since other flags than those of cargo-pgrx
+# would make cargo build what both use again and again.
 GATEWAY_DIR=$REPO/target/gateway
 GATEWAY_PROFILE=${WORKFLOW_GATEWAY_PROFILE:-$PROFILE}
-GATEWAY_PROGRAM=$GATEWAY_DIR/$GATEWAY_PROFILE/workflow-gateway
-cargo_gateway() {
+WF_PROGRAM=$GATEWAY_DIR/$GATEWAY_PROFILE/wf
+cargo_program() {
     remap_paths
-    CARGO_TARGET_DIR=$GATEWAY_DIR cargo "$1" --profile "$GATEWAY_PROFILE" --locked -p workflow-gateway "${@:2}"
+    CARGO_TARGET_DIR=$GATEWAY_DIR cargo "$2" --profile "$GATEWAY_PROFILE" --locked -p "$1" "${@:3}"
 }
+
+# The program and the libraries that only programs have, and the options of cargo that leave them out.
+PROGRAM_CRATES="workflow-cli workflow-gateway workflow-services workflow-client"
+WITHOUT_PROGRAM="--exclude ${PROGRAM_CRATES// / --exclude }"
 
 # add_flags VARIABLE OPTION VALUE...: to an environment variable that does not have them yet.
 add_flags() {

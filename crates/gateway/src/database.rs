@@ -22,7 +22,7 @@ use tokio_postgres::{Client, Config, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::caller::Caller;
-use crate::config::Serving;
+use crate::config::{DatabaseOptions, ServeOptions};
 use crate::failure::Failure;
 use crate::memory::{self, Hold};
 use crate::shares::Shares;
@@ -151,9 +151,9 @@ pub struct Database {
 }
 
 impl Database {
-    pub fn new(options: &Serving) -> Result<Self, String> {
-        let config = connection(options)?;
-        let tls = MakeRustlsConnect::new(tls_client(options.database_ca.as_deref())?);
+    pub fn new(options: &ServeOptions, database: &DatabaseOptions) -> Result<Self, String> {
+        let config = connection(database)?;
+        let tls = MakeRustlsConnect::new(tls_client(database.authority.as_deref())?);
         let schema = Arc::new(OnceLock::new());
         let pool = |size: usize| connecting::pool(&config, &tls, &schema, size);
         let connections = usize::from(options.database_connections);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, watch};
 
-use crate::config::Serving;
+use crate::config::{DatabaseOptions, ServeOptions};
 use crate::database::Database;
 use crate::identity::cookies::Cookies;
 use crate::identity::keys::ApiKeys;
@@ -22,7 +22,7 @@ pub const MAX_SOCKETS: u32 = 2048;
 pub type App = Arc<Gateway>;
 
 pub struct Gateway {
-    pub options: Serving,
+    pub options: ServeOptions,
     pub database: Database,
     pub cookies: Cookies,
     pub keys: ApiKeys,
@@ -41,10 +41,10 @@ pub struct Gateway {
 
 impl Gateway {
     /// Reads the files that the options name. Does not connect to the database.
-    pub fn new(options: Serving) -> Result<App, String> {
+    pub fn new(options: ServeOptions, database: &DatabaseOptions) -> Result<App, String> {
         let cookies = Cookies::new(options.cookie_keys.as_deref(), options.is_secure(), options.session_hours)?;
         Ok(Arc::new(Self {
-            database: Database::new(&options)?,
+            database: Database::new(&options, database)?,
             cookies,
             keys: ApiKeys::new(options.api_keys.as_deref())?,
             logins: Logins::new(),

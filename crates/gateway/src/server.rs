@@ -18,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
-use crate::config::Serving;
+use crate::config::ServeOptions;
 use crate::gateway::{App, MAX_SOCKETS};
 
 /// Time limit for the headers of a request.
@@ -80,7 +80,7 @@ fn stop_on_signal(app: App, handle: Handle<SocketAddr>) -> io::Result<()> {
     Ok(())
 }
 
-async fn tls(options: &Serving) -> io::Result<Option<RustlsConfig>> {
+async fn tls(options: &ServeOptions) -> io::Result<Option<RustlsConfig>> {
     match (&options.tls_certificate, &options.tls_key) {
         (Some(certificate), Some(key)) => {
             let config = RustlsConfig::from_pem_file(certificate, key).await.map_err(|error| {

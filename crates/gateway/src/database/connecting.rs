@@ -11,7 +11,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::hosts::{CONNECT_TIME, Hosts};
 use super::{POOL_WAIT, message_of};
-use crate::config::Serving;
+use crate::config::DatabaseOptions;
 
 /// Compatible versions of the extension: same major and minor number.
 const EXTENSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), ".");
@@ -92,7 +92,7 @@ async fn check_database(client: &Client) -> Result<String, UnusableDatabase> {
         }
         Some(version) if !version.starts_with(EXTENSION) => {
             return Err(UnusableDatabase::Refused(format!(
-                "the database has workflow {version}, and this is workflow-gateway {}: install those that fit",
+                "the database has workflow {version}, and this is wf {}: install those that fit",
                 env!("CARGO_PKG_VERSION")
             )));
         }
@@ -154,9 +154,9 @@ pub fn pool(
     pool.build().map_err(|error| error.to_string())
 }
 
-pub fn connection(options: &Serving) -> Result<Config, String> {
-    let mut config: Config = options.database.parse().map_err(unreadable)?;
-    if let (Some(path), None) = (&options.database_password_file, config.get_password()) {
+pub fn connection(options: &DatabaseOptions) -> Result<Config, String> {
+    let mut config: Config = options.connection.parse().map_err(unreadable)?;
+    if let (Some(path), None) = (&options.password_file, config.get_password()) {
         let password =
             std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         config.password(password.trim_end_matches(['\r', '\n']));
@@ -166,7 +166,7 @@ pub fn connection(options: &Serving) -> Result<Config, String> {
         return Err("--database makes no sense: it has not as many addresses or ports as hosts".into());
     }
     if config.get_application_name().is_none() {
-        config.application_name("workflow-gateway");
+        config.application_name("wf serve");
     }
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(5));

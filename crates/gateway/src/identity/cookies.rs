@@ -105,7 +105,7 @@ fn read_keys(path: &Path) -> Result<Vec<Key>, String> {
         lines.map(|line| STANDARD.decode(line).ok().and_then(|key| Key::try_from(&key[..]).ok())).collect();
     match keys {
         Some(keys) if !keys.is_empty() => Ok(keys),
-        _ => Err(format!("{} must have one key a line, as `workflow-gateway cookie-key` prints them", path.display())),
+        _ => Err(format!("{} must have one key a line, as `wf cookie-key` prints them", path.display())),
     }
 }
 

@@ -12,7 +12,7 @@ use postgres::{Client, NoTls};
 use serde_json::Value;
 use uuid::Uuid;
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_workflow-gateway");
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_wf");
 
 /// Roles of the cluster that all tests share. `ada` and `ben` may use the extension, and `ada` is a member of `clerks`.
 /// `zoe` and the superuser `max` have LOGIN, but may not use the gateway.
@@ -401,7 +401,7 @@ fn start(server: &str, database: &str, folder: &Path, options: &[&str]) -> Start
     let keys = folder.join("keys.toml");
     std::fs::OpenOptions::new().create(true).append(true).open(&keys).expect("a file of keys");
     let mut process = Command::new(PROGRAM)
-        .args(["--listen", &address, "--api-keys"])
+        .args(["serve", "--listen", &address, "--api-keys"])
         .arg(&keys)
         .args(["--database", &format!("{server} dbname={database} user=workflow_gateway password=gateway")])
         .args(options)

@@ -167,7 +167,7 @@ fn without_studio_pages_say_how_to_get_it_and_the_rest_works() {
     for path in PAGES {
         let page = world.send("GET", path, &[("Authorization", &key)], "");
         assert_eq!(page.status, 503, "{path}");
-        assert!(page.text.contains("workflow-gateway studio fetch --studio /nowhere/studio"), "{}", page.text);
+        assert!(page.text.contains("wf studio fetch --studio /nowhere/studio"), "{}", page.text);
         let policy = page.headers["content-security-policy"].to_str().unwrap();
         assert!(policy.starts_with("default-src 'self';") && !policy.contains("wasm"), "{policy}");
     }

@@ -5,7 +5,8 @@ use std::process::Command;
 
 /// The message of a gateway that ends at once with exit code 1 or 2.
 fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
-    let ended = output(Command::new(PROGRAM).args(arguments).envs(environment.iter().copied()));
+    let command = if arguments.first() == Some(&"key") { None } else { Some("serve") };
+    let ended = output(Command::new(PROGRAM).args(command).args(arguments).envs(environment.iter().copied()));
     assert!(matches!(ended.status.code(), Some(1 | 2)), "{arguments:?}: {ended:?}");
     String::from_utf8(ended.stderr).unwrap()
 }
@@ -62,19 +63,20 @@ fn options_that_make_no_sense_are_named() {
 /// The messages differ, so they show which value was used.
 #[test]
 fn the_command_line_wins_over_the_environment_and_that_over_the_file() {
-    let file = std::env::temp_dir().join(format!("workflow-gateway-{}.toml", uuid::Uuid::now_v7()));
+    let file = std::env::temp_dir().join(format!("wf-{}.toml", uuid::Uuid::now_v7()));
     let path = file.to_str().unwrap().to_owned();
     let config = ["--config", path.as_str()];
-    std::fs::write(&file, "listen = \"0.0.0.0:1\"\nsession-hours = 3\n").unwrap();
+    std::fs::write(&file, "[serve]\nlisten = \"0.0.0.0:1\"\nsession-hours = 3\n").unwrap();
     assert!(refusal(&config, &[]).contains("0.0.0.0:1 "));
-    assert!(refusal(&config, &[("WORKFLOW_GATEWAY_LISTEN", "0.0.0.0:2")]).contains("0.0.0.0:2 "));
+    assert!(refusal(&config, &[("WF_SERVE_LISTEN", "0.0.0.0:2")]).contains("0.0.0.0:2 "));
     let arguments = [&config[..], &["--listen", "0.0.0.0:3"]].concat();
-    assert!(refusal(&arguments, &[("WORKFLOW_GATEWAY_LISTEN", "0.0.0.0:2")]).contains("0.0.0.0:3 "));
+    assert!(refusal(&arguments, &[("WF_SERVE_LISTEN", "0.0.0.0:2")]).contains("0.0.0.0:3 "));
     for (text, said) in [
-        ("listn = \"x\"", "there is no option listn"),
-        ("listen = []", "listen must be"),
+        ("listen = \"x\"", "there is no option listen"),
+        ("[serve]\nlistn = \"x\"", "there is no option listn in [serve]"),
+        ("[serve]\nlisten = {}", "listen must be"),
         ("listen", "TOML parse error"),
-        ("session-hours = 0", "0"),
+        ("[serve]\nsession-hours = 0", "0"),
     ] {
         std::fs::write(&file, text).unwrap();
         assert!(refusal(&config, &[]).contains(said), "{text}");

@@ -38,7 +38,7 @@ const CONSTANT: &[&str] = &[
     "GET /elsa/api/alterations/{id}",
     // It redirects to the instance's page.
     "GET /diagnostics/structured-logs",
-    // Tested in tests/api/hub.rs.
+    // Tested in hub.rs.
     "GET /elsa/hubs/workflow-instance",
     "POST /elsa/hubs/workflow-instance/negotiate",
 ];

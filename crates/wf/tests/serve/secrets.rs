@@ -129,7 +129,7 @@ fn a_refusal_to_start_has_no_secret() {
         "postgres://ada:wombat-@x:y/z",
         "password='wombat-",
     ] {
-        let ended = output(std::process::Command::new(crate::support::PROGRAM).args(["--database", database]));
+        let ended = output(std::process::Command::new(crate::support::PROGRAM).args(["serve", "--database", database]));
         assert!(!ended.status.success());
         let said = String::from_utf8(ended.stderr).unwrap();
         assert!(said.contains("--database makes no sense") && !said.contains("wombat"), "{said}");

@@ -125,7 +125,7 @@ fn promoted_to_superuser(cluster: &Cluster, world: &World) {
     assert!(refused.status == 303 && refused.headers["location"] == "/login", "{refused:?}");
     // The gateway serves no request on new connections.
     let database = format!("{} dbname={} user=workflow_gateway password=gateway", cluster.address(), world.database);
-    let ended = output(Command::new(PROGRAM).args(["--listen", "127.0.0.1:0", "--database", &database]));
+    let ended = output(Command::new(PROGRAM).args(["serve", "--listen", "127.0.0.1:0", "--database", &database]));
     let said = String::from_utf8(ended.stderr).unwrap();
     assert!(said.contains("can become the superuser scram_by_md5"), "{said}");
 }

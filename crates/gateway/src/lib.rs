@@ -1,0 +1,58 @@
+//! The gateway, as a library for the program `wf`: Elsa's API, Elsa Studio and an inbox in front of a database with the
+//! extension `workflow`.
+//!
+//! It stores nothing: each request is a transaction under its user's database role.
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
+mod caller;
+mod config;
+mod database;
+mod elsa;
+mod failure;
+mod gateway;
+mod guard;
+mod identity;
+mod json;
+mod memory;
+mod pages;
+mod routes;
+mod routing;
+mod server;
+mod shares;
+mod studio;
+
+pub use config::{DEFAULT_STUDIO, DatabaseOptions, ServeOptions};
+pub use identity::cookies::new_key_line;
+pub use identity::keys::add as add_key;
+pub use studio::fetch::fetch as fetch_studio;
+
+use database::UnusableDatabase;
+use gateway::Gateway;
+
+/// Serves until the process gets SIGTERM or SIGINT. The process must have installed a provider of TLS for rustls.
+pub async fn serve(options: ServeOptions, database: DatabaseOptions) -> Result<(), String> {
+    if let Some(problem) = options.problem() {
+        return Err(problem);
+    }
+    let app = Gateway::new(options, &database)?;
+    first_check(&app).await?;
+    server::serve(&app, routes::router(&app)).await.map_err(|error| format!("cannot serve: {error}"))
+}
+
+/// Stops the start-up if the database is incompatible. An unreachable database may come back: `/readyz` reports it
+/// until then.
+async fn first_check(app: &Gateway) -> Result<(), String> {
+    match app.database.first_check().await {
+        Ok(()) => Ok(()),
+        Err(UnusableDatabase::Refused(reason)) => Err(reason),
+        Err(unreachable) => {
+            tracing::warn!(cause = %unreachable, "starting without a database");
+            Ok(())
+        }
+    }
+}
+
+/// All routes, as `METHOD /path`.
+pub fn listed_routes() -> Vec<String> {
+    routes::routes().listed().to_vec()
+}

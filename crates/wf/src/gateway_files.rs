@@ -1,0 +1,62 @@
+//! `wf key`, `wf cookie-key`, `wf studio` and `wf routes`: the files that `wf serve` reads, and what it serves.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Add a key that stands for a database role, and print it once
+    Add {
+        /// Database role that the key stands for
+        #[arg(long)]
+        role: String,
+        /// Days until the key expires; without it the key does not
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..=36_500))]
+        days: Option<u32>,
+        /// Who or what the key is for: the audit names the requests with it so
+        #[arg(long, default_value = "")]
+        note: String,
+        /// File with the API keys
+        #[arg(long, value_name = "FILE")]
+        api_keys: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum StudioCommand {
+    /// Fetch the one version of Elsa Studio that `wf serve` takes
+    Fetch {
+        /// Folder to put it into
+        #[arg(long, default_value = workflow_gateway::DEFAULT_STUDIO, value_name = "FOLDER")]
+        studio: PathBuf,
+        /// Package (.tgz) to take instead of asking a registry
+        #[arg(long, value_name = "FILE", conflicts_with = "registry")]
+        from: Option<PathBuf>,
+        /// Registry of npm packages to ask
+        #[arg(long, env = "npm_config_registry", default_value = "https://registry.npmjs.org", value_name = "URL")]
+        registry: String,
+    },
+}
+
+pub fn manage_keys(command: KeyCommand) -> Result<(), String> {
+    let KeyCommand::Add { role, days, note, api_keys } = command;
+    let path = api_keys.ok_or("--api-keys must name the file of keys")?;
+    println!("{}", workflow_gateway::add_key(&path, &role, days, &note)?);
+    Ok(())
+}
+
+pub fn print_cookie_key() -> Result<(), String> {
+    println!("{}", workflow_gateway::new_key_line());
+    Ok(())
+}
+
+pub fn manage_studio(command: StudioCommand) -> Result<(), String> {
+    let StudioCommand::Fetch { studio, from, registry } = command;
+    workflow_gateway::fetch_studio(&studio, from.as_deref(), &registry)
+}
+
+pub fn print_routes() -> Result<(), String> {
+    println!("{}", workflow_gateway::listed_routes().join("\n"));
+    Ok(())
+}

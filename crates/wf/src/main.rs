@@ -1,0 +1,45 @@
+//! `wf`: the program beside a database with the extension `workflow`. Each subcommand is a module.
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
+mod arguments;
+mod configuration;
+mod connection;
+mod gateway_files;
+mod log;
+mod serve;
+
+use std::future::Future;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use arguments::{Arguments, Command};
+
+/// How long tasks that still run when a command has ended may take to notice it.
+const END_TIME: Duration = Duration::from_secs(1);
+
+fn main() -> ExitCode {
+    let Arguments { command, shared } = Arguments::read();
+    let done = match command {
+        Command::Serve(options) => serve::serve(options, &shared),
+        Command::Key(command) => gateway_files::manage_keys(command),
+        Command::CookieKey => gateway_files::print_cookie_key(),
+        Command::Studio(command) => gateway_files::manage_studio(command),
+        Command::Routes => gateway_files::print_routes(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("wf: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a command that uses the network.
+fn run(command: impl Future<Output = Result<(), String>>) -> Result<(), String> {
+    rustls::crypto::ring::default_provider().install_default().map_err(|_| "there are two TLS providers")?;
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
+    let done = runtime.block_on(command);
+    runtime.shutdown_timeout(END_TIME);
+    done
+}

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use workflow_client::{Answer, Task, TaskError};
 
-use crate::mail::Mailer;
+use crate::mail::{File, Load, LoadError, Mailer};
 use crate::options::WorkOptions;
 use crate::task::{Failure, ServiceTask};
 
@@ -47,7 +47,7 @@ impl Services {
     pub async fn perform(&self, task: Task) -> Result<Answer, TaskError> {
         let task = self.service_task(&task)?;
         let answer = match (task.name.as_str(), &self.mailer) {
-            (SEND_EMAIL, Some(mailer)) => mailer.send(&task).await,
+            (SEND_EMAIL, Some(mailer)) => mailer.send(&task, &NoWeb).await,
             _ => Err(Failure::release(format!("this worker has no service for {}", task.name))),
         };
         answer.map(Answer::from).map_err(TaskError::from)
@@ -68,5 +68,14 @@ impl Services {
             inputs,
             deadline: Instant::now() + self.options.timeout(),
         })
+    }
+}
+
+/// Loads no attachments.
+struct NoWeb;
+
+impl Load for NoWeb {
+    async fn load(&self, url: &str, _limit: usize) -> Result<File, LoadError> {
+        Err(LoadError::Refused(Failure::last("invalid_message", format!("this worker loads no attachments: {url}"))))
     }
 }

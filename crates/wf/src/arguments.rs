@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use workflow_gateway::ServeOptions;
+use workflow_services::WorkOptions;
 
+use crate::completion::{CompletionArguments, ManArguments};
 use crate::configuration;
 use crate::connection::ConnectionArguments;
 use crate::gateway_files::{KeyCommand, StudioCommand};
@@ -13,8 +15,9 @@ use crate::log::LogArguments;
 /// The program beside a PostgreSQL database with the extension workflow.
 ///
 /// Each option can stand on the command line, in the environment, or in the configuration file (TOML). The command line
-/// wins over the environment, and that over the file. In the file, the options of `serve` stand in the table `[serve]`,
-/// and what all commands share at its top; what stands in a table wins for its command.
+/// wins over the environment, and that over the file. In the file, the options of `wf serve` stand in the
+/// table `[serve]`, those of `wf work` in `[work]`, and what all commands share at its top; what stands in a table wins
+/// for its command.
 #[derive(Debug, Parser)]
 #[command(name = "wf", version, max_term_width = 100, arg_required_else_help = true)]
 pub struct Arguments {
@@ -29,6 +32,8 @@ pub struct Arguments {
 pub enum Command {
     /// Serve Elsa's API, Elsa Studio and the pages for people
     Serve(ServeOptions),
+    /// Do the tasks of activities that reach outside the database: HTTP requests and mail
+    Work(WorkOptions),
     /// Manage the API keys of the file that --api-keys names
     #[command(subcommand)]
     Key(KeyCommand),
@@ -39,6 +44,10 @@ pub enum Command {
     Studio(StudioCommand),
     /// Print all routes of `wf serve`, one a line
     Routes,
+    Completion(CompletionArguments),
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man(ManArguments),
 }
 
 /// The options of all commands.

@@ -3,7 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use workflow_client::ConnectOptions;
+use workflow_client::tokio_postgres::Config;
 use workflow_gateway::DatabaseOptions;
+
+use crate::failure::Failure;
 
 /// What `wf serve` connects to if nothing is said.
 const DATABASE_OF_GATEWAY: &str = "host=/var/run/postgresql user=workflow_gateway dbname=postgres";
@@ -11,7 +15,7 @@ const DATABASE_OF_GATEWAY: &str = "host=/var/run/postgresql user=workflow_gatewa
 #[derive(Debug, Args)]
 pub struct ConnectionArguments {
     /// How to reach the database, as libpq spells it: a URL or `key=value` pairs; several hosts and
-    /// target_session_attrs are understood
+    /// target_session_attrs are understood. By default PGHOST, PGUSER and libpq's other variables say it
     #[arg(long, value_name = "CONNECTION", global = true)]
     pub database: Option<String>,
 
@@ -25,6 +29,28 @@ pub struct ConnectionArguments {
 }
 
 impl ConnectionArguments {
+    /// For all other commands, each of which is known by its name to who looks into pg_stat_activity.
+    pub fn client(&self, command: &str) -> Result<ConnectOptions, Failure> {
+        let mut options = match &self.database {
+            Some(database) => ConnectOptions::new(database)?,
+            None => ConnectOptions::from_environment()?,
+        };
+        let is_named = match &self.database {
+            Some(database) => database.parse::<Config>().is_ok_and(|config| config.get_application_name().is_some()),
+            None => std::env::var_os("PGAPPNAME").is_some(),
+        };
+        if !is_named {
+            options = options.application_name(command);
+        }
+        if let Some(file) = &self.database_password_file {
+            options = options.password_file(file)?;
+        }
+        Ok(match &self.database_ca {
+            Some(file) => options.certificate_authority(file),
+            None => options,
+        })
+    }
+
     /// For the gateway, whose role is a member of those of its users.
     pub fn of_gateway(&self) -> DatabaseOptions {
         DatabaseOptions {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use crate::failure::Failure;
+
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
     /// Add a key that stands for a database role, and print it once
@@ -39,24 +41,24 @@ pub enum StudioCommand {
     },
 }
 
-pub fn manage_keys(command: KeyCommand) -> Result<(), String> {
+pub fn manage_keys(command: KeyCommand) -> Result<(), Failure> {
     let KeyCommand::Add { role, days, note, api_keys } = command;
     let path = api_keys.ok_or("--api-keys must name the file of keys")?;
     println!("{}", workflow_gateway::add_key(&path, &role, days, &note)?);
     Ok(())
 }
 
-pub fn print_cookie_key() -> Result<(), String> {
+pub fn print_cookie_key() -> Result<(), Failure> {
     println!("{}", workflow_gateway::new_key_line());
     Ok(())
 }
 
-pub fn manage_studio(command: StudioCommand) -> Result<(), String> {
+pub fn manage_studio(command: StudioCommand) -> Result<(), Failure> {
     let StudioCommand::Fetch { studio, from, registry } = command;
-    workflow_gateway::fetch_studio(&studio, from.as_deref(), &registry)
+    Ok(workflow_gateway::fetch_studio(&studio, from.as_deref(), &registry)?)
 }
 
-pub fn print_routes() -> Result<(), String> {
+pub fn print_routes() -> Result<(), Failure> {
     println!("{}", workflow_gateway::listed_routes().join("\n"));
     Ok(())
 }

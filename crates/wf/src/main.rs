@@ -2,17 +2,21 @@
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod arguments;
+mod completion;
 mod configuration;
 mod connection;
+mod failure;
 mod gateway_files;
 mod log;
 mod serve;
+mod work;
 
 use std::future::Future;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use arguments::{Arguments, Command};
+use failure::Failure;
 
 /// How long tasks that still run when a command has ended may take to notice it.
 const END_TIME: Duration = Duration::from_secs(1);
@@ -25,20 +29,23 @@ fn main() -> ExitCode {
         Command::CookieKey => gateway_files::print_cookie_key(),
         Command::Studio(command) => gateway_files::manage_studio(command),
         Command::Routes => gateway_files::print_routes(),
+        Command::Work(options) => work::work(options, &shared),
+        Command::Completion(arguments) => completion::complete(arguments),
+        Command::Man(arguments) => completion::write_pages(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("wf: {message}");
+        Err(failure) => {
+            eprintln!("wf: {failure}");
             ExitCode::FAILURE
         }
     }
 }
 
 /// Runs a command that uses the network.
-fn run(command: impl Future<Output = Result<(), String>>) -> Result<(), String> {
+fn run(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     rustls::crypto::ring::default_provider().install_default().map_err(|_| "there are two TLS providers")?;
-    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
+    let runtime = tokio::runtime::Runtime::new()?;
     let done = runtime.block_on(command);
     runtime.shutdown_timeout(END_TIME);
     done

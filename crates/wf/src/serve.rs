@@ -3,8 +3,9 @@
 use workflow_gateway::ServeOptions;
 
 use crate::arguments::SharedArguments;
+use crate::failure::Failure;
 
-pub fn serve(options: ServeOptions, shared: &SharedArguments) -> Result<(), String> {
+pub fn serve(options: ServeOptions, shared: &SharedArguments) -> Result<(), Failure> {
     shared.log.start()?;
-    crate::run(workflow_gateway::serve(options, shared.connection.of_gateway()))
+    crate::run(async { Ok(workflow_gateway::serve(options, shared.connection.of_gateway()).await?) })
 }

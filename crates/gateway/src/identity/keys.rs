@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
@@ -136,6 +136,8 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     file.sync_all()?;
     if let Ok(old) = fs::metadata(path) {
         fs::set_permissions(&beside, old.permissions())?;
+        // An administrator adds keys to the file of the gateway's user.
+        chown(&beside, Some(old.uid()), Some(old.gid()))?;
     }
     fs::rename(beside, path)
 }

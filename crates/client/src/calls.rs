@@ -21,19 +21,22 @@
 //! # }
 //! ```
 
+mod answers;
 mod definitions;
+mod http;
 mod instances;
 mod once;
 mod stimuli;
 mod tasks;
 
+pub use answers::{CompleteTask, CompleteTasks, FailTask};
 pub use definitions::{Define, Publish, Retract, Validate};
+pub use http::HttpRequest;
 pub use instances::{Cancel, Explain, Pause, Resume, Retry, Run, Start, Unpause};
 pub use once::CallOnce;
 pub use stimuli::{EnqueueBookmark, PublishEvent, SendStimulus};
-pub use tasks::{
-    AssignTask, ClaimTask, ClaimTasks, CompleteTask, CompleteTasks, ExtendTask, FailTask, ReleaseTask, UnassignTask,
-};
+pub(crate) use tasks::ExtendTasks;
+pub use tasks::{AssignTask, ClaimTask, ClaimTasks, ExtendTask, LimitTasks, ReleaseTask, UnassignTask};
 
 /// What a fault of the workflow does to a call that causes it.
 ///

@@ -1,6 +1,7 @@
 //! The client: a pool of connections of one role, calls in transactions of their own, and transactions of the
 //! application.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -42,6 +43,7 @@ pub struct Client {
     pool: Arc<Pool>,
     actor: Option<String>,
     repeat_for: Duration,
+    begin: Cow<'static, str>,
 }
 
 impl Client {
@@ -69,7 +71,7 @@ impl Client {
     /// ```
     pub fn lazy(options: ConnectOptions) -> Result<Self, Error> {
         let repeat_for = options.repeat_for;
-        Ok(Self { pool: Arc::new(Pool::new(options)?), actor: None, repeat_for })
+        Ok(Self { pool: Arc::new(Pool::new(options)?), actor: None, repeat_for, begin: BEGIN.into() })
     }
 
     /// The same connections, in the name of a person: each transaction begins with `wf_set_actor`, so that the audit
@@ -87,9 +89,16 @@ impl Client {
         Self { actor: Some(actor.into()), ..self.clone() }
     }
 
-    /// The same connections, for a caller that repeats its calls itself.
-    pub(crate) fn without_repetition(&self) -> Self {
-        Self { repeat_for: Duration::ZERO, ..self.clone() }
+    /// Connections of the same role in a pool of their own, for a caller that repeats its calls itself.
+    pub(crate) fn apart(&self, connections: usize) -> Result<Self, Error> {
+        let options = self.pool.options.clone().connections(connections).repeat_for(Duration::ZERO);
+        Ok(Self { actor: self.actor.clone(), ..Self::lazy(options)? })
+    }
+
+    /// The same connections, for calls that fail (55P03) instead of waiting longer for a lock.
+    pub(crate) fn with_lock_timeout(&self, time: Duration) -> Self {
+        let begin = format!("{BEGIN}; SET LOCAL lock_timeout = {}", time.as_millis().max(1));
+        Self { begin: begin.into(), ..self.clone() }
     }
 
     /// Runs a call in a transaction of its own, and repeats it where that is right: after a conflict with another
@@ -116,7 +125,7 @@ impl Client {
                 }
                 Err(error) => error,
             };
-            self.after(error, &mut repetitions).await?;
+            repetitions.after(error).await?;
         }
     }
 
@@ -187,14 +196,6 @@ impl Client {
         Repetitions::new(repeat, self.repeat_for)
     }
 
-    /// Waits before another attempt, or returns the error that the caller gets.
-    async fn after(&self, error: Error, repetitions: &mut Repetitions) -> Result<(), Error> {
-        if error.ends_connection() {
-            self.pool.close_idle();
-        }
-        repetitions.after(error).await
-    }
-
     async fn attempt(&self, statement: &Statement, repeat: Repeat) -> Result<Vec<Row>, Error> {
         let session = self.pool.session().await?;
         session.begin();
@@ -202,17 +203,20 @@ impl Client {
             Repeat::Always => self.at_once(&session, statement).await,
             Repeat::IfRolledBack => self.step_by_step(&session, statement).await,
         };
-        finish(&session, ended).await
+        self.finish(&session, ended).await
     }
 
     /// Sends everything before the first answer arrives: one round trip. If the connection is lost, COMMIT may have been
     /// carried out, which is harmless for such a call.
     async fn at_once(&self, session: &Session, statement: &Statement) -> Result<Vec<Row>, Error> {
+        if session.is_closed() {
+            return Err(Error::Connection("the connection was lost before the call was sent".into()));
+        }
         let text = statement.text(&session.schema);
         let parameters = statement.parameters();
         let (begun, named, rows, committed) = tokio::join!(
             biased;
-            session.batch_execute(BEGIN),
+            session.batch_execute(&self.begin),
             self.set_actor(session),
             session.query_typed(&text, &parameters),
             session.batch_execute("COMMIT"),
@@ -231,7 +235,7 @@ impl Client {
         let parameters = statement.parameters();
         let (begun, named, rows) = tokio::join!(
             biased;
-            session.batch_execute(BEGIN),
+            session.batch_execute(&self.begin),
             self.set_actor(session),
             session.query_typed(&text, &parameters),
         );
@@ -260,7 +264,7 @@ impl Client {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
-            self.after(error, &mut repetitions).await?;
+            repetitions.after(error).await?;
         }
     }
 
@@ -270,9 +274,9 @@ impl Client {
     ) -> Result<T, Error> {
         let session = Arc::new(self.pool.session().await?);
         session.begin();
-        let (begun, named) = tokio::join!(biased; session.batch_execute(BEGIN), self.set_actor(&session));
+        let (begun, named) = tokio::join!(biased; session.batch_execute(&self.begin), self.set_actor(&session));
         if let Err(error) = begun.and(named) {
-            return finish(&session, Err(of_session(&session, error))).await;
+            return self.finish(&session, Err(of_session(&session, error))).await;
         }
         let worked = work(Transaction::new(Arc::clone(&session))).await;
         if Arc::strong_count(&session) > 1 {
@@ -286,7 +290,27 @@ impl Client {
             Err(Error::Value(error)) if session.is_closed() => Err(Error::Connection(error)),
             Err(error) => Err(error),
         };
-        finish(&session, ended).await
+        self.finish(&session, ended).await
+    }
+
+    /// Ends the transaction: after an error by a rollback, unless the connection is lost.
+    async fn finish<T>(&self, session: &Session, ended: Result<T, Error>) -> Result<T, Error> {
+        // An error of a connection can be that of another one, which the application's work has passed on. The transaction
+        // may have been ended already, which is only a warning.
+        let is_usable = ended.is_ok() || (!session.is_closed() && session.batch_execute("ROLLBACK").await.is_ok());
+        if is_usable {
+            session.end();
+        } else {
+            // What has ended this session may have ended the idle ones.
+            self.pool.close_idle();
+        }
+        if let Err(error) = &ended
+            && matches!(error.sqlstate(), Some("42883" | "3F000"))
+        {
+            // The function or its schema does not exist any more.
+            self.pool.forget_schema();
+        }
+        ended
     }
 }
 
@@ -322,20 +346,6 @@ async fn commit(session: &Session) -> Result<(), Error> {
         return Err(Error::Connection("the connection was lost before COMMIT was sent".into()));
     }
     session.batch_execute(COMMIT).await.map_err(|error| of_session(session, error).after_commit_was_sent())
-}
-
-/// Ends the transaction: after an error by a rollback, unless the connection is lost.
-async fn finish<T>(session: &Session, ended: Result<T, Error>) -> Result<T, Error> {
-    let is_usable = match &ended {
-        Ok(_) => true,
-        Err(error) if error.ends_connection() => false,
-        // It may have been ended already, which is only a warning.
-        Err(_) => session.batch_execute("ROLLBACK").await.is_ok(),
-    };
-    if is_usable {
-        session.end();
-    }
-    ended
 }
 
 fn of_session(session: &Session, error: tokio_postgres::Error) -> Error {

@@ -37,7 +37,8 @@ pub enum Error {
     /// The database lacks the extension, or has a version for which this client was not made. Only an administrator can
     /// change this.
     Unfit(String),
-    /// The options of the client or of the worker are invalid.
+    /// The options of the client or of the worker are invalid, or the server does not meet them: for example, its
+    /// certificate cannot be verified.
     Options(String),
     /// An error of the application's own, which [`Error::application`] carried out of a transaction.
     Application(Box<dyn StdError + Send + Sync>),
@@ -118,6 +119,16 @@ impl Error {
         }
     }
 
+    /// An error of the driver before there is a session.
+    pub(crate) fn of_connecting(error: tokio_postgres::Error) -> Self {
+        if is_about_options(&error) {
+            let text = Chain(&error).to_string();
+            let hint = if text.ends_with("does not support TLS") { "; sslmode=prefer does without" } else { "" };
+            return Self::Options(text + hint);
+        }
+        Self::of_driver(error, true)
+    }
+
     /// The same error, if COMMIT may have been carried out before it. An error that PostgreSQL reported for COMMIT itself
     /// means a rollback, unless it ended the session: such a commit can be complete, and only its confirmation missing.
     pub(crate) fn after_commit_was_sent(self) -> Self {
@@ -125,6 +136,15 @@ impl Error {
             Self::Connection(error) => Self::OutcomeUnknown(error),
             Self::Database(error) if error.is_fatal => Self::OutcomeUnknown(error),
             other => other,
+        }
+    }
+
+    /// Whether the session in which it occurred has ended.
+    pub(crate) fn ends_connection(&self) -> bool {
+        match self {
+            Self::Connection(_) | Self::OutcomeUnknown(_) => true,
+            Self::Database(error) => error.is_fatal,
+            _ => false,
         }
     }
 
@@ -137,14 +157,19 @@ impl Error {
             _ => false,
         }
     }
+}
 
-    /// Whether the connection is unusable after this error.
-    pub(crate) fn ends_connection(&self) -> bool {
-        match self {
-            Self::Connection(_) | Self::OutcomeUnknown(_) => true,
-            Self::Database(error) => error.is_fatal,
-            _ => false,
+/// Whether an error while connecting is about the options or the server's set-up, so that it would come again: a missing
+/// password, a server without TLS, or a certificate that cannot be verified.
+pub(crate) fn is_about_options(error: &tokio_postgres::Error) -> bool {
+    let Some(cause) = error.source() else { return false };
+    match cause.downcast_ref::<std::io::Error>() {
+        // The TLS library wraps its errors.
+        Some(io) => {
+            let tls = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+            matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
         }
+        None => error.as_db_error().is_none(),
     }
 }
 
@@ -225,7 +250,7 @@ impl DatabaseError {
     /// Whether the same transaction can succeed when it is repeated. An error that ended the session is transient if the
     /// server was starting or stopping, had no free connection, or was asked to end it. Others, such as a wrong password,
     /// would come again.
-    fn is_transient(&self) -> bool {
+    pub(crate) fn is_transient(&self) -> bool {
         let class = self.sqlstate.get(..2).unwrap_or_default();
         let is_conflict = ["40001", "40P01", "55P03"].contains(&&*self.sqlstate);
         is_conflict || (self.is_fatal && ["08", "53", "57"].contains(&class))

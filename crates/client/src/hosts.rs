@@ -2,15 +2,18 @@
 //! then stays silent, for example because its disk hangs, would keep the client from ever trying the next one.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::time::Duration;
 
 use deadpool_postgres::Connect;
 use rand::seq::SliceRandom as _;
 use tokio::task::JoinHandle;
-use tokio_postgres::config::{Host, LoadBalanceHosts};
+use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode};
 use tokio_postgres::{Client, Config, Error};
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::error::{DatabaseError, is_about_options};
 
 /// Time limit for all hosts together.
 pub(crate) const CONNECT_TIME: Duration = Duration::from_secs(15);
@@ -32,6 +35,9 @@ impl Connect for Hosts {
 
 /// Connects to the first host that answers and satisfies `target_session_attrs`. The returned task drives the
 /// connection. The last host has no time limit of its own: the caller bounds the whole attempt by `CONNECT_TIME`.
+///
+/// If all fail, the error is that of the host that said most: a wrong password at one host matters more than another
+/// host that is down.
 pub(crate) async fn connect(config: &Config, tls: &MakeRustlsConnect) -> Result<(Client, JoinHandle<()>), Error> {
     let mut hosts: Vec<Config> = (0..count(config)).map(|index| only(config, index)).collect();
     if config.get_load_balance_hosts() == LoadBalanceHosts::Random {
@@ -39,13 +45,33 @@ pub(crate) async fn connect(config: &Config, tls: &MakeRustlsConnect) -> Result<
     }
     let time = share(config, CONNECT_TIME);
     let last = hosts.pop().unwrap_or_else(|| config.clone());
+    let mut errors = Vec::new();
     for host in hosts {
-        if let Ok(Ok((client, connection))) = tokio::time::timeout(time, host.connect(tls.clone())).await {
-            return Ok((client, carried(connection)));
+        match tokio::time::timeout(time, host.connect(tls.clone())).await {
+            Ok(Ok((client, connection))) => return Ok((client, carried(connection))),
+            Ok(Err(error)) => errors.push(error),
+            Err(_) => {}
         }
     }
-    let (client, connection) = last.connect(tls.clone()).await?;
-    Ok((client, carried(connection)))
+    match last.connect(tls.clone()).await {
+        Ok((client, connection)) => Ok((client, carried(connection))),
+        Err(error) => Err(most_telling(errors, error)),
+    }
+}
+
+/// The first error that would come again, else the last one.
+fn most_telling(errors: Vec<Error>, last: Error) -> Error {
+    let (mut errors, mut chosen) = (errors.into_iter(), last);
+    let is_temporary = |error: &Error| match error.as_db_error() {
+        Some(error) => DatabaseError::from(error).is_transient(),
+        None => !is_about_options(error),
+    };
+    if is_temporary(&chosen)
+        && let Some(error) = errors.find(|error| !is_temporary(error))
+    {
+        chosen = error;
+    }
+    chosen
 }
 
 /// Spawns the task that drives the connection. Each pending request gets the connection's error.
@@ -67,6 +93,23 @@ fn share(config: &Config, all: Duration) -> Duration {
 /// The port of a host.
 fn port(config: &Config, index: usize) -> u16 {
     config.get_ports().get(index).or(config.get_ports().first()).copied().unwrap_or(5432)
+}
+
+/// Whether a host is the folder of a Unix socket.
+fn is_socket(config: &Config, index: usize) -> bool {
+    config.get_hostaddrs().get(index).is_none() && matches!(config.get_hosts().get(index), Some(Host::Unix(_)))
+}
+
+/// Whether connections to one of the hosts leave this machine.
+pub(crate) fn uses_a_network(config: &Config) -> bool {
+    let is_here = |index: usize| match (config.get_hostaddrs().get(index), config.get_hosts().get(index)) {
+        (Some(address), _) => address.is_loopback(),
+        (None, Some(Host::Tcp(name))) => {
+            name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+        (None, _) => true,
+    };
+    !(0..count(config)).all(is_here)
 }
 
 /// The same configuration with a single host.
@@ -94,11 +137,17 @@ fn only(config: &Config, index: usize) -> Config {
         .keepalives_idle(config.get_keepalives_idle())
         .target_session_attrs(config.get_target_session_attrs())
         .channel_binding(config.get_channel_binding());
+    if is_socket(config, index) {
+        // As for libpq: PostgreSQL offers no TLS there.
+        one.ssl_mode(SslMode::Disable);
+    }
     one
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
     use super::*;
 
     #[test]
@@ -112,5 +161,31 @@ mod tests {
         assert_eq!(only(&three, 1), parsed("host=/two hostaddr=127.0.0.2 port=2"));
         assert_eq!(only(&parsed("hostaddr=127.0.0.1,127.0.0.2 port=9"), 1), parsed("hostaddr=127.0.0.2 port=9"));
         assert_eq!(only(&parsed("host=one,two"), 1), parsed("host=two port=5432"));
+    }
+
+    #[test]
+    fn sockets_have_no_tls() {
+        let mixed = "host=db,/tmp sslmode=require".parse::<Config>().unwrap();
+        assert_eq!(only(&mixed, 0).get_ssl_mode(), SslMode::Require);
+        assert_eq!(only(&mixed, 1).get_ssl_mode(), SslMode::Disable);
+    }
+
+    #[tokio::test]
+    async fn the_host_that_rejects_the_options_explains_the_failure() {
+        // Asks for a password in clear text.
+        let asking = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = asking.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = asking.accept().await {
+                stream.write_all(b"R\0\0\0\x08\0\0\0\x03").await.unwrap();
+                let _ = stream.read_to_end(&mut Vec::new()).await;
+            }
+        });
+        let text = format!("host=127.0.0.1,/nowhere port={port},1 sslmode=disable user=app");
+        let tls = crate::ConnectOptions::new(&text).unwrap().tls().unwrap();
+        let error = connect(&text.parse().unwrap(), &tls).await.map(drop).expect_err("no password");
+        let error = crate::Error::of_connecting(error);
+        assert!(matches!(error, crate::Error::Options(_)), "{error:?}");
+        assert!(error.to_string().contains("password missing") && !error.is_transient(), "{error}");
     }
 }

@@ -47,13 +47,15 @@ mod worker;
 
 pub use calls::{
     AssignTask, CallOnce, Cancel, ClaimTask, ClaimTasks, CompleteTask, CompleteTasks, Define, EnqueueBookmark, Explain,
-    ExtendTask, FailTask, OnFault, Pause, Publish, PublishEvent, ReleaseTask, Resume, Retract, Retry, Run,
-    SendStimulus, Start, UnassignTask, Unpause, Validate,
+    ExtendTask, FailTask, HttpRequest, LimitTasks, OnFault, Pause, Publish, PublishEvent, ReleaseTask, Resume, Retract,
+    Retry, Run, SendStimulus, Start, UnassignTask, Unpause, Validate,
 };
 pub use client::{Client, run_on};
 pub use error::{DatabaseError, Error};
 pub use options::ConnectOptions;
-pub use results::{AfterFailure, AnswerOutcome, ClaimedTask, DefinedVersion, Delivery, InstanceState, Problem};
+pub use results::{
+    AfterFailure, AnswerOutcome, ClaimedTask, DefinedVersion, Delivery, HttpResponse, InstanceState, Problem,
+};
 pub use statement::Call;
 /// The driver, whose types appear in this interface.
 pub use tokio_postgres;

@@ -13,6 +13,7 @@ use tokio_postgres::Config;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::Error;
+use crate::hosts;
 
 /// How long a transaction is repeated by default.
 const REPEAT_FOR: Duration = Duration::from_secs(10);
@@ -40,9 +41,11 @@ pub struct ConnectOptions {
 }
 
 impl ConnectOptions {
-    /// Options from a connection string: `key=value` pairs or a URL, as for libpq. `sslmode` is `disable`, `prefer` or
-    /// `require`; with TLS, the certificate and the host name are always verified. `prefer`, the default, does without
-    /// TLS if the server, or somebody in between, refuses it: use `require` over a network.
+    /// Options from a connection string: `key=value` pairs or a URL, as for libpq.
+    ///
+    /// `sslmode` is `disable`, `prefer` or `require`; with TLS, the certificate and the host name are always verified.
+    /// The default is `require`. It is `prefer` if each host is a Unix socket or a loopback address, which needs no
+    /// protection: `prefer` does without TLS if the server, or somebody in between, refuses it. Unix sockets have no TLS.
     ///
     /// ```
     /// use workflow_client::ConnectOptions;
@@ -52,7 +55,10 @@ impl ConnectOptions {
     /// # Ok::<(), workflow_client::Error>(())
     /// ```
     pub fn new(connection_string: &str) -> Result<Self, Error> {
-        let config: Config = connection_string.parse().map_err(unreadable)?;
+        let given: Config = connection_string.parse().map_err(unreadable)?;
+        // A later `sslmode` overrides the first one.
+        let default = if hosts::uses_a_network(&given) { "require" } else { "prefer" };
+        let config: Config = with_first(connection_string, "sslmode", default).parse().map_err(unreadable)?;
         let (hosts, addresses) = (config.get_hosts().len(), config.get_hostaddrs().len());
         let ports = config.get_ports().len();
         if (hosts > 0 && addresses > 0 && hosts != addresses) || (ports > 1 && ports != hosts.max(addresses)) {
@@ -213,6 +219,22 @@ impl ConnectOptions {
     }
 }
 
+/// The same connection string with a parameter in front of the others.
+fn with_first(text: &str, key: &str, value: &str) -> String {
+    if !text.starts_with("postgres://") && !text.starts_with("postgresql://") {
+        return format!("{key}={value} {text}");
+    }
+    // A password may contain question marks.
+    let credentials = text.find('@').unwrap_or_default();
+    match text[credentials..].find('?') {
+        Some(at) => {
+            let (front, parameters) = text.split_at(credentials + at + 1);
+            format!("{front}{key}={value}&{parameters}")
+        }
+        None => format!("{text}?{key}={value}"),
+    }
+}
+
 /// Without the password, and without the connection string, which may contain one.
 impl fmt::Debug for ConnectOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -243,6 +265,8 @@ fn unreadable(error: tokio_postgres::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use tokio_postgres::config::SslMode;
+
     use super::*;
 
     fn from(variables: &[(&str, &str)]) -> ConnectOptions {
@@ -258,6 +282,34 @@ mod tests {
         assert_eq!(options.config.get_password(), Some(&b"p q"[..]));
         assert_eq!((options.config.get_hosts().len(), options.config.get_ports()), (1, &[6432][..]));
         assert!(format!("{:?}", from(&[]).config.get_hosts()).contains("/var/run/postgresql"));
+    }
+
+    #[test]
+    fn networks_need_tls_unless_the_string_says_otherwise() {
+        let mode = |text: &str| ConnectOptions::new(text).expect(text).config.get_ssl_mode();
+        for text in [
+            "host=db",
+            "host=/tmp,db",
+            "host=localhost hostaddr=10.0.0.7",
+            "host=10.0.0.7",
+            "postgresql://app@db/shop",
+            "postgres://app:a?b@db/shop?application_name=a",
+            "postgresql://db:6432",
+        ] {
+            assert_eq!(mode(text), SslMode::Require, "{text}");
+        }
+        for text in [
+            "host=localhost,127.0.0.2,::1",
+            "host=/tmp",
+            "host=db hostaddr=127.0.0.1",
+            "postgresql://app@localhost/shop",
+            "host=db sslmode=prefer",
+            "postgresql://app@db/shop?sslmode=prefer",
+            "postgresql://app@db/shop?application_name=a&sslmode=prefer",
+        ] {
+            assert_eq!(mode(text), SslMode::Prefer, "{text}");
+        }
+        assert_eq!(mode("host=db sslmode=disable"), SslMode::Disable);
     }
 
     #[test]

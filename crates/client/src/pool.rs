@@ -1,8 +1,8 @@
 //! The pool of connections, and the check that the database fits this client.
 
 use std::ops::Deref;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, PoolError, QueueMode, RecyclingMethod, Runtime, Timeouts};
@@ -27,8 +27,8 @@ const FIND_EXTENSION: &str = "SELECT e.extversion, pg_catalog.quote_ident(n.nspn
 /// Connections of one role.
 pub(crate) struct Pool {
     pool: deadpool_postgres::Pool,
-    /// The schema of the extension's functions, quoted. The first session finds it.
-    schema: OnceLock<String>,
+    /// The schema of the extension's functions, quoted. A session finds it if it is not known.
+    schema: RwLock<Option<Arc<str>>>,
     pub options: ConnectOptions,
     tls: MakeRustlsConnect,
 }
@@ -49,19 +49,26 @@ impl Pool {
             .timeouts(Timeouts { wait: Some(POOL_WAIT), create: Some(CONNECT_TIME), recycle: None })
             .build()
             .map_err(|error| Error::Options(error.to_string()))?;
-        Ok(Self { pool, schema: OnceLock::new(), options, tls })
+        Ok(Self { pool, schema: RwLock::default(), options, tls })
     }
 
     pub async fn session(&self) -> Result<Session, Error> {
         let connection = self.pool.get().await.map_err(of_pool)?;
-        let schema = match self.schema.get() {
-            Some(schema) => schema.clone(),
+        let known = self.schema.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let schema = match known {
+            Some(schema) => schema,
             None => {
-                let found = find_schema(&**connection).await?;
-                self.schema.get_or_init(|| found).clone()
+                let found: Arc<str> = find_schema(&**connection).await?.into();
+                *self.schema.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&found));
+                found
             }
         };
         Ok(Session { connection: Some(connection), schema, is_clean: AtomicBool::new(true) })
+    }
+
+    /// Finds the extension again before the next call, because it may have been updated or created in another schema.
+    pub fn forget_schema(&self) {
+        *self.schema.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Closes the idle connections: what has ended one has often ended all.
@@ -72,7 +79,8 @@ impl Pool {
     /// A connection outside the pool, for calls that occupy it for long.
     pub async fn connect_alone(&self) -> Result<Alone, Error> {
         let connect = async {
-            let (connection, driver) = hosts::connect(&self.options.config, &self.tls).await.map_err(of_connecting)?;
+            let (connection, driver) =
+                hosts::connect(&self.options.config, &self.tls).await.map_err(Error::of_connecting)?;
             // From here on, giving up closes it.
             let mut alone = Alone { connection, driver, schema: String::new() };
             alone.schema = find_schema(&alone.connection).await?;
@@ -102,7 +110,7 @@ pub(crate) async fn find_schema(connection: &impl tokio_postgres::GenericClient)
 pub(crate) struct Session {
     /// `None` only while it is dropped.
     connection: Option<Object>,
-    pub schema: String,
+    pub schema: Arc<str>,
     is_clean: AtomicBool,
 }
 
@@ -148,12 +156,7 @@ impl Drop for Alone {
 
 fn of_pool(error: PoolError) -> Error {
     match error {
-        PoolError::Backend(error) => of_connecting(error),
+        PoolError::Backend(error) => Error::of_connecting(error),
         other => Error::Connection(other.into()),
     }
-}
-
-/// Errors before a session exists: whatever the driver reports besides an answer of PostgreSQL means no connection.
-fn of_connecting(error: tokio_postgres::Error) -> Error {
-    Error::of_driver(error, true)
 }

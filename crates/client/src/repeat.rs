@@ -9,7 +9,7 @@ use crate::error::Error;
 
 /// The delay before the first repetition. It doubles up to `LONGEST`.
 const SHORTEST: Duration = Duration::from_millis(20);
-/// The longest delay.
+/// The longest delay, if nothing else is said.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// When a call may be repeated.
@@ -60,15 +60,26 @@ impl Repetitions {
 }
 
 /// Delays that double, with jitter, so that transactions that met once do not meet again.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Backoff {
     failures: u32,
+    longest: Duration,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self::up_to(LONGEST)
+    }
 }
 
 impl Backoff {
+    pub fn up_to(longest: Duration) -> Self {
+        Self { failures: 0, longest }
+    }
+
     /// The delay after one more failure: between half of a step and the whole of it.
     pub fn next(&mut self) -> Duration {
-        let step = SHORTEST.saturating_mul(1 << self.failures.min(16)).min(LONGEST);
+        let step = SHORTEST.saturating_mul(1 << self.failures.min(16)).min(self.longest);
         self.failures += 1;
         step.mul_f64(rand::rng().random_range(0.5..=1.0))
     }

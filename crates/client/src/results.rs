@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -233,6 +233,38 @@ impl ClaimedTask {
     }
 }
 
+/// The response of a workflow to an HTTP request: `wf_http_response`.
+///
+/// ```
+/// # fn example(response: workflow_client::HttpResponse) {
+/// let kind = response.headers.get("Content-Type").and_then(|value| value.as_str());
+/// println!("{} {kind:?} {} bytes", response.status, response.body.len());
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct HttpResponse {
+    /// The status code.
+    pub status: i32,
+    /// The headers: each is a text, or a list of texts.
+    #[serde(default)]
+    pub headers: Map<String, Value>,
+    /// The bytes of the body.
+    #[serde(default, deserialize_with = "bytes_of_text")]
+    pub body: Vec<u8>,
+}
+
+impl HttpResponse {
+    pub(crate) fn read(row: &Row) -> Result<Self, Error> {
+        let headers = match column::<Option<Value>>(row, "headers")? {
+            Some(Value::Object(headers)) => headers,
+            _ => Map::new(),
+        };
+        let body = column::<Option<Vec<u8>>>(row, "body")?.unwrap_or_default();
+        Ok(Self { status: column(row, "status")?, headers, body })
+    }
+}
+
 /// What became of one answer of [`CompleteTasks`](crate::CompleteTasks).
 ///
 /// ```
@@ -309,6 +341,11 @@ pub struct Problem {
 /// A value that may be missing, as a type of the application. A missing value is read as JSON's null.
 fn decode<T: DeserializeOwned>(value: Option<&Value>) -> Result<T, Error> {
     Ok(T::deserialize(value.unwrap_or(&Value::Null))?)
+}
+
+/// `wf_call` returns bodies as text.
+fn bytes_of_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.unwrap_or_default().into_bytes())
 }
 
 fn text_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {

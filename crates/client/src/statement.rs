@@ -109,7 +109,8 @@ macro_rules! parameters_of {
 }
 
 parameters_of! {
-    String => TEXT, bool => BOOL, i32 => INT4, i64 => INT8, Uuid => UUID, Value => JSONB, Vec<String> => TEXT_ARRAY,
+    String => TEXT, bool => BOOL, i32 => INT4, i64 => INT8, Uuid => UUID, Value => JSONB, Vec<u8> => BYTEA,
+    Vec<String> => TEXT_ARRAY, Vec<Uuid> => UUID_ARRAY, Vec<Option<Value>> => JSONB_ARRAY,
 }
 
 /// Text, which the statement casts: the driver has no type for intervals.
@@ -142,6 +143,20 @@ impl Json {
 
     pub fn of(value: impl Serialize) -> Self {
         Self(serde_json::to_value(value).map(Some).map_err(|error| error.to_string()))
+    }
+
+    /// SQL NULL if there is no value.
+    pub fn optional(value: Option<Value>) -> Self {
+        Self(Ok(value))
+    }
+
+    pub fn of_result(value: Result<Value, Error>) -> Self {
+        Self(value.map(Some).map_err(|error| error.to_string()))
+    }
+
+    /// The value, if there is one and it is JSON.
+    pub fn value(&self) -> Option<&Value> {
+        self.0.as_ref().ok()?.as_ref()
     }
 
     pub fn get(&self) -> Result<Option<Value>, Error> {

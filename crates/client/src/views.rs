@@ -51,6 +51,7 @@ mod sealed {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct List<V> {
     filters: Vec<(&'static str, Filter)>,
     order: Option<(&'static str, bool)>,

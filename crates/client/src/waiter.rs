@@ -31,7 +31,7 @@ const GRACE: Duration = Duration::from_secs(15);
 /// # }
 /// ```
 pub struct TaskWaiter {
-    /// `None` after an error, and while a wait runs: so a wait that is dropped closes the connection.
+    /// `None` after the connection was lost, and while a wait runs: so a wait that is dropped closes the connection.
     connection: Option<Alone>,
     names: Vec<String>,
 }
@@ -43,7 +43,8 @@ impl TaskWaiter {
 
     /// Sleeps until a claim would return a task (`true`), or until the time is over (`false`).
     ///
-    /// After an error the waiter is used up: make another one.
+    /// After [`Error::Connection`] the waiter is used up: make another one. After other errors, such as 53400 because
+    /// `workflow.max_waiters` sessions wait, it can wait again.
     ///
     /// ```no_run
     /// # async fn example(mut waiter: workflow_client::TaskWaiter) -> Result<(), workflow_client::Error> {
@@ -64,9 +65,16 @@ impl TaskWaiter {
         let waited =
             tokio::time::timeout(timeout.saturating_add(GRACE), alone.connection.query_typed(&text, &parameters)).await;
         let Ok(waited) = waited else { return Err(Error::Connection("the server does not answer".into())) };
-        let rows = waited.map_err(|error| Error::of_driver(error, alone.connection.is_closed()))?;
-        let is_ready = only_value(&rows)?;
-        self.connection = Some(alone);
-        Ok(is_ready)
+        let waited = waited.map_err(|error| Error::of_driver(error, alone.connection.is_closed()));
+        let is_ready = waited.and_then(|rows| only_value(&rows));
+        if !is_ready.as_ref().is_err_and(Error::ends_connection) {
+            self.connection = Some(alone);
+        }
+        is_ready
+    }
+
+    /// Whether it can wait again.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.connection.is_some()
     }
 }

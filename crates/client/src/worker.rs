@@ -1,6 +1,7 @@
 //! A task worker: claims tasks, runs a handler for each, and answers.
 
 mod answer;
+mod batches;
 mod queue;
 mod running;
 mod serving;
@@ -35,8 +36,9 @@ use serving::{Serving, Settings};
 ///   `tokio::task::spawn_blocking`.
 /// - It reconnects by itself, and ends in order: see [`run`](Self::run).
 ///
-/// It uses a connection for waiting, and those of the client's pool for everything else. Handlers that keep connections
-/// busy should have another client, because heartbeats would wait for them.
+/// Three connections are its own: one waits, and two claim tasks, extend leases and release tasks. Answers use the
+/// client's pool, as handlers may. The heartbeats of many tasks are few statements, so a worker can have thousands of
+/// tasks in flight.
 ///
 /// ```no_run
 /// use serde_json::{Value, json};
@@ -60,7 +62,10 @@ pub struct Worker {
     client: Client,
     name: String,
     handlers: HashMap<String, Handler>,
+    /// A name that has two handlers.
+    repeated: Option<String>,
     settings: Settings,
+    answers_at_once: usize,
 }
 
 impl Worker {
@@ -77,7 +82,7 @@ impl Worker {
             program.as_ref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
         let name = format!("{}:{}", program.unwrap_or_else(|| "worker".into()), std::process::id());
         let settings = Settings { concurrency: 10, lease: Duration::from_secs(60), grace: Duration::from_secs(20) };
-        Self { client, name, handlers: HashMap::new(), settings }
+        Self { client, name, handlers: HashMap::new(), repeated: None, settings, answers_at_once: 1 }
     }
 
     /// Does the tasks of a name by a function. The worker claims tasks of the names that have a function.
@@ -102,7 +107,10 @@ impl Worker {
             let done = handler(task);
             Box::pin(async move { done.await.map(Into::into) })
         });
-        self.handlers.insert(name.into(), handler);
+        let name = name.into();
+        if self.handlers.insert(name.clone(), handler).is_some() {
+            self.repeated = Some(name);
+        }
         self
     }
 
@@ -130,7 +138,26 @@ impl Worker {
         self
     }
 
-    /// How long a task stays with a worker that has died. A third of it passes between two heartbeats. At least a second.
+    /// Sends up to this number of answers in one transaction, if they are ready at the same time or while others are on
+    /// their way. By default each answer has a transaction of its own.
+    ///
+    /// This pays for many short tasks. The answers of a transaction wait for each other: until the last of them has run
+    /// what follows it in its workflow, all their instances stay locked. An answer with
+    /// [statements of its own](Answer::and_write) is always sent alone, and so is one that was rejected together with
+    /// others.
+    ///
+    /// ```no_run
+    /// # fn example(worker: workflow_client::Worker) {
+    /// let worker = worker.concurrency(1000).answers_at_once(50);
+    /// # }
+    /// ```
+    pub fn answers_at_once(mut self, answers: usize) -> Self {
+        self.answers_at_once = answers.max(1);
+        self
+    }
+
+    /// How long a task stays with a worker that has died. A sixth to a third of it passes between two heartbeats. At
+    /// least a second.
     ///
     /// ```no_run
     /// # fn example(worker: workflow_client::Worker) {
@@ -187,7 +214,10 @@ impl Worker {
         }
         let mut names: Vec<String> = self.handlers.keys().cloned().collect();
         names.sort();
-        let queue = DatabaseQueue::new(self.client, names, self.name);
+        if let Some(name) = self.repeated {
+            return Err(Error::Options(format!("the worker has two handlers for {name:?}")));
+        }
+        let queue = DatabaseQueue::new(self.client, names, self.name, self.settings.lease, self.answers_at_once)?;
         Serving::new(queue, self.handlers, self.settings).until(stop).await
     }
 }

@@ -24,6 +24,7 @@ use crate::statement::{Call, Json, Statement, column, only_row, only_value};
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Define {
     definition: Json,
     publish: bool,
@@ -96,6 +97,7 @@ impl Call for Define {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Publish {
     definition_id: String,
     version: Option<i32>,
@@ -151,6 +153,7 @@ impl Call for Publish {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Retract(String);
 
 impl Retract {
@@ -194,6 +197,7 @@ impl Call for Retract {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Validate {
     definition: Json,
     severity: &'static str,

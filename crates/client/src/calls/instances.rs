@@ -14,7 +14,7 @@ use crate::statement::sealed::Parts;
 use crate::statement::{Call, Json, Statement, only_row, only_value};
 
 /// What `wf_start` and `wf_run` have in common.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct StartArguments {
     definition: String,
     input: Json,
@@ -25,6 +25,23 @@ struct StartArguments {
     version: Option<i32>,
     trigger_activity_id: Option<String>,
     on_fault: Option<OnFault>,
+}
+
+/// A clone is another start: it has an id of its own, unless the application chose the id.
+impl Clone for StartArguments {
+    fn clone(&self) -> Self {
+        Self {
+            definition: self.definition.clone(),
+            input: self.input.clone(),
+            correlation_id: self.correlation_id.clone(),
+            name: self.name.clone(),
+            instance_id: if self.has_own_id { self.instance_id } else { Uuid::now_v7() },
+            has_own_id: self.has_own_id,
+            version: self.version,
+            trigger_activity_id: self.trigger_activity_id.clone(),
+            on_fault: self.on_fault,
+        }
+    }
 }
 
 impl StartArguments {
@@ -53,8 +70,12 @@ impl StartArguments {
 macro_rules! start_call {
     ($name:ident) => {
         impl $name {
-            /// Starts the published version of a definition. The value has the id of its instance, so a clone is the
-            /// same start: it starts nothing more.
+            /// Starts the published version of a definition. The client makes the id of the instance, and another id
+            /// for each clone, so a value can be the template of several starts.
+            ///
+            /// Work that may run again after its COMMIT, in a
+            /// [repeatable transaction](crate::Client::repeatable_transaction), needs a start with an id of its
+            /// [choice](Self::instance_id).
             ///
             /// ```
             #[doc = concat!("let call = workflow_client::", stringify!($name), "::new(\"order\");")]
@@ -152,6 +173,7 @@ macro_rules! start_call {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Start(StartArguments);
 
 start_call!(Start);
@@ -186,6 +208,7 @@ impl Call for Start {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Run(StartArguments);
 
 start_call!(Run);
@@ -225,6 +248,7 @@ impl Call for Run {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Resume {
     bookmark_id: Uuid,
     input: Json,
@@ -308,6 +332,7 @@ impl Call for Resume {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Cancel {
     instance_id: Uuid,
     reason: Option<String>,
@@ -379,6 +404,7 @@ impl Call for Cancel {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Pause {
     instance_id: Uuid,
     reason: Option<String>,
@@ -447,6 +473,7 @@ impl Call for Pause {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Unpause(Uuid);
 
 impl Unpause {
@@ -490,6 +517,7 @@ impl Call for Unpause {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Retry {
     instance_id: Uuid,
     activity_ids: Option<Vec<String>>,
@@ -560,6 +588,7 @@ impl Call for Retry {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct Explain(Uuid);
 
 impl Explain {
@@ -601,9 +630,9 @@ mod tests {
     fn each_start_has_an_id_of_its_own() {
         let (one, another) = (Start::new("order"), Start::new("order"));
         assert_ne!(one.0.instance_id, another.0.instance_id);
-        assert_eq!(one.clone().0.instance_id, one.0.instance_id, "a copy is the same start");
+        assert_ne!(one.clone().0.instance_id, one.0.instance_id, "a template starts another instance each time");
         let given = Uuid::from_u128(7);
-        assert_eq!(Run::new("order").instance_id(given).0.instance_id, given);
+        assert_eq!(Run::new("order").instance_id(given).clone().0.instance_id, given);
     }
 
     #[test]

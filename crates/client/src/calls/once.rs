@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
+use super::http::HttpRequest;
 use crate::error::Error;
 use crate::repeat::Repeat;
-use crate::results::{Delivery, InstanceState};
+use crate::results::{Delivery, HttpResponse, InstanceState};
 use crate::statement::sealed::Parts;
 use crate::statement::{Call, Json, Statement, only_value};
 
-/// `wf_call`: a start, an event, a stimulus or an answer that takes effect once.
+/// `wf_call`: a start, an event, a stimulus, an answer or an HTTP request that takes effect once.
 ///
 /// `key` is the correlation id, and `message` the idempotency key: an id of the caller's choice, such as that of the
 /// message in a queue. A repeated call with the same message returns the stored result, also from another process. The
@@ -33,6 +34,7 @@ use crate::statement::{Call, Json, Statement, only_value};
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct CallOnce<Output> {
     key: String,
     message: String,
@@ -116,6 +118,23 @@ impl CallOnce<Delivery> {
             (_, Err(_)) => input,
         };
         Self::new(key, message, "stimulus", name.into(), body)
+    }
+}
+
+impl CallOnce<HttpResponse> {
+    /// Sends a request to the endpoint of a workflow, with this correlation id. Its body must be a text in UTF-8.
+    ///
+    /// The response is stored only if a workflow has served the request.
+    ///
+    /// ```
+    /// use workflow_client::{CallOnce, HttpRequest};
+    ///
+    /// let request = HttpRequest::new("POST", "/orders").header("Content-Type", "application/json").body(r#"{"total": 250}"#);
+    /// let call = CallOnce::http("order-42", "web-9", request);
+    /// ```
+    pub fn http(key: impl Into<String>, message: impl Into<String>, request: HttpRequest) -> Self {
+        let body = Json::of_result(request.message());
+        Self::new(key, message, "http", request.path, body)
     }
 }
 

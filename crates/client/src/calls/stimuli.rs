@@ -41,6 +41,7 @@ impl Target {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct PublishEvent {
     name: String,
     payload: Json,
@@ -138,6 +139,7 @@ impl Call for PublishEvent {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct SendStimulus {
     name: String,
     stimulus: Json,
@@ -253,6 +255,7 @@ impl Call for SendStimulus {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct EnqueueBookmark {
     name: Option<String>,
     stimulus: Json,

@@ -1,19 +1,19 @@
-//! Calls for tasks: claim, extend, answer, give back, assign.
+//! Calls for tasks besides [answers](super::answers): claim, extend, give back, assign, limit.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::OnFault;
 use crate::error::Error;
 use crate::repeat::Repeat;
-use crate::results::{AfterFailure, AnswerOutcome, ClaimedTask, InstanceState};
+use crate::results::ClaimedTask;
 use crate::statement::sealed::Parts;
-use crate::statement::{Call, Json, Statement, column, only_row, only_value};
+use crate::statement::{Call, Json, Statement, only_row, only_value};
 
 /// The lease of a claim that names none.
 const LEASE: Duration = Duration::from_secs(300);
@@ -33,6 +33,7 @@ const LEASE: Duration = Duration::from_secs(300);
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct ClaimTasks {
     names: Option<Vec<String>>,
     worker: Option<String>,
@@ -124,6 +125,7 @@ impl Call for ClaimTasks {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct ClaimTask {
     task_id: Uuid,
     worker: Option<String>,
@@ -197,6 +199,7 @@ impl Call for ClaimTask {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct ExtendTask {
     task_id: Uuid,
     token: Uuid,
@@ -264,162 +267,33 @@ impl Call for ExtendTask {
     }
 }
 
-/// `wf_complete_task`: answers a task, and resumes its instance.
-///
-/// ```no_run
-/// # async fn example(client: workflow_client::Client, task: workflow_client::ClaimedTask) -> Result<(), workflow_client::Error> {
-/// use serde_json::json;
-/// use workflow_client::CompleteTask;
-///
-/// let answer = CompleteTask::new(task.task_id).token(task.token).result(json!({"receipt": "R-1"}));
-/// println!("{}", client.run(answer).await?.sub_status);
-/// # Ok(())
-/// # }
-/// ```
+/// `wf_extend_task` for several tasks in one statement. A worker with many tasks sends its heartbeats like this.
 #[derive(Debug, Clone)]
-pub struct CompleteTask {
-    task_id: Uuid,
-    token: Option<Uuid>,
-    result: Json,
-    on_fault: Option<OnFault>,
+pub(crate) struct ExtendTasks {
+    lease: Duration,
+    task_ids: Vec<Uuid>,
+    tokens: Vec<Uuid>,
+    progress: Vec<Option<Value>>,
 }
 
-impl CompleteTask {
-    /// Completes this task with NULL.
-    ///
-    /// ```
-    /// # use workflow_client::CompleteTask;
-    /// let call = CompleteTask::new(uuid::Uuid::nil());
-    /// ```
-    pub fn new(task_id: Uuid) -> Self {
-        Self { task_id, token: None, result: Json::null(), on_fault: None }
+impl ExtendTasks {
+    pub fn new(lease: Duration) -> Self {
+        Self { lease, task_ids: Vec::new(), tokens: Vec::new(), progress: Vec::new() }
     }
 
-    /// The token of the claim. With it, the same answer can be given again, and counts once.
-    ///
-    /// ```
-    /// # use workflow_client::CompleteTask;
-    /// # let token = uuid::Uuid::nil();
-    /// let call = CompleteTask::new(uuid::Uuid::nil()).token(token);
-    /// ```
-    pub fn token(mut self, token: Uuid) -> Self {
-        self.token = Some(token);
-        self
-    }
-
-    /// The result: any JSON value.
-    ///
-    /// ```
-    /// # use workflow_client::CompleteTask;
-    /// let call = CompleteTask::new(uuid::Uuid::nil()).result("approved");
-    /// ```
-    pub fn result(self, result: impl Serialize) -> Self {
-        self.result_json(Json::of(result))
-    }
-
-    pub(crate) fn result_json(mut self, result: Json) -> Self {
-        self.result = result;
-        self
-    }
-
-    /// What a fault of a later step does. A worker stores it: raising would roll back the answer as well.
-    ///
-    /// ```
-    /// # use workflow_client::{CompleteTask, OnFault};
-    /// let call = CompleteTask::new(uuid::Uuid::nil()).on_fault(OnFault::Store);
-    /// ```
-    pub fn on_fault(mut self, fault: OnFault) -> Self {
-        self.on_fault = Some(fault);
-        self
+    pub fn task(&mut self, task_id: Uuid, token: Uuid, progress: Option<Value>) {
+        self.task_ids.push(task_id);
+        self.tokens.push(token);
+        self.progress.push(progress);
     }
 }
 
-impl Parts for CompleteTask {
+impl Parts for ExtendTasks {
     fn statement(&self) -> Result<Statement, Error> {
-        let statement = Statement::new(InstanceState::select_from("wf_complete_task($1, $2, $3, $4)"));
-        let statement = statement.bind(self.task_id).bind_json(&self.result)?;
-        Ok(statement.bind(OnFault::text(self.on_fault)).bind(self.token))
-    }
-
-    fn repeat(&self) -> Repeat {
-        if self.token.is_some() { Repeat::Always } else { Repeat::IfRolledBack }
-    }
-}
-
-impl Call for CompleteTask {
-    type Output = InstanceState;
-
-    fn read(&self, rows: &[Row]) -> Result<InstanceState, Error> {
-        InstanceState::read(only_row(rows)?)
-    }
-}
-
-/// `wf_complete_tasks`: answers several claimed tasks in one transaction. A rejected answer does not stop the others.
-///
-/// ```no_run
-/// # async fn example(client: workflow_client::Client, tasks: Vec<workflow_client::ClaimedTask>) -> Result<(), workflow_client::Error> {
-/// use workflow_client::CompleteTasks;
-///
-/// let mut answers = CompleteTasks::new();
-/// for task in &tasks {
-///     answers = answers.complete(task.task_id, task.token, "done");
-/// }
-/// for answer in client.run(answers).await? {
-///     println!("{}: {}", answer.task_id, answer.outcome);
-/// }
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct CompleteTasks(Vec<(Uuid, Uuid, &'static str, Json)>);
-
-impl CompleteTasks {
-    /// Without any answer yet.
-    ///
-    /// ```
-    /// # use workflow_client::CompleteTasks;
-    /// let call = CompleteTasks::new();
-    /// ```
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Completes a task with a result.
-    ///
-    /// ```
-    /// # use workflow_client::CompleteTasks;
-    /// # let (task_id, token) = (uuid::Uuid::nil(), uuid::Uuid::nil());
-    /// let call = CompleteTasks::new().complete(task_id, token, "done");
-    /// ```
-    pub fn complete(mut self, task_id: Uuid, token: Uuid, result: impl Serialize) -> Self {
-        self.0.push((task_id, token, "result", Json::of(result)));
-        self
-    }
-
-    /// Reports that the attempt at a task failed. `error` has the members `message`, and optionally `detail`, `code`,
-    /// `retryIn` and `retry`.
-    ///
-    /// ```
-    /// # use workflow_client::CompleteTasks;
-    /// # use serde_json::json;
-    /// # let (task_id, token) = (uuid::Uuid::nil(), uuid::Uuid::nil());
-    /// let call = CompleteTasks::new().fail(task_id, token, json!({"message": "the card was declined", "retry": false}));
-    /// ```
-    pub fn fail(mut self, task_id: Uuid, token: Uuid, error: impl Serialize) -> Self {
-        self.0.push((task_id, token, "error", Json::of(error)));
-        self
-    }
-}
-
-impl Parts for CompleteTasks {
-    fn statement(&self) -> Result<Statement, Error> {
-        let mut answers = Vec::with_capacity(self.0.len());
-        for (task_id, token, member, value) in &self.0 {
-            let value = value.get()?.unwrap_or_default();
-            answers.push(json!({"taskId": task_id, "token": token, *member: value}));
-        }
-        let sql = "SELECT task_id, outcome, sub_status, message FROM @wf.wf_complete_tasks($1)";
-        Ok(Statement::new(sql).bind(Value::Array(answers)))
+        let sql = "SELECT t.task_id, @wf.wf_extend_task(t.task_id, t.token, $1::pg_catalog.interval, t.progress) \
+                   FROM pg_catalog.unnest($2, $3, $4) AS t (task_id, token, progress)";
+        let statement = Statement::new(sql).bind(self.lease).bind(self.task_ids.clone()).bind(self.tokens.clone());
+        Ok(statement.bind(self.progress.clone()))
     }
 
     fn repeat(&self) -> Repeat {
@@ -427,149 +301,18 @@ impl Parts for CompleteTasks {
     }
 }
 
-impl Call for CompleteTasks {
-    type Output = Vec<AnswerOutcome>;
+impl Call for ExtendTasks {
+    /// The tasks that the worker still holds.
+    type Output = HashSet<Uuid>;
 
-    fn read(&self, rows: &[Row]) -> Result<Vec<AnswerOutcome>, Error> {
-        let read = |row| {
-            Ok(AnswerOutcome {
-                task_id: column(row, "task_id")?,
-                outcome: column(row, "outcome")?,
-                sub_status: column(row, "sub_status")?,
-                message: column(row, "message")?,
-            })
-        };
-        rows.iter().map(read).collect()
-    }
-}
-
-/// `wf_fail_task`: reports that an attempt failed. The retry policy of the activity decides what follows.
-///
-/// ```no_run
-/// # async fn example(client: workflow_client::Client, task: workflow_client::ClaimedTask) -> Result<(), workflow_client::Error> {
-/// use workflow_client::{AfterFailure, FailTask};
-///
-/// let fail = FailTask::new(task.task_id, task.token, "the bank does not answer").code("bank_down");
-/// if client.run(fail).await? == AfterFailure::Failed {
-///     println!("this was the last attempt");
-/// }
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-pub struct FailTask {
-    task_id: Uuid,
-    token: Uuid,
-    message: String,
-    detail: Option<String>,
-    code: Option<String>,
-    retry_in: Option<Duration>,
-    retry: bool,
-    on_fault: Option<OnFault>,
-}
-
-impl FailTask {
-    /// Reports a message, for people.
-    ///
-    /// ```
-    /// # use workflow_client::FailTask;
-    /// # let (task_id, token) = (uuid::Uuid::nil(), uuid::Uuid::nil());
-    /// let call = FailTask::new(task_id, token, "the bank does not answer");
-    /// ```
-    pub fn new(task_id: Uuid, token: Uuid, message: impl Into<String>) -> Self {
-        let (detail, code, retry_in, on_fault) = (None, None, None, None);
-        Self { task_id, token, message: message.into(), detail, code, retry_in, retry: true, on_fault }
-    }
-
-    /// More of it, for people.
-    ///
-    /// ```
-    /// # use workflow_client::FailTask;
-    /// # let (task_id, token) = (uuid::Uuid::nil(), uuid::Uuid::nil());
-    /// let call = FailTask::new(task_id, token, "the bank does not answer").detail("no route to host");
-    /// ```
-    pub fn detail(mut self, detail: impl Into<String>) -> Self {
-        self.detail = Some(detail.into());
-        self
-    }
-
-    /// A word by which retry policies and catches identify the fault.
-    ///
-    /// ```
-    /// # use workflow_client::FailTask;
-    /// # let (task_id, token) = (uuid::Uuid::nil(), uuid::Uuid::nil());
-    /// let call = FailTask::new(task_id, token, "the card was declined").code("card_declined");
-    /// ```
-    pub fn code(mut self, code: impl Into<String>) -> Self {
-        self.code = Some(code.into());
-        self
-    }
-
-    /// The delay before the next attempt, in place of the policy's.
-    ///
-    /// ```
-    /// # use workflow_client::FailTask;
-    /// # let (task_id, token) = (uuid::Uuid::nil(), uuid::Uuid::nil());
-    /// let call = FailTask::new(task_id, token, "too many requests").retry_in(std::time::Duration::from_secs(30));
-    /// ```
-    pub fn retry_in(mut self, delay: Duration) -> Self {
-        self.retry_in = Some(delay);
-        self
-    }
-
-    /// Makes this attempt the last.
-    ///
-    /// ```
-    /// # use workflow_client::FailTask;
-    /// # let (task_id, token) = (uuid::Uuid::nil(), uuid::Uuid::nil());
-    /// let call = FailTask::new(task_id, token, "the card was declined").without_retry();
-    /// ```
-    pub fn without_retry(mut self) -> Self {
-        self.retry = false;
-        self
-    }
-
-    /// What the fault of the activity does after the last attempt. A worker stores it.
-    ///
-    /// ```
-    /// # use workflow_client::{FailTask, OnFault};
-    /// # let (task_id, token) = (uuid::Uuid::nil(), uuid::Uuid::nil());
-    /// let call = FailTask::new(task_id, token, "the card was declined").on_fault(OnFault::Store);
-    /// ```
-    pub fn on_fault(mut self, fault: OnFault) -> Self {
-        self.on_fault = Some(fault);
-        self
-    }
-}
-
-impl Parts for FailTask {
-    fn statement(&self) -> Result<Statement, Error> {
-        let sql = "SELECT @wf.wf_fail_task($1, $2, $3, $4, $5, $6::pg_catalog.interval, $7, $8)";
-        let statement = Statement::new(sql).bind(self.task_id).bind(self.token).bind(self.message.clone());
-        let statement = statement.bind(self.detail.clone()).bind(self.code.clone()).bind(self.retry_in);
-        Ok(statement.bind(self.retry).bind(OnFault::text(self.on_fault)))
-    }
-
-    fn repeat(&self) -> Repeat {
-        Repeat::Always
-    }
-
-    /// The token is no longer that of the latest claim: because the first attempt took effect, or because another worker
-    /// has claimed the task.
-    fn is_ambiguous_after_lost_commit(&self, error: &Error) -> bool {
-        error.sqlstate() == Some("55000")
-    }
-}
-
-impl Call for FailTask {
-    type Output = AfterFailure;
-
-    fn read(&self, rows: &[Row]) -> Result<AfterFailure, Error> {
-        match only_value(rows)? {
-            "Open" => Ok(AfterFailure::Open),
-            "Failed" => Ok(AfterFailure::Failed),
-            other => Err(Error::Value(format!("wf_fail_task returned {other:?}").into())),
+    fn read(&self, rows: &[Row]) -> Result<HashSet<Uuid>, Error> {
+        let mut held = HashSet::new();
+        for row in rows {
+            if row.try_get::<_, Option<DateTime<Utc>>>(1)?.is_some() {
+                held.insert(row.try_get(0)?);
+            }
         }
+        Ok(held)
     }
 }
 
@@ -583,6 +326,7 @@ impl Call for FailTask {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct ReleaseTask {
     task_id: Uuid,
     token: Uuid,
@@ -628,6 +372,7 @@ impl Call for ReleaseTask {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct AssignTask {
     task_id: Uuid,
     assignee: String,
@@ -672,6 +417,7 @@ impl Call for AssignTask {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
 pub struct UnassignTask(Uuid);
 
 impl UnassignTask {
@@ -704,40 +450,104 @@ impl Call for UnassignTask {
     }
 }
 
+/// `wf_limit_tasks`: limits how many tasks of a name in the definitions of the role are held at once, or begun in a
+/// period. Without either, it removes the limit.
+///
+/// ```no_run
+/// # async fn example(client: workflow_client::Client) -> Result<(), workflow_client::Error> {
+/// # use std::time::Duration;
+/// use workflow_client::LimitTasks;
+///
+/// client.run(LimitTasks::new("Charge card").concurrency(20)).await?;
+/// client.run(LimitTasks::new("Charge card").key("customer").rate(5, Duration::from_secs(60))).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "a call does nothing until it is run"]
+pub struct LimitTasks {
+    name: String,
+    concurrency: Option<i32>,
+    rate: Option<i32>,
+    per: Duration,
+    key: Option<String>,
+}
+
+impl LimitTasks {
+    /// Removes the limit of this name.
+    ///
+    /// ```
+    /// # use workflow_client::LimitTasks;
+    /// let call = LimitTasks::new("Charge card");
+    /// ```
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), concurrency: None, rate: None, per: Duration::from_secs(1), key: None }
+    }
+
+    /// How many tasks are held at the same time, from 1 to 10,000.
+    ///
+    /// ```
+    /// # use workflow_client::LimitTasks;
+    /// let call = LimitTasks::new("Charge card").concurrency(20);
+    /// ```
+    pub fn concurrency(mut self, tasks: i32) -> Self {
+        self.concurrency = Some(tasks);
+        self
+    }
+
+    /// How many tasks are begun in any period of this length, from 1 to 10,000.
+    ///
+    /// ```
+    /// # use workflow_client::LimitTasks;
+    /// let call = LimitTasks::new("Charge card").rate(5, std::time::Duration::from_secs(1));
+    /// ```
+    pub fn rate(mut self, tasks: i32, per: Duration) -> Self {
+        (self.rate, self.per) = (Some(tasks), per);
+        self
+    }
+
+    /// Applies the limit to each value of this member of the payload separately.
+    ///
+    /// ```
+    /// # use workflow_client::LimitTasks;
+    /// let call = LimitTasks::new("Export").concurrency(1).key("customer");
+    /// ```
+    pub fn key(mut self, member: impl Into<String>) -> Self {
+        self.key = Some(member.into());
+        self
+    }
+}
+
+impl Parts for LimitTasks {
+    fn statement(&self) -> Result<Statement, Error> {
+        let statement = Statement::new("SELECT @wf.wf_limit_tasks($1, $2, $3, $4::pg_catalog.interval, $5)");
+        let statement = statement.bind(self.name.clone()).bind(self.concurrency).bind(self.rate);
+        Ok(statement.bind(self.per).bind(self.key.clone()))
+    }
+
+    fn repeat(&self) -> Repeat {
+        Repeat::IfRolledBack
+    }
+}
+
+impl Call for LimitTasks {
+    type Output = ();
+
+    fn read(&self, _rows: &[Row]) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::DatabaseError;
-
-    fn rejected(sqlstate: &str) -> Error {
-        Error::Database(Box::new(DatabaseError::new(sqlstate, false)))
-    }
 
     #[test]
-    fn only_a_token_makes_a_repeated_answer_harmless() {
-        let answer = CompleteTask::new(Uuid::nil());
-        assert_eq!(answer.repeat(), Repeat::IfRolledBack);
-        assert_eq!(answer.token(Uuid::nil()).repeat(), Repeat::Always);
-        assert_eq!(ReleaseTask::new(Uuid::nil(), Uuid::nil()).repeat(), Repeat::IfRolledBack);
+    fn only_what_a_token_protects_is_repeated() {
+        let id = Uuid::nil();
+        assert_eq!(ExtendTask::new(id, id).repeat(), Repeat::Always);
+        assert_eq!(ReleaseTask::new(id, id).repeat(), Repeat::IfRolledBack);
         assert_eq!(ClaimTasks::any().repeat(), Repeat::IfRolledBack);
-    }
-
-    #[test]
-    fn a_repeated_failure_whose_token_is_outdated_stays_unknown() {
-        let fail = FailTask::new(Uuid::nil(), Uuid::nil(), "no answer");
-        assert!(fail.is_ambiguous_after_lost_commit(&rejected("55000")));
-        assert!(!fail.is_ambiguous_after_lost_commit(&rejected("42501")));
-        // Its own result would have been accepted again, so the first answer was rolled back.
-        let complete = CompleteTask::new(Uuid::nil()).token(Uuid::nil());
-        assert!(!complete.is_ambiguous_after_lost_commit(&rejected("55000")));
-    }
-
-    #[test]
-    fn answers_are_written_as_the_function_reads_them() {
-        let id = Uuid::from_u128(7);
-        let answers = CompleteTasks::new().complete(id, id, ()).fail(id, id, json!({"message": "declined"}));
-        let statement = answers.statement().expect("JSON");
-        let written = format!("{:?}", statement.parameters());
-        assert!(written.contains("\"result\": Null") && written.contains("\"error\": Object"), "{written}");
+        assert_eq!(LimitTasks::new("Charge card").repeat(), Repeat::IfRolledBack);
     }
 }

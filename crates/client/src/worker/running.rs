@@ -41,8 +41,20 @@ enum Interruption {
     GraceOver,
 }
 
+/// How long an aborted handler may take to stop. It stops at its next `await`.
+const STOP_TIME: Duration = Duration::from_secs(1);
+
 /// A spawned handler, which is aborted if its task ends without it. A panic ends only the handler.
 struct Work(JoinHandle<Result<Answer, TaskError>>);
+
+impl Work {
+    /// Aborts the handler and waits until it has stopped, so that it does nothing after its task was released. Returns its
+    /// result if it has just ended.
+    async fn stop(&mut self) -> Option<Result<Answer, TaskError>> {
+        self.0.abort();
+        tokio::time::timeout(STOP_TIME, &mut self.0).await.ok()?.ok()
+    }
+}
 
 impl Drop for Work {
     fn drop(&mut self) {
@@ -58,29 +70,43 @@ pub(crate) async fn process<Q: TaskQueue>(
     lease: Lease,
     stage: watch::Receiver<Stage>,
 ) {
-    let claim = Claim { task_id: claimed.task_id, token: claimed.token };
+    let claim = Claim::of(&claimed);
     let (progress, recorded) = watch::channel(Json::null());
     let task = Task::new(claimed, progress, stage.clone());
     let mut work = Work(tokio::spawn(async move { handler(task).await }));
     let mut over = stage;
     let mut progress = Progress { recorded, unsent: Json::null() };
-    let ended = tokio::select! {
+    let mut ended = tokio::select! {
         biased;
-        joined = &mut work.0 => Ok(joined),
+        joined = &mut work.0 => Ok(joined.unwrap_or_else(|error| Err(of_panic(error)))),
         () = lose_lease(&*queue, claim, lease, &mut progress) => Err(Interruption::LeaseLost),
         () = grace_is_over(&mut over) => Err(Interruption::GraceOver),
     };
+    if matches!(ended, Err(Interruption::GraceOver)) {
+        ended = work.stop().await.ok_or(Interruption::GraceOver);
+    }
     drop(work);
-    if !matches!(ended, Ok(Ok(Ok(_))) | Err(Interruption::LeaseLost)) {
+    // In a box, so that a task whose handler runs needs less memory.
+    Box::pin(report(queue, claim, lease, ended, progress)).await;
+}
+
+/// Reports how the handler ended.
+async fn report<Q: TaskQueue>(
+    queue: Arc<Q>,
+    claim: Claim,
+    lease: Lease,
+    ended: Result<Result<Answer, TaskError>, Interruption>,
+    mut progress: Progress,
+) {
+    if !matches!(ended, Ok(Ok(_)) | Err(Interruption::LeaseLost)) {
         // Another attempt may follow, and needs it.
         progress.flush(&*queue, claim, lease).await;
     }
     let reported = match ended {
-        Ok(Ok(Ok(answer))) => complete(&*queue, claim, answer, lease).await,
-        Ok(Ok(Err(error))) if error.is_release => release(&*queue, claim).await,
-        Ok(Ok(Err(error))) => fail(&*queue, claim, &error, lease).await,
-        Ok(Err(panic)) => fail(&*queue, claim, &of_panic(panic), lease).await,
-        Err(Interruption::GraceOver) => release(&*queue, claim).await,
+        Ok(Ok(answer)) => complete(queue, claim, answer, lease).await,
+        Ok(Err(error)) if error.is_release => queue.release(claim).await,
+        Ok(Err(error)) => fail(&*queue, claim, error, lease).await,
+        Err(Interruption::GraceOver) => queue.release(claim).await,
         Err(Interruption::LeaseLost) => {
             tracing::warn!(task = %claim.task_id, "the lease was lost, and the handler stopped");
             Ok(())
@@ -97,6 +123,8 @@ pub(crate) struct Lease {
     pub time: Duration,
     /// A moment before the claim, so that the lease ends no earlier than `since + time`.
     pub since: Instant,
+    /// When the worker began: heartbeats are sent at multiples of a sixth of the lease from then on.
+    pub epoch: Instant,
 }
 
 impl Lease {
@@ -104,8 +132,12 @@ impl Lease {
         self.since + self.time
     }
 
-    fn next_heartbeat(&self) -> Instant {
-        self.since + self.time / 3
+    /// Between a sixth and a third of the lease, and at the same moments for all tasks, so that many heartbeats need few
+    /// statements.
+    pub fn next_heartbeat(&self) -> Instant {
+        let (step, passed) = (self.time / 6, self.since + self.time / 3 - self.epoch);
+        let steps = passed.as_nanos() / step.as_nanos().max(1);
+        self.epoch + step.saturating_mul(u32::try_from(steps).unwrap_or(u32::MAX))
     }
 }
 
@@ -155,7 +187,7 @@ async fn lose_lease<Q: TaskQueue>(queue: &Q, claim: Claim, mut lease: Lease, pro
             }
             Ok(Ok(false)) | Err(_) => return,
             Ok(Err(error)) => {
-                tracing::warn!(task = %claim.task_id, %error, "a heartbeat failed");
+                tracing::debug!(task = %claim.task_id, %error, "a heartbeat failed");
                 if is_about_the_answer(&error) {
                     // Progress that jsonb cannot hold must not cost the lease.
                     progress.unsent = Json::null();
@@ -187,38 +219,55 @@ async fn grace_is_over(stage: &mut watch::Receiver<Stage>) {
     let _ = stage.wait_for(|stage| *stage == Stage::Over).await;
 }
 
-async fn complete<Q: TaskQueue>(queue: &Q, claim: Claim, mut answer: Answer, lease: Lease) -> Result<(), Error> {
+async fn complete<Q: TaskQueue>(queue: Arc<Q>, claim: Claim, mut answer: Answer, lease: Lease) -> Result<(), Error> {
     let mut patience = Patience::new(lease);
     loop {
-        let error = match queue.complete(claim, &mut answer).await {
-            Ok(()) => return Ok(()),
-            Err(error) => error,
+        let sent;
+        (sent, answer) = match send_answer(Arc::clone(&queue), claim, answer).await {
+            Ok(sent) => sent,
+            Err(panic) => return fail(&*queue, claim, of_panic(panic), lease).await,
         };
+        let Err(error) = sent else { return Ok(()) };
         if is_about_the_answer(&error) {
             tracing::warn!(task = %claim.task_id, %error, "the answer was rejected");
             let error = TaskError { code: Some("invalid_result".into()), ..TaskError::from(error) };
-            return fail(queue, claim, &error, lease).await;
+            return fail(&*queue, claim, error, lease).await;
         }
         if answer.writes.is_some() && is_about_the_writes(&error) {
             tracing::warn!(task = %claim.task_id, %error, "what the answer writes was rejected");
-            return fail(queue, claim, &TaskError::from(error), lease).await;
+            return fail(&*queue, claim, TaskError::from(error), lease).await;
         }
         patience.after(error).await?;
     }
 }
 
-async fn fail<Q: TaskQueue>(queue: &Q, claim: Claim, error: &TaskError, lease: Lease) -> Result<(), Error> {
-    let mut patience = Patience::new(lease);
-    loop {
-        match queue.fail(claim, error).await {
-            Ok(()) => return Ok(()),
-            Err(error) => patience.after(error).await?,
-        }
+/// Sends an answer once. Its statements are code of the handler, which can panic, so they run in a task.
+async fn send_answer<Q: TaskQueue>(
+    queue: Arc<Q>,
+    claim: Claim,
+    mut answer: Answer,
+) -> Result<(Result<(), Error>, Answer), JoinError> {
+    if answer.writes.is_none() {
+        return Ok((queue.complete(claim, &mut answer).await, answer));
     }
+    tokio::spawn(async move { (queue.complete(claim, &mut answer).await, answer) }).await
 }
 
-async fn release<Q: TaskQueue>(queue: &Q, claim: Claim) -> Result<(), Error> {
-    queue.release(claim).await
+/// Reports a failure. If its code or its delay is rejected, the failure is reported without them, because otherwise the
+/// task would run again after each lease.
+async fn fail<Q: TaskQueue>(queue: &Q, claim: Claim, mut error: TaskError, lease: Lease) -> Result<(), Error> {
+    let mut patience = Patience::new(lease);
+    loop {
+        let Err(rejection) = queue.fail(claim, &error).await else { return Ok(()) };
+        if is_about_the_answer(&rejection) && (error.code.is_some() || error.retry_in.is_some()) {
+            tracing::warn!(task = %claim.task_id, %rejection, "the failure is reported without its code and its delay");
+            let detail = error.detail.map(|detail| format!("{detail}; "));
+            let detail = format!("{}{rejection}", detail.unwrap_or_default());
+            error = TaskError { detail: Some(detail), code: None, retry_in: None, ..error };
+            continue;
+        }
+        patience.after(rejection).await?;
+    }
 }
 
 /// How long a finished task waits for a database that is away: one lease. A late answer counts unless another worker has

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
-use super::queue::TaskQueue;
+use super::queue::{Claim, TaskQueue};
 use super::running::{Handler, Lease, Stage, process};
 use crate::error::Error;
 use crate::repeat::Backoff;
@@ -18,6 +18,12 @@ use crate::results::ClaimedTask;
 
 /// How long a session waits for tasks before it claims again.
 const WAIT: Duration = Duration::from_secs(30);
+/// How often the worker claims while no session can wait.
+const POLL: Duration = Duration::from_secs(1);
+/// How many tasks a call can claim.
+const MOST_CLAIMED: usize = 1000;
+/// Time limit for a claim that is on its way when the worker stops.
+const LAST_CLAIM_TIME: Duration = Duration::from_secs(10);
 /// Time limit for releasing the tasks of handlers that did not finish.
 const RELEASE_TIME: Duration = Duration::from_secs(10);
 
@@ -42,14 +48,36 @@ pub(crate) struct Serving<Q> {
     has_claimed: bool,
     /// Whether a task was reported since the last claim that returned one.
     was_woken: bool,
+    /// Whether the last claim failed.
+    is_failing: bool,
+    /// The delays after waits that failed, and when the worker waits again.
+    failed_waits: Backoff,
+    waits_again: Instant,
+    /// When the worker began.
+    epoch: Instant,
 }
 
 impl<Q: TaskQueue> Serving<Q> {
     pub fn new(queue: Q, handlers: HashMap<String, Handler>, settings: Settings) -> Self {
         let slots = Arc::new(Semaphore::new(settings.concurrency));
         let (stage, _) = watch::channel(Stage::Working);
-        let (queue, running) = (Arc::new(queue), JoinSet::new());
-        Self { queue, handlers, settings, slots, stage, running, has_claimed: false, was_woken: false }
+        let (queue, running, epoch) = (Arc::new(queue), JoinSet::new(), Instant::now());
+        let (has_claimed, was_woken, is_failing) = (false, false, false);
+        let (failed_waits, waits_again) = (Backoff::up_to(WAIT), epoch);
+        Self {
+            queue,
+            handlers,
+            settings,
+            slots,
+            stage,
+            running,
+            has_claimed,
+            was_woken,
+            is_failing,
+            failed_waits,
+            waits_again,
+            epoch,
+        }
     }
 
     /// Works until `stop` is ready. Fails only if the first claim shows that this worker can never claim anything.
@@ -57,24 +85,43 @@ impl<Q: TaskQueue> Serving<Q> {
         let mut stop = pin!(stop);
         let mut backoff = Backoff::default();
         let result = loop {
-            // A claim is never dropped in the middle: no worker would do its tasks until their leases end.
-            let step = tokio::select! {
+            let permits = tokio::select! {
                 biased;
                 () = &mut stop => break Ok(()),
-                permit = Arc::clone(&self.slots).acquire_owned() => self.claim(permit.ok()).await,
+                permits = free_slots(&self.slots) => permits,
             };
-            while self.running.try_join_next().is_some() {}
-            let pause = match step {
-                Ok(0) => Pause::UntilThereIsWork,
-                Ok(_) => {
-                    backoff.reset();
-                    self.was_woken = false;
-                    continue;
+            let lease = Lease { time: self.settings.lease, since: Instant::now(), epoch: self.epoch };
+            // A claim is never dropped in the middle: no worker would do its tasks until their leases end.
+            let mut claim = pin!(claim(Arc::clone(&self.queue), permits.len(), lease.time));
+            let claimed = tokio::select! {
+                biased;
+                claimed = &mut claim => claimed,
+                () = &mut stop => {
+                    self.stage.send_replace(Stage::Stopping);
+                    self.release_late(claim).await;
+                    break Ok(());
                 }
+            };
+            while let Some(ended) = self.running.try_join_next() {
+                log_panic(ended);
+            }
+            let pause = match claimed {
                 Err(error) if !self.has_claimed && is_final(&error) => break Err(error),
                 Err(error) => {
-                    tracing::warn!(%error, "no tasks can be claimed");
+                    self.log_failure(&error);
                     Pause::For(backoff.next())
+                }
+                Ok(tasks) => {
+                    self.log_recovery();
+                    self.has_claimed = true;
+                    if !tasks.is_empty() {
+                        backoff.reset();
+                        self.was_woken = false;
+                        tasks.into_iter().zip(permits).for_each(|(task, permit)| self.start(task, lease, permit));
+                        continue;
+                    }
+                    drop(permits);
+                    Pause::UntilThereIsWork
                 }
             };
             tokio::select! {
@@ -87,22 +134,31 @@ impl<Q: TaskQueue> Serving<Q> {
         result
     }
 
-    /// Claims as many tasks as may run, and starts them. Returns how many there were.
-    async fn claim(&mut self, permit: Option<OwnedSemaphorePermit>) -> Result<usize, Error> {
-        let mut permits: Vec<_> = permit.into_iter().collect();
-        while let Ok(another) = Arc::clone(&self.slots).try_acquire_owned() {
-            permits.push(another);
+    /// Gives back the tasks of a claim during which the worker was asked to stop.
+    async fn release_late(&mut self, claim: impl Future<Output = Result<Vec<ClaimedTask>, Error>>) {
+        for task in tokio::time::timeout(LAST_CLAIM_TIME, claim).await.ok().and_then(Result::ok).unwrap_or_default() {
+            let (queue, claim) = (Arc::clone(&self.queue), Claim::of(&task));
+            self.running.spawn(async move {
+                if let Err(error) = queue.release(claim).await {
+                    tracing::warn!(task = %claim.task_id, %error, "a task could not be released");
+                }
+            });
         }
-        let lease = Lease { time: self.settings.lease, since: Instant::now() };
-        // A claim that takes longer than its lease is of no use.
-        let claimed = tokio::time::timeout(lease.time, self.queue.claim(permits.len(), lease.time)).await;
-        let claimed = claimed.unwrap_or_else(|_| Err(Error::Connection("the database does not answer".into())))?;
-        self.has_claimed = true;
-        let number = claimed.len();
-        for (task, permit) in claimed.into_iter().zip(permits) {
-            self.start(task, lease, permit);
+    }
+
+    /// Logs the first of several failures as a warning.
+    fn log_failure(&mut self, error: &Error) {
+        if std::mem::replace(&mut self.is_failing, true) {
+            tracing::debug!(%error, "no tasks can be claimed");
+        } else {
+            tracing::warn!(%error, "no tasks can be claimed; trying again");
         }
-        Ok(number)
+    }
+
+    fn log_recovery(&mut self) {
+        if std::mem::take(&mut self.is_failing) {
+            tracing::info!("tasks can be claimed again");
+        }
     }
 
     fn start(&mut self, task: ClaimedTask, lease: Lease, permit: OwnedSemaphorePermit) {
@@ -121,13 +177,21 @@ impl<Q: TaskQueue> Serving<Q> {
     async fn pause(&mut self, pause: Pause, backoff: &mut Backoff) {
         match pause {
             Pause::For(time) => tokio::time::sleep(time).await,
+            // No session can wait now, so the worker polls.
+            Pause::UntilThereIsWork if Instant::now() < self.waits_again => tokio::time::sleep(POLL).await,
             Pause::UntilThereIsWork => match self.queue.wait(WAIT).await {
                 // Another worker was faster, and may be each time.
                 Ok(true) if self.was_woken => tokio::time::sleep(backoff.next()).await,
-                Ok(true) => self.was_woken = true,
-                Ok(false) => backoff.reset(),
+                Ok(is_ready) => {
+                    self.was_woken = is_ready;
+                    self.failed_waits = Backoff::up_to(WAIT);
+                    if !is_ready {
+                        backoff.reset();
+                    }
+                }
                 Err(error) => {
-                    tracing::warn!(%error, "cannot wait for tasks");
+                    tracing::warn!(%error, "cannot wait for tasks; polling");
+                    self.waits_again = Instant::now() + self.failed_waits.next();
                     tokio::time::sleep(backoff.next()).await;
                 }
             },
@@ -139,16 +203,43 @@ impl<Q: TaskQueue> Serving<Q> {
         self.stage.send_replace(Stage::Stopping);
         let running = self.running.len();
         tracing::info!(running, "stopping");
-        let all = async { while self.running.join_next().await.is_some() {} };
-        if tokio::time::timeout(self.settings.grace, all).await.is_ok() {
+        if tokio::time::timeout(self.settings.grace, all_ended(&mut self.running)).await.is_ok() {
             return;
         }
         tracing::warn!(running = self.running.len(), "the grace time is over, and tasks are released");
         self.stage.send_replace(Stage::Over);
-        let all = async { while self.running.join_next().await.is_some() {} };
-        if tokio::time::timeout(RELEASE_TIME, all).await.is_err() {
+        if tokio::time::timeout(RELEASE_TIME, all_ended(&mut self.running)).await.is_err() {
             tracing::warn!(running = self.running.len(), "tasks could not be released");
         }
+    }
+}
+
+/// Waits for a slot in which a task may run, and returns all that are free.
+async fn free_slots(slots: &Arc<Semaphore>) -> Vec<OwnedSemaphorePermit> {
+    let mut permits: Vec<_> = Arc::clone(slots).acquire_owned().await.into_iter().collect();
+    while permits.len() < MOST_CLAIMED
+        && let Ok(another) = Arc::clone(slots).try_acquire_owned()
+    {
+        permits.push(another);
+    }
+    permits
+}
+
+async fn claim<Q: TaskQueue>(queue: Arc<Q>, max: usize, lease: Duration) -> Result<Vec<ClaimedTask>, Error> {
+    // A claim that takes longer than its lease is of no use.
+    let claimed = tokio::time::timeout(lease, queue.claim(max, lease)).await;
+    claimed.unwrap_or_else(|_| Err(Error::Connection("the database does not answer".into())))
+}
+
+async fn all_ended(running: &mut JoinSet<()>) {
+    while let Some(ended) = running.join_next().await {
+        log_panic(ended);
+    }
+}
+
+fn log_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        tracing::error!(%error, "the worker itself panicked; a task will be claimable when its lease ends");
     }
 }
 

@@ -7,16 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
+use super::Worker;
 use super::answer::{Answer, TaskError};
-use super::queue::{Claim, TaskQueue};
-use super::running::Handler;
+use super::queue::{Claim, DatabaseQueue, TaskQueue};
+use super::running::{Handler, Lease, Stage, process};
 use super::serving::{Serving, Settings};
 use super::task::Task;
+use crate::client::Client;
 use crate::error::{DatabaseError, Error};
+use crate::options::ConnectOptions;
 use crate::results::ClaimedTask;
 use crate::statement::Json;
 
@@ -29,6 +32,8 @@ enum Event {
     Completed(u128, Value),
     Failed(u128, TaskError),
     Released(u128),
+    /// The handler was dropped.
+    Dropped(u128),
 }
 
 #[derive(Default)]
@@ -41,9 +46,16 @@ struct Tasks {
     taken: HashSet<u128>,
     claim_errors: VecDeque<Error>,
     claim_hangs: bool,
+    /// How long claims take.
+    claim_time: Duration,
+    wait_fails: bool,
+    /// How often the worker waited for tasks.
+    waits: usize,
     extend_fails: bool,
     rejects_progress: bool,
     complete_errors: VecDeque<Error>,
+    complete_panics: bool,
+    fail_errors: VecDeque<Error>,
     running: usize,
     most_running: usize,
 }
@@ -78,7 +90,7 @@ impl MemoryQueue {
     async fn answers(self, number: usize) {
         loop {
             let changed = self.changed.notified();
-            let is_answer = |event: &&Event| !matches!(event, Event::Extended(..));
+            let is_answer = |event: &&Event| !matches!(event, Event::Extended(..) | Event::Dropped(_));
             if self.lock().events.iter().filter(is_answer).count() >= number {
                 return;
             }
@@ -120,6 +132,8 @@ impl TaskQueue for MemoryQueue {
         if std::mem::take(&mut self.lock().claim_hangs) {
             std::future::pending::<()>().await;
         }
+        let time = self.lock().claim_time;
+        sleep(time).await;
         let mut tasks = self.lock();
         if let Some(error) = tasks.claim_errors.pop_front() {
             return Err(error);
@@ -130,6 +144,10 @@ impl TaskQueue for MemoryQueue {
     }
 
     async fn wait(&self, time: Duration) -> Result<bool, Error> {
+        self.lock().waits += 1;
+        if self.lock().wait_fails {
+            return Err(rejected("53400"));
+        }
         sleep(time).await;
         Ok(!self.lock().open.is_empty())
     }
@@ -153,11 +171,15 @@ impl TaskQueue for MemoryQueue {
         if let Some(error) = self.lock().complete_errors.pop_front() {
             return Err(error);
         }
+        assert!(!self.lock().complete_panics, "a bug in a statement");
         self.add(Event::Completed(claim.task_id.as_u128(), answer.result.get()?.unwrap_or_default()));
         Ok(())
     }
 
     async fn fail(&self, claim: Claim, error: &TaskError) -> Result<(), Error> {
+        if let Some(error) = self.lock().fail_errors.pop_front() {
+            return Err(error);
+        }
         self.add(Event::Failed(claim.task_id.as_u128(), error.clone()));
         Ok(())
     }
@@ -241,6 +263,27 @@ async fn heartbeats_extend_the_lease_while_the_handler_runs() {
     let heartbeats = events.iter().filter(|event| **event == Event::Extended(1, None)).count();
     assert!((170..=190).contains(&heartbeats), "{heartbeats}");
     assert_eq!(events.last(), Some(&Event::Completed(1, json!("done"))));
+}
+
+#[test]
+fn heartbeats_of_all_tasks_are_sent_at_the_same_moments() {
+    let epoch = Instant::now();
+    for passed in (0..600).map(|step| Duration::from_millis(step * 173)) {
+        let lease = Lease { time: LEASE, since: epoch + passed, epoch };
+        let next = lease.next_heartbeat();
+        assert!(next > lease.since + LEASE / 6 && next <= lease.since + LEASE / 3, "{passed:?}");
+        assert_eq!((next - epoch).as_millis() % (LEASE / 6).as_millis(), 0, "{passed:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_task_in_flight_needs_little_memory() {
+    let (handler, stage): (Handler, _) = (Arc::new(|task| Box::pin(for_an_hour(task))), watch::channel(Stage::Working));
+    let lease = Lease { time: LEASE, since: Instant::now(), epoch: Instant::now() };
+    let client = Client::lazy(ConnectOptions::new("host=/nowhere").unwrap()).unwrap();
+    let queue = DatabaseQueue::new(client, vec!["charge".into()], "worker-1".into(), LEASE, 50).unwrap();
+    let work = process(Arc::new(queue), handler, task(1), lease, stage.1);
+    assert!(size_of_val(&work) <= 2048, "{} bytes", size_of_val(&work));
 }
 
 #[tokio::test(start_paused = true)]
@@ -374,6 +417,29 @@ async fn writes_that_are_rejected_fail_the_task() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn statements_that_panic_fail_the_task() {
+    let queue = MemoryQueue::with(1);
+    queue.lock().complete_panics = true;
+    let handler = |_| async { Ok(Answer::new("done").and_write(|_| async { Ok(()) })) };
+    serve(&queue, 1, handler, queue.clone().answers(1)).await.unwrap();
+    let [Event::Failed(1, error)] = &queue.events()[..] else { panic!("{:?}", queue.events()) };
+    assert_eq!(
+        (error.code.as_deref(), error.detail.as_deref()),
+        (Some("handler_panicked"), Some("a bug in a statement"))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_with_an_invalid_code_is_reported_without_it() {
+    let queue = MemoryQueue::with(1);
+    queue.lock().fail_errors = [rejected("22023")].into();
+    let handler = |_| async { Err(TaskError::new("declined").code("23505").retry_in(Duration::MAX).without_retry()) };
+    serve(&queue, 1, handler, queue.clone().answers(1)).await.unwrap();
+    let failed = TaskError::new("declined").detail("a message (SQLSTATE 22023)").without_retry();
+    assert_eq!(queue.events(), [Event::Failed(1, failed)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_answer_for_a_task_of_another_worker_is_given_up() {
     let queue = MemoryQueue::with(2);
     queue.lock().complete_errors = [rejected("55000")].into();
@@ -410,6 +476,53 @@ async fn after_the_grace_time_tasks_are_given_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_is_released_when_its_handler_has_stopped() {
+    struct Guard(MemoryQueue);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.0.add(Event::Dropped(1));
+        }
+    }
+    let queue = MemoryQueue::with(1);
+    let guarded = queue.clone();
+    let handler = move |task: Task| {
+        let guard = Guard(guarded.clone());
+        async move {
+            let _guard = guard;
+            for_an_hour(task).await
+        }
+    };
+    serve(&queue, 1, handler, soon()).await.unwrap();
+    let events = queue.events();
+    assert_eq!(events[events.len() - 2..], [Event::Dropped(1), Event::Released(1)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_are_claimed_while_the_worker_stops_are_given_back() {
+    let (queue, begun) = (MemoryQueue::with(2), Instant::now());
+    queue.lock().claim_time = Duration::from_secs(5);
+    serve(&queue, 2, for_an_hour, soon()).await.unwrap();
+    assert_eq!(queue.events(), [Event::Released(1), Event::Released(2)]);
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_hangs_does_not_keep_the_worker_from_stopping() {
+    let (queue, begun) = (MemoryQueue::with(1), Instant::now());
+    let hangs = queue.clone();
+    let handler = move |task: Task| {
+        hangs.lock().claim_hangs = true;
+        async move {
+            task.stopping().await;
+            Err(TaskError::release())
+        }
+    };
+    serve(&queue, 2, handler, soon()).await.unwrap();
+    assert_eq!(queue.events(), [Event::Released(1)]);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_handler_learns_that_the_worker_stops() {
     let (queue, begun) = (MemoryQueue::with(1), Instant::now());
     let handler = |task: Task| async move {
@@ -427,6 +540,33 @@ async fn a_database_that_is_away_is_waited_for() {
     queue.lock().claim_errors = (0..20).map(|_| lost()).chain([rejected("57P03"), rejected("55000")]).collect();
     serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
     assert_eq!(queue.events(), [Event::Completed(1, json!("done"))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_cannot_wait_polls() {
+    let queue = MemoryQueue::default();
+    queue.lock().wait_fails = true;
+    let later = queue.clone();
+    let stop = async move {
+        sleep(Duration::from_secs(600)).await;
+        let (waits, claims) = {
+            let tasks = later.lock();
+            (tasks.waits, tasks.asked.len())
+        };
+        assert!(waits <= 40 && claims >= 300, "{waits} waits, {claims} claims");
+        later.lock().open.push_back(task(1));
+        later.answers(1).await;
+    };
+    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, stop).await.unwrap();
+    assert_eq!(queue.events(), [Event::Completed(1, json!("done"))]);
+}
+
+#[tokio::test]
+async fn a_name_has_one_handler() {
+    let client = Client::lazy(ConnectOptions::new("host=/nowhere").unwrap()).unwrap();
+    let worker = Worker::new(client).handle("charge", |_| async { Ok(()) }).handle("charge", |_| async { Ok(()) });
+    let error = worker.run_until(std::future::pending()).await.expect_err("two handlers");
+    assert!(error.to_string().contains("\"charge\""), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

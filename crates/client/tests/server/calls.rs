@@ -7,9 +7,9 @@ use tokio_postgres::NoTls;
 use uuid::Uuid;
 use workflow_client::{
     AfterFailure, AssignTask, CallOnce, Cancel, ClaimTask, ClaimTasks, Client, CompleteTask, CompleteTasks, Define,
-    EnqueueBookmark, Error, Explain, ExtendTask, FailTask, Instance, List, OnFault, OpenIncident, OpenTask, Pause,
-    Publish, PublishEvent, ReleaseTask, Resume, Retract, Retry, Run, SendStimulus, Start, UnassignTask, Unpause,
-    Validate, Waiting, run_on,
+    EnqueueBookmark, Error, Explain, ExtendTask, FailTask, HttpRequest, Instance, LimitTasks, List, OnFault,
+    OpenIncident, OpenTask, Pause, Publish, PublishEvent, ReleaseTask, Resume, Retract, Retry, Run, SendStimulus,
+    Start, UnassignTask, Unpause, Validate, Waiting, run_on,
 };
 
 use crate::{World, connect, define_task};
@@ -190,6 +190,62 @@ async fn tasks_are_claimed_extended_failed_released_and_completed() {
 }
 
 #[tokio::test]
+async fn endpoints_of_workflows_serve_requests() {
+    let world = World::new().await;
+    let client = world.client().await;
+    world
+        .sql(&format!("GRANT EXECUTE ON FUNCTION wf_http_request(text, text, jsonb, jsonb, bytea) TO {}", world.role))
+        .await;
+    let echo = json!({"definitionId": "echo", "root": [
+        {"id": "in", "type": "HttpEndpoint", "path": "echo", "supportedMethods": ["POST"], "canStartWorkflow": true},
+        {"type": "WriteHttpResponse", "content": {"js": "`${getOutputFrom('in', 'ParsedContent').total} ${getOutputFrom('in', 'QueryStringData').unit}`"},
+            "responseHeaders": {"X-Kind": "echo"}}]});
+    define(&client, echo).await;
+    let request = || {
+        let request = HttpRequest::new("POST", "/echo").header("Content-Type", "application/json");
+        request.query("unit", "EUR").body(br#"{"total": 250}"#)
+    };
+    let response = client.run(request()).await.unwrap();
+    assert_eq!((response.status, &*response.body), (200, &b"250 EUR"[..]), "{response:?}");
+    assert_eq!(response.headers["X-Kind"], "echo");
+    let missing = client.run(HttpRequest::new("GET", "/nowhere")).await.unwrap();
+    assert_eq!(missing.status, 404);
+    let first = client.run(CallOnce::http("order-42", "web-9", request())).await.unwrap();
+    assert_eq!((first.status, &*first.body), (200, &b"250 EUR"[..]));
+    assert_eq!(client.run(CallOnce::http("order-42", "web-9", request())).await.unwrap(), first);
+    assert_eq!(world.count("workflow.instance_list").await, 2);
+}
+
+#[tokio::test]
+async fn tasks_are_limited() {
+    let world = World::new().await;
+    let client = world.client().await;
+    define_task(&client, "charge").await;
+    for number in [1, 1, 2] {
+        client.run(Start::new("charge").input(json!({"number": number}))).await.unwrap();
+    }
+    let limit = LimitTasks::new("charge").concurrency(1).rate(5, Duration::from_secs(60)).key("number");
+    client.run(limit).await.unwrap();
+    let limits = "workflow.task_limits WHERE key = 'number' AND concurrency = 1 AND rate = 5 AND per = '1 min'";
+    assert_eq!(world.count(limits).await, 1);
+    assert_eq!(client.run(ClaimTasks::new(["charge"]).max(10)).await.unwrap().len(), 2);
+    client.run(LimitTasks::new("charge").key("number")).await.unwrap();
+    assert_eq!(world.count("workflow.task_limits").await, 0);
+}
+
+#[tokio::test]
+async fn a_wait_that_was_rejected_can_be_repeated() {
+    let world = World::new().await;
+    let mut waiter = world.client().await.task_waiter(["wait"]).await.unwrap();
+    let rejected = waiter.wait(Duration::from_secs(31 * 86_400)).await.unwrap_err();
+    assert_eq!(rejected.sqlstate(), Some("22023"));
+    assert!(!waiter.wait(Duration::ZERO).await.unwrap());
+    world.end_connections().await;
+    assert!(matches!(waiter.wait(Duration::ZERO).await, Err(error) if error.is_transient()));
+    assert!(matches!(waiter.wait(Duration::ZERO).await, Err(Error::Connection(_))));
+}
+
+#[tokio::test]
 async fn people_are_assigned_and_recorded() {
     let world = World::new().await;
     let client = world.client().await;
@@ -230,6 +286,13 @@ async fn the_schema_of_the_extension_is_found() {
     client.run(Start::new("wait")).await.unwrap();
     let waiter = client.task_waiter(["wait"]).await.unwrap().wait(Duration::from_secs(600)).await;
     assert!(waiter.unwrap());
+    // An administrator creates the extension again, in another schema.
+    world.sql("DROP EXTENSION workflow CASCADE; DROP SCHEMA \"Odd schema\"; CREATE SCHEMA other").await;
+    world.sql("CREATE EXTENSION workflow SCHEMA other").await;
+    world.sql(&format!("SELECT other.wf_grant_usage('{}')", world.role)).await;
+    let moved = client.run(ClaimTasks::any()).await.unwrap_err();
+    assert!(matches!(moved.sqlstate(), Some("42883" | "3F000")), "{moved:?}");
+    assert!(client.run(ClaimTasks::any()).await.unwrap().is_empty());
 }
 
 #[tokio::test]

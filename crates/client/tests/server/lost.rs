@@ -147,6 +147,21 @@ async fn a_transaction_is_repeated_after_commit_only_if_it_says_so() {
 }
 
 #[tokio::test]
+async fn an_error_of_another_connection_closes_none() {
+    let world = World::new().await;
+    let client = Client::connect(world.options_at(&world.server).repeat_for(Duration::ZERO)).await.unwrap();
+    let sessions = "SELECT string_agg(pid::text, ',' ORDER BY pid) FROM pg_stat_activity WHERE usename";
+    let sessions = format!("{sessions} = '{}' AND datname = current_database()", world.role);
+    // Two connections, of which one is idle.
+    let idle = client.transaction(async |_| client.transaction(async |_| Ok(world.value(&sessions).await)).await);
+    let before = idle.await.unwrap();
+    assert!(before.as_ref().is_some_and(|pids| pids.contains(',')), "{before:?}");
+    let passed_on = client.transaction(async |_| Err::<(), _>(Error::Connection("that of another database".into())));
+    assert!(matches!(passed_on.await, Err(Error::Connection(_))));
+    assert_eq!(world.value(&sessions).await, before);
+}
+
+#[tokio::test]
 async fn idle_connections_that_were_ended_are_replaced() {
     let world = World::new().await;
     let client = world.client().await;

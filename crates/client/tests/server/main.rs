@@ -6,6 +6,7 @@ mod calls;
 mod example;
 mod lost;
 mod proxy;
+mod tls;
 mod transactions;
 mod worker;
 

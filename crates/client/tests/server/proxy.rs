@@ -35,9 +35,7 @@ pub struct Proxy {
 impl Proxy {
     /// In front of a server that listens on a socket.
     pub fn new(server: &str) -> Self {
-        let config: tokio_postgres::Config = server.parse().unwrap();
-        let [tokio_postgres::config::Host::Unix(sockets)] = config.get_hosts() else { panic!("no socket: {server}") };
-        let target = sockets.join(format!(".s.PGSQL.{}", config.get_ports().first().copied().unwrap_or(5432)));
+        let target = socket_of(server);
         let folder = std::env::temp_dir().join(format!("proxy_{}", uuid::Uuid::now_v7().simple()));
         std::fs::create_dir(&folder).unwrap();
         let listener = UnixListener::bind(folder.join(".s.PGSQL.5432")).unwrap();
@@ -68,6 +66,13 @@ impl Proxy {
     pub fn is_armed(&self) -> bool {
         self.loss.lock().unwrap().is_some()
     }
+}
+
+/// The socket of a server.
+pub fn socket_of(server: &str) -> PathBuf {
+    let config: tokio_postgres::Config = server.parse().unwrap();
+    let [tokio_postgres::config::Host::Unix(sockets)] = config.get_hosts() else { panic!("no socket: {server}") };
+    sockets.join(format!(".s.PGSQL.{}", config.get_ports().first().copied().unwrap_or(5432)))
 }
 
 impl Drop for Proxy {

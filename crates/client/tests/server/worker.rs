@@ -127,6 +127,94 @@ async fn a_cancelled_task_ends_its_handler() {
 }
 
 #[tokio::test]
+async fn heartbeats_do_not_wait_for_the_connections_of_handlers() {
+    let world = Arc::new(World::new().await);
+    let client = Client::connect(world.options_at(&world.server).connections(1)).await.unwrap();
+    define_task(&client, "one").await;
+    start(&client, "one", 1).await;
+    let (shared, busy) = (Arc::clone(&world), client.clone());
+    let handler = move |task: Task| {
+        let (world, client) = (Arc::clone(&shared), busy.clone());
+        async move {
+            // The only connection of the pool is busy until the first lease would have ended.
+            let late =
+                format!("(SELECT lease_until FROM workflow._open_tasks) > '{}'::timestamptz + '1 s'", task.lease_until);
+            let wait = async |_| {
+                world.wait_until(&late).await;
+                Ok(())
+            };
+            client.transaction(wait).await?;
+            Ok(json!(task.attempt))
+        }
+    };
+    work_off(&world, Worker::new(client).handle("one", handler).lease(Duration::from_secs(1))).await;
+    assert_eq!(answers(&world).await, [json!(1)]);
+}
+
+/// Another session holds the lock of one task for long. The leases of the others are extended.
+#[tokio::test]
+async fn a_locked_task_does_not_cost_the_leases_of_others() {
+    let world = World::new().await;
+    let client = world.client().await;
+    define_task(&client, "one").await;
+    start(&client, "one", 5).await;
+    let cancelled = client.run(Start::new("one")).await.unwrap();
+    let hanging = |task: Task| async move {
+        task.record_progress("begun")?;
+        std::future::pending::<Result<(), TaskError>>().await
+    };
+    let stop = async {
+        world.wait_until("SELECT count(*) = 6 FROM workflow._open_tasks WHERE progress = '\"begun\"'").await;
+        let others = "FROM workflow._open_tasks";
+        let of_first = format!("SELECT max(lease_until)::text {others}");
+        let first = world.value(&of_first).await.unwrap();
+        let locking = client.transaction(async |tx| {
+            tx.run(Cancel::new(cancelled)).await?;
+            let extended = "count(*) FILTER (WHERE lease_until > '{first}'::timestamptz + '3 s') >= 5";
+            world.wait_until(&format!("SELECT {} {others}", extended.replace("{first}", &first))).await;
+            Ok(())
+        });
+        locking.await.unwrap();
+        assert_eq!(world.count("workflow._open_tasks WHERE attempt = 1").await, 5);
+    };
+    let worker = Worker::new(client.clone()).handle("one", hanging).lease(Duration::from_secs(1)).grace(Duration::ZERO);
+    soon("the worker has ended", worker.run_until(stop)).await.unwrap();
+}
+
+/// Results, failures with a delay, and results that cannot be stored.
+#[tokio::test]
+async fn answers_that_are_sent_together_count_like_single_ones() {
+    const TASKS: u32 = 200;
+    let world = World::new().await;
+    let client = world.client().await;
+    define_task(&client, "one").await;
+    start(&client, "one", TASKS).await;
+    let handler = |task: Task| async move {
+        match task.payload_as::<Value>()?["number"].as_u64().unwrap_or_default() % 10 {
+            0 if task.attempt == 1 => Err(TaskError::new("not yet").detail("busy").retry_in(Duration::from_micros(1))),
+            1 => Err(TaskError::new("declined").code("card_declined").without_retry()),
+            2 => Ok(json!("\0")),
+            3 => Ok(Value::Null),
+            _ => Ok(json!(task.attempt)),
+        }
+    };
+    let worker = Worker::new(client.clone()).handle("one", handler).concurrency(100).answers_at_once(50);
+    // The results that cannot be stored fail their attempts, which are many.
+    let done = "SELECT count(*) = 20 FROM workflow.instance_list WHERE sub_status = 'Suspended'";
+    soon("all is done", worker.run_until(world.wait_until(done))).await.unwrap();
+    let answers = answers(&world).await;
+    assert_eq!(answers.len(), 160);
+    assert_eq!(answers.iter().filter(|answer| **answer == json!(2)).count(), 20);
+    assert_eq!(world.count("workflow.open_incidents WHERE code = 'card_declined'").await, 20);
+    assert_eq!(world.count("workflow._open_tasks WHERE last_error LIKE '%unsupported Unicode%'").await, 20);
+    // Each call has one time.
+    let calls = world
+        .count("(SELECT DISTINCT finished_at FROM workflow.instance_list WHERE finished_at IS NOT NULL) AS x")
+        .await;
+    assert!(calls < 100, "180 answers in {calls} calls");
+}
+
+#[tokio::test]
 async fn another_worker_does_the_task_of_a_dead_one() {
     let world = World::new().await;
     let client = world.client().await;

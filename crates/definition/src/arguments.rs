@@ -12,11 +12,12 @@ use workflow_core::program::Argument;
 use workflow_schema::Schema;
 
 /// Members of an argument; an input may also have those of `OF_INPUTS`.
-const KNOWN: [&str; 8] = ["name", "type", "typeName", "isArray", "schema", "displayName", "description", "category"];
-const OF_INPUTS: [&str; 3] = ["required", "default", "defaultValue"];
+pub(super) const KNOWN: [&str; 8] =
+    ["name", "type", "typeName", "isArray", "schema", "displayName", "description", "category"];
+pub(super) const OF_INPUTS: [&str; 3] = ["required", "default", "defaultValue"];
 
 /// Members that only Elsa's own tools write.
-const ELSA_MARKS: [&str; 2] = ["uiHint", "storageDriverType"];
+pub(super) const ELSA_MARKS: [&str; 2] = ["uiHint", "storageDriverType"];
 
 /// The kind of a list of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// Members of the document that describe the stored version, not what the workflow does.
-const BOOKKEEPING: [&str; 7] = ["id", "version", "createdAt", "toolVersion", "isLatest", "isPublished", "tenantId"];
+/// Members of the document that describe the stored version or help its author, and not what the workflow does.
+const BOOKKEEPING: [&str; 8] =
+    ["$schema", "id", "version", "createdAt", "toolVersion", "isLatest", "isPublished", "tenantId"];
 
 /// Whether two definitions have the same content, whatever their version and bookkeeping.
 pub fn same_content(a: &Value, b: &Value) -> bool {
@@ -151,7 +152,8 @@ mod tests {
     #[test]
     fn only_bookkeeping_of_the_top_level_is_ignored() {
         let a = from_str(r#"{"name": "A", "version": 1, "root": {"id": "x", "version": 1}}"#).expect("valid");
-        let b = from_str(r#"{"root": {"version": 1.0, "id": "x"}, "name": "A", "id": "7"}"#).expect("valid");
+        let b = from_str(r#"{"$schema": "s", "root": {"version": 1.0, "id": "x"}, "name": "A", "id": "7"}"#)
+            .expect("valid");
         let c = from_str(r#"{"name": "A", "root": {"id": "y", "version": 1}}"#).expect("valid");
         assert!(same_content(&a, &b));
         assert!(!same_content(&a, &c));

@@ -124,7 +124,7 @@ impl ExpressionReader<'_> {
         let below = place.key(key.name());
         let kind = match key {
             ShortKey::Literal => return self.constant(value, type_name, place),
-            ShortKey::Object => return self.object(value, type_name, place),
+            ShortKey::Object => return self.object(value, type_name, &below),
             ShortKey::JavaScript => {
                 let source = self.short_text(key, value, &below)?;
                 self.problems.check_script(source, self.strict, &below);

@@ -17,7 +17,7 @@ use workflow_value::fault::shorten;
 pub(super) const JOURNAL: &str = "journal";
 
 /// Maximum number of rows to keep.
-const MAX_ROWS: u64 = 1_000_000;
+pub(super) const MAX_ROWS: u64 = 1_000_000;
 
 /// Reads the option. In content stored earlier, invalid values are ignored.
 pub(super) fn of_definition(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Journaling {

@@ -16,7 +16,7 @@ use workflow_core::program::{
 use workflow_value::calendar::Interval;
 
 /// The known members of `options`; others are problems of new content.
-const KNOWN: [&str; 17] = [
+pub(super) const KNOWN: [&str; 17] = [
     ACTOR,
     "activationStrategy",
     "incidentStrategy",
@@ -49,10 +49,11 @@ const REQUESTER_EVENTS: &str = "requesterEvents";
 const COMPENSATE_ON: &str = "compensateOn";
 
 /// Maximum of the number of concurrently running instances.
-const MAX_CONCURRENCY: u64 = 10_000;
+pub(super) const MAX_CONCURRENCY: u64 = 10_000;
 
 /// Elsa's names for some of the options, and options that only Elsa has.
-const OF_ELSA: [&str; 4] = ["activationStrategyType", "incidentStrategyType", "activityCategory", "commitStrategyName"];
+pub(super) const OF_ELSA: [&str; 4] =
+    ["activationStrategyType", "incidentStrategyType", "activityCategory", "commitStrategyName"];
 
 /// Whether publishing a definition gives its consumers a new version.
 pub fn updates_consumers(document: &Value) -> bool {

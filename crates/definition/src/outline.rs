@@ -131,18 +131,23 @@ impl<'d> RawActivity<'d> {
     }
 }
 
+/// Members that Elsa writes into every activity.
+pub(super) const MARKS: [&str; 4] = ["nodeId", "customProperties", "metadata", "version"];
+
+/// Members that only Elsa's tools write into a document.
+pub(super) const DOCUMENT_MARKS: [&str; 5] =
+    ["toolVersion", "createdAt", "isLatest", "isPublished", "customProperties"];
+
 /// Whether an activity has members that Elsa writes into every activity.
 fn has_marks(members: &Map<String, Value>) -> bool {
-    const MARKS: [&str; 4] = ["nodeId", "customProperties", "metadata", "version"];
     MARKS.iter().any(|mark| entry(members, mark).is_some())
 }
 
 /// Whether Elsa's tools wrote a document: it, or its root, has members that only they write.
 pub(super) fn is_elsa_document(document: &Map<String, Value>) -> bool {
-    const MARKS: [&str; 5] = ["toolVersion", "createdAt", "isLatest", "isPublished", "customProperties"];
     let schema = text(document, "$schema").is_some_and(|schema| schema.to_ascii_lowercase().contains("elsa"));
     let root = entry(document, "root").and_then(|(_, root)| root.as_object());
-    schema || MARKS.iter().any(|mark| entry(document, mark).is_some()) || root.is_some_and(has_marks)
+    schema || DOCUMENT_MARKS.iter().any(|mark| entry(document, mark).is_some()) || root.is_some_and(has_marks)
 }
 
 /// The problem of a document without a root, depending on the kind of document that it seems to be.

@@ -15,7 +15,7 @@ use workflow_expression::{Expression, ExpressionKind};
 use workflow_value::value::TypeName;
 
 /// Members that a part of any list may have.
-const COMMON: [&str; 5] = ["id", "displayName", "description", "metadata", "customProperties"];
+pub(super) const COMMON: [&str; 5] = ["id", "displayName", "description", "metadata", "customProperties"];
 
 /// Reads one list of parts; `short`: of an activity in the short form.
 pub(super) fn read(

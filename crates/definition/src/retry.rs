@@ -19,10 +19,11 @@ pub(super) const TIMEOUT: &str = "timeout";
 /// Name of the member with the time limit until the first claim of a task.
 pub(super) const START_TIMEOUT: &str = "startTimeout";
 
-const KNOWN: [&str; 9] = ["maxAttempts", "delay", "backoff", "factor", "maxDelay", "within", "jitter", "on", "except"];
+pub(super) const KNOWN: [&str; 9] =
+    ["maxAttempts", "delay", "backoff", "factor", "maxDelay", "within", "jitter", "on", "except"];
 
 /// Maximum number of attempts.
-const MAX_ATTEMPTS: u64 = 1_000_000;
+pub(super) const MAX_ATTEMPTS: u64 = 1_000_000;
 /// Maximum factor of an exponential backoff.
 const LARGEST_FACTOR: f64 = 1_000.0;
 

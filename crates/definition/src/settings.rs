@@ -14,7 +14,7 @@ use workflow_core::program::{Argument, Options, Variable};
 use workflow_schema::Schema;
 use workflow_value::value::{TypeName, parse_type_name};
 
-const KNOWN: [&str; 10] = [
+pub(super) const KNOWN: [&str; 10] = [
     "definitionId",
     "name",
     "description",
@@ -28,7 +28,7 @@ const KNOWN: [&str; 10] = [
 ];
 
 /// Members that do not affect what the workflow does.
-const OF_ELSA: [&str; 13] = [
+pub(super) const OF_ELSA: [&str; 13] = [
     "$schema",
     "id",
     "tenantId",
@@ -45,7 +45,8 @@ const OF_ELSA: [&str; 13] = [
 ];
 
 /// The permitted members of a variable declaration; others are problems of new content.
-const OF_VARIABLES: [&str; 8] = ["name", "type", "typeName", "isArray", "value", "description", "id", EXACT_VALUE];
+pub(super) const OF_VARIABLES: [&str; 8] =
+    ["name", "type", "typeName", "isArray", "value", "description", "id", EXACT_VALUE];
 
 /// The declarations of a document, apart from its activities.
 #[derive(Debug, Default)]

@@ -46,7 +46,7 @@ impl ExpressionReader<'_> {
     fn template(&mut self, value: &Value, place: &Path<'_>) -> Option<ObjectTemplate> {
         match short_form(value) {
             Some((ShortKey::Literal, inner)) => return Some(ObjectTemplate::Constant(copy_or_null(inner))),
-            Some((ShortKey::Object, inner)) => return self.template(inner, place),
+            Some((key @ ShortKey::Object, inner)) => return self.template(inner, &place.key(key.name())),
             Some((key, inner)) => {
                 let expression = self.short(key, inner, TypeName::Any, place)?;
                 return Some(ObjectTemplate::Expression(Box::new(expression)));

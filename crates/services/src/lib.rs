@@ -4,13 +4,18 @@
 //! [`work`] claims their tasks with the [worker](workflow_client::Worker) of the client library, which keeps leases and
 //! answers; the modules here do one task each:
 //!
-//! - [`mail`] sends a message.
+//! - [`http`] sends a request, [`mail`] a message.
 //! - [`task`] is what such a module gets, and how it fails.
+//! - [`addresses`], [`hosts`] and [`secrets`] decide what may be sent where, and when.
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
+pub mod addresses;
+pub mod hosts;
+pub mod http;
 pub mod mail;
 mod options;
+pub mod secrets;
 mod services;
 pub mod task;
 
@@ -44,7 +49,9 @@ use services::Services;
 /// # }
 /// ```
 pub async fn work(options: WorkOptions, database: ConnectOptions) -> Result<(), Error> {
-    worker(&options, database)?.run().await
+    let services = services(&options).await?;
+    let working = worker(&options, database, &services)?.run();
+    run(working, &services).await
 }
 
 /// Does tasks until a future is ready, and ends as [`work`] does.
@@ -53,12 +60,24 @@ pub async fn work_until(
     database: ConnectOptions,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Error> {
-    worker(&options, database)?.run_until(stop).await
+    let services = services(&options).await?;
+    let working = worker(&options, database, &services)?.run_until(stop);
+    run(working, &services).await
+}
+
+async fn services(options: &WorkOptions) -> Result<Arc<Services>, Error> {
+    Services::new(options).await.map(Arc::new).map_err(Error::Options)
+}
+
+async fn run(working: impl Future<Output = Result<(), Error>>, services: &Services) -> Result<(), Error> {
+    tokio::select! {
+        result = working => result,
+        never = services.refresh_secrets() => match never {},
+    }
 }
 
 /// The worker with a handler for each name.
-fn worker(options: &WorkOptions, database: ConnectOptions) -> Result<Worker, Error> {
-    let services = Arc::new(Services::new(options).map_err(Error::Options)?);
+fn worker(options: &WorkOptions, database: ConnectOptions, services: &Arc<Services>) -> Result<Worker, Error> {
     let client = Client::lazy(database.connections(options.connections.into()))?;
     let worker = Worker::new(client)
         .name(options.worker_name())
@@ -66,7 +85,7 @@ fn worker(options: &WorkOptions, database: ConnectOptions) -> Result<Worker, Err
         .lease(options.lease())
         .grace(options.grace());
     Ok(services.names().into_iter().fold(worker, |worker, name| {
-        let services = Arc::clone(&services);
+        let services = Arc::clone(services);
         worker.handle(name, move |task| {
             let services = Arc::clone(&services);
             async move { services.perform(task).await }

@@ -1,9 +1,11 @@
 //! The options of the worker.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
+use crate::http::HttpOptions;
 use crate::mail::MailOptions;
 
 /// How the worker for services works.
@@ -42,6 +44,19 @@ pub struct WorkOptions {
     #[arg(long, env = "WF_WORK_STOP_SECONDS", default_value_t = 30, value_name = "N",
           value_parser = clap::value_parser!(u32).range(0..=86_400))]
     pub stop_seconds: u32,
+
+    /// File (TOML) with the secrets that definitions name
+    #[arg(long, env = "WF_WORK_SECRETS", value_name = "FILE")]
+    pub secrets: Option<PathBuf>,
+
+    /// Seconds after which the file is read again, and its commands run again
+    #[arg(long, env = "WF_WORK_SECRETS_SECONDS", default_value_t = 300, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub secrets_seconds: u32,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub http: HttpOptions,
 
     #[command(flatten)]
     #[allow(missing_docs)]

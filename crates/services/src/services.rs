@@ -1,18 +1,27 @@
 //! Dispatches tasks to the services.
 
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use workflow_client::{Answer, Task, TaskError};
 
+use crate::http::connections::SystemLookup;
+use crate::http::{self, Download, HttpService};
 use crate::mail::{File, Load, LoadError, Mailer};
 use crate::options::WorkOptions;
-use crate::task::{Failure, ServiceTask};
+use crate::secrets::Secrets;
+use crate::task::{Failure, ServiceTask, Then};
 
 const SEND_EMAIL: &str = "Elsa.SendEmail";
 
 /// The services of this worker.
 pub struct Services {
     options: WorkOptions,
+    secrets: Secrets,
+    http: HttpService,
     /// `None` if no mail server is configured: another worker may send the mail.
     mailer: Option<Mailer>,
 }
@@ -20,8 +29,10 @@ pub struct Services {
 impl Services {
     /// # Errors
     /// Describes the option that is invalid.
-    pub fn new(options: &WorkOptions) -> Result<Self, String> {
-        let services = Self { options: options.clone(), mailer: Mailer::new(&options.mail)? };
+    pub async fn new(options: &WorkOptions) -> Result<Self, String> {
+        let secrets = Secrets::load(options.secrets.as_deref()).await?;
+        let http = HttpService::new(&options.http, secrets.clone(), Arc::new(SystemLookup))?;
+        let services = Self { options: options.clone(), secrets, http, mailer: Mailer::new(&options.mail)? };
         let known = services.known();
         if let Some(name) = options.names.iter().find(|name| !known.contains(&name.as_str())) {
             return Err(format!("no service for {name} is configured; there are {}", known.join(", ")));
@@ -30,7 +41,7 @@ impl Services {
     }
 
     fn known(&self) -> Vec<&'static str> {
-        self.mailer.iter().map(|_| SEND_EMAIL).collect()
+        http::NAMES.into_iter().chain(self.mailer.iter().map(|_| SEND_EMAIL)).collect()
     }
 
     /// The names of the tasks to claim.
@@ -43,14 +54,40 @@ impl Services {
             .collect()
     }
 
+    /// Reads the secrets again from time to time.
+    pub async fn refresh_secrets(&self) -> Infallible {
+        loop {
+            tokio::time::sleep(Duration::from_secs(self.options.secrets_seconds.into())).await;
+            if let Err(error) = self.secrets.reload().await {
+                tracing::warn!(error, "the secrets cannot be read again, and stay as they are");
+            }
+        }
+    }
+
     /// Does a task.
     pub async fn perform(&self, task: Task) -> Result<Answer, TaskError> {
-        let task = self.service_task(&task)?;
-        let answer = match (task.name.as_str(), &self.mailer) {
-            (SEND_EMAIL, Some(mailer)) => mailer.send(&task, &NoWeb).await,
-            _ => Err(Failure::release(format!("this worker has no service for {}", task.name))),
+        let answer = match self.service_task(&task) {
+            Ok(task) => self.dispatch(&task).await,
+            Err(failure) => Err(failure),
         };
-        answer.map(Answer::from).map_err(TaskError::from)
+        let failure = match answer {
+            Ok(answer) => return Ok(answer.into()),
+            Err(failure) => failure,
+        };
+        tracing::info!(task = %task.task_id, name = task.name, code = &*failure.code, "the task was not done");
+        if let Then::Postpone(time) = failure.then {
+            // Another worker would claim it at once.
+            tokio::select! { () = task.stopping() => {}, () = tokio::time::sleep(time) => {} }
+        }
+        let message = self.secrets.redactor(&task.owner).text(failure.message);
+        Err(Failure { message, ..failure }.into())
+    }
+
+    async fn dispatch(&self, task: &ServiceTask) -> Result<Value, Failure> {
+        match (task.name.as_str(), &self.mailer) {
+            (SEND_EMAIL, Some(mailer)) => mailer.send(task, &Attachments { http: &self.http, task }).await,
+            _ => self.http.send(task).await,
+        }
     }
 
     fn service_task(&self, task: &Task) -> Result<ServiceTask, Failure> {
@@ -71,11 +108,18 @@ impl Services {
     }
 }
 
-/// Loads no attachments.
-struct NoWeb;
+/// Loads the attachments of a message by the rules for requests.
+struct Attachments<'a> {
+    http: &'a HttpService,
+    task: &'a ServiceTask,
+}
 
-impl Load for NoWeb {
-    async fn load(&self, url: &str, _limit: usize) -> Result<File, LoadError> {
-        Err(LoadError::Refused(Failure::last("invalid_message", format!("this worker loads no attachments: {url}"))))
+impl Load for Attachments<'_> {
+    async fn load(&self, url: &str, limit: usize) -> Result<File, LoadError> {
+        match self.http.download(url, limit, self.task).await {
+            Ok(Download { name, content_type, content }) => Ok(File { name, content_type, content }),
+            Err(Failure { message, then: Then::Retry(_), .. }) => Err(LoadError::Failed(message)),
+            Err(failure) => Err(LoadError::Refused(failure)),
+        }
     }
 }

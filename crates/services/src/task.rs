@@ -1,5 +1,6 @@
 //! What a service gets of a task, and how it fails.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -54,7 +55,7 @@ impl ServiceTask {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// A word by which retry policies and catches identify the fault.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// A sentence for people, which the incident shows. Values of secrets in it are replaced.
     pub message: String,
     /// What follows.
@@ -68,24 +69,24 @@ pub enum Then {
     Retry(Option<Duration>),
     /// No other attempt: it would fail as well.
     Stop,
-    /// The task is given back, because nothing was sent: this attempt does not count.
-    Release,
+    /// The task is given back for this time, because nothing was sent: the attempt does not count.
+    Postpone(Duration),
 }
 
 impl Failure {
     /// A failure after which another attempt can succeed.
-    pub fn transient(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), then: Then::Retry(None) }
+    pub fn transient(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), then: Then::Retry(None) }
     }
 
     /// A failure after which another attempt would fail as well.
-    pub fn last(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), then: Then::Stop }
+    pub fn last(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), then: Then::Stop }
     }
 
-    /// Gives the task back without counting the attempt. Only if nothing was sent.
-    pub fn release(message: impl Into<String>) -> Self {
-        Self { code: "released", message: message.into(), then: Then::Release }
+    /// Gives the task back for a time, without counting the attempt. Only if nothing was sent.
+    pub fn postpone(time: Duration, message: impl Into<String>) -> Self {
+        Self { code: "postponed".into(), message: message.into(), then: Then::Postpone(time) }
     }
 }
 
@@ -96,7 +97,7 @@ impl From<Failure> for TaskError {
             Then::Retry(None) => error,
             Then::Retry(Some(delay)) => error.retry_in(delay),
             Then::Stop => error.without_retry(),
-            Then::Release => Self::release(),
+            Then::Postpone(_) => Self::release(),
         }
     }
 }
@@ -109,6 +110,9 @@ mod tests {
     fn a_failure_says_what_follows() {
         let error = TaskError::from(Failure::last("secret_denied", "not for this host"));
         assert_eq!(error, TaskError::new("not for this host").code("secret_denied").without_retry());
-        assert_eq!(TaskError::from(Failure::release("the host is down")), TaskError::release());
+        assert_eq!(
+            TaskError::from(Failure::postpone(Duration::from_secs(30), "the host is down")),
+            TaskError::release()
+        );
     }
 }

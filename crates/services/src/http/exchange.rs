@@ -1,0 +1,181 @@
+//! Sends a request and follows its redirects.
+
+use reqwest::header::{HeaderMap, LOCATION};
+use reqwest::{Request, StatusCode, Url};
+use serde_json::{Value, json};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use super::connections::{AddressRefused, Connections};
+use super::request::{self, Outgoing};
+use super::{body, shown_url};
+use crate::secrets::redactor::Redactor;
+use crate::task::Failure;
+
+/// A response, read to its end.
+#[derive(Debug)]
+pub struct Response<'p> {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, after decompression.
+    pub body: Vec<u8>,
+    /// For a large body: kept until the body has been dealt with.
+    pub permit: Option<SemaphorePermit<'p>>,
+}
+
+/// Why there is no response.
+#[derive(Debug)]
+pub enum Trouble {
+    /// No connection, or no valid HTTP on it.
+    NotConnected(String),
+    /// No response in time.
+    TimedOut(String),
+    /// The request, or its response, is not permitted.
+    Refused(Failure),
+}
+
+impl Trouble {
+    /// The answer to the task.
+    pub fn answer(self, redactor: &Redactor) -> Value {
+        let failure = self.failure(redactor);
+        json!({"error": failure.code, "message": failure.message})
+    }
+
+    /// The failure of the attempt.
+    pub fn failure(self, redactor: &Redactor) -> Failure {
+        match self {
+            Self::NotConnected(message) => Failure::transient("connect", redactor.text(body::storable(message))),
+            Self::TimedOut(message) => Failure::transient("timeout", redactor.text(body::storable(message))),
+            Self::Refused(failure) => failure,
+        }
+    }
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self::Refused(failure)
+    }
+}
+
+/// Whether a status says that the host, or what it depends on, is down.
+pub fn is_down(status: StatusCode) -> bool {
+    [502, 503, 504].contains(&status.as_u16())
+}
+
+/// The failure of a download with this status.
+pub fn unsuccessful(status: StatusCode) -> Failure {
+    let message = format!("the service answered with status {}", status.as_u16());
+    let code = format!("http_{}", status.as_u16());
+    match status.as_u16() {
+        408 | 429 | 500..=599 => Failure::transient(code, message),
+        _ => Failure::last(code, message),
+    }
+}
+
+/// What an exchange needs.
+pub struct Exchange<'a, 'p> {
+    /// The clients.
+    pub connections: &'a Connections,
+    /// Redirects to follow.
+    pub max_redirects: u8,
+    /// Bytes of the largest body.
+    pub max_bytes: usize,
+    /// The secrets of the owner.
+    pub redactor: &'a Redactor,
+    /// Permits of large bodies.
+    pub large_bodies: &'p Semaphore,
+}
+
+impl<'p> Exchange<'_, 'p> {
+    /// Sends a request, follows redirects, and reads the response.
+    ///
+    /// # Errors
+    /// See [`Trouble`].
+    pub async fn run(&self, mut request: Outgoing) -> Result<Response<'p>, Trouble> {
+        for _ in 0..=self.max_redirects {
+            let response = self.hop(&request).await?;
+            let Some(target) = self.target(&request.url, &response)? else {
+                return self.read(response).await;
+            };
+            request = request.redirected(response.status().as_u16(), target)?;
+        }
+        let message = format!("the service redirects more than {} times", self.max_redirects);
+        Err(Failure::last("too_many_redirects", message).into())
+    }
+
+    async fn hop(&self, outgoing: &Outgoing) -> Result<reqwest::Response, Trouble> {
+        let client = self.connections.client(&outgoing.url).map_err(|_| refused(&outgoing.url))?;
+        let mut request = Request::new(outgoing.method.clone(), outgoing.url.clone());
+        *request.headers_mut() = outgoing.headers.clone();
+        *request.body_mut() = outgoing.body.clone().map(Into::into);
+        client.execute(request).await.map_err(|error| trouble(&error, &outgoing.url))
+    }
+
+    /// Where a response redirects to.
+    fn target(&self, from: &Url, response: &reqwest::Response) -> Result<Option<Url>, Failure> {
+        let is_redirect = [301, 302, 303, 307, 308].contains(&response.status().as_u16());
+        let Some(location) = response.headers().get(LOCATION).filter(|_| is_redirect) else { return Ok(None) };
+        let location = String::from_utf8_lossy(location.as_bytes());
+        if self.redactor.finds_in(&location) {
+            let message = format!("{} redirects to a URL that contains a secret", shown_url(from));
+            return Err(Failure::last("secret_denied", message));
+        }
+        let wrong = |_| Failure::last("invalid_redirect", format!("{} redirects to what is no URL", shown_url(from)));
+        let target = from.join(&location).map_err(wrong)?;
+        request::checked_url(target.as_str()).map(Some)
+    }
+
+    async fn read(&self, mut response: reqwest::Response) -> Result<Response<'p>, Trouble> {
+        let (limit, url) = (self.max_bytes, response.url().clone());
+        let too_large = || Failure::last("too_large", format!("the response is larger than {limit} bytes"));
+        let announced = response.content_length().unwrap_or_default();
+        if announced > limit as u64 {
+            return Err(too_large().into());
+        }
+        let (mut body, mut permit) = (Vec::new(), None);
+        while let Some(chunk) = response.chunk().await.map_err(|error| trouble(&error, &url))? {
+            if body.len() + chunk.len() > limit {
+                return Err(too_large().into());
+            }
+            if body.len() + chunk.len() > body::SMALL && permit.is_none() {
+                permit = self.large_bodies.acquire().await.ok();
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(Response { status: response.status(), headers: response.headers().clone(), body, permit })
+    }
+}
+
+fn refused(url: &Url) -> Trouble {
+    let message = format!("the worker may not connect to {}", url.host_str().unwrap_or_default());
+    Trouble::Refused(Failure::last("address_refused", message))
+}
+
+/// What an error of a request or a body means.
+fn trouble(error: &reqwest::Error, url: &Url) -> Trouble {
+    if AddressRefused::caused(error) {
+        return refused(url);
+    }
+    let mut message = format!("{}: {}", shown_url(url), kind(error));
+    let mut cause = std::error::Error::source(error);
+    while let Some(next) = cause {
+        let text = next.to_string();
+        if !message.ends_with(&text) {
+            message = format!("{message}: {text}");
+        }
+        cause = next.source();
+    }
+    // The service has not refused anything if no connection was made in time.
+    if error.is_timeout() && !error.is_connect() { Trouble::TimedOut(message) } else { Trouble::NotConnected(message) }
+}
+
+fn kind(error: &reqwest::Error) -> &'static str {
+    if error.is_connect() {
+        "no connection"
+    } else if error.is_body() || error.is_decode() {
+        "the body is incomplete or invalid"
+    } else {
+        "no valid response"
+    }
+}

@@ -87,14 +87,20 @@ COMMENT ON COLUMN workflow.tasks.completed_actor IS 'of a task that was complete
 
 ALTER TABLE workflow.bookmark_queue
     ADD COLUMN login integer,
-    ADD COLUMN actor text;
+    ADD COLUMN actor text,
+    ADD COLUMN momentary boolean;
 
+COMMENT ON COLUMN workflow.bookmark_queue.momentary IS 'true: it is given up if nothing in its instance matches it when it is to be delivered';
 COMMENT ON COLUMN workflow.bookmark_queue.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
 COMMENT ON COLUMN workflow.bookmark_queue.actor IS 'the actor who sent it';
 
 ALTER TABLE workflow.dead_letters
+    DROP CONSTRAINT dead_letters_reason_check,
+    ADD CONSTRAINT dead_letters_reason_check CHECK (reason IN ('Expired', 'Failed', 'Gone')),
     ADD COLUMN login integer,
     ADD COLUMN actor text;
+
+COMMENT ON TABLE workflow.dead_letters IS 'stimuli that expired, whose delivery failed three times or whose bookmark ended first, and due bookmarks that could not be fired';
 
 COMMENT ON COLUMN workflow.dead_letters.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
 COMMENT ON COLUMN workflow.dead_letters.actor IS 'the actor who sent it';

@@ -21,9 +21,11 @@ CREATE TABLE workflow.bookmark_queue (
     stimulus             jsonb,
     input                jsonb,
     login                integer,
-    actor                text
+    actor                text,
+    momentary            boolean
 );
 
+COMMENT ON COLUMN workflow.bookmark_queue.momentary IS 'true: it is given up if nothing in its instance matches it when it is to be delivered';
 COMMENT ON COLUMN workflow.bookmark_queue.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
 COMMENT ON COLUMN workflow.bookmark_queue.actor IS 'the actor who sent it';
 COMMENT ON TABLE workflow.bookmark_queue IS 'stimuli that wait for a bookmark; the columns from bookmark_id to activity_id are the filter, NULL matches anything';
@@ -47,7 +49,7 @@ CREATE INDEX bookmark_queue_correlation_id_idx ON workflow.bookmark_queue (corre
 
 CREATE TABLE workflow.dead_letters (
     id                   uuid        CONSTRAINT dead_letters_pkey PRIMARY KEY,
-    reason               text        NOT NULL CONSTRAINT dead_letters_reason_check CHECK (reason IN ('Expired', 'Failed')),
+    reason               text        NOT NULL CONSTRAINT dead_letters_reason_check CHECK (reason IN ('Expired', 'Failed', 'Gone')),
     sender               integer     NOT NULL,
     attempts             integer     NOT NULL,
     created_at           timestamptz NOT NULL,
@@ -72,7 +74,7 @@ CREATE TABLE workflow.dead_letters (
 
 COMMENT ON COLUMN workflow.dead_letters.login IS 'id in workflow.owners of the role of the session that sent it; NULL: a workflow sent it';
 COMMENT ON COLUMN workflow.dead_letters.actor IS 'the actor who sent it';
-COMMENT ON TABLE workflow.dead_letters IS 'stimuli that expired or whose delivery failed three times, and due bookmarks that could not be fired';
+COMMENT ON TABLE workflow.dead_letters IS 'stimuli that expired, whose delivery failed three times or whose bookmark ended first, and due bookmarks that could not be fired';
 COMMENT ON COLUMN workflow.dead_letters.uncorrelated IS 'whether it was only for instances without a correlation id';
 COMMENT ON COLUMN workflow.dead_letters.due_at IS 'when the bookmark that could not be fired was due; NULL for a stimulus';
 COMMENT ON COLUMN workflow.dead_letters.replayed_at IS 'when wf_replay retried it';

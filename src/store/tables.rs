@@ -163,6 +163,7 @@ table!(BOOKMARK_QUEUE = "bookmark_queue" {
     input: Jsonb null,
     login: Integer null,
     actor: Text null,
+    momentary: Boolean null,
 });
 
 table!(DEAD_LETTERS = "dead_letters" {

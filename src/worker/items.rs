@@ -244,7 +244,7 @@ impl Items {
         }
         let expired = queue::expired(now, PAGE as i64);
         let is_last = expired.len() < PAGE;
-        expired.into_iter().for_each(|id| queue::make_dead_letter(id, "Expired", now));
+        expired.into_iter().for_each(|id| queue::make_dead_letter(id, "Expired", None, now));
         self.expires = !is_last || due::has_expired(now);
         if is_last && self.expires {
             // Another session has locked an expired stimulus.

@@ -47,7 +47,7 @@ pub enum Entry {
     TimerNotice,
     /// *Follow-ups*: workers reconsider the due bookmarks of an instance that was faulted.
     RetryWakeup,
-    /// *Follow-ups*: stimuli in the queue for the new bookmarks.
+    /// *Follow-ups*: stimuli in the queue for the new bookmarks, or for those of an instance that was held.
     Queue,
     /// *Follow-ups*: stimuli that were sent to the instance during its burst.
     Deferred,

@@ -44,7 +44,7 @@ enum BookmarkDelivery {
     Busy,
     /// Only a session of the instance's owner can.
     LeftToOwner,
-    /// A worker holds the task: the stimulus waits for the end of the lease, and is dropped if the task is answered.
+    /// A worker holds the task: the stimulus waits for the end of the lease, and is given up if the task is answered.
     Leased,
     /// The instance is paused: the stimulus is kept for it.
     Paused,
@@ -142,9 +142,8 @@ fn may_be_stored(stimulus: &Stimulus, found: &[StoredBookmark]) -> bool {
 
 fn store_unless_delivered(context: &mut CallContext, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
     delivery.is_unheard = !delivery.has_reached() && delivery.queued.is_none() && delivery.busy.is_empty();
-    // A stimulus that reached an instance, or that is not kept, goes to the busy bookmarks as queue items. A stimulus
-    // that reached no instance is kept as a whole, so that it is not bound to a bookmark that another session is using
-    // up.
+    // A stimulus that reached an instance, or that is not kept, is stored for the busy instances. A stimulus that
+    // reached no instance is kept as a whole.
     if keep.is_none() || delivery.has_reached() || delivery.queued.is_some() {
         enqueue_for_busy(context, &stimulus, delivery);
         return;
@@ -168,6 +167,7 @@ fn item(context: &mut CallContext, filter: Filter, stimulus: &Stimulus) -> Item 
         attempts: 0,
         expires_at: Timestamp::INFINITY,
         deferred_for: None,
+        is_momentary: false,
     }
 }
 
@@ -206,7 +206,7 @@ pub fn resume_matches(
                 notice_no_worker();
             }
             BookmarkDelivery::Paused if paused.insert(stored.instance_id) => {
-                delivery.queued = Some(store_for(context, stimulus, stored.instance_id));
+                delivery.queued = Some(store_for(context, stimulus, stored.instance_id, false));
             }
             BookmarkDelivery::Failed(id) => delivery.queued = Some(id),
             BookmarkDelivery::Withheld => delivery.withheld += 1,
@@ -368,11 +368,32 @@ fn notice_left_to_owner(instance: Uuid) -> Result<(), PgError> {
     Ok(())
 }
 
-/// Queues a stimulus for the matching bookmarks that this session could not resume now.
+/// Queues a stimulus for the instances that this session could not resume now. As if this session had waited, it then
+/// reaches whatever matches in the instance, which may have gone on.
 pub fn enqueue_for_busy(context: &mut CallContext, stimulus: &Stimulus, delivery: &mut Delivery) {
-    for stored in std::mem::take(&mut delivery.busy) {
-        delivery.queued = Some(enqueue_for(context, stimulus, &stored));
+    let busy = std::mem::take(&mut delivery.busy);
+    if busy.is_empty() {
+        return;
     }
+    let resumed: HashSet<Uuid> = delivery.resumed.iter().copied().collect();
+    let mut stored_for = HashSet::new();
+    for stored in busy {
+        let instance = stored.instance_id;
+        // An instance that this delivery has resumed may wait for the next such stimulus by now.
+        if is_for_bookmark(stimulus, &stored) || resumed.contains(&instance) {
+            delivery.queued = Some(enqueue_for(context, stimulus, &stored));
+        } else if stored_for.insert(instance) {
+            delivery.queued = Some(store_for(context, stimulus, instance, true));
+        }
+    }
+}
+
+/// Whether a stimulus can reach only this bookmark of its instance. For an instance, the queue has requests of the
+/// engine under two names.
+fn is_for_bookmark(stimulus: &Stimulus, stored: &StoredBookmark) -> bool {
+    let is_request = |name: &str| name == stimulus::CANCEL || name == stimulus::ACT;
+    let filter = &stimulus.filter;
+    stored.kind.is_task() || filter.bookmark_id.is_some() || filter.name.as_deref().is_some_and(is_request)
 }
 
 /// Queues a stimulus for one bookmark, until a session may and can deliver it.
@@ -384,11 +405,11 @@ fn enqueue_for(context: &mut CallContext, stimulus: &Stimulus, stored: &StoredBo
     item.id
 }
 
-/// Keeps a stimulus for a paused instance as long as the pause lasts. It names no bookmark: one that is delivered
-/// before it may use the bookmark up, and lead to another one that it meets.
-fn store_for(context: &mut CallContext, stimulus: &Stimulus, instance: Uuid) -> Uuid {
+/// Keeps a stimulus for an instance, for a paused one as long as the pause lasts. It names no bookmark: one that is
+/// delivered before it may use the bookmark up, and lead to another one that it meets.
+fn store_for(context: &mut CallContext, stimulus: &Stimulus, instance: Uuid, is_momentary: bool) -> Uuid {
     let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
-    let item = item(context, filter, stimulus);
+    let item = Item { is_momentary, ..item(context, filter, stimulus) };
     queue::insert(&item, context.timestamp());
     item.id
 }

@@ -72,6 +72,10 @@ pub fn meet_all(context: &mut CallContext, id: Uuid) -> Result<(), PgError> {
 
 /// Takes from the queue what wants the new bookmarks of an instance; `all`: and what wants its other bookmarks.
 pub fn meet_new(context: &mut CallContext, row: &InstanceRow, delta: &Delta, all: bool) -> Result<(), PgError> {
+    if all || row.instance.has_ended() {
+        // What was stored for it while it was faulted or paused may have missed its bookmark.
+        queue::report_bound_to(row.instance.id);
+    }
     if all {
         let stored = matching::of_instance(row.instance.id).into_iter();
         let bookmarks: Vec<Bookmark> = stored.map(|stored| stored.bookmark).collect();
@@ -152,9 +156,10 @@ pub fn deliver_queued(context: &mut CallContext, item: &Item) -> Result<Delivery
             None => Ok(DeliveryOutcome::Held),
         };
     }
-    if is_stale(item) {
-        queue::take(item.id);
-        return Ok(DeliveryOutcome::Stays);
+    if found.is_empty()
+        && let Some(error) = missed(item)
+    {
+        return Ok(give_up(context, item, &error));
     }
     // An item stays as it is if this session can resume none of its bookmarks now. So they are claimed before the item
     // is taken out of the queue: instances are locked before items. The delivery claims each of them again. Taking the
@@ -271,10 +276,28 @@ fn can_run(context: &CallContext, stored: &StoredBookmark, item: &Item) -> Resul
     })
 }
 
-/// Whether an item was queued for a bookmark that is gone: the session that held its instance has used it up.
-fn is_stale(item: &Item) -> bool {
-    let is_bound = item.filter.instance_id.is_some() && item.expires_at == Timestamp::INFINITY;
-    is_bound && item.filter.bookmark_id.is_some_and(|bookmark| !bookmarks::exists(bookmark))
+/// Why an item that matches nothing can never be delivered: another session has used up or removed what it was stored
+/// for.
+fn missed(item: &Item) -> Option<String> {
+    let instance = item.filter.instance_id?;
+    if item.is_momentary {
+        return Some(format!("workflow instance {instance} no longer waits for it"));
+    }
+    let bookmark = item.filter.bookmark_id.filter(|_| item.expires_at == Timestamp::INFINITY)?;
+    (!bookmarks::exists(bookmark)).then(|| format!("bookmark {bookmark} no longer exists"))
+}
+
+/// Makes a dead letter of an item that can never be delivered, so that its sender learns of it. A report that no parent
+/// waits for is removed.
+fn give_up(context: &CallContext, item: &Item, error: &str) -> DeliveryOutcome {
+    if !queue::lock(item.id) {
+        return DeliveryOutcome::Held;
+    }
+    match item.is_report() {
+        true => _ = queue::take(item.id),
+        false => queue::make_dead_letter(item.id, "Gone", Some(error), context.timestamp()),
+    }
+    DeliveryOutcome::Stays
 }
 
 /// Attempts to fire a bookmark or to deliver a kept stimulus, before it becomes a dead letter.
@@ -320,7 +343,7 @@ pub fn record_failure(context: &CallContext, item: &Item, error: &PgError) {
     let attempts = item.attempts + 1;
     queue::failed(item.id, &error.message, Timestamp(now.0.saturating_add(REDELIVER_AFTER * i64::from(attempts))));
     if attempts >= MAX_ATTEMPTS {
-        queue::make_dead_letter(item.id, "Failed", now);
+        queue::make_dead_letter(item.id, "Failed", None, now);
     }
 }
 

@@ -66,6 +66,7 @@ pub fn cancel(context: &mut CallContext, child: Uuid, owner: &Owner) -> Result<(
         attempts: 0,
         expires_at: Timestamp::INFINITY,
         deferred_for: None,
+        is_momentary: false,
     };
     queue::insert(&item, context.timestamp());
     if let Some(error) = error {

@@ -223,5 +223,6 @@ fn item(context: &mut CallContext, report: &ChildReport) -> Item {
         attempts: 0,
         expires_at: Timestamp::INFINITY,
         deferred_for: None,
+        is_momentary: false,
     }
 }

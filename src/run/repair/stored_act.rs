@@ -96,6 +96,7 @@ fn insert(context: &mut CallContext, filter: Filter, input: Option<Value>) -> Re
         attempts: 0,
         expires_at: Timestamp::INFINITY,
         deferred_for: None,
+        is_momentary: false,
     };
     queue::insert(&item, context.timestamp());
     Ok(())
@@ -147,11 +148,15 @@ pub fn carry_out(context: &mut CallContext, item: &Item, instance: Uuid) -> Resu
     if row.paused_at.is_some() && matches!(act, Act::Retry(_)) {
         return Ok(DeliveryOutcome::Stays);
     }
+    if !may_act(&item.sender, &act, &row, &compiled) {
+        if queue::lock(item.id) {
+            let error = format!("permission denied for workflow instance {instance}");
+            queue::make_dead_letter(item.id, "Failed", Some(&error), context.timestamp());
+        }
+        return Ok(DeliveryOutcome::Stays);
+    }
     if !queue::take(item.id) {
         return Ok(DeliveryOutcome::Held);
-    }
-    if !may_act(&item.sender, &act, &row, &compiled) {
-        return Ok(DeliveryOutcome::Stays);
     }
     match act {
         // A retry that is made again finds nothing to do.

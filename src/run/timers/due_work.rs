@@ -51,7 +51,7 @@ pub fn run_due(context: &mut CallContext, max: u64) -> Result<u64, PgError> {
     }
     fired += deliver_queue(context, max.saturating_sub(fired))?;
     for id in queue::expired(context.timestamp(), MAX_EXPIRED) {
-        queue::make_dead_letter(id, "Expired", context.timestamp());
+        queue::make_dead_letter(id, "Expired", None, context.timestamp());
     }
     retention::now_and_then(context, MAX_EXPIRED.unsigned_abs());
     if let Some(left) = left {

@@ -54,6 +54,7 @@ pub fn get(id: Uuid, item_id: Uuid) -> Option<Letter> {
             attempts: 0,
             expires_at: Timestamp::INFINITY,
             deferred_for: None,
+            is_momentary: false,
         };
         Letter { item, due_at, replayed_at }
     })

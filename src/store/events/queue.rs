@@ -23,7 +23,7 @@ mod for_instance;
 mod key;
 mod redirect;
 
-pub use for_instance::{items_for, report_acts_of};
+pub use for_instance::{items_for, report_acts_of, report_bound_to};
 use key::{key_of_bookmark, key_of_filter, names_target, shape_of};
 pub use redirect::{redirect, redirect_all};
 
@@ -48,6 +48,19 @@ pub struct Item {
     pub expires_at: Timestamp,
     /// The instance whose running burst, in this transaction, defers it. It is delivered to that instance only.
     pub deferred_for: Option<Uuid>,
+    /// Whether it was to reach its instance at once and is stored because another session held that, or similar. It
+    /// becomes a dead letter if nothing in the instance matches it when it is to be delivered.
+    pub is_momentary: bool,
+}
+
+impl Item {
+    /// Whether it reports the end of a child. A parent that does not wait for the report any more needs none.
+    pub fn is_report(&self) -> bool {
+        self.filter.bookmark_id.is_some()
+            && self.filter.name.is_none()
+            && self.stimulus.is_none()
+            && self.sent_by.is_none()
+    }
 }
 
 static ITEMS: Columns = Columns::of(&BOOKMARK_QUEUE, &[BOOKMARK_QUEUE.read("id", Type::Uuid, false)]);
@@ -93,6 +106,7 @@ read! {
         sender: i32,
         login: Option<i32>,
         actor: Option<String>,
+        momentary: Option<bool>,
     }
 }
 const COLUMNS: [ColumnRef; StoredFilter::COLUMNS.len() + Rest::COLUMNS.len()] =
@@ -134,6 +148,7 @@ fn read(row: &mut Row<'_>) -> Item {
         attempts: rest.attempts,
         expires_at: rest.expires_at,
         deferred_for: rest.deferred_for,
+        is_momentary: rest.momentary.unwrap_or_default(),
         sent_by: sent_by(rest.sender, rest.login, rest.actor),
         sender: owners::by_id(rest.sender),
     }
@@ -262,6 +277,7 @@ written! {
         uncorrelated: bool,
         login: Option<i32>,
         actor: Option<&'a str>,
+        momentary: Option<bool>,
     }
 }
 static INSERT: Statement = Statement::insert(&BOOKMARK_QUEUE, New::COLUMNS, "", &[]);
@@ -307,6 +323,7 @@ fn put(item: &Item, now: Timestamp, deferred_for: Option<&Uuid>) {
         uncorrelated: filter.correlation == Correlation::Without,
         login: item.sent_by.as_ref().and_then(|by| i32::try_from(by.login.unwrap_or(by.role)).ok()),
         actor: item.sent_by.as_ref().and_then(|by| by.actor.as_deref()),
+        momentary: item.is_momentary.then_some(true),
     };
     INSERT.run(&new.values());
 }
@@ -366,8 +383,8 @@ static MAKE_DEAD_LETTER: Statement = Statement::new(
      INSERT INTO workflow.dead_letters (id, reason, sender, attempts, created_at, dead_at, bookmark_id, instance_id, \
          activity_instance_id, hash, name, correlation_id, uncorrelated, activity_type, activity_id, last_error, stimulus, input, login, actor) \
      SELECT id, $2, sender, attempts, created_at, $3, bookmark_id, instance_id, activity_instance_id, hash, name, \
-         correlation_id, uncorrelated, activity_type, activity_id, last_error, stimulus, input, login, actor FROM gone",
-    &[Type::Uuid, Type::Text, Type::Timestamp],
+         correlation_id, uncorrelated, activity_type, activity_id, coalesce($4, last_error), stimulus, input, login, actor FROM gone",
+    &[Type::Uuid, Type::Text, Type::Timestamp, Type::Text],
 );
 static EXPIRED: Statement = Statement::new(
     "SELECT q.id FROM workflow.bookmark_queue q WHERE q.expires_at <= $1 ORDER BY q.expires_at LIMIT $2 \
@@ -385,9 +402,9 @@ pub fn failed(id: Uuid, error: &str, not_before: Timestamp) {
     FAILED.run(&[Arg::Uuid(&id), Arg::Text(error), Arg::Timestamp(not_before)]);
 }
 
-/// Moves an item to the dead letters.
-pub fn make_dead_letter(id: Uuid, reason: &str, now: Timestamp) {
-    MAKE_DEAD_LETTER.run(&[Arg::Uuid(&id), Arg::Text(reason), Arg::Timestamp(now)]);
+/// Moves an item to the dead letters. `error`: why, if it is not the error of the last attempt.
+pub fn make_dead_letter(id: Uuid, reason: &str, error: Option<&str>, now: Timestamp) {
+    MAKE_DEAD_LETTER.run(&[Arg::Uuid(&id), Arg::Text(reason), Arg::Timestamp(now), Arg::text(error)]);
 }
 
 /// Locks and returns expired items that no other session has locked.

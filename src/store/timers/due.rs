@@ -59,9 +59,9 @@ pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Du
 /// A queue item that is not deferred, and whether any bookmark may match it.
 #[derive(Debug)]
 pub struct DueItem {
-    /// The item. If it names a bookmark, `runs_as` is the owner of that bookmark's instance.
+    /// The item. If it names a bookmark, or is momentary, `runs_as` is the owner of the instance.
     pub due: Due,
-    /// Whether a bookmark may match it. `false`: no bookmark matches.
+    /// Whether a bookmark may match it, or it is to be given up. `false`: no bookmark matches.
     pub may_match: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct DueItem {
 // in its payload.
 static ITEMS: Statement = Statement::new(
     "SELECT q.id, q.not_before, q.sender, d.uses_sql, d.security, i.owner, \
-         CASE WHEN q.bookmark_id IS NOT NULL OR q.activity_instance_id IS NOT NULL THEN true \
+         CASE WHEN q.bookmark_id IS NOT NULL OR q.activity_instance_id IS NOT NULL OR q.momentary THEN true \
               WHEN q.instance_id IS NOT NULL AND q.name IN ('Workflow.Cancel', 'Workflow.Act') THEN true \
               WHEN q.instance_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m WHERE m.instance_id = q.instance_id) \
@@ -96,7 +96,7 @@ static ITEMS: Statement = Statement::new(
               ELSE true END \
      FROM workflow.bookmark_queue q \
      LEFT JOIN workflow.bookmarks b ON b.id = q.bookmark_id \
-     LEFT JOIN workflow.instances i ON i.id = b.instance_id \
+     LEFT JOIN workflow.instances i ON i.id = CASE WHEN q.momentary THEN q.instance_id ELSE b.instance_id END \
      LEFT JOIN workflow.definitions d ON d.id = i.definition_version_id \
      WHERE q.id = ANY ($1) AND q.deferred_for IS NULL",
     &[Type::UuidArray, Type::IntegerArray],

@@ -140,7 +140,7 @@ SELECT status, result FROM workflow.tasks WHERE id = :'dan_task_id';
 SELECT wf_complete_task(:'dan_task_id', '{"by": "Dan"}', token => :'dan_token');
 \echo :SQLSTATE
 
--- A stimulus without keep_for waits for the end of the lease as well. If the worker answers before, the stimulus meets no bookmark any more.
+-- A stimulus without keep_for waits for the end of the lease as well. If the worker answers before, the stimulus is a dead letter.
 SELECT * FROM wf_claim_tasks('{Pack}', 'dan') \gset dan_
 SELECT resumed, queued_id IS NOT NULL AS queued FROM wf_send_stimulus('RunTask', jsonb_build_object('TaskId', :'dan_task_id'));
 SELECT count(*) FROM workflow.bookmark_queue;

@@ -60,8 +60,8 @@ SELECT name, attempt, available_at, worker FROM workflow.open_tasks WHERE name =
 SELECT waits_for FROM workflow.waiting WHERE instance = :'count' ORDER BY 1;
 SELECT * FROM wf_check();
 
--- A stimulus for a task that a worker holds waits for the end of the lease. It is for this task alone: when the worker answers first, it is
--- dropped, and when the lease ends, it answers the task.
+-- A stimulus for a task that a worker holds waits for the end of the lease. It is for this task alone: when the worker answers first, it
+-- becomes a dead letter, and when the lease ends, it answers the task.
 SELECT wf_define('{"definitionId": "held", "root": {"id": "held", "type": "RunTask", "taskName": "Held"}}') \g /dev/null
 SELECT count(wf_start('held', correlation_id => c)) FROM unnest('{answered,forgotten}'::text[]) AS c;
 SELECT task_id AS held_task, token AS held_token FROM wf_claim_tasks('{Held}', max => 2, lease => '1 s') WHERE correlation_id = 'answered' \gset

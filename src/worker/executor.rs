@@ -9,6 +9,7 @@ use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
 use crate::access::lending::Serves;
+use crate::clock;
 use crate::pg::error::log;
 use crate::pg::process;
 use crate::pg::shared::{self, Database, Executor, ExecutorState, Fire, FireKind, Process, SharedState};
@@ -358,7 +359,7 @@ fn count_ahead(fire: &Fire) -> bool {
     let id = Uuid::from_bytes(fire.id);
     let counted = process::work(|| match fire.kind {
         FireKind::Item => Ok(due::count_delivery(id)),
-        FireKind::Bookmark | FireKind::Command => Ok(due::count_attempt(id)),
+        FireKind::Bookmark | FireKind::Command => Ok(due::count_attempt(id, clock::now().into())),
     });
     match counted {
         Ok(Some(attempts)) if attempts > MAX_ATTEMPTS => {

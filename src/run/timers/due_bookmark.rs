@@ -82,13 +82,14 @@ fn leave_to_owner(bookmark: Uuid) -> Result<bool, PgError> {
 }
 
 /// Records that a bookmark could not be fired. It is postponed; after the third attempt it becomes a dead letter.
-/// `false`: another session has locked the bookmark, or it is gone.
+/// `false`: another session has locked the bookmark, or has moved its due time since, or it is gone.
 pub fn record_failure(context: &mut CallContext, bookmark: Uuid, error: &PgError, counts: bool) -> bool {
-    let attempts = if counts { due::count_attempt(bookmark) } else { due::attempts(bookmark) };
+    let now = context.timestamp();
+    // The fire has given up its locks, so the due time may have moved: it must not be moved back.
+    let attempts = if counts { due::count_attempt(bookmark, now) } else { due::attempts(bookmark, now) };
     let Some(attempts) = attempts else { return false };
     // If the instance was about to be admitted, another one is admitted instead.
     wake::report_pending_starts(true);
-    let now = context.timestamp();
     let message = format!("bookmark {bookmark} could not be fired: {}", error.message);
     if attempts >= MAX_ATTEMPTS {
         let letter = context.new_id();

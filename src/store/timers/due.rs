@@ -153,14 +153,15 @@ pub fn next(now: Timestamp) -> Option<Timestamp> {
 
 static COUNT_ATTEMPT: Statement = Statement::new(
     "UPDATE workflow.bookmarks SET attempts = coalesce(attempts, 0) + 1 \
-     WHERE id = (SELECT b.id FROM workflow.bookmarks b WHERE b.id = $1 FOR UPDATE SKIP LOCKED) RETURNING attempts",
-    &[Type::Uuid],
+     WHERE id = (SELECT b.id FROM workflow.bookmarks b WHERE b.id = $1 AND b.due_at <= $2 FOR UPDATE SKIP LOCKED) \
+     RETURNING attempts",
+    &[Type::Uuid, Type::Timestamp],
 );
 
-/// Counts an attempt to fire a bookmark and returns its number. `None`: another session has locked the bookmark, or it
-/// is gone.
-pub fn count_attempt(bookmark: Uuid) -> Option<c_int> {
-    COUNT_ATTEMPT.first(&[Arg::Uuid(&bookmark)], |row| row.get())
+/// Counts an attempt to fire a bookmark and returns its number. `None`: another session has locked the bookmark, or has
+/// moved its due time, as a heartbeat does, or it is gone.
+pub fn count_attempt(bookmark: Uuid, now: Timestamp) -> Option<c_int> {
+    COUNT_ATTEMPT.first(&[Arg::Uuid(&bookmark), Arg::Timestamp(now)], |row| row.get())
 }
 
 static FORGET_ATTEMPT: Statement = Statement::new(
@@ -175,13 +176,13 @@ pub fn forget_attempt(bookmark: Uuid) {
 }
 
 static ATTEMPTS: Statement = Statement::new(
-    "SELECT coalesce(attempts, 0) FROM workflow.bookmarks WHERE id = $1 FOR UPDATE SKIP LOCKED",
-    &[Type::Uuid],
+    "SELECT coalesce(attempts, 0) FROM workflow.bookmarks WHERE id = $1 AND due_at <= $2 FOR UPDATE SKIP LOCKED",
+    &[Type::Uuid, Type::Timestamp],
 );
 
-/// Locks a bookmark and returns the number of counted attempts. `None`: another session has locked it, or it is gone.
-pub fn attempts(bookmark: Uuid) -> Option<c_int> {
-    ATTEMPTS.first(&[Arg::Uuid(&bookmark)], |row| row.get())
+/// Locks a bookmark that is due and returns the number of counted attempts. `None` as for [`count_attempt`].
+pub fn attempts(bookmark: Uuid, now: Timestamp) -> Option<c_int> {
+    ATTEMPTS.first(&[Arg::Uuid(&bookmark), Arg::Timestamp(now)], |row| row.get())
 }
 
 static COUNT_DELIVERY: Statement = Statement::new(

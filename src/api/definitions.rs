@@ -155,6 +155,7 @@ fn role_of(call: &Call) -> Result<Returned, PgError> {
 
 fn grant(call: &Call) -> Result<Returned, PgError> {
     let (definition_id, grantee, privileges) = grant_arguments(call)?;
+    owners::add_missing(&[grantee]);
     let (role, grantor) = (owners::id_of(grantee), owners::current_id());
     let mut count = 0;
     for privilege in &privileges {
@@ -178,6 +179,7 @@ fn record_grant(kind: &str, definition_id: &str, grantee: Oid, privileges: &[Pri
 
 fn revoke(call: &Call) -> Result<Returned, PgError> {
     let (definition_id, grantee, privileges) = grant_arguments(call)?;
+    owners::add_missing(&[grantee]);
     let role = owners::id_of(grantee);
     let count =
         privileges.iter().filter(|privilege| definitions::revoke(&definition_id, role, privilege.name())).count();
@@ -218,6 +220,7 @@ fn events_arguments(call: &Call) -> Result<(i32, i32), PgError> {
         )
         .detail(format!("Only roles with the rights of role \"{name}\" may do that.")));
     }
+    owners::add_missing(&[publisher, listener]);
     Ok((owners::id_of(publisher), owners::id_of(listener)))
 }
 
@@ -227,6 +230,7 @@ fn grant_invoker(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("42501", "the rights of a superuser cannot be lent")
             .detail("SQL of workflows that other roles started never runs with the rights of a superuser."));
     }
+    owners::add_missing(&[borrower]);
     let is_new = invoker_grants::grant(owners::current_id(), owners::id_of(borrower));
     acts::record("grant invoker", None, &json!({ "role": role::name(borrower) }))?;
     Ok(Returned::Boolean(is_new))
@@ -338,6 +342,8 @@ fn register(call: &Call) -> Result<Returned, PgError> {
             .hint("Give kind => 'trigger', or leave payloads out."));
     }
     let denied = || PgError::new("42501", format!("must be owner of activity type \"{name}\""));
+    let payloads_owner = payloads.as_ref().map(|found| found.owner);
+    owners::add_missing(&[[handler.owner].as_slice(), payloads_owner.as_slice()].concat());
     let owner = owners::current_id();
     let replaces = match activity_types::find(&name) {
         Some(known) if access::is_member(role::current(), &known.owner) => known.owner.id,

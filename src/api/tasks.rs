@@ -279,6 +279,7 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
     }
     let request = GrantArguments::of(call)?;
     request.definition.as_ref().map(access::require_owner).transpose()?;
+    owners::add_missing(&[request.role]);
     let (holder, grantor) = (owners::id_of(request.role), owners::current_id());
     task_grants::lock(request.role);
     let names = request.names.as_ref();
@@ -297,6 +298,7 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
 /// Takes grants back: those of the current role, and those of definitions that it may manage.
 fn revoke(call: &Call) -> Result<Returned, PgError> {
     let request = GrantArguments::of(call)?;
+    owners::add_missing(&[request.role]);
     let (holder, who) = (owners::id_of(request.role), role::current());
     let manages = |id: &str| match publish::find(id, None) {
         Ok(row) => access::is_member(who, &row.owner),
@@ -346,6 +348,7 @@ fn acceptance_arguments(call: &Call) -> Result<(Oid, i32), PgError> {
         return Err(PgError::new("42501", format!("permission denied to accept or refuse tasks for role \"{name}\""))
             .detail(format!("Only roles with the rights of role \"{name}\" may do that.")));
     }
+    owners::add_missing(&[worker, owner]);
     Ok((worker, owners::id_of(owner)))
 }
 

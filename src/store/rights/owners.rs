@@ -228,6 +228,15 @@ pub fn id_of(oid: Oid) -> i32 {
     make(oid, &name)
 }
 
+/// Adds the rows of the roles that a call names, and of the current one, where they are missing. In the order of their
+/// oids: the locks of two calls that add the same roles do not wait for each other crosswise.
+pub fn add_missing(roles: &[Oid]) {
+    let named = roles.iter().copied().chain([role::current()]);
+    let mut missing: Vec<Oid> = named.filter(|role| find(*role).is_none()).collect();
+    missing.sort_unstable_by_key(|role| role.to_u32());
+    missing.into_iter().for_each(|role| _ = id_of(role));
+}
+
 /// Inserts the row of a role, under the lock for that role.
 fn make(oid: Oid, name: &str) -> i32 {
     let text = stored_role::text_of(oid);

@@ -4,10 +4,12 @@
 //! ones. So most bursts pay nothing, and none pays for all, because a bounded number of rows goes each time. The first
 //! row stays: it says how the run began. The state knows where the rest begins, so nothing has to be looked for.
 
-use chrono::{DateTime, Utc};
-use workflow_core::program::Keep;
+use std::ops::Range;
 
-use crate::Outcome;
+use chrono::{DateTime, Utc};
+use workflow_core::Program;
+use workflow_core::instance::Instance;
+use workflow_core::program::Keep;
 
 /// The maximum number of events in a row.
 pub const EVENTS_PER_ROW: usize = 1000;
@@ -32,17 +34,18 @@ pub struct Trim {
     pub until: Option<DateTime<Utc>>,
 }
 
-/// What a burst removes whose own rows are those from `first` to before `next`. They are not written yet.
-pub(crate) fn trim(outcome: &Outcome<'_>, first: u32, next: u32) -> Option<Trim> {
-    let keep = outcome.program.options.journal.keep.as_ref()?;
+/// What a call removes that adds `rows`, which are not written yet.
+pub fn trim(program: &Program, instance: &Instance, rows: Range<u32>, now: DateTime<Utc>) -> Option<Trim> {
+    let keep = program.options.journal.keep.as_ref()?;
+    let Range { start: first, end: next } = rows;
     if next / STEP == first / STEP {
         return None;
     }
-    let from = outcome.instance.state.first_journal.max(1);
+    let from = instance.state.first_journal.max(1);
     let most = from.saturating_add(MOST.max((next - first).saturating_mul(2))).min(first);
     let (to, until) = match keep {
         Keep::Rows(rows) => (next.saturating_sub(*rows).min(most), None),
-        Keep::For(span) => (most, Some(outcome.now.checked_sub_signed(*span)?)),
+        Keep::For(span) => (most, Some(now.checked_sub_signed(*span)?)),
     };
     (to > from).then_some(Trim { from, to, until })
 }

@@ -54,7 +54,7 @@ pub use before::{Before, activation_key};
 pub use bookmark_kind::BookmarkKind;
 pub use entries::{Entries, Entry};
 pub use incidents::Resolved;
-pub use journal::{EVENTS_PER_ROW, Trim, journal_rows};
+pub use journal::{EVENTS_PER_ROW, Trim, journal_rows, trim};
 
 /// The bookmark that a burst resumes.
 #[derive(Clone, Copy, Debug)]
@@ -216,7 +216,7 @@ impl Plan {
         self.journal = first..next;
         self.activation_key = before::key_after(outcome);
         self.entries.add_if(self.activation_key != outcome.before.activation_key, Entry::ActivationKey);
-        self.trim = journal::trim(outcome, first, next);
+        self.trim = trim(outcome.program, outcome.instance, first..next, outcome.now);
         self.entries.add_if(self.trim.is_some(), Entry::Trim);
     }
 

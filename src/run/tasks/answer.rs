@@ -229,6 +229,10 @@ fn give_back(
     let event = execution::failed_attempt(program, &row.instance, bookmark, failed, &policy, fault, at);
     let events = event.as_slice();
     let seq = journal::take_rows(&mut row.instance, None, events.len());
+    // Attempts may fail for a long time without a burst, which would remove old rows.
+    if let Some(old) = workflow_plan::trim(program, &row.instance, seq..row.instance.state.next_journal, context.now) {
+        journal::trim(&mut row.instance, old);
+    }
     rows::write(|writer| {
         leases::set(writer, &bookmark.id, &lease);
         journal::append(writer, &row.instance.id, seq, None, events, context.timestamp());

@@ -61,6 +61,24 @@ SELECT ticks(:'ten', 461);
 SELECT * FROM rows WHERE definition_id = 'ten';
 SELECT e.* FROM wf_explain(:'ten') AS e LIMIT 5;
 
+-- The same for attempts that fail, while no burst of the instance runs.
+SELECT wf_define('{"definitionId": "down", "options": {"journal": {"keep": 10}}, "root":
+    {"id": "charge", "type": "RunTask", "taskName": "Charge", "retry": {"maxAttempts": 1000, "delay": "0 s"}}}') \g /dev/null
+SELECT wf_start('down') AS down \gset
+CREATE FUNCTION failures(count integer) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    FOR n IN 1..count LOOP
+        PERFORM wf_fail_task(task_id, token, 'the bank is closed') FROM wf_claim_tasks('{Charge}');
+    END LOOP;
+    RETURN (SELECT max(attempt) FROM workflow.open_tasks WHERE name = 'Charge');
+END $$;
+SELECT failures(18);
+SELECT * FROM rows WHERE definition_id = 'down';
+SELECT failures(1);
+SELECT * FROM rows WHERE definition_id = 'down';
+SELECT failures(100);
+SELECT * FROM rows WHERE definition_id = 'down';
+
 -- "keep", an interval: rows that are not older stay, up to the next trim.
 SELECT define('day', '{"keep": "1 day"}');
 SELECT wf_start('day') AS day \gset

@@ -54,8 +54,14 @@ static CLOSE_ORPHANS: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp, Type::Uuid],
 );
 static CANCEL_ANSWERED: Statement = Statement::new(
-    "UPDATE workflow.tasks SET status = 'Cancelled' WHERE id = ANY ($1) AND status = 'Completed'",
+    "UPDATE workflow.tasks SET status = 'Cancelled' WHERE id = ANY ($1) AND status = 'Completed' RETURNING id",
     &[Type::UuidArray],
+);
+// The act may have left the journal already.
+static UNUSED_ACTS: Statement = Statement::new(
+    "UPDATE workflow.audit_log SET detail = COALESCE(detail, '{}') || '{\"used\": false}' \
+     WHERE instance_id = $1 AND bookmark_id = ANY ($2) AND kind IN ('complete task', 'override task')",
+    &[Type::Uuid, Type::UuidArray],
 );
 static FAIL_OF: Statement = Statement::new(
     "UPDATE workflow.tasks t SET status = 'Failed', completed_at = $3, assignee = b.assignee, candidates = b.candidates FROM workflow.bookmarks b \
@@ -221,9 +227,12 @@ pub fn close_orphans(instance: Uuid, except: Option<Uuid>, now: Timestamp) {
     CLOSE_ORPHANS.run(&[Arg::Uuid(&instance), Arg::Timestamp(now), Arg::uuid(except.as_ref())]);
 }
 
-/// Marks answered tasks whose activities were cancelled before the answers took effect. The answers stay.
-pub fn cancel_answered(tasks: &[Uuid]) {
-    CANCEL_ANSWERED.run(&[Arg::Uuids(tasks)]);
+/// Marks answered tasks of an instance whose activities were cancelled before the answers took effect. The answers stay.
+pub fn cancel_answered(instance: Uuid, tasks: &[Uuid]) {
+    let cancelled = CANCEL_ANSWERED.rows(&[Arg::Uuids(tasks)], |row| row.get());
+    if !cancelled.is_empty() {
+        UNUSED_ACTS.run(&[Arg::Uuid(&instance), Arg::Uuids(&cancelled)]);
+    }
 }
 
 static ANSWER: Statement = Statement::new(

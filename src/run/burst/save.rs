@@ -91,7 +91,7 @@ fn delete_ended(instance: Uuid, plan: &Plan, delta: &Delta, own: Option<Uuid>) {
         unused.extend(bookmarks::delete_of_activities(instance, &delta.cleared, own));
     }
     if !unused.is_empty() {
-        tasks::cancel_answered(&unused);
+        tasks::cancel_answered(instance, &unused);
     }
 }
 

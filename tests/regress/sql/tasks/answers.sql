@@ -74,6 +74,19 @@ SELECT wf_cancel(:'race', 'no longer needed');
 SELECT activity_id, role, result, used FROM workflow.answers WHERE instance_id = :'race' ORDER BY task_id;
 SELECT kind, activity, role, detail FROM workflow.audit WHERE instance_id = :'race' ORDER BY at, activity;
 SELECT * FROM story(:'race');
+-- An act that has left the journal already is marked as well.
+SELECT wf_define('{"definitionId": "long", "options": {"journal": {"keep": 1}}, "root": {"type": "Parallel", "activities": [
+    [{"id": "ask", "type": "RunTask", "taskName": "Ask", "candidates": ["role:regress_answers_ada"]}, {"id": "note", "type": "Sql", "statement": "SELECT 1"}],
+    {"type": "While", "condition": true, "body": {"id": "next", "type": "Event", "eventName": "Next"}}]}}') \g /dev/null
+SELECT wf_start('long') AS long \gset
+SET ROLE regress_answers_ada;
+SELECT r.sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, 'true') AS r;
+RESET ROLE;
+SELECT count(wf_publish_event('Next', instance_id => :'long')) FROM generate_series(1, 45);
+SELECT kind, detail FROM workflow.audit_log WHERE instance_id = :'long' AND kind = 'complete task';
+SELECT wf_cancel(:'long', 'no longer needed');
+SELECT kind, activity, role, detail FROM workflow.audit WHERE instance_id = :'long' AND kind = 'complete task';
+SELECT activity_id, role, result, used FROM workflow.answers WHERE instance_id = :'long';
 SELECT * FROM wf_check();
 
 -- Failed attempts, and time limits.

@@ -38,8 +38,10 @@ pub fn unlock(table: &'static CStr, key: u32, sub: i32) {
 
 /// Takes a lock as LockDatabaseObject does, and processes the invalidations of sessions that held it before.
 fn acquire(table: &'static CStr, key: u32, sub: i32, mode: u32, waits: bool) -> bool {
-    // SAFETY: takes numbers and may wait, to which an interrupt is an ERROR.
+    // SAFETY: takes a C string and numbers, and raises or may wait, to which an interrupt is an ERROR.
     unsafe {
+        // A standby has no such locks. The error would say so, and not that the call writes.
+        pg_sys::PreventCommandDuringRecovery(c"a workflow call".as_ptr());
         let result = pg_sys::LockAcquire(&tag(table, key, sub), mode as i32, false, !waits);
         if result == pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL {
             return false;

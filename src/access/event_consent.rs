@@ -122,7 +122,9 @@ impl<'a> EventConsent<'a> {
     ) -> Result<bool, PgError> {
         let Some(sender) = self.role.filter(|sender| is_member(*sender, owner)) else { return Ok(false) };
         let compiled = compiled::of_version(version)?;
-        let event = (bookmark.name == EVENT.name).then_some(bookmark.payload.as_ref()).flatten();
+        // A custom activity may wait under the same name.
+        let is_event = bookmark.name == EVENT.name && bookmark.activity_type == EVENT.name;
+        let event = bookmark.payload.as_ref().filter(|_| is_event);
         let event = event.and_then(|payload| payload.get("EventName")).and_then(Value::as_str);
         let is_open = event.is_some_and(|event| compiled.program.options.requester_events.contains(event));
         if !is_open {

@@ -170,6 +170,21 @@ SELECT wf_cancel(:'a');
 RESET ROLE;
 SELECT definition_id, sub_status FROM workflow.instance_list WHERE instance_id = :'a' OR parent_instance_id = :'a' ORDER BY definition_id;
 
+-- An event that is open to the requester is so at activities `Event`, and not at others that wait under the same name.
+CREATE FUNCTION regress_requester_hear(context jsonb) RETURNS jsonb LANGUAGE sql AS $$
+    SELECT CASE WHEN context ? 'bookmark' THEN '{}'::jsonb ELSE '{"bookmarks": [{"name": "Elsa.Event", "payload": {"EventName": "Told"}}]}'::jsonb END
+$$;
+SELECT wf_register_activity('Regress.Hear', 'regress_requester_hear(jsonb)');
+SELECT * FROM wf_define('{"definitionId": "hears", "options": {"requesterEvents": ["Told"]}, "root": {"type": "Fork", "joinMode": "WaitAll", "branches": [
+    {"id": "custom", "type": "Regress.Hear"}, {"id": "event", "type": "Event", "eventName": "Told"}]}}');
+SELECT wf_grant('hears', 'regress_requester_bob', '{start}');
+SET ROLE regress_requester_bob;
+SELECT wf_start('hears', correlation_id => 'h') AS h \gset
+SELECT cardinality(resumed) AS resumed FROM wf_publish_event('Told', instance_id => :'h', keep_for => '0');
+RESET ROLE;
+SELECT activity_id FROM workflow.open_bookmarks WHERE instance_id = :'h';
+SELECT wf_cancel(:'h');
+
 -- What an instance says to itself arrives, whoever started it.
 SET ROLE regress_requester_deploy;
 SELECT * FROM wf_define('{"definitionId": "loud", "root": {"type": "Parallel", "activities": [

@@ -32,11 +32,13 @@ pub fn notice_left_to_owner(instance: Uuid, owner: &Owner) {
 
 /// The same for a stimulus, which may reach many instances: a statement of the client names the first.
 pub fn tell_stimulus_left_to_owner(instance: Uuid, owner: &Owner) {
-    let statement = session::statement_start();
-    if BACKEND.told_of_stimulus_at.replace(statement) == statement {
-        return notice_no_worker();
-    }
+    BACKEND.told_of_stimulus_at.set(session::statement_start());
     notice_left_to_owner(instance, owner);
+}
+
+/// Whether this statement of the client was told what became of a stimulus.
+pub fn has_told_of_stimulus() -> bool {
+    BACKEND.told_of_stimulus_at.get() == session::statement_start()
 }
 
 /// Warns that a call left an instance faulted, `for_good` or until it is retried.

@@ -358,9 +358,9 @@ fn resume_bookmark(
 
 /// Tells a caller that may know of the instance that a session of its owner continues it.
 fn notice_left_to_owner(instance: Uuid) -> Result<(), PgError> {
-    let is_caller = !running::any() && process::connected_as().is_none();
-    match instances::owner(instance) {
-        Some((_, owner)) if is_caller && access::instance::may_see(role::current(), instance)? => {
+    let is_caller = !running::any() && process::connected_as().is_none() && !notices::has_told_of_stimulus();
+    match instances::owner(instance).filter(|_| is_caller) {
+        Some((_, owner)) if access::instance::may_see(role::current(), instance)? => {
             notices::tell_stimulus_left_to_owner(instance, &owner);
         }
         _ => notice_no_worker(),

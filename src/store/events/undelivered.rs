@@ -12,15 +12,15 @@ static EVENTS: Statement = Statement::new(
     "SELECT DISTINCT e.name FROM ( \
          SELECT t.payload ->> 'EventName' AS name, t.definition_owner AS owner FROM unnest($2) AS o (id) CROSS JOIN LATERAL ( \
              SELECT t.payload, t.definition_owner FROM workflow.triggers t \
-             WHERE t.name = 'Elsa.Event' AND t.definition_owner = o.id LIMIT 200) t \
+             WHERE t.name = $5 AND t.definition_owner = o.id LIMIT 200) t \
          UNION ALL \
          SELECT b.payload ->> 'EventName', b.instance_owner FROM unnest($2) AS o (id) CROSS JOIN LATERAL ( \
              SELECT b.payload, b.instance_owner FROM workflow.bookmarks b \
-             WHERE b.definition_owner = o.id AND b.kind_key BETWEEN $3 AND $4 AND b.name = 'Elsa.Event' \
-                 AND b.activity_type = 'Elsa.Event' LIMIT 200) b) e \
+             WHERE b.definition_owner = o.id AND b.kind_key BETWEEN $3 AND $4 AND b.name = $5 \
+                 AND b.activity_type = $5 LIMIT 200) b) e \
          JOIN workflow.owners o ON o.id = e.owner JOIN pg_roles r ON r.oid = o.role_oid \
      WHERE e.name IS NOT NULL AND pg_has_role($1, r.oid, 'USAGE') LIMIT 1000",
-    &[Type::Oid, Type::IntegerArray, Type::Integer, Type::Integer],
+    &[Type::Oid, Type::IntegerArray, Type::Integer, Type::Integer, Type::Text],
 );
 
 /// The names of events for which activities of type `Event` wait, or start workflows, that belong to a role or to one
@@ -28,7 +28,8 @@ static EVENTS: Statement = Statement::new(
 /// if they have the name of an event's stimulus.
 pub fn events_of(role: Oid, definition_owners: &[i32]) -> Vec<String> {
     let (least, greatest) = keys::of_type(EVENT.name);
-    let args = [Arg::Oid(role), Arg::Integers(definition_owners), Arg::Integer(least), Arg::Integer(greatest)];
+    let range = (Arg::Integer(least), Arg::Integer(greatest));
+    let args = [Arg::Oid(role), Arg::Integers(definition_owners), range.0, range.1, Arg::Text(EVENT.name)];
     EVENTS.rows(&args, |row| row.get())
 }
 

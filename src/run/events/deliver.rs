@@ -206,7 +206,7 @@ pub fn resume_matches(
                 notice_no_worker();
             }
             BookmarkDelivery::Paused if paused.insert(stored.instance_id) => {
-                delivery.queued = Some(store_for(context, stimulus, stored.instance_id, false));
+                delivery.queued = Some(store_for(context, stimulus, stored.instance_id));
             }
             BookmarkDelivery::Failed(id) => delivery.queued = Some(id),
             BookmarkDelivery::Withheld => delivery.withheld += 1,
@@ -383,7 +383,7 @@ pub fn enqueue_for_busy(context: &mut CallContext, stimulus: &Stimulus, delivery
         if is_for_bookmark(stimulus, &stored) || resumed.contains(&instance) {
             delivery.queued = Some(enqueue_for(context, stimulus, &stored));
         } else if stored_for.insert(instance) {
-            delivery.queued = Some(store_for(context, stimulus, instance, true));
+            delivery.queued = Some(store_for(context, stimulus, instance));
         }
     }
 }
@@ -407,9 +407,9 @@ fn enqueue_for(context: &mut CallContext, stimulus: &Stimulus, stored: &StoredBo
 
 /// Keeps a stimulus for an instance, for a paused one as long as the pause lasts. It names no bookmark: one that is
 /// delivered before it may use the bookmark up, and lead to another one that it meets.
-fn store_for(context: &mut CallContext, stimulus: &Stimulus, instance: Uuid, is_momentary: bool) -> Uuid {
+fn store_for(context: &mut CallContext, stimulus: &Stimulus, instance: Uuid) -> Uuid {
     let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
-    let item = Item { is_momentary, ..item(context, filter, stimulus) };
+    let item = Item { is_momentary: true, ..item(context, filter, stimulus) };
     queue::insert(&item, context.timestamp());
     item.id
 }

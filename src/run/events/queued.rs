@@ -25,6 +25,7 @@ use crate::store::events::matching::{self, Filter, StoredBookmark};
 use crate::store::events::queue::{self, Item, WantedBookmark};
 use crate::store::instances::{self, InstanceRow, bookmarks};
 use crate::store::nodes::route;
+use crate::store::repair::pauses;
 use crate::store::rights::owners::{self, Owner};
 use crate::wake;
 
@@ -281,7 +282,8 @@ fn can_run(context: &CallContext, stored: &StoredBookmark, item: &Item) -> Resul
 fn missed(item: &Item) -> Option<String> {
     let instance = item.filter.instance_id?;
     if item.is_momentary {
-        return Some(format!("workflow instance {instance} no longer waits for it"));
+        // A pause keeps it, whatever happens to the bookmarks meanwhile.
+        return pauses::of(instance).is_none().then(|| format!("workflow instance {instance} no longer waits for it"));
     }
     let bookmark = item.filter.bookmark_id.filter(|_| item.expires_at == Timestamp::INFINITY)?;
     (!bookmarks::exists(bookmark)).then(|| format!("bookmark {bookmark} no longer exists"))

@@ -157,6 +157,7 @@ fn deliver(context: &mut CallContext, mut item: Item) -> Result<(), PgError> {
     if item.filter.bookmark_id.is_none() {
         let until = Timestamp(context.timestamp().0.saturating_add(guc::queue_ttl()));
         item.expires_at = item.expires_at.min(until);
+        item.is_momentary = false;
     }
     frame::run(context, |context| queued::deliver_taken(context, item).map(drop))
 }

@@ -51,3 +51,17 @@ SELECT wf_run_due();
 SELECT reason, name, input, instance_id = :'pair' AS is_pair FROM workflow.dead_letters;
 SELECT count(*) AS queued FROM workflow.bookmark_queue;
 SELECT * FROM wf_check();
+
+-- The same for an instance that is cancelled while it is paused.
+TRUNCATE workflow.dead_letters;
+SELECT wf_define('{"definitionId": "gong", "root": {"id": "gong", "type": "Event", "eventName": "Gong"}}');
+SELECT wf_start('gong') AS gong \gset
+SELECT wf_pause(:'gong');
+SELECT resumed, queued_id IS NOT NULL AS is_queued FROM wf_publish_event('Gong', '"dong"');
+SELECT wf_run_due();
+SELECT count(*) AS queued, (SELECT count(*) FROM workflow.dead_letters) AS dead FROM workflow.bookmark_queue;
+SELECT wf_cancel(:'gong');
+SELECT wf_run_due();
+SELECT reason, name, input, instance_id = :'gong' AS is_gong FROM workflow.dead_letters;
+SELECT count(*) AS queued FROM workflow.bookmark_queue;
+SELECT * FROM wf_check();

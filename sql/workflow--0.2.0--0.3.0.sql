@@ -358,6 +358,44 @@ CREATE INDEX messages_called_at_idx ON workflow.messages (called_at);
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.messages', '');
 
+-- HTTP requests that wait for a response of an instance, and stored responses for clients that repeat a request.
+CREATE TABLE workflow.http_requests (
+    id          uuid        CONSTRAINT http_requests_pkey PRIMARY KEY,
+    instance_id uuid        NOT NULL,
+    owner       integer     NOT NULL,
+    server      text        NOT NULL,
+    key         text,
+    content     bytea,
+    created_at  timestamptz NOT NULL,
+    until       timestamptz NOT NULL,
+    answered_at timestamptz,
+    taken_at    timestamptz,
+    responded   boolean     NOT NULL,
+    status      integer,
+    headers     jsonb,
+    body        bytea
+);
+
+COMMENT ON TABLE workflow.http_requests IS 'HTTP requests whose clients wait for an instance, and responses that clients may ask for again';
+COMMENT ON COLUMN workflow.http_requests.owner IS 'role of the server that passed the request on; no other role gets the response';
+COMMENT ON COLUMN workflow.http_requests.server IS 'name of the server, which asks for its responses by it';
+COMMENT ON COLUMN workflow.http_requests.key IS 'Idempotency-Key of the request';
+COMMENT ON COLUMN workflow.http_requests.content IS 'SHA-256 of a request with a key: the same key with another content is an error';
+COMMENT ON COLUMN workflow.http_requests.until IS 'when the client gives up';
+COMMENT ON COLUMN workflow.http_requests.taken_at IS 'when the server took the response';
+COMMENT ON COLUMN workflow.http_requests.responded IS 'whether the workflow wrote the response; otherwise a response that it writes comes too late';
+
+-- Which request waits for an instance?
+CREATE INDEX http_requests_instance_id_idx ON workflow.http_requests (instance_id);
+-- Which responses can a server take?
+CREATE INDEX http_requests_server_idx ON workflow.http_requests (owner, server, answered_at) WHERE answered_at IS NOT NULL AND taken_at IS NULL;
+-- What is stored under a key?
+CREATE UNIQUE INDEX http_requests_key_idx ON workflow.http_requests (owner, key) WHERE key IS NOT NULL;
+-- Retention: which responses are old enough?
+CREATE INDEX http_requests_answered_at_idx ON workflow.http_requests (answered_at) WHERE responded;
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.http_requests', '');
+
 -- The partitions of correlation ids that this node has, if several nodes share them.
 CREATE TABLE workflow.partitions (
     partition integer CONSTRAINT partitions_pkey PRIMARY KEY,
@@ -1335,6 +1373,45 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unassign_task';
 
 COMMENT ON FUNCTION wf_unassign_task(uuid) IS 'remove the assignee of an open task; false if it has none';
 
+CREATE TYPE wf_http_begun AS (
+    status     integer,
+    headers    jsonb,
+    body       bytea,
+    wait_until timestamptz
+);
+
+COMMENT ON TYPE wf_http_begun IS 'response to an HTTP request, or the instant until which its client waits for one';
+
+CREATE FUNCTION wf_begin_http_request(
+    request_id uuid,
+    server     text,
+    method     text,
+    path       text,
+    headers    jsonb    DEFAULT '{}',
+    query      jsonb    DEFAULT '{}',
+    body       bytea    DEFAULT NULL,
+    timeout    interval DEFAULT '30 s'
+) RETURNS wf_http_begun LANGUAGE c AS 'MODULE_PATHNAME', 'wf_begin_http_request';
+
+COMMENT ON FUNCTION wf_begin_http_request(uuid, text, text, text, jsonb, jsonb, bytea, interval) IS
+    'like wf_http_request for a server whose client can wait: if the workflow waits before it has responded, the response comes later, from wf_take_http_responses';
+
+CREATE PROCEDURE wf_wait_http_responses(
+    server      text,
+    timeout     interval DEFAULT '30 s',
+    INOUT ready boolean  DEFAULT NULL
+) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_wait_http_responses';
+
+COMMENT ON PROCEDURE wf_wait_http_responses(text, interval, boolean) IS
+    'sleep until wf_take_http_responses would return a response for the server (ready), or the timeout expires; outside a transaction block';
+
+CREATE FUNCTION wf_take_http_responses(server text, max integer DEFAULT 10)
+RETURNS TABLE (request_id uuid, status integer, headers jsonb, body bytea)
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_take_http_responses';
+
+COMMENT ON FUNCTION wf_take_http_responses(text, integer) IS
+    'responses for requests that the current role began for the server, each one once';
+
 CREATE PROCEDURE wf_wait_tasks(
     names       text[]   DEFAULT NULL,
     timeout     interval DEFAULT '30 s',
@@ -1757,7 +1834,7 @@ AS $$
     UNION ALL
     -- Not stored_role: a column of another role would stand in the way of DROP EXTENSION.
     SELECT 'type', t.name, 'USAGE', 'public'
-    FROM unnest(ARRAY['wf_adopted', 'wf_delivery', 'wf_http_response', 'wf_result']) AS t (name)
+    FROM unnest(ARRAY['wf_adopted', 'wf_delivery', 'wf_http_begun', 'wf_http_response', 'wf_result']) AS t (name)
     UNION ALL
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
@@ -1771,14 +1848,14 @@ AS $$
                       'instance_state', 'instance_page', 'instance_count', 'instance_calls', 'task_calls', 'activity_executions', 'wf_set_role', 'wf_set_actor', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_partition', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
-    FROM unnest(ARRAY['_adopt_database', 'wf_accept_tasks', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
+    FROM unnest(ARRAY['_adopt_database', 'wf_accept_tasks', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_begin_http_request', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                        'wf_enqueue_bookmark', 'wf_erase', 'wf_explain', '_explain', 'wf_export', 'wf_export_version', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
                        'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_override_task', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_refuse_tasks', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_invoker', '_grant_invoker', 'wf_revoke_invoker', '_revoke_invoker', 'wf_grant_worker', '_grant_worker',
                       'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due', 'wf_save_draft',
                       'wf_schedule', 'wf_schedule_activity', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_set_variable', 'wf_start', 'wf_svg',
-                      'wf_unassign_task', 'wf_unpause', 'wf_unschedule', 'wf_wait_tasks']) AS f (name)
+                      'wf_take_http_responses', 'wf_unassign_task', 'wf_unpause', 'wf_unschedule', 'wf_wait_http_responses', 'wf_wait_tasks']) AS f (name)
 $$;
 
 CREATE OR REPLACE PROCEDURE workflow._set_rights()

@@ -53,6 +53,17 @@ fn object(call: &Call, name: &str) -> Result<Map<String, Value>, PgError> {
     }
 }
 
+/// The shortest and the longest wait, in microseconds.
+const WAITS: std::ops::RangeInclusive<i128> = 0..=30 * 86_400_000_000;
+
+/// Reads the argument `timeout`, in microseconds.
+fn timeout(call: &Call) -> Result<i64, PgError> {
+    let given = call.interval("timeout").map(|timeout| timeout.as_micros());
+    let Some(timeout) = given else { return Err(PgError::new("22004", "argument \"timeout\" must not be NULL")) };
+    let micros = i64::try_from(timeout).ok().filter(|_| WAITS.contains(&timeout));
+    micros.ok_or_else(|| PgError::new("22023", "argument \"timeout\" must be between 0 and 30 days"))
+}
+
 /// The columns of a `wf_result`.
 const RESULT: [&str; 7] = ["instance_id", "status", "sub_status", "output", "bookmarks", "incidents", "is_new"];
 

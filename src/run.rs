@@ -60,7 +60,7 @@ struct Backend {
     front: FrontCache,
     lanes: RefCell<Option<Lanes>>,
     withheld: LazyCell<RefCell<Withheld>>,
-    /// The slot in shared memory in which this session waits for tasks.
+    /// The slot in shared memory in which this session waits.
     waits_in: Cell<Option<usize>>,
     /// Whether the end of the process frees that slot.
     frees_wait_at_exit: Cell<bool>,

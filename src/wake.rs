@@ -17,8 +17,8 @@ mod tasks;
 
 use tasks::TaskChanges;
 pub use tasks::{
-    by_server_clock, key_of, report_any_task, report_any_task_at, report_check, report_claimed as report_claimed_tasks,
-    report_notified, report_task, report_task_at, subtransaction_aborted,
+    by_server_clock, key_of, key_of_server, report_any_task, report_any_task_at, report_check,
+    report_claimed as report_claimed_tasks, report_notified, report_task, report_task_at, subtransaction_aborted,
 };
 
 /// How many ids a transaction passes on by name; a transaction with more requests a full scan.
@@ -87,10 +87,12 @@ struct Transaction {
     workers: Pending,
     /// To sessions that wait for tasks.
     tasks: TaskChanges,
+    /// Servers that have HTTP responses to take.
+    responses: Vec<Class>,
 }
 
 impl Transaction {
-    const NOTHING: Self = Self { workers: Pending::NOTHING, tasks: TaskChanges::NONE };
+    const NOTHING: Self = Self { workers: Pending::NOTHING, tasks: TaskChanges::NONE, responses: Vec::new() };
 }
 
 struct Backend {
@@ -126,6 +128,12 @@ pub fn report_pending_starts(if_committed: bool) {
     if known == (false, false) {
         shared::ensure();
     }
+}
+
+/// Records that a server, as it waits, has HTTP responses to take.
+pub fn report_response(server: Class) {
+    shared::ensure();
+    TRANSACTION.borrow_mut().responses.push(server);
 }
 
 /// Records that a stimulus is in the queue.
@@ -223,8 +231,11 @@ fn slot() -> usize {
 
 /// Reports what the transaction recorded. Called by PostgreSQL when the transaction has ended; must not fail.
 pub fn transaction_ended(committed: bool) {
-    let Transaction { workers, tasks } = TRANSACTION.replace(Transaction::NOTHING);
+    let Transaction { workers, tasks, responses } = TRANSACTION.replace(Transaction::NOTHING);
     tasks.report(committed);
+    if committed && !responses.is_empty() && shared::has_waiters() {
+        shared::with_waiters(|waiters| responses.iter().for_each(|server| waiters.wake_one(server)));
+    }
     let report = Report::of(workers, committed);
     if report.is_empty() {
         return;

@@ -7,6 +7,7 @@ use workflow_engine::http::content::too_large;
 use workflow_engine::http::{Request as HttpRequest, texts};
 use workflow_engine::instance::outputs::Outputs;
 use workflow_engine::instance::{self, Instance};
+use workflow_engine::value::base64::{from_base64, to_base64};
 use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 use workflow_engine::value::kind_of;
 
@@ -264,17 +265,23 @@ fn requested(
     };
     let mut headers = part(take_member(&mut body, "headers"), "headers")?;
     let query = part(take_member(&mut body, "query"), "query")?;
-    let content = match take_member(&mut body, "body") {
-        None => Vec::new(),
-        Some(Value::String(text)) => text.into_bytes(),
-        Some(value) => {
+    let content = match (take_member(&mut body, "body"), take_member(&mut body, "bodyBase64")) {
+        (None, None) => Vec::new(),
+        (None, Some(Value::String(text))) => {
+            from_base64(&text).ok_or_else(|| PgError::new("22023", "\"bodyBase64\" is not Base64"))?
+        }
+        (_, Some(_)) => {
+            return Err(PgError::new("22023", "\"bodyBase64\" must be a text, without \"body\" beside it"));
+        }
+        (Some(Value::String(text)), None) => text.into_bytes(),
+        (Some(value), None) => {
             if !headers.keys().any(|name| name.eq_ignore_ascii_case("content-type")) {
                 headers.insert("Content-Type".into(), "application/json".into());
             }
             value.to_string().into_bytes()
         }
     };
-    refuse_others(&body, "method, headers, query and body")?;
+    refuse_others(&body, "method, headers, query, body and bodyBase64")?;
     headers.retain(|name, _| !name.eq_ignore_ascii_case("x-correlation-id"));
     headers.insert("X-Correlation-ID".into(), message.key.into());
     let request = too_large(content.len());
@@ -283,9 +290,13 @@ fn requested(
         Ok(request) => http::serve(context, &request)?,
         Err(response) => response,
     };
-    // Workflows answer with text.
-    let text = String::from_utf8_lossy(&response.body);
-    Ok(Document::of(&json!({ "status": response.status, "headers": response.headers, "body": text })))
+    let mut answer = json!({ "status": response.status, "headers": response.headers });
+    // A text with a NUL is no text for jsonb.
+    match std::str::from_utf8(&response.body).ok().filter(|text| !text.contains('\0')) {
+        Some(text) => answer["body"] = text.into(),
+        None => answer["bodyBase64"] = to_base64(&response.body).into(),
+    }
+    Ok(Document::of(&answer))
 }
 
 fn members(body: Option<Value>) -> Result<Map<String, Value>, PgError> {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
 use crate::access::{self, people as rights, task_consent};
-use crate::api::{not_null, on_fault, result};
+use crate::api::{not_null, on_fault, result, timeout};
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
@@ -53,8 +53,6 @@ const LEASES: std::ops::RangeInclusive<i128> = 1_000..=30 * 86_400_000_000;
 const MAX_SLOTS: u16 = 10_000;
 /// The shortest and the longest period of a limit, in microseconds: a millisecond and 366 days.
 const PERIODS: std::ops::RangeInclusive<i128> = 1_000..=366 * 86_400_000_000;
-/// The shortest and the longest wait for tasks, in microseconds.
-const WAITS: std::ops::RangeInclusive<i128> = 0..=30 * 86_400_000_000;
 
 fn claim(call: &Call) -> Result<Returned, PgError> {
     let max = call.required_count("max", MAX_TASKS)?;
@@ -94,11 +92,8 @@ fn claimed_row(given: NewLease) -> Vec<Returned> {
 
 /// Sleeps until a claim of these names would give work, or the time is over.
 fn wait(call: &Call) -> Result<Returned, PgError> {
-    let given = call.interval("timeout").map(|timeout| timeout.as_micros());
-    let Some(timeout) = given else { return Err(PgError::new("22004", "argument \"timeout\" must not be NULL")) };
-    let micros = i64::try_from(timeout).ok().filter(|_| WAITS.contains(&timeout));
-    let micros = micros.ok_or_else(|| PgError::new("22023", "argument \"timeout\" must be between 0 and 30 days"))?;
-    let is_ready = wait::wait(call.texts("names")?.as_deref(), micros)?;
+    let timeout = timeout(call)?;
+    let is_ready = wait::wait(call.texts("names")?.as_deref(), timeout)?;
     Ok(Returned::Row(vec![Returned::Boolean(is_ready)]))
 }
 

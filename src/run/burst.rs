@@ -27,6 +27,7 @@ use crate::run::call::notices::notice_no_worker;
 use crate::run::call::{isolated, running};
 use crate::run::events::{deliver, queued};
 use crate::run::history::acts;
+use crate::run::http::waiting;
 use crate::run::instances::create::forget_deferred;
 use crate::run::instances::{abandoned, children, continuation};
 use crate::run::repair::incidents;
@@ -91,6 +92,7 @@ pub fn run(
         resumed,
         act: act.as_ref(),
         is_served,
+        may_have_request: compiled.has_endpoint && state == RowState::Stored,
         raises_faults: on_fault == OnFault::Raise,
         is_paused: row.paused_at.is_some(),
         is_scheduled: row.schedule_id.is_some(),
@@ -253,6 +255,9 @@ fn stored(
     if plan.uses(Entry::Admission) {
         // There may be room for another instance.
         wake::report_pending_starts(true);
+    }
+    if plan.uses(Entry::WaitingRequest) {
+        waiting::answer(row, compiled, delta, context.timestamp());
     }
     if let (true, Some(schedule)) = (plan.uses(Entry::Schedule), row.schedule_id) {
         schedules::ended(schedule, context.timestamp());

@@ -5,3 +5,4 @@ pub mod frame;
 pub mod isolated;
 pub mod notices;
 pub mod running;
+pub mod waiter;

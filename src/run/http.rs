@@ -35,6 +35,7 @@ use crate::store::nodes::route;
 use crate::store::rights::owners::Owner;
 
 pub mod paths;
+pub mod waiting;
 
 /// How often a request looks for another bookmark when its own was used while it waited for the instance.
 const ATTEMPTS: usize = 5;
@@ -222,7 +223,7 @@ fn call(
             Receiver::Bookmark(listener) => resume(context, listener),
         })?;
         Ok(match began {
-            Began::Served(compiled, owner) => Ran::Response(answer(context, &compiled, &owner)),
+            Began::Served(compiled, owner) => Ran::Response(answer(context, &compiled, &owner, endpoint.timeout)),
             Began::Not(ran) => {
                 context.http.instance = None;
                 ran
@@ -285,7 +286,7 @@ fn bounded(
     let outcome = context.isolated_if(run, |(_, is_kept)| *is_kept);
     (context.http.request, context.http.refusal) = (None, None);
     if !outcome.as_ref().is_ok_and(|(_, is_kept)| *is_kept) {
-        (context.http.instance, context.http.response) = (None, None);
+        (context.http.instance, context.http.response, context.http.waits_until) = (None, None, None);
     }
     let is_late = timeout.is_some() && deadline::has_passed();
     outcome.map(|(ran, _)| ran).or_else(|error| match error.sqlstate.as_str() {
@@ -335,22 +336,28 @@ fn resume(context: &mut CallContext, listener: &Listener) -> Result<Began, PgErr
     Ok(Began::Served(compiled, waiting.row.owner))
 }
 
-/// The workflow's response, or a default one that reports success or failure. Only roles that may read the instance see
-/// its fault.
-fn answer(context: &mut CallContext, compiled: &Compiled, owner: &Owner) -> Response {
+/// The workflow's response, or a default one that reports success or failure. A request that [waits](waiting) gets it
+/// later.
+fn answer(context: &mut CallContext, compiled: &Compiled, owner: &Owner, timeout: Option<u64>) -> Response {
     match (context.http.response.take(), context.http.fault.take()) {
         (Some(response), _) => response,
-        (None, None) => Response::empty(200),
-        (None, Some(fault)) => {
-            let mut body = json!({ "message": "The workflow faulted." });
-            if instance::may_read(role::current(), owner, compiled) {
-                body["workflowInstanceId"] = json!(fault.instance_id);
-                body["activityId"] = json!(fault.activity_id);
-                body["error"] = json!(fault.message);
-            }
-            Response::json(500, &body)
+        (None, None) => {
+            waiting::begin(context, timeout);
+            Response::empty(200)
         }
+        (None, Some(fault)) => faulted(&fault, instance::may_read(role::current(), owner, compiled)),
     }
+}
+
+/// The response to a request whose workflow has faulted. Only roles that may read the instance see its fault.
+fn faulted(fault: &RequestFault, may_read: bool) -> Response {
+    let mut body = json!({ "message": "The workflow faulted." });
+    if may_read {
+        body["workflowInstanceId"] = json!(fault.instance_id);
+        body["activityId"] = json!(fault.activity_id);
+        body["error"] = json!(fault.message);
+    }
+    Response::json(500, &body)
 }
 
 /// Records what a burst answered to its request. `false`: it turned the request away.
@@ -359,11 +366,7 @@ pub fn record_answer(context: &mut CallContext, id: Uuid, delta: &mut Delta) -> 
     exchange.response = delta.response.take();
     exchange.refusal = delta.refusal.take();
     if let (None, Some(incident)) = (&exchange.fault, delta.incidents.first()) {
-        exchange.fault = Some(RequestFault {
-            instance_id: id,
-            activity_id: incident.activity_id.clone(),
-            message: incident.fault.message.clone(),
-        });
+        exchange.fault = Some(RequestFault::of(id, incident));
     }
     exchange.refusal.is_none()
 }

@@ -1,4 +1,5 @@
-//! HTTP: the routes of triggers and bookmarks, and the owners of paths.
+//! HTTP: the routes of triggers and bookmarks, the owners of paths, and requests that wait.
 
 pub mod paths;
+pub mod requests;
 pub mod routes;

@@ -273,6 +273,23 @@ table!(MESSAGES = "messages" {
     called_at: Timestamp,
 });
 
+table!(HTTP_REQUESTS = "http_requests" {
+    id: Uuid,
+    instance_id: Uuid,
+    owner: Integer,
+    server: Text,
+    key: Text null,
+    content: Bytea null,
+    created_at: Timestamp,
+    until: Timestamp,
+    answered_at: Timestamp null,
+    taken_at: Timestamp null,
+    responded: Boolean,
+    status: Integer null,
+    headers: Jsonb null,
+    body: Bytea null,
+});
+
 table!(GRANTS = "grants" { definition_id: Text, role: Integer, privilege: Text, grantor: Integer });
 
 table!(PARTITIONS = "partitions" { partition: Integer, count: Integer });

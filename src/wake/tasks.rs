@@ -70,6 +70,11 @@ pub fn key_of(names: Option<&[String]>) -> (u64, u64) {
     (hash(&sorted), sorted.iter().fold(0, |mask, name| mask | 1 << bit(name)))
 }
 
+/// The key of a server that waits for HTTP responses.
+pub fn key_of_server(name: &str) -> u64 {
+    hash(&("HTTP responses", name))
+}
+
 fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

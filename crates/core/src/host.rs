@@ -137,6 +137,12 @@ pub trait Host {
         None
     }
 
+    /// What became of an HTTP request that an earlier burst of this instance served and left without a response. A host
+    /// whose requests do not wait has none.
+    fn waiting_request(&mut self) -> WaitingRequest {
+        WaitingRequest::None
+    }
+
     /// Checks that the definition's owner may have an endpoint with this payload.
     ///
     /// # Errors
@@ -179,6 +185,17 @@ pub trait Host {
 
     /// Passes on a log entry of an activity. A host without a log ignores it.
     fn log(&mut self, _entry: &LogEntry) {}
+}
+
+/// An HTTP request that an earlier burst has left without a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitingRequest {
+    /// There is none, or it got the response of the workflow.
+    None,
+    /// It waits for a response.
+    Open,
+    /// It got another response: its time was over, or the workflow had faulted.
+    Over,
 }
 
 /// An entry that the activity `Log` writes to the server's log.

@@ -193,6 +193,9 @@ impl EventKind {
     }
 }
 
+/// The member of a note with the status of a response that came too late for its request.
+pub const LATE_RESPONSE: &str = "late_response";
+
 /// Which events of a burst are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {

@@ -54,7 +54,6 @@ mod identity;
 mod journaling;
 mod json;
 mod json_schema;
-mod late_responses;
 mod link;
 mod members;
 mod mentions;
@@ -168,7 +167,6 @@ fn read(
     for (ix, node) in (0u32..).zip(&nodes) {
         by_id.entry(node.id.clone()).or_insert(NodeIx(ix));
     }
-    late_responses::warn(&nodes, &outline, problems);
     undeclared::check(&settings, &scopes, &outline, problems);
     if limits.is_new {
         let starts = (0u32..).zip(&nodes).filter(|(_, node)| node.can_start_workflow);

@@ -11,7 +11,7 @@ use crate::picture::text::one_line;
 use workflow_core::NodeIx;
 use workflow_core::execution::ForPeople;
 use workflow_core::instance::{Instance, SubStatus};
-use workflow_core::journal::{ActKind, CLAIM_UNTIL, Event, EventKind, RUN_UNTIL};
+use workflow_core::journal::{ActKind, CLAIM_UNTIL, Event, EventKind, LATE_RESPONSE, RUN_UNTIL};
 use workflow_core::program::{Node, Program};
 use workflow_definition::Appearance;
 use workflow_value::calendar::Zone;
@@ -331,6 +331,9 @@ impl<'a> Explanation<'a> {
             EventKind::ChildStarted => {
                 let member = |name| data.and_then(|data| data.get(name)).map(value).unwrap_or_default();
                 format!("{} started {}, instance {}", who(), member("definition_id"), member("instance_id"))
+            }
+            EventKind::Note if data.is_some_and(|data| data.get(LATE_RESPONSE).is_some()) => {
+                format!("{} responded too late: the HTTP request had got another response", who())
             }
             EventKind::Note => {
                 self.until = event.execution.zip(self.instant_in(data));

@@ -37,6 +37,8 @@ pub enum Entry {
     Incidents,
     /// *Stored*: the end of an instance makes room for another one.
     Admission,
+    /// *Stored*: the response to an HTTP request that waits for the instance.
+    WaitingRequest,
     /// *Stored*: the schedule that started the instance records its end.
     Schedule,
     /// *Follow-ups*: the instance that replaces this one.
@@ -59,7 +61,7 @@ pub enum Entry {
 
 impl Entry {
     /// All of them, in the order of the phases.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Response,
         Self::Raise,
         Self::Abandoned,
@@ -77,6 +79,7 @@ impl Entry {
         Self::Notify,
         Self::Incidents,
         Self::Admission,
+        Self::WaitingRequest,
         Self::Schedule,
         Self::Successor,
         Self::Warning,

@@ -43,6 +43,7 @@ use uuid::Uuid;
 use workflow_core::instance::{Status, SubStatus};
 use workflow_core::journal::{Act, ActKind, EventKind};
 use workflow_core::{Bookmark, Delta, Instance, Program};
+use workflow_http::stimulus::HTTP_ENDPOINT;
 
 mod before;
 mod bookmark_kind;
@@ -90,6 +91,8 @@ pub struct Outcome<'a> {
     pub act: Option<&'a Act>,
     /// Whether it served an HTTP request.
     pub is_served: bool,
+    /// Whether an HTTP request may wait for the instance: an earlier burst may have served one.
+    pub may_have_request: bool,
     /// Whether its caller wants a fault as an error.
     pub raises_faults: bool,
     /// Whether the instance is paused.
@@ -120,6 +123,7 @@ impl<'a> Outcome<'a> {
             resumed: None,
             act: None,
             is_served: false,
+            may_have_request: false,
             raises_faults: false,
             is_paused: false,
             is_scheduled: false,
@@ -255,6 +259,7 @@ impl Plan {
         self.entries.add_if(outcome.before.faulted || !delta.incidents.is_empty(), Entry::Incidents);
         let is_limited = outcome.program.options.max_concurrency.is_some();
         self.entries.add_if(is_limited && instance.has_ended(), Entry::Admission);
+        self.entries.add_if(outcome.may_have_request && may_answer(outcome), Entry::WaitingRequest);
         let is_finished = instance.sub_status.status() == Status::Finished;
         self.entries.add_if(outcome.is_scheduled && is_finished, Entry::Schedule);
         // The parent of an instance that is replaced receives the report of the successor only.
@@ -280,6 +285,15 @@ impl Plan {
         self.entries.add_if(true, Entry::Deferred);
         self.entries.add_if(!delta.children.is_empty() || !delta.stimuli.is_empty(), Entry::Sent);
     }
+}
+
+/// Whether a burst may answer a request that an earlier one has served: by a response, by its end, or because the
+/// instance waits for the next request.
+fn may_answer(outcome: &Outcome<'_>) -> bool {
+    let (instance, delta) = (outcome.instance, outcome.delta);
+    let responds = delta.response.is_some() && !outcome.is_served;
+    let is_endpoint = |bookmark: &Bookmark| bookmark.activity_type == HTTP_ENDPOINT.name;
+    responds || instance.sub_status.status() == Status::Finished || delta.created.iter().any(is_endpoint)
 }
 
 /// The resumed bookmark, for an act whose row has no event that names it.

@@ -309,6 +309,16 @@ fn limits_pauses_and_schedules() {
 }
 
 #[test]
+fn request_that_waits() {
+    let definition = json!({"definitionId": "d", "root": [event("go"), event("then"),
+        {"id": "next", "type": "HttpEndpoint", "path": "next"}]});
+    let mut run = Run::started(definition).with(|outcome| outcome.may_have_request = true);
+    assert_eq!(entries(&run.resume("go", "")), [Queue]);
+    assert_eq!(entries(&run.resume("then", "")), [WaitingRequest, Queue]);
+    assert_eq!(entries(&run.cancel()), [EndedBookmarks, WaitingRequest]);
+}
+
+#[test]
 fn last_lease() {
     let mail = json!({"definitionId": "d", "root": {"id": "send", "type": "RunTask", "taskName": "send"}});
     let mut run = Run::started(mail).with(|outcome| {

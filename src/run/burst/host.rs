@@ -9,7 +9,7 @@ use uuid::Uuid;
 use workflow_engine::calendar::Zone;
 use workflow_engine::expression::{Rows, Scope, Take, shared_time};
 use workflow_engine::fault::shorten;
-use workflow_engine::host::{Function, Host, LogEntry};
+use workflow_engine::host::{Function, Host, LogEntry, WaitingRequest};
 use workflow_engine::http::Request;
 use workflow_engine::instance::Instance;
 use workflow_engine::instance::compensation::{Record, RecordFilter};
@@ -27,6 +27,7 @@ use crate::run::http::paths::{self, Hold};
 use crate::run::instances::version;
 use crate::run::timers::timing;
 use crate::store::definitions::activity_types;
+use crate::store::http::requests;
 use crate::store::instances;
 use crate::store::instances::bookmarks;
 use crate::store::nodes::route;
@@ -328,6 +329,10 @@ impl Host for SpiHost<'_> {
 
     fn request(&self) -> Option<Rc<Request>> {
         self.request.clone()
+    }
+
+    fn waiting_request(&mut self) -> WaitingRequest {
+        requests::state(self.instance, self.now.into())
     }
 
     fn claim_endpoint(&mut self, payload: &Value) -> Result<(), Fault> {

@@ -8,7 +8,7 @@ use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::child::NewChild;
-use workflow_engine::execution::{Limits, Published};
+use workflow_engine::execution::{Incident, Limits, Published};
 use workflow_engine::expression::shared_time::SharedTime;
 use workflow_engine::http::{Request, Response};
 use workflow_engine::journal::{Act, ActKind, Identity};
@@ -74,6 +74,10 @@ pub struct HttpContext {
     pub refusal: Option<Response>,
     /// The first fault of its bursts.
     pub fault: Option<RequestFault>,
+    /// The server that passed the request on, if it lets its client wait.
+    pub server: Option<WaitingServer>,
+    /// Until when the request waits: the instance has suspended before it responded.
+    pub waits_until: Option<Timestamp>,
 }
 
 impl HttpContext {
@@ -84,6 +88,28 @@ impl HttpContext {
         let is_served = *self.instance.get_or_insert(instance) == instance && self.response.is_none();
         is_served.then_some(request)
     }
+}
+
+/// A server that lets its client wait for a response.
+#[derive(Debug)]
+pub struct WaitingServer {
+    /// The id that it gave the request.
+    pub request: Uuid,
+    /// Its name, by which it asks for responses.
+    pub name: String,
+    /// How long it lets the client wait, in microseconds.
+    pub timeout: i64,
+    /// The `Idempotency-Key` of the request, and a hash of its content.
+    pub key: Option<RequestKey>,
+}
+
+/// What identifies a request that a client may repeat.
+#[derive(Clone, Debug)]
+pub struct RequestKey {
+    /// The text that the client chose.
+    pub key: String,
+    /// SHA-256 of the request: another one with the same key is an error.
+    pub content: Vec<u8>,
 }
 
 /// A fault, as the answer to a request tells it.
@@ -137,6 +163,14 @@ pub struct Publisher {
     pub owner: owners::Owner,
     /// Who started that instance.
     pub starter: Starter,
+}
+
+impl RequestFault {
+    /// The fault of an incident.
+    pub fn of(instance_id: Uuid, incident: &Incident) -> Self {
+        let (activity_id, message) = (incident.activity_id.clone(), incident.fault.message.clone());
+        Self { instance_id, activity_id, message }
+    }
 }
 
 impl CallContext {

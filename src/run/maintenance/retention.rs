@@ -13,6 +13,7 @@ use crate::pg::{catalog, guc, process, role, shared};
 use crate::retention_progress::{Keep, PAUSE, Rounds};
 use crate::run::{BACKEND, CallContext};
 use crate::store::history::audit;
+use crate::store::http::requests;
 use crate::store::instances::messages;
 use crate::store::maintenance::retention as store;
 use crate::store::maintenance::retention::{PAGE, RetentionRow};
@@ -117,6 +118,7 @@ fn remove_rest(context: &CallContext, batch: u64, whose: OwnerFilter, keep: Opti
         && has_all_rights(whose)
     {
         most = messages::remove(before(context, keep), limit).max(most);
+        most = requests::remove(before(context, keep), limit).max(most);
     }
     if let Some(keep) = guc::audit_retention()
         && has_all_rights(whose)

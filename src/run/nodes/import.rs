@@ -216,7 +216,7 @@ impl ColumnPositions {
             bookmark_id: of(&["bookmarks"], "id"),
             made_by: of(&["bookmarks"], "activity_instance_id"),
             // Rows that are looked up by their owner.
-            owner: of(&["messages", "triggers"], "owner"),
+            owner: of(&["messages", "http_requests", "triggers"], "owner"),
             version: at("definition_version_id"),
             lane: of(&["bookmarks"], "lane"),
             token: of(&["bookmarks"], "token"),

@@ -1,18 +1,17 @@
 //! Waiting for tasks: a session sleeps until a claim of its names would give it work.
 //!
 //! It asks the same question as the claim, but takes no lock: a check reads the tasks that can be claimed, and who is
-//! in the way of locking them. Between two checks it has no snapshot, no transaction id and no lock of a table.
+//! in the way of locking them.
 
 use crate::access::task_consent;
 use crate::pg::rows::Holder;
 use crate::pg::shared::{self, Class, NEVER};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, cluster, guc, procedure, process, role, session};
-use crate::run::BACKEND;
+use crate::pg::{PgError, process, role};
+use crate::run::call::waiter::{self, CheckResult};
 use crate::run::tasks::lease;
 use crate::run::tasks::lease::attempt::{attempt_of_claim, is_excluded};
 use crate::run::tasks::limits::Search;
-use crate::run::timers::moved_clock;
 use crate::store::instances;
 use crate::store::tasks::leases::{self, ClaimableTask};
 use crate::{clock, wake};
@@ -22,110 +21,11 @@ const PAGE: usize = 8;
 /// The lease that a claim asks for by default, in microseconds.
 const USUAL_LEASE: i64 = 300_000_000;
 
-/// What a check found.
-enum CheckResult {
-    /// A claim would give work.
-    Ready,
-    /// It would not, before an instant by the clock of the server, or before one of these transactions, or parts of
-    /// such, has ended.
-    Nothing { until: i64, blockers: Vec<u32> },
-}
-
 /// Sleeps until a claim of tasks of these names would give work (`true`), or so many microseconds have passed.
 pub fn wait(names: Option<&[String]>, timeout: i64) -> Result<bool, PgError> {
-    moved_clock::refuse("wait for tasks")?;
-    let end = process::now().saturating_add(timeout);
-    let waiter = Waiter::take(names)?;
-    loop {
-        // `sleep` may have read the configuration anew, and with it the isolation level of the transactions that
-        // follow.
-        session::require_read_committed("wait for tasks")?;
-        match waiter.check(names)? {
-            CheckResult::Ready => {
-                waiter.free_ready();
-                return Ok(true);
-            }
-            CheckResult::Nothing { until, blockers } => {
-                let transactions: Vec<u32> = blockers.iter().filter_map(|blocker| cluster::running(*blocker)).collect();
-                shared::with_waiters(|waiters| waiters.end_check(waiter.slot, until, &transactions));
-                // One that ended before its transaction was named there has woken no one.
-                if blockers.iter().any(|blocker| cluster::running(*blocker).is_none()) {
-                    continue;
-                }
-            }
-        }
-        if !waiter.sleep(end) {
-            return Ok(false);
-        }
-    }
-}
-
-/// This session among those that wait, in shared memory. What it takes there is freed when this is dropped, and when
-/// the process ends.
-struct Waiter {
-    slot: usize,
-    class: Class,
-}
-
-impl Waiter {
-    fn take(names: Option<&[String]>) -> Result<Self, PgError> {
-        let (hash, mask) = wake::key_of(names);
-        let class = Class { database: process::database(), role: role::current(), names: hash };
-        let limit = guc::max_waiters();
-        if !BACKEND.frees_wait_at_exit.replace(true) {
-            process::at_exit(|| free(false));
-        }
-        let Some(slot) = shared::with_waiters(|waiters| waiters.enter(class, mask, limit)) else {
-            return Err(PgError::new("53400", "too many sessions wait for tasks")
-                .detail(format!("The setting workflow.max_waiters allows {limit}."))
-                .hint("Let one session of each process of workers wait, and hand the work on in the process."));
-        };
-        BACKEND.waits_in.set(Some(slot));
-        Ok(Self { slot, class })
-    }
-
-    /// Checks, in a transaction of its own.
-    fn check(&self, names: Option<&[String]>) -> Result<CheckResult, PgError> {
-        shared::with_waiters(|waiters| waiters.begin_check(self.slot));
-        procedure::in_transaction_of_its_own(|| {
-            wake::report_check(self.class);
-            check(names)
-        })
-    }
-
-    /// Sleeps until it must check again. `false`: the time is over. PostgreSQL reads the configuration between
-    /// statements only, and a new configuration may turn firing on.
-    fn sleep(&self, end: i64) -> bool {
-        loop {
-            if process::process_interrupts() {
-                return true;
-            }
-            let now = process::now();
-            match shared::with_waiters(|waiters| waiters.state(self.slot, now)) {
-                Err(()) => return true,
-                Ok(_) if now >= end => return false,
-                Ok(until) => procedure::sleep(until.min(end) - now),
-            }
-        }
-    }
-
-    fn free_ready(&self) {
-        wake::report_notified(self.class);
-        free(true);
-    }
-}
-
-impl Drop for Waiter {
-    fn drop(&mut self) {
-        free(false);
-    }
-}
-
-/// Frees the slot of this session, if it has one.
-fn free(is_ready: bool) {
-    if let Some(slot) = BACKEND.waits_in.take() {
-        shared::with_waiters(|waiters| waiters.free(slot, is_ready, process::now()));
-    }
+    let (hash, mask) = wake::key_of(names);
+    let class = Class { database: process::database(), role: role::current(), names: hash };
+    waiter::wait("wait for tasks", class, mask, timeout, || check(names))
 }
 
 /// Asks what a claim would ask.

@@ -78,7 +78,7 @@ pub fn shared_schedule(one: i32, other: i32) -> Option<String> {
 
 // There may be millions of instances, stored stimuli and dead letters, so their rows keep the old owner; `same_as`
 // resolves it.
-static MOVE: [Statement; 22] = [
+static MOVE: [Statement; 23] = [
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.definition_ids SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
@@ -149,11 +149,16 @@ static MOVE: [Statement; 22] = [
         "DELETE FROM workflow.accepted_owners WHERE $1 IN (worker, owner) AND $1 <> $2",
         &[Type::Integer, Type::Integer],
     ),
-    // Messages are looked up by their owner, so they move as well. If both have a message with the same id, the one of
-    // `into` is kept.
+    // Messages and HTTP requests are looked up by their owner, so they move as well. If both have one with the same id or
+    // key, the one of `into` is kept.
     Statement::new(
         "UPDATE workflow.messages m SET owner = $2 WHERE m.owner = $1 AND NOT EXISTS (SELECT FROM workflow.messages o \
              WHERE o.key = m.key AND o.owner = $2 AND o.message = m.message)",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new(
+        "UPDATE workflow.http_requests r SET owner = $2 WHERE r.owner = $1 AND NOT EXISTS ( \
+             SELECT FROM workflow.http_requests o WHERE o.key = r.key AND o.owner = $2)",
         &[Type::Integer, Type::Integer],
     ),
     Statement::new(

@@ -99,12 +99,13 @@ macro_rules! rows_of {
 }
 
 // The row of the instance goes last.
-static ROWS: [(&str, Statement); 7] = [
+static ROWS: [(&str, Statement); 8] = [
     rows_of!("bookmarks", "instance_id"),
     rows_of!("tasks", "instance_id"),
     rows_of!("incidents", "instance_id"),
     rows_of!("compensations", "instance_id"),
     rows_of!("pauses", "instance_id"),
+    rows_of!("http_requests", "instance_id"),
     rows_of!("execution_log", "instance_id"),
     rows_of!("instances", "id"),
 ];

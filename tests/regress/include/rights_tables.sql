@@ -35,6 +35,8 @@ SELECT wf_define('{"definitionId": "few", "options": {"maxConcurrency": {"max": 
 SELECT wf_start('few') \g /dev/null
 SELECT wf_pause(instance_id, 'ahem') FROM workflow.instance_list WHERE definition_id = 'broken' \g /dev/null
 SELECT wf_call('o1', 'm1', 'event', 'Nobody') \g /dev/null
+SELECT wf_define('{"definitionId": "ask", "root": [{"type": "HttpEndpoint", "path": "ask", "canStartWorkflow": true}, {"type": "Event", "eventName": "Asked"}]}') \g /dev/null
+SELECT wf_begin_http_request(gen_random_uuid(), 'server', 'GET', '/ask') \g /dev/null
 SELECT wf_add_partitions('{0}', 2) \g /dev/null
 RESET client_min_messages;
 -- Empty as a rule, or but for an update.

@@ -58,6 +58,8 @@ SELECT wf_define(d) FROM jsonb_array_elements($$[
     {"definitionId": "turn", "options": {"maxConcurrency": {"max": 1}}, "root": {"type": "Event", "eventName": "Turn"}},
     {"definitionId": "ping", "root": [{"type": "HttpEndpoint", "path": "ping", "canStartWorkflow": true},
         {"type": "WriteHttpResponse", "content": "pong"}]},
+    {"definitionId": "later", "root": [{"type": "HttpEndpoint", "path": "later", "canStartWorkflow": true},
+        {"type": "Event", "eventName": "Later"}, {"type": "WriteHttpResponse", "content": "later"}]},
     {"definitionId": "quiet", "options": {"journal": {"level": "none"}}, "root": [{"type": "Event", "eventName": "Go"},
         {"type": "Event", "eventName": "Then"}]},
     {"definitionId": "long", "options": {"journal": {"keep": 5}}, "root": {"type": "While", "condition": true,
@@ -97,6 +99,8 @@ CASES = {
         SET LOCAL workflow.now = '2026-03-01 09:02:00+00'; SELECT wf_run_due();
         SELECT wf_cancel(instance_id) FROM workflow.instance_list WHERE definition_id = 'order';""",
     "ping": "SELECT status, body FROM wf_http_request('GET', '/ping');",
+    "later": """SELECT status FROM wf_begin_http_request('01a00000-0000-7000-8000-000000000001', 'server', 'GET', '/later');
+        SELECT cardinality(resumed) FROM wf_publish_event('Later'); SELECT status, body FROM wf_take_http_responses('server');""",
     "quiet": "SELECT wf_start('quiet'); SELECT sub_status FROM workflow.waiting, wf_resume(bookmark_id);",
     "long": "SELECT wf_start('long'); DO $$ BEGIN FOR i IN 1..20 LOOP PERFORM FROM wf_publish_event('Round'); END LOOP; END $$;",
     "inside": "SELECT wf_start('inside'); SELECT cardinality(resumed) FROM wf_publish_event('Go');",
@@ -124,6 +128,7 @@ EXPECTED = {
     "Notify": ["notified"],
     "Incidents": ["lease", "fails"],
     "Admission": [],
+    "WaitingRequest": ["later"],
     "Schedule": ["scheduled"],
     "Successor": ["meter"],
     "Warning": ["lease", "fails"],

@@ -33,7 +33,7 @@ inputs! {
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.WriteHttpResponse",
     category: "HTTP",
-    description: "Responds to the HTTP request that runs the workflow. Faults if there is none, or if it already has a response.",
+    description: "Responds to the HTTP request that runs the workflow, or waits for it. Faults if there is none, or if it already has a response.",
     inputs: INPUTS,
     example: r#"{"type": "WriteHttpResponse", "statusCode": 201, "content": {"object": {"order": {"js": "getWorkflowInstanceId()"}}}, "responseHeaders": {"Cache-Control": "no-store"}}"#,
     ..Descriptor::BASE

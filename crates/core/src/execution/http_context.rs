@@ -2,10 +2,12 @@
 
 use std::rc::Rc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::execution::Execution;
 use crate::execution::undo::Undo;
+use crate::host::WaitingRequest;
+use crate::journal::{EventKind, LATE_RESPONSE};
 use workflow_http::http::{Request, Response};
 use workflow_value::fault::Fault;
 
@@ -23,15 +25,23 @@ impl Execution<'_> {
         self.burst.host.claim_endpoint(payload)
     }
 
-    /// Writes the response.
+    /// Writes the response. If the request no longer waits for it, the journal gets a note instead.
     ///
     /// # Errors
-    /// 55000 if this burst serves no request, or an activity has written the response already.
+    /// 55000 if there is no request, or an activity has written the response already.
     pub fn respond(&mut self, response: Response) -> Result<(), Fault> {
-        if self.request().is_none() {
-            return Err(Fault::new("55000", "there is no HTTP request to respond to")
-                .detail("A response can be written until the workflow waits for something else.")
-                .hint("Write the response before, or wait at an HttpEndpoint for another request."));
+        let waiting = if self.request().is_some() { WaitingRequest::Open } else { self.burst.host.waiting_request() };
+        match waiting {
+            WaitingRequest::Open => {}
+            WaitingRequest::Over => {
+                self.journal(EventKind::Note, Some(json!({ LATE_RESPONSE: response.status })));
+                return Ok(());
+            }
+            WaitingRequest::None => {
+                return Err(Fault::new("55000", "there is no HTTP request to respond to")
+                    .detail("A request of wf_http_request has its response when the workflow waits for something else.")
+                    .hint("Write the response before, wait at an HttpEndpoint for another request, or let a server pass requests on with wf_begin_http_request."));
+            }
         }
         let slot = &mut self.burst.scratch.delta.response;
         if slot.is_some() {

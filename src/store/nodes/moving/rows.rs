@@ -13,8 +13,8 @@ use crate::pg::{PgError, interrupt, memory};
 use crate::store::instances::bookmarks;
 use crate::store::rights::owners;
 use crate::store::tables::{
-    BOOKMARK_QUEUE, BOOKMARKS, COMPENSATIONS, DEAD_LETTERS, EXECUTION_LOG, INCIDENTS, INSTANCES, MESSAGES, PAUSES,
-    TASKS, TRIGGERS,
+    BOOKMARK_QUEUE, BOOKMARKS, COMPENSATIONS, DEAD_LETTERS, EXECUTION_LOG, HTTP_REQUESTS, INCIDENTS, INSTANCES,
+    MESSAGES, PAUSES, TASKS, TRIGGERS,
 };
 
 /// A table whose rows move, and the statements that find them.
@@ -65,13 +65,14 @@ macro_rules! of_bookmarks {
 
 // A stimulus that expires becomes a dead letter. It is read in only one of the two tables, because reading locks its
 // row in the first.
-static OF_INSTANCES: [MovedTable; 11] = [
+static OF_INSTANCES: [MovedTable; 12] = [
     moved!(INSTANCES, "instances", UuidArray, "b.id = ANY ($1)"),
     moved!(BOOKMARKS, "bookmarks", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(TASKS, "tasks", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(INCIDENTS, "incidents", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(COMPENSATIONS, "compensations", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(PAUSES, "pauses", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(HTTP_REQUESTS, "http_requests", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(EXECUTION_LOG, "execution_log", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1) AND b.deferred_for IS NULL"),
     moved!(DEAD_LETTERS, "dead_letters", UuidArray, "b.instance_id = ANY ($1)"),

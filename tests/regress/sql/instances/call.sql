@@ -72,6 +72,11 @@ SELECT wf_call('A-5', 'nobody', 'http', '/nowhere') -> 'status' AS status;
 SELECT wf_call('A-5', 'nobody', 'http', '/orders') -> 'status' AS status;
 SELECT count(*) FROM workflow.instance_list WHERE correlation_id = 'A-5';
 
+-- Bytes that are no text: a file in the request, a response in another character set.
+SELECT wf_define('{"definitionId": "bytes", "root": [{"id": "in", "type": "HttpEndpoint", "path": "bytes", "supportedMethods": ["POST"], "canStartWorkflow": true, "parsedContent": {"var": "F"}},
+    {"type": "WriteHttpResponse", "content": {"js": "`é ${getF().content}`"}, "contentType": "text/plain; charset=iso-8859-1"}], "variables": {"F": null}}') \g /dev/null
+SELECT wf_call('A-5', 'bytes', 'http', '/bytes', '{"bodyBase64": "AP8=", "headers": {"Content-Type": "application/octet-stream"}}');
+
 -- What is not committed, or failed, is no answer.
 BEGIN;
 SELECT count(wf_call('A-6', 'm1', 'start', 'order'));
@@ -102,6 +107,8 @@ SELECT wf_call('k', 'm', 'start', 'order', '[1]');
 SELECT wf_call('k', 'm', 'stimulus', 'Event', '{"payload": {}}');
 SELECT wf_call('k', 'm', 'http', '/orders', '{"verb": "GET"}');
 SELECT wf_call('k', 'm', 'http', '/orders', '{"method": 1}');
+SELECT wf_call('k', 'm', 'http', '/orders', '{"body": "a", "bodyBase64": "YQ=="}');
+SELECT wf_call('k', 'm', 'http', '/orders', '{"bodyBase64": "?"}');
 SELECT wf_call('k', 'm', 'event', ' ');
 SELECT wf_call('k', 'm', 'start', 'unknown');
 RESET ROLE;

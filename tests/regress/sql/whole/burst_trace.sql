@@ -253,3 +253,17 @@ SELECT * FROM pg_temp.trace();
 CALL pg_temp.begin_trace();
 SELECT wf_run_due();
 SELECT * FROM pg_temp.trace();
+
+-- An HTTP request that waits: the burst that responds stores the response in its row.
+SELECT wf_define('{"definitionId": "later", "root": [{"id": "in", "type": "HttpEndpoint", "path": "later", "canStartWorkflow": true},
+    {"id": "ask", "type": "RunTask", "taskName": "Ask later"}, {"id": "out", "type": "WriteHttpResponse", "content": "later"}]}') \g /dev/null
+CALL pg_temp.begin_trace();
+SELECT status, wait_until FROM wf_begin_http_request('01a00000-0000-7000-8000-000000000001', 'server', 'GET', '/later');
+SELECT * FROM pg_temp.trace();
+SELECT task_id AS ask FROM workflow.open_tasks WHERE name = 'Ask later' \gset
+CALL pg_temp.begin_trace();
+SELECT sub_status FROM wf_complete_task(:'ask');
+SELECT * FROM pg_temp.trace();
+CALL pg_temp.begin_trace();
+SELECT status FROM wf_take_http_responses('server');
+SELECT * FROM pg_temp.trace();

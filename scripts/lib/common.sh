@@ -20,9 +20,11 @@ DRIVERS_DIR=$CACHE_DIR/drivers
 # Other languages of these pages. It lies outside a home directory, so that the server's user may run them.
 LANGUAGES_DIR=/var/tmp/workflow-languages-$(id -un)
 
-# What drives a browser for tests/run-gateway, from npm.
+# What drives a browser, and what an editor has, for tests/run-gateway, from npm.
 PLAYWRIGHT_VERSION=1.65.1
 BROWSER_DIR=$CACHE_DIR/playwright-core-$PLAYWRIGHT_VERSION
+LANGUAGE_SERVICE_VERSION=5.7.2
+LANGUAGE_SERVICE_DIR=$CACHE_DIR/json-languageservice-$LANGUAGE_SERVICE_VERSION
 # Where `wf studio fetch` puts the version of Studio that `wf serve` takes.
 STUDIO_DIR=$CACHE_DIR/elsa-studio-3.8.2
 

@@ -11,6 +11,8 @@ use crate::configuration;
 use crate::connection::ConnectionArguments;
 use crate::gateway_files::{KeyCommand, StudioCommand};
 use crate::log::LogArguments;
+use crate::schema::SchemaArguments;
+use crate::validate::ValidateArguments;
 
 /// The program beside a PostgreSQL database with the extension workflow.
 ///
@@ -34,6 +36,8 @@ pub enum Command {
     Serve(ServeOptions),
     /// Do the tasks of activities that reach outside the database: HTTP requests and mail
     Work(WorkOptions),
+    Schema(SchemaArguments),
+    Validate(ValidateArguments),
     /// Manage the API keys of the file that --api-keys names
     #[command(subcommand)]
     Key(KeyCommand),

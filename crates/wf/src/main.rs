@@ -5,10 +5,13 @@ mod arguments;
 mod completion;
 mod configuration;
 mod connection;
+mod document;
 mod failure;
 mod gateway_files;
 mod log;
+mod schema;
 mod serve;
+mod validate;
 mod work;
 
 use std::future::Future;
@@ -30,6 +33,8 @@ fn main() -> ExitCode {
         Command::Studio(command) => gateway_files::manage_studio(command),
         Command::Routes => gateway_files::print_routes(),
         Command::Work(options) => work::work(options, &shared),
+        Command::Schema(arguments) => schema::print(&arguments, &shared),
+        Command::Validate(arguments) => validate::validate(&arguments),
         Command::Completion(arguments) => completion::complete(arguments),
         Command::Man(arguments) => completion::write_pages(arguments),
     };

@@ -13,7 +13,7 @@ use workflow_engine::definition::{
     self, ActivityTypes, CustomType, DeclaredMember, DeclaredType, Problem, ReadLimits, json_schema,
 };
 
-/// The file that editors read. `cargo run -p workflow-cli -- schema` prints it.
+/// The file that editors read. `wf schema` prints it.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/definition.schema.json");
 
 static SCHEMA: LazyLock<Validator> =

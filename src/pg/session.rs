@@ -115,17 +115,22 @@ pub fn refuse_parallel() {
     unsafe { pg_sys::PreventCommandIfParallelMode(c"a workflow call".as_ptr()) };
 }
 
-/// While this lives, a statement that waits for a lock longer than 20 ms fails with 55P03.
+/// While this lives, a statement that waits too long for a lock fails with 55P03.
 pub struct ShortWaits {
     level: c_int,
 }
 
 impl ShortWaits {
-    /// Begins. After an error the end of the (sub)transaction ends it.
+    /// Begins, with at most 20 ms. After an error the end of the (sub)transaction ends it.
     pub fn begin() -> Self {
+        Self::of(c"20ms")
+    }
+
+    /// The same with a time as in `lock_timeout`.
+    pub fn of(longest: &CStr) -> Self {
         // SAFETY: opens a level of settings that `end` or the (sub)transaction's end closes.
         let level = unsafe { pg_sys::NewGUCNestLevel() };
-        version::set_at_level(c"lock_timeout", c"20ms");
+        version::set_at_level(c"lock_timeout", longest);
         Self { level }
     }
 

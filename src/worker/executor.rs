@@ -372,14 +372,18 @@ fn count_ahead(fire: &Fire) -> bool {
     }
 }
 
-/// Takes back an attempt that was counted ahead: a lock blocked the fire, or no instance waited for it.
+/// Takes back an attempt that was counted ahead: a lock blocked the fire, or no instance waited for it. The session that
+/// has the lock may keep the row, and each attempt that stays counted is one less before the row is given up. So this
+/// waits for the session for some time; the executor holds no lock meanwhile.
 fn forget_attempt(fire: &Fire) {
     let id = Uuid::from_bytes(fire.id);
     let forgotten = process::work(|| {
+        let waits = session::ShortWaits::of(c"5s");
         match fire.kind {
             FireKind::Item => due::forget_delivery(id),
             FireKind::Bookmark | FireKind::Command => due::forget_attempt(id),
         }
+        waits.end();
         Ok(())
     });
     if let Err(error) = forgotten {

@@ -119,10 +119,13 @@ fn fire_due(context: &mut CallContext, max: u64) -> Result<(u64, Option<LeftToOw
 /// Records that a queued stimulus could not be delivered. A later pass tries it again; after the third attempt it
 /// becomes a dead letter. `false`: another session has locked the item, or it is gone.
 pub fn record_undelivered(context: &CallContext, item: Uuid, error: &PgError, counts: bool) -> bool {
+    if !queue::lock(item) {
+        return false;
+    }
     if !counts {
         due::forget_delivery(item);
     }
-    let Some(item) = queue::get(item, context.timestamp()).filter(|item| queue::lock(item.id)) else { return false };
+    let Some(item) = queue::get(item, context.timestamp()) else { return false };
     queued::record_failure(context, &item, error);
     true
 }

@@ -164,13 +164,10 @@ pub fn count_attempt(bookmark: Uuid, now: Timestamp) -> Option<c_int> {
     COUNT_ATTEMPT.first(&[Arg::Uuid(&bookmark), Arg::Timestamp(now)], |row| row.get())
 }
 
-static FORGET_ATTEMPT: Statement = Statement::new(
-    "UPDATE workflow.bookmarks SET attempts = nullif(attempts, 1) - 1 \
-     WHERE id = (SELECT b.id FROM workflow.bookmarks b WHERE b.id = $1 FOR UPDATE SKIP LOCKED)",
-    &[Type::Uuid],
-);
+static FORGET_ATTEMPT: Statement =
+    Statement::new("UPDATE workflow.bookmarks SET attempts = nullif(attempts, 1) - 1 WHERE id = $1", &[Type::Uuid]);
 
-/// Takes back an attempt that was counted but not made, unless another session has locked the bookmark.
+/// Takes back an attempt that was counted but not made. Waits for a session that has locked the bookmark.
 pub fn forget_attempt(bookmark: Uuid) {
     FORGET_ATTEMPT.run(&[Arg::Uuid(&bookmark)]);
 }
@@ -191,8 +188,7 @@ static COUNT_DELIVERY: Statement = Statement::new(
     &[Type::Uuid],
 );
 static FORGET_DELIVERY: Statement = Statement::new(
-    "UPDATE workflow.bookmark_queue SET attempts = greatest(attempts - 1, 0) \
-     WHERE id = (SELECT q.id FROM workflow.bookmark_queue q WHERE q.id = $1 FOR UPDATE SKIP LOCKED)",
+    "UPDATE workflow.bookmark_queue SET attempts = greatest(attempts - 1, 0) WHERE id = $1",
     &[Type::Uuid],
 );
 
@@ -202,7 +198,7 @@ pub fn count_delivery(id: Uuid) -> Option<c_int> {
     COUNT_DELIVERY.first(&[Arg::Uuid(&id)], |row| row.get())
 }
 
-/// Takes back an attempt that was counted but not made, or that the caller counts again, unless another session has
+/// Takes back an attempt that was counted but not made, or that the caller counts again. Waits for a session that has
 /// locked the item.
 pub fn forget_delivery(id: Uuid) {
     FORGET_DELIVERY.run(&[Arg::Uuid(&id)]);

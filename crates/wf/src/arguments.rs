@@ -9,9 +9,14 @@ use workflow_services::WorkOptions;
 use crate::completion::{CompletionArguments, ManArguments};
 use crate::configuration;
 use crate::connection::ConnectionArguments;
+use crate::doctor::DoctorArguments;
+use crate::explain::ExplainArguments;
 use crate::gateway_files::{KeyCommand, StudioCommand};
 use crate::log::LogArguments;
 use crate::schema::SchemaArguments;
+use crate::status::StatusArguments;
+use crate::tail::TailArguments;
+use crate::tasks::TasksArguments;
 use crate::validate::ValidateArguments;
 
 /// The program beside a PostgreSQL database with the extension workflow.
@@ -38,6 +43,11 @@ pub enum Command {
     Work(WorkOptions),
     Schema(SchemaArguments),
     Validate(ValidateArguments),
+    Status(StatusArguments),
+    Tasks(TasksArguments),
+    Explain(ExplainArguments),
+    Tail(TailArguments),
+    Doctor(DoctorArguments),
     /// Manage the API keys of the file that --api-keys names
     #[command(subcommand)]
     Key(KeyCommand),

@@ -24,6 +24,15 @@ impl Section {
     fn has_command(&self, name: &str) -> bool {
         self.name == name || self.other_commands.contains(&name)
     }
+
+    /// Changes the commands that take options of this section, which `wf doctor` has once more as its own subcommands.
+    fn change_commands(&self, command: Command, change: &dyn Fn(Command) -> Command) -> Command {
+        command.mut_subcommands(|sub| match sub.get_name() {
+            name if self.has_command(name) => change(sub),
+            "doctor" => sub.mut_subcommands(|of| if of.get_name() == self.name { change(of) } else { of }),
+            _ => sub,
+        })
+    }
 }
 
 /// The command with the variables of the environment, and with the values of the file as defaults.
@@ -43,10 +52,8 @@ pub fn with_variables(command: Command) -> Command {
     let command = command.mut_args(|arg| with_variable(arg, "WF_"));
     SECTIONS.iter().fold(command, |command, section| {
         let (names, prefix) = (options_of(&command, section.name), format!("WF_{}_", section.name.to_uppercase()));
-        command.mut_subcommands(|sub| match section.has_command(sub.get_name()) {
-            true => for_options(sub, &|name| names.iter().any(|of| of == name), &|arg| with_variable(arg, &prefix)),
-            false => sub,
-        })
+        let is_own = |name: &str| names.iter().any(|of| of == name);
+        section.change_commands(command, &|sub| for_options(sub, &is_own, &|arg| with_variable(arg, &prefix)))
     })
 }
 
@@ -61,7 +68,11 @@ fn with_variable(arg: Arg, prefix: &str) -> Arg {
 fn selected(command: &Command) -> (Option<PathBuf>, Option<String>) {
     let lenient = command.clone().ignore_errors(true).disable_help_flag(true).disable_version_flag(true);
     let matches = lenient.get_matches();
-    (matches.get_one::<PathBuf>("config").cloned(), matches.subcommand_name().map(str::to_owned))
+    let subcommand = match matches.subcommand() {
+        Some(("doctor", of)) => of.subcommand_name().or(Some("doctor")),
+        of => of.map(|(name, _)| name),
+    };
+    (matches.get_one::<PathBuf>("config").cloned(), subcommand.map(str::to_owned))
 }
 
 /// Reads the file. That of the package may be missing; and only those who run its services can read it, so that for
@@ -129,10 +140,8 @@ fn check(name: &str, value: &Value) -> Result<(), String> {
 }
 
 fn with_defaults_in(command: Command, section: &Section, values: &Table) -> Command {
-    command.mut_subcommands(|sub| match section.has_command(sub.get_name()) {
-        true => for_options(sub, &|name| values.contains_key(name), &|arg| with_default(arg, values)),
-        false => sub,
-    })
+    let is_given = |name: &str| values.contains_key(name);
+    section.change_commands(command, &|sub| for_options(sub, &is_given, &|arg| with_default(arg, values)))
 }
 
 /// Changes the options whose name is selected, in a command and in its subcommands.

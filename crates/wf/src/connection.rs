@@ -31,11 +31,20 @@ pub struct ConnectionArguments {
 impl ConnectionArguments {
     /// For all other commands, each of which is known by its name to who looks into pg_stat_activity.
     pub fn client(&self, command: &str) -> Result<ConnectOptions, Failure> {
-        let mut options = match &self.database {
+        self.client_of(self.database.as_deref(), command)
+    }
+
+    /// The same connection as that of `wf serve`.
+    pub fn client_of_gateway(&self, command: &str) -> Result<ConnectOptions, Failure> {
+        self.client_of(Some(self.database.as_deref().unwrap_or(DATABASE_OF_GATEWAY)), command)
+    }
+
+    fn client_of(&self, database: Option<&str>, command: &str) -> Result<ConnectOptions, Failure> {
+        let mut options = match database {
             Some(database) => ConnectOptions::new(database)?,
             None => ConnectOptions::from_environment()?,
         };
-        let is_named = match &self.database {
+        let is_named = match database {
             Some(database) => database.parse::<Config>().is_ok_and(|config| config.get_application_name().is_some()),
             None => std::env::var_os("PGAPPNAME").is_some(),
         };

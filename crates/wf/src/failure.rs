@@ -10,6 +10,10 @@ pub enum Failure {
     Message(String),
     /// An error of the database or of the way to it.
     Database(Box<Error>),
+    /// The output has already said what is wrong.
+    Reported,
+    /// Standard output was closed.
+    OutputClosed,
 }
 
 impl From<String> for Failure {
@@ -32,7 +36,10 @@ impl From<Error> for Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self::Message(error.to_string())
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::OutputClosed,
+            _ => Self::Message(error.to_string()),
+        }
     }
 }
 
@@ -55,6 +62,7 @@ impl fmt::Display for Failure {
                 }
                 None => error.fmt(f),
             },
+            Self::Reported | Self::OutputClosed => Ok(()),
         }
     }
 }

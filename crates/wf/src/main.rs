@@ -5,12 +5,18 @@ mod arguments;
 mod completion;
 mod configuration;
 mod connection;
+mod doctor;
 mod document;
+mod explain;
 mod failure;
 mod gateway_files;
 mod log;
 mod schema;
 mod serve;
+mod status;
+mod tail;
+mod tasks;
+mod terminal;
 mod validate;
 mod work;
 
@@ -35,11 +41,19 @@ fn main() -> ExitCode {
         Command::Work(options) => work::work(options, &shared),
         Command::Schema(arguments) => schema::print(&arguments, &shared),
         Command::Validate(arguments) => validate::validate(&arguments),
+        Command::Status(arguments) => status::show(&arguments, &shared),
+        Command::Tasks(arguments) => tasks::tasks(arguments, &shared),
+        Command::Explain(arguments) => explain::explain(&arguments, &shared),
+        Command::Tail(arguments) => tail::tail(arguments, &shared),
+        Command::Doctor(arguments) => doctor::examine(arguments, &shared),
         Command::Completion(arguments) => completion::complete(arguments),
         Command::Man(arguments) => completion::write_pages(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the output has had enough.
+        Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(Failure::Reported) => ExitCode::FAILURE,
         Err(failure) => {
             eprintln!("wf: {failure}");
             ExitCode::FAILURE

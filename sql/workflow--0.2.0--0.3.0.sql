@@ -135,6 +135,7 @@ CREATE INDEX triggers_name_idx ON workflow.triggers (name, definition_owner);
 CREATE INDEX grants_role_idx ON workflow.grants (role, privilege, grantor, definition_id);
 
 COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled; Cancelled with completed_by: it was answered, but its activity was cancelled before the answer took effect';
+COMMENT ON COLUMN workflow.tasks.result IS 'the answer; of a cancelled task without completed_by: the outcome because of which its activity did not need it any more';
 COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a task worker completed or gave up: the token of the answer';
 COMMENT ON COLUMN workflow.tasks.deadline IS 'the time by which people should complete it; nothing happens at that time';
 COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';
@@ -1135,7 +1136,7 @@ AS $$
     SELECT 'bookmark without hash that a stimulus is to meet', b.id::text
     FROM workflow.bookmarks b
     WHERE (b.hash IS NULL OR b.hash_key IS NULL)
-      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.StartTimeout', 'Workflow.RunTimeout', 'Workflow.Lease', 'Workflow.Answer', 'Workflow.Compensation', 'Workflow.Limit')
+      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.StartTimeout', 'Workflow.RunTimeout', 'Workflow.Lease', 'Workflow.Answer', 'Workflow.Compensation', 'Workflow.Limit', 'Workflow.Deadline')
     UNION ALL
     SELECT 'bookmark whose keys do not fit its columns', b.id::text
     FROM workflow.bookmarks b

@@ -50,6 +50,7 @@ CREATE TABLE workflow.tasks (
 COMMENT ON TABLE workflow.tasks IS 'work for people and programs outside; a task''s id is its bookmark''s id';
 
 COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled; Cancelled with completed_by: it was answered, but its activity was cancelled before the answer took effect';
+COMMENT ON COLUMN workflow.tasks.result IS 'the answer; of a cancelled task without completed_by: the outcome because of which its activity did not need it any more';
 COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a task worker completed or gave up: the token of the answer';
 COMMENT ON COLUMN workflow.tasks.deadline IS 'the time by which people should complete it; nothing happens at that time';
 COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';

@@ -55,11 +55,12 @@ pub fn of_task(waiting: &Waiting, compiled: &Compiled, who: &Person) -> Result<V
         Some(people::Assigner::Candidate) => !needs_actor,
         None => false,
     };
+    let is_vote = compiled.program.asks_for_votes(&waiting.bookmark.node_id);
     let permitted = [
         ("wf_assign_task", may_assign(itself.as_deref())),
-        ("wf_claim_task", may_work),
+        ("wf_claim_task", may_work && !is_vote),
         ("wf_complete_task", may_work),
-        ("wf_fail_task", may_work),
+        ("wf_fail_task", may_work && !is_vote),
         ("wf_override_task", !is_excluded && people::require_override(row, compiled, task, assignment).is_ok()),
         ("wf_unassign_task", people::assigner(row, compiled, assignment, None).is_some()),
     ];

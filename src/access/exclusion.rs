@@ -1,12 +1,14 @@
-//! Tasks that exclude people: the starter of the instance, or those who answered another of its activities.
+//! Tasks that exclude people: the starter of the instance, those who answered another of its activities, or those who
+//! gave another vote of the same approval.
 //!
-//! Configured by the input `not` of `RunTask`, a constant, which is read from the instance's version. Every way to
+//! Configured by the input `not`, a constant, which is read from the instance's version. Every way to
 //! answer a task is checked here: claims, assignments, answers with and without a token, overrides, resumes by id, and
 //! stimuli. For a version without such a task the check is one comparison.
 
 use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::activity::Excluded;
+use workflow_engine::approval::Approval;
 use workflow_engine::journal::Identity;
 
 use super::people;
@@ -24,6 +26,8 @@ use crate::store::tasks::assignments::{Assignment, Entry};
 pub struct Exclusion {
     task: Uuid,
     people: Vec<ExcludedPerson>,
+    /// The only person who may answer it, because the task changes this person's vote.
+    only: Option<Person>,
 }
 
 struct ExcludedPerson {
@@ -78,14 +82,21 @@ impl Exclusion {
         if excluded.is_empty() {
             return Ok(None);
         }
-        let mut people = Vec::new();
+        let (mut people, mut only) = (Vec::new(), None);
         for excluded in excluded {
             match excluded {
                 Excluded::Starter => people.push(starter(row)),
                 Excluded::Answered(activity) => people.extend(answerers(row.instance.id, &activity)),
+                Excluded::OtherVoters => {
+                    let Some(approval) = approval_of(row, compiled, task, node_id) else { continue };
+                    let others = approval.tasks_of_others(task);
+                    people.extend(voters(row.instance.id, &node.id, &others));
+                    let own = approval.replaced_by(task).map(|own| voters(row.instance.id, &node.id, &[own]));
+                    only = own.and_then(|own| own.into_iter().next()).map(|own| own.person);
+                }
             }
         }
-        Ok(Some(Self { task, people }))
+        Ok(Some(Self { task, people, only }))
     }
 
     /// The people excluded from a bookmark's task, if it belongs to a task.
@@ -101,6 +112,10 @@ impl Exclusion {
 
     /// Rejects an excluded person (42501).
     pub fn require(&self, who: &Person) -> Result<(), PgError> {
+        if let Some(only) = self.only.as_ref().filter(|only| !only.is_same(who)) {
+            return Err(PgError::new("42501", format!("task {} excludes {}", self.task, who.title()))
+                .detail(format!("It changes the vote of {}.", only.title())));
+        }
         let Some(ExcludedPerson { person, did }) = self.find(who) else { return Ok(()) };
         let same = match (&person.actor, &who.actor) {
             (Some(_), Some(_)) => "The same person".to_owned(),
@@ -142,7 +157,7 @@ impl Exclusion {
 
     /// Whether a person is excluded.
     pub fn excludes(&self, who: &Person) -> bool {
-        self.find(who).is_some()
+        self.find(who).is_some() || self.only.as_ref().is_some_and(|only| !only.is_same(who))
     }
 
     fn find(&self, who: &Person) -> Option<&ExcludedPerson> {
@@ -165,12 +180,32 @@ fn starter(row: &InstanceRow) -> ExcludedPerson {
 
 /// The people who completed the tasks of an activity. A task that the engine ended has none.
 fn answerers(instance: Uuid, activity: &str) -> Vec<ExcludedPerson> {
-    let answered = tasks::answered(&instance, activity);
+    people_of(instance, tasks::answered(&instance, activity), &format!("answered \"{activity}\""))
+}
+
+/// The people who gave these votes of an approval.
+fn voters(instance: Uuid, activity: &str, votes: &[Uuid]) -> Vec<ExcludedPerson> {
+    if votes.is_empty() {
+        return Vec::new();
+    }
+    let mut answered = tasks::answered(&instance, activity);
+    answered.retain(|answered| votes.contains(&answered.task));
+    people_of(instance, answered, &format!("has voted in \"{activity}\""))
+}
+
+fn people_of(instance: Uuid, answered: Vec<tasks::AnsweredTask>, did: &str) -> Vec<ExcludedPerson> {
     let ids: Vec<Uuid> = answered.iter().map(|answered| answered.task).collect();
     let logins = audit::logins_of_answers(&instance, &ids);
     let person = |answered: tasks::AnsweredTask| {
         let person = Person::recorded(answered.role, logins.get(&answered.task).copied(), answered.actor);
-        ExcludedPerson { person, did: format!("answered \"{activity}\"") }
+        ExcludedPerson { person, did: did.to_owned() }
     };
     answered.into_iter().map(person).collect()
+}
+
+/// The open approval to which a task belongs, if the activity at this path is one.
+fn approval_of(row: &InstanceRow, compiled: &Compiled, task: Uuid, node_id: &str) -> Option<Approval> {
+    let contexts = row.instance.state.contexts.values();
+    let of_node = contexts.filter(|context| compiled.program.node(context.node).node_id == node_id);
+    of_node.filter_map(|context| Approval::of(&context.memory)).find(|approval| approval.open_tasks().contains(&task))
 }

@@ -86,7 +86,7 @@ pub fn run(
     let before = Before::of(&row.instance, row.activation_key.as_deref());
     let request = context.http.request_for(row.instance.id);
     let is_served = request.is_some();
-    let (mut delta, host) = compute(context, row, compiled, request, body)?;
+    let (mut delta, host) = compute(context, row, compiled, request, act.as_ref(), body)?;
     let plan = decide(Outcome {
         definition_owner: compiled.row.owner.id,
         resumed,
@@ -129,6 +129,7 @@ fn compute<'a>(
     row: &mut InstanceRow,
     compiled: &'a Compiled,
     request: Option<Rc<Request>>,
+    act: Option<&Act>,
     body: impl FnOnce(&Program, &mut Instance, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<(Delta, SpiHost<'a>), PgError> {
     let id = row.instance.id;
@@ -136,6 +137,9 @@ fn compute<'a>(
     let settings = isolated::enter_settings(context, &row.owner, compiled);
     if !context.has_caller() || settings.are_servers() {
         host = host.without_caller();
+    }
+    if compiled.program.excludes_people {
+        host = host.with_people(row, act);
     }
     if let Some(request) = request {
         host = host.serving(request, &row.owner);

@@ -2,4 +2,5 @@
 
 pub mod event_grants;
 pub mod invoker_grants;
+pub mod members;
 pub mod owners;

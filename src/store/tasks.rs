@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::execution::NewTask;
+use workflow_engine::execution::{EndedTasks, NewTask};
 use workflow_engine::explain::GivenAnswer;
 use workflow_engine::journal::Identity;
 
@@ -74,6 +74,17 @@ static ENDED: Statement = Statement::new(
      FROM workflow.tasks WHERE id = $1 AND (status IN ('Completed', 'Failed') OR status = 'Cancelled' AND completed_by IS NOT NULL)",
     &[Type::Uuid, Type::Uuid, Type::Jsonb],
 );
+static END: Statement = Statement::new(
+    "UPDATE workflow.tasks t SET status = 'Cancelled', completed_at = $3, result = to_jsonb($2), assignee = b.assignee, candidates = b.candidates \
+     FROM workflow.bookmarks b WHERE t.id = ANY ($1) AND b.id = t.id AND t.completed_at IS NULL",
+    &[Type::UuidArray, Type::Text, Type::Timestamp],
+);
+static OUTCOME: Statement = Statement::new(
+    "SELECT instance_id, completed_at, activity_id, result #>> '{}', assignee, candidates FROM workflow.tasks \
+     WHERE id = $1 AND status = 'Cancelled' AND completed_by IS NULL AND jsonb_typeof(result) = 'string'",
+    &[Type::Uuid],
+);
+static COMPLETED_AT: Statement = Statement::new("SELECT completed_at FROM workflow.tasks WHERE id = $1", &[Type::Uuid]);
 static CORRELATE: Statement = Statement::new(
     "UPDATE workflow.tasks SET correlation_id = $2 WHERE instance_id = $1 AND completed_at IS NULL",
     &[Type::Uuid, Type::Text],
@@ -145,6 +156,42 @@ pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, 
 /// Closes the open task of an execution whose last lease ended. Its bookmark still exists.
 pub fn fail_of(execution: &Uuid, instance: &Uuid, now: Timestamp) {
     FAIL_OF.run(&[Arg::Uuid(instance), Arg::Uuid(execution), Arg::Timestamp(now)]);
+}
+
+/// Ends open tasks because of an outcome of their activity. Their bookmarks still exist.
+pub fn end(ended: &EndedTasks, now: Timestamp) {
+    END.run(&[Arg::Uuids(&ended.tasks), Arg::Text(&ended.outcome), Arg::Timestamp(now)]);
+}
+
+/// A task that ended because of an outcome of its activity.
+#[derive(Debug)]
+pub struct NeedlessTask {
+    /// The instance that opened it.
+    pub instance: Uuid,
+    /// When it ended.
+    pub at: Timestamp,
+    /// The activity that opened it.
+    pub activity_id: String,
+    /// The outcome.
+    pub outcome: String,
+    /// Who might answer it.
+    pub assignment: Option<Box<Assignment>>,
+}
+
+/// The outcome because of which a task ended without an answer, if there is one.
+pub fn needless(id: Uuid) -> Option<NeedlessTask> {
+    OUTCOME.first(&[Arg::Uuid(&id)], |row| NeedlessTask {
+        instance: row.get(),
+        at: row.get(),
+        activity_id: row.get(),
+        outcome: row.get(),
+        assignment: Assignment::read(row.maybe(), row.maybe(), None),
+    })
+}
+
+/// When a task was answered.
+pub fn completed_at(id: Uuid) -> Option<Timestamp> {
+    COMPLETED_AT.first(&[Arg::Uuid(&id)], |row| row.maybe()).flatten()
 }
 
 /// A task that has ended.

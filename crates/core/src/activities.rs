@@ -1,5 +1,6 @@
 //! The activities of the engine, one file each, and the [`catalogue`] that lists them.
 
+pub mod approve;
 pub mod break_;
 pub mod bulk_dispatch_workflows;
 pub mod cancellation_scope;

@@ -144,13 +144,13 @@ pub trait Activity: Sync {
         if bookmark.auto_complete { cx.complete() } else { Ok(()) }
     }
 
-    /// Validates the answer to the task that this activity has opened, before it is accepted. A returned fault makes it
+    /// Validates the answer to a task that an activity with these inputs has opened, before it is accepted. A returned fault makes it
     /// a failed attempt, if the retry policy allows another one; otherwise `resumed` is called with the answer.
     ///
     /// # Errors
     /// 22023 if it is no valid answer: the caller gets the error, and the task stays open.
-    fn validate_answer(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
-        let _ = answer;
+    fn validate_answer(&self, inputs: &[Option<Expression>], answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+        let _ = (inputs, answer);
         Ok(None)
     }
 

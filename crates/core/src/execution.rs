@@ -84,6 +84,8 @@ pub struct Delta {
     pub clear_all: bool,
     /// Tasks to open; their bookmarks are in `created`.
     pub tasks: Vec<NewTask>,
+    /// Open tasks that ended without an answer because their activity had an outcome.
+    pub ended_tasks: Vec<EndedTasks>,
     /// Faults to store as incidents.
     pub incidents: Vec<Incident>,
     /// What happened, in order, for the journal.
@@ -123,6 +125,15 @@ pub struct NewTask {
     pub attempts: u32,
     /// The data for an inbox for people, if any.
     pub for_people: Option<Box<ForPeople>>,
+}
+
+/// Open tasks that ended without an answer.
+#[derive(Debug, PartialEq)]
+pub struct EndedTasks {
+    /// Their ids.
+    pub tasks: Vec<Uuid>,
+    /// The outcome that made them needless.
+    pub outcome: String,
 }
 
 /// A fault that no ancestor handled, to be stored.

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::activity::Excluded;
 use crate::instance::compensation::{Record, RecordFilter};
 use crate::node_ix::NodeIx;
 use workflow_expression::{Rows, Scope, Take};
@@ -67,6 +68,31 @@ pub trait Host {
     /// 42704 if it does not.
     fn check_role(&mut self, _name: &str) -> Result<(), Fault> {
         Ok(())
+    }
+
+    /// The members of a role who can answer a task in its place, by name, without those whom a task with these
+    /// exclusions would refuse. A host without roles knows none.
+    ///
+    /// # Errors
+    /// 42704 if there is no such role.
+    fn members(&mut self, role: &str, _excluded: &[Excluded]) -> Result<Vec<String>, Fault> {
+        self.check_role(role).map(|()| Vec::new())
+    }
+
+    /// Whether somebody can answer an open task of this instance: a role that it is for still exists.
+    fn can_be_answered(&mut self, _task: Uuid) -> bool {
+        true
+    }
+
+    /// Who gave the answer that this burst carries out: the actor, otherwise `role:` and the name of the role. `None`:
+    /// nobody did, or the host does not know.
+    fn answerer(&mut self) -> Option<String> {
+        None
+    }
+
+    /// When that answer to a task was given.
+    fn answered_at(&mut self, _task: Uuid) -> DateTime<Utc> {
+        self.now()
     }
 
     /// Whether another instance has a bookmark with this id.

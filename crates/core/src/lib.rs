@@ -33,6 +33,7 @@
 pub mod activities;
 pub mod activity;
 pub mod alteration;
+pub mod approval;
 pub mod bookmark;
 pub mod bundle;
 pub mod child;

@@ -220,7 +220,7 @@ impl<'a> Reading<'a> {
         }
         node.timeout = self.property(raw, members, TIMEOUT, retry::read_timeout);
         node.events = journaling::of_activity(members, &place, self.reader.problems).or(node.events);
-        if raw.descriptor().is_some_and(|own| own.opens_tasks()) {
+        if raw.descriptor().is_some_and(|own| own.may_limit_start()) {
             node.start_timeout = self.property(raw, members, START_TIMEOUT, retry::read_start_timeout);
         }
         let starts = self.flag(members, "canStartWorkflow");
@@ -324,12 +324,12 @@ impl<'a> Reading<'a> {
             self.reader.problems.invalid(&place.key(key), message);
         }
         if descriptor.opens_tasks()
-            && matches!(input.name, "assignee" | "candidates")
+            && matches!(input.name, "assignee" | "candidates" | "by" | "escalateTo")
             && let Some((key, _)) = entry(members, input.name)
             && let Some(Expression { kind: ExpressionKind::Literal(value), .. }) = &read
         {
             let people = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-            for person in people.iter().filter_map(Value::as_str) {
+            for person in people.iter().filter_map(person) {
                 self.reader.problems.note_person(person, &place.key(key));
             }
         }
@@ -435,4 +435,9 @@ impl<'a> Reading<'a> {
             }
         }
     }
+}
+
+/// The text in an entry of a list of people, which may stand for a vote of each member of a role.
+fn person(entry: &Value) -> Option<&str> {
+    entry.as_str().or_else(|| entry.get("each")?.as_str())
 }

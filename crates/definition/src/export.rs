@@ -187,7 +187,7 @@ impl<'a> Writer<'a> {
                 self.out.insert(output.name.into(), values::binding(value, output.type_name, self.outside));
             }
         }
-        if descriptor.opens_tasks()
+        if descriptor.may_limit_start()
             && let Some(value) = self.take(START_TIMEOUT).filter(|value| !value.is_null())
         {
             self.properties.push((START_TIMEOUT, value.clone()));

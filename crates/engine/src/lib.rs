@@ -46,8 +46,8 @@
 #![warn(missing_docs)]
 
 pub use workflow_core::{
-    Bookmark, Delta, Host, Instance, Limits, NodeIx, Program, activities, activity, alteration, bookmark, bundle,
-    child, execution, host, instance, journal, migration, program, retry, trigger,
+    Bookmark, Delta, Host, Instance, Limits, NodeIx, Program, activities, activity, alteration, approval, bookmark,
+    bundle, child, execution, host, instance, journal, migration, program, retry, trigger,
 };
 pub use workflow_definition as definition;
 pub use workflow_expression as expression;

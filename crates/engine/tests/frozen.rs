@@ -248,7 +248,7 @@ fn waiting() -> Vec<Case> {
     ]
 }
 
-/// Activities whose work an external program does.
+/// Activities whose work an external program does, or people.
 fn outside() -> Vec<Case> {
     let answer = |status: u16| json!({"statusCode": status, "headers": {"Content-Type": "text/csv", "X-Id": "7"}, "content": "YQ=="});
     let ports = ["200", "404", "Unmatched status code", "Failed to connect", "Timeout"];
@@ -269,7 +269,12 @@ fn outside() -> Vec<Case> {
     let send = json!({"variables": {"Code": null, "R": null}, "root": [line("before"), send, line("after")]});
     let mail = json!({"id": "go", "type": "SendEmail", "to": ["ada@example.com"], "subject": "Hello", "body": "<p>Hello</p>",
         "attachments": {"object": [{"fileName": "a.csv", "content": "YQ=="}]}, "error": line("no mail")});
+    let vote = json!({"id": "go", "type": "Approve", "by": ["a", "b"], "subject": "Leave", "changeable": true, "deadline": "1 day",
+        "result": {"output": "R"}, "votes": {"output": "V"}});
     vec![
+        case("approve", json!({"outputs": [{"name": "R"}, {"name": "V"}], "root": [vote, line("after")]}))
+            .before("go", json!({"approved": true, "sum": 1.50}))
+            .after([("go", json!(true))]),
         case("send_http_request", send).after([("go", answer(404)), ("gone", Value::Null)]),
         case("flow_send_http_request", chart("FlowSendHttpRequest")).after([("go", answer(404))]),
         case("download_http_file", chart("DownloadHttpFile")).after([("go", answer(200))]),
@@ -691,7 +696,7 @@ fn an_example_waits_as_its_type_says() {
             // The time of its example has passed.
             WaitKind::Always if descriptor.type_name == "Elsa.StartAt" => true,
             WaitKind::Never => !waits,
-            WaitKind::Always | WaitKind::ForTask => waits,
+            WaitKind::Always | WaitKind::ForTask | WaitKind::ForVotes => waits,
             WaitKind::IfTrue(_) | WaitKind::Perhaps => true,
         };
         assert!(fits, "{}: {says:?}", descriptor.type_name);

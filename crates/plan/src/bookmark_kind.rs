@@ -21,6 +21,8 @@ pub enum BookmarkKind {
     Admission,
     /// The timeout of an activity.
     Timeout,
+    /// The deadline of an activity, which then acts.
+    Deadline,
     /// The timeout for a worker's first claim of a task.
     StartTimeout,
     /// The timeout of a run.
@@ -46,6 +48,7 @@ impl BookmarkKind {
             stimulus::START => Self::Start,
             stimulus::LIMIT => Self::Admission,
             stimulus::TIMEOUT => Self::Timeout,
+            stimulus::DEADLINE => Self::Deadline,
             stimulus::START_TIMEOUT => Self::StartTimeout,
             stimulus::RUN_TIMEOUT => Self::RunTimeout,
             stimulus::LEASE => Self::Lease,
@@ -66,6 +69,7 @@ impl BookmarkKind {
             Self::Answer
             | Self::Admission
             | Self::Timeout
+            | Self::Deadline
             | Self::StartTimeout
             | Self::RunTimeout
             | Self::Lease

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use uuid::Uuid;
+use workflow_engine::activity::Excluded;
 use workflow_engine::calendar::Zone;
 use workflow_engine::expression::{Rows, Scope, Take, shared_time};
 use workflow_engine::fault::shorten;
@@ -13,6 +14,7 @@ use workflow_engine::host::{Function, Host, LogEntry, WaitingRequest};
 use workflow_engine::http::Request;
 use workflow_engine::instance::Instance;
 use workflow_engine::instance::compensation::{Record, RecordFilter};
+use workflow_engine::journal::Act;
 use workflow_engine::program::Activation;
 use workflow_engine::{Fault, NodeIx};
 
@@ -28,18 +30,20 @@ use crate::run::instances::version;
 use crate::run::timers::timing;
 use crate::store::definitions::activity_types;
 use crate::store::http::requests;
-use crate::store::instances;
 use crate::store::instances::bookmarks;
+use crate::store::instances::{self, InstanceRow};
 use crate::store::nodes::route;
 use crate::store::repair::compensations;
 use crate::store::rights::owners::Owner;
 use crate::{error, user_functions};
 
 mod search_path;
+mod voters;
 
 use crate::run::call::context::new_id;
 use crate::run::instances::activation::activation_key;
 use search_path::UserSearchPath;
+use voters::People;
 
 /// Characters of a message, and of attributes, that go into the server's log.
 const MAX_LOGGED: usize = 8 << 10;
@@ -65,6 +69,8 @@ pub struct SpiHost<'a> {
     search_path: OnceCell<UserSearchPath>,
     /// The HTTP request that the burst serves.
     request: Option<Rc<Request>>,
+    /// The people that approvals and exclusions concern.
+    people: People,
     /// Errors of user SQL, whole; faults refer to them by position.
     errors: Vec<PgError>,
 }
@@ -87,6 +93,7 @@ impl<'a> SpiHost<'a> {
             has_caller: true,
             search_path: OnceCell::new(),
             request: None,
+            people: People::default(),
             errors: Vec::new(),
         }
     }
@@ -108,6 +115,13 @@ impl<'a> SpiHost<'a> {
             self.rights = Some(owner.clone());
         }
         self.request = Some(request);
+        self
+    }
+
+    /// Gives the burst the people of an instance, and what someone did.
+    #[must_use]
+    pub fn with_people(mut self, row: &InstanceRow, act: Option<&Act>) -> Self {
+        self.people = People::of(row, act);
         self
     }
 
@@ -216,6 +230,23 @@ impl Host for SpiHost<'_> {
 
     fn check_role(&mut self, name: &str) -> Result<(), Fault> {
         role::required(name).map(drop).map_err(|error| Fault::new(&error.sqlstate, error.message))
+    }
+
+    fn members(&mut self, role: &str, excluded: &[Excluded]) -> Result<Vec<String>, Fault> {
+        let members = self.people.members(self.instance, role, excluded);
+        members.map_err(|error| Fault::new(&error.sqlstate, error.message))
+    }
+
+    fn can_be_answered(&mut self, task: Uuid) -> bool {
+        voters::can_be_answered(task)
+    }
+
+    fn answerer(&mut self) -> Option<String> {
+        self.people.answerer()
+    }
+
+    fn answered_at(&mut self, task: Uuid) -> DateTime<Utc> {
+        self.people.answered_before(task).unwrap_or(self.now)
     }
 
     fn has_bookmark(&mut self, id: Uuid) -> bool {

@@ -72,6 +72,7 @@ pub fn clear(context: &CallContext, row: &InstanceRow, plan: &Plan, delta: &Delt
     // Before the rows of the leases are gone.
     limits::wake_waiters_of(instance.id);
     let own = resumed.map(|resumed| resumed.bookmark.id);
+    delta.ended_tasks.iter().for_each(|ended| tasks::end(ended, now));
     if ends_others {
         delete_ended(instance.id, plan, delta, own);
     }

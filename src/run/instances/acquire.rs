@@ -88,7 +88,7 @@ fn lock_few_tasks(acquired: Acquired) -> Acquired {
 }
 
 /// The most open tasks of an instance that a call locks before it removes any.
-const FEW_TASKS: usize = 100;
+const FEW_TASKS: u32 = 100;
 
 /// Locks the open tasks of an instance before the call removes any, if there are at most [`FEW_TASKS`], so that the
 /// call waits for none. `false`: another session holds one of them, and none is locked.
@@ -105,7 +105,9 @@ pub fn has_few_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
     let contexts = row.instance.state.contexts.values();
     let opens = |context: &Context| compiled.program.node(context.node).activity.descriptor().opens_tasks();
     let waits = |context: &&Context| context.bookmarks > 0 && opens(context);
-    (1..=FEW_TASKS).contains(&contexts.filter(waits).count())
+    // An approval has several.
+    let waiting: u32 = contexts.filter(waits).map(Context::waits).sum();
+    (1..=FEW_TASKS).contains(&waiting)
 }
 
 /// Locks the open tasks of an instance. `false`: another session holds one of them, and none is locked.

@@ -3,11 +3,12 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::access::{Operation, instance};
+use crate::access::{Operation, instance, people};
 use crate::compiled;
 use crate::pg::PgError;
 use crate::store::history::journal::{self, End, How};
-use crate::store::{instances, tasks};
+use crate::store::instances;
+use crate::store::tasks::{self, NeedlessTask};
 
 /// What a call names and does not find, in the words of the call. A task's id is its bookmark's.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +38,9 @@ impl Missing {
 /// The bookmark was used up or cancelled (55000), or the journal knows no such bookmark (42704).
 pub fn missing_error(missing: Missing) -> Result<PgError, PgError> {
     let (noun, id) = (missing.noun(), missing.id());
+    if let Some(needless) = tasks::needless(id) {
+        return needless_error(missing, &needless);
+    }
     let Some(end) = journal::end_of_bookmark(id) else {
         return Ok(PgError::new("42704", format!("{noun} {id} does not exist")));
     };
@@ -62,6 +66,21 @@ pub fn missing_error(missing: Missing) -> Result<PgError, PgError> {
     }
     let may_resume = instance::allows(Operation::Resume, &row, &compiled);
     Ok(if may_resume { error.detail(detail(missing, &End { how: end.how.without_cause(), ..end })) } else { error })
+}
+
+/// The activity had an outcome before the task was answered. Those who might have answered are told which.
+fn needless_error(missing: Missing, task: &NeedlessTask) -> Result<PgError, PgError> {
+    let (noun, id) = (missing.noun(), missing.id());
+    let error = PgError::new("55000", format!("{noun} {id} was already cancelled"));
+    let Some(row) = instances::get(task.instance) else { return Ok(error) };
+    let compiled = compiled::of_version(row.definition_version_id)?;
+    let may_know = instance::allows(Operation::Read, &row, &compiled)
+        || people::require_answer(&row, &compiled, id, task.assignment.as_deref()).is_ok();
+    let (activity, outcome, at) = (&task.activity_id, &task.outcome, format_instant(task.at.into()));
+    Ok(match may_know {
+        true => error.detail(format!("The outcome of \"{activity}\" is {outcome} since {at}.")),
+        false => error,
+    })
 }
 
 fn detail(missing: Missing, end: &End) -> String {

@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{ActKind, Identity};
+use workflow_engine::{Bookmark, execution};
 
 use crate::access::{self, Operation, exclusion, lending, people};
 use crate::compiled::{self, Compiled};
@@ -44,6 +44,7 @@ pub fn resume_by_id(
             true => people::require_answer(&waiting.row, compiled, bookmark, assignment)?,
             false => access::instance::require(Operation::Resume, &waiting.row, compiled)?,
         }
+        refuse_deadline(waiting)?;
         exclusion::require(&waiting.row, compiled, &waiting.bookmark, assignment)
     };
     let Some((mut waiting, compiled)) = lock_named(context, bookmark, may_resume)? else {
@@ -67,6 +68,17 @@ pub fn resume_by_id(
     }
     resume_at(context, &mut waiting, &compiled, input, on_fault)?;
     Ok(Some(waiting.row))
+}
+
+/// Refuses the bookmark of a deadline: what it decides is for its time, or for an operator (55000).
+fn refuse_deadline(waiting: &Waiting) -> Result<(), PgError> {
+    if waiting.kind != BookmarkKind::Deadline {
+        return Ok(());
+    }
+    let Bookmark { id, activity_id, .. } = &waiting.bookmark;
+    Err(PgError::new("55000", format!("bookmark {id} is the deadline of activity \"{activity_id}\""))
+        .detail("Only its time resumes it.")
+        .hint("wf_override_task answers a task in place of the people it is for."))
 }
 
 /// Waits for and locks the instance of a bookmark that the caller named, and then asks `require` for the rights. `None`:

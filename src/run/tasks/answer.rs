@@ -349,7 +349,7 @@ pub fn validate_answer(program: &Program, waiting: &Waiting, answer: Option<&Val
         Schema::new(json::copy(schema)).accept(answer.unwrap_or(&Value::Null), &what, "").map_err(refused)?;
     }
     let Some(node) = opener(program, &waiting.bookmark.node_id) else { return Ok(None) };
-    node.activity.validate_answer(answer).map_err(refused)
+    node.activity.validate_answer(&node.inputs, answer).map_err(refused)
 }
 
 /// Counts the attempts of workers as those of an activity that has timed out.

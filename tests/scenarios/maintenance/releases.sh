@@ -93,6 +93,9 @@ next|Finished|done" "SELECT definition_id, sub_status, name FROM workflow.instan
     finished Trimmed
     query "SET ROLE clerk; SELECT wf_complete_task(task_id, '\"yes\"') FROM workflow.open_tasks WHERE name = 'Assigned'" >/dev/null
     finished Assigned
+    query "SET ROLE clerk; SELECT wf_complete_task(task_id, 'true') FROM workflow.open_tasks WHERE name = 'Approve'" >/dev/null
+    finished Approve
+    is '"Approved"' "SELECT variables -> 'Answer' FROM workflow.instances WHERE correlation_id = 'Approve'"
     # The service's response selects the outcome.
     query "SELECT wf_complete_task(id, '{\"statusCode\": 200, \"content\": \"YQ==\"}') FROM workflow.tasks WHERE name LIKE 'Elsa.%Http%' AND status = 'Open'" >/dev/null
     is 200,200 "SELECT string_agg(variables ->> 'Answer', ',') FROM workflow.instances WHERE correlation_id IN ('SendHttpRequest', 'FlowSendHttpRequest')"

@@ -4,13 +4,13 @@
 //! register in SQL share the one entry [`CUSTOM`].
 
 use crate::activities::{
-    break_, bulk_dispatch_workflows, cancellation_scope, compensable, compensate, complete, composite, confirm,
-    continue_as, correlate, cron, custom, delay, dispatch_workflow, download_http_file, end, event, execute_workflow,
-    fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_send_http_request, flow_switch, flowchart,
-    for_, for_each, fork, http_endpoint, if_, log, migrate_instances, not_found, parallel, parallel_for_each,
-    publish_event, run_csharp, run_java_script, run_python, run_task, scheduled_command, send_email, send_http_request,
-    sequence, set_name, set_output, set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at,
-    state_machine, submit_alteration_plan, switch, timer, try_, while_, workflow_definition_activity,
+    approve, break_, bulk_dispatch_workflows, cancellation_scope, compensable, compensate, complete, composite,
+    confirm, continue_as, correlate, cron, custom, delay, dispatch_workflow, download_http_file, end, event,
+    execute_workflow, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_send_http_request,
+    flow_switch, flowchart, for_, for_each, fork, http_endpoint, if_, log, migrate_instances, not_found, parallel,
+    parallel_for_each, publish_event, run_csharp, run_java_script, run_python, run_task, scheduled_command, send_email,
+    send_http_request, sequence, set_name, set_output, set_variable, sql, sql_command, sql_query, sql_single_value,
+    start, start_at, state_machine, submit_alteration_plan, switch, timer, try_, while_, workflow_definition_activity,
     write_http_response, write_line,
 };
 use crate::activity::{Activity, PREFIXES, short_name};
@@ -56,6 +56,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &event::Event,
     &publish_event::PublishEvent,
     &run_task::RunTask,
+    &approve::Approve,
     &execute_workflow::ExecuteWorkflow,
     &dispatch_workflow::DispatchWorkflow,
     &bulk_dispatch_workflows::BulkDispatchWorkflows,
@@ -95,6 +96,7 @@ pub const LATER: &[&str] = &[
     "ContinueAs",
     "SubmitAlterationPlan",
     "MigrateInstances",
+    "Approve",
 ];
 
 /// The activity for an unknown type; faults when it runs.

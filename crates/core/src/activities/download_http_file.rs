@@ -8,6 +8,7 @@ use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, FurtherOutcomes, OutputDescriptor, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
+use workflow_expression::Expression;
 use workflow_value::fault::Fault;
 use workflow_value::value::{copy_or_null, to_text};
 
@@ -61,7 +62,7 @@ impl Activity for DownloadHttpFile {
         outside::TRANSIENT_CAUSES
     }
 
-    fn validate_answer(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+    fn validate_answer(&self, _: &[Option<Expression>], answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
         let answer = Answer::read(answer)?;
         let is_text = |content: &Value| content.is_null() || content.is_string();
         match answer {
@@ -74,7 +75,7 @@ impl Activity for DownloadHttpFile {
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
-        self.validate_answer(input)?;
+        self.validate_answer(&[], input)?;
         let answer = Answer::read(input)?;
         if let Answer::Response { status, headers, content } = &answer {
             let (of_content, others) = parted(headers);

@@ -100,7 +100,7 @@ fn span(value: &Value) -> Result<workflow_value::calendar::Interval, Fault> {
     })
 }
 
-fn check_deadline(value: &Value) -> Result<(), Fault> {
+pub(super) fn check_deadline(value: &Value) -> Result<(), Fault> {
     if is_date_time(to_text(value).trim()) { Ok(()) } else { span(value).map(drop) }
 }
 

@@ -7,6 +7,7 @@ use crate::activity::handle::{inputs, ports};
 use crate::activity::{Activity, Descriptor, InputDescriptor, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
+use workflow_expression::Expression;
 use workflow_value::fault::{Fault, TASK_FAILED};
 
 /// Opens a task for a task worker that sends a mail, and waits for the answer.
@@ -68,7 +69,7 @@ impl Activity for SendEmail {
         outside::open(cx)
     }
 
-    fn validate_answer(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+    fn validate_answer(&self, _: &[Option<Expression>], answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
         let fault = |message| Fault { code: Some("send".to_owned()), ..Fault::new(TASK_FAILED, message) };
         Ok(failure(answer)?.map(fault))
     }

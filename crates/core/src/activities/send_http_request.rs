@@ -81,7 +81,7 @@ impl Activity for SendHttpRequest {
         outside::TRANSIENT_CAUSES
     }
 
-    fn validate_answer(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+    fn validate_answer(&self, _: &[Option<Expression>], answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
         Ok(Answer::read(answer)?.transient())
     }
 

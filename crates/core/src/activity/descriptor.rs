@@ -56,8 +56,10 @@ pub enum WaitKind {
     Never,
     /// It waits for a time or a stimulus, unless it starts the workflow.
     Always,
-    /// It opens a task.
+    /// It opens a task, for a task worker or a person.
     ForTask,
+    /// It opens tasks for people, one for each vote.
+    ForVotes,
     /// It waits if this input is true.
     IfTrue(&'static str),
     /// It depends on a child or a handler.
@@ -290,6 +292,11 @@ impl Descriptor {
 
     /// Whether the activity opens tasks.
     pub fn opens_tasks(&self) -> bool {
+        matches!(self.waits, WaitKind::ForTask | WaitKind::ForVotes)
+    }
+
+    /// Whether a worker may have to claim its task in time.
+    pub fn may_limit_start(&self) -> bool {
         self.waits == WaitKind::ForTask
     }
 

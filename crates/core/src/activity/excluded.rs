@@ -16,6 +16,9 @@ pub enum Excluded {
     Starter,
     /// The people who answered a task of the activity with this id, in any of its executions.
     Answered(String),
+    /// The people who answered another task of the same execution: a person has one vote. A task that changes a vote is
+    /// for the person who gave it.
+    OtherVoters,
 }
 
 impl Excluded {

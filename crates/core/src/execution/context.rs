@@ -9,11 +9,11 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::activity::{EndedBy, Port};
+use crate::activity::{EndedBy, Excluded, Port};
 use crate::execution::burst::Burst;
 use crate::execution::undo::Undo;
 use crate::execution::variables::ScopeStart;
-use crate::execution::{Child, ForPeople, NewTask, Outcomes, Published, Signal};
+use crate::execution::{Child, EndedTasks, ForPeople, NewTask, Outcomes, Published, Signal};
 use crate::host::{Function, LogEntry};
 use crate::instance::{Memory, check_correlation_id};
 use crate::journal::EventKind;
@@ -93,6 +93,28 @@ impl<'a> Execution<'a> {
     /// Checks that a role with this name exists.
     pub fn check_role(&mut self, name: &str) -> Result<(), Fault> {
         self.burst.host.check_role(name)
+    }
+
+    /// The members of a role who can answer in its place, by name. Those whom a task with these exclusions would refuse
+    /// are left out.
+    pub fn members(&mut self, role: &str, excluded: &[Excluded]) -> Result<Vec<String>, Fault> {
+        self.burst.host.members(role, excluded)
+    }
+
+    /// Whether somebody can answer an open task of this instance.
+    pub fn can_be_answered(&mut self, task: Uuid) -> bool {
+        self.burst.host.can_be_answered(task)
+    }
+
+    /// Who gave the answer that this burst carries out: the actor, otherwise `role:` and the name of the role. `None`:
+    /// the engine did, or nobody knows.
+    pub fn answerer(&mut self) -> Option<String> {
+        self.burst.host.answerer()
+    }
+
+    /// When that answer to a task was given.
+    pub fn answered_at(&mut self, task: Uuid) -> DateTime<Utc> {
+        self.burst.host.answered_at(task)
     }
 
     /// Processes a query cancel; for long computations inside one call.
@@ -316,6 +338,13 @@ impl<'a> Execution<'a> {
             for_people,
         });
         Ok(())
+    }
+
+    /// Records why open tasks end whose bookmarks this execution drops: answers that come later are refused with this.
+    pub fn end_tasks(&mut self, tasks: Vec<Uuid>, outcome: &str) {
+        if !tasks.is_empty() {
+            self.burst.scratch.delta.ended_tasks.push(EndedTasks { tasks, outcome: outcome.to_owned() });
+        }
     }
 
     /// Publishes a stimulus after the burst.

@@ -55,6 +55,7 @@ pub(crate) struct Savepoint {
     burned: usize,
     cleared: usize,
     tasks: usize,
+    ended_tasks: usize,
     events: usize,
     children: usize,
     stimuli: usize,
@@ -74,6 +75,7 @@ impl Burst<'_> {
             burned: scratch.delta.burned.len(),
             cleared: scratch.delta.cleared.len(),
             tasks: scratch.delta.tasks.len(),
+            ended_tasks: scratch.delta.ended_tasks.len(),
             events: scratch.delta.events.len(),
             children: scratch.delta.children.len(),
             stimuli: scratch.delta.stimuli.len(),
@@ -94,6 +96,7 @@ impl Burst<'_> {
         delta.burned.truncate(savepoint.burned);
         delta.cleared.truncate(savepoint.cleared);
         delta.tasks.truncate(savepoint.tasks);
+        delta.ended_tasks.truncate(savepoint.ended_tasks);
         delta.events.truncate(savepoint.events);
         delta.children.truncate(savepoint.children);
         delta.stimuli.truncate(savepoint.stimuli);

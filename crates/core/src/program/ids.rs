@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::activity::WaitKind;
 use crate::node_ix::NodeIx;
 use crate::program::{Node, Program};
 
@@ -14,6 +15,12 @@ impl Program {
     /// Finds one of the definition's own nodes by its activity id.
     pub fn find(&self, activity_id: &str) -> Option<NodeIx> {
         self.by_id.get(activity_id).copied()
+    }
+
+    /// Whether the activity at this path asks for votes.
+    pub fn asks_for_votes(&self, node_id: &str) -> bool {
+        let node = self.nodes.iter().find(|node| node.node_id == node_id);
+        node.is_some_and(|node| node.activity.descriptor().waits == WaitKind::ForVotes)
     }
 
     /// Marks the nodes whose id is ambiguous.

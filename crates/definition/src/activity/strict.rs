@@ -28,7 +28,7 @@ impl Reading<'_> {
             .chain(descriptor.children)
             .chain(descriptor.parts.iter().map(|list| list.name))
             .chain(descriptor.container.then_some("variables"))
-            .chain(descriptor.opens_tasks().then_some(START_TIMEOUT))
+            .chain(descriptor.may_limit_start().then_some(START_TIMEOUT))
             .chain(outputs);
         let owner = format!("activity type \"{}\"", descriptor.type_name);
         let place = self.place();

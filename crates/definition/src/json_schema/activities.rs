@@ -166,7 +166,7 @@ fn built_in(descriptor: &Descriptor) -> Value {
     for name in [RETRY, TIMEOUT] {
         members.insert(name.into(), reference(name));
     }
-    if descriptor.opens_tasks() {
+    if descriptor.may_limit_start() {
         members.insert(
             START_TIMEOUT.into(),
             described(reference("positiveInterval"), "Longest time until a task worker claims the task."),

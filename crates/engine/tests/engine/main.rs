@@ -4,6 +4,7 @@
 mod support;
 
 mod alterations;
+mod approve;
 mod background;
 mod children;
 mod compensation;

@@ -13,6 +13,7 @@ use chrono::{DateTime, Offset, TimeZone, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use workflow_engine::NodeIx;
+use workflow_engine::activity::Excluded;
 use workflow_engine::alteration::{Alteration, Author};
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::calendar::{Utc0, Zone};
@@ -74,6 +75,14 @@ pub struct FakeHost {
     pub request: Option<Rc<Request>>,
     /// Bookmarks of other instances.
     pub foreign_bookmarks: Vec<Uuid>,
+    /// Members of roles that can vote.
+    pub members: BTreeMap<String, Vec<String>>,
+    /// Roles that do not exist.
+    pub missing_roles: BTreeSet<String>,
+    /// Tasks that nobody can answer any more.
+    pub unanswerable: BTreeSet<Uuid>,
+    /// Who gives the next answers.
+    pub answerer: Option<String>,
     /// While set, statements and expressions of SQL fail.
     pub broken: bool,
     /// Records by number: the holder, and the bytes of the snapshot.
@@ -104,6 +113,27 @@ impl Host for FakeHost {
 
     fn random(&mut self) -> u64 {
         u64::MAX / 2
+    }
+
+    fn check_role(&mut self, name: &str) -> Result<(), Fault> {
+        match self.missing_roles.contains(name) {
+            true => Err(Fault::new("42704", format!("role \"{name}\" does not exist"))),
+            false => Ok(()),
+        }
+    }
+
+    fn members(&mut self, role: &str, excluded: &[Excluded]) -> Result<Vec<String>, Fault> {
+        let members = self.members.get(role).cloned().unwrap_or_default();
+        let starts = |name: &String| name == "starter" && excluded.contains(&Excluded::Starter);
+        Ok(members.into_iter().filter(|name| !starts(name)).collect())
+    }
+
+    fn can_be_answered(&mut self, task: Uuid) -> bool {
+        !self.unanswerable.contains(&task)
+    }
+
+    fn answerer(&mut self) -> Option<String> {
+        self.answerer.clone()
     }
 
     fn has_bookmark(&mut self, id: Uuid) -> bool {

@@ -31,6 +31,7 @@ impl Explanation<'_> {
     pub(super) fn limit(&self, wait: &OpenBookmark) -> Option<String> {
         let words = match wait.name.as_str() {
             stimulus::TIMEOUT => "may take until",
+            stimulus::DEADLINE => "has its deadline at",
             stimulus::START_TIMEOUT => "must be claimed until",
             stimulus::LEASE => "faults without an answer until",
             _ => return None,

@@ -55,11 +55,14 @@ pub fn attempt_of_claim(claimable: &ClaimableTask, until: Timestamp) -> Result<N
     Ok(NextAttempt { attempt, max_attempts, is_last, is_awaited })
 }
 
-/// Whether a claim must skip a task because the task excludes the caller.
+/// Whether a claim must skip a task because the task excludes the caller, or is a vote.
 pub fn is_excluded(claimable: &ClaimableTask) -> Result<bool, PgError> {
     let compiled = compiled::of_version(claimable.version)?;
     if !compiled.program.excludes_people {
         return Ok(false);
+    }
+    if compiled.program.asks_for_votes(&claimable.node_id) {
+        return Ok(true);
     }
     let Some(row) = instances::get(claimable.instance) else { return Ok(true) };
     let exclusion = Exclusion::of(&row, &compiled, claimable.task, &claimable.node_id)?;

@@ -39,6 +39,10 @@ pub fn claim(context: &mut CallContext, task: Uuid, worker: Option<String>, leas
     let compiled = compiled::of_instance(&row)?;
     let assignment = held.lease.assignment.as_deref();
     people::require_work(&row, &compiled, task, assignment)?;
+    if compiled.program.asks_for_votes(&claimable.node_id) {
+        return Err(PgError::new("55000", format!("task {task} is a vote, and cannot be claimed"))
+            .hint("wf_complete_task answers it without a claim."));
+    }
     if let Some(exclusion) = Exclusion::of(&row, &compiled, task, &claimable.node_id)? {
         exclusion.require_answer(&Person::from(&person::current()?), assignment)?;
     }

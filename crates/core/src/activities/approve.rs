@@ -1,0 +1,335 @@
+//! `Approve`: asks several people, and completes when their votes decide.
+//!
+//! All votes belong to one execution: each has a task and its bookmark, and the [`Approval`] in the memory says whose
+//! task is whose. The extension refuses a second vote of the same person by that memory.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::activities::for_people;
+use crate::activities::timing::read_instant;
+use crate::activity::handle::{inputs, outputs};
+use crate::activity::{Activity, Descriptor, Excluded, Input, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind};
+use crate::approval::{Approval, Rule, Verdict, Vote};
+use crate::bookmark::{NewBookmark, Resumed};
+use crate::execution::{Execution, ForPeople, Outcomes, one_of};
+use workflow_expression::{Expression, ExpressionKind};
+use workflow_http::stimulus;
+use workflow_value::fault::Fault;
+use workflow_value::value::indexed::{MAX_INDEXED, check_indexed};
+use workflow_value::value::{as_bool, copy_or_null, instant_text, is_date_time, to_text};
+
+mod answers;
+mod voters;
+
+/// Asks people, and waits for their votes.
+#[derive(Debug)]
+pub struct Approve;
+
+/// The values of the input `order`.
+const ORDERS: [&str; 2] = ["parallel", "serial"];
+
+/// The values of the input `onDeadline`.
+const ON_DEADLINE: [&str; 4] = ["expire", "approve", "reject", "escalate"];
+
+inputs! {
+    BY: Value = InputDescriptor::new(
+        "by",
+        "Object",
+        "Who votes: a list of role:NAME and of names that the application knows, one vote each. {\"each\": \"role:NAME\"} gives a vote to each member that the role has when the approval begins.",
+    )
+    .hint("json-editor")
+    .needed()
+    .checked(|value| voters::check(value, "by")),
+    RULE: Value = InputDescriptor::new("rule", "String", "The approvals that are needed: all, any, majority, or a number.")
+        .default("\"all\"")
+        .checked(|value| Rule::read(value).map(drop)),
+    ORDER: Value = InputDescriptor::new("order", "String", "parallel: all are asked at once. serial: one after the other.")
+        .default("\"parallel\"")
+        .checked(|value| one_of(value, "order", &ORDERS))
+        .choices(&ORDERS),
+    NOT: Value = for_people::NOT,
+    SUBJECT: NonEmpty = InputDescriptor::new("subject", "String", "What it is about, in a sentence.").needed(),
+    DETAILS: Value = InputDescriptor::new("details", "Object", "Further data to read before voting."),
+    FORM: Value = for_people::FORM,
+    RESULT_SCHEMA: Value = for_people::RESULT_SCHEMA,
+    PRIORITY: i64 = InputDescriptor::new("priority", "Int32", "Order of the tasks in lists; 0 by default."),
+    ABSTAIN: bool = InputDescriptor::new("abstain", "Boolean", "Whether a vote may be neither yes nor no.").constant(),
+    CHANGEABLE: bool = InputDescriptor::new("changeable", "Boolean", "Whether people can change their vote until the outcome."),
+    DEADLINE: Value = InputDescriptor::new(
+        "deadline",
+        "String",
+        "By when it must be decided: a time, or an interval from the beginning. Then \"onDeadline\" decides.",
+    )
+    .checked(for_people::check_deadline),
+    ON_DEADLINE_INPUT: Value = InputDescriptor::new(
+        "onDeadline",
+        "String",
+        "What happens at the deadline: expire, approve, reject, or escalate (those in \"escalateTo\" are asked instead of those who have not voted, once).",
+    )
+    .default("\"expire\"")
+    .checked(|value| one_of(value, "onDeadline", &ON_DEADLINE))
+    .choices(&ON_DEADLINE),
+    ESCALATE_TO: Value = InputDescriptor::new("escalateTo", "Object", "Who is asked then, written like \"by\".")
+        .hint("json-editor")
+        .checked(|value| voters::check(value, "escalateTo")),
+}
+
+outputs! {
+    RESULT = OutputDescriptor::new("result", "String", "The outcome: Approved, Rejected or Expired."),
+    VOTES = OutputDescriptor::new(
+        "votes",
+        "Object",
+        "The votes: each with its voter (\"as\"), who gave it (\"by\"), when (\"at\"), what it says (\"vote\"), and the answer.",
+    ),
+    DECIDED_BY = OutputDescriptor::new("decidedBy", "String", "What decided: votes or deadline."),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Workflow.Approve",
+    category: "Primitives",
+    description: "Asks people to approve something, each with a task, and completes as soon as their votes decide.",
+    inputs: INPUTS,
+    outputs: OUTPUTS,
+    outcomes: &["Approved", "Rejected", "Expired"],
+    waits: WaitKind::ForVotes,
+    example: r#"{"type": "Approve", "by": ["manager", "personnel"], "subject": {"js": "`${getInput('name')}: ${getInput('days')} days`"}, "result": {"var": "Decision"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Approve {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let mut approval = Approval::new(Rule::read(cx.peek(RULE))?, voters_of(cx, BY, "by")?)?;
+        approval.is_serial = cx.choice(ORDER, &ORDERS)? == 1;
+        approval.is_changeable = cx.get(CHANGEABLE)?;
+        if cx.choice(ON_DEADLINE_INPUT, &ON_DEADLINE)? == ESCALATES && cx.peek(ESCALATE_TO).is_null() {
+            return Err(Fault::new("22023", "\"onDeadline\": \"escalate\" requires \"escalateTo\""));
+        }
+        let deadline = for_people::deadline(cx, DEADLINE)?;
+        begin(cx, &mut approval, deadline)
+    }
+
+    fn excluded(&self, inputs: &[Option<Expression>]) -> Result<Vec<Excluded>, Fault> {
+        let mut excluded = Excluded::of_input(inputs.get(NOT.index).and_then(Option::as_ref))?;
+        excluded.push(Excluded::OtherVoters);
+        Ok(excluded)
+    }
+
+    fn validate_answer(&self, inputs: &[Option<Expression>], answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+        answers::choice(answer, may_abstain(inputs)).map(|_| None)
+    }
+
+    fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
+        let mut approval = Approval::of(cx.memory()).ok_or_else(lost)?;
+        if bookmark.name == stimulus::DEADLINE {
+            return deadline_passed(cx, &mut approval);
+        }
+        let vote = Vote {
+            task: bookmark.id,
+            // An answer that waited for its owner's session was accepted by the version of that moment.
+            choice: answers::choice(input, true)?,
+            by: cx.answerer(),
+            at: instant_text(cx.answered_at(bookmark.id)),
+            answer: input.map(copy_or_null).unwrap_or_default(),
+        };
+        let voter = approval.asked_by(bookmark.id).ok_or_else(lost)?;
+        (voter.task, voter.vote) = (None, Some(vote));
+        go_on(cx, &mut approval, bookmark.id)
+    }
+}
+
+/// Position of `escalate` in [`ON_DEADLINE`].
+const ESCALATES: usize = 3;
+
+fn lost() -> Fault {
+    Fault::new("XX001", "state of the approval does not exist")
+}
+
+fn may_abstain(inputs: &[Option<Expression>]) -> bool {
+    let given = inputs.get(ABSTAIN.index).and_then(Option::as_ref).map(|input| &input.kind);
+    matches!(given, Some(ExpressionKind::Literal(value)) if as_bool(value) == Ok(true))
+}
+
+/// The voters in one of the inputs.
+fn voters_of(cx: &mut Execution<'_>, input: Input<Value>, what: &str) -> Result<Vec<String>, Fault> {
+    let excluded = Excluded::read(cx.peek(NOT))?;
+    let value = copy_or_null(cx.peek(input));
+    voters::read(cx, &value, what, &excluded)
+}
+
+/// Asks the voters, and arms the deadline.
+fn begin(cx: &mut Execution<'_>, approval: &mut Approval, deadline: Option<DateTime<Utc>>) -> Result<(), Fault> {
+    approval.deadline = deadline.map(instant_text);
+    let question = Question::read(cx, deadline)?;
+    ask(cx, approval, &question)?;
+    if deadline.is_some() {
+        let name = Some(stimulus::DEADLINE.to_owned());
+        cx.create_bookmark(NewBookmark { name, due_at: deadline, auto_complete: false, ..NewBookmark::default() })?;
+    }
+    cx.set_memory(approval.to_memory()?);
+    Ok(())
+}
+
+/// Opens the tasks of those who are to be asked now.
+fn ask(cx: &mut Execution<'_>, approval: &mut Approval, question: &Question) -> Result<(), Fault> {
+    for voter in approval.voters.iter_mut().filter(|voter| voter.vote.is_none()) {
+        if voter.task.is_none() {
+            // The role of someone who is asked later may have been dropped.
+            if approval.is_serial && !is_there(cx, &voter.name) {
+                continue;
+            }
+            voter.task = Some(question.open(cx, &voter.name)?);
+        }
+        if approval.is_serial {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a voter who was not asked yet exists.
+fn is_there(cx: &mut Execution<'_>, name: &str) -> bool {
+    name.strip_prefix(ForPeople::ROLE).is_none_or(|role| cx.check_role(role).is_ok())
+}
+
+/// Continues after the vote that answered a task.
+fn go_on(cx: &mut Execution<'_>, approval: &mut Approval, task: Uuid) -> Result<(), Fault> {
+    let mut verdict = approval.verdict(0);
+    let mut void = Vec::new();
+    if verdict == Verdict::Open {
+        void = void_voters(cx, approval);
+        verdict = approval.verdict(void.len());
+    }
+    match verdict {
+        Verdict::Approved => decide(cx, approval, "Approved", "votes"),
+        Verdict::Rejected => decide(cx, approval, "Rejected", "votes"),
+        Verdict::Impossible => Err(Fault::new("55000", format!("approval \"{}\" cannot be decided", cx.node().id))
+            .detail(format!("These voters cannot answer any more: {}.", void.join(", ")))
+            .hint("wf_retry asks everybody again; a migration to a version with other voters may have to come first.")),
+        Verdict::Open => {
+            if approval.is_serial || approval.is_changeable {
+                cx.evaluate_inputs()?;
+                let deadline = approval.deadline.as_deref().map(|text| read_instant(text, cx.zone(None)?.as_ref()));
+                let question = Question::read(cx, deadline.transpose()?.flatten())?;
+                ask(cx, approval, &question)?;
+                if approval.is_changeable {
+                    let voted = approval.voters.iter_mut().filter(|voter| is_of(voter.vote.as_ref(), task));
+                    for voter in voted {
+                        voter.task = Some(question.open(cx, &voter.name)?);
+                    }
+                }
+            }
+            cx.set_memory(approval.to_memory()?);
+            Ok(())
+        }
+    }
+}
+
+fn is_of(vote: Option<&Vote>, task: Uuid) -> bool {
+    vote.is_some_and(|vote| vote.task == task)
+}
+
+/// The undecided voters who can no longer answer.
+fn void_voters(cx: &mut Execution<'_>, approval: &Approval) -> Vec<String> {
+    let cannot = approval.undecided().filter(|voter| match voter.task {
+        Some(task) => !cx.can_be_answered(task),
+        None => !is_there(cx, &voter.name),
+    });
+    cannot.map(|voter| voter.name.clone()).collect()
+}
+
+/// Does what the author wants at the deadline.
+fn deadline_passed(cx: &mut Execution<'_>, approval: &mut Approval) -> Result<(), Fault> {
+    cx.evaluate_inputs()?;
+    match cx.choice(ON_DEADLINE_INPUT, &ON_DEADLINE)? {
+        1 => decide(cx, approval, "Approved", "deadline"),
+        2 => decide(cx, approval, "Rejected", "deadline"),
+        ESCALATES if !approval.is_escalated => escalate(cx, approval),
+        _ => decide(cx, approval, "Expired", "deadline"),
+    }
+}
+
+/// Asks others in place of those who have not voted. They have as much time as the first; after a deadline that was an
+/// instant they have any time.
+fn escalate(cx: &mut Execution<'_>, approval: &mut Approval) -> Result<(), Fault> {
+    let names = voters_of(cx, ESCALATE_TO, "escalateTo")?;
+    cx.end_tasks(approval.open_tasks(), "Escalated");
+    cx.drop_bookmarks();
+    approval.voters.retain(|voter| voter.vote.is_some());
+    let Approval { voters, .. } = Approval::new(Rule::All, names)?;
+    approval.voters.extend(voters);
+    approval.is_escalated = true;
+    if approval.verdict(0) == Verdict::Rejected {
+        return Err(Fault::new("22023", "\"escalateTo\" has fewer voters than \"rule\" needs"));
+    }
+    let is_instant = is_date_time(to_text(cx.peek(DEADLINE)).trim());
+    let deadline = if is_instant { None } else { for_people::deadline(cx, DEADLINE)? };
+    begin(cx, approval, deadline)
+}
+
+/// Ends the approval with an outcome.
+fn decide(cx: &mut Execution<'_>, approval: &Approval, outcome: &str, by: &str) -> Result<(), Fault> {
+    let voted = approval.voters.iter().filter_map(|voter| Some((&voter.name, voter.vote.as_ref()?)));
+    let votes: Vec<Value> = voted
+        .map(|(name, vote)| {
+            let (choice, answer) = (vote.choice.name(), copy_or_null(&vote.answer));
+            json!({"as": name, "by": vote.by, "at": vote.at, "vote": choice, "answer": answer})
+        })
+        .collect();
+    cx.end_tasks(approval.open_tasks(), outcome);
+    cx.set_output(VOTES, Value::Array(votes))?;
+    cx.set_output(DECIDED_BY, by.into())?;
+    cx.set_output(RESULT, outcome.into())?;
+    cx.complete_with(Outcomes::Named(vec![outcome.to_owned()]))
+}
+
+/// What the task of each voter says.
+struct Question {
+    name: String,
+    payload: Map<String, Value>,
+    priority: i32,
+    form: Value,
+    result_schema: Option<Value>,
+    deadline: Option<DateTime<Utc>>,
+}
+
+impl Question {
+    /// Reads the inputs, which were evaluated.
+    fn read(cx: &mut Execution<'_>, deadline: Option<DateTime<Utc>>) -> Result<Self, Fault> {
+        let node = cx.node();
+        let name = node.name.clone().unwrap_or_else(|| node.id.clone());
+        check_indexed("task name", &name, MAX_INDEXED)?;
+        let mut payload = Map::from_iter([("subject".to_owned(), Value::String(cx.get(SUBJECT)?))]);
+        let details = cx.take(DETAILS);
+        if !details.is_null() {
+            payload.insert("details".to_owned(), details);
+        }
+        let priority = i32::try_from(cx.get(PRIORITY)?)
+            .map_err(|_| Fault::new("22003", "input \"priority\" is out of range for an integer"))?;
+        let form = answers::form(for_people::form(cx.peek(FORM))?, may_abstain(&node.inputs));
+        let result_schema = for_people::result_schema(cx.peek(RESULT_SCHEMA))?;
+        Ok(Self { name, payload, priority, form, result_schema, deadline })
+    }
+
+    /// Opens the task of a voter.
+    fn open(&self, cx: &mut Execution<'_>, voter: &str) -> Result<Uuid, Fault> {
+        let id = cx.new_id();
+        let payload = Some(stimulus::task_payload(id, &self.name));
+        cx.create_bookmark(NewBookmark { id: Some(id), payload, is_task: true, ..NewBookmark::default() })?;
+        let for_people = ForPeople {
+            assignee: None,
+            candidates: vec![voter.to_owned()],
+            deadline: self.deadline,
+            form: Some(copy_or_null(&self.form)),
+            result_schema: self.result_schema.as_ref().map(copy_or_null),
+        };
+        let payload = Value::Object(self.payload.iter().map(|(k, v)| (k.clone(), copy_or_null(v))).collect());
+        cx.create_task(id, self.name.clone(), Some(payload), self.priority, Some(Box::new(for_people)))?;
+        Ok(id)
+    }
+}

@@ -1,0 +1,38 @@
+//! The people behind a role: who can act for it.
+
+use pgrx::pg_sys::Oid;
+
+use crate::pg::role;
+use crate::pg::spi::{Arg, Statement, Type};
+
+/// A role that can log in, and is a member of another one.
+#[derive(Debug)]
+pub struct Member {
+    /// The member.
+    pub oid: Oid,
+    /// Its name.
+    pub name: String,
+}
+
+static MEMBERS: Statement = Statement::new(
+    "WITH RECURSIVE m (oid) AS (SELECT a.member FROM pg_auth_members a WHERE a.roleid = $1 \
+                                UNION SELECT a.member FROM pg_auth_members a JOIN m ON a.roleid = m.oid) \
+     SELECT r.oid, r.rolname::text FROM m JOIN pg_roles r ON r.oid = m.oid WHERE r.rolcanlogin ORDER BY r.rolname",
+    &[Type::Oid],
+);
+
+/// The members of a role that can log in and have its rights, directly or through other roles, by name.
+pub fn of(group: Oid) -> Vec<Member> {
+    let members = MEMBERS.rows(&[Arg::Oid(group)], |row| Member { oid: row.get(), name: row.get() });
+    members.into_iter().filter(|member| role::has_rights_of(member.oid, group)).collect()
+}
+
+static ANY: Statement = Statement::new(
+    "SELECT r.rolcanlogin OR EXISTS (SELECT FROM pg_auth_members a WHERE a.roleid = r.oid) FROM pg_roles r WHERE r.oid = $1",
+    &[Type::Oid],
+);
+
+/// Whether anybody can act as a role: it can log in, or has members.
+pub fn has_people(group: Oid) -> bool {
+    ANY.first(&[Arg::Oid(group)], |row| row.get()).unwrap_or(false)
+}

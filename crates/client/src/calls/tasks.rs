@@ -291,7 +291,8 @@ impl ExtendTasks {
 impl Parts for ExtendTasks {
     fn statement(&self) -> Result<Statement, Error> {
         let sql = "SELECT t.task_id, @wf.wf_extend_task(t.task_id, t.token, $1::pg_catalog.interval, t.progress) \
-                   FROM pg_catalog.unnest($2, $3, $4) AS t (task_id, token, progress)";
+                   FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3), pg_catalog.unnest($4)) \
+                   AS t (task_id, token, progress)";
         let statement = Statement::new(sql).bind(self.lease).bind(self.task_ids.clone()).bind(self.tokens.clone());
         Ok(statement.bind(self.progress.clone()))
     }

@@ -151,6 +151,30 @@ async fn heartbeats_do_not_wait_for_the_connections_of_handlers() {
     assert_eq!(answers(&world).await, [json!(1)]);
 }
 
+#[tokio::test]
+async fn heartbeats_of_many_tasks_are_few_statements() {
+    const TASKS: u32 = 300;
+    let world = World::new().await;
+    let client = world.client().await;
+    define_task(&client, "one").await;
+    start(&client, "one", TASKS).await;
+    let hanging = |_: Task| std::future::pending::<Result<(), TaskError>>();
+    let stop = async {
+        let held = "SELECT count(*) = 300 FROM workflow._open_tasks WHERE lease_until";
+        world.wait_until(&format!("{held} IS NOT NULL")).await;
+        let last = world.value("SELECT max(lease_until)::text FROM workflow._open_tasks").await.unwrap();
+        world.wait_until(&format!("{held} > '{last}'::timestamptz + '3 s'")).await;
+        // The rows that a statement has written have one transaction.
+        let statements =
+            world.count("(SELECT DISTINCT xmin::text FROM workflow.bookmarks WHERE lease_until IS NOT NULL) AS x");
+        let statements = statements.await;
+        assert!(statements <= 30, "{statements} statements for {TASKS} heartbeats");
+    };
+    let worker = Worker::new(client.clone()).handle("one", hanging).concurrency(500).lease(Duration::from_secs(3));
+    soon("the worker has ended", worker.grace(Duration::ZERO).run_until(stop)).await.unwrap();
+    assert_eq!(world.count("workflow._open_tasks WHERE attempt = 0").await, u64::from(TASKS));
+}
+
 /// Another session holds the lock of one task for long. The leases of the others are extended.
 #[tokio::test]
 async fn a_locked_task_does_not_cost_the_leases_of_others() {

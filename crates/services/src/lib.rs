@@ -76,12 +76,16 @@ async fn run(working: impl Future<Output = Result<(), Error>>, services: &Servic
     }
 }
 
+/// Answers in one transaction, if so many are ready. A commit for each would take longer than many requests.
+const ANSWERS_AT_ONCE: usize = 32;
+
 /// The worker with a handler for each name.
 fn worker(options: &WorkOptions, database: ConnectOptions, services: &Arc<Services>) -> Result<Worker, Error> {
     let client = Client::lazy(database.connections(options.connections.into()))?;
     let worker = Worker::new(client)
         .name(options.worker_name())
         .concurrency(options.concurrency.into())
+        .answers_at_once(ANSWERS_AT_ONCE)
         .lease(options.lease())
         .grace(options.grace());
     Ok(services.names().into_iter().fold(worker, |worker, name| {

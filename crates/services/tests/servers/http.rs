@@ -69,11 +69,20 @@ pub struct Call {
     pub held: usize,
 }
 
+/// When requests arrived.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    pub count: u64,
+    pub first: Instant,
+    pub last: Instant,
+}
+
 #[derive(Default)]
 struct State {
     calls: HashMap<String, Call>,
     successes: u64,
     requests: Vec<Request>,
+    times: Option<Times>,
 }
 
 /// The server. It ends with the runtime of the test.
@@ -94,6 +103,16 @@ struct Shared {
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no test has failed in it")
+    }
+
+    fn record(&self, request: &Request) {
+        let mut state = self.state();
+        let times = state.times.get_or_insert(Times { count: 0, first: request.at, last: request.at });
+        times.count += 1;
+        times.last = request.at;
+        if self.is_recording {
+            state.requests.push(request.clone());
+        }
     }
 }
 
@@ -135,6 +154,16 @@ impl HttpServer {
         self.shared.state().requests.clone()
     }
 
+    /// When requests arrived since the last time that this was asked.
+    pub fn take_times(&self) -> Option<Times> {
+        self.shared.state().times.take()
+    }
+
+    /// How many requests have arrived since then.
+    pub fn count(&self) -> u64 {
+        self.shared.state().times.map_or(0, |times| times.count)
+    }
+
     pub fn calls(&self) -> HashMap<String, Call> {
         self.shared.state().calls.clone()
     }
@@ -163,9 +192,7 @@ impl HttpServer {
 async fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut buffer = Vec::new();
     while let Some(request) = read(&mut stream, &mut buffer).await? {
-        if shared.is_recording {
-            shared.state().requests.push(request.clone());
-        }
+        shared.record(&request);
         let is_open = respond(&mut stream, shared, &request).await?;
         if !is_open {
             break;

@@ -101,22 +101,32 @@ impl Cluster {
         self.run("pg_ctl", &["-D", &self.data(), "-m", "smart", "-s", "-W", "stop"]);
     }
 
+    /// Kills its main process, as the kernel does when memory is short. Returns when the children have noticed it and are
+    /// gone, so that the server can start again.
+    pub fn kill(&self) {
+        let postmaster = self.postmaster();
+        let children = children_of(&postmaster);
+        signal("-KILL", std::slice::from_ref(&postmaster));
+        let is_gone = |pid: &String| process(pid).is_none();
+        wait_until("the server's processes are gone", || is_gone(&postmaster) && children.iter().all(is_gone));
+    }
+
     /// Stops all of its processes with SIGSTOP until the guard is dropped. The operating system still accepts
     /// connections for them.
     pub fn freeze(&self) -> Frozen {
-        let pid = fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("its process");
-        let postmaster = pid.lines().next().expect("a number").trim().to_owned();
+        let postmaster = self.postmaster();
         let mut frozen = Frozen(vec![postmaster.clone()]);
         // It starts no other process from now on.
-        frozen.signal("-STOP");
-        let is_child = |pid: &String| {
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)) == Some(postmaster.as_str())
-        };
-        let entries = fs::read_dir("/proc").expect("processes").flatten();
-        frozen.0.extend(entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(is_child));
-        frozen.signal("-STOP");
+        signal("-STOP", &frozen.0);
+        frozen.0.extend(children_of(&postmaster));
+        signal("-STOP", &frozen.0);
         frozen
+    }
+
+    /// The id of its main process.
+    fn postmaster(&self) -> String {
+        let pid = fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("its process");
+        pid.lines().next().expect("a number").trim().to_owned()
     }
 
     /// Promotes a standby to a primary.
@@ -172,18 +182,29 @@ impl Cluster {
     }
 }
 
+/// The state of a process, and the id of its parent.
+fn process(pid: &str) -> Option<(String, String)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    Some((fields.next()?.to_owned(), fields.next()?.to_owned()))
+}
+
+fn children_of(parent: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").expect("processes").flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    pids.filter(|pid| process(pid).is_some_and(|(_, of)| of == parent)).collect()
+}
+
+fn signal(name: &str, pids: &[String]) {
+    let _ = Command::new("kill").arg(name).args(pids).stderr(Stdio::null()).status();
+}
+
 /// Processes stopped by SIGSTOP.
 pub struct Frozen(Vec<String>);
 
-impl Frozen {
-    fn signal(&self, name: &str) {
-        let _ = Command::new("kill").arg(name).args(&self.0).stderr(Stdio::null()).status();
-    }
-}
-
 impl Drop for Frozen {
     fn drop(&mut self) {
-        self.signal("-CONT");
+        signal("-CONT", &self.0);
     }
 }
 

@@ -7,6 +7,8 @@
 
 use std::fmt;
 
+use chrono::TimeDelta;
+
 use crate::bookmark::Resumed;
 use crate::execution::{Child, Execution, Faulted, Outcomes, Signal};
 use crate::node_ix::NodeIx;
@@ -30,6 +32,15 @@ pub use designer::DesignerField;
 pub use excluded::Excluded;
 pub(crate) use handle::locate;
 pub use handle::{FromInput, Input, NonEmpty, Output, Port};
+
+/// An attempt at a task that failed although the worker has answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailedAttempt {
+    /// Why it failed.
+    pub fault: Fault,
+    /// The delay before the next attempt, in place of the policy's.
+    pub retry_in: Option<TimeDelta>,
+}
 
 /// The scope that an `End` inside an activity ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,12 +155,16 @@ pub trait Activity: Sync {
         if bookmark.auto_complete { cx.complete() } else { Ok(()) }
     }
 
-    /// Validates the answer to a task that an activity with these inputs has opened, before it is accepted. A returned fault makes it
-    /// a failed attempt, if the retry policy allows another one; otherwise `resumed` is called with the answer.
+    /// Validates the answer to a task that an activity with these inputs has opened, before it is accepted. If it reports a
+    /// failed attempt and the retry policy allows another one, that follows; otherwise `resumed` is called with the answer.
     ///
     /// # Errors
     /// 22023 if it is no valid answer: the caller gets the error, and the task stays open.
-    fn validate_answer(&self, inputs: &[Option<Expression>], answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+    fn validate_answer(
+        &self,
+        inputs: &[Option<Expression>],
+        answer: Option<&Value>,
+    ) -> Result<Option<FailedAttempt>, Fault> {
         let _ = (inputs, answer);
         Ok(None)
     }

@@ -67,8 +67,8 @@ impl HttpService {
         Ok(Self { options: options.clone(), connections, hosts, secrets, large_bodies: Semaphore::new(LARGE_BODIES) })
     }
 
-    /// Sends the request of a task. The answer is that of docs/services.md: `{"statusCode", "headers", "content"}`, or
-    /// `{"error", "message"}` without a response.
+    /// Sends the request of a task. The answer is that of docs/services.md: `{"statusCode", "headers", "content"}`, with
+    /// `retryAfter` if the service asks for it, or `{"error", "message"}` without a response.
     ///
     /// # Errors
     /// If the request is refused, or its response cannot be stored: another attempt would fail as well. Also if the host
@@ -159,7 +159,7 @@ impl HttpService {
         };
         let mut answer = json!({"statusCode": status.as_u16(), "headers": shown, "content": content});
         if let (Some(delay), Some(members)) = (retry_in, answer.as_object_mut()) {
-            members.insert("retryIn".into(), format!("{} s", delay.as_secs()).into());
+            members.insert("retryAfter".into(), delay.as_secs().into());
         }
         Ok(answer)
     }

@@ -9,6 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Program;
+use workflow_engine::activity::FailedAttempt;
 use workflow_engine::execution;
 use workflow_engine::fault::{Fault, TASK_FAILED};
 use workflow_engine::journal::{Act, ActKind, EventKind};
@@ -89,9 +90,15 @@ pub fn complete(
         Some(token) if !holds(&mut waiting, token) => return Err(not_held(&waiting)),
         Some(_) => {}
     }
-    if let Some(fault) = validate_answer(&compiled.program, &waiting, result)?
+    if let Some(FailedAttempt { fault, retry_in }) = validate_answer(&compiled.program, &waiting, result)?
         && token.is_some()
-        && give_back(context, &compiled.program, &mut waiting, &fault, None)
+        && give_back(
+            context,
+            &compiled.program,
+            &mut waiting,
+            &fault,
+            retry_in.and_then(|delay| delay.num_microseconds()),
+        )
     {
         return Ok(waiting.row);
     }
@@ -334,11 +341,15 @@ pub fn opener<'a>(program: &'a Program, node_id: &str) -> Option<&'a Node> {
 }
 
 /// Validates an answer against the task's schema, and lets the activity that opened the task interpret it. Returns the
-/// fault if the answer means that the attempt failed.
+/// failure if the answer means that the attempt failed.
 ///
 /// # Errors
 /// 22023 if it is no valid answer to such a task.
-pub fn validate_answer(program: &Program, waiting: &Waiting, answer: Option<&Value>) -> Result<Option<Fault>, PgError> {
+pub fn validate_answer(
+    program: &Program,
+    waiting: &Waiting,
+    answer: Option<&Value>,
+) -> Result<Option<FailedAttempt>, PgError> {
     let refused = |fault: Fault| PgError {
         detail: fault.detail,
         hint: fault.hint,

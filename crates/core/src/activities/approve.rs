@@ -10,7 +10,9 @@ use uuid::Uuid;
 use crate::activities::for_people;
 use crate::activities::timing::read_instant;
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, Excluded, Input, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind};
+use crate::activity::{
+    Activity, Descriptor, Excluded, FailedAttempt, Input, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind,
+};
 use crate::approval::{Approval, Rule, Verdict, Vote};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{Execution, ForPeople, Outcomes, one_of};
@@ -120,7 +122,11 @@ impl Activity for Approve {
         Ok(excluded)
     }
 
-    fn validate_answer(&self, inputs: &[Option<Expression>], answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+    fn validate_answer(
+        &self,
+        inputs: &[Option<Expression>],
+        answer: Option<&Value>,
+    ) -> Result<Option<FailedAttempt>, Fault> {
         answers::choice(answer, may_abstain(inputs)).map(|_| None)
     }
 

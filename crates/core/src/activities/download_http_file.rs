@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::http_request::{self, OUTCOMES, expected, outcomes};
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, FurtherOutcomes, OutputDescriptor, WaitKind};
+use crate::activity::{Activity, Descriptor, FailedAttempt, FurtherOutcomes, OutputDescriptor, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use workflow_expression::Expression;
@@ -62,15 +62,19 @@ impl Activity for DownloadHttpFile {
         outside::TRANSIENT_CAUSES
     }
 
-    fn validate_answer(&self, _: &[Option<Expression>], answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
-        let answer = Answer::read(answer)?;
+    fn validate_answer(
+        &self,
+        _: &[Option<Expression>],
+        answer: Option<&Value>,
+    ) -> Result<Option<FailedAttempt>, Fault> {
+        let read = Answer::read(answer)?;
         let is_text = |content: &Value| content.is_null() || content.is_string();
-        match answer {
+        match read {
             Answer::Response { content, .. } if !is_text(content) => {
                 Err(Fault::new("22023", "this is not an answer to a download")
                     .detail("\"content\" is not a text in Base64."))
             }
-            answer => Ok(answer.transient()),
+            read => outside::failed_attempt(&read, answer),
         }
     }
 

@@ -1,9 +1,10 @@
 //! External activities: they open a task named after their type, whose payload contains their inputs under Elsa's
 //! names. The answer to the task is the result.
 
+use chrono::TimeDelta;
 use serde_json::{Map, Value};
 
-use crate::activity::Input;
+use crate::activity::{FailedAttempt, Input};
 use crate::bookmark::NewBookmark;
 use crate::execution::Execution;
 use workflow_http::stimulus;
@@ -12,6 +13,9 @@ use workflow_value::value::copy_or_null;
 
 /// Status codes after which the same request may succeed later.
 const TRANSIENT: [u16; 6] = [408, 429, 500, 502, 503, 504];
+
+/// The longest `retryAfter`, in seconds: a year.
+const MAX_RETRY_AFTER: i64 = 366 * 24 * 60 * 60;
 
 /// Codes of the faults of attempts with such a status, or without a response.
 pub(super) const TRANSIENT_CAUSES: &[&str] =
@@ -91,6 +95,24 @@ impl<'a> Answer<'a> {
     }
 }
 
+/// The failed attempt with this answer, if another attempt may succeed. Its delay is the answer's `retryAfter`, a number of
+/// seconds.
+///
+/// # Errors
+/// 22023 if that is anything else.
+pub(super) fn failed_attempt(read: &Answer<'_>, answer: Option<&Value>) -> Result<Option<FailedAttempt>, Fault> {
+    let retry_in = match answer.and_then(|answer| answer.get("retryAfter")) {
+        None | Some(Value::Null) => None,
+        Some(given) => {
+            let seconds = given.as_i64().filter(|seconds| (0..=MAX_RETRY_AFTER).contains(seconds));
+            let seconds =
+                seconds.ok_or_else(|| wrong("\"retryAfter\" is not a number of seconds of at most a year."))?;
+            Some(TimeDelta::seconds(seconds))
+        }
+    };
+    Ok(read.transient().map(|fault| FailedAttempt { fault, retry_in }))
+}
+
 fn message_with(what: &str, message: &str) -> String {
     if message.is_empty() { what.to_owned() } else { format!("{what}: {message}") }
 }
@@ -99,4 +121,32 @@ fn wrong(detail: &str) -> Fault {
     Fault::new("22023", "this is not an answer to an HTTP request").detail(detail).hint(
         "An answer is {\"statusCode\", \"headers\", \"content\"}, or {\"error\": \"connect\" or \"timeout\", \"message\"}.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn failed(answer: &Value) -> Result<Option<FailedAttempt>, Fault> {
+        failed_attempt(&Answer::read(Some(answer)).expect("an answer"), Some(answer))
+    }
+
+    #[test]
+    fn a_service_can_ask_for_a_delay() {
+        let delay = |answer| failed(&answer).expect("an answer").map(|failed| failed.retry_in);
+        assert_eq!(delay(json!({"statusCode": 503, "retryAfter": 120})), Some(Some(TimeDelta::seconds(120))));
+        assert_eq!(delay(json!({"statusCode": 503, "retryAfter": null})), Some(None));
+        assert_eq!(delay(json!({"error": "timeout"})), Some(None));
+        assert_eq!(delay(json!({"statusCode": 404, "retryAfter": 120})), None);
+    }
+
+    #[test]
+    fn the_delay_is_checked() {
+        for delay in [json!("120 s"), json!(-1), json!(1.5), json!(1e12)] {
+            let fault = failed(&json!({"statusCode": 503, "retryAfter": delay})).expect_err("no delay");
+            assert_eq!(fault.sqlstate, "22023", "{delay}");
+        }
+    }
 }

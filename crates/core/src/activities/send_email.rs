@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::outside;
 use crate::activity::handle::{inputs, ports};
-use crate::activity::{Activity, Descriptor, InputDescriptor, WaitKind};
+use crate::activity::{Activity, Descriptor, FailedAttempt, InputDescriptor, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use workflow_expression::Expression;
@@ -69,9 +69,13 @@ impl Activity for SendEmail {
         outside::open(cx)
     }
 
-    fn validate_answer(&self, _: &[Option<Expression>], answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+    fn validate_answer(
+        &self,
+        _: &[Option<Expression>],
+        answer: Option<&Value>,
+    ) -> Result<Option<FailedAttempt>, Fault> {
         let fault = |message| Fault { code: Some("send".to_owned()), ..Fault::new(TASK_FAILED, message) };
-        Ok(failure(answer)?.map(fault))
+        Ok(failure(answer)?.map(|message| FailedAttempt { fault: fault(message), retry_in: None }))
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::http_request::{self, usual_retry};
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs, ports};
-use crate::activity::{Activity, Descriptor, PartCondition, PartList, WaitKind};
+use crate::activity::{Activity, Descriptor, FailedAttempt, PartCondition, PartList, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::retry::RetryPolicy;
@@ -81,8 +81,12 @@ impl Activity for SendHttpRequest {
         outside::TRANSIENT_CAUSES
     }
 
-    fn validate_answer(&self, _: &[Option<Expression>], answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
-        Ok(Answer::read(answer)?.transient())
+    fn validate_answer(
+        &self,
+        _: &[Option<Expression>],
+        answer: Option<&Value>,
+    ) -> Result<Option<FailedAttempt>, Fault> {
+        outside::failed_attempt(&Answer::read(answer)?, answer)
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {

@@ -149,10 +149,14 @@ async fn a_host_that_is_not_there_is_no_connection() {
 async fn retry_after_is_part_of_the_answer() {
     let server = Server::start(|request| match request.path.as_str() {
         "/busy" => respond(503, &[("Retry-After", "120")], ""),
+        "/now" => respond(503, &[("Retry-After", "0")], ""),
         _ => respond(503, &[], ""),
     })
     .await;
     let service = service_for(&server, "");
-    assert_eq!(service.send(&get(server.url("/busy"))).await.expect("an answer")["retryIn"], "120 s");
-    assert_eq!(service.send(&get(server.url("/"))).await.expect("an answer").get("retryIn"), None);
+    assert_eq!(service.send(&get(server.url("/busy"))).await.expect("an answer")["retryAfter"], 120);
+    // The delay of the policy applies.
+    for path in ["/", "/now"] {
+        assert_eq!(service.send(&get(server.url(path))).await.expect("an answer").get("retryAfter"), None, "{path}");
+    }
 }

@@ -19,6 +19,11 @@ fn client() {
 }
 
 #[test]
+fn services() {
+    assert_layered("services", "crates/services/src");
+}
+
+#[test]
 fn gateway() {
     assert_layered("gateway", "crates/gateway/src");
 }

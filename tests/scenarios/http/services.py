@@ -1,4 +1,4 @@
-"""The services of http_worker.sh: http_services.py DIRECTORY
+"""The services of work.sh: services.py DIRECTORY
 
 An HTTP server and a mail server on loopback. Their ports are in DIRECTORY/http and DIRECTORY/smtp, and what they got in DIRECTORY/requests
 and DIRECTORY/mail, a JSON object in each line.
@@ -77,13 +77,18 @@ class Service(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def big(self, _):
-        self.answer(200, b"x" * 200_000)
+        self.answer(200, b"x" * 1_000_001)
 
     def odd(self, _):
         """No JSON that jsonb could store, though its type says so."""
         self.answer(200, rb'{"a": "\u0000", "b": NaN}', Content_Type="application/json")
 
+    def patient(self, _):
+        """Wants to be asked again in an hour."""
+        self.answer(429, Retry_After="3600")
+
     def huge(self, _):
+        """A number that jsonb does not have."""
         self.answer(200, b'{"a": 1e999999}', Content_Type="application/json")
 
     def file(self, _):

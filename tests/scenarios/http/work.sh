@@ -1,24 +1,34 @@
 #!/usr/bin/env bash
-# examples/http_worker.py against services on loopback that succeed, fail, stall, redirect, answer nonsense, or are not there; and mail.
+# `wf work` against services on loopback that succeed, fail, stall, redirect, answer nonsense, or are not there; and mail.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-if ! /usr/bin/python3 -c 'import psycopg' 2>/dev/null; then
-    echo "there is no psycopg: scripts/lib/setup --docs could not install it"
-    exit 75
-fi
-/usr/bin/python3 "$here/http_services.py" "$WORKFLOW_TMP" >"$WORKFLOW_TMP/services.log" 2>&1 &
+/usr/bin/python3 "$here/services.py" "$WORKFLOW_TMP" >"$WORKFLOW_TMP/services.log" 2>&1 &
 services=$!
 eventually test -s "$WORKFLOW_TMP/http"
 eventually test -s "$WORKFLOW_TMP/smtp"
 port=$(cat "$WORKFLOW_TMP/http") mail=$(cat "$WORKFLOW_TMP/smtp") closed=1
 url=http://127.0.0.1:$port
-cat >"$WORKFLOW_TMP/settings.json" <<JSON
-{"timeout": 2, "maxSize": 100000, "redirects": 3, "smtp": {"host": "127.0.0.1", "port": $mail, "from": "shop@example.com"}, "secrets": {
-    "bank": {"value": "Bearer s3cr3t-of-the-bank", "origins": ["$url"]},
-    "elsewhere": {"value": "Bearer other", "origins": ["https://bank.example"]},
-    "foreign": {"value": "Bearer other", "origins": ["$url"], "owners": ["nobody"]}}}
-JSON
+cat >"$WORKFLOW_TMP/secrets.toml" <<TOML
+bank = {value = "Bearer s3cr3t-of-the-bank", hosts = ["$url"], owners = ["$PGUSER"]}
+elsewhere = {value = "Bearer other-token", hosts = ["bank.example"], owners = ["$PGUSER"]}
+foreign = {value = "Bearer other-token", hosts = ["$url"], owners = ["nobody"]}
+TOML
+chmod 600 "$WORKFLOW_TMP/secrets.toml"
+cat >"$WORKFLOW_TMP/wf.toml" <<TOML
+database = "host=$PGHOST port=$PGPORT user=$PGUSER dbname=$PGDATABASE"
+[work]
+secrets = "$WORKFLOW_TMP/secrets.toml"
+allow-addresses = "127.0.0.1:$port,127.0.0.1:$closed"
+timeout-seconds = 2
+max-body = 1
+max-redirects = 3
+breaker-failures = 0
+smtp-host = "127.0.0.1"
+smtp-port = $mail
+smtp-tls = "none"
+smtp-from = "shop@example.com"
+TOML
 
 # One definition for all requests: the instance's name records the outcome, its correlation id the case.
 query "SELECT wf_define('{\"definitionId\": \"send\", \"variables\": {\"Content\": null}, \"root\": [
@@ -35,7 +45,7 @@ query "SELECT wf_define('{\"definitionId\": \"send\", \"variables\": {\"Content\
 
 # sends CASE INPUT: starts the request of a case.
 sends() { query "SELECT wf_start('send', '{\"url\": \"$url/$1\", \"method\": \"GET\"}'::jsonb || '${2:-{\}}', correlation_id => '$1')" >/dev/null; }
-for case in ok busy/1 down missing silent drip redirect/ok redirect/redirect/redirect/ok redirect/redirect/redirect/redirect/ok nonsense big odd huge; do
+for case in ok busy/1 down missing silent drip redirect/ok redirect/redirect/redirect/ok redirect/redirect/redirect/redirect/ok nonsense big odd huge patient; do
     sends "$case"
 done
 sends ok/post '{"method": "POST", "content": {"n": 1}}'
@@ -53,13 +63,14 @@ query "SELECT wf_start('download', '{\"url\": \"$url/file\"}', correlation_id =>
 
 # Two workers share the work; more comes while they wait.
 for worker in 1 2; do
-    /usr/bin/python3 "$here/../../../examples/http_worker.py" "$WORKFLOW_TMP/settings.json" >"$WORKFLOW_TMP/worker$worker.log" 2>&1 &
+    "$WF" work --config "$WORKFLOW_TMP/wf.toml" >"$WORKFLOW_TMP/worker$worker.log" 2>&1 &
     workers[worker]=$!
 done
 trap 'kill "$services" "${workers[@]}" 2>/dev/null || true; cat "$WORKFLOW_TMP"/worker*.log' EXIT
-await 0 "SELECT count(*) FROM workflow.open_tasks"
+# One service has asked for an hour.
+await "1|429" "SELECT count(*), max(right(last_error, 3)) FROM workflow.open_tasks HAVING min(available_at) > now() + interval '50 minutes'"
 sends ok/later
-await 0 "SELECT count(*) FROM workflow.open_tasks"
+await 1 "SELECT count(*) FROM workflow.open_tasks"
 for worker in 1 2; do kill -0 "${workers[worker]}" || fail "a worker has ended"; done
 
 # became CASE WAY [STATUS]: how its instance has ended: through which outcome, or with which fault code.
@@ -68,13 +79,12 @@ became() {
 }
 # asked CASE: how often the service received it.
 asked() { grep -c "\"path\": \"/$1\"" "$WORKFLOW_TMP/requests" || true; }
-for case in ok ok/post ok/later busy/1 redirect/ok redirect/redirect/redirect/ok ok/secret redirect/ok/secret odd file; do became "$case" 200; done
+for case in ok ok/post ok/later busy/1 redirect/ok redirect/redirect/redirect/ok ok/secret redirect/ok/secret odd huge file; do became "$case" 200; done
 for case in down missing; do became "$case" unmatched; done
 for case in silent drip; do became "$case" timeout; done
 for case in nonsense closed; do became "$case" "failed to connect"; done
 became redirect/redirect/redirect/redirect/ok too_many_redirects
 became big too_large
-became huge invalid_response
 for case in ok/elsewhere ok/foreign ok/unknown; do became "$case" secret_denied; done
 # Although the policies allow three attempts: the worker reports that another one is pointless.
 is "3|1" "SELECT count(*), max(coalesce(attempts, 1)) FROM workflow.incidents WHERE code = 'secret_denied'"
@@ -84,13 +94,13 @@ became full error
 became "no address" invalid_message
 
 # Transient failures have three attempts, all others one.
-[ "$(asked busy/1) $(asked down) $(asked silent) $(asked missing) $(asked ok)" = "3 3 3 1 3" ] ||
-    fail "attempts: $(asked busy/1) $(asked down) $(asked silent) $(asked missing) $(asked ok)"
+[ "$(asked busy/1) $(asked down) $(asked silent) $(asked missing) $(asked ok) $(asked patient)" = "3 3 3 1 3 1" ] ||
+    fail "attempts: $(asked busy/1) $(asked down) $(asked silent) $(asked missing) $(asked ok) $(asked patient)"
 [ "$(asked ok/elsewhere)$(asked ok/foreign)$(asked ok/injected)" = 000 ] || fail "a request was sent that should not be"
 # The idempotency key of a request is the task's id, and content is sent as JSON.
 is t "SELECT count(*) = 1 FROM workflow.tasks t JOIN workflow.instances i ON i.id = t.instance_id WHERE i.correlation_id = 'ok/post' AND t.id =
-    '$(grep '"/ok/post"' "$WORKFLOW_TMP/requests" | sed 's/.*"Idempotency-Key": "\([^"]*\)".*/\1/')'"
-grep '"/ok/post"' "$WORKFLOW_TMP/requests" | grep -qF '{\"n\": 1}' || fail "the content did not arrive"
+    '$(grep '"/ok/post"' "$WORKFLOW_TMP/requests" | sed 's/.*"idempotency-key": "\([^"]*\)".*/\1/')'"
+grep '"/ok/post"' "$WORKFLOW_TMP/requests" | grep -qF '{\"n\":1}' || fail "the content did not arrive"
 # A secret is sent to its service, not along a redirect, and appears in neither response.
 grep '"/ok/secret"' "$WORKFLOW_TMP/requests" | grep -q 's3cr3t-of-the-bank' || fail "the secret did not arrive"
 is 1 "SELECT $(grep -c 's3cr3t-of-the-bank' "$WORKFLOW_TMP/requests") - 1"

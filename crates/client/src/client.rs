@@ -337,7 +337,7 @@ impl fmt::Debug for Client {
 /// # }
 /// ```
 pub async fn run_on<C: Call>(connection: &impl GenericClient, call: C) -> Result<C::Output, Error> {
-    let schema = pool::find_schema(connection).await?;
+    let schema = pool::extension_schema(connection).await?;
     run_in(connection, &schema, &call).await
 }
 

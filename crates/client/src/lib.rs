@@ -33,8 +33,8 @@
 
 pub mod calls;
 mod client;
+mod connector;
 mod error;
-mod hosts;
 mod options;
 mod pool;
 mod repeat;
@@ -51,15 +51,17 @@ pub use calls::{
     Retry, Run, SendStimulus, Start, UnassignTask, Unpause, Validate,
 };
 pub use client::{Client, run_on};
+pub use connector::Connector;
 pub use error::{DatabaseError, Error};
 pub use options::ConnectOptions;
+pub use pool::extension_schema;
 pub use results::{
     AfterFailure, AnswerOutcome, ClaimedTask, DefinedVersion, Delivery, HttpResponse, InstanceState, Problem,
 };
 pub use statement::Call;
-/// The driver, whose types appear in this interface.
-pub use tokio_postgres;
 pub use transaction::Transaction;
 pub use views::{Filter, Instance, List, OpenIncident, OpenTask, View, Waiting};
 pub use waiter::TaskWaiter;
 pub use worker::{Answer, Task, TaskError, Worker};
+/// The driver, its TLS and its pool, whose types appear in this interface.
+pub use {deadpool_postgres, tokio_postgres, tokio_postgres_rustls};

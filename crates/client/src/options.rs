@@ -12,8 +12,8 @@ use rustls::pki_types::pem::{self, PemObject as _};
 use tokio_postgres::Config;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::connector::{self, Connector};
 use crate::error::Error;
-use crate::hosts;
 
 /// How long a transaction is repeated by default.
 const REPEAT_FOR: Duration = Duration::from_secs(10);
@@ -57,7 +57,7 @@ impl ConnectOptions {
     pub fn new(connection_string: &str) -> Result<Self, Error> {
         let given: Config = connection_string.parse().map_err(unreadable)?;
         // A later `sslmode` overrides the first one.
-        let default = if hosts::uses_a_network(&given) { "require" } else { "prefer" };
+        let default = if connector::uses_a_network(&given) { "require" } else { "prefer" };
         let config: Config = with_first(connection_string, "sslmode", default).parse().map_err(unreadable)?;
         let (hosts, addresses) = (config.get_hosts().len(), config.get_hostaddrs().len());
         let ports = config.get_ports().len();
@@ -138,7 +138,8 @@ impl ConnectOptions {
         self
     }
 
-    /// Reads the password from a file, so that it appears neither in the list of processes nor in the environment.
+    /// Reads the password from a file, so that it appears neither in the list of processes nor in the environment. A
+    /// password of the connection string wins.
     ///
     /// ```no_run
     /// # use workflow_client::ConnectOptions;
@@ -149,7 +150,9 @@ impl ConnectOptions {
         let path = path.as_ref();
         let unreadable = |error| Error::Options(format!("cannot read {}: {error}", path.display()));
         let password = std::fs::read_to_string(path).map_err(unreadable)?;
-        self.config.password(password.trim_end_matches(['\r', '\n']));
+        if self.config.get_password().is_none() {
+            self.config.password(password.trim_end_matches(['\r', '\n']));
+        }
         Ok(self)
     }
 
@@ -192,30 +195,39 @@ impl ConnectOptions {
         self
     }
 
-    pub(crate) fn tls(&self) -> Result<MakeRustlsConnect, Error> {
-        let mut roots = rustls::RootCertStore::empty();
-        match &self.authority {
-            Some(path) => {
-                let problem = |error: &dyn fmt::Display| Error::Options(format!("{}: {error}", path.display()));
-                for certificate in CertificateDer::pem_file_iter(path).map_err(|error: pem::Error| problem(&error))? {
-                    let certificate = certificate.map_err(|error| problem(&error))?;
-                    roots.add(certificate).map_err(|error| problem(&error))?;
-                }
-                if roots.is_empty() {
-                    return Err(problem(&"no certificate (PEM)"));
-                }
-            }
-            None => {
-                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            }
-        }
+    /// Opens connections of the driver with these options. Reads the certificates.
+    ///
+    /// ```
+    /// # use workflow_client::ConnectOptions;
+    /// let connector = ConnectOptions::new("host=db dbname=shop user=app")?.connector()?;
+    /// # Ok::<(), workflow_client::Error>(())
+    /// ```
+    pub fn connector(&self) -> Result<Connector, Error> {
         // A provider that is named does not depend on what other code of the program has installed.
         let client = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|error| Error::Options(error.to_string()))?
-            .with_root_certificates(roots)
+            .with_root_certificates(self.roots()?)
             .with_no_client_auth();
-        Ok(MakeRustlsConnect::new(client))
+        Ok(Connector::new(self.config.clone(), MakeRustlsConnect::new(client)))
+    }
+
+    /// The certificates that may sign that of the server.
+    fn roots(&self) -> Result<rustls::RootCertStore, Error> {
+        let mut roots = rustls::RootCertStore::empty();
+        let Some(path) = &self.authority else {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            return Ok(roots);
+        };
+        let unreadable = |error: pem::Error| Error::Options(format!("cannot read {}: {error}", path.display()));
+        for certificate in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
+            let added = roots.add(certificate.map_err(unreadable)?);
+            added.map_err(|error| Error::Options(format!("{}: {error}", path.display())))?;
+        }
+        if roots.is_empty() {
+            return Err(Error::Options(format!("{} has no certificate (PEM)", path.display())));
+        }
+        Ok(roots)
     }
 }
 
@@ -342,7 +354,7 @@ mod tests {
     #[test]
     fn a_file_of_certificates_must_have_one() {
         let options = ConnectOptions::new("host=db").expect("options").certificate_authority("/dev/null");
-        let error = options.tls().err().expect("no certificate");
+        let error = options.connector().expect_err("no certificate");
         assert!(error.to_string().contains("/dev/null"), "{error}");
     }
 }

@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, PoolError, QueueMode, RecyclingMethod, Runtime, Timeouts};
+use deadpool_postgres::{Object, PoolError};
 use tokio::task::JoinHandle;
 use tokio_postgres::Client as Connection;
-use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::connector::Connector;
 use crate::error::Error;
-use crate::hosts::{self, CONNECT_TIME, Hosts};
 use crate::options::ConnectOptions;
 
 /// Compatible versions of the extension: same major and minor number.
@@ -30,26 +29,15 @@ pub(crate) struct Pool {
     /// The schema of the extension's functions, quoted. A session finds it if it is not known.
     schema: RwLock<Option<Arc<str>>>,
     pub options: ConnectOptions,
-    tls: MakeRustlsConnect,
+    connector: Connector,
 }
 
 impl Pool {
     pub fn new(options: ConnectOptions) -> Result<Self, Error> {
-        let tls = options.tls()?;
-        let manager = Manager::from_connect(
-            options.config.clone(),
-            Hosts { tls: tls.clone() },
-            ManagerConfig { recycling_method: RecyclingMethod::Fast },
-        );
-        let pool = deadpool_postgres::Pool::builder(manager)
-            .max_size(options.connections)
-            // The most recently used backend has its catalogue and plan caches in the CPU cache.
-            .queue_mode(QueueMode::Lifo)
-            .runtime(Runtime::Tokio1)
-            .timeouts(Timeouts { wait: Some(POOL_WAIT), create: Some(CONNECT_TIME), recycle: None })
-            .build()
-            .map_err(|error| Error::Options(error.to_string()))?;
-        Ok(Self { pool, schema: RwLock::default(), options, tls })
+        let connector = options.connector()?;
+        let pool = connector.pool(options.connections, POOL_WAIT).build();
+        let pool = pool.map_err(|error| Error::Options(error.to_string()))?;
+        Ok(Self { pool, schema: RwLock::default(), options, connector })
     }
 
     pub async fn session(&self) -> Result<Session, Error> {
@@ -58,7 +46,7 @@ impl Pool {
         let schema = match known {
             Some(schema) => schema,
             None => {
-                let found: Arc<str> = find_schema(&**connection).await?.into();
+                let found: Arc<str> = extension_schema(&**connection).await?.into();
                 *self.schema.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&found));
                 found
             }
@@ -79,20 +67,28 @@ impl Pool {
     /// A connection outside the pool, for calls that occupy it for long.
     pub async fn connect_alone(&self) -> Result<Alone, Error> {
         let connect = async {
-            let (connection, driver) =
-                hosts::connect(&self.options.config, &self.tls).await.map_err(Error::of_connecting)?;
+            let (connection, driver) = self.connector.connect().await.map_err(Error::of_connecting)?;
             // From here on, giving up closes it.
             let mut alone = Alone { connection, driver, schema: String::new() };
-            alone.schema = find_schema(&alone.connection).await?;
+            alone.schema = extension_schema(&alone.connection).await?;
             Ok(alone)
         };
         let late = |_| Err(Error::Connection("the server does not answer".into()));
-        tokio::time::timeout(CONNECT_TIME, connect).await.unwrap_or_else(late)
+        tokio::time::timeout(Connector::TIME_LIMIT, connect).await.unwrap_or_else(late)
     }
 }
 
-/// The schema of the extension's functions, if the extension fits this client.
-pub(crate) async fn find_schema(connection: &impl tokio_postgres::GenericClient) -> Result<String, Error> {
+/// The schema of the extension's functions, quoted. Fails with [`Error::Unfit`] if the database lacks the extension, or has
+/// a version that does not fit this library.
+///
+/// ```no_run
+/// # async fn example(connection: tokio_postgres::Client) -> Result<(), workflow_client::Error> {
+/// let schema = workflow_client::extension_schema(&connection).await?;
+/// connection.execute(&format!("SELECT {schema}.wf_run_due()"), &[]).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn extension_schema(connection: &impl tokio_postgres::GenericClient) -> Result<String, Error> {
     let rows = connection.query_typed(FIND_EXTENSION, &[]).await?;
     let Some(row) = rows.first() else {
         return Err(Error::Unfit("the database has no extension workflow: CREATE EXTENSION workflow".into()));
@@ -100,7 +96,8 @@ pub(crate) async fn find_schema(connection: &impl tokio_postgres::GenericClient)
     let (version, schema): (String, String) = (row.try_get(0)?, row.try_get(1)?);
     if !version.starts_with(EXTENSION) {
         let own = env!("CARGO_PKG_VERSION");
-        return Err(Error::Unfit(format!("the database has workflow {version}, and this client is made for {own}")));
+        let problem = format!("the database has workflow {version}, and this program is made for {own}");
+        return Err(Error::Unfit(format!("{problem}: install those that fit")));
     }
     Ok(schema)
 }

@@ -6,17 +6,6 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args};
 
-/// How to reach the database.
-#[derive(Debug, Clone)]
-pub struct DatabaseOptions {
-    /// As libpq spells it: a URL or `key=value` pairs.
-    pub connection: String,
-    /// File with the password, for a connection string without one.
-    pub password_file: Option<PathBuf>,
-    /// Certificates (PEM) that the server's must be signed by; by default those that the system trusts.
-    pub authority: Option<PathBuf>,
-}
-
 /// The folder of Elsa Studio by default.
 pub const DEFAULT_STUDIO: &str = "/var/lib/wf/studio";
 

@@ -6,7 +6,6 @@
 
 mod backends;
 mod connecting;
-pub mod hosts;
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -18,19 +17,18 @@ use futures_util::TryStreamExt as _;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio_postgres::error::{DbError, Severity, SqlState};
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Config, Row};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::{Client, Row};
+use workflow_client::{ConnectOptions, Connector};
 
 use crate::caller::Caller;
-use crate::config::{DatabaseOptions, ServeOptions};
+use crate::config::ServeOptions;
 use crate::failure::Failure;
 use crate::memory::{self, Hold};
 use crate::shares::Shares;
 
 use backends::SessionState;
 pub use connecting::UnusableDatabase;
-use connecting::{check, connection, tls_client};
-use hosts::CONNECT_TIME;
+use connecting::check;
 
 /// Attempts for a transaction that fails because of concurrent transactions.
 const TRIES: u32 = 3;
@@ -143,19 +141,17 @@ pub struct Database {
     ending: Pool,
     /// Limits the connections that one user's requests may use at a time.
     users: Arc<Shares>,
-    tls: MakeRustlsConnect,
-    config: Config,
+    connector: Connector,
     /// Schema of the extension's functions, quoted. Set by the first connection.
     schema: Arc<OnceLock<String>>,
     time: Duration,
 }
 
 impl Database {
-    pub fn new(options: &ServeOptions, database: &DatabaseOptions) -> Result<Self, String> {
-        let config = connection(database)?;
-        let tls = MakeRustlsConnect::new(tls_client(database.authority.as_deref())?);
+    pub fn new(options: &ServeOptions, database: &ConnectOptions) -> Result<Self, String> {
+        let connector = database.connector().map_err(|error| error.to_string())?;
         let schema = Arc::new(OnceLock::new());
-        let pool = |size: usize| connecting::pool(&config, &tls, &schema, size);
+        let pool = |size: usize| connecting::pool(&connector, &schema, size);
         let connections = usize::from(options.database_connections);
         let of_one = (connections - connections.div_ceil(4)).max(1);
         let (requests, watching, ending) = (pool(connections)?, pool(1)?, pool(1)?);
@@ -164,16 +160,15 @@ impl Database {
             watching,
             ending,
             users: Arc::new(Shares::new(of_one)),
-            tls,
-            config,
+            connector,
             schema,
             time: options.request_time(),
         })
     }
 
-    /// Hosts, ports and TLS of the database, for code that opens its own connections.
-    pub fn connection(&self) -> (&Config, &MakeRustlsConnect) {
-        (&self.config, &self.tls)
+    /// For code that opens its own connections.
+    pub fn connector(&self) -> &Connector {
+        &self.connector
     }
 
     /// Whether the database answers and is compatible with this gateway.
@@ -199,11 +194,11 @@ impl Database {
     /// Connects once at start-up, to learn before the first request whether the database is compatible.
     pub async fn first_check(&self) -> Result<(), UnusableDatabase> {
         let first = async {
-            let connected = hosts::connect(&self.config, &self.tls).await;
+            let connected = self.connector.connect().await;
             let (client, _) = connected.map_err(|error| UnusableDatabase::Unreachable(message_of(&error)))?;
             check(&client).await.map(drop)
         };
-        tokio::time::timeout(CONNECT_TIME, first).await.unwrap_or_else(|_| Err(UnusableDatabase::no_answer()))
+        tokio::time::timeout(Connector::TIME_LIMIT, first).await.unwrap_or_else(|_| Err(UnusableDatabase::no_answer()))
     }
 
     /// Runs a statement that only reads, as the caller's role.
@@ -346,8 +341,8 @@ impl Database {
         if ended.is_err() {
             is_late.store(true, Ordering::Relaxed);
             let cancel = client.cancel_token();
-            let time = hosts::share(&self.config, CONNECT_TIME);
-            let stopped = tokio::time::timeout(time, cancel.cancel_query(self.tls.clone())).await;
+            let time = self.connector.time_of_host(Connector::TIME_LIMIT);
+            let stopped = tokio::time::timeout(time, cancel.cancel_query(self.connector.tls())).await;
             tracing::warn!(seconds = self.time.as_secs(), ?stopped, "cancelled a statement that took too long");
             ended = tokio::time::timeout(STOP_TIME, &mut all).await;
         }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, watch};
+use workflow_client::ConnectOptions;
 
-use crate::config::{DatabaseOptions, ServeOptions};
+use crate::config::ServeOptions;
 use crate::database::Database;
 use crate::identity::cookies::Cookies;
 use crate::identity::keys::ApiKeys;
@@ -41,7 +42,7 @@ pub struct Gateway {
 
 impl Gateway {
     /// Reads the files that the options name. Does not connect to the database.
-    pub fn new(options: ServeOptions, database: &DatabaseOptions) -> Result<App, String> {
+    pub fn new(options: ServeOptions, database: &ConnectOptions) -> Result<App, String> {
         let cookies = Cookies::new(options.cookie_keys.as_deref(), options.is_secure(), options.session_hours)?;
         Ok(Arc::new(Self {
             database: Database::new(&options, database)?,

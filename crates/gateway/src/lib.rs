@@ -21,16 +21,17 @@ mod server;
 mod shares;
 mod studio;
 
-pub use config::{DEFAULT_STUDIO, DatabaseOptions, ServeOptions};
+pub use config::{DEFAULT_STUDIO, ServeOptions};
 pub use identity::cookies::new_key_line;
 pub use identity::keys::add as add_key;
 pub use studio::fetch::fetch as fetch_studio;
 
 use database::UnusableDatabase;
 use gateway::Gateway;
+use workflow_client::ConnectOptions;
 
 /// Serves until the process gets SIGTERM or SIGINT. The process must have installed a provider of TLS for rustls.
-pub async fn serve(options: ServeOptions, database: DatabaseOptions) -> Result<(), String> {
+pub async fn serve(options: ServeOptions, database: ConnectOptions) -> Result<(), String> {
     if let Some(problem) = options.problem() {
         return Err(problem);
     }

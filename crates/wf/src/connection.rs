@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use workflow_client::ConnectOptions;
 use workflow_client::tokio_postgres::Config;
-use workflow_gateway::DatabaseOptions;
+use workflow_client::{ConnectOptions, Error};
 
 use crate::failure::Failure;
 
@@ -15,7 +14,8 @@ const DATABASE_OF_GATEWAY: &str = "host=/var/run/postgresql user=workflow_gatewa
 #[derive(Debug, Args)]
 pub struct ConnectionArguments {
     /// How to reach the database, as libpq spells it: a URL or `key=value` pairs; several hosts and
-    /// target_session_attrs are understood. By default PGHOST, PGUSER and libpq's other variables say it
+    /// target_session_attrs are understood. By default PGHOST, PGUSER and libpq's other variables say it. Hosts other
+    /// than sockets and loopback addresses need TLS, unless sslmode says otherwise
     #[arg(long, value_name = "CONNECTION", global = true)]
     pub database: Option<String>,
 
@@ -34,14 +34,14 @@ impl ConnectionArguments {
         self.client_of(self.database.as_deref(), command)
     }
 
-    /// The same connection as that of `wf serve`.
+    /// As the role of the gateway, which is a member of those of its users.
     pub fn client_of_gateway(&self, command: &str) -> Result<ConnectOptions, Failure> {
         self.client_of(Some(self.database.as_deref().unwrap_or(DATABASE_OF_GATEWAY)), command)
     }
 
     fn client_of(&self, database: Option<&str>, command: &str) -> Result<ConnectOptions, Failure> {
         let mut options = match database {
-            Some(database) => ConnectOptions::new(database)?,
+            Some(database) => parse(database)?,
             None => ConnectOptions::from_environment()?,
         };
         let is_named = match database {
@@ -59,13 +59,11 @@ impl ConnectionArguments {
             None => options,
         })
     }
+}
 
-    /// For the gateway, whose role is a member of those of its users.
-    pub fn of_gateway(&self) -> DatabaseOptions {
-        DatabaseOptions {
-            connection: self.database.clone().unwrap_or_else(|| DATABASE_OF_GATEWAY.into()),
-            password_file: self.database_password_file.clone(),
-            authority: self.database_ca.clone(),
-        }
-    }
+fn parse(database: &str) -> Result<ConnectOptions, Failure> {
+    ConnectOptions::new(database).map_err(|error| match error {
+        Error::Options(problem) => Failure::Message(format!("--database makes no sense: {problem}")),
+        other => other.into(),
+    })
 }

@@ -7,5 +7,6 @@ use crate::failure::Failure;
 
 pub fn serve(options: ServeOptions, shared: &SharedArguments) -> Result<(), Failure> {
     shared.log.start()?;
-    crate::run(async { Ok(workflow_gateway::serve(options, shared.connection.of_gateway()).await?) })
+    let database = shared.connection.client_of_gateway("wf serve")?;
+    crate::run(async { Ok(workflow_gateway::serve(options, database).await?) })
 }

@@ -6,8 +6,7 @@ use std::time::Duration;
 use deadpool_postgres::{Object, Pool};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::types::{ToSql, Type};
-
-use super::hosts::CONNECT_TIME;
+use workflow_client::Connector;
 
 /// Interval between attempts to terminate a backend that does not end.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -30,7 +29,7 @@ pub async fn end(client: Object, pid: i32, enders: &Pool) {
         if let Ok(ender) = enders.get().await {
             let values: [(&(dyn ToSql + Sync), Type); 1] = [(&pid, Type::INT4)];
             let told = ender.query_typed("SELECT pg_catalog.pg_terminate_backend($1)", &values);
-            let is_told = matches!(timeout(CONNECT_TIME, told).await, Ok(Ok(_)));
+            let is_told = matches!(timeout(Connector::TIME_LIMIT, told).await, Ok(Ok(_)));
             if !is_told {
                 drop(Object::take(ender));
             }

@@ -1,20 +1,13 @@
-//! Connecting: address, TLS, and the check that server and extension are compatible with this gateway.
+//! The pools of the gateway, and the check that server, role and extension are fit for it.
 
 use std::fmt;
-use std::path::Path;
 use std::sync::{Arc, Once, OnceLock};
-use std::time::Duration;
 
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, QueueMode, RecyclingMethod, Runtime, Timeouts};
-use tokio_postgres::{Client, Config};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use deadpool_postgres::{Hook, HookError, Pool};
+use tokio_postgres::Client;
+use workflow_client::{Connector, Error, extension_schema};
 
-use super::hosts::{CONNECT_TIME, Hosts};
 use super::{POOL_WAIT, message_of};
-use crate::config::DatabaseOptions;
-
-/// Compatible versions of the extension: same major and minor number.
-const EXTENSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), ".");
 
 /// Roles that may create functions in the schema of the extension, besides its owner and superusers.
 const CREATORS: &str = "SELECT pg_catalog.string_agg(COALESCE(pg_catalog.quote_ident(r.rolname), 'PUBLIC'), ', ' \
@@ -52,7 +45,7 @@ impl fmt::Display for UnusableDatabase {
 
 /// Checks on a new connection that database and role are compatible. Returns the extension's schema.
 pub async fn check(client: &Client) -> Result<String, UnusableDatabase> {
-    tokio::time::timeout(CONNECT_TIME, check_database(client))
+    tokio::time::timeout(Connector::TIME_LIMIT, check_database(client))
         .await
         .unwrap_or_else(|_| Err(UnusableDatabase::no_answer()))
 }
@@ -79,32 +72,10 @@ async fn check_database(client: &Client) -> Result<String, UnusableDatabase> {
              Give it a role of its own that is a member of its users' roles only"
         )));
     }
-    let installed = text(
-        "SELECT extversion FROM pg_catalog.pg_extension \
-        WHERE extname OPERATOR(pg_catalog.=) 'workflow'",
-    )
-    .await?;
-    match installed {
-        None => {
-            return Err(UnusableDatabase::Refused(
-                "the database has no extension workflow: CREATE EXTENSION workflow".into(),
-            ));
-        }
-        Some(version) if !version.starts_with(EXTENSION) => {
-            return Err(UnusableDatabase::Refused(format!(
-                "the database has workflow {version}, and this is wf {}: install those that fit",
-                env!("CARGO_PKG_VERSION")
-            )));
-        }
-        Some(_) => {}
-    }
-    let schema = text(
-        "SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e \
-         JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
-           WHERE e.extname OPERATOR(pg_catalog.=) 'workflow'",
-    )
-    .await?;
-    let schema = schema.ok_or_else(|| UnusableDatabase::Refused("the extension workflow has no schema".into()))?;
+    let schema = extension_schema(client).await.map_err(|error| match error {
+        Error::Unfit(reason) => UnusableDatabase::Refused(reason),
+        other => UnusableDatabase::Unreachable(other.to_string()),
+    })?;
     // Such a role could create an overload that matches our arguments better and is called instead of our function.
     if let Some(roles) = text(CREATORS).await? {
         let problem = format!("{roles} may create functions in {schema}, the schema of the extension");
@@ -122,85 +93,18 @@ async fn check_database(client: &Client) -> Result<String, UnusableDatabase> {
 }
 
 /// A pool of connections of the gateway's role. Each is checked when it is opened.
-pub fn pool(
-    config: &Config,
-    tls: &MakeRustlsConnect,
-    schema: &Arc<OnceLock<String>>,
-    size: usize,
-) -> Result<Pool, String> {
-    let manager = Manager::from_connect(
-        config.clone(),
-        Hosts { tls: tls.clone() },
-        ManagerConfig { recycling_method: RecyclingMethod::Fast },
-    );
+pub fn pool(connector: &Connector, schema: &Arc<OnceLock<String>>, size: usize) -> Result<Pool, String> {
     let known = Arc::clone(schema);
-    let pool = Pool::builder(manager)
-        .max_size(size)
-        // The most recently used backend has its catalogue and plan caches in the CPU cache.
-        .queue_mode(QueueMode::Lifo)
-        .runtime(Runtime::Tokio1)
-        .timeouts(Timeouts { wait: Some(POOL_WAIT), create: Some(CONNECT_TIME), recycle: None })
-        .post_create(Hook::async_fn(move |client, _| {
-            let known = Arc::clone(&known);
-            Box::pin(async move {
-                let found = check(client).await.map_err(|problem| HookError::message(problem.to_string()))?;
-                // A recreated database may have the extension in another schema; the gateway must then be restarted.
-                if *known.get_or_init(|| found.clone()) != found {
-                    return Err(HookError::message(format!("the extension has moved to schema {found}")));
-                }
-                Ok(())
-            })
-        }));
+    let pool = connector.pool(size, POOL_WAIT).post_create(Hook::async_fn(move |client, _| {
+        let known = Arc::clone(&known);
+        Box::pin(async move {
+            let found = check(client).await.map_err(|problem| HookError::message(problem.to_string()))?;
+            // A recreated database may have the extension in another schema; the gateway must then be restarted.
+            if *known.get_or_init(|| found.clone()) != found {
+                return Err(HookError::message(format!("the extension has moved to schema {found}")));
+            }
+            Ok(())
+        })
+    }));
     pool.build().map_err(|error| error.to_string())
-}
-
-pub fn connection(options: &DatabaseOptions) -> Result<Config, String> {
-    let mut config: Config = options.connection.parse().map_err(unreadable)?;
-    if let (Some(path), None) = (&options.password_file, config.get_password()) {
-        let password =
-            std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        config.password(password.trim_end_matches(['\r', '\n']));
-    }
-    let (hosts, addresses, ports) = (config.get_hosts().len(), config.get_hostaddrs().len(), config.get_ports().len());
-    if (hosts > 0 && addresses > 0 && hosts != addresses) || (ports > 1 && ports != hosts.max(addresses)) {
-        return Err("--database makes no sense: it has not as many addresses or ports as hosts".into());
-    }
-    if config.get_application_name().is_none() {
-        config.application_name("wf serve");
-    }
-    if config.get_connect_timeout().is_none() {
-        config.connect_timeout(Duration::from_secs(5));
-    }
-    // A host that fails silently is detected within half a minute.
-    config.keepalives_idle(Duration::from_secs(10)).keepalives_interval(Duration::from_secs(5)).keepalives_retries(3);
-    config.tcp_user_timeout(Duration::from_secs(30));
-    Ok(config)
-}
-
-/// The error for an invalid connection string. It does not quote the string, which may contain a password.
-fn unreadable(error: tokio_postgres::Error) -> String {
-    let cause = message_of(&error);
-    // libpq has more modes (verify-ca, verify-full); here the certificate and the host name are always verified.
-    let modes = if cause.contains("sslmode") { ": sslmode is disable, prefer or require" } else { "" };
-    format!("--database makes no sense: {cause}{modes}")
-}
-
-pub fn tls_client(authority: Option<&Path>) -> Result<rustls::ClientConfig, String> {
-    use rustls::pki_types::pem::PemObject;
-    let mut roots = rustls::RootCertStore::empty();
-    match authority {
-        Some(path) => {
-            let unreadable = |error: rustls::pki_types::pem::Error| format!("cannot read {}: {error}", path.display());
-            for certificate in rustls::pki_types::CertificateDer::pem_file_iter(path).map_err(unreadable)? {
-                roots.add(certificate.map_err(unreadable)?).map_err(|error| format!("{}: {error}", path.display()))?;
-            }
-            if roots.is_empty() {
-                return Err(format!("{} has no certificate (PEM)", path.display()));
-            }
-        }
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-    }
-    Ok(rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth())
 }

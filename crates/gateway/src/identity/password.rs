@@ -16,10 +16,11 @@ use postgres_protocol::message::frontend;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Instant;
+use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect as _};
 
-use crate::database::{Database, hosts};
+use crate::database::Database;
 use crate::failure::Failure;
 use crate::{may_act_as, parameters};
 
@@ -105,11 +106,10 @@ async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
 /// Tries each host in turn, as the connections of requests do, until one gives a verdict. Without a password, only the
 /// salt is requested.
 async fn try_hosts(database: &Database, role: &str, password: Option<&str>) -> io::Result<PasswordVerdict> {
-    let (config, _) = database.connection();
-    let time = hosts::share(config, MAX_TIME);
+    let time = database.connector().time_of_host(MAX_TIME);
     let mut last = io::Error::other("the connection string names no host");
-    for index in 0..hosts::count(config) {
-        let tried = tokio::time::timeout(time, try_host(database, index, role, password)).await;
+    for host in database.connector().hosts() {
+        let tried = tokio::time::timeout(time, try_host(database, &host, role, password)).await;
         match tried.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
             Ok(verdict) => return Ok(verdict),
             Err(error) => last = error,
@@ -121,13 +121,12 @@ async fn try_hosts(database: &Database, role: &str, password: Option<&str>) -> i
 /// With a `hostaddr`, that is where to connect, and `host` is the name to verify.
 async fn try_host(
     database: &Database,
-    index: usize,
+    config: &Config,
     role: &str,
     password: Option<&str>,
 ) -> io::Result<PasswordVerdict> {
-    let (config, _) = database.connection();
-    let port = hosts::port(config, index);
-    let (host, address) = (config.get_hosts().get(index), config.get_hostaddrs().get(index));
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    let (host, address) = (config.get_hosts().first(), config.get_hostaddrs().first());
     let name = match (host, address) {
         (Some(Host::Tcp(name)), _) => name.clone(),
         (_, Some(address)) => address.to_string(),
@@ -160,8 +159,8 @@ async fn try_tcp(
     role: &str,
     password: Option<&str>,
 ) -> io::Result<PasswordVerdict> {
-    let (config, tls) = database.connection();
-    if config.get_ssl_mode() == SslMode::Disable {
+    let mode = database.connector().config().get_ssl_mode();
+    if mode == SslMode::Disable {
         return log_in(stream, database, role, password).await;
     }
     let mut request = BytesMut::new();
@@ -169,12 +168,12 @@ async fn try_tcp(
     stream.write_all(&request).await?;
     match stream.read_u8().await? {
         b'S' => {
-            let mut maker = tls.clone();
+            let mut maker = database.connector().tls();
             let connect = <_ as MakeTlsConnect<TcpStream>>::make_tls_connect(&mut maker, host);
             let stream = connect.map_err(io::Error::other)?.connect(stream).await.map_err(io::Error::other)?;
             log_in(stream, database, role, password).await
         }
-        _ if config.get_ssl_mode() == SslMode::Require => Err(io::Error::other("the server does not speak TLS")),
+        _ if mode == SslMode::Require => Err(io::Error::other("the server does not speak TLS")),
         _ => log_in(stream, database, role, password).await,
     }
 }
@@ -187,7 +186,7 @@ async fn log_in(
     password: Option<&str>,
 ) -> io::Result<PasswordVerdict> {
     let mut session = ProtocolStream { stream, received: BytesMut::new() };
-    let name = database.connection().0.get_dbname().unwrap_or(role);
+    let name = database.connector().config().get_dbname().unwrap_or(role);
     session.send(|out| frontend::startup_message([("user", role), ("database", name)], out)).await?;
     let asked = match session.receive().await? {
         Message::AuthenticationSasl(asked) => asked,

@@ -139,7 +139,7 @@ fn a_gateway_with_a_certificate_speaks_https_and_nothing_else() {
 fn refusal(arguments: &[&str]) -> String {
     let database = format!("{} dbname=workflow_template user=workflow_gateway password=gateway", shared_server());
     let mut command = Command::new(PROGRAM);
-    command.args(["--listen", "127.0.0.1:0"]).args(arguments);
+    command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
     if !arguments.contains(&"--database") {
         command.args(["--database", &database]);
     }

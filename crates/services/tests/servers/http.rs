@@ -2,7 +2,7 @@
 //!
 //! `/calls/NAME?STEP,STEP,…` treats the first attempt with a key by the first step, the next one by the second, and so on.
 //! When there are no more steps, it answers 200 with `{"name", "number"}`, where the number belongs to the key: the first
-//! success draws it, and all further ones get the same.
+//! success draws it, and all further attempts get the same.
 //!
 //! | step | what the attempt gets |
 //! | --- | --- |
@@ -253,7 +253,11 @@ async fn respond(stream: &mut TcpStream, shared: &Shared, request: &Request) -> 
         if !call.names.iter().any(|known| known == name) {
             call.names.push(name.to_owned());
         }
-        let step = steps.split(',').nth(usize::try_from(call.attempts).unwrap_or(usize::MAX)).unwrap_or_default();
+        let step = match call.number {
+            // The work is done, also if the answer was lost.
+            Some(_) => "",
+            None => steps.split(',').nth(usize::try_from(call.attempts).unwrap_or(usize::MAX)).unwrap_or_default(),
+        };
         call.attempts += 1;
         if step == "hold" || step == "stall" {
             call.held += 1;

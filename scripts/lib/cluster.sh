@@ -97,21 +97,23 @@ stop_cluster() { # DIR [MODE]
     ! is_running "$1" || as_server "$PGBIN/pg_ctl" -D "$1/data" -m "${2:-fast}" -s -w -t "$WORKFLOW_TEST_WATCHDOG" stop
 }
 
-# Whether the gateway of `make studio` runs. Its process id may have been reused.
-gateway_runs() { # DIR
+# Whether a service of `wf dev` runs. Its process id may have been reused.
+service_runs() { # DIR NAME
     local pid
-    pid=$(cat "$1/gateway.pid" 2>/dev/null) && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = wf ]
+    pid=$(cat "$1/$2.pid" 2>/dev/null) && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = wf ]
 }
 
-# Stops a server, and the gateway in front of it if there is one.
+# Stops a server, and the services beside it if there are some.
 stop_studio() { # DIR
-    local pid
-    if gateway_runs "$1"; then
-        pid=$(cat "$1/gateway.pid")
-        kill "$pid"
-        while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-    fi
-    rm -f "$1/gateway.pid"
+    local name pid
+    for name in worker gateway; do
+        if service_runs "$1" "$name"; then
+            pid=$(cat "$1/$name.pid")
+            kill "$pid"
+            while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+        fi
+        rm -f "$1/$name.pid"
+    done
     stop_cluster "$1"
 }
 

@@ -9,6 +9,7 @@ use workflow_services::WorkOptions;
 use crate::completion::{CompletionArguments, ManArguments};
 use crate::configuration;
 use crate::connection::ConnectionArguments;
+use crate::dev::DevArguments;
 use crate::doctor::DoctorArguments;
 use crate::explain::ExplainArguments;
 use crate::gateway_files::{KeyCommand, StudioCommand};
@@ -43,6 +44,7 @@ pub enum Command {
     Work(WorkOptions),
     Schema(SchemaArguments),
     Validate(ValidateArguments),
+    Dev(DevArguments),
     Status(StatusArguments),
     Tasks(TasksArguments),
     Explain(ExplainArguments),

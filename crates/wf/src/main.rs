@@ -5,6 +5,7 @@ mod arguments;
 mod completion;
 mod configuration;
 mod connection;
+mod dev;
 mod doctor;
 mod document;
 mod explain;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Work(options) => work::work(options, &shared),
         Command::Schema(arguments) => schema::print(&arguments, &shared),
         Command::Validate(arguments) => validate::validate(&arguments),
+        Command::Dev(arguments) => dev::run(arguments),
         Command::Status(arguments) => status::show(&arguments, &shared),
         Command::Tasks(arguments) => tasks::tasks(arguments, &shared),
         Command::Explain(arguments) => explain::explain(&arguments, &shared),

@@ -311,6 +311,22 @@ fn doctor_examines_what_a_service_needs() {
 }
 
 #[test]
+fn dev_says_what_it_lacks() {
+    let world = World::new();
+    let folder = world.folder.join("dev");
+    let is_root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0;
+    let dev = |options: &[&str]| world.refusal(&[&["dev", "--folder", folder.to_str().unwrap()], options].concat());
+    assert!(dev(&["--server-user", "nobody-of-this-name"]).contains("there is no user nobody-of-this-name"));
+    let user: &[&str] = if is_root { &["--server-user", "nobody"] } else { &[] };
+    let without = |pg_config: &str| dev(&[user, &["--pg-config", pg_config]].concat());
+    assert!(without("/nowhere/pg_config").contains("cannot run /nowhere/pg_config"));
+    assert!(without("/bin/true").contains("has no extension workflow"));
+    if is_root {
+        assert!(dev(&[]).contains("PostgreSQL refuses to run as root"));
+    }
+}
+
+#[test]
 fn completions_and_pages_name_every_command() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish"] {

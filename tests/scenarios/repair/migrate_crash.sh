@@ -330,6 +330,8 @@ is "" "SELECT a.*, e.number FROM asked AS a LEFT JOIN ended AS e USING (instance
 is "" "SELECT e.*, r.seq, m.seq FROM effects AS e JOIN workflow.instances AS i ON i.id = e.instance
     LEFT JOIN ran AS r ON r.instance = e.instance AND r.step = e.step LEFT JOIN migrations AS m ON m.instance = e.instance
     WHERE r.seq IS NULL OR e.version <> CASE WHEN m.seq IS NULL THEN i.version WHEN r.seq < m.seq THEN 1 ELSE 2 END LIMIT 5"
-is 0 "SELECT count(*) FROM workflow.dead_letters"
+# Both publishers may send an event to one bookmark. The second event, if it was stored, is a dead letter.
+is "" "SELECT * FROM workflow.dead_letters
+    WHERE reason <> 'Gone' OR instance_id NOT IN (SELECT instance FROM asked WHERE kind ~ 'event|parallel')"
 is "" "SELECT * FROM wf_check()"
 echo "ok: $(query "SELECT count(*) FROM asked") instances came to their end"

@@ -41,6 +41,9 @@ SET workflow.now = '2030-01-01 08:02:00+00';
 SELECT wf_run_due();
 SELECT wf_publish_event('Later', keep_for => '30 days');
 SELECT wf_call('o1', 'm1', 'event', 'Nobody');
+SELECT wf_define('{"definitionId": "later", "root": [
+    {"type": "HttpEndpoint", "path": "later", "canStartWorkflow": true}, {"type": "Event", "eventName": "Never"}]}');
+SELECT wf_begin_http_request('01a00000-0000-7000-8000-000000000001', 'server', 'GET', '/later');
 SELECT wf_add_partitions('{0}', 2);
 SELECT wf_schedule('yearly', '0 0 1 1 *', 'SELECT 1');
 SQL

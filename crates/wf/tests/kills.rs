@@ -335,7 +335,7 @@ fn calls_survive_the_ends_of_workers_gateways_and_servers() {
         }
         for round in 0..kills {
             // A third of the kills, and a gateway always if it has a request.
-            let is_inside = round / VICTIMS.len() % 3 == 0;
+            let is_inside = (round / VICTIMS.len()).is_multiple_of(3);
             let was_inside = campaign.kill(round, (round + 1) * calls / kills, is_inside);
             done.entry(VICTIMS[round % VICTIMS.len()]).or_default()[usize::from(was_inside)] += 1;
         }

@@ -103,6 +103,7 @@ impl Cluster {
 
     /// Kills its main process, as the kernel does when memory is short. Returns when the children have noticed it and are
     /// gone, so that the server can start again.
+    #[allow(dead_code, reason = "of the tests that contain this module, only kills.rs does this")]
     pub fn kill(&self) {
         let postmaster = self.postmaster();
         let children = children_of(&postmaster);

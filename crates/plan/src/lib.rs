@@ -277,7 +277,7 @@ impl Plan {
         self.entries.add_if(delta.created.iter().any(|bookmark| bookmark.due_at.is_some()), Entry::TimerNotice);
         self.entries.add_if(before.was_held && !is_faulted, Entry::RetryWakeup);
         self.meets_all = delta.changed.correlation_id || before.faulted;
-        // Stimuli for a faulted or paused instance stay in the queue until it goes on or ends.
+        // Stimuli for a faulted or paused instance stay in the queue until it continues or ends.
         let meets = !is_faulted && !outcome.is_paused && (self.meets_all || !delta.created.is_empty());
         let ends_paused = outcome.is_paused && outcome.instance.has_ended();
         self.entries.add_if(meets || ends_paused, Entry::Queue);

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the output has had enough.
+        // The reader of the output has closed it.
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(Failure::Reported) => ExitCode::FAILURE,
         Err(failure) => {

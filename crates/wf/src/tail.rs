@@ -142,7 +142,7 @@ impl Event {
 
 pub fn tail(arguments: TailArguments, shared: &SharedArguments) -> Result<(), Failure> {
     crate::run(async {
-        // This command itself says how it goes on without a connection.
+        // This command reports a lost connection itself.
         let options = shared.connection.client("wf tail")?.connections(1).repeat_for(Duration::ZERO);
         let client = Client::connect(options).await?;
         let mut cursor = begin(&client, &arguments).await?;

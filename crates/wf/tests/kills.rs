@@ -310,7 +310,7 @@ impl Campaign {
     }
 }
 
-/// Tells the other threads that one has failed: they would wait for it for ever.
+/// Tells the other threads that one has failed: otherwise they would wait for it forever.
 struct Failing<'a>(&'a AtomicBool);
 
 impl Drop for Failing<'_> {

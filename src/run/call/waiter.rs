@@ -31,7 +31,7 @@ pub fn wait(
     let end = process::now().saturating_add(timeout);
     let waiter = Waiter::take(purpose, class, mask)?;
     loop {
-        // `sleep` may have read the configuration anew, and with it the isolation level of the transactions that
+        // `sleep` may have read the configuration again, and with it the isolation level of the transactions that
         // follow.
         session::require_read_committed(purpose)?;
         match waiter.check(&check)? {

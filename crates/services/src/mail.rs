@@ -3,6 +3,7 @@
 //! A message is sent at least once: if the connection is lost after the message and before the mail server's answer, the
 //! next attempt sends it again, with the same `Message-ID`.
 
+mod connections;
 mod message;
 mod options;
 mod text;
@@ -10,12 +11,12 @@ mod text;
 use std::fmt;
 use std::future::Future;
 
-use lettre::message::{Mailbox, Message};
+use lettre::message::Mailbox;
 use lettre::transport::smtp::Error as SmtpError;
-use lettre::{AsyncSmtpTransport, AsyncTransport as _, Tokio1Executor};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
+use connections::Connections;
 pub use message::File;
 use message::{Attached, Draft, InvalidMessage};
 pub use options::{MailOptions, SmtpTls};
@@ -51,24 +52,24 @@ pub enum LoadError {
 
 /// Sends messages to one mail server.
 pub struct Mailer {
-    transport: AsyncSmtpTransport<Tokio1Executor>,
+    connections: Connections,
     default_sender: Option<Mailbox>,
     options: MailOptions,
-    /// The pool would open any number of connections.
-    connections: Semaphore,
+    /// Messages that may be sent at the same time.
+    permits: Semaphore,
 }
 
 impl Mailer {
-    /// A mailer, or none if the options name no mail server. It must be made in a runtime.
+    /// A mailer, or none if the options name no mail server.
     ///
     /// # Errors
     /// A message about options that contradict each other, or about a file that cannot be used.
     pub fn new(options: &MailOptions) -> Result<Option<Self>, String> {
         let Some(host) = &options.smtp_host else { return Ok(None) };
         Ok(Some(Self {
-            transport: options.transport(host)?,
+            connections: Connections::new(options.server(host)?),
             default_sender: options.smtp_from.clone(),
-            connections: Semaphore::new(options.smtp_connections as usize),
+            permits: Semaphore::new(options.smtp_connections as usize),
             options: options.clone(),
         }))
     }
@@ -91,9 +92,22 @@ impl Mailer {
 
     async fn send_message(&self, task: &ServiceTask, loader: &impl Load) -> Result<(), Unsent> {
         let mut draft = Draft::read(&task.inputs, self.default_sender.as_ref())?;
-        let attachments = std::mem::take(&mut draft.attachments);
-        let files = self.load_files(attachments, loader).await?;
-        self.deliver(&draft.into_message(task.task_id, files)?).await
+        // Before anything is loaded, because it also bounds the memory for messages.
+        let Ok(_permit) = self.permits.acquire().await else {
+            return Err(Unsent::ForNow("the worker stops".into()));
+        };
+        let files = self.load_files(std::mem::take(&mut draft.attachments), loader).await?;
+        let task_id = task.task_id;
+        // Large messages would keep the heartbeats of other tasks waiting.
+        let encoded = tokio::task::spawn_blocking(move || {
+            draft.into_message(task_id, files).map(|message| (message.envelope().clone(), message.formatted()))
+        });
+        let encoded = encoded.await.map_err(|_| Failure::last("invalid_message", "the message cannot be encoded"));
+        let (envelope, bytes) = encoded.map_err(Unsent::Failed)??;
+        if bytes.len() > self.options.max_bytes() {
+            return Err(self.too_large());
+        }
+        self.connections.send(&envelope, &bytes).await.map_err(|error| Unsent::of_smtp(&error))
     }
 
     /// The files of all attachments. Together they may be as large as a message.
@@ -109,17 +123,6 @@ impl Mailer {
             files.push(file);
         }
         Ok(files)
-    }
-
-    async fn deliver(&self, message: &Message) -> Result<(), Unsent> {
-        let bytes = message.formatted();
-        if bytes.len() > self.options.max_bytes() {
-            return Err(self.too_large());
-        }
-        let Ok(_permit) = self.connections.acquire().await else {
-            return Err(Unsent::ForNow("the worker stops".into()));
-        };
-        self.transport.send_raw(message.envelope(), &bytes).await.map(drop).map_err(|error| Unsent::of_smtp(&error))
     }
 
     fn too_large(&self) -> Unsent {

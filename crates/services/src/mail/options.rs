@@ -1,15 +1,14 @@
-//! Options of mail, and the connection pool that they describe.
+//! Options of mail, and the mail server that they describe.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, value_parser};
 use lettre::message::Mailbox;
-use lettre::transport::smtp::PoolConfig;
 use lettre::transport::smtp::authentication::Credentials;
-use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
-use lettre::transport::smtp::extension::ClientId;
-use lettre::{AsyncSmtpTransport, Tokio1Executor};
+use lettre::transport::smtp::client::{Certificate, TlsParameters};
+
+use super::connections::MailServer;
 
 /// How the connection to the mail server is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -46,11 +45,11 @@ pub struct MailOptions {
     pub smtp_ca_file: Option<PathBuf>,
 
     /// User name at the mail server
-    #[arg(long, env = "WF_WORK_SMTP_USER", value_name = "USER", requires = "smtp_password_file")]
+    #[arg(long, env = "WF_WORK_SMTP_USER", value_name = "USER")]
     pub smtp_user: Option<String>,
 
     /// File with the password at the mail server
-    #[arg(long, env = "WF_WORK_SMTP_PASSWORD_FILE", value_name = "FILE", requires = "smtp_user")]
+    #[arg(long, env = "WF_WORK_SMTP_PASSWORD_FILE", value_name = "FILE")]
     pub smtp_password_file: Option<PathBuf>,
 
     /// Sender of messages that name none, such as 'Shop <shop@example.com>'
@@ -74,35 +73,41 @@ impl MailOptions {
         usize::from(self.smtp_max_size) * 1_000_000
     }
 
-    /// The connection pool for the mail server. It must be made in a runtime, which closes idle connections.
+    /// The mail server.
     ///
     /// # Errors
     /// A message about options that contradict each other, or about a file that cannot be used.
-    pub(super) fn transport(&self, host: &str) -> Result<AsyncSmtpTransport<Tokio1Executor>, String> {
+    pub(super) fn server(&self, host: &str) -> Result<MailServer, String> {
         if self.smtp_tls == SmtpTls::None && !self.smtp_insecure && !is_loopback(host) {
             return Err(format!(
                 "--smtp-tls none sends messages to {host} unencrypted: use starttls or tls, or allow it with --smtp-insecure"
             ));
         }
-        let (tls, port) = match self.smtp_tls {
-            SmtpTls::Tls => (Tls::Wrapper(self.tls_parameters(host)?), 465),
-            SmtpTls::Starttls => (Tls::Required(self.tls_parameters(host)?), 587),
-            SmtpTls::None => (Tls::None, 25),
+        let (tls_parameters, port) = match self.smtp_tls {
+            SmtpTls::Tls => (Some(self.tls_parameters(host)?), 465),
+            SmtpTls::Starttls => (Some(self.tls_parameters(host)?), 587),
+            SmtpTls::None => (None, 25),
         };
-        let pool = PoolConfig::new().max_size(self.smtp_connections);
-        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host)
-            .port(self.smtp_port.unwrap_or(port))
-            .tls(tls)
-            .hello_name(ClientId::default())
-            // The deadline of the task ends everything.
-            .timeout(None)
-            .pool_config(pool);
-        if let (Some(user), Some(file)) = (&self.smtp_user, &self.smtp_password_file) {
-            let password = read(file)?;
-            let password = password.strip_suffix('\n').unwrap_or(&password);
-            builder = builder.credentials(Credentials::new(user.clone(), password.to_owned()));
+        Ok(MailServer {
+            host: host.to_owned(),
+            port: self.smtp_port.unwrap_or(port),
+            tls: self.smtp_tls,
+            tls_parameters,
+            credentials: self.credentials()?,
+        })
+    }
+
+    fn credentials(&self) -> Result<Option<Credentials>, String> {
+        match (&self.smtp_user, &self.smtp_password_file) {
+            (None, None) => Ok(None),
+            (Some(user), Some(file)) => {
+                let password = read(file)?;
+                let password = password.strip_suffix('\n').unwrap_or(&password);
+                Ok(Some(Credentials::new(user.clone(), password.to_owned())))
+            }
+            (Some(_), None) => Err("--smtp-user needs --smtp-password-file".into()),
+            (None, Some(_)) => Err("--smtp-password-file needs --smtp-user".into()),
         }
-        Ok(builder.build())
     }
 
     fn tls_parameters(&self, host: &str) -> Result<TlsParameters, String> {

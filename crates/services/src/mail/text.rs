@@ -31,10 +31,13 @@ const BLOCKS: &[&str] = &[
 const ENTITIES: &[(&str, &str)] =
     &[("nbsp", " "), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("euro", "€"), ("amp", "&")];
 
+/// Bytes of the longest entity, such as `&#128512;`. Looking further would take quadratic time.
+const LONGEST_ENTITY: usize = 9;
+
 /// The text of a document, with a line for each block. Addresses of links follow their text.
 pub fn of_html(html: &str) -> String {
     let mut lines = Lines::default();
-    let mut link: Option<String> = None;
+    let mut link = None;
     let mut rest = html;
     while let Some(start) = rest.find('<') {
         lines.push(&rest[..start]);
@@ -50,7 +53,7 @@ pub fn of_html(html: &str) -> String {
         } else if name == "a" && is_end {
             lines.push_link(link.take());
         } else if name == "a" {
-            link = href(tag);
+            link = href(tag).map(|address| Link { address, start: lines.line.len() });
         } else if BLOCKS.contains(&&*name) {
             lines.end_line();
         }
@@ -61,8 +64,15 @@ pub fn of_html(html: &str) -> String {
 
 /// What follows the end tag of an element, which may contain anything else.
 fn after_element<'a>(inside: &'a str, name: &str) -> &'a str {
-    let end = inside.to_ascii_lowercase().find(&format!("</{name}"));
-    end.and_then(|at| inside[at..].split_once('>')).map_or("", |(_, after)| after)
+    let mut end_tags = inside.match_indices("</").map(|(at, _)| &inside[at + 2..]);
+    let end = end_tags.find(|tag| tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
+    end.and_then(|tag| tag.split_once('>')).map_or("", |(_, after)| after)
+}
+
+struct Link {
+    address: String,
+    /// Where its text begins in the line.
+    start: usize,
 }
 
 /// Text in lines, in which white space is a blank.
@@ -85,8 +95,10 @@ impl Lines {
         }
     }
 
-    fn push_link(&mut self, address: Option<String>) {
-        if let Some(address) = address.filter(|address| !self.line.contains(&**address)) {
+    /// Adds the address of a link, unless its text is the address.
+    fn push_link(&mut self, link: Option<Link>) {
+        let Some(Link { address, start }) = link else { return };
+        if !self.line.get(start..).unwrap_or(&self.line).contains(&address) {
             let text = self.line.trim_end().len();
             self.line.truncate(text);
             self.line.push_str(&format!(" <{address}>"));
@@ -125,7 +137,8 @@ fn decode(text: &str) -> String {
     while let Some(start) = rest.find('&') {
         decoded.push_str(&rest[..start]);
         rest = &rest[start..];
-        let entity = rest.find(';').filter(|end| *end <= 8).and_then(|end| Some((end, character(&rest[1..end])?)));
+        let end = rest.bytes().take(LONGEST_ENTITY).position(|byte| byte == b';');
+        let entity = end.and_then(|end| Some((end, character(&rest[1..end])?)));
         let (length, character) = entity.map_or((1, "&".to_owned()), |(end, character)| (end + 1, character));
         decoded.push_str(&character);
         rest = &rest[length..];
@@ -148,6 +161,18 @@ fn character(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::of_html;
+
+    /// A megabyte took hours when each of these looked through all that follows it.
+    #[test]
+    fn the_time_is_linear() {
+        for (repeated, text) in [("&", "&"), ("<style></style>", ""), ("<", ""), ("<!-", ""), ("<a href=x>", "")] {
+            let html = repeated.repeat(1_000_000 / repeated.len());
+            let shown = of_html(&html);
+            assert!(text.is_empty() || shown.trim_end() == text.repeat(1_000_000), "{repeated}");
+        }
+        let links: String = (0..50_000).map(|number| format!("<a href=http://x.example/{number}>x</a>")).collect();
+        assert_eq!(of_html(&links).matches(" <http://x.example/").count(), 50_000);
+    }
 
     #[test]
     fn the_text_of_a_document() {

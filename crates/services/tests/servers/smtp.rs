@@ -6,6 +6,8 @@
 //! | `gone@…` | 550, there is no such mailbox |
 //! | `lost@…` | the end of the connection instead of the answer to the first message with it, which was taken |
 //! | `silent@…` | no answer |
+//! | `slow@…` | the answer to the message only after [`SmtpServer::release`] |
+//! | `virus@…` | 554 instead of the answer to the message |
 //!
 //! It takes all others.
 
@@ -14,6 +16,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
@@ -50,6 +53,7 @@ pub struct Demands {
 struct State {
     received: Vec<Received>,
     connections: usize,
+    is_released: watch::Sender<bool>,
 }
 
 /// The server. It ends with the runtime of the test.
@@ -76,6 +80,11 @@ impl SmtpServer {
 
     pub fn received(&self) -> Vec<Received> {
         lock(&self.state).received.clone()
+    }
+
+    /// Answers messages to `slow@…`.
+    pub fn release(&self) {
+        lock(&self.state).is_released.send_replace(true);
     }
 
     pub fn connections(&self) -> usize {
@@ -174,7 +183,12 @@ async fn session<S: AsyncRead + AsyncWrite + Unpin>(
                 if is_first && message.to.iter().any(|to| to.starts_with("lost@")) {
                     return Ok(None);
                 }
-                "250 taken".into()
+                let has = |name: &str| message.to.iter().any(|to| to.starts_with(name));
+                if has("slow@") {
+                    let mut is_released = lock(state).is_released.subscribe();
+                    drop(is_released.wait_for(|is_released| *is_released).await);
+                }
+                if has("virus@") { "554 it has a virus".into() } else { "250 taken".into() }
             }
             "QUIT" => {
                 say(&mut stream, "221 bye").await?;

@@ -95,10 +95,10 @@ impl Client {
         Ok(Self { actor: self.actor.clone(), ..Self::lazy(options)? })
     }
 
-    /// The same connections, for calls that fail (55P03) instead of waiting longer for a lock.
+    /// The same connections, for calls that fail (55P03) instead of waiting longer for a lock, and that the caller repeats.
     pub(crate) fn with_lock_timeout(&self, time: Duration) -> Self {
         let begin = format!("{BEGIN}; SET LOCAL lock_timeout = {}", time.as_millis().max(1));
-        Self { begin: begin.into(), ..self.clone() }
+        Self { begin: begin.into(), repeat_for: Duration::ZERO, ..self.clone() }
     }
 
     /// Runs a call in a transaction of its own, and repeats it where that is right: after a conflict with another

@@ -171,8 +171,8 @@ pub struct ClaimedTask {
     pub definition_id: String,
     /// The activity that opened the task.
     pub activity_id: String,
-    /// The role that owns the instance.
-    pub owner: String,
+    /// The role that owns the instance. `None` if it was dropped.
+    pub owner: Option<String>,
     /// The number of this attempt; each claim counts as one.
     pub attempt: i32,
     /// The number of attempts that the retry policy allows; `None` without a policy.

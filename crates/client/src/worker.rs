@@ -29,14 +29,14 @@ use serving::{Serving, Settings};
 /// - It claims only as many tasks as it may run at once, and sleeps in `wf_wait_tasks` while there are none.
 /// - Each claim is committed before the handler begins. While the handler runs, heartbeats extend the lease.
 /// - If the lease is lost, the handler is dropped at its next `await`, and its result does not count.
-/// - The answer is sent until the database has confirmed or rejected it, for the time of one lease; the token makes it
-///   count once.
+/// - The answer is sent until the database has confirmed or rejected it. Heartbeats extend the lease meanwhile, and the
+///   token makes the answer count once.
 /// - A handler can run again after a crash of the worker, so it uses the id of the task as an idempotency key.
 /// - A handler must not block its thread, because heartbeats may need it: long computations belong in
 ///   `tokio::task::spawn_blocking`.
 /// - It reconnects by itself, and ends in order: see [`run`](Self::run).
 ///
-/// Three connections are its own: one waits, and two claim tasks, extend leases and release tasks. Answers use the
+/// Three connections are its own: one waits, and two claim tasks and extend leases. Answers and releases use the
 /// client's pool, as handlers may. The heartbeats of many tasks are few statements, so a worker can have thousands of
 /// tasks in flight.
 ///

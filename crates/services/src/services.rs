@@ -79,7 +79,7 @@ impl Services {
             // Another worker would claim it at once.
             tokio::select! { () = task.stopping() => {}, () = tokio::time::sleep(time) => {} }
         }
-        let message = self.secrets.redactor(&task.owner).text(failure.message);
+        let message = self.secrets.redactor(owner(&task)).text(failure.message);
         Err(Failure { message, ..failure }.into())
     }
 
@@ -99,13 +99,18 @@ impl Services {
         Ok(ServiceTask {
             task_id: task.task_id,
             name: task.name.clone(),
-            owner: task.owner.clone(),
+            owner: owner(task).to_owned(),
             attempt: task.attempt,
             max_attempts: task.max_attempts,
             inputs,
             deadline: Instant::now() + self.options.timeout(),
         })
     }
+}
+
+/// The owner of the instance. Nothing is permitted to the workflows of a role that was dropped, which has no name.
+fn owner(task: &Task) -> &str {
+    task.owner.as_deref().unwrap_or_default()
 }
 
 /// Loads the attachments of a message by the rules for requests.

@@ -17,10 +17,14 @@ use crate::statement::Json;
 use crate::transaction::Transaction;
 use crate::waiter::TaskWaiter;
 
-/// Connections for claims, heartbeats and releases, which must not wait for those of handlers and answers.
+/// Connections for claims and heartbeats, which must not wait for those of handlers and answers.
 const OWN_CONNECTIONS: usize = 2;
 /// Heartbeats in one statement. If one of them fails, each is sent alone.
 const HEARTBEATS: usize = 100;
+/// How long a group of answers, or a release, waits for locks of other sessions. Then each answer is sent alone.
+const SHORT_LOCK_TIME: Duration = Duration::from_secs(1);
+/// How long a single answer waits for them before it is sent again, so that it does not keep its connection for longer.
+const LOCK_TIME: Duration = Duration::from_secs(10);
 /// Groups of answers that are sent at the same time.
 const ANSWERING: usize = 4;
 
@@ -58,11 +62,14 @@ pub(crate) trait TaskQueue: Send + Sync + 'static {
 
 /// Tasks of certain names in the database.
 pub(crate) struct DatabaseQueue {
-    /// For answers.
     client: Client,
-    /// For claims and releases.
+    /// Connections of the client, for single answers.
+    alone: Client,
+    /// Connections of the client, for groups of answers, and for releases.
+    together: Client,
+    /// For claims.
     own: Client,
-    /// The same connections, for heartbeats.
+    /// The connections of claims, for heartbeats.
     leases: Client,
     names: Vec<String>,
     worker: String,
@@ -86,7 +93,8 @@ impl DatabaseQueue {
         let leases = own.with_lock_timeout((lease / 100).clamp(Duration::from_millis(10), Duration::from_secs(1)));
         let (waiter, heartbeats) = (Mutex::new(None), Batches::new(HEARTBEATS, 1));
         let answers = (answers_at_once > 1).then(|| Batches::new(answers_at_once, ANSWERING));
-        Ok(Self { client, own, leases, names, worker, waiter, heartbeats, answers })
+        let (alone, together) = (client.with_lock_timeout(LOCK_TIME), client.with_lock_timeout(SHORT_LOCK_TIME));
+        Ok(Self { client, alone, together, own, leases, names, worker, waiter, heartbeats, answers })
     }
 
     fn waiter(&self) -> MutexGuard<'_, Option<TaskWaiter>> {
@@ -99,14 +107,14 @@ impl DatabaseQueue {
         if let Some(answers) = &self.answers
             && let Some(weight) = reply.weight_in_group()
         {
-            let send = |group| reply_together(self.client.clone(), group);
+            let send = |group| reply_together(self.together.clone(), group);
             let sent = answers.submit((claim, Arc::clone(&reply)), weight, send).await;
             if let Some(Some(outcome)) = sent {
                 return outcome;
             }
             // Sending it alone shows what is wrong with it, if it is this one.
         }
-        reply.send(&self.client, claim).await
+        reply.send(&self.alone, claim).await
     }
 }
 
@@ -159,7 +167,7 @@ impl TaskQueue for DatabaseQueue {
     }
 
     async fn release(&self, claim: Claim) -> Result<(), Error> {
-        self.own.run(ReleaseTask::new(claim.task_id, claim.token)).await.map(drop)
+        self.together.run(ReleaseTask::new(claim.task_id, claim.token)).await.map(drop)
     }
 }
 

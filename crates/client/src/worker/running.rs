@@ -1,11 +1,12 @@
 //! One task, from its claim to its answer.
 //!
-//! While the handler runs, heartbeats extend the lease. If the lease is lost, the handler is dropped and the task is not
+//! While the handler runs, and until the database has taken the answer, heartbeats extend the lease. If the lease is lost, the handler is dropped and the task is not
 //! answered: another worker may be doing it. If the grace time is over, the handler is dropped and the task is released.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -43,6 +44,8 @@ enum Interruption {
 
 /// How long an aborted handler may take to stop. It stops at its next `await`.
 const STOP_TIME: Duration = Duration::from_secs(1);
+/// How often an answer is sent again to a server that has no memory for it. The answer may be what needs the memory.
+const MEMORY_ATTEMPTS: u32 = 5;
 
 /// A spawned handler, which is aborted if its task ends without it. A panic ends only the handler.
 struct Work(JoinHandle<Result<Answer, TaskError>>);
@@ -67,7 +70,7 @@ pub(crate) async fn process<Q: TaskQueue>(
     queue: Arc<Q>,
     handler: Handler,
     claimed: ClaimedTask,
-    lease: Lease,
+    mut lease: Lease,
     stage: watch::Receiver<Stage>,
 ) {
     let claim = Claim::of(&claimed);
@@ -79,7 +82,7 @@ pub(crate) async fn process<Q: TaskQueue>(
     let mut ended = tokio::select! {
         biased;
         joined = &mut work.0 => Ok(joined.unwrap_or_else(|error| Err(of_panic(error)))),
-        () = lose_lease(&*queue, claim, lease, &mut progress) => Err(Interruption::LeaseLost),
+        () = lose_lease(&*queue, claim, &mut lease, &mut progress) => Err(Interruption::LeaseLost),
         () = grace_is_over(&mut over) => Err(Interruption::GraceOver),
     };
     if matches!(ended, Err(Interruption::GraceOver)) {
@@ -90,28 +93,43 @@ pub(crate) async fn process<Q: TaskQueue>(
     Box::pin(report(queue, claim, lease, ended, progress)).await;
 }
 
-/// Reports how the handler ended.
+/// Reports how the handler ended. Until the database has taken that, heartbeats extend the lease: otherwise another worker
+/// would do the task again, although its result is known.
 async fn report<Q: TaskQueue>(
     queue: Arc<Q>,
     claim: Claim,
-    lease: Lease,
+    mut lease: Lease,
     ended: Result<Result<Answer, TaskError>, Interruption>,
     mut progress: Progress,
 ) {
-    if !matches!(ended, Ok(Ok(_)) | Err(Interruption::LeaseLost)) {
+    let Ok(ended) = ended.or_else(|interruption| match interruption {
+        Interruption::GraceOver => Ok(Err(TaskError::release())),
+        Interruption::LeaseLost => Err(()),
+    }) else {
+        tracing::warn!(task = %claim.task_id, "the lease was lost, and the handler stopped");
+        return;
+    };
+    if ended.is_err() {
         // Another attempt may follow, and needs it.
         progress.flush(&*queue, claim, lease).await;
     }
-    let reported = match ended {
-        Ok(Ok(answer)) => complete(queue, claim, answer, lease).await,
-        Ok(Err(error)) if error.is_release => queue.release(claim).await,
-        Ok(Err(error)) => fail(&*queue, claim, error, lease).await,
-        Err(Interruption::GraceOver) => queue.release(claim).await,
-        Err(Interruption::LeaseLost) => {
-            tracing::warn!(task = %claim.task_id, "the lease was lost, and the handler stopped");
-            Ok(())
+    let is_over = AtomicBool::new(false);
+    let retries = Retries::new(&is_over);
+    let holding = async {
+        lose_lease(&*queue, claim, &mut lease, &mut progress).await;
+        // A late answer counts unless another worker has claimed the task.
+        tokio::time::sleep(lease.time).await;
+        is_over.store(true, Ordering::Relaxed);
+        std::future::pending().await
+    };
+    let reporting = async {
+        match ended {
+            Ok(answer) => complete(Arc::clone(&queue), claim, answer, retries).await,
+            Err(error) if error.is_release => release(&*queue, claim, retries).await,
+            Err(error) => fail(&*queue, claim, error, retries).await,
         }
     };
+    let reported = tokio::select! { biased; reported = reporting => reported, () = holding => Ok(()) };
     if let Err(error) = reported {
         tracing::warn!(task = %claim.task_id, %error, "the task could not be answered");
     }
@@ -170,7 +188,7 @@ impl Progress {
 
 /// Extends the lease until it is lost: another worker has the task, the task is closed, or no heartbeat has succeeded
 /// before the lease expired.
-async fn lose_lease<Q: TaskQueue>(queue: &Q, claim: Claim, mut lease: Lease, progress: &mut Progress) {
+async fn lose_lease<Q: TaskQueue>(queue: &Q, claim: Claim, lease: &mut Lease, progress: &mut Progress) {
     let mut backoff = Backoff::default();
     let mut next = lease.next_heartbeat();
     loop {
@@ -219,25 +237,30 @@ async fn grace_is_over(stage: &mut watch::Receiver<Stage>) {
     let _ = stage.wait_for(|stage| *stage == Stage::Over).await;
 }
 
-async fn complete<Q: TaskQueue>(queue: Arc<Q>, claim: Claim, mut answer: Answer, lease: Lease) -> Result<(), Error> {
-    let mut patience = Patience::new(lease);
+async fn complete<Q: TaskQueue>(
+    queue: Arc<Q>,
+    claim: Claim,
+    mut answer: Answer,
+    mut retries: Retries<'_>,
+) -> Result<(), Error> {
     loop {
         let sent;
         (sent, answer) = match send_answer(Arc::clone(&queue), claim, answer).await {
             Ok(sent) => sent,
-            Err(panic) => return fail(&*queue, claim, of_panic(panic), lease).await,
+            Err(panic) => return fail(&*queue, claim, of_panic(panic), retries).await,
         };
         let Err(error) = sent else { return Ok(()) };
-        if is_about_the_answer(&error) {
+        let needs_memory = error.sqlstate() == Some("53200") && retries.number >= MEMORY_ATTEMPTS;
+        if needs_memory || is_about_the_answer(&error) {
             tracing::warn!(task = %claim.task_id, %error, "the answer was rejected");
             let error = TaskError { code: Some("invalid_result".into()), ..TaskError::from(error) };
-            return fail(&*queue, claim, error, lease).await;
+            return fail(&*queue, claim, error, retries).await;
         }
-        if answer.writes.is_some() && is_about_the_writes(&error) {
-            tracing::warn!(task = %claim.task_id, %error, "what the answer writes was rejected");
-            return fail(&*queue, claim, TaskError::from(error), lease).await;
+        if is_rejection(&error) {
+            tracing::warn!(task = %claim.task_id, %error, "the answer, or what it writes, was rejected");
+            return fail(&*queue, claim, TaskError::from(error), retries).await;
         }
-        patience.after(error).await?;
+        retries.after(error).await?;
     }
 }
 
@@ -255,8 +278,12 @@ async fn send_answer<Q: TaskQueue>(
 
 /// Reports a failure. If its code or its delay is rejected, the failure is reported without them, because otherwise the
 /// task would run again after each lease.
-async fn fail<Q: TaskQueue>(queue: &Q, claim: Claim, mut error: TaskError, lease: Lease) -> Result<(), Error> {
-    let mut patience = Patience::new(lease);
+async fn fail<Q: TaskQueue>(
+    queue: &Q,
+    claim: Claim,
+    mut error: TaskError,
+    mut retries: Retries<'_>,
+) -> Result<(), Error> {
     loop {
         let Err(rejection) = queue.fail(claim, &error).await else { return Ok(()) };
         if is_about_the_answer(&rejection) && (error.code.is_some() || error.retry_in.is_some()) {
@@ -266,41 +293,52 @@ async fn fail<Q: TaskQueue>(queue: &Q, claim: Claim, mut error: TaskError, lease
             error = TaskError { detail: Some(detail), code: None, retry_in: None, ..error };
             continue;
         }
-        patience.after(rejection).await?;
+        retries.after(rejection).await?;
     }
 }
 
-/// How long a finished task waits for a database that is away: one lease. A late answer counts unless another worker has
-/// claimed the task.
-struct Patience {
-    until: Instant,
+/// Gives the task back.
+async fn release<Q: TaskQueue>(queue: &Q, claim: Claim, mut retries: Retries<'_>) -> Result<(), Error> {
+    while let Err(error) = queue.release(claim).await {
+        retries.after(error).await?;
+    }
+    Ok(())
+}
+
+/// Sends an answer again while the database is away, until the lease has been lost for as long as it lasts.
+struct Retries<'a> {
+    is_over: &'a AtomicBool,
+    number: u32,
     backoff: Backoff,
 }
 
-impl Patience {
-    fn new(lease: Lease) -> Self {
-        Self { until: Instant::now() + lease.time, backoff: Backoff::default() }
+impl<'a> Retries<'a> {
+    fn new(is_over: &'a AtomicBool) -> Self {
+        Self { is_over, number: 0, backoff: Backoff::default() }
     }
 
     async fn after(&mut self, error: Error) -> Result<(), Error> {
         // A server that is overloaded, read-only after a failover, or slow may take the answer a moment later.
         let can_change = error.is_transient() || error.is_of_server() || matches!(error, Error::OutcomeUnknown(_));
-        if !can_change || Instant::now() >= self.until {
+        if !can_change || self.is_over.load(Ordering::Relaxed) {
             return Err(error);
         }
         tracing::debug!(%error, "an answer is sent again");
+        self.number += 1;
         tokio::time::sleep(self.backoff.next()).await;
         Ok(())
     }
 }
 
-/// The answer itself is the problem: it is no JSON, jsonb cannot hold it, or it does not match the schema of the task.
+/// The answer itself is the problem: it is no JSON, jsonb cannot hold it, it is too large, or it does not match the schema
+/// of the task.
 fn is_about_the_answer(error: &Error) -> bool {
-    matches!(error, Error::Value(_)) || error.sqlstate().is_some_and(|state| state.starts_with("22"))
+    let is_about = |state: &str| state.starts_with("22") || state.starts_with("54");
+    matches!(error, Error::Value(_)) || error.sqlstate().is_some_and(is_about)
 }
 
-/// What the answer writes is the problem, and would be again after the lease. 55000 says that the task is closed.
-fn is_about_the_writes(error: &Error) -> bool {
+/// The database would reject the same answer again after the lease. 55000 says that the task is closed.
+fn is_rejection(error: &Error) -> bool {
     match error {
         Error::Application(_) => true,
         Error::Database(_) => !error.is_transient() && !error.is_of_server() && error.sqlstate() != Some("55000"),

@@ -54,8 +54,11 @@ struct Tasks {
     extend_fails: bool,
     rejects_progress: bool,
     complete_errors: VecDeque<Error>,
+    /// How long answers take.
+    complete_time: Duration,
     complete_panics: bool,
     fail_errors: VecDeque<Error>,
+    release_errors: VecDeque<Error>,
     running: usize,
     most_running: usize,
 }
@@ -109,7 +112,7 @@ fn task(number: u128) -> ClaimedTask {
         instance_id: Uuid::nil(),
         definition_id: "payment".into(),
         activity_id: "charge".into(),
-        owner: "shop".into(),
+        owner: Some("shop".into()),
         attempt: 1,
         max_attempts: None,
         priority: 0,
@@ -168,6 +171,8 @@ impl TaskQueue for MemoryQueue {
     }
 
     async fn complete(&self, claim: Claim, answer: &mut Answer) -> Result<(), Error> {
+        let time = self.lock().complete_time;
+        sleep(time).await;
         if let Some(error) = self.lock().complete_errors.pop_front() {
             return Err(error);
         }
@@ -185,6 +190,9 @@ impl TaskQueue for MemoryQueue {
     }
 
     async fn release(&self, claim: Claim) -> Result<(), Error> {
+        if let Some(error) = self.lock().release_errors.pop_front() {
+            return Err(error);
+        }
         self.add(Event::Released(claim.task_id.as_u128()));
         Ok(())
     }
@@ -398,13 +406,64 @@ async fn an_answer_is_sent_until_it_is_confirmed() {
     assert_eq!(queue.events(), [Event::Completed(1, json!("done"))]);
 }
 
+/// An instance that another session has locked must not make another worker do the task again.
+#[tokio::test(start_paused = true)]
+async fn the_lease_is_extended_until_the_answer_is_confirmed() {
+    let queue = MemoryQueue::with(1);
+    queue.lock().complete_time = 10 * LEASE;
+    let handler = |_| async {
+        sleep(2 * LEASE).await;
+        Ok(Answer::new("done"))
+    };
+    serve(&queue, 1, handler, queue.clone().answers(1)).await.unwrap();
+    let events = queue.events();
+    assert_eq!(events.last(), Some(&Event::Completed(1, json!("done"))));
+    let extended = events.iter().filter(|event| matches!(event, Event::Extended(1, None))).count();
+    assert!((24..=72).contains(&extended), "every sixth to half of a lease: {extended}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_sent_as_long_as_the_lease_is_held() {
+    let queue = MemoryQueue::with(1);
+    queue.lock().complete_errors = (0..1000).map(|_| rejected("55P03")).collect();
+    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
+    assert_eq!(queue.events().last(), Some(&Event::Completed(1, json!("done"))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_lease_an_answer_is_given_up() {
+    let queue = MemoryQueue::with(2);
+    queue.lock().extend_fails = true;
+    // A second of backoff each: more than two leases, and fewer than are needed for both tasks.
+    queue.lock().complete_errors = (0..300).map(|_| lost()).collect();
+    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
+    assert_eq!(queue.events(), [Event::Completed(2, json!("done"))]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_cannot_be_stored_fails_the_task() {
+    for (sqlstate, code) in [
+        ("22023", Some("invalid_result")),
+        ("54000", Some("invalid_result")),
+        ("53200", Some("invalid_result")),
+        ("P0001", None),
+    ] {
+        let queue = MemoryQueue::with(1);
+        queue.lock().complete_errors = (0..100).map(|_| rejected(sqlstate)).collect();
+        serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
+        let [Event::Failed(1, error)] = &queue.events()[..] else { panic!("{sqlstate}: {:?}", queue.events()) };
+        assert_eq!((error.code.as_deref(), error.retry), (code, true), "{sqlstate}");
+        let attempts = 100 - queue.lock().complete_errors.len();
+        assert!(attempts == 1 || (sqlstate == "53200" && attempts < 10), "{sqlstate}: {attempts}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_release_is_sent_until_it_is_confirmed() {
     let queue = MemoryQueue::with(1);
-    queue.lock().complete_errors = [rejected("22023")].into();
-    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
-    let [Event::Failed(1, error)] = &queue.events()[..] else { panic!("{:?}", queue.events()) };
-    assert_eq!((error.code.as_deref(), error.retry), (Some("invalid_result"), true));
+    queue.lock().release_errors = [lost(), rejected("55P03"), Error::OutcomeUnknown("closed".into())].into();
+    serve(&queue, 1, |_| async { Err::<Answer, _>(TaskError::release()) }, queue.clone().answers(1)).await.unwrap();
+    assert_eq!(queue.events(), [Event::Released(1)]);
 }
 
 #[tokio::test(start_paused = true)]

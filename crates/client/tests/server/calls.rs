@@ -162,7 +162,7 @@ async fn tasks_are_claimed_extended_failed_released_and_completed() {
     }
     let claim = || ClaimTasks::new(["charge"]).worker("worker-1").lease(Duration::from_secs(3600));
     let task = client.run(claim()).await.unwrap().remove(0);
-    assert_eq!((task.attempt, task.max_attempts, &*task.owner), (1, Some(1000), &*world.role));
+    assert_eq!((task.attempt, task.max_attempts, task.owner.as_deref()), (1, Some(1000), Some(&*world.role)));
     assert_eq!(task.payload_as::<Value>().unwrap(), json!({"number": 1}));
     let extend =
         ExtendTask::new(task.task_id, task.token).lease(Duration::from_secs(7200)).progress(json!({"step": 1}));

@@ -36,6 +36,8 @@ pub struct Hosts {
 
 #[derive(Debug)]
 struct Host {
+    /// With its port, for the log.
+    name: String,
     rate: Option<DefaultDirectRateLimiter>,
     breaker: Mutex<Breaker>,
 }
@@ -48,7 +50,8 @@ struct Breaker {
     is_trying: bool,
 }
 
-/// The permission to call a host once. Without a verdict it changes nothing.
+/// The permission to call a host once. If it is dropped without [`succeeded`](Self::succeeded) or [`failed`](Self::failed),
+/// the breaker stays as it is.
 #[derive(Debug)]
 pub struct Permission {
     host: Arc<Host>,
@@ -87,12 +90,12 @@ impl Hosts {
     fn host(&self, name: &str, port: u16) -> Arc<Host> {
         let mut hosts = lock(&self.hosts);
         if hosts.len() >= MOST_HOSTS {
-            hosts.retain(|_, host| Arc::strong_count(host) > 1 || lock(&host.breaker).open_until.is_some());
+            hosts.retain(|_, host| Arc::strong_count(host) > 1 || host.pause().is_some());
         }
         let rate = || self.limits.rate.map(|rate| RateLimiter::direct(Quota::per_second(rate)));
-        let host = hosts
-            .entry((name.to_owned(), port))
-            .or_insert_with(|| Arc::new(Host { rate: rate(), breaker: Mutex::default() }));
+        let host = hosts.entry((name.to_owned(), port)).or_insert_with(|| {
+            Arc::new(Host { name: format!("{name}:{port}"), rate: rate(), breaker: Mutex::default() })
+        });
         Arc::clone(host)
     }
 }
@@ -123,7 +126,10 @@ impl Host {
 impl Permission {
     /// The host has answered: the breaker closes.
     pub fn succeeded(self) {
-        *lock(&self.host.breaker) = Breaker::default();
+        let before = std::mem::take(&mut *lock(&self.host.breaker));
+        if before.open_until.is_some() {
+            tracing::info!(host = self.host.name, "requests to a host continue");
+        }
     }
 
     /// The host has not answered, or has answered that it is down. After several failures in a row, or if this was the
@@ -133,6 +139,15 @@ impl Permission {
         breaker.failures_in_a_row = breaker.failures_in_a_row.saturating_add(1);
         let limit = self.limits.failures;
         let is_over = limit > 0 && breaker.failures_in_a_row >= limit && breaker.open_until.is_none();
+        if is_over {
+            let seconds = self.limits.pause.as_secs();
+            tracing::warn!(
+                host = self.host.name,
+                failures = breaker.failures_in_a_row,
+                seconds,
+                "requests to a host pause"
+            );
+        }
         if is_over || self.is_trial {
             breaker.open_until = Some(Instant::now() + self.limits.pause);
         }

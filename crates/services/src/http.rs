@@ -32,8 +32,8 @@ use request::Outgoing;
 /// Names of the tasks that it does.
 pub const NAMES: [&str; 3] = ["Elsa.SendHttpRequest", "Elsa.FlowSendHttpRequest", DOWNLOAD];
 const DOWNLOAD: &str = "Elsa.DownloadHttpFile";
-/// Bodies above [`body::SMALL`] that are in memory at once.
-const LARGE_BODIES: usize = 8;
+/// Large bodies may take as much memory as this number of the largest.
+const LARGE_BODIES: usize = 16;
 
 /// Sends requests.
 pub struct HttpService {
@@ -41,7 +41,8 @@ pub struct HttpService {
     connections: Connections,
     hosts: Hosts,
     secrets: Secrets,
-    large_bodies: Semaphore,
+    /// A permit for each [`body::SMALL`] bytes of large bodies.
+    memory: Semaphore,
 }
 
 /// A file that was fetched.
@@ -64,7 +65,8 @@ impl HttpService {
         let rules = AddressRules::new(options.allow_addresses.clone());
         let connections = Connections::new(options, rules, lookup)?;
         let hosts = Hosts::new(options.host_limits());
-        Ok(Self { options: options.clone(), connections, hosts, secrets, large_bodies: Semaphore::new(LARGE_BODIES) })
+        let memory = Semaphore::new(LARGE_BODIES * options.max_bytes().div_ceil(body::SMALL));
+        Ok(Self { options: options.clone(), connections, hosts, secrets, memory })
     }
 
     /// Sends the request of a task. The answer is that of docs/services.md: `{"statusCode", "headers", "content"}`, with
@@ -110,7 +112,10 @@ impl HttpService {
         deadline: Instant,
     ) -> Result<Result<Response<'p>, Trouble>, Failure> {
         let host = Destination::of(&request.url).ok_or_else(|| request::wrong_url(&request.url))?;
+        let begun = Instant::now();
         let permitted = self.hosts.permit(&host.host, host.port).await;
+        // The wait for the turn is not the host's.
+        let deadline = deadline + begun.elapsed();
         let permission = permitted
             .map_err(|Later(wait)| Failure::postpone(wait, format!("calls to {}:{} pause", host.host, host.port)))?;
         let exchange = exchange::Exchange {
@@ -118,7 +123,8 @@ impl HttpService {
             max_redirects: self.options.max_redirects,
             max_bytes,
             redactor,
-            large_bodies: &self.large_bodies,
+            deadline,
+            memory: &self.memory,
         };
         let response = tokio::time::timeout_at(deadline, exchange.run(request)).await;
         let response = response.unwrap_or_else(|_| {
@@ -143,15 +149,16 @@ impl HttpService {
         redactor: Arc<Redactor>,
     ) -> Result<Value, Failure> {
         let is_file = task.name == DOWNLOAD;
-        let Response { status, headers, body, permit } = response;
+        let Response { status, headers, body, memory: _memory } = response;
         let retry_in = retry_after::read(status, &headers, chrono::Utc::now());
         let shown = shown_headers(&headers, &redactor);
+        let is_large = body.len() > body::SMALL;
         let content = move || match is_file {
             true => Value::from(BASE64.encode(&redactor.bytes(body))),
             false => body::content(&headers, body, &redactor),
         };
         // Large bodies would keep the heartbeats of other tasks waiting.
-        let content = if permit.is_some() {
+        let content = if is_large {
             let failed = |_| Failure::last("invalid_response", "the content of the response cannot be read");
             tokio::task::spawn_blocking(content).await.map_err(failed)?
         } else {

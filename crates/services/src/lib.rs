@@ -21,16 +21,21 @@ pub mod task;
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use workflow_client::{Client, ConnectOptions, Error, Worker};
 
 pub use options::WorkOptions;
+use secrets::{Secrets, SecretsError};
 use services::Services;
+
+/// How long the worker waits before it runs the commands of secrets again, if one failed at the start.
+const SECRETS_PAUSE: Duration = Duration::from_secs(10);
 
 /// Does tasks until the process gets SIGTERM or SIGINT; then running tasks may finish within the grace time.
 ///
 /// Fails if the options are invalid, or if the first claim shows that the role can never claim anything. It waits for a
-/// database that is down.
+/// database that is down, and for commands that print secrets.
 ///
 /// ```no_run
 /// use clap::Parser;
@@ -65,8 +70,36 @@ pub async fn work_until(
     run(working, &services).await
 }
 
+/// Validates the options, and reads the files that they name.
+///
+/// # Errors
+/// Describes what is wrong.
+pub async fn check(options: &WorkOptions) -> Result<(), String> {
+    let secrets = Secrets::load(options.secrets.as_deref()).await.map_err(|error| error.to_string())?;
+    Services::new(options, secrets).map(drop)
+}
+
 async fn services(options: &WorkOptions) -> Result<Arc<Services>, Error> {
-    Services::new(options).await.map(Arc::new).map_err(Error::Options)
+    let secrets = loop {
+        match Secrets::load(options.secrets.as_deref()).await {
+            Ok(secrets) => break secrets,
+            Err(SecretsError::Wrong(problem)) => return Err(Error::Options(problem)),
+            Err(SecretsError::Unavailable(problem)) => {
+                tracing::warn!(problem, "the secrets cannot be read; trying again");
+                tokio::time::sleep(SECRETS_PAUSE).await;
+            }
+        }
+    };
+    let services = Services::new(options, secrets).map_err(Error::Options)?;
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        worker = options.worker_name(),
+        tasks = services.names().join(","),
+        concurrency = options.concurrency,
+        secrets = services.secrets(),
+        "starting"
+    );
+    Ok(Arc::new(services))
 }
 
 async fn run(working: impl Future<Output = Result<(), Error>>, services: &Services) -> Result<(), Error> {

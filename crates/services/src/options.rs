@@ -40,7 +40,7 @@ pub struct WorkOptions {
     pub timeout_seconds: u32,
 
     /// Seconds that running tasks get when the worker is told to stop. Others are given back, and their attempts do not
-    /// count
+    /// count. TimeoutStopSec of a systemd unit must be 20 seconds longer
     #[arg(long, env = "WF_WORK_STOP_SECONDS", default_value_t = 30, value_name = "N",
           value_parser = clap::value_parser!(u32).range(0..=86_400))]
     pub stop_seconds: u32,

@@ -22,6 +22,10 @@ use redactor::Redactor;
 const SHORTEST: usize = 8;
 /// How long a command may take to print a secret.
 const COMMAND_TIME: Duration = Duration::from_secs(30);
+/// The longest part of a failing command's first line of errors that is logged.
+const MAX_SAID: usize = 500;
+const WRONG_TYPE: &str = "it is no table, or one of its members has the wrong type: value, environment, file and prefix are texts, \
+    and command, hosts and owners are lists of texts";
 
 /// A destination as a secret names it: host and port, and whether the connection is encrypted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -46,6 +50,39 @@ struct Entry {
     prefix: String,
     hosts: Vec<String>,
     owners: Vec<String>,
+}
+
+/// Why secrets cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretsError {
+    /// The file has to be corrected.
+    Wrong(String),
+    /// A command failed, and may succeed later.
+    Unavailable(String),
+}
+
+impl SecretsError {
+    fn of_secret(self, file: &Path, name: &str) -> Self {
+        let with_name = |problem: String| format!("{}: secret {name}: {problem}", file.display());
+        match self {
+            Self::Wrong(problem) => Self::Wrong(with_name(problem)),
+            Self::Unavailable(problem) => Self::Unavailable(with_name(problem)),
+        }
+    }
+}
+
+impl From<String> for SecretsError {
+    fn from(problem: String) -> Self {
+        Self::Wrong(problem)
+    }
+}
+
+impl fmt::Display for SecretsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wrong(problem) | Self::Unavailable(problem) => f.write_str(problem),
+        }
+    }
 }
 
 /// A secret with its value.
@@ -84,28 +121,41 @@ impl Secrets {
     ///
     /// # Errors
     /// Describes what is wrong with the file or with a secret, without any value.
-    pub async fn load(file: Option<&Path>) -> Result<Self, String> {
+    pub async fn load(file: Option<&Path>) -> Result<Self, SecretsError> {
         let secrets = Self { file: file.map(Path::to_owned), ..Self::default() };
         secrets.reload().await?;
         Ok(secrets)
     }
 
-    /// Reads the file again, and runs the commands in it. Values of before are still redacted, until the next time.
+    /// Reads the file again, and runs the commands in it. The values that it replaces are still redacted until the next
+    /// time that it reads the file.
     ///
     /// # Errors
-    /// Describes what is wrong; then the values of before stay in use.
-    pub async fn reload(&self) -> Result<(), String> {
+    /// Describes the first problem. A secret that cannot be read stays as it was, and so do all if the file is invalid.
+    pub async fn reload(&self) -> Result<(), SecretsError> {
         let Some(file) = &self.file else { return Ok(()) };
-        let mut secrets = HashMap::new();
+        let before = self.loaded();
+        let (mut secrets, mut problem) = (HashMap::new(), None);
         for (name, entry) in entries(file)? {
-            let secret =
-                entry.read().await.map_err(|problem| format!("{}: secret {name}: {problem}", file.display()))?;
-            secrets.insert(name, secret);
+            match entry.read().await {
+                Ok(secret) => drop(secrets.insert(name, secret)),
+                Err(error) => {
+                    problem.get_or_insert(error.of_secret(file, &name));
+                    if let Some(secret) = before.secrets.get(&name) {
+                        secrets.insert(name, secret.clone());
+                    }
+                }
+            }
         }
         let mut loaded = self.loaded.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let former = loaded.secrets.iter().map(|(name, secret)| (name.clone(), secret.clone())).collect();
         *loaded = Arc::new(Loaded { secrets, former, redactors: RwLock::default() });
-        Ok(())
+        problem.map_or(Ok(()), Err)
+    }
+
+    /// How many there are.
+    pub fn number(&self) -> usize {
+        self.loaded().secrets.len()
     }
 
     fn loaded(&self) -> Arc<Loaded> {
@@ -154,60 +204,68 @@ fn entries(file: &Path) -> Result<Vec<(String, Entry)>, String> {
     })?;
     let mut entries = Vec::new();
     for (name, table) in tables {
-        let entry = Entry::deserialize(table)
-            .map_err(|error: toml::de::Error| format!("{}: secret {name}: {}", file.display(), error.message()))?;
+        let entry = Entry::deserialize(table).map_err(|error: toml::de::Error| {
+            // Other messages quote the value.
+            let is_about_names =
+                ["unknown field", "missing field"].iter().any(|start| error.message().starts_with(start));
+            let problem = if is_about_names { error.message() } else { WRONG_TYPE };
+            format!("{}: secret {name}: {problem}", file.display())
+        })?;
         entries.push((name, entry));
     }
-    if entries.iter().any(|(_, entry)| entry.value.is_some()) {
-        refuse_readable(file)?;
-    }
+    let has_values = entries.iter().any(|(_, entry)| entry.value.is_some());
+    // Its commands run as the worker, and it says where secrets go.
+    refuse_access(file, if has_values { 0o007 } else { 0o002 })?;
     Ok(entries)
 }
 
-/// A file with values is for the worker alone.
+/// Refuses a file for which other users have one of these rights.
 #[cfg(unix)]
-fn refuse_readable(file: &Path) -> Result<(), String> {
+fn refuse_access(file: &Path, rights: u32) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt as _;
 
     let mode = std::fs::metadata(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-    if mode.permissions().mode() & 0o007 != 0 {
-        return Err(format!("{} has secrets, and every user can read it; chmod o-rwx it", file.display()));
+    match mode.permissions().mode() & rights {
+        0 => Ok(()),
+        found if found & 0o002 != 0 => {
+            Err(format!("{} is about secrets, and every user can change it; chmod o-rwx it", file.display()))
+        }
+        _ => Err(format!("{} has secrets, and every user can read it; chmod o-rwx it", file.display())),
     }
-    Ok(())
 }
 
 #[cfg(not(unix))]
-fn refuse_readable(_: &Path) -> Result<(), String> {
+fn refuse_access(_: &Path, _: u32) -> Result<(), String> {
     Ok(())
 }
 
 impl Entry {
-    async fn read(self) -> Result<Secret, String> {
+    async fn read(self) -> Result<Secret, SecretsError> {
         let value = match (self.value, self.environment, self.file, self.command) {
             (Some(value), None, None, None) => value,
             (None, Some(variable), None, None) => {
                 std::env::var(&variable).map_err(|_| format!("the environment variable {variable} is not set"))?
             }
             (None, None, Some(file), None) => {
-                refuse_readable(&file)?;
+                refuse_access(&file, 0o007)?;
                 let read = std::fs::read_to_string(&file);
                 read.map_err(|error| format!("cannot read {}: {error}", file.display()))?
             }
             (None, None, None, Some(command)) => output(&command).await?,
-            _ => return Err("it needs one of value, environment, file and command".into()),
+            _ => return Err("it needs one of value, environment, file and command".to_owned().into()),
         };
         let value = format!("{}{}", self.prefix, value.trim_end_matches(['\r', '\n']));
         let secret_part = value.split_once(' ').map_or(&*value, |(_, token)| token);
         if secret_part.len() < SHORTEST {
-            return Err(format!("its value is shorter than {SHORTEST} characters"));
+            return Err(format!("its value is shorter than {SHORTEST} characters").into());
         }
         if value.chars().any(char::is_control) {
-            return Err("its value has control characters".into());
+            return Err("its value has control characters".to_owned().into());
         }
         if self.hosts.is_empty() || self.owners.is_empty() {
-            return Err("it needs hosts and owners".into());
+            return Err("it needs hosts and owners".to_owned().into());
         }
-        let destinations = self.hosts.iter().map(|host| destination(host)).collect::<Result<_, _>>()?;
+        let destinations = self.hosts.iter().map(|host| destination(host)).collect::<Result<_, String>>()?;
         Ok(Secret { value, destinations, owners: self.owners })
     }
 }
@@ -243,14 +301,17 @@ impl Destination {
 }
 
 /// What a command prints.
-async fn output(command: &[String]) -> Result<String, String> {
-    let [program, arguments @ ..] = command else { return Err("the command is empty".into()) };
+async fn output(command: &[String]) -> Result<String, SecretsError> {
+    let [program, arguments @ ..] = command else { return Err("the command is empty".to_owned().into()) };
     let child = Command::new(program).args(arguments).stdin(Stdio::null()).kill_on_drop(true).output();
     let output = tokio::time::timeout(COMMAND_TIME, child).await;
-    let output = output.map_err(|_| format!("{program} takes longer than {} s", COMMAND_TIME.as_secs()))?;
+    let too_long = || format!("{program} takes longer than {} s", COMMAND_TIME.as_secs());
+    let output = output.map_err(|_| SecretsError::Unavailable(too_long()))?;
     let output = output.map_err(|error| format!("cannot run {program}: {error}"))?;
     if !output.status.success() {
-        return Err(format!("{program} failed: {}", output.status));
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said: String = said.lines().next().unwrap_or_default().chars().take(MAX_SAID).collect();
+        return Err(SecretsError::Unavailable(format!("{program} failed: {}: {said}", output.status)));
     }
-    String::from_utf8(output.stdout).map_err(|_| format!("{program} printed no UTF-8"))
+    String::from_utf8(output.stdout).map_err(|_| format!("{program} printed no UTF-8").into())
 }

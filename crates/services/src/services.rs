@@ -29,8 +29,7 @@ pub struct Services {
 impl Services {
     /// # Errors
     /// Describes the option that is invalid.
-    pub async fn new(options: &WorkOptions) -> Result<Self, String> {
-        let secrets = Secrets::load(options.secrets.as_deref()).await?;
+    pub fn new(options: &WorkOptions, secrets: Secrets) -> Result<Self, String> {
         let http = HttpService::new(&options.http, secrets.clone(), Arc::new(SystemLookup))?;
         let services = Self { options: options.clone(), secrets, http, mailer: Mailer::new(&options.mail)? };
         let known = services.known();
@@ -42,6 +41,11 @@ impl Services {
 
     fn known(&self) -> Vec<&'static str> {
         http::NAMES.into_iter().chain(self.mailer.iter().map(|_| SEND_EMAIL)).collect()
+    }
+
+    /// How many secrets there are.
+    pub fn secrets(&self) -> usize {
+        self.secrets.number()
     }
 
     /// The names of the tasks to claim.
@@ -59,7 +63,7 @@ impl Services {
         loop {
             tokio::time::sleep(Duration::from_secs(self.options.secrets_seconds.into())).await;
             if let Err(error) = self.secrets.reload().await {
-                tracing::warn!(error, "the secrets cannot be read again, and stay as they are");
+                tracing::warn!(%error, "a secret cannot be read again, and stays as it is");
             }
         }
     }

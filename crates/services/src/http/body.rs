@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use crate::secrets::redactor::Redactor;
 
+/// Values and names of JSON that the database takes (`workflow.max_nodes`).
+const MAX_NODES: usize = 1_000_000;
 /// Bytes of a body that needs no permit.
 pub const SMALL: usize = 256 * 1024;
 /// Digits of a number before the decimal point, and after it, that `numeric` can hold.
@@ -18,7 +20,7 @@ pub fn content_type(headers: &HeaderMap) -> Option<String> {
 
 /// JSON as a value if the content type says so, everything else as text, nothing as NULL. Secrets are replaced.
 ///
-/// JSON that `jsonb` cannot store stays text: with U+0000, or with numbers that are too large.
+/// JSON that the database cannot store stays text: with U+0000, with numbers that are too large, or with too many values.
 pub fn content(headers: &HeaderMap, body: Vec<u8>, redactor: &Redactor) -> Value {
     if body.is_empty() {
         return Value::Null;
@@ -26,6 +28,7 @@ pub fn content(headers: &HeaderMap, body: Vec<u8>, redactor: &Redactor) -> Value
     let content_type = content_type(headers).unwrap_or_default();
     let text = decode(&content_type, body);
     if is_json(&content_type)
+        && has_few_nodes(&text)
         && let Ok(value) = serde_json::from_str(&text)
         && is_storable(&value)
     {
@@ -51,6 +54,21 @@ fn decode(content_type: &str, body: Vec<u8>) -> String {
 fn is_json(content_type: &str) -> bool {
     let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     kind == "application/json" || kind == "text/json" || kind.ends_with("+json")
+}
+
+/// Whether JSON has at most [`MAX_NODES`] values and names. It is counted before parsing, because each value takes memory.
+fn has_few_nodes(json: &str) -> bool {
+    let (mut is_in_text, mut is_escaped, mut nodes) = (false, false, 1);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_in_text,
+            b'"' => is_in_text = !is_in_text,
+            b',' | b':' | b'[' | b'{' if !is_in_text => nodes += 1,
+            _ => {}
+        }
+    }
+    nodes <= MAX_NODES
 }
 
 fn is_storable(value: &Value) -> bool {
@@ -115,6 +133,10 @@ mod tests {
         for text in ["1e131071", "1e-16383", "-12.5e3"] {
             assert!(read("application/json", text.as_bytes()).is_number(), "{text}");
         }
+        let many = format!("[{}0]", "0,".repeat(MAX_NODES));
+        assert_eq!(read("application/json", many.as_bytes()), json!(many));
+        let text = format!(r#"["{}"]"#, r#"\",[{:"#.repeat(MAX_NODES));
+        assert!(read("application/json", text.as_bytes()).is_array());
         let deep = "[".repeat(100_000);
         assert_eq!(read("application/json", deep.as_bytes()), json!(deep));
     }

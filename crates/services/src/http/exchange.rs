@@ -4,6 +4,7 @@ use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Request, StatusCode, Url};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
 
 use super::connections::{AddressRefused, Connections};
 use super::request::{self, Outgoing};
@@ -20,8 +21,8 @@ pub struct Response<'p> {
     pub headers: HeaderMap,
     /// The body, after decompression.
     pub body: Vec<u8>,
-    /// For a large body: kept until the body has been dealt with.
-    pub permit: Option<SemaphorePermit<'p>>,
+    /// For the memory of a large body: kept until the body has been dealt with.
+    pub memory: Option<SemaphorePermit<'p>>,
 }
 
 /// Why there is no response.
@@ -83,8 +84,10 @@ pub struct Exchange<'a, 'p> {
     pub max_bytes: usize,
     /// The secrets of the owner.
     pub redactor: &'a Redactor,
-    /// Permits of large bodies.
-    pub large_bodies: &'p Semaphore,
+    /// When the response must be complete.
+    pub deadline: Instant,
+    /// A permit for each [`body::SMALL`] bytes of a large body.
+    pub memory: &'p Semaphore,
 }
 
 impl<'p> Exchange<'_, 'p> {
@@ -133,17 +136,34 @@ impl<'p> Exchange<'_, 'p> {
         if announced > limit as u64 {
             return Err(too_large().into());
         }
-        let (mut body, mut permit) = (Vec::new(), None);
+        let (mut body, mut memory) = (Vec::new(), None);
         while let Some(chunk) = response.chunk().await.map_err(|error| trouble(&error, &url))? {
             if body.len() + chunk.len() > limit {
                 return Err(too_large().into());
             }
-            if body.len() + chunk.len() > body::SMALL && permit.is_none() {
-                permit = self.large_bodies.acquire().await.ok();
-            }
+            self.reserve(&mut memory, body.len() + chunk.len()).await?;
             body.extend_from_slice(&chunk);
         }
-        Ok(Response { status: response.status(), headers: response.headers().clone(), body, permit })
+        Ok(Response { status: response.status(), headers: response.headers().clone(), body, memory })
+    }
+
+    /// Reserves memory for what arrives, so that a slow service takes away no more than it has sent.
+    async fn reserve(&self, memory: &mut Option<SemaphorePermit<'p>>, bytes: usize) -> Result<(), Failure> {
+        let needed = if bytes > body::SMALL { bytes.div_ceil(body::SMALL) } else { 0 };
+        let missing = needed.saturating_sub(memory.as_ref().map_or(0, SemaphorePermit::num_permits));
+        if missing == 0 {
+            return Ok(());
+        }
+        let missing = u32::try_from(missing).unwrap_or(u32::MAX);
+        // It is not the service that takes long.
+        let busy = || Failure::transient("busy", "the worker had no memory for the response in time");
+        let waited = tokio::time::timeout_at(self.deadline, self.memory.acquire_many(missing)).await;
+        let more = waited.ok().and_then(Result::ok).ok_or_else(busy)?;
+        match memory {
+            Some(memory) => memory.merge(more),
+            None => *memory = Some(more),
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! What comes back: content, files, limits, responses that never end, and none at all.
 
 use std::io::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use data_encoding::BASE64;
@@ -87,6 +88,30 @@ async fn large_bodies_are_refused_however_they_are_sent() {
     }
     let answer = service.send(&get(server.url("/largest"))).await.expect("an answer");
     assert_eq!(answer["content"].as_str().map(str::len), Some(1_000_000));
+}
+
+#[tokio::test]
+async fn services_that_drip_do_not_hold_up_others() {
+    let server = Server::start(|request| match request.path.as_str() {
+        "/drip" => {
+            let head = b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n".to_vec();
+            vec![Step::Send([head, vec![b'x'; 300_000]].concat()), Step::Stall]
+        }
+        _ => respond(200, &[], vec![b'x'; 1_000_000]),
+    })
+    .await;
+    let service = Arc::new(service_for(&server, "--max-body 1"));
+    for _ in 0..10 {
+        let (service, task) = (Arc::clone(&service), get(server.url("/drip")));
+        tokio::spawn(async move { drop(service.send(&task).await) });
+    }
+    while server.received().len() < 10 {
+        tokio::task::yield_now().await;
+    }
+    let mut task = get(server.url("/large"));
+    task.deadline = Instant::now() + Duration::from_secs(60);
+    let answer = service.send(&task).await.expect("an answer");
+    assert_eq!(answer["content"].as_str().map(str::len), Some(1_000_000), "{}", answer["error"]);
 }
 
 /// The error of an answer without a response.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 use workflow_services::http::HttpService;
-use workflow_services::secrets::Secrets;
+use workflow_services::secrets::{Secrets, SecretsError};
 
 use crate::support::*;
 
@@ -182,6 +182,27 @@ async fn values_are_read_again() {
 }
 
 #[tokio::test]
+async fn a_command_that_fails_does_not_hold_up_the_other_secrets() {
+    let rest = "hosts = [\"a.example\"]\nowners = [\"shop\"]\n";
+    let with =
+        |command: &str, value: &str| format!("[a]\ncommand = [{command}]\n{rest}[b]\nvalue = \"{value}\"\n{rest}");
+    let failing = r#""sh", "-c", "echo is sealed >&2; exit 2""#;
+    let path = file("failing", &with(failing, "value-one"));
+    let error = Secrets::load(Some(&path)).await.expect_err("a failing command");
+    assert!(
+        matches!(&error, SecretsError::Unavailable(problem) if problem.ends_with("exit status: 2: is sealed")),
+        "{error}"
+    );
+    std::fs::write(&path, with(r#""echo", "value-two""#, "value-one")).expect("a file");
+    let secrets = Secrets::load(Some(&path)).await.expect("secrets");
+    std::fs::write(&path, with(failing, "value-three")).expect("a file");
+    secrets.reload().await.expect_err("a failing command");
+    let redactor = secrets.redactor("shop");
+    assert_eq!(redactor.text("value-two".into()), "***a***");
+    assert_eq!(redactor.text("value-three".into()), "***b***");
+}
+
+#[tokio::test]
 async fn a_file_of_secrets_is_checked() {
     let rest = "hosts = [\"a.example\"]\nowners = [\"shop\"]\n";
     let cases = [
@@ -191,6 +212,8 @@ async fn a_file_of_secrets_is_checked() {
         (&format!("[a]\nvalue = \"hidden-value\"\nenvironment = \"X\"\n{rest}"), "one of value"),
         (&format!("[a]\nvalue = \"hidden-value\"\nhost = \"x\"\n{rest}"), "unknown field `host`"),
         ("[a]\nvalue = \"hidden-value\"\nhosts = [\"a.example\"]\n", "missing field `owners`"),
+        ("a = \"Bearer hidden-value\"\n", "secret a: it is no table"),
+        ("[a]\nvalue = [\"hidden-value\"]\n", "has the wrong type"),
         ("[a]\nvalue = \"hidden-value\"\nhosts = []\nowners = [\"shop\"]\n", "it needs hosts and owners"),
         ("[a]\nvalue = \"hidden-value\"\nhosts = [\"http://a.example\"]\nowners = [\"shop\"]\n", "without TLS"),
         ("[a]\nvalue = \"hidden-value\"\nhosts = [\"https://a.example/path\"]\nowners = [\"shop\"]\n", "is no host"),
@@ -206,11 +229,17 @@ async fn a_file_of_secrets_is_checked() {
     ];
     for (text, expected) in cases {
         let error = Secrets::load(Some(&file("invalid", text))).await.expect_err(text);
+        let error = error.to_string();
         assert!(error.contains(expected) && !error.contains("hidden"), "{text}: {error}");
     }
     let readable = file("readable", &bank(1));
     std::fs::set_permissions(&readable, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("permissions");
     let error = Secrets::load(Some(&readable)).await.expect_err("readable");
-    assert!(error.contains("every user can read it"), "{error}");
+    assert!(error.to_string().contains("every user can read it"), "{error}");
+    let writable =
+        file("writable", "[a]\ncommand = [\"echo\", \"a-long-value\"]\nhosts = [\"a.example\"]\nowners = [\"shop\"]\n");
+    std::fs::set_permissions(&writable, std::os::unix::fs::PermissionsExt::from_mode(0o646)).expect("permissions");
+    let error = Secrets::load(Some(&writable)).await.expect_err("writable");
+    assert!(error.to_string().contains("every user can change it"), "{error}");
     Secrets::load(Some(std::path::Path::new("/no/such/file"))).await.expect_err("no file");
 }

@@ -6,6 +6,10 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args};
 
+mod endpoints;
+
+pub use endpoints::EndpointOptions;
+
 /// The folder of Elsa Studio by default.
 pub const DEFAULT_STUDIO: &str = "/var/lib/wf/studio";
 
@@ -74,6 +78,9 @@ pub struct ServeOptions {
     /// Seconds that running requests get when the gateway is told to stop
     #[arg(long, default_value_t = 30, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=3600))]
     pub stop_seconds: u16,
+
+    #[command(flatten)]
+    pub endpoints: EndpointOptions,
 }
 
 impl ServeOptions {
@@ -112,13 +119,17 @@ impl ServeOptions {
         if self.tls_certificate.is_some() != self.tls_key.is_some() {
             return Some("--tls-certificate and --tls-key belong together: give both".into());
         }
-        if self.tls_certificate.is_none() && !self.listen.ip().is_loopback() && !self.behind_proxy {
+        let addresses = [Some(self.listen), self.endpoints.endpoints_listen];
+        let is_open = |address: &SocketAddr| !address.ip().is_loopback();
+        if let Some(address) = addresses.into_iter().flatten().find(is_open)
+            && self.tls_certificate.is_none()
+            && !self.behind_proxy
+        {
             return Some(format!(
-                "will not listen on {} without TLS: passwords would be readable on the way. \
-                 Give --tls-certificate and --tls-key, or --behind-proxy if a proxy ends TLS",
-                self.listen
+                "will not listen on {address} without TLS: passwords would be readable on the way. \
+                 Give --tls-certificate and --tls-key, or --behind-proxy if a proxy ends TLS"
             ));
         }
-        None
+        self.endpoints.problem()
     }
 }

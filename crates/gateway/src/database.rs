@@ -108,7 +108,7 @@ macro_rules! parameters_of {
 }
 
 parameters_of! {
-    String => TEXT, bool => BOOL, i32 => INT4, i64 => INT8, uuid::Uuid => UUID,
+    String => TEXT, bool => BOOL, i32 => INT4, i64 => INT8, f64 => FLOAT8, uuid::Uuid => UUID, Vec<u8> => BYTEA,
     Vec<String> => TEXT_ARRAY, Vec<uuid::Uuid> => UUID_ARRAY,
 }
 
@@ -169,6 +169,11 @@ impl Database {
     /// For code that opens its own connections.
     pub fn connector(&self) -> &Connector {
         &self.connector
+    }
+
+    /// A statement with the schema of the extension in place of `@wf`.
+    fn named(&self, sql: &str) -> String {
+        sql.replace("@wf", self.schema.get().map_or("public", String::as_str))
     }
 
     /// Whether the database answers and is compatible with this gateway.
@@ -311,8 +316,7 @@ impl Database {
         statement: &Statement<'_>,
         answer: &mut Option<AnswerSender>,
     ) -> (Result<(), TransactionError>, SessionState) {
-        let schema = self.schema.get().map_or("public", String::as_str);
-        let (sql, become_sql) = (statement.sql.replace("@wf", schema), BECOME.replace("@wf", schema));
+        let (sql, become_sql) = (self.named(statement.sql), self.named(BECOME));
         let (pid, keeps, is_late) = (AtomicI32::new(0), AtomicBool::new(false), AtomicBool::new(false));
         let transaction = async {
             let (begun, became, path, rows, committed) = tokio::join!(

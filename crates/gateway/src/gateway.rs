@@ -12,6 +12,8 @@ use crate::identity::keys::ApiKeys;
 use crate::identity::logins::Logins;
 use crate::identity::sessions::Sessions;
 use crate::memory::Memory;
+use crate::rates::Rates;
+use crate::waiting::Waiting;
 
 /// Memory for unauthenticated requests in kilobytes, in total and per address.
 const MEMORY_OF_STRANGERS: usize = 4 * 1024;
@@ -34,6 +36,12 @@ pub struct Gateway {
     /// Memory held by unauthenticated requests. It is separate, so that they cannot exhaust that of authenticated
     /// users.
     pub memory_of_strangers: Memory,
+    /// Memory held by requests to endpoints of workflows.
+    pub memory_of_endpoints: Memory,
+    /// Requests to endpoints that wait for a response.
+    pub waiting: Arc<Waiting>,
+    /// How often clients may call endpoints.
+    pub endpoint_rates: Rates,
     /// WebSockets that may still be opened. The listener does not count them.
     pub sockets: Arc<Semaphore>,
     /// Becomes true when the process is asked to stop.
@@ -52,6 +60,12 @@ impl Gateway {
             sessions: Sessions::new(),
             memory: Memory::new(usize::from(options.max_memory) * 1024, usize::from(options.max_memory) * 512),
             memory_of_strangers: Memory::new(MEMORY_OF_STRANGERS, MEMORY_OF_ADDRESS),
+            memory_of_endpoints: Memory::new(
+                usize::from(options.max_memory) * 1024,
+                usize::from(options.max_memory) * 256,
+            ),
+            waiting: Waiting::new(),
+            endpoint_rates: Rates::new(options.endpoints.endpoints_rate),
             sockets: Arc::new(Semaphore::new(MAX_SOCKETS as usize)),
             stopping: watch::Sender::new(false),
             options,

@@ -10,6 +10,7 @@ use axum::http::header::{
     AUTHORIZATION, CONTENT_LENGTH, HOST, ORIGIN, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, UPGRADE,
     X_CONTENT_TYPE_OPTIONS,
 };
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -142,6 +143,27 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
+/// Reads the whole body of a request to an endpoint, within the limits for a body and for the memory of the hold.
+pub async fn read_body(app: &Gateway, request: Request, hold: &Hold) -> Result<(Parts, Bytes), Failure> {
+    let most = usize::from(app.options.max_body) * 1024 * 1024;
+    let (parts, body) = request.into_parts();
+    refuse_announced(&parts.headers, most)?;
+    let bytes = in_time(app, received(body, most, hold)).await?;
+    Ok((parts, bytes))
+}
+
+fn refuse_announced(headers: &HeaderMap, most: usize) -> Result<(), Failure> {
+    let announced = text(headers, CONTENT_LENGTH.as_str()).and_then(|length| length.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > most) { Err(too_large(most)) } else { Ok(()) }
+}
+
+async fn in_time(app: &Gateway, body: impl Future<Output = Result<Bytes, Failure>>) -> Result<Bytes, Failure> {
+    let time = BODY_TIME.min(app.options.request_time());
+    tokio::time::timeout(time, body)
+        .await
+        .unwrap_or_else(|_| Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "the body of the request came too slowly")))
+}
+
 /// Reads the whole body before a handler starts, within the limits for a body and for its user's memory. The memory is
 /// released once the answer has been received and the transaction has ended.
 pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
@@ -149,24 +171,16 @@ pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) 
         Some(caller) => (usize::from(app.options.max_body) * 1024 * 1024, app.memory.hold(&caller.login)),
         None => (MAX_OF_STRANGERS, app.memory_of_strangers.hold(&network_of(&app, &request))),
     };
-    let announced = text(request.headers(), CONTENT_LENGTH.as_str()).map(|length| length.parse::<usize>());
-    if let Some(Ok(length)) = announced
-        && length > most
-    {
-        return Err(too_large(most));
-    }
+    refuse_announced(request.headers(), most)?;
     let (parts, body) = request.into_parts();
-    let time = BODY_TIME.min(app.options.request_time());
-    let bytes = tokio::time::timeout(time, received(body, most, &hold)).await.unwrap_or_else(|_| {
-        Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "the body of the request came too slowly"))
-    })?;
+    let bytes = in_time(&app, received(body, most, &hold)).await?;
     hold.grow(memory::decoded(&bytes))?;
     let response = Arc::clone(&hold).during(next.run(Request::from_parts(parts, Body::from(bytes)))).await;
     Ok(hold_until_sent(response, hold))
 }
 
 /// Holds the memory of an answer until its last byte is in the connection's buffers.
-fn hold_until_sent(response: Response, hold: Arc<Hold>) -> Response {
+pub fn hold_until_sent(response: Response, hold: Arc<Hold>) -> Response {
     let size = response.body().size_hint().exact();
     if size == Some(0) {
         return response;
@@ -194,9 +208,13 @@ impl AsRef<[u8]> for HeldBytes {
 
 /// The memory account of a request without a caller.
 fn network_of(app: &Gateway, request: &Request) -> String {
+    network(address_of(app, request)).to_string()
+}
+
+/// The address of the client of a request.
+pub fn address_of(app: &Gateway, request: &Request) -> IpAddr {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-    network(address(app, peer, request.headers())).to_string()
+    address(app, peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), request.headers())
 }
 
 /// Reads a body. Memory is charged for bytes received, not announced. An oversized body is read to its end and

@@ -8,6 +8,7 @@ mod caller;
 mod config;
 mod database;
 mod elsa;
+mod endpoints;
 mod failure;
 mod gateway;
 mod guard;
@@ -15,11 +16,13 @@ mod identity;
 mod json;
 mod memory;
 mod pages;
+mod rates;
 mod routes;
 mod routing;
 mod server;
 mod shares;
 mod studio;
+mod waiting;
 
 pub use config::{DEFAULT_STUDIO, ServeOptions};
 pub use identity::cookies::new_key_line;
@@ -37,7 +40,11 @@ pub async fn serve(options: ServeOptions, database: ConnectOptions) -> Result<()
     }
     let app = Gateway::new(options, &database)?;
     first_check(&app).await?;
-    server::serve(&app, routes::router(&app)).await.map_err(|error| format!("cannot serve: {error}"))
+    let endpoints = app.options.endpoints.endpoints_listen.map(|address| (address, endpoints::router(&app)));
+    if endpoints.is_some() {
+        tokio::spawn(endpoints::receiving::receive(app.clone()));
+    }
+    server::serve(&app, routes::router(&app), endpoints).await.map_err(|error| format!("cannot serve: {error}"))
 }
 
 /// Stops the start-up if the database is incompatible. An unreachable database may come back: `/readyz` reports it

@@ -29,29 +29,49 @@ const CLOSE_TIME: Duration = Duration::from_secs(2);
 const HEADER_BYTES: usize = 64 * 1024;
 
 /// Serves until the process is asked to stop and all requests have been answered.
-pub async fn serve(app: &App, router: Router) -> io::Result<()> {
+pub async fn serve(app: &App, router: Router, endpoints: Option<(SocketAddr, Router)>) -> io::Result<()> {
     let options = &app.options;
-    let handle = Handle::new();
-    stop_on_signal(app.clone(), handle.clone())?;
-    let free = Arc::new(Semaphore::new(options.max_connections as usize));
-    let bounded = BoundedAcceptor { free, patience: options.request_time() };
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    announce(handle.clone(), options.origin());
-    match tls(options).await? {
-        Some(config) => {
-            let acceptor = Http1Acceptor(RustlsAcceptor::new(config).acceptor(bounded));
-            limit_headers(axum_server::bind(options.listen).acceptor(acceptor)).handle(handle).serve(service).await?;
-        }
+    let (handle, of_endpoints) = (Handle::new(), Handle::new());
+    stop_on_signal(app.clone(), [handle.clone(), of_endpoints.clone()])?;
+    let tls = tls(options).await?;
+    let own = listen(options, options.listen, tls.clone(), router, handle.clone());
+    match endpoints {
         None => {
-            limit_headers(axum_server::bind(options.listen).acceptor(Http1Acceptor(bounded)))
-                .handle(handle)
-                .serve(service)
-                .await?
+            announce(handle, options.origin());
+            own.await?;
+        }
+        Some((address, router)) => {
+            let theirs = listen(options, address, tls, router, of_endpoints.clone());
+            announce_both(handle, of_endpoints, options.origin());
+            tokio::try_join!(own, theirs)?;
         }
     }
     // The listener does not track WebSockets; they end by themselves when asked to.
     let _ = tokio::time::timeout(CLOSE_TIME, app.sockets.acquire_many(MAX_SOCKETS)).await;
     Ok(())
+}
+
+/// Serves at an address until the handle ends it. Each listener has its own limit of connections.
+async fn listen(
+    options: &ServeOptions,
+    address: SocketAddr,
+    tls: Option<RustlsConfig>,
+    router: Router,
+    handle: Handle<SocketAddr>,
+) -> io::Result<()> {
+    let free = Arc::new(Semaphore::new(options.max_connections as usize));
+    let bounded = BoundedAcceptor { free, patience: options.request_time() };
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    match tls {
+        Some(config) => {
+            let acceptor = Http1Acceptor(RustlsAcceptor::new(config).acceptor(bounded));
+            limit_headers(axum_server::bind(address).acceptor(acceptor)).handle(handle).serve(service).await
+        }
+        None => {
+            let acceptor = Http1Acceptor(bounded);
+            limit_headers(axum_server::bind(address).acceptor(acceptor)).handle(handle).serve(service).await
+        }
+    }
 }
 
 /// Limits what clients may send before a handler sees it.
@@ -68,14 +88,26 @@ fn announce(handle: Handle<SocketAddr>, origin: String) {
     });
 }
 
+/// Says that the gateway listens when both of its listeners do.
+fn announce_both(handle: Handle<SocketAddr>, endpoints: Handle<SocketAddr>, origin: String) {
+    tokio::spawn(async move {
+        if let Some(address) = endpoints.listening().await {
+            tracing::info!(%address, "serving endpoints of workflows");
+            announce(handle, origin);
+        }
+    });
+}
+
 /// On SIGTERM or SIGINT: stop being ready, accept no connections, let running requests finish.
-fn stop_on_signal(app: App, handle: Handle<SocketAddr>) -> io::Result<()> {
+fn stop_on_signal(app: App, handles: [Handle<SocketAddr>; 2]) -> io::Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::spawn(async move {
         tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
-        tracing::info!(connections = handle.connection_count(), "stopping");
+        let connections: usize = handles.iter().map(Handle::connection_count).sum();
+        tracing::info!(connections, "stopping");
         app.stopping.send_replace(true);
-        handle.graceful_shutdown(Some(Duration::from_secs(app.options.stop_seconds.into())));
+        let time = Duration::from_secs(app.options.stop_seconds.into());
+        handles.iter().for_each(|handle| handle.graceful_shutdown(Some(time)));
     });
     Ok(())
 }

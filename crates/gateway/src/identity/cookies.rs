@@ -25,6 +25,9 @@ struct SealedSession {
     session: Session,
 }
 
+/// The names of the cookie, over http and over https.
+pub const NAMES: [&str; 2] = ["workflow", "__Host-workflow"];
+
 /// Seals and opens session cookies.
 pub struct Cookies {
     /// The first key seals, all keys open. Never empty.
@@ -83,7 +86,7 @@ impl Cookies {
 
     /// With the prefix `__Host-`, browsers accept the cookie only over https and only from this host.
     fn name(&self) -> &'static str {
-        if self.is_secure { "__Host-workflow" } else { "workflow" }
+        NAMES[usize::from(self.is_secure)]
     }
 }
 

@@ -11,6 +11,7 @@ mod definitions_execute;
 mod definitions_lifecycle;
 mod definitions_save;
 mod editors;
+mod endpoints;
 mod failover;
 mod forged;
 mod hostile;

@@ -48,6 +48,12 @@ fn options_that_make_no_sense_are_named() {
         (&["--database", "host"], "--database makes no sense"),
         (&["--database", "host=a,b port=1,2,3"], "not as many addresses or ports as hosts"),
         (&["--database", "host=a,b hostaddr=127.0.0.1"], "not as many addresses or ports as hosts"),
+        (&["--endpoints-listen", "127.0.0.1:0"], "--endpoints-role"),
+        (
+            &["--endpoints-listen", "0.0.0.0:8090", "--endpoints-role", "web"],
+            "will not listen on 0.0.0.0:8090 without TLS",
+        ),
+        (&["--endpoints-cors", "shop.example"], "--endpoints-cors shop.example is no origin"),
         (&["--cookie-keys", "/nowhere"], "cannot read /nowhere"),
         (&["--api-keys", "/nowhere"], "cannot read /nowhere"),
         (&["--session-hours", "0"], "--session-hours"),

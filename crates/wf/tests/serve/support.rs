@@ -162,9 +162,7 @@ impl World {
 
     /// Memory of the gateway in KiB.
     pub fn memory(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.gateway.id())).expect("its status");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
-        line.trim().trim_end_matches(" kB").parse().expect("a number")
+        memory_of(&self.gateway)
     }
 
     /// One more gateway in front of the same database, with the same keys.
@@ -240,6 +238,12 @@ pub struct Another {
 }
 
 impl Another {
+    /// Its memory in KiB.
+    #[allow(dead_code, reason = "only tests of requests that wait measure it")]
+    pub fn memory(&self) -> u64 {
+        memory_of(&self.process)
+    }
+
     /// Stops it, and returns its whole log.
     pub fn into_log(mut self) -> String {
         self.process.kill().expect("the gateway runs");
@@ -252,6 +256,13 @@ impl Drop for Another {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Memory of a process in KiB.
+fn memory_of(process: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).expect("its status");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
 /// Requests below `/elsa/api` with an API key.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::Bounds;
+use super::parse::parse_stored;
 
 /// A JSON value inside the compact state, written as text because the format is not self-describing. A UUID, of which
 /// activities create many, is written as [`ID`] and its bytes: less than half of its text.
@@ -46,17 +47,11 @@ impl<'de> Deserialize<'de> for Json {
             return Ok(Json(Value::String(Uuid::from_slice(id).map_err(D::Error::custom)?.to_string())));
         }
         let text = std::str::from_utf8(bytes).map_err(D::Error::custom)?;
-        // The limits were checked when the value was stored: reading it again only needs memory.
         Bounds::check_interrupts().map_err(D::Error::custom)?;
         if nesting(text) > MAX_STORED_DEPTH {
             return Err(D::Error::custom("value is nested too deeply"));
         }
-        // The depth is known to be allowed, so serde_json's own limit of 128 is disabled.
-        let mut reader = serde_json::Deserializer::from_str(text);
-        reader.disable_recursion_limit();
-        let value = Value::deserialize(&mut reader).map_err(D::Error::custom)?;
-        reader.end().map_err(D::Error::custom)?;
-        Ok(Json(value))
+        parse_stored(text, MAX_STORED_DEPTH).map(Json).map_err(D::Error::custom)
     }
 }
 

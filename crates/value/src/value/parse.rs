@@ -2,13 +2,36 @@
 //!
 //! This parser reads structure, serde_json reads scalars.
 
-use serde::de::DeserializeOwned;
+use serde::de::{Deserialize, DeserializeOwned, Error};
 use serde_json::{Map, Value};
 
 use super::MAX_DEPTH;
 use super::bounds::{Exceeded, Tally, check_text};
 use super::text::{nul_in_string, too_deep};
 use crate::fault::{Fault, shorten};
+
+/// The member that serde_json makes of a number while it reads one. An object whose first member has this name is a
+/// number to `Value::deserialize`, or an error if the text in it is none.
+const NUMBER_MEMBER: &str = "$serde_json::private::Number";
+
+/// Reads text that `to_string` made of a value nested at most `max_depth` levels deep. The limits on values were checked
+/// when it was made: reading it again needs only memory.
+///
+/// # Errors
+/// That of serde_json if it is not such text.
+pub(super) fn parse_stored(text: &str, max_depth: usize) -> serde_json::Result<Value> {
+    // Slower, and reads all names alike. serde_json writes this name without escapes.
+    if text.contains(NUMBER_MEMBER) {
+        let mut reader = JsonReader { text, at: 0, open: Vec::new(), max_depth, tally: Tally::of_stored() };
+        return reader.document().map_err(|_| serde_json::Error::custom("stored text cannot be read"));
+    }
+    // The caller has checked the depth, so serde_json's own limit of 128 is disabled.
+    let mut reader = serde_json::Deserializer::from_str(text);
+    reader.disable_recursion_limit();
+    let value = Value::deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(value)
+}
 
 /// Reads JSON text nested at most [`MAX_DEPTH`] levels deep. Of members with the same name the last one wins.
 ///
@@ -17,7 +40,7 @@ use crate::fault::{Fault, shorten};
 /// 22P05 for `\u0000`, which jsonb cannot hold, 57014 if it is time to stop.
 pub fn parse_json(text: &str) -> Result<Value, Fault> {
     check_text(text).map_err(Exceeded::fault)?;
-    let mut reader = JsonReader { text, at: 0, open: Vec::new(), tally: Tally::new() };
+    let mut reader = JsonReader { text, at: 0, open: Vec::new(), max_depth: MAX_DEPTH, tally: Tally::new() };
     let value = reader.document().map_err(|refusal| match refusal {
         ParseError::Invalid => Fault::new("22P02", format!("invalid JSON text: \"{}\"", shorten(text, 60)))
             .detail(format!("It is wrong at position {}.", text[..reader.at].chars().count() + 1)),
@@ -51,6 +74,7 @@ struct JsonReader<'a> {
     text: &'a str,
     at: usize,
     open: Vec<Open>,
+    max_depth: usize,
     tally: Tally,
 }
 
@@ -105,7 +129,7 @@ impl JsonReader<'_> {
     fn enter(&mut self) -> Result<(), ParseError> {
         self.at += 1;
         self.tally.node(0)?;
-        if self.open.len() < MAX_DEPTH { Ok(()) } else { Err(ParseError::TooDeep) }
+        if self.open.len() < self.max_depth { Ok(()) } else { Err(ParseError::TooDeep) }
     }
 
     /// Adds a value to the container that is open and reads what follows it.
@@ -235,6 +259,16 @@ mod tests {
             assert!(parse_json(text).is_ok(), "{text}");
         }
         assert_eq!(parse_json(r#"{"a": 1, "a": 2}"#), Ok(json!({"a": 2})));
+    }
+
+    #[test]
+    fn no_name_of_a_member_has_a_meaning() {
+        for text in ["5", "x"] {
+            for value in [json!({NUMBER_MEMBER: text}), json!({"a": [{NUMBER_MEMBER: text, "b": {NUMBER_MEMBER: 1.10}}]})] {
+                assert_eq!(parse_stored(&value.to_string(), MAX_DEPTH).unwrap(), value);
+                assert_eq!(parse_json(&value.to_string()), Ok(value));
+            }
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use workflow_engine::bundle::{Cell, Table as Packed, Unreadable};
 use workflow_engine::execution::ForPeople;
 use workflow_engine::journal::{self, Act};
+use workflow_engine::value::parse_json;
 
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, JsonText, Row, Statement, Table, Tid, Timestamp, Type};
@@ -188,7 +189,7 @@ impl References {
                 }
             }
             (b"metadata", Cell::Jsonb(metadata)) => {
-                let metadata: serde_json::Value = serde_json::from_str(metadata).unwrap_or_default();
+                let metadata = parse_json(metadata).unwrap_or_default();
                 bookmarks::login_in(&metadata).into_iter().for_each(|id| self.record_actor(id.cast_signed()));
             }
             (b"assignee", Cell::Text(entry)) => self.owners.extend(named_role(entry)),

@@ -42,6 +42,13 @@ SELECT wf_start('echo', correlation_id => (SELECT string_agg(md5(n::text), '') F
 SELECT cardinality(resumed) FROM wf_publish_event(repeat('e', 100000));
 SELECT cardinality(resumed) FROM wf_enqueue_bookmark(activity_id => repeat('a', 100000), keep_for => '0');
 
+-- The name of a member that the JSON library gives a meaning: it passes the state.
+SELECT version FROM wf_define('{"definitionId": "twice", "outputs": [{"name": "V"}], "root": [{"id": "a", "type": "RunTask", "taskName": "a", "result": {"var": "A"}}, {"type": "RunTask", "taskName": "b"},
+    {"type": "SetOutput", "outputName": "V", "outputValue": {"var": "A"}}], "variables": [{"name": "A"}]}');
+SELECT wf_start('twice', correlation_id => v) FROM unnest('{x,5}'::text[]) AS v \g /dev/null
+SELECT r.sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, jsonb_build_object('$serde_json::private::Number', t.correlation_id)) AS r;
+SELECT r.sub_status, r.output FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '1') AS r ORDER BY t.correlation_id;
+
 -- The last number of a version.
 SELECT version FROM wf_define('{"definitionId": "numbered", "version": 2147483647, "root": []}');
 SELECT version FROM wf_define('{"definitionId": "numbered", "root": [{"type": "Finish"}]}');

@@ -185,7 +185,7 @@ fn the_middle_of_a_long_story_is_left_out() {
 
 /// The definition of the example that the README begins with.
 fn leave_approval() -> Value {
-    let session = std::fs::read_to_string(root().join("examples/leave-approval.sql")).expect("the example");
+    let session = std::fs::read_to_string(root().join("examples/studio-approval.sql")).expect("the example");
     let text = session.split("$json$").nth(1).expect("a definition between $json$");
     serde_json::from_str(text).expect("JSON")
 }

@@ -264,7 +264,9 @@ mod tests {
     #[test]
     fn no_name_of_a_member_has_a_meaning() {
         for text in ["5", "x"] {
-            for value in [json!({NUMBER_MEMBER: text}), json!({"a": [{NUMBER_MEMBER: text, "b": {NUMBER_MEMBER: 1.10}}]})] {
+            for value in
+                [json!({NUMBER_MEMBER: text}), json!({"a": [{NUMBER_MEMBER: text, "b": {NUMBER_MEMBER: 1.10}}]})]
+            {
                 assert_eq!(parse_stored(&value.to_string(), MAX_DEPTH).unwrap(), value);
                 assert_eq!(parse_json(&value.to_string()), Ok(value));
             }

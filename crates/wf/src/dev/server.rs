@@ -12,7 +12,7 @@ use crate::failure::Failure;
 /// The server listens only on a socket in its folder, so that ports of two servers cannot collide.
 pub const PORT: u16 = 5432;
 
-const EXAMPLES: [(&str, &str); 12] = [
+const EXAMPLES: [(&str, &str); 13] = [
     ("approval-escalation", include_str!("../../../../examples/approval-escalation.sql")),
     ("custom-approval", include_str!("../../../../examples/custom-approval.sql")),
     ("document-review", include_str!("../../../../examples/document-review.sql")),
@@ -24,6 +24,7 @@ const EXAMPLES: [(&str, &str); 12] = [
     ("order-migration", include_str!("../../../../examples/order-migration.sql")),
     ("payment", include_str!("../../../../examples/payment.sql")),
     ("row-trigger", include_str!("../../../../examples/row-trigger.sql")),
+    ("studio-approval", include_str!("../../../../examples/studio-approval.sql")),
     ("team-inbox", include_str!("../../../../examples/team-inbox.sql")),
 ];
 const DEMO: &str = include_str!("demo.sql");

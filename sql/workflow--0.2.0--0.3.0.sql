@@ -137,7 +137,7 @@ CREATE INDEX grants_role_idx ON workflow.grants (role, privilege, grantor, defin
 COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled; Cancelled with completed_by: it was answered, but its activity was cancelled before the answer took effect';
 COMMENT ON COLUMN workflow.tasks.result IS 'the answer; of a cancelled task without completed_by: the outcome because of which its activity did not need it any more';
 COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a task worker completed or gave up: the token of the answer';
-COMMENT ON COLUMN workflow.tasks.deadline IS 'the time by which people should complete it; nothing happens at that time';
+COMMENT ON COLUMN workflow.tasks.deadline IS 'the time by which people should complete it';
 COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';
 COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up: its assignee; that of an open task is in workflow.bookmarks';
 COMMENT ON COLUMN workflow.tasks.candidates IS 'of a task that was completed or given up: its candidates';
@@ -660,7 +660,7 @@ COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a task worker h
 COMMENT ON COLUMN workflow.open_tasks.paused_at IS 'since when its instance is paused: no task worker can claim it, and available_at and lease_until do not run';
 COMMENT ON COLUMN workflow.open_tasks.assignee IS 'who is to do it: role: and the name of a role, or a name that the application knows';
 COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same form';
-COMMENT ON COLUMN workflow.open_tasks.deadline IS 'the time by which people should complete it; nothing happens at that time';
+COMMENT ON COLUMN workflow.open_tasks.deadline IS 'the time by which people should complete it';
 COMMENT ON COLUMN workflow.open_tasks.form IS 'JSON Schema of a form for the answer';
 COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the answer must match';
 COMMENT ON COLUMN workflow.open_tasks.definition_owner IS 'owner of the definition';

@@ -52,7 +52,7 @@ COMMENT ON TABLE workflow.tasks IS 'work for people and programs outside; a task
 COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled; Cancelled with completed_by: it was answered, but its activity was cancelled before the answer took effect';
 COMMENT ON COLUMN workflow.tasks.result IS 'the answer; of a cancelled task without completed_by: the outcome because of which its activity did not need it any more';
 COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a task worker completed or gave up: the token of the answer';
-COMMENT ON COLUMN workflow.tasks.deadline IS 'the time by which people should complete it; nothing happens at that time';
+COMMENT ON COLUMN workflow.tasks.deadline IS 'the time by which people should complete it';
 COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';
 COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up: its assignee; that of an open task is in workflow.bookmarks';
 COMMENT ON COLUMN workflow.tasks.candidates IS 'of a task that was completed or given up: its candidates';

@@ -60,7 +60,7 @@ COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a task worker h
 COMMENT ON COLUMN workflow.open_tasks.paused_at IS 'since when its instance is paused: no task worker can claim it, and available_at and lease_until do not run';
 COMMENT ON COLUMN workflow.open_tasks.assignee IS 'who is to do it: role: and the name of a role, or a name that the application knows';
 COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same form';
-COMMENT ON COLUMN workflow.open_tasks.deadline IS 'the time by which people should complete it; nothing happens at that time';
+COMMENT ON COLUMN workflow.open_tasks.deadline IS 'the time by which people should complete it';
 COMMENT ON COLUMN workflow.open_tasks.form IS 'JSON Schema of a form for the answer';
 COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the answer must match';
 COMMENT ON COLUMN workflow.open_tasks.definition_owner IS 'owner of the definition';

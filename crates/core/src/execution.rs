@@ -239,6 +239,9 @@ pub enum Signal {
     CancelInbound(NodeIx),
 }
 
+/// The outcome of an activity whose deadline has passed.
+pub const EXPIRED: &str = "Expired";
+
 /// Runs a new instance, from its first activity or as if one of its triggers had fired. [`Host`] has an example.
 ///
 /// # Errors

@@ -11,6 +11,7 @@ use super::problem::Problems;
 use super::property::property;
 use super::retry::{START_TIMEOUT, TIMEOUT};
 use workflow_core::activity::{Descriptor, FurtherOutcomes};
+use workflow_core::execution::EXPIRED;
 use workflow_value::spelling::nearest;
 use workflow_value::value::to_text;
 
@@ -96,6 +97,9 @@ fn possible_outcomes<'d>(raw: &RawActivity<'d>) -> Option<Vec<Cow<'d, str>>> {
     let has = |name| raw.members().is_some_and(|members| property(members, name).is_some());
     if has(TIMEOUT) || has(START_TIMEOUT) {
         known.push(Cow::Borrowed(TIMED_OUT));
+    }
+    if raw.members().is_some_and(|members| entry(members, "onDeadline").is_some()) {
+        known.push(Cow::Borrowed(EXPIRED));
     }
     Some(known)
 }

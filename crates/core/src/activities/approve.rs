@@ -15,7 +15,7 @@ use crate::activity::{
 };
 use crate::approval::{Approval, Rule, Verdict, Vote};
 use crate::bookmark::{NewBookmark, Resumed};
-use crate::execution::{Execution, ForPeople, Outcomes, one_of};
+use crate::execution::{EXPIRED, Execution, ForPeople, Outcomes, one_of};
 use workflow_expression::{Expression, ExpressionKind};
 use workflow_http::stimulus;
 use workflow_value::fault::Fault;
@@ -256,7 +256,7 @@ fn deadline_passed(cx: &mut Execution<'_>, approval: &mut Approval) -> Result<()
         1 => decide(cx, approval, "Approved", "deadline"),
         2 => decide(cx, approval, "Rejected", "deadline"),
         ESCALATES if !approval.is_escalated => escalate(cx, approval),
-        _ => decide(cx, approval, "Expired", "deadline"),
+        _ => decide(cx, approval, EXPIRED, "deadline"),
     }
 }
 

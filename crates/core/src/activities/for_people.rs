@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::activities::timing::{interval, read_instant};
 use crate::activity::{Excluded, Input, InputDescriptor};
-use crate::execution::{Execution, ForPeople};
+use crate::execution::{Execution, ForPeople, one_of};
 use workflow_schema::Schema;
 use workflow_value::fault::{Fault, shorten};
 use workflow_value::value::{copy_or_null, is_date_time, parse_json, to_text};
@@ -24,7 +24,7 @@ pub(super) const CANDIDATES: InputDescriptor =
 pub(super) const DEADLINE: InputDescriptor = InputDescriptor::new(
     "deadline",
     "String",
-    "By when it should be done: a time, or an interval from the opening of the task. Nothing happens at that time.",
+    "By when it should be done: a time, or an interval from the opening of the task. \"onDeadline\" says what happens then.",
 )
 .checked(check_deadline);
 
@@ -37,6 +37,21 @@ pub(super) const RESULT_SCHEMA: InputDescriptor =
     InputDescriptor::new("resultSchema", "Object", "JSON Schema: an answer that does not match it is rejected.")
         .hint("json-editor")
         .checked(check_schema);
+
+/// The values of the input `onDeadline` of a task.
+pub(super) const ON_DEADLINES: [&str; 3] = ["nothing", "expire", "escalate"];
+
+pub(super) const ON_DEADLINE: InputDescriptor = InputDescriptor::new(
+    "onDeadline",
+    "String",
+    "What happens at the deadline: nothing, expire (the outcome is Expired), or escalate (those in \"escalateTo\" are asked instead, once).",
+)
+.checked(|value| one_of(value, "onDeadline", &ON_DEADLINES))
+.choices(&ON_DEADLINES);
+
+pub(super) const ESCALATE_TO: InputDescriptor =
+    InputDescriptor::new("escalateTo", "ICollection<String>", "Who is asked then, written like \"candidates\".")
+        .checked(|value| candidates(value).map(drop));
 
 pub(super) const NOT: InputDescriptor = InputDescriptor::new(
     "not",

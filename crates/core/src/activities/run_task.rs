@@ -2,18 +2,19 @@
 //!
 //! The task's id is its bookmark's id, so completing the task resumes the bookmark.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::activities::for_people;
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, Excluded, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind};
 use crate::bookmark::{NewBookmark, Resumed};
-use crate::execution::{Execution, ForPeople};
+use crate::execution::{EXPIRED, Execution, ForPeople, Outcomes};
 use workflow_expression::Expression;
 use workflow_http::stimulus;
 use workflow_value::fault::Fault;
-use workflow_value::value::copy_or_null;
 use workflow_value::value::indexed::{MAX_INDEXED, check_indexed};
+use workflow_value::value::{copy_or_null, is_date_time, to_text};
 
 /// Opens a task and waits for it.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ inputs! {
     FORM: Value = for_people::FORM,
     RESULT_SCHEMA: Value = for_people::RESULT_SCHEMA,
     NOT: Value = for_people::NOT,
+    ON_DEADLINE: Value = for_people::ON_DEADLINE,
+    ESCALATE_TO: Value = for_people::ESCALATE_TO,
 }
 
 outputs! {
@@ -57,37 +60,93 @@ impl Activity for RunTask {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let name = cx.get(TASK_NAME)?;
-        check_name(cx.peek(TASK_NAME))?;
-        let payload = Some(cx.take(PAYLOAD)).filter(|value| *value != Value::Null);
-        let priority = i32::try_from(cx.get(PRIORITY)?)
-            .map_err(|_| Fault::new("22003", "input \"priority\" is out of range for an integer"))?;
         let for_people = ForPeople {
             assignee: for_people::assignee(cx.peek(ASSIGNEE))?,
             candidates: for_people::candidates(cx.peek(CANDIDATES))?,
-            deadline: for_people::deadline(cx, DEADLINE)?,
-            form: for_people::form(cx.peek(FORM))?,
-            result_schema: for_people::result_schema(cx.peek(RESULT_SCHEMA))?,
+            ..shown(cx)?
         };
         Excluded::read(cx.peek(NOT))?;
-        for_people::check_roles(cx, &for_people)?;
-        let for_people = Some(for_people).filter(|given| *given != ForPeople::default()).map(Box::new);
-        let id = cx.new_id();
-        cx.create_bookmark(NewBookmark {
-            id: Some(id),
-            payload: Some(stimulus::task_payload(id, &name)),
-            ..NewBookmark::default()
-        })?;
-        cx.create_task(id, name, payload, priority, for_people)?;
-        cx.set_output(TASK_ID, Value::String(id.to_string()))
+        let deadline = for_people.deadline;
+        let acts = cx.choice(ON_DEADLINE, &for_people::ON_DEADLINES)?;
+        if acts == ESCALATE && cx.peek(ESCALATE_TO).is_null() {
+            return Err(Fault::new("22023", "\"onDeadline\": \"escalate\" requires \"escalateTo\""));
+        }
+        let task = open(cx, for_people)?;
+        if acts != NOTHING && deadline.is_some() {
+            cx.create_bookmark(NewBookmark {
+                name: Some(stimulus::DEADLINE.to_owned()),
+                due_at: deadline,
+                metadata: Some(json!({ TASK: task.to_string() })),
+                auto_complete: false,
+                ..NewBookmark::default()
+            })?;
+        }
+        Ok(())
     }
 
     fn excluded(&self, inputs: &[Option<Expression>]) -> Result<Vec<Excluded>, Fault> {
         Excluded::of_input(inputs.get(NOT.index).and_then(Option::as_ref))
     }
 
-    fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
+    fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
+        if bookmark.name == stimulus::DEADLINE {
+            return deadline_passed(cx, bookmark);
+        }
         cx.set_output(RESULT, input.map(copy_or_null).unwrap_or_default())?;
         cx.complete()
     }
+}
+
+/// Positions in [`for_people::ON_DEADLINES`].
+const NOTHING: usize = 0;
+const ESCALATE: usize = 2;
+
+/// The member of the metadata of a deadline with the id of its task, as a text: Elsa's clients expect texts there.
+const TASK: &str = "TaskId";
+
+/// The people of a task, without those who are asked.
+fn shown(cx: &Execution<'_>) -> Result<ForPeople, Fault> {
+    Ok(ForPeople {
+        deadline: for_people::deadline(cx, DEADLINE)?,
+        form: for_people::form(cx.peek(FORM))?,
+        result_schema: for_people::result_schema(cx.peek(RESULT_SCHEMA))?,
+        ..ForPeople::default()
+    })
+}
+
+/// Opens the task, and returns its id.
+fn open(cx: &mut Execution<'_>, for_people: ForPeople) -> Result<Uuid, Fault> {
+    let name = cx.get(TASK_NAME)?;
+    check_name(cx.peek(TASK_NAME))?;
+    let payload = Some(cx.take(PAYLOAD)).filter(|value| *value != Value::Null);
+    let priority = i32::try_from(cx.get(PRIORITY)?)
+        .map_err(|_| Fault::new("22003", "input \"priority\" is out of range for an integer"))?;
+    for_people::check_roles(cx, &for_people)?;
+    let for_people = Some(for_people).filter(|given| *given != ForPeople::default()).map(Box::new);
+    let id = cx.new_id();
+    cx.create_bookmark(NewBookmark {
+        id: Some(id),
+        payload: Some(stimulus::task_payload(id, &name)),
+        ..NewBookmark::default()
+    })?;
+    cx.create_task(id, name, payload, priority, for_people)?;
+    cx.set_output(TASK_ID, Value::String(id.to_string()))?;
+    Ok(id)
+}
+
+/// Does what the author wants at the deadline of an open task.
+fn deadline_passed(cx: &mut Execution<'_>, bookmark: &Resumed) -> Result<(), Fault> {
+    let task = bookmark.metadata.as_ref().and_then(|metadata| Uuid::parse_str(metadata[TASK].as_str()?).ok());
+    cx.evaluate_inputs()?;
+    if cx.choice(ON_DEADLINE, &for_people::ON_DEADLINES)? != ESCALATE {
+        cx.end_tasks(task.into_iter().collect(), EXPIRED);
+        return cx.complete_with(Outcomes::Named(vec![EXPIRED.to_owned()]));
+    }
+    cx.end_tasks(task.into_iter().collect(), "Escalated");
+    cx.drop_bookmarks();
+    let candidates = for_people::candidates(cx.peek(ESCALATE_TO))?;
+    let is_instant = is_date_time(to_text(cx.peek(DEADLINE)).trim());
+    let again = shown(cx)?;
+    let deadline = again.deadline.filter(|_| !is_instant);
+    open(cx, ForPeople { candidates, deadline, ..again }).map(drop)
 }

@@ -8,7 +8,7 @@ use workflow_engine::execution;
 use workflow_engine::fault::TASK_FAILED;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::EventKind;
-use workflow_engine::stimulus::{LEASE, START_TIMEOUT, TIMEOUT};
+use workflow_engine::stimulus::{DEADLINE, LEASE, START_TIMEOUT, TIMEOUT};
 
 use crate::support::{World, event, line};
 
@@ -50,6 +50,43 @@ fn a_task_says_for_whom_it_is_and_until_when() {
     );
     let at = opened(json!({"deadline": "2030-01-02T03:04:05+01:00"})).and_then(|given| given.deadline);
     assert_eq!(at.map(|at| at.to_rfc3339()).as_deref(), Some("2030-01-02T02:04:05+00:00"));
+}
+
+#[test]
+fn a_deadline_ends_the_task_or_asks_others_once() {
+    let deadline = |world: &World| world.bookmarks.iter().position(|made| made.name == DEADLINE);
+    let started = |more: Value| World::started(json!([task(more), line("after")]));
+    assert_eq!(deadline(&started(json!({"deadline": "1 day"}))), None, "it is for display");
+    assert_eq!(deadline(&started(json!({"onDeadline": "expire"}))), None, "there is none");
+
+    let activities = json!([task(json!({"deadline": "1 day", "onDeadline": "expire"})), line("late"), line("done")]);
+    let connections = json!([["ask", "Expired", "WriteLine1"], ["ask", "Done", "WriteLine2"]]);
+    let chart = json!({"type": "Flowchart", "activities": activities, "connections": connections});
+    let mut world = World::started(chart.clone());
+    let id = world.bookmarks[0].id;
+    world.resume_at(deadline(&world).expect("a timer"), None);
+    assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["late"]));
+    assert_eq!((&world.last.ended_tasks[0].tasks[..], &*world.last.ended_tasks[0].outcome), (&[id][..], "Expired"));
+    let mut world = World::started(chart);
+    world.resume("ask", json!("yes"));
+    assert_eq!((world.lines(), world.bookmarks.len()), (vec!["done"], 0));
+
+    let mut world =
+        started(json!({"assignee": "ada", "form": {"title": "Leave"}, "deadline": "1 day", "onDeadline": "escalate",
+        "escalateTo": ["role:heads"]}));
+    world.resume_at(deadline(&world).expect("a timer"), None);
+    let for_people = world.last.tasks[0].for_people.as_ref().expect("it is for people");
+    assert_eq!(
+        (for_people.assignee.as_deref(), for_people.candidates.as_slice()),
+        (None, &["role:heads".to_owned()][..])
+    );
+    assert_eq!((&for_people.form, for_people.deadline.is_some()), (&Some(json!({"title": "Leave"})), true));
+    assert_eq!((world.bookmarks.len(), world.last.ended_tasks[0].outcome.as_str()), (1, "Escalated"));
+    world.resume("ask", json!("yes"));
+    assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["after"]));
+
+    let world = started(json!({"deadline": "1 day", "onDeadline": "escalate"}));
+    assert_eq!(world.last.incidents[0].fault.message, "\"onDeadline\": \"escalate\" requires \"escalateTo\"");
 }
 
 #[test]

@@ -190,6 +190,21 @@ impl Migration {
         &self.new
     }
 
+    /// The activities whose id is another one in the new version, with that id. An id that several activities share is
+    /// among them only if all of them go over to the same one.
+    pub fn renamed_ids(&self) -> Vec<(String, String)> {
+        let mut renamed: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+        for (at, node) in (0..).zip(&self.old.nodes) {
+            let to = self.counterparts.at(NodeIx(at)).map(|to| self.new.node(to).id.as_str());
+            renamed
+                .entry(node.id.as_str())
+                .and_modify(|known| *known = known.filter(|id| to == Some(*id)))
+                .or_insert(to);
+        }
+        let pairs = renamed.into_iter().filter_map(|(from, to)| Some((from.to_owned(), to?.to_owned())));
+        pairs.filter(|(from, to)| from != to).collect()
+    }
+
     /// Whether compensation records may name anything of an instance.
     pub fn needs_records(&self) -> bool {
         self.old.compensation().is_used

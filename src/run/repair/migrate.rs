@@ -109,6 +109,8 @@ struct VersionChange {
     old: Rc<Compiled>,
     new: Rc<Compiled>,
     migration: Migration,
+    /// Activities with another id in the new version, which only a mapping makes.
+    renamed: Vec<(String, String)>,
     reason: Option<String>,
     by: Option<Identity>,
 }
@@ -127,7 +129,8 @@ impl VersionChange {
         let programs = (old.program.clone(), new.program.clone());
         let check = &mut interrupt::check;
         let migration = Migration::new(programs.0, programs.1, new.row.version, &wanted.mapping, wanted.timers, check);
-        Self { old, new, migration, reason: wanted.reason.clone(), by: wanted.by.clone() }
+        let renamed = if wanted.mapping.is_empty() { Vec::new() } else { migration.renamed_ids() };
+        Self { old, new, migration, renamed, reason: wanted.reason.clone(), by: wanted.by.clone() }
     }
 
     /// Moves an instance in memory, and returns the obstacles.
@@ -250,6 +253,7 @@ impl VersionChange {
         if !moved.renamed.is_empty() {
             migration::rename(id, program, &moved.renamed, row.instance.incident_count > 0);
         }
+        migration::rename_ended_tasks(id, &self.renamed);
         for record in records {
             interrupt::check();
             compensations::replace(program, &id, record);

@@ -121,12 +121,27 @@ static RENAME_TASKS: Statement = Statement::new(
      WHERE b.instance_id = $1 AND t.id = b.id AND t.activity_id <> b.activity_id",
     &[Type::Uuid],
 );
+static RENAME_ENDED_TASKS: Statement = Statement::new(
+    "UPDATE workflow.tasks t SET activity_id = v.renamed FROM ROWS FROM (unnest($2), unnest($3)) AS v (activity_id, renamed) \
+     WHERE t.instance_id = $1 AND t.activity_id = v.activity_id AND t.completed_at IS NOT NULL",
+    &[Type::Uuid, Type::TextArray, Type::TextArray],
+);
 static RENAME_INCIDENTS: Statement = Statement::new(
     "UPDATE workflow.incidents i SET activity_id = v.activity_id, node_id = v.node_id \
      FROM ROWS FROM (unnest($2), unnest($3), unnest($4)) AS v (id, activity_id, node_id) \
      WHERE i.instance_id = $1 AND i.activity_instance_id = v.id AND i.resolved_at IS NULL",
     &[Type::Uuid, Type::UuidArray, Type::TextArray, Type::TextArray],
 );
+
+/// Renames the activities in the ended tasks of an instance: who answered them may be excluded from tasks of the new
+/// version.
+pub fn rename_ended_tasks(instance: Uuid, renamed: &[(String, String)]) {
+    if renamed.is_empty() {
+        return;
+    }
+    let (from, to): (Vec<String>, Vec<String>) = renamed.iter().cloned().unzip();
+    RENAME_ENDED_TASKS.run(&[Arg::Uuid(&instance), Arg::Texts(&from), Arg::Texts(&to)]);
+}
 
 /// Renames the activities in the bookmarks, the open tasks and, with `incidents`, the open incidents of executions to
 /// those of another version.

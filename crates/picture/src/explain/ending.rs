@@ -145,7 +145,10 @@ impl Explanation<'_> {
             );
         }
         match (&wait.task, event) {
-            (Some(_), _) => format!("SELECT * FROM wf_complete_task('{id}', '{{}}');"),
+            (Some(_), _) => {
+                let answer = if self.program.asks_for_votes(&wait.node_id) { "true" } else { "{}" };
+                format!("SELECT * FROM wf_complete_task('{id}', '{answer}');")
+            }
             (None, Some(event)) => {
                 format!("SELECT * FROM wf_publish_event({}, '{{}}', instance_id => '{instance}');", literal(event))
             }

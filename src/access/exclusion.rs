@@ -26,12 +26,14 @@ use crate::store::tasks::assignments::{Assignment, Entry};
 pub struct Exclusion {
     task: Uuid,
     people: Vec<ExcludedPerson>,
-    /// The only person who may answer it, because the task changes this person's vote.
-    only: Option<Person>,
+    /// The person whose vote the task changes: nobody else may answer it.
+    reserved_for: Option<Person>,
 }
 
-struct ExcludedPerson {
-    person: Person,
+/// A person excluded from a task.
+pub struct ExcludedPerson {
+    /// The person.
+    pub person: Person,
     /// Why they are excluded, as the predicate of a sentence.
     did: String,
 }
@@ -82,21 +84,18 @@ impl Exclusion {
         if excluded.is_empty() {
             return Ok(None);
         }
-        let (mut people, mut only) = (Vec::new(), None);
-        for excluded in excluded {
-            match excluded {
-                Excluded::Starter => people.push(starter(row)),
-                Excluded::Answered(activity) => people.extend(answerers(row.instance.id, &activity)),
-                Excluded::OtherVoters => {
-                    let Some(approval) = approval_of(row, compiled, task, node_id) else { continue };
-                    let others = approval.tasks_of_others(task);
-                    people.extend(voters(row.instance.id, &node.id, &others));
-                    let own = approval.replaced_by(task).map(|own| voters(row.instance.id, &node.id, &[own]));
-                    only = own.and_then(|own| own.into_iter().next()).map(|own| own.person);
-                }
-            }
+        let instance = row.instance.id;
+        let mut people = named(instance, &excluded, || person::starter_of(row));
+        let mut reserved_for = None;
+        if excluded.contains(&Excluded::OtherVoters)
+            && let Some(approval) = Approval::of_task(program, &row.instance, task)
+        {
+            let did = format!("has voted in \"{}\"", node.id);
+            people.extend(people_of(instance, tasks::answered_of(&approval.tasks_of_others(task)), &did));
+            let own = approval.replaced_by(task).map(|own| voters(instance, &[own]));
+            reserved_for = own.and_then(|own| own.into_iter().next()).map(|(_, person)| person);
         }
-        Ok(Some(Self { task, people, only }))
+        Ok(Some(Self { task, people, reserved_for }))
     }
 
     /// The people excluded from a bookmark's task, if it belongs to a task.
@@ -112,9 +111,9 @@ impl Exclusion {
 
     /// Rejects an excluded person (42501).
     pub fn require(&self, who: &Person) -> Result<(), PgError> {
-        if let Some(only) = self.only.as_ref().filter(|only| !only.is_same(who)) {
+        if let Some(voter) = self.reserved_for.as_ref().filter(|voter| !voter.is_same(who)) {
             return Err(PgError::new("42501", format!("task {} excludes {}", self.task, who.title()))
-                .detail(format!("It changes the vote of {}.", only.title())));
+                .detail(format!("It changes the vote of {}.", voter.title())));
         }
         let Some(ExcludedPerson { person, did }) = self.find(who) else { return Ok(()) };
         let same = match (&person.actor, &who.actor) {
@@ -157,7 +156,7 @@ impl Exclusion {
 
     /// Whether a person is excluded.
     pub fn excludes(&self, who: &Person) -> bool {
-        self.find(who).is_some() || self.only.as_ref().is_some_and(|only| !only.is_same(who))
+        self.find(who).is_some() || self.reserved_for.as_ref().is_some_and(|voter| !voter.is_same(who))
     }
 
     fn find(&self, who: &Person) -> Option<&ExcludedPerson> {
@@ -173,39 +172,42 @@ fn capitalized(text: &str) -> String {
     text.strip_prefix("role").map_or_else(|| text.to_owned(), |rest| format!("Role{rest}"))
 }
 
-fn starter(row: &InstanceRow) -> ExcludedPerson {
-    let person = Person::from(&person::starter_of(row));
-    ExcludedPerson { person, did: format!("started workflow instance {}", row.instance.id) }
-}
-
-/// The people who completed the tasks of an activity. A task that the engine ended has none.
-fn answerers(instance: Uuid, activity: &str) -> Vec<ExcludedPerson> {
-    people_of(instance, tasks::answered(&instance, activity), &format!("answered \"{activity}\""))
-}
-
-/// The people who gave these votes of an approval.
-fn voters(instance: Uuid, activity: &str, votes: &[Uuid]) -> Vec<ExcludedPerson> {
-    if votes.is_empty() {
-        return Vec::new();
+/// The people whom the input `not` of an activity excludes from its tasks. `starter` tells who started the instance.
+pub fn named(instance: Uuid, excluded: &[Excluded], starter: impl Fn() -> Identity) -> Vec<ExcludedPerson> {
+    let mut people = Vec::new();
+    for excluded in excluded {
+        match excluded {
+            Excluded::Starter => {
+                let did = format!("started workflow instance {instance}");
+                people.push(ExcludedPerson { person: Person::from(&starter()), did });
+            }
+            // A task that the engine ended has no answerer.
+            Excluded::Answered(activity) => {
+                let answered = tasks::answered(&instance, activity);
+                people.extend(people_of(instance, answered, &format!("answered \"{activity}\"")));
+            }
+            Excluded::OtherVoters => {}
+        }
     }
-    let mut answered = tasks::answered(&instance, activity);
-    answered.retain(|answered| votes.contains(&answered.task));
-    people_of(instance, answered, &format!("has voted in \"{activity}\""))
+    people
+}
+
+/// The people who gave these votes, of those that were given.
+pub fn voters(instance: Uuid, votes: &[Uuid]) -> Vec<(Uuid, Person)> {
+    recorded(instance, tasks::answered_of(votes))
 }
 
 fn people_of(instance: Uuid, answered: Vec<tasks::AnsweredTask>, did: &str) -> Vec<ExcludedPerson> {
+    let people = recorded(instance, answered).into_iter();
+    people.map(|(_, person)| ExcludedPerson { person, did: did.to_owned() }).collect()
+}
+
+fn recorded(instance: Uuid, answered: Vec<tasks::AnsweredTask>) -> Vec<(Uuid, Person)> {
     let ids: Vec<Uuid> = answered.iter().map(|answered| answered.task).collect();
     let logins = audit::logins_of_answers(&instance, &ids);
     let person = |answered: tasks::AnsweredTask| {
-        let person = Person::recorded(answered.role, logins.get(&answered.task).copied(), answered.actor);
-        ExcludedPerson { person, did: did.to_owned() }
+        let login = logins.get(&answered.task).copied();
+        (answered.task, Person::recorded(answered.role, login, answered.actor))
     };
     answered.into_iter().map(person).collect()
-}
-
-/// The open approval to which a task belongs, if the activity at this path is one.
-fn approval_of(row: &InstanceRow, compiled: &Compiled, task: Uuid, node_id: &str) -> Option<Approval> {
-    let contexts = row.instance.state.contexts.values();
-    let of_node = contexts.filter(|context| compiled.program.node(context.node).node_id == node_id);
-    of_node.filter_map(|context| Approval::of(&context.memory)).find(|approval| approval.open_tasks().contains(&task))
 }

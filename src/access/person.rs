@@ -104,29 +104,62 @@ fn role_of(owner: i32) -> Option<Oid> {
 /// Maximum number of parents and predecessors followed to find the session that started the first of them.
 const MAX_GENERATIONS: usize = 100;
 
-/// The person on whose behalf an instance runs: the one who started it, or started the first of its ancestors.
-pub fn starter_of(row: &InstanceRow) -> Identity {
-    let role = row.starter.role.unwrap_or(row.owner.id);
-    let login = login_of_start(row).filter(|login| *login != role);
-    Identity { role: role.unsigned_abs(), login: login.map(i32::unsigned_abs), actor: row.starter.actor.clone() }
+/// What an instance knows about its start.
+#[derive(Clone, Debug)]
+pub struct Start {
+    instance: Uuid,
+    /// The role that started it, by its id.
+    role: i32,
+    actor: Option<String>,
+    /// Its parent or predecessor.
+    before: Option<Uuid>,
 }
 
-/// The login role of the session that started it or its first ancestor, if recorded.
-fn login_of_start(row: &InstanceRow) -> Option<i32> {
-    audit::login_of_start(&row.instance.id).or_else(|| audit::login_of_start(&first_before(row)?))
-}
-
-/// The first ancestor (parent or predecessor) of this instance, or the last one that still has records.
-fn first_before(row: &InstanceRow) -> Option<Uuid> {
-    let before = |row: &InstanceRow| row.parent.map(|parent| parent.instance).or(row.continued_from);
-    let mut first = before(row);
-    for _ in 1..MAX_GENERATIONS {
-        // The start of a removed instance is in the audit.
-        let next = first.and_then(instances::get).as_ref().and_then(before);
-        if next.is_none() {
-            break;
+impl From<&InstanceRow> for Start {
+    fn from(row: &InstanceRow) -> Self {
+        Self {
+            instance: row.instance.id,
+            role: row.starter.role.unwrap_or(row.owner.id),
+            actor: row.starter.actor.clone(),
+            before: before(row),
         }
-        first = next;
     }
-    first
+}
+
+impl Start {
+    /// The person on whose behalf the instance runs: the one who started it, or started the first of its ancestors.
+    /// `login`: the login role of the session, if it starts now.
+    pub fn identity(&self, login: Option<i32>) -> Identity {
+        let login = login.or_else(|| self.login()).filter(|login| *login != self.role);
+        let role = self.role.unsigned_abs();
+        Identity { role, login: login.map(i32::unsigned_abs), actor: self.actor.clone() }
+    }
+
+    /// The login role of the session that started it or its first ancestor, if recorded.
+    fn login(&self) -> Option<i32> {
+        audit::login_of_start(&self.instance).or_else(|| audit::login_of_start(&self.first_before()?))
+    }
+
+    /// The first ancestor (parent or predecessor), or the last one that still has records.
+    fn first_before(&self) -> Option<Uuid> {
+        let mut first = self.before;
+        for _ in 1..MAX_GENERATIONS {
+            // The start of a removed instance is in the audit.
+            let next = first.and_then(instances::get).as_ref().and_then(before);
+            if next.is_none() {
+                break;
+            }
+            first = next;
+        }
+        first
+    }
+}
+
+fn before(row: &InstanceRow) -> Option<Uuid> {
+    row.parent.map(|parent| parent.instance).or(row.continued_from)
+}
+
+/// The person on whose behalf an instance runs.
+pub fn starter_of(row: &InstanceRow) -> Identity {
+    Start::from(row).identity(None)
 }

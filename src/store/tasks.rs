@@ -7,7 +7,7 @@ use workflow_engine::explain::GivenAnswer;
 use workflow_engine::journal::Identity;
 
 use crate::pg::rows::{Columns, Writer};
-use crate::pg::spi::{Arg, Change, Statement, Timestamp, Type, changed, written};
+use crate::pg::spi::{Arg, Change, Row, Statement, Timestamp, Type, changed, written};
 use crate::store::tables::TASKS;
 use crate::store::tasks::assignments::Assignment;
 use crate::store::tasks::leases::Lease;
@@ -228,13 +228,25 @@ pub struct AnsweredTask {
     pub actor: Option<String>,
 }
 
+impl AnsweredTask {
+    fn read(row: &mut Row<'_>) -> Self {
+        Self { task: row.get(), role: row.get(), actor: row.maybe() }
+    }
+}
+
+static ANSWERED_OF: Statement = Statement::new(
+    "SELECT id, completed_by, completed_actor FROM workflow.tasks WHERE id = ANY ($1) AND completed_by IS NOT NULL",
+    &[Type::UuidArray],
+);
+
 /// Who answered the tasks of an activity of an instance so far.
 pub fn answered(instance: &Uuid, activity: &str) -> Vec<AnsweredTask> {
-    ANSWERED.rows(&[Arg::Uuid(instance), Arg::Text(activity)], |row| AnsweredTask {
-        task: row.get(),
-        role: row.get(),
-        actor: row.maybe(),
-    })
+    ANSWERED.rows(&[Arg::Uuid(instance), Arg::Text(activity)], AnsweredTask::read)
+}
+
+/// Who answered these tasks, as far as they were answered.
+pub fn answered_of(tasks: &[Uuid]) -> Vec<AnsweredTask> {
+    ANSWERED_OF.rows(&[Arg::Uuids(tasks)], AnsweredTask::read)
 }
 
 static NAME: Statement = Statement::new("SELECT name FROM workflow.tasks WHERE id = $1", &[Type::Uuid]);

@@ -6,9 +6,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::instance::Memory;
+use crate::activity::WaitKind;
+use crate::instance::{Instance, Memory};
+use crate::program::Program;
 use workflow_value::fault::{Fault, shorten};
-use workflow_value::value::{Json, to_text};
+use workflow_value::value::{Bounds, Json, to_text};
+
+mod matching;
+
+pub use matching::unmatched;
+
+/// What the list of votes has of each beside the answer: values and names, and bytes of text.
+const VOTE_NODES: usize = 10;
+const VOTE_TEXT: usize = 128;
 
 /// The votes that are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +74,7 @@ impl Choice {
     }
 }
 
-/// A vote that was given.
+/// A vote that was given. The answer is that of its task: the memory would grow with all of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vote {
     /// The task that it answered.
@@ -75,8 +85,6 @@ pub struct Vote {
     pub by: Option<String>,
     /// When, as a text with the offset.
     pub at: String,
-    /// The answer itself.
-    pub answer: Value,
 }
 
 /// One of those who are asked.
@@ -88,6 +96,12 @@ pub struct Voter {
     pub task: Option<Uuid>,
     /// The vote in force.
     pub vote: Option<Vote>,
+}
+
+impl Voter {
+    fn new(name: String) -> Self {
+        Self { name, task: None, vote: None }
+    }
 }
 
 /// An open approval.
@@ -116,7 +130,7 @@ pub enum Verdict {
     Approved,
     /// The rule cannot be met any more.
     Rejected,
-    /// The rule cannot be met because some voters cannot answer any more.
+    /// The rule cannot be met because some voters cannot vote any more.
     Impossible,
 }
 
@@ -132,7 +146,7 @@ impl Approval {
             let there = voters.len();
             return Err(Fault::new("22023", format!("\"rule\" needs {needed} votes, and \"by\" has {there}")));
         }
-        let voters = voters.into_iter().map(|name| Voter { name, task: None, vote: None }).collect();
+        let voters = voters.into_iter().map(Voter::new).collect();
         Ok(Self { rule, is_serial: false, is_changeable: false, voters, deadline: None, is_escalated: false })
     }
 
@@ -151,6 +165,26 @@ impl Approval {
     pub fn to_memory(&self) -> Result<Memory, Fault> {
         let stored = serde_json::to_value(self).map_err(|error| Fault::new("XX000", error.to_string()))?;
         Ok(Memory::Json(Json(stored)))
+    }
+
+    /// The open approval of an instance to which a task belongs, if it is a vote.
+    pub fn of_task(program: &Program, instance: &Instance, task: Uuid) -> Option<Self> {
+        let is_approval = |node| program.node(node).activity.descriptor().waits == WaitKind::ForVotes;
+        let contexts = instance.state.contexts.values().filter(|context| is_approval(context.node));
+        contexts.filter_map(|context| Self::of(&context.memory)).find(|found| found.open_tasks().contains(&task))
+    }
+
+    /// Refuses an answer with which the list of all votes could become too large: then nobody could decide.
+    ///
+    /// # Errors
+    /// 54000 and 54001, as for any value that is too large.
+    pub fn check_answer(&self, answer: &Value) -> Result<(), Fault> {
+        // After a deadline there may be twice as many voters.
+        let shares = 2 * self.voters.len().max(1);
+        let bounds = Bounds::current();
+        let nodes = (bounds.nodes / shares).saturating_sub(VOTE_NODES);
+        let body = (bounds.body / shares).saturating_sub(VOTE_TEXT);
+        Bounds { nodes, body, ..bounds }.check(answer)
     }
 
     /// The voter whose open task this is.
@@ -180,13 +214,29 @@ impl Approval {
         self.voters.iter().filter(|voter| voter.vote.is_none())
     }
 
-    /// What the votes decide if this number of the undecided voters cannot answer any more.
-    pub fn verdict(&self, void: usize) -> Verdict {
+    /// Replaces the voters who have not voted by others.
+    ///
+    /// # Errors
+    /// 22023 if there are then fewer voters than the rule needs votes.
+    pub fn replace_undecided(&mut self, names: Vec<String>) -> Result<(), Fault> {
+        self.voters.retain(|voter| voter.vote.is_some());
+        self.voters.extend(names.into_iter().map(Voter::new));
+        self.is_escalated = true;
+        match self.rule {
+            Rule::AtLeast(needed) if self.voters.len() < needed as usize => {
+                Err(Fault::new("22023", "\"escalateTo\" has fewer voters than \"rule\" needs"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the votes decide if this number of the undecided voters cannot vote any more.
+    pub fn verdict(&self, unreachable: usize) -> Verdict {
         let count = |choice| self.voters.iter().filter(|voter| chose(voter, choice)).count();
         let (approved, rejected, abstained) =
             (count(Choice::Approved), count(Choice::Rejected), count(Choice::Abstained));
         let undecided = self.undecided().count();
-        let can_vote = undecided.saturating_sub(void);
+        let can_vote = undecided.saturating_sub(unreachable);
         // What is met with this number of approvals, whatever the others say.
         let is_met = |approvals: usize| match self.rule {
             Rule::All => undecided == 0 && rejected == 0 && approvals > 0,
@@ -226,7 +276,7 @@ mod tests {
                 'a' => Choice::Abstained,
                 _ => continue,
             };
-            voter.vote = Some(Vote { task: Uuid::nil(), choice, by: None, at: String::new(), answer: Value::Null });
+            voter.vote = Some(Vote { task: Uuid::nil(), choice, by: None, at: String::new() });
         }
         approval
     }
@@ -268,7 +318,7 @@ mod tests {
     #[test]
     fn voters_who_cannot_answer_make_a_rule_impossible_and_never_reject() {
         use Verdict::{Approved, Impossible, Open, Rejected};
-        for (rule, votes, void, expected) in [
+        for (rule, votes, unreachable, expected) in [
             (json!("all"), "y.", 1, Impossible),
             (json!("all"), "n.", 1, Rejected),
             (json!("any"), "n..", 1, Open),
@@ -280,7 +330,7 @@ mod tests {
             (json!("majority"), "y..", 2, Impossible),
             (json!("majority"), "nn.", 1, Rejected),
         ] {
-            assert_eq!(with(rule.clone(), votes).verdict(void), expected, "{rule} {votes} {void}");
+            assert_eq!(with(rule.clone(), votes).verdict(unreachable), expected, "{rule} {votes} {unreachable}");
         }
     }
 
@@ -289,10 +339,23 @@ mod tests {
         let mut approval = with(json!(2), "y..");
         (approval.is_serial, approval.is_changeable, approval.deadline) = (true, true, Some("2030-01-01".to_owned()));
         approval.voters[1].task = Some(Uuid::from_u128(7));
-        approval.voters[0].vote.as_mut().expect("voted").answer = json!({"approved": true, "sum": 1.50});
         let memory = approval.to_memory().expect("writable");
         assert_eq!(Approval::of(&memory), Some(approval));
         assert_eq!(Approval::of(&Memory::None), None);
+    }
+
+    #[test]
+    fn an_answer_is_refused_if_as_many_as_there_are_voters_could_be_too_much() {
+        let bounds = Bounds { nodes: 100, body: 2048, ..Bounds::default() };
+        let list = |items: usize| json!({"approved": true, "list": vec![0; items]});
+        bounds.apply();
+        let (two, eight) = (with(json!("all"), ".."), with(json!("all"), "........"));
+        let (fits, too_many) = (two.check_answer(&list(10)), two.check_answer(&list(11)));
+        let (text, of_eight) = (two.check_answer(&json!("x".repeat(800))), eight.check_answer(&json!(true)));
+        Bounds::default().apply();
+        assert_eq!((fits, of_eight.map_err(|fault| fault.sqlstate)), (Ok(()), Err("54000".into())));
+        assert_eq!(too_many.expect_err("too many values").message, "JSON value has too many elements");
+        assert_eq!(text.expect_err("too much text").message, "value is too large");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The interface of the engine to its environment: the trait through which a burst uses clock, ids, SQL and storage.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
@@ -7,6 +8,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::activity::Excluded;
+use crate::approval::Approval;
 use crate::instance::compensation::{Record, RecordFilter};
 use crate::node_ix::NodeIx;
 use workflow_expression::{Rows, Scope, Take};
@@ -79,9 +81,15 @@ pub trait Host {
         self.check_role(role).map(|()| Vec::new())
     }
 
-    /// Whether somebody can answer an open task of this instance: a role that it is for still exists.
-    fn can_be_answered(&mut self, _task: Uuid) -> bool {
-        true
+    /// The positions of the undecided voters for whom nobody is left who can vote: one person has one vote, and those
+    /// who have voted, or whom a task with these exclusions refuses, have none. A host without roles knows none.
+    fn unreachable_voters(&mut self, _approval: &Approval, _excluded: &[Excluded]) -> BTreeSet<usize> {
+        BTreeSet::new()
+    }
+
+    /// The answer to a task of this instance that was answered before this burst.
+    fn answer_to(&mut self, _task: Uuid) -> Option<Value> {
+        None
     }
 
     /// Who gave the answer that this burst carries out: the actor, otherwise `role:` and the name of the role. `None`:

@@ -1,12 +1,14 @@
 //! The engine's [`Host`], on SPI.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::activity::Excluded;
+use workflow_engine::approval::Approval;
 use workflow_engine::calendar::Zone;
 use workflow_engine::expression::{Rows, Scope, Take, shared_time};
 use workflow_engine::fault::shorten;
@@ -35,6 +37,7 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::nodes::route;
 use crate::store::repair::compensations;
 use crate::store::rights::owners::Owner;
+use crate::store::tasks;
 use crate::{error, user_functions};
 
 mod search_path;
@@ -70,7 +73,7 @@ pub struct SpiHost<'a> {
     /// The HTTP request that the burst serves.
     request: Option<Rc<Request>>,
     /// The people that approvals and exclusions concern.
-    people: People,
+    people: Option<People>,
     /// Errors of user SQL, whole; faults refer to them by position.
     errors: Vec<PgError>,
 }
@@ -93,7 +96,7 @@ impl<'a> SpiHost<'a> {
             has_caller: true,
             search_path: OnceCell::new(),
             request: None,
-            people: People::default(),
+            people: None,
             errors: Vec::new(),
         }
     }
@@ -121,7 +124,7 @@ impl<'a> SpiHost<'a> {
     /// Gives the burst the people of an instance, and what someone did.
     #[must_use]
     pub fn with_people(mut self, row: &InstanceRow, act: Option<&Act>) -> Self {
-        self.people = People::of(row, act);
+        self.people = Some(People::of(row, act));
         self
     }
 
@@ -233,20 +236,24 @@ impl Host for SpiHost<'_> {
     }
 
     fn members(&mut self, role: &str, excluded: &[Excluded]) -> Result<Vec<String>, Fault> {
-        let members = self.people.members(self.instance, role, excluded);
-        members.map_err(|error| Fault::new(&error.sqlstate, error.message))
+        let members = self.people.as_ref().map(|people| people.members(role, excluded)).transpose();
+        members.map(Option::unwrap_or_default).map_err(|error| Fault::new(&error.sqlstate, error.message))
     }
 
-    fn can_be_answered(&mut self, task: Uuid) -> bool {
-        voters::can_be_answered(task)
+    fn unreachable_voters(&mut self, approval: &Approval, excluded: &[Excluded]) -> BTreeSet<usize> {
+        self.people.as_ref().map(|people| people.unreachable(approval, excluded)).unwrap_or_default()
+    }
+
+    fn answer_to(&mut self, task: Uuid) -> Option<Value> {
+        tasks::answer(task).and_then(|given| given.result)
     }
 
     fn answerer(&mut self) -> Option<String> {
-        self.people.answerer()
+        self.people.as_ref().and_then(People::answerer)
     }
 
     fn answered_at(&mut self, task: Uuid) -> DateTime<Utc> {
-        self.people.answered_before(task).unwrap_or(self.now)
+        self.people.as_ref().and_then(|people| people.answered_before(task)).unwrap_or(self.now)
     }
 
     fn has_bookmark(&mut self, id: Uuid) -> bool {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Program;
 use workflow_engine::activity::FailedAttempt;
+use workflow_engine::approval::Approval;
 use workflow_engine::execution;
 use workflow_engine::fault::{Fault, TASK_FAILED};
 use workflow_engine::journal::{Act, ActKind, EventKind};
@@ -344,7 +345,7 @@ pub fn opener<'a>(program: &'a Program, node_id: &str) -> Option<&'a Node> {
 /// failure if the answer means that the attempt failed.
 ///
 /// # Errors
-/// 22023 if it is no valid answer to such a task.
+/// 22023 if it is no valid answer to such a task; 54000 if a vote is too large.
 pub fn validate_answer(
     program: &Program,
     waiting: &Waiting,
@@ -360,6 +361,9 @@ pub fn validate_answer(
         Schema::new(json::copy(schema)).accept(answer.unwrap_or(&Value::Null), &what, "").map_err(refused)?;
     }
     let Some(node) = opener(program, &waiting.bookmark.node_id) else { return Ok(None) };
+    if let Some(approval) = Approval::of_task(program, &waiting.row.instance, waiting.bookmark.id) {
+        approval.check_answer(answer.unwrap_or(&Value::Null)).map_err(refused)?;
+    }
     node.activity.validate_answer(&node.inputs, answer).map_err(refused)
 }
 

@@ -23,7 +23,7 @@ use crate::run::instances::acquire::{self, Acquired, Unavailable};
 use crate::run::instances::resume;
 use crate::store::events::queue::{self, Item};
 use crate::store::instances::InstanceRow;
-use crate::store::instances::bookmarks;
+use crate::store::instances::bookmarks::{self, BookmarkKind};
 use crate::store::repair::pauses;
 use crate::store::timers::due;
 use crate::wake;
@@ -49,7 +49,8 @@ pub fn fire_isolated(context: &mut CallContext, bookmark: Uuid) -> Result<bool, 
 }
 
 /// Fires a bookmark in the open transaction. `false`, which counts as no attempt: its instance is locked, faulted or
-/// paused, or is for another session, a worker holds its task, or the bookmark is gone or no longer due.
+/// paused, or is for another session, a worker holds its task, an answer comes before the deadline, or the bookmark is
+/// gone or no longer due.
 pub fn fire_here(context: &mut CallContext, bookmark: Uuid) -> Result<bool, PgError> {
     let (mut waiting, compiled) = match acquire::try_acquire(context, bookmark)? {
         Acquired::Ready(waiting, compiled) => (waiting, compiled),
@@ -62,6 +63,10 @@ pub fn fire_here(context: &mut CallContext, bookmark: Uuid) -> Result<bool, PgEr
     // Another session may have postponed the bookmark, given up on it, or migrated its instance with new timers, since
     // this one read it.
     if waiting.bookmark.due_at.is_none_or(|at| Timestamp::from(at) > context.timestamp()) {
+        return Ok(false);
+    }
+    // What was accepted before the deadline counts.
+    if waiting.kind == BookmarkKind::Deadline && bookmarks::has_due_answer(&waiting) {
         return Ok(false);
     }
     waiting.by_time = true;

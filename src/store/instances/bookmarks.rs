@@ -184,6 +184,11 @@ pub struct Waiting {
     pub act: Option<Act>,
 }
 
+static HAS_DUE_ANSWER: Statement = Statement::new(
+    "SELECT 1 FROM workflow.bookmarks b WHERE b.instance_id = $1 AND b.activity_instance_id = $2 \
+         AND b.name = 'Workflow.Answer' AND b.due_at IS NOT NULL",
+    &[Type::Uuid, Type::Uuid],
+);
 static EXISTS: Statement = Statement::new("SELECT 1 FROM workflow.bookmarks WHERE id = $1", &[Type::Uuid]);
 read! {
     struct WaitsFor of BOOKMARKS {
@@ -329,6 +334,12 @@ pub fn lock_lease(waiting: &mut Waiting) -> bool {
 /// Whether a bookmark exists and is visible to this transaction.
 pub fn exists(id: Uuid) -> bool {
     EXISTS.run(&[Arg::Uuid(&id)]) > 0
+}
+
+/// Whether an answer to a task of the execution that waits at a bookmark is about to be carried out.
+pub fn has_due_answer(waiting: &Waiting) -> bool {
+    let (instance, execution) = (&waiting.row.instance.id, &waiting.bookmark.activity_instance_id);
+    HAS_DUE_ANSWER.run(&[Arg::Uuid(instance), Arg::Uuid(execution)]) > 0
 }
 
 static OF_ANOTHER: Statement =

@@ -27,12 +27,15 @@ pub fn of(group: Oid) -> Vec<Member> {
     members.into_iter().filter(|member| role::has_rights_of(member.oid, group)).collect()
 }
 
-static ANY: Statement = Statement::new(
-    "SELECT r.rolcanlogin OR EXISTS (SELECT FROM pg_auth_members a WHERE a.roleid = r.oid) FROM pg_roles r WHERE r.oid = $1",
+// From PostgreSQL 16 on, a membership may lend nothing but the right to grant it.
+static LOGINS: Statement = Statement::new(
+    "WITH RECURSIVE m (oid) AS (SELECT $1 UNION SELECT a.member FROM pg_auth_members a JOIN m ON a.roleid = m.oid, to_jsonb(a) AS j \
+                                WHERE COALESCE((j ->> 'inherit_option')::boolean OR (j ->> 'set_option')::boolean, true)) \
+     SELECT r.oid FROM m JOIN pg_roles r ON r.oid = m.oid WHERE r.rolcanlogin ORDER BY r.oid",
     &[Type::Oid],
 );
 
-/// Whether anybody can act as a role: it can log in, or has members.
-pub fn has_people(group: Oid) -> bool {
-    ANY.first(&[Arg::Oid(group)], |row| row.get()).unwrap_or(false)
+/// The roles that can log in and act as a role: itself and its members, also those that do not inherit its rights.
+pub fn logins_of(group: Oid) -> Vec<Oid> {
+    LOGINS.rows(&[Arg::Oid(group)], |row| row.get())
 }

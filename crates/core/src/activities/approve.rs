@@ -3,6 +3,8 @@
 //! All votes belong to one execution: each has a task and its bookmark, and the [`Approval`] in the memory says whose
 //! task is whose. The extension refuses a second vote of the same person by that memory.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -13,7 +15,7 @@ use crate::activity::handle::{inputs, outputs};
 use crate::activity::{
     Activity, Descriptor, Excluded, FailedAttempt, Input, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind,
 };
-use crate::approval::{Approval, Rule, Verdict, Vote};
+use crate::approval::{Approval, Rule, Verdict, Vote, Voter};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{EXPIRED, Execution, ForPeople, Outcomes, one_of};
 use workflow_expression::{Expression, ExpressionKind};
@@ -32,8 +34,24 @@ pub struct Approve;
 /// The values of the input `order`.
 const ORDERS: [&str; 2] = ["parallel", "serial"];
 
-/// The values of the input `onDeadline`.
-const ON_DEADLINE: [&str; 4] = ["expire", "approve", "reject", "escalate"];
+/// The values of the input `onDeadline`, as [`AtDeadline`] has them.
+const AT_DEADLINE: [&str; 4] = ["expire", "approve", "reject", "escalate"];
+
+/// What happens at the deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AtDeadline {
+    Expire,
+    Approve,
+    Reject,
+    Escalate,
+}
+
+impl AtDeadline {
+    fn read(cx: &mut Execution<'_>) -> Result<Self, Fault> {
+        let given = cx.choice(ON_DEADLINE, &AT_DEADLINE)?;
+        Ok([Self::Expire, Self::Approve, Self::Reject, Self::Escalate][given])
+    }
+}
 
 inputs! {
     BY: Value = InputDescriptor::new(
@@ -65,14 +83,14 @@ inputs! {
         "By when it must be decided: a time, or an interval from the beginning. Then \"onDeadline\" decides.",
     )
     .checked(for_people::check_deadline),
-    ON_DEADLINE_INPUT: Value = InputDescriptor::new(
+    ON_DEADLINE: Value = InputDescriptor::new(
         "onDeadline",
         "String",
         "What happens at the deadline: expire, approve, reject, or escalate (those in \"escalateTo\" are asked instead of those who have not voted, once).",
     )
     .default("\"expire\"")
-    .checked(|value| one_of(value, "onDeadline", &ON_DEADLINE))
-    .choices(&ON_DEADLINE),
+    .checked(|value| one_of(value, "onDeadline", &AT_DEADLINE))
+    .choices(&AT_DEADLINE),
     ESCALATE_TO: Value = InputDescriptor::new("escalateTo", "Object", "Who is asked then, written like \"by\".")
         .hint("json-editor")
         .checked(|value| voters::check(value, "escalateTo")),
@@ -109,7 +127,7 @@ impl Activity for Approve {
         let mut approval = Approval::new(Rule::read(cx.peek(RULE))?, voters_of(cx, BY, "by")?)?;
         approval.is_serial = cx.choice(ORDER, &ORDERS)? == 1;
         approval.is_changeable = cx.get(CHANGEABLE)?;
-        if cx.choice(ON_DEADLINE_INPUT, &ON_DEADLINE)? == ESCALATES && cx.peek(ESCALATE_TO).is_null() {
+        if AtDeadline::read(cx)? == AtDeadline::Escalate && cx.peek(ESCALATE_TO).is_null() {
             return Err(Fault::new("22023", "\"onDeadline\": \"escalate\" requires \"escalateTo\""));
         }
         let deadline = for_people::deadline(cx, DEADLINE)?;
@@ -141,16 +159,12 @@ impl Activity for Approve {
             choice: answers::choice(input, true)?,
             by: cx.answerer(),
             at: instant_text(cx.answered_at(bookmark.id)),
-            answer: input.map(copy_or_null).unwrap_or_default(),
         };
         let voter = approval.asked_by(bookmark.id).ok_or_else(lost)?;
         (voter.task, voter.vote) = (None, Some(vote));
-        go_on(cx, &mut approval, bookmark.id)
+        go_on(cx, &mut approval, (bookmark.id, input))
     }
 }
-
-/// Position of `escalate` in [`ON_DEADLINE`].
-const ESCALATES: usize = 3;
 
 fn lost() -> Fault {
     Fault::new("XX001", "state of the approval does not exist")
@@ -171,8 +185,15 @@ fn voters_of(cx: &mut Execution<'_>, input: Input<Value>, what: &str) -> Result<
 /// Asks the voters, and arms the deadline.
 fn begin(cx: &mut Execution<'_>, approval: &mut Approval, deadline: Option<DateTime<Utc>>) -> Result<(), Fault> {
     approval.deadline = deadline.map(instant_text);
+    let unreachable = unreachable_voters(cx, approval)?;
     let question = Question::read(cx, deadline)?;
-    ask(cx, approval, &question)?;
+    ask(cx, approval, &question, &unreachable)?;
+    if approval.is_changeable {
+        // Of an escalation: those who have voted can still change their votes.
+        for voter in approval.voters.iter_mut().filter(|voter| voter.vote.is_some()) {
+            voter.task = Some(question.open(cx, &voter.name)?);
+        }
+    }
     if deadline.is_some() {
         let name = Some(stimulus::DEADLINE.to_owned());
         cx.create_bookmark(NewBookmark { name, due_at: deadline, auto_complete: false, ..NewBookmark::default() })?;
@@ -181,115 +202,132 @@ fn begin(cx: &mut Execution<'_>, approval: &mut Approval, deadline: Option<DateT
     Ok(())
 }
 
+/// The positions of the undecided voters who cannot vote any more.
+///
+/// # Errors
+/// 55000 if the rule cannot be met without them.
+fn unreachable_voters(cx: &mut Execution<'_>, approval: &Approval) -> Result<BTreeSet<usize>, Fault> {
+    let node = cx.node();
+    let unreachable = cx.unreachable_voters(approval, &Approve.excluded(&node.inputs)?);
+    if approval.verdict(unreachable.len()) != Verdict::Impossible {
+        return Ok(unreachable);
+    }
+    let names: Vec<&str> = unreachable.iter().map(|at| approval.voters[*at].name.as_str()).collect();
+    Err(Fault::new("55000", format!("approval \"{}\" cannot be decided", node.id))
+        .detail(format!("Nobody is left who could vote for: {}.", names.join(", ")))
+        .hint("A person has one vote, and those in \"not\" have none. wf_retry asks everybody again; a migration to a version with other voters may have to come first."))
+}
+
 /// Opens the tasks of those who are to be asked now.
-fn ask(cx: &mut Execution<'_>, approval: &mut Approval, question: &Question) -> Result<(), Fault> {
-    for voter in approval.voters.iter_mut().filter(|voter| voter.vote.is_none()) {
+fn ask(
+    cx: &mut Execution<'_>,
+    approval: &mut Approval,
+    question: &Question,
+    unreachable: &BTreeSet<usize>,
+) -> Result<(), Fault> {
+    let is_serial = approval.is_serial;
+    for (at, voter) in approval.voters.iter_mut().enumerate().filter(|(_, voter)| voter.vote.is_none()) {
+        if is_serial && unreachable.contains(&at) {
+            continue;
+        }
         if voter.task.is_none() {
-            // The role of someone who is asked later may have been dropped.
-            if approval.is_serial && !is_there(cx, &voter.name) {
-                continue;
-            }
             voter.task = Some(question.open(cx, &voter.name)?);
         }
-        if approval.is_serial {
+        if is_serial {
             break;
         }
     }
     Ok(())
 }
 
-/// Whether a voter who was not asked yet exists.
-fn is_there(cx: &mut Execution<'_>, name: &str) -> bool {
-    name.strip_prefix(ForPeople::ROLE).is_none_or(|role| cx.check_role(role).is_ok())
-}
+/// A task that this burst resumes, and its answer.
+type Answer<'a> = (Uuid, Option<&'a Value>);
 
-/// Continues after the vote that answered a task.
-fn go_on(cx: &mut Execution<'_>, approval: &mut Approval, task: Uuid) -> Result<(), Fault> {
-    let mut verdict = approval.verdict(0);
-    let mut void = Vec::new();
-    if verdict == Verdict::Open {
-        void = void_voters(cx, approval);
-        verdict = approval.verdict(void.len());
+/// Continues after a vote.
+fn go_on(cx: &mut Execution<'_>, approval: &mut Approval, given: Answer<'_>) -> Result<(), Fault> {
+    if let Some(outcome) = outcome(approval) {
+        return decide(cx, approval, outcome, VOTES_DECIDED, Some(given));
     }
-    match verdict {
-        Verdict::Approved => decide(cx, approval, "Approved", "votes"),
-        Verdict::Rejected => decide(cx, approval, "Rejected", "votes"),
-        Verdict::Impossible => Err(Fault::new("55000", format!("approval \"{}\" cannot be decided", cx.node().id))
-            .detail(format!("These voters cannot answer any more: {}.", void.join(", ")))
-            .hint("wf_retry asks everybody again; a migration to a version with other voters may have to come first.")),
-        Verdict::Open => {
-            if approval.is_serial || approval.is_changeable {
-                cx.evaluate_inputs()?;
-                let deadline = approval.deadline.as_deref().map(|text| read_instant(text, cx.zone(None)?.as_ref()));
-                let question = Question::read(cx, deadline.transpose()?.flatten())?;
-                ask(cx, approval, &question)?;
-                if approval.is_changeable {
-                    let voted = approval.voters.iter_mut().filter(|voter| is_of(voter.vote.as_ref(), task));
-                    for voter in voted {
-                        voter.task = Some(question.open(cx, &voter.name)?);
-                    }
-                }
+    let unreachable = unreachable_voters(cx, approval)?;
+    if approval.is_serial || approval.is_changeable {
+        cx.evaluate_inputs()?;
+        let deadline = approval.deadline.as_deref().map(|text| read_instant(text, cx.zone(None)?.as_ref()));
+        let question = Question::read(cx, deadline.transpose()?.flatten())?;
+        ask(cx, approval, &question, &unreachable)?;
+        if approval.is_changeable {
+            let gave = |voter: &&mut Voter| voter.vote.as_ref().is_some_and(|vote| vote.task == given.0);
+            for voter in approval.voters.iter_mut().filter(gave) {
+                voter.task = Some(question.open(cx, &voter.name)?);
             }
-            cx.set_memory(approval.to_memory()?);
-            Ok(())
         }
     }
+    cx.set_memory(approval.to_memory()?);
+    Ok(())
 }
 
-fn is_of(vote: Option<&Vote>, task: Uuid) -> bool {
-    vote.is_some_and(|vote| vote.task == task)
-}
-
-/// The undecided voters who can no longer answer.
-fn void_voters(cx: &mut Execution<'_>, approval: &Approval) -> Vec<String> {
-    let cannot = approval.undecided().filter(|voter| match voter.task {
-        Some(task) => !cx.can_be_answered(task),
-        None => !is_there(cx, &voter.name),
-    });
-    cannot.map(|voter| voter.name.clone()).collect()
+/// The outcome, if the votes decide already.
+fn outcome(approval: &Approval) -> Option<&'static str> {
+    match approval.verdict(0) {
+        Verdict::Approved => Some("Approved"),
+        Verdict::Rejected => Some("Rejected"),
+        Verdict::Open | Verdict::Impossible => None,
+    }
 }
 
 /// Does what the author wants at the deadline.
 fn deadline_passed(cx: &mut Execution<'_>, approval: &mut Approval) -> Result<(), Fault> {
     cx.evaluate_inputs()?;
-    match cx.choice(ON_DEADLINE_INPUT, &ON_DEADLINE)? {
-        1 => decide(cx, approval, "Approved", "deadline"),
-        2 => decide(cx, approval, "Rejected", "deadline"),
-        ESCALATES if !approval.is_escalated => escalate(cx, approval),
-        _ => decide(cx, approval, EXPIRED, "deadline"),
+    match AtDeadline::read(cx)? {
+        AtDeadline::Approve => decide(cx, approval, "Approved", DEADLINE_DECIDED, None),
+        AtDeadline::Reject => decide(cx, approval, "Rejected", DEADLINE_DECIDED, None),
+        AtDeadline::Escalate if !approval.is_escalated => escalate(cx, approval),
+        AtDeadline::Expire | AtDeadline::Escalate => decide(cx, approval, EXPIRED, DEADLINE_DECIDED, None),
     }
 }
 
-/// Asks others in place of those who have not voted. They have as much time as the first; after a deadline that was an
-/// instant they have any time.
+/// Asks others in place of those who have not voted, unless the votes decide without those. They have as much time as
+/// the first; after a deadline that was an instant they have any time.
 fn escalate(cx: &mut Execution<'_>, approval: &mut Approval) -> Result<(), Fault> {
     let names = voters_of(cx, ESCALATE_TO, "escalateTo")?;
-    cx.end_tasks(approval.open_tasks(), "Escalated");
-    cx.drop_bookmarks();
-    approval.voters.retain(|voter| voter.vote.is_some());
-    let Approval { voters, .. } = Approval::new(Rule::All, names)?;
-    approval.voters.extend(voters);
-    approval.is_escalated = true;
-    if approval.verdict(0) == Verdict::Rejected {
-        return Err(Fault::new("22023", "\"escalateTo\" has fewer voters than \"rule\" needs"));
+    let before = approval.open_tasks();
+    approval.replace_undecided(names)?;
+    approval.voters.iter_mut().for_each(|voter| voter.task = None);
+    if let Some(outcome) = outcome(approval) {
+        cx.end_tasks(before, outcome);
+        return decide(cx, approval, outcome, VOTES_DECIDED, None);
     }
+    cx.end_tasks(before, "Escalated");
+    cx.drop_bookmarks();
     let is_instant = is_date_time(to_text(cx.peek(DEADLINE)).trim());
     let deadline = if is_instant { None } else { for_people::deadline(cx, DEADLINE)? };
     begin(cx, approval, deadline)
 }
 
-/// Ends the approval with an outcome.
-fn decide(cx: &mut Execution<'_>, approval: &Approval, outcome: &str, by: &str) -> Result<(), Fault> {
-    let voted = approval.voters.iter().filter_map(|voter| Some((&voter.name, voter.vote.as_ref()?)));
-    let votes: Vec<Value> = voted
-        .map(|(name, vote)| {
-            let (choice, answer) = (vote.choice.name(), copy_or_null(&vote.answer));
-            json!({"as": name, "by": vote.by, "at": vote.at, "vote": choice, "answer": answer})
-        })
-        .collect();
+/// What the output `decidedBy` says.
+const VOTES_DECIDED: &str = "votes";
+const DEADLINE_DECIDED: &str = "deadline";
+
+/// Ends the approval with an outcome. `given`: the vote that this burst carries out.
+fn decide(
+    cx: &mut Execution<'_>,
+    approval: &Approval,
+    outcome: &str,
+    decided_by: &str,
+    given: Option<Answer<'_>>,
+) -> Result<(), Fault> {
+    let mut votes = Vec::new();
+    for voter in &approval.voters {
+        let Some(vote) = &voter.vote else { continue };
+        let answer = match given {
+            Some((task, answer)) if task == vote.task => answer.map(copy_or_null),
+            _ => cx.answer_to(vote.task),
+        };
+        let choice = vote.choice.name();
+        votes.push(json!({"as": voter.name, "by": vote.by, "at": vote.at, "vote": choice, "answer": answer}));
+    }
     cx.end_tasks(approval.open_tasks(), outcome);
     cx.set_output(VOTES, Value::Array(votes))?;
-    cx.set_output(DECIDED_BY, by.into())?;
+    cx.set_output(DECIDED_BY, decided_by.into())?;
     cx.set_output(RESULT, outcome.into())?;
     cx.complete_with(Outcomes::Named(vec![outcome.to_owned()]))
 }

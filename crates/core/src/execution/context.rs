@@ -3,6 +3,7 @@
 //! Every effect takes place immediately and is undone if the call faults. Only completion waits until the call has
 //! returned.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::activity::{EndedBy, Excluded, Port};
+use crate::approval::Approval;
 use crate::execution::burst::Burst;
 use crate::execution::undo::Undo;
 use crate::execution::variables::ScopeStart;
@@ -101,9 +103,14 @@ impl<'a> Execution<'a> {
         self.burst.host.members(role, excluded)
     }
 
-    /// Whether somebody can answer an open task of this instance.
-    pub fn can_be_answered(&mut self, task: Uuid) -> bool {
-        self.burst.host.can_be_answered(task)
+    /// The positions of the undecided voters for whom nobody is left who can vote.
+    pub fn unreachable_voters(&mut self, approval: &Approval, excluded: &[Excluded]) -> BTreeSet<usize> {
+        self.burst.host.unreachable_voters(approval, excluded)
+    }
+
+    /// The answer to a task of this instance that was answered before this burst.
+    pub fn answer_to(&mut self, task: Uuid) -> Option<Value> {
+        self.burst.host.answer_to(task)
     }
 
     /// Who gave the answer that this burst carries out: the actor, otherwise `role:` and the name of the role. `None`:

@@ -35,6 +35,7 @@ fn vote(world: &mut World, voter: &str, answer: Value) {
     let at = world.bookmarks.iter().position(|made| made.id == id).expect("stored");
     world.host.answerer = Some(format!("{voter}'s"));
     world.resume_at(at, Some(&answer));
+    world.host.answers.insert(id, answer);
 }
 
 fn pass_deadline(world: &mut World) {
@@ -228,7 +229,8 @@ fn what_cannot_be_asked_is_a_fault() {
             "\"onDeadline\": \"escalate\" requires \"escalateTo\"",
         ),
         (json!({"by": ["role:gone"]}), "role \"gone\" does not exist"),
-        (json!({"by": {"js": "Array(101).fill('a')"}}), "\"by\" has at most 100 voters, not 101"),
+        (json!({"by": {"js": "[...Array(101).keys()].map(String)"}}), "\"by\" has at most 100 voters, not 101"),
+        (json!({"by": {"js": "['ada', 'ben', 'ada']"}}), "\"by\" names \"ada\" twice"),
     ] {
         let mut world = World::new(approve(more.clone()));
         world.host.missing_roles.insert("gone".into());
@@ -241,24 +243,59 @@ fn what_cannot_be_asked_is_a_fault() {
 #[test]
 fn a_rule_that_lost_its_voters_is_an_incident_and_a_retry_asks_anew() {
     let mut world = World::started(approve(json!({"by": ["role:a", "role:b", "role:c"], "rule": 2})));
-    world.host.unanswerable.insert(world.bookmarks[1].id);
+    world.host.unreachable.insert("role:b".to_owned());
     vote(&mut world, "role:a", json!(true));
     assert_eq!(world.status(), SubStatus::Suspended, "two of three can still approve");
     let mut world = World::started(approve(json!({"by": ["role:a", "role:b"]})));
-    world.host.unanswerable.insert(world.bookmarks[1].id);
+    world.host.unreachable.insert("role:b".to_owned());
     vote(&mut world, "role:a", json!(true));
     let fault = &world.last.incidents[0].fault;
     assert_eq!((world.status(), fault.message.as_str()), (SubStatus::Faulted, "approval \"ask\" cannot be decided"));
-    assert_eq!(fault.detail.as_deref(), Some("These voters cannot answer any more: role:b."));
+    assert_eq!(fault.detail.as_deref(), Some("Nobody is left who could vote for: role:b."));
+    world.retry(None).expect("it has faulted");
+    assert_eq!(world.status(), SubStatus::Faulted, "still nobody");
+    world.host.unreachable.clear();
     world.retry(None).expect("it has faulted");
     assert_eq!((asked(&world), world.status()), (vec!["role:a".to_owned(), "role:b".to_owned()], SubStatus::Suspended));
 
     // One after the other: who is gone is passed over, if the rule can do without.
     let serial = json!({"by": ["role:a", "role:b", "role:c"], "rule": "any", "order": "serial"});
     let mut world = World::started(approve(serial));
-    world.host.missing_roles.insert("b".into());
+    world.host.unreachable.insert("role:b".into());
     vote(&mut world, "role:a", json!(false));
     assert_eq!(asked(&world), ["role:c"]);
+}
+
+#[test]
+fn voters_who_cannot_vote_are_found_when_they_are_asked() {
+    let unreachable = |more: Value, gone: &str| {
+        let mut world = World::new(approve(more));
+        world.host.unreachable.insert(gone.to_owned());
+        world.start();
+        world
+    };
+    let world = unreachable(json!({}), "role:hr");
+    assert_eq!((world.status(), world.bookmarks.len()), (SubStatus::Faulted, 0));
+    assert_eq!(world.last.incidents[0].fault.sqlstate, "55000");
+    let world = unreachable(json!({"rule": "any", "order": "serial"}), "role:boss");
+    assert_eq!(asked(&world), ["role:hr"]);
+    // At the deadline, too, and it is no outcome.
+    let more = json!({"deadline": "1 day", "onDeadline": "escalate", "escalateTo": ["role:boss"]});
+    let mut world = World::started(approve(more));
+    vote(&mut world, "role:boss", json!(true));
+    world.host.unreachable.insert("role:boss".to_owned());
+    pass_deadline(&mut world);
+    assert_eq!((world.status(), outcome(&world).1), (SubStatus::Faulted, Value::Null));
+}
+
+#[test]
+fn a_member_of_two_roles_has_one_vote() {
+    let by = json!([{"each": "role:heads"}, "role:ben", {"each": "role:personnel"}]);
+    let mut world = World::new(approve(json!({"by": by})));
+    world.host.members.insert("heads".into(), vec!["ada".into(), "ben".into()]);
+    world.host.members.insert("personnel".into(), vec!["ada".into(), "ben".into(), "cy".into()]);
+    world.start();
+    assert_eq!(asked(&world), ["role:ada", "role:ben", "role:cy"]);
 }
 
 #[test]
@@ -294,6 +331,47 @@ fn an_escalation_asks_others_once() {
     let mut world = World::started(approve(instant));
     pass_deadline(&mut world);
     assert!(world.bookmarks.iter().all(|made| made.due_at.is_none()), "an instant comes once");
+}
+
+#[test]
+fn an_escalation_asks_nobody_if_the_votes_decide() {
+    let escalated = |votes: &[(&str, bool)], more: Value| {
+        let mut world = World::started(approve(more));
+        for (voter, answer) in votes {
+            vote(&mut world, voter, json!(answer));
+        }
+        pass_deadline(&mut world);
+        world
+    };
+    let five = |rule: Value| {
+        json!({"by": ["a", "b", "c", "d", "e"], "rule": rule, "deadline": "1 day", "onDeadline": "escalate",
+            "escalateTo": "boss"})
+    };
+    for (votes, rule, expected) in [
+        ([("a", true), ("b", true)], json!("majority"), "Approved"),
+        ([("a", false), ("b", false)], json!("majority"), "Rejected"),
+        ([("a", false), ("b", false)], json!(2), "Rejected"),
+    ] {
+        let world = escalated(&votes, five(rule));
+        assert_eq!((outcome(&world), world.bookmarks.len()), (ended(expected), 0));
+        assert_eq!((&world.instance.output["DecidedBy"], world.last.tasks.len()), (&json!("votes"), 0));
+        assert_eq!(world.last.ended_tasks[0].outcome, expected);
+    }
+    let world = escalated(&[("a", true)], five(json!(3)));
+    assert_eq!(world.last.incidents[0].fault.message, "\"escalateTo\" has fewer voters than \"rule\" needs");
+}
+
+#[test]
+fn after_an_escalation_votes_can_still_be_changed() {
+    let more = json!({"by": ["a", "b"], "changeable": true, "deadline": "1 day", "onDeadline": "escalate",
+        "escalateTo": ["head", "boss"]});
+    let mut world = World::started(approve(more));
+    vote(&mut world, "a", json!(true));
+    pass_deadline(&mut world);
+    assert_eq!(asked(&world), ["head", "boss", "a"]);
+    vote(&mut world, "head", json!(true));
+    vote(&mut world, "a", json!(false));
+    assert_eq!(outcome(&world), ended("Rejected"));
 }
 
 #[test]

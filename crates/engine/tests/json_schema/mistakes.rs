@@ -11,7 +11,7 @@ use workflow_engine::definition::Problem;
 use super::{corpus, refusals, violations};
 
 /// What the reader refuses and a schema cannot: parts of its messages, each with the reason.
-const BEYOND_A_SCHEMA: [(&str, &str); 26] = [
+const BEYOND_A_SCHEMA: [(&str, &str); 31] = [
     ("is not declared", "a name refers to another place of the document"),
     ("does not exist", "a name refers to another place of the document"),
     ("declared twice", "names are compared with each other"),
@@ -22,6 +22,11 @@ const BEYOND_A_SCHEMA: [(&str, &str); 26] = [
     ("has no state", "a transition refers to a state"),
     ("there is no Compensable", "a target refers to an activity"),
     ("opens a task", "an exclusion refers to an activity"),
+    ("an entry of \"by\"", "voters are described by the reader alone"),
+    ("an entry of \"escalateTo\"", "voters are described by the reader alone"),
+    ("voter", "voters are described by the reader alone"),
+    ("\" twice", "names are compared with each other"),
+    ("is no valid JSON", "a text is parsed as JSON"),
     ("invalid JSON Schema", "a schema is compiled"),
     ("resultSchema\" cannot be used", "a schema is compiled"),
     ("leads out of the schema", "a schema is compiled"),

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use workflow_engine::NodeIx;
 use workflow_engine::activity::Excluded;
 use workflow_engine::alteration::{Alteration, Author};
+use workflow_engine::approval::Approval;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::child::NewChild;
@@ -79,8 +80,10 @@ pub struct FakeHost {
     pub members: BTreeMap<String, Vec<String>>,
     /// Roles that do not exist.
     pub missing_roles: BTreeSet<String>,
-    /// Tasks that nobody can answer any more.
-    pub unanswerable: BTreeSet<Uuid>,
+    /// Voters for whom nobody is left.
+    pub unreachable: BTreeSet<String>,
+    /// Answers that were given, by task.
+    pub answers: BTreeMap<Uuid, Value>,
     /// Who gives the next answers.
     pub answerer: Option<String>,
     /// While set, statements and expressions of SQL fail.
@@ -128,8 +131,14 @@ impl Host for FakeHost {
         Ok(members.into_iter().filter(|name| !starts(name)).collect())
     }
 
-    fn can_be_answered(&mut self, task: Uuid) -> bool {
-        !self.unanswerable.contains(&task)
+    fn unreachable_voters(&mut self, approval: &Approval, _excluded: &[Excluded]) -> BTreeSet<usize> {
+        let is_gone = |name: &str| self.unreachable.contains(name);
+        let voters = approval.voters.iter().enumerate();
+        voters.filter(|(_, voter)| voter.vote.is_none() && is_gone(&voter.name)).map(|(at, _)| at).collect()
+    }
+
+    fn answer_to(&mut self, task: Uuid) -> Option<Value> {
+        self.answers.get(&task).cloned()
     }
 
     fn answerer(&mut self) -> Option<String> {

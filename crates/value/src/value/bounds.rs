@@ -47,6 +47,14 @@ impl Bounds {
         CURRENT.set(Some(self));
     }
 
+    /// Refuses a value that exceeds these limits.
+    ///
+    /// # Errors
+    /// As [`check_extent`].
+    pub fn check(self, value: &Value) -> Result<(), Fault> {
+        check_nodes(value, Tally::of(self, self.text()))
+    }
+
     /// Maximum total size of texts and names of one value, in bytes.
     pub fn text(&self) -> usize {
         self.body.saturating_mul(2)
@@ -194,15 +202,14 @@ impl Default for Tally {
 pub fn check_extent(value: &Value) -> Result<(), Fault> {
     let bounds = Bounds::current();
     match value {
-        Value::Array(_) | Value::Object(_) => check_nodes(value),
+        Value::Array(_) | Value::Object(_) => check_nodes(value, Tally::new()),
         // Most variables hold such a value.
         scalar if bounds.nodes > 0 && text_of(scalar) <= bounds.text() => Ok(()),
-        scalar => check_nodes(scalar),
+        scalar => check_nodes(scalar, Tally::new()),
     }
 }
 
-fn check_nodes(value: &Value) -> Result<(), Fault> {
-    let mut tally = Tally::new();
+fn check_nodes(value: &Value, mut tally: Tally) -> Result<(), Fault> {
     let mut open = vec![(value, 0)];
     while let Some((value, depth)) = open.pop() {
         if depth >= MAX_DEPTH {

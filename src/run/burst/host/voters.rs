@@ -1,26 +1,31 @@
 //! What an approval asks its host about people.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use chrono::{DateTime, Utc};
+use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 use workflow_engine::activity::Excluded;
+use workflow_engine::approval::{Approval, unmatched};
 use workflow_engine::execution::ForPeople;
-use workflow_engine::journal::{Act, Identity};
+use workflow_engine::journal::{Act, ActKind, Identity};
 
-use crate::access::person::Person;
-use crate::pg::{PgError, role};
+use crate::access::exclusion;
+use crate::access::person::{Person, Start};
+use crate::pg::{PgError, actor, role};
 use crate::store::instances::InstanceRow;
 use crate::store::rights::members::{self, Member};
 use crate::store::rights::owners;
 use crate::store::tasks;
-use crate::store::tasks::assignments::Entry;
-use crate::store::tasks::leases;
 
 /// The people of a burst whose program has tasks that exclude people.
-#[derive(Default)]
 pub struct People {
-    starter: Person,
+    instance: Uuid,
+    start: Start,
     /// Who acts, if someone does.
     by: Option<Identity>,
+    /// Whether this act starts the instance.
+    is_start: bool,
     /// Whether the answer was given earlier, and is carried out now.
     is_kept: bool,
 }
@@ -28,12 +33,13 @@ pub struct People {
 impl People {
     /// Of a burst of this instance, with what someone did.
     pub fn of(row: &InstanceRow, act: Option<&Act>) -> Self {
-        let starter = Person {
-            actor: row.starter.actor.clone(),
-            role: Some(row.starter.role.unwrap_or(row.owner.id)),
-            login: None,
-        };
-        Self { starter, by: act.map(|act| act.by.clone()), is_kept: act.is_some_and(|act| act.is_recorded) }
+        Self {
+            instance: row.instance.id,
+            start: Start::from(row),
+            by: act.map(|act| act.by.clone()),
+            is_start: act.is_some_and(|act| act.kind == ActKind::Start),
+            is_kept: act.is_some_and(|act| act.is_recorded),
+        }
     }
 
     /// Who answered: the actor, or else the role.
@@ -53,33 +59,60 @@ impl People {
     ///
     /// # Errors
     /// 42704 if there is no such role.
-    pub fn members(&self, instance: Uuid, name: &str, excluded: &[Excluded]) -> Result<Vec<String>, PgError> {
-        let mut left_out = Vec::new();
-        for excluded in excluded {
-            match excluded {
-                Excluded::Starter => left_out.push(self.starter.clone()),
-                Excluded::Answered(activity) => {
-                    let answered = tasks::answered(&instance, activity).into_iter();
-                    left_out.extend(answered.map(|by| Person::recorded(by.role, None, by.actor)));
-                }
-                Excluded::OtherVoters => {}
-            }
-        }
-        let is_left_out = |member: &Member| {
-            let person = Person { role: owners::known_id_of(member.oid), ..Person::default() };
-            left_out.iter().any(|other| other.is_same(&person))
-        };
+    pub fn members(&self, name: &str, excluded: &[Excluded]) -> Result<Vec<String>, PgError> {
+        let left_out = self.excluded(excluded);
         let members = members::of(role::required(name)?).into_iter();
+        let is_left_out = |member: &Member| is_any_of(member.oid, &left_out);
         Ok(members.filter(|member| !is_left_out(member)).map(|member| member.name).collect())
+    }
+
+    /// The positions of the undecided voters for whom nobody is left who can vote.
+    pub fn unreachable(&self, approval: &Approval, excluded: &[Excluded]) -> BTreeSet<usize> {
+        let votes: Vec<Uuid> = approval.voters.iter().filter_map(|voter| Some(voter.vote.as_ref()?.task)).collect();
+        // Answers that wait for a session of the owner count.
+        let given = exclusion::voters(self.instance, &[votes.clone(), approval.open_tasks()].concat());
+        let is_given = |task: &Uuid| given.iter().any(|(of, _)| of == task);
+        let mut busy = self.excluded(excluded);
+        if !votes.iter().all(is_given) {
+            // The vote that this burst carries out has no row yet.
+            busy.extend(self.by.as_ref().map(Person::from));
+        }
+        busy.extend(given.iter().map(|(_, person)| person.clone()));
+        let waits = |at: &usize| {
+            let voter = &approval.voters[*at];
+            voter.vote.is_none() && !voter.task.as_ref().is_some_and(is_given)
+        };
+        let waiting: Vec<usize> = (0..approval.voters.len()).filter(waits).collect();
+        let mut known = BTreeMap::new();
+        let asked = waiting.iter().filter_map(|at| {
+            let name = approval.voters[*at].name.strip_prefix(ForPeople::ROLE)?;
+            let people = known.entry(name).or_insert_with(|| people_behind(name, &busy, waiting.len()));
+            Some((*at, people.clone()?))
+        });
+        let (asked, choices): (Vec<usize>, Vec<Vec<u32>>) = asked.unzip();
+        unmatched(&choices).into_iter().map(|position| asked[position]).collect()
+    }
+
+    fn excluded(&self, excluded: &[Excluded]) -> Vec<Person> {
+        let login = self.by.as_ref().filter(|_| self.is_start).and_then(|by| by.login);
+        let starter = || self.start.identity(login.map(u32::cast_signed));
+        exclusion::named(self.instance, excluded, starter).into_iter().map(|excluded| excluded.person).collect()
     }
 }
 
-/// Whether somebody can answer an open task: it is for a name of the application, or for a role with people. A task that
-/// this burst opens has no row yet.
-pub fn can_be_answered(task: Uuid) -> bool {
-    let Some(assignment) = leases::read(task).and_then(|held| held.lease.assignment) else { return true };
-    assignment.entries().any(|entry| match entry {
-        Entry::Role(owner) => owner.role().is_some_and(members::has_people),
-        Entry::Label(_) => true,
-    })
+/// The login roles that can act as a role, each for one person who is not among the busy ones. As many as there are
+/// votes are enough. `None`: a login role may act for any number of people.
+fn people_behind(name: &str, busy: &[Person], votes: usize) -> Option<Vec<u32>> {
+    let Ok(group) = role::required(name) else { return Some(Vec::new()) };
+    let logins = members::logins_of(group);
+    if logins.iter().any(|login| !role::has_rights_of(*login, group) || actor::may_be_set_by(*login)) {
+        return None;
+    }
+    Some(logins.into_iter().filter(|login| !is_any_of(*login, busy)).take(votes).map(Oid::to_u32).collect())
+}
+
+/// Whether a login role is one of these people.
+fn is_any_of(login: Oid, people: &[Person]) -> bool {
+    let person = Person { role: owners::known_id_of(login), ..Person::default() };
+    people.iter().any(|other| other.is_same(&person))
 }

@@ -56,6 +56,11 @@ SELECT sub_status, output FROM workflow.instance_list WHERE correlation_id = 'pa
 SET client_min_messages = error;
 
 -- SQL behind it: each answer waits for a session of the owner. A person has one vote before that, too.
+\c - postgres
+SET client_min_messages = error;
+GRANT regress_boss TO regress_cy;
+\c - regress_author
+SET client_min_messages = error;
 SELECT wf_define('{"definitionId": "sql", "outputs": [{"name": "Decision"}, {"name": "Votes"}], "root": [
     {"id": "a", "type": "Approve", "by": ["role:regress_boss", "role:regress_boss"], "subject": "s", "result": {"output": "Decision"}, "votes": {"output": "Votes"}},
     {"type": "Sql", "statement": "SELECT 1"}]}') \g /dev/null
@@ -64,9 +69,6 @@ SELECT wf_start('sql', correlation_id => 'Q') \g /dev/null
 SET client_min_messages = error;
 SELECT sub_status FROM wf_complete_task(task('role:regress_boss'), 'true');
 SELECT wf_complete_task(task('role:regress_boss'), 'true');
-\c - postgres
-SET client_min_messages = error;
-GRANT regress_boss TO regress_cy;
 \c - regress_cy
 SET client_min_messages = error;
 SELECT sub_status FROM wf_complete_task(task('role:regress_boss'), 'true');

@@ -1,5 +1,7 @@
 //! The voters of an `Approve`: its inputs `by` and `escalateTo`.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::activity::Excluded;
@@ -12,6 +14,9 @@ const MAX_VOTERS: usize = 100;
 
 /// The member of an entry that stands for a vote of each member of a role, or of each name in a list.
 const EACH: &str = "each";
+
+/// The prefix of the name of a group that only the application knows.
+const GROUP: &str = "group:";
 
 /// An entry of the input.
 #[derive(Debug, PartialEq)]
@@ -34,8 +39,11 @@ pub(super) fn read(
     what: &str,
     excluded: &[Excluded],
 ) -> Result<Vec<String>, Fault> {
+    let entries = entries(value, what)?;
+    // A member who has a vote under his own name, or as a member of another role, gets no second one.
+    let mut seen: BTreeSet<String> = named(&entries).map(str::to_owned).collect();
     let mut names = Vec::new();
-    for entry in entries(value, what)? {
+    for entry in entries {
         match entry {
             Entry::One(name) => names.push(name),
             Entry::EachOf(list) => names.extend(list),
@@ -46,7 +54,8 @@ pub(super) fn read(
                     return Err(Fault::new("22023", message)
                         .detail("A member must be able to log in, inherit the role, and not be in \"not\"."));
                 }
-                names.extend(members.into_iter().map(|member| format!("{}{member}", ForPeople::ROLE)));
+                let members = members.into_iter().map(|member| format!("{}{member}", ForPeople::ROLE));
+                names.extend(members.filter(|member| seen.insert(member.clone())));
             }
         }
     }
@@ -71,12 +80,38 @@ pub(super) fn check(value: &Value, what: &str) -> Result<(), Fault> {
     }
 }
 
-/// Reads a list of entries, or a single one. Designers write JSON as text.
+/// The names that the list has itself.
+fn named(entries: &[Entry]) -> impl Iterator<Item = &str> {
+    entries.iter().flat_map(|entry| {
+        match entry {
+            Entry::One(name) => std::slice::from_ref(name),
+            Entry::EachOf(list) => list,
+            Entry::EachMember(_) => &[],
+        }
+        .iter()
+        .map(String::as_str)
+    })
+}
+
+/// Reads the entries, and refuses a person who stands twice among them. Groups may have several votes.
 fn entries(value: &Value, what: &str) -> Result<Vec<Entry>, Fault> {
+    let entries = read_list(value, what)?;
+    let mut seen = BTreeSet::new();
+    let is_group = |name: &str| name.starts_with(ForPeople::ROLE) || name.starts_with(GROUP);
+    if let Some(name) = named(&entries).find(|name| !is_group(name) && !seen.insert(*name)) {
+        return Err(Fault::new("22023", format!("\"{what}\" names \"{name}\" twice"))
+            .detail("A person has one vote in an approval.")
+            .hint("For several votes of one group, name it as role:<name> or group:<name>."));
+    }
+    Ok(entries)
+}
+
+/// Reads a list of entries, or a single one. Designers write JSON as text.
+fn read_list(value: &Value, what: &str) -> Result<Vec<Entry>, Fault> {
     match value {
         Value::Null => Ok(Vec::new()),
         Value::String(text) if text.trim_start().starts_with(['[', '{']) => match parse_json(text) {
-            Ok(parsed @ (Value::Array(_) | Value::Object(_))) => entries(&parsed, what),
+            Ok(parsed @ (Value::Array(_) | Value::Object(_))) => read_list(&parsed, what),
             _ => Err(Fault::new("22023", format!("\"{what}\" is no valid JSON"))),
         },
         Value::Array(list) => list.iter().map(|entry| self::entry(entry, what)).collect(),
@@ -127,6 +162,11 @@ mod tests {
         assert_eq!(read(json!([{"each": ["ada", "ben"]}, "cy"])), Ok(list));
         // As a designer writes it.
         assert_eq!(read(json!("[{\"each\": \"role:board\"}]")), Ok(vec![Entry::EachMember("board".to_owned())]));
+        let groups = json!(["group:board", "group:board", "role:clerks", {"each": ["role:clerks"]}]);
+        assert_eq!(read(groups).map(|read| read.len()), Ok(4));
+        for twice in [json!(["ada", "ada "]), json!({"each": ["ada", "ada"]}), json!(["ada", {"each": ["ada"]}])] {
+            assert_eq!(read(twice.clone()).expect_err("refused").message, "\"by\" names \"ada\" twice", "{twice}");
+        }
         for wrong in
             [json!([1]), json!([{"each": "ada"}]), json!([{"each": "role:b", "x": 1}]), json!("[1"), json!([""])]
         {

@@ -1,7 +1,7 @@
 """The services of work.sh: services.py DIRECTORY
 
-An HTTP server and a mail server on loopback. Their ports are in DIRECTORY/http and DIRECTORY/smtp, and what they got in DIRECTORY/requests
-and DIRECTORY/mail, a JSON object in each line.
+An HTTP server and a mail server on loopback. Their ports are in DIRECTORY/http and DIRECTORY/smtp, and what they got in DIRECTORY/requests,
+DIRECTORY/recipients and DIRECTORY/mail, a JSON value in each line.
 """
 import json
 import pathlib
@@ -105,8 +105,12 @@ class Mail(socketserver.StreamRequestHandler):
         for line in self.rfile:
             word = line.decode().strip()
             verb = word.upper()
+            if verb.startswith("RCPT"):
+                note("recipients", word)
             if verb.startswith("RCPT") and "full@" in word:
                 self.say("452 mailbox full")
+            elif verb.startswith("RCPT") and "gone@" in word:
+                self.say("550 there is no such mailbox")
             elif verb.startswith("DATA"):
                 self.say("354 go on")
                 lines = []

@@ -41,6 +41,7 @@ query "SELECT wf_define('{\"definitionId\": \"send\", \"variables\": {\"Content\
   wf_define('{\"definitionId\": \"download\", \"root\": {\"type\": \"Flowchart\", \"activities\": [
     {\"id\": \"get\", \"type\": \"DownloadHttpFile\", \"url\": {\"input\": \"url\"}}, {\"id\": \"there\", \"type\": \"SetName\", \"value\": \"200\"}], \"connections\": [[\"get\", \"200\", \"there\"]]}}'),
   wf_define('{\"definitionId\": \"mail\", \"root\": {\"id\": \"mail\", \"type\": \"SendEmail\", \"to\": {\"input\": \"to\"}, \"subject\": \"Prices\", \"body\": \"<p>Here</p>\",
+    \"retry\": {\"maxAttempts\": 3, \"delay\": \"10 ms\"},
     \"attachments\": [{\"fileName\": \"a.csv\", \"contentType\": \"text/csv\", \"content\": \"YTtiCg==\"}], \"error\": {\"type\": \"SetName\", \"value\": \"error\"}}}')" >"$WORKFLOW_TMP/setup.out"
 
 # sends CASE INPUT: starts the request of a case.
@@ -57,9 +58,11 @@ sends ok/unknown '{"authorization": {"secret": "unknown"}}'
 sends ok/injected '{"authorization": "a\r\nX-Injected: b"}'
 sends closed "{\"url\": \"http://127.0.0.1:$closed/\"}"
 sends scheme '{"url": "file:///etc/passwd"}'
+sends metadata '{"url": "http://169.254.169.254/latest"}'
 query "SELECT wf_start('download', '{\"url\": \"$url/file\"}', correlation_id => 'file'),
     wf_start('mail', '{\"to\": [\"ada@example.com\", \"ben@example.com\"]}', correlation_id => 'mail'),
-    wf_start('mail', '{\"to\": [\"full@example.com\"]}', correlation_id => 'full'), wf_start('mail', '{\"to\": [\"a\\nb@example.com\"]}', correlation_id => 'no address')" >/dev/null
+    wf_start('mail', '{\"to\": [\"full@example.com\"]}', correlation_id => 'full'),
+    wf_start('mail', '{\"to\": [\"gone@example.com\"]}', correlation_id => 'gone'), wf_start('mail', '{\"to\": [\"a\\nb@example.com\"]}', correlation_id => 'no address')" >/dev/null
 
 # Two workers share the work; more comes while they wait.
 for worker in 1 2; do
@@ -86,16 +89,18 @@ for case in nonsense closed; do became "$case" "failed to connect"; done
 became redirect/redirect/redirect/redirect/ok too_many_redirects
 became big too_large
 for case in ok/elsewhere ok/foreign ok/unknown; do became "$case" secret_denied; done
-# Although the policies allow three attempts: the worker reports that another one is pointless.
-is "3|1" "SELECT count(*), max(coalesce(attempts, 1)) FROM workflow.incidents WHERE code = 'secret_denied'"
 for case in ok/injected scheme; do became "$case" invalid_request; done
+became metadata address_refused
 became mail ""
-became full error
+for case in full gone; do became "$case" error; done
 became "no address" invalid_message
+# Although the policies allow three attempts: the worker reports that another one is pointless.
+is "9|1" "SELECT count(*), max(coalesce(attempts, 1)) FROM workflow.incidents"
 
 # Transient failures have three attempts, all others one.
 [ "$(asked busy/1) $(asked down) $(asked silent) $(asked missing) $(asked ok) $(asked patient)" = "3 3 3 1 3 1" ] ||
     fail "attempts: $(asked busy/1) $(asked down) $(asked silent) $(asked missing) $(asked ok) $(asked patient)"
+[ "$(grep -c full@ "$WORKFLOW_TMP/recipients") $(grep -c gone@ "$WORKFLOW_TMP/recipients")" = "3 1" ] || fail "attempts: $(cat "$WORKFLOW_TMP/recipients")"
 [ "$(asked ok/elsewhere)$(asked ok/foreign)$(asked ok/injected)" = 000 ] || fail "a request was sent that should not be"
 # The idempotency key of a request is the task's id, and content is sent as JSON.
 is t "SELECT count(*) = 1 FROM workflow.tasks t JOIN workflow.instances i ON i.id = t.instance_id WHERE i.correlation_id = 'ok/post' AND t.id =

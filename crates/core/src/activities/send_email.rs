@@ -39,11 +39,20 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ..Descriptor::BASE
 };
 
-/// The reason in an answer for not sending the message, if it has one.
+/// The word in an answer that another attempt would fail as well: the mail server has refused the message.
+const REFUSED: &str = "refused";
+
+/// Why the message was not sent.
+struct Failure<'a> {
+    error: &'a str,
+    message: &'a str,
+}
+
+/// The failure in an answer, if it has one.
 ///
 /// # Errors
 /// 22023 if the answer is neither empty nor an object whose `error` is a text.
-fn failure(answer: Option<&Value>) -> Result<Option<String>, Fault> {
+fn failure(answer: Option<&Value>) -> Result<Option<Failure<'_>>, Fault> {
     let wrong = || {
         Fault::new("22023", "this is not an answer to a message")
             .hint("An answer is empty, or {\"error\": a word, \"message\": the reason}.")
@@ -55,7 +64,7 @@ fn failure(answer: Option<&Value>) -> Result<Option<String>, Fault> {
     };
     match (members.get("error"), members.get("message").and_then(Value::as_str)) {
         (None | Some(Value::Null), _) => Ok(None),
-        (Some(Value::String(error)), message) => Ok(Some(message.unwrap_or(error).to_owned())),
+        (Some(Value::String(error)), message) => Ok(Some(Failure { error, message: message.unwrap_or(error) })),
         (Some(_), _) => Err(wrong()),
     }
 }
@@ -74,8 +83,9 @@ impl Activity for SendEmail {
         _: &[Option<Expression>],
         answer: Option<&Value>,
     ) -> Result<Option<FailedAttempt>, Fault> {
-        let fault = |message| Fault { code: Some("send".to_owned()), ..Fault::new(TASK_FAILED, message) };
-        Ok(failure(answer)?.map(|message| FailedAttempt { fault: fault(message), retry_in: None }))
+        let transient = failure(answer)?.filter(|failure| failure.error != REFUSED);
+        let fault = |message: &str| Fault { code: Some("send".to_owned()), ..Fault::new(TASK_FAILED, message) };
+        Ok(transient.map(|failure| FailedAttempt { fault: fault(failure.message), retry_in: None }))
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {

@@ -103,6 +103,7 @@ fn mail_that_could_not_be_sent_takes_the_port_error() {
         (Value::Null, vec!["behind"]),
         (json!({"id": 7}), vec!["behind"]),
         (json!({"error": "send", "message": "mailbox full"}), vec!["no mail", "behind"]),
+        (json!({"error": "refused", "message": "no such mailbox"}), vec!["no mail", "behind"]),
     ] {
         let mut world = World::started(mail.clone());
         world.resume("mail", answer);

@@ -94,6 +94,16 @@ SET workflow.now = '2026-03-01 10:00:00+00';
 SELECT wf_complete_task(t.id, '7') FROM workflow.tasks t WHERE t.instance_id = :'id' AND name = 'Elsa.SendEmail';
 SELECT sub_status FROM workflow.tasks t, wf_complete_task(t.id, '{"error": "send", "message": "mailbox full"}') WHERE t.instance_id = :'id' AND name = 'Elsa.SendEmail';
 
+-- A message is tried again after "send", but not after "refused".
+SELECT wf_define('{"definitionId": "letter", "root": {"type": "SendEmail", "to": ["ada@example.com"], "retry": {"maxAttempts": 3, "delay": "PT1M"},
+    "error": {"type": "WriteLine", "text": "no mail"}}}');
+SELECT wf_start('letter') AS id \gset
+SELECT task_id, token FROM wf_claim_tasks('{Elsa.SendEmail}') \gset
+SELECT sub_status FROM wf_complete_task(:'task_id', '{"error": "send", "message": "mailbox full"}', token => :'token');
+SET workflow.now = '2026-03-01 10:01:00+00';
+SELECT task_id, token, attempt FROM wf_claim_tasks('{Elsa.SendEmail}') \gset
+SELECT sub_status, :attempt AS attempt FROM wf_complete_task(:'task_id', '{"error": "refused", "message": "no such mailbox"}', token => :'token');
+
 -- An instance that is cancelled takes its task along; a stimulus does not complete a task that is held.
 SELECT wf_start('stock') AS id \gset
 SELECT task_id, token FROM wf_claim_tasks('{Elsa.FlowSendHttpRequest}') \gset

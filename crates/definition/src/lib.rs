@@ -79,7 +79,7 @@ pub use export::export;
 pub use identity::{Identity, identity};
 pub use json_schema::{DeclaredMember, DeclaredType, json_schema};
 pub use link::{references, type_of};
-pub use options::updates_consumers;
+pub use options::{activity_type, updates_consumers};
 pub use problem::{PersonText, Problem, ProblemKind, SqlText};
 pub use property::PROPERTIES;
 pub use resilience::problems_of_strategies;

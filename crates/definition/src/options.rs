@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::forms::class_name;
+use super::identity::identity;
 use super::json::{Path, entry, kind_of};
+use super::link::type_of;
 use super::problem::Problems;
 use super::resilience::{self, STRATEGIES};
 use super::retry::{self, RETRY, TIMEOUT};
@@ -59,6 +61,13 @@ pub(super) const OF_ELSA: [&str; 4] =
 pub fn updates_consumers(document: &Value) -> bool {
     let members = document.as_object();
     members.is_some_and(|members| read(members, true, &mut Problems::default()).updates_consumers)
+}
+
+/// The activity type as which other definitions can use this one, if they can.
+pub fn activity_type(document: &Value) -> Option<String> {
+    let is_usable = read(document.as_object()?, true, &mut Problems::default()).usable_as_activity;
+    let name = identity(document).ok().filter(|_| is_usable)?.name?;
+    Some(type_of(&name)).filter(|name| !name.is_empty())
 }
 
 /// Reads `options`, and the settings that Elsa stores beside it. Missing or invalid ones have their default.

@@ -327,6 +327,24 @@ fn dev_says_what_it_lacks() {
 }
 
 #[test]
+fn the_schema_has_the_types_of_the_database() {
+    let world = World::new();
+    world.admin(
+        &world.name,
+        "CREATE FUNCTION shout(context jsonb) RETURNS jsonb LANGUAGE sql AS 'SELECT ''{}''::jsonb';
+         SELECT wf_register_activity('Acme.Shout', 'shout(jsonb)', inputs => '[\"text\"]', description => 'Shouts.')",
+    );
+    world.sql(
+        r#"SELECT wf_define('{"definitionId": "add", "name": "Add numbers", "options": {"usableAsActivity": true},
+                              "inputs": [{"name": "a", "type": "Int32"}], "root": []}')"#,
+    );
+    let schema = world.json(&["schema", "--registered"]);
+    assert_eq!(schema["$defs"]["Acme.Shout"]["description"], "Shouts.");
+    assert!(schema["$defs"]["AddNumbers"].is_object());
+    assert_eq!(world.json(&["schema"])["$defs"]["Acme.Shout"], Value::Null);
+}
+
+#[test]
 fn completions_and_pages_name_every_command() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish"] {

@@ -24,11 +24,11 @@ RETURNS timestamptz LANGUAGE c AS 'MODULE_PATHNAME', 'wf_extend_task';
 COMMENT ON FUNCTION wf_extend_task(uuid, uuid, interval, jsonb) IS
     'prolong the lease of a claimed task and record the progress; NULL: the task worker no longer holds the task';
 
-CREATE FUNCTION wf_release_task(task_id uuid, token uuid)
+CREATE FUNCTION wf_release_task(task_id uuid, token uuid, retry_in interval DEFAULT NULL)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_release_task';
 
-COMMENT ON FUNCTION wf_release_task(uuid, uuid) IS
-    'return a claimed task, as if it had not been claimed; false if the task worker no longer holds it';
+COMMENT ON FUNCTION wf_release_task(uuid, uuid, interval) IS
+    'return a claimed task, as if it had not been claimed, at once or to be claimed later; false if the task worker no longer holds it';
 
 CREATE FUNCTION wf_assign_task(task_id uuid, assignee text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_assign_task';

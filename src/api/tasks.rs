@@ -29,7 +29,7 @@ sql_functions! {
     wf_claim_tasks(names: Texts, worker: Text, max: Integer, lease: Interval) => claim;
     wf_claim_task(task: Uuid, worker: Text, lease: Interval) => claim_named;
     wf_extend_task(task_id: Uuid, token: Uuid, lease: Interval, progress: Jsonb) => extend;
-    wf_release_task(task_id: Uuid, token: Uuid) => release;
+    wf_release_task(task_id: Uuid, token: Uuid, retry_in: Interval) => release;
     wf_assign_task(task_id: Uuid, assignee: Text) => assign;
     wf_unassign_task(task_id: Uuid) => unassign;
     wf_person(task: Uuid, entry: Text) => person;
@@ -114,9 +114,16 @@ fn extend(call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::of(until, Returned::Timestamptz))
 }
 
+/// The argument `retry_in` in microseconds.
+fn retry_in(call: &Call) -> Result<Option<i64>, PgError> {
+    let outside = || PgError::new("22023", "argument \"retry_in\" must be between 0 and 100 years");
+    call.interval("retry_in").map(|given| answer::delay(&given).ok_or_else(outside)).transpose()
+}
+
 fn release(call: &Call) -> Result<Returned, PgError> {
     let (task, token) = (call.required("task_id")?, call.required("token")?);
-    lease::release(&mut CallContext::begin(), task, token).map(Returned::Boolean)
+    let delay = retry_in(call)?;
+    lease::release(&mut CallContext::begin(), task, token, delay).map(Returned::Boolean)
 }
 
 fn assign(call: &Call) -> Result<Returned, PgError> {
@@ -187,13 +194,12 @@ fn complete_many(call: &Call) -> Result<Returned, PgError> {
 }
 
 fn fail(call: &Call) -> Result<Returned, PgError> {
-    let outside = || PgError::new("22023", "argument \"retry_in\" must be between 0 and 100 years");
     let (task, token) = (call.required("task_id")?, call.required("token")?);
     let failure = AttemptFailure {
         message: call.required("message")?,
         detail: call.arg("detail"),
         code: call.arg("code"),
-        retry_in: call.interval("retry_in").map(|given| answer::delay(&given).ok_or_else(outside)).transpose()?,
+        retry_in: retry_in(call)?,
         retry: call.required("retry")?,
     };
     answer::check_code(failure.code.as_deref())?;

@@ -79,10 +79,6 @@ impl Services {
             Err(failure) => failure,
         };
         tracing::info!(task = %task.task_id, name = task.name, code = &*failure.code, "the task was not done");
-        if let Then::Postpone(time) = failure.then {
-            // Another worker would claim it at once.
-            tokio::select! { () = task.stopping() => {}, () = tokio::time::sleep(time) => {} }
-        }
         let message = self.secrets.redactor(owner(&task)).text(failure.message);
         Err(Failure { message, ..failure }.into())
     }

@@ -69,7 +69,7 @@ pub enum Then {
     Retry(Option<Duration>),
     /// No other attempt: it would fail as well.
     Stop,
-    /// The task is given back for this time, because nothing was sent: the attempt does not count.
+    /// The task is given back, and can be claimed again after this time. Nothing was sent: the attempt does not count.
     Postpone(Duration),
 }
 
@@ -97,7 +97,7 @@ impl From<Failure> for TaskError {
             Then::Retry(None) => error,
             Then::Retry(Some(delay)) => error.retry_in(delay),
             Then::Stop => error.without_retry(),
-            Then::Postpone(_) => Self::release(),
+            Then::Postpone(time) => Self::release().retry_in(time),
         }
     }
 }
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(error, TaskError::new("not for this host").code("secret_denied").without_retry());
         assert_eq!(
             TaskError::from(Failure::postpone(Duration::from_secs(30), "the host is down")),
-            TaskError::release()
+            TaskError::release().retry_in(Duration::from_secs(30))
         );
     }
 }

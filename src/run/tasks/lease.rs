@@ -18,7 +18,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, session};
 use crate::run::CallContext;
 use crate::run::call::running;
-use crate::run::tasks::limits::Search;
+use crate::run::tasks::limits::{self, Search};
 use crate::run::timers::moved_clock;
 use crate::store::instances;
 use crate::store::instances::bookmarks;
@@ -231,8 +231,9 @@ fn require_work(held: &Held) -> Result<(), PgError> {
     people::require_work(&row, &*compiled::of_instance(&row)?, held.task, held.lease.assignment.as_deref())
 }
 
-/// Gives a task back, as if it had not been claimed. `false`: the worker does not hold it any more.
-pub fn release(context: &mut CallContext, task: Uuid, token: Uuid) -> Result<bool, PgError> {
+/// Gives a task back, as if it had not been claimed. It can be claimed again after `delay` microseconds, or at once.
+/// `false`: the worker does not hold it any more.
+pub fn release(context: &mut CallContext, task: Uuid, token: Uuid, delay: Option<i64>) -> Result<bool, PgError> {
     context.has_waited = true;
     let Some(mut waiting) = bookmarks::lock(task) else { return Ok(false) };
     running::refuse(waiting.row.instance.id)?;
@@ -248,11 +249,20 @@ pub fn release(context: &mut CallContext, task: Uuid, token: Uuid) -> Result<boo
         instances::save_state(instance);
     }
     let attempt = waiting.lease.attempt.saturating_sub(1);
-    let lease = Lease { attempt, lane: waiting.lease.lane, ..Lease::default() };
+    let later = |delay: i64| Timestamp(context.timestamp().0.saturating_add(delay));
+    let available_at = delay.filter(|delay| *delay > 0).map(later);
+    let lease = Lease { attempt, available_at, lane: waiting.lease.lane.clone(), ..Lease::default() };
     rows::write(|writer| leases::set(writer, &task, &lease));
     pauses::hold_if_paused(&waiting.row.instance, waiting.row.paused_at, false, context.timestamp());
-    if let Some(name) = bookmarks::task_name(&waiting.bookmark) {
-        wake::report_task(name);
+    let name = bookmarks::task_name(&waiting.bookmark);
+    match (name, available_at) {
+        (Some(name), Some(at)) => {
+            // Tasks that have waited for its slot can be claimed now.
+            limits::wake_waiters(Some(name), &waiting.lease);
+            wake::report_task_at(name, at);
+        }
+        (Some(name), None) => wake::report_task(name),
+        (None, _) => {}
     }
     Ok(true)
 }

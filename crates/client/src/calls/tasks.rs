@@ -334,6 +334,7 @@ impl Call for ExtendTasks {
 pub struct ReleaseTask {
     task_id: Uuid,
     token: Uuid,
+    retry_in: Option<Duration>,
 }
 
 impl ReleaseTask {
@@ -345,13 +346,26 @@ impl ReleaseTask {
     /// let call = ReleaseTask::new(task_id, token);
     /// ```
     pub fn new(task_id: Uuid, token: Uuid) -> Self {
-        Self { task_id, token }
+        Self { task_id, token, retry_in: None }
+    }
+
+    /// Nobody can claim it before this time has passed.
+    ///
+    /// ```
+    /// # use workflow_client::ReleaseTask;
+    /// # let (task_id, token) = (uuid::Uuid::nil(), uuid::Uuid::nil());
+    /// let call = ReleaseTask::new(task_id, token).retry_in(std::time::Duration::from_secs(30));
+    /// ```
+    pub fn retry_in(mut self, delay: Duration) -> Self {
+        self.retry_in = Some(delay);
+        self
     }
 }
 
 impl Parts for ReleaseTask {
     fn statement(&self) -> Result<Statement, Error> {
-        Ok(Statement::new("SELECT @wf.wf_release_task($1, $2)").bind(self.task_id).bind(self.token))
+        let statement = Statement::new("SELECT @wf.wf_release_task($1, $2, $3::pg_catalog.interval)");
+        Ok(statement.bind(self.task_id).bind(self.token).bind(self.retry_in))
     }
 
     fn repeat(&self) -> Repeat {

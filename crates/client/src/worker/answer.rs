@@ -127,7 +127,8 @@ impl TaskError {
         Self { message: message.into(), detail, code, retry_in, retry: true, is_release: false }
     }
 
-    /// Gives the task back: another worker can claim it at once, and the attempt does not count.
+    /// Gives the task back: another worker can claim it at once, or after [`retry_in`](Self::retry_in), and the attempt
+    /// does not count.
     ///
     /// ```
     /// # async fn example(task: workflow_client::Task) -> Result<(), workflow_client::TaskError> {

@@ -57,7 +57,8 @@ pub(crate) trait TaskQueue: Send + Sync + 'static {
 
     fn fail(&self, claim: Claim, error: &TaskError) -> impl Future<Output = Result<(), Error>> + Send;
 
-    fn release(&self, claim: Claim) -> impl Future<Output = Result<(), Error>> + Send;
+    /// Gives the task back, to be claimed again at once, or after `retry_in`.
+    fn release(&self, claim: Claim, retry_in: Option<Duration>) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
 /// Tasks of certain names in the database.
@@ -166,8 +167,10 @@ impl TaskQueue for DatabaseQueue {
         self.reply(claim, Reply::Failure(error.clone())).await
     }
 
-    async fn release(&self, claim: Claim) -> Result<(), Error> {
-        self.together.run(ReleaseTask::new(claim.task_id, claim.token)).await.map(drop)
+    async fn release(&self, claim: Claim, retry_in: Option<Duration>) -> Result<(), Error> {
+        let release = ReleaseTask::new(claim.task_id, claim.token);
+        let release = retry_in.into_iter().fold(release, ReleaseTask::retry_in);
+        self.together.run(release).await.map(drop)
     }
 }
 

@@ -125,7 +125,7 @@ async fn report<Q: TaskQueue>(
     let reporting = async {
         match ended {
             Ok(answer) => complete(Arc::clone(&queue), claim, answer, retries).await,
-            Err(error) if error.is_release => release(&*queue, claim, retries).await,
+            Err(error) if error.is_release => release(&*queue, claim, error.retry_in, retries).await,
             Err(error) => fail(&*queue, claim, error, retries).await,
         }
     };
@@ -298,8 +298,13 @@ async fn fail<Q: TaskQueue>(
 }
 
 /// Gives the task back.
-async fn release<Q: TaskQueue>(queue: &Q, claim: Claim, mut retries: Retries<'_>) -> Result<(), Error> {
-    while let Err(error) = queue.release(claim).await {
+async fn release<Q: TaskQueue>(
+    queue: &Q,
+    claim: Claim,
+    retry_in: Option<Duration>,
+    mut retries: Retries<'_>,
+) -> Result<(), Error> {
+    while let Err(error) = queue.release(claim, retry_in).await {
         retries.after(error).await?;
     }
     Ok(())

@@ -139,7 +139,7 @@ impl<Q: TaskQueue> Serving<Q> {
         for task in tokio::time::timeout(LAST_CLAIM_TIME, claim).await.ok().and_then(Result::ok).unwrap_or_default() {
             let (queue, claim) = (Arc::clone(&self.queue), Claim::of(&task));
             self.running.spawn(async move {
-                if let Err(error) = queue.release(claim).await {
+                if let Err(error) = queue.release(claim, None).await {
                     tracing::warn!(task = %claim.task_id, %error, "a task could not be released");
                 }
             });

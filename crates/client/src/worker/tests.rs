@@ -31,7 +31,8 @@ enum Event {
     Extended(u128, Option<Value>),
     Completed(u128, Value),
     Failed(u128, TaskError),
-    Released(u128),
+    /// And the delay before the next claim.
+    Released(u128, Option<Duration>),
     /// The handler was dropped.
     Dropped(u128),
 }
@@ -189,11 +190,11 @@ impl TaskQueue for MemoryQueue {
         Ok(())
     }
 
-    async fn release(&self, claim: Claim) -> Result<(), Error> {
+    async fn release(&self, claim: Claim, retry_in: Option<Duration>) -> Result<(), Error> {
         if let Some(error) = self.lock().release_errors.pop_front() {
             return Err(error);
         }
-        self.add(Event::Released(claim.task_id.as_u128()));
+        self.add(Event::Released(claim.task_id.as_u128(), retry_in));
         Ok(())
     }
 }
@@ -316,7 +317,7 @@ async fn progress_just_before_a_failure_is_kept() {
     serve(&queue, 1, handler, queue.clone().answers(2)).await.unwrap();
     let recorded = |number| Event::Extended(number, Some(json!({"step": 1})));
     let failed = Event::Failed(1, TaskError::new("declined"));
-    assert_eq!(queue.events(), [recorded(1), failed, recorded(2), Event::Released(2)]);
+    assert_eq!(queue.events(), [recorded(1), failed, recorded(2), Event::Released(2, None)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -383,18 +384,21 @@ async fn without_a_heartbeat_the_handler_ends_with_the_lease() {
 
 #[tokio::test(start_paused = true)]
 async fn errors_panics_and_released_tasks_are_reported() {
-    let queue = MemoryQueue::with(3);
+    let queue = MemoryQueue::with(4);
     let handler = |task: Task| async move {
         match task.task_id.as_u128() {
             1 => Err(TaskError::new("declined").code("card_declined").without_retry()),
             2 => Err(TaskError::release()),
+            3 => Err(TaskError::release().retry_in(Duration::from_secs(30))),
             _ => panic!("a bug"),
         }
     };
-    serve(&queue, 1, handler, queue.clone().answers(3)).await.unwrap();
+    serve(&queue, 1, handler, queue.clone().answers(4)).await.unwrap();
     let declined = TaskError::new("declined").code("card_declined").without_retry();
     let panicked = TaskError::new("the handler of the task panicked").code("handler_panicked").detail("a bug");
-    assert_eq!(queue.events(), [Event::Failed(1, declined), Event::Released(2), Event::Failed(3, panicked)]);
+    let later = Event::Released(3, Some(Duration::from_secs(30)));
+    let expected = [Event::Failed(1, declined), Event::Released(2, None), later, Event::Failed(4, panicked)];
+    assert_eq!(queue.events(), expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -463,7 +467,7 @@ async fn a_release_is_sent_until_it_is_confirmed() {
     let queue = MemoryQueue::with(1);
     queue.lock().release_errors = [lost(), rejected("55P03"), Error::OutcomeUnknown("closed".into())].into();
     serve(&queue, 1, |_| async { Err::<Answer, _>(TaskError::release()) }, queue.clone().answers(1)).await.unwrap();
-    assert_eq!(queue.events(), [Event::Released(1)]);
+    assert_eq!(queue.events(), [Event::Released(1, None)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -530,7 +534,7 @@ async fn a_worker_that_stops_lets_handlers_finish() {
 async fn after_the_grace_time_tasks_are_given_back() {
     let (queue, begun) = (MemoryQueue::with(1), Instant::now());
     serve(&queue, 1, for_an_hour, soon()).await.unwrap();
-    assert_eq!(queue.events().last(), Some(&Event::Released(1)));
+    assert_eq!(queue.events().last(), Some(&Event::Released(1, None)));
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }
 
@@ -553,7 +557,7 @@ async fn a_task_is_released_when_its_handler_has_stopped() {
     };
     serve(&queue, 1, handler, soon()).await.unwrap();
     let events = queue.events();
-    assert_eq!(events[events.len() - 2..], [Event::Dropped(1), Event::Released(1)]);
+    assert_eq!(events[events.len() - 2..], [Event::Dropped(1), Event::Released(1, None)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -561,7 +565,7 @@ async fn tasks_that_are_claimed_while_the_worker_stops_are_given_back() {
     let (queue, begun) = (MemoryQueue::with(2), Instant::now());
     queue.lock().claim_time = Duration::from_secs(5);
     serve(&queue, 2, for_an_hour, soon()).await.unwrap();
-    assert_eq!(queue.events(), [Event::Released(1), Event::Released(2)]);
+    assert_eq!(queue.events(), [Event::Released(1, None), Event::Released(2, None)]);
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 
@@ -577,7 +581,7 @@ async fn a_claim_that_hangs_does_not_keep_the_worker_from_stopping() {
         }
     };
     serve(&queue, 2, handler, soon()).await.unwrap();
-    assert_eq!(queue.events(), [Event::Released(1)]);
+    assert_eq!(queue.events(), [Event::Released(1, None)]);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
@@ -589,7 +593,7 @@ async fn a_handler_learns_that_the_worker_stops() {
         Err(TaskError::release())
     };
     serve(&queue, 1, handler, soon()).await.unwrap();
-    assert_eq!(queue.events(), [Event::Released(1)]);
+    assert_eq!(queue.events(), [Event::Released(1, None)]);
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 

@@ -90,6 +90,23 @@ SELECT wf_extend_task(:'bob_task_id', :'bob_token');
 SELECT wf_complete_task(:'bob_task_id', token => :'bob_token');
 \echo :SQLSTATE
 
+-- Or it can be claimed only later. No attempt is counted then either.
+BEGIN;
+SELECT * FROM wf_claim_tasks('{Stamp}', 'bob') \gset bob_
+SELECT wf_release_task(:'bob_task_id', :'bob_token', '-1 s');
+\echo :SQLSTATE
+ROLLBACK;
+BEGIN;
+SELECT * FROM wf_claim_tasks('{Stamp}', 'bob') \gset bob_
+SELECT wf_release_task(:'bob_task_id', :'bob_token', retry_in => '30 s');
+SELECT attempt, available_at, lease_until, worker FROM workflow.open_tasks WHERE task_id = :'bob_task_id';
+SELECT wf_release_task(:'bob_task_id', :'bob_token', retry_in => '30 s');
+SET LOCAL workflow.now = '2026-03-01 09:12:29+00';
+SELECT count(*) FROM wf_claim_tasks('{Stamp}');
+SET LOCAL workflow.now = '2026-03-01 09:12:30+00';
+SELECT task_id = :'bob_task_id' AS is_it, attempt FROM wf_claim_tasks('{Stamp}', 'cleo');
+ROLLBACK;
+
 -- A lease that has ended makes the task claimable again, and not before.
 SELECT * FROM wf_claim_tasks('{Stamp}', 'bob', lease => '1 min') \gset old_
 \echo :old_attempt

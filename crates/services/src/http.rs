@@ -91,7 +91,7 @@ impl HttpService {
     /// `connect`, `timeout` and `http_` with the status, after which it can succeed.
     pub async fn download(&self, url: &str, limit: usize, task: &ServiceTask) -> Result<Download, Failure> {
         let redactor = self.secrets.redactor(&task.owner);
-        let request = Outgoing::get(url)?;
+        let request = Outgoing::get(url, task)?;
         let name = file_name(&request.url);
         match self.respond(request, limit.min(self.options.max_bytes()), &redactor, task.deadline).await? {
             Ok(response) if response.status.is_success() => {

@@ -24,7 +24,8 @@ pub struct WorkOptions {
           value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub concurrency: u16,
 
-    /// Connections to the database for claims and answers. One more waits for tasks
+    /// Connections to the database for answers. There are three more: two for claims and leases, and one that waits for
+    /// tasks
     #[arg(long, env = "WF_WORK_CONNECTIONS", default_value_t = 8, value_name = "N",
           value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub connections: u16,

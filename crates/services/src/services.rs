@@ -98,6 +98,7 @@ impl Services {
         };
         Ok(ServiceTask {
             task_id: task.task_id,
+            instance_id: task.instance_id,
             name: task.name.clone(),
             owner: owner(task).to_owned(),
             attempt: task.attempt,

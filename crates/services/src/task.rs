@@ -15,6 +15,8 @@ use workflow_client::TaskError;
 pub struct ServiceTask {
     /// The same for all attempts: the key by which the other side recognizes a repetition.
     pub task_id: Uuid,
+    /// The instance that opened it: the trace of its requests.
+    pub instance_id: Uuid,
     /// The type of the activity, such as `Elsa.SendEmail`.
     pub name: String,
     /// The role that owns the instance. Secrets are bound to owners.
@@ -42,6 +44,15 @@ impl ServiceTask {
     pub fn text(&self, name: &str) -> Result<Option<&str>, Failure> {
         let wrong = || Failure::last("invalid_request", format!("the input {name} is not a text"));
         self.input(name).map(|value| value.as_str().ok_or_else(wrong)).transpose()
+    }
+
+    /// The header `traceparent` (W3C Trace Context) of the requests of this attempt: the instance is the trace, and each
+    /// attempt at a task a span of its own. `None` if the ids cannot be those of a trace.
+    pub fn traceparent(&self) -> Option<String> {
+        let span = self.task_id.as_u64_pair().1 ^ u64::from(self.attempt.unsigned_abs());
+        let is_valid = !self.instance_id.is_nil() && span != 0;
+        // 01: the caller has recorded its part, in the journal.
+        is_valid.then(|| format!("00-{}-{span:016x}-01", self.instance_id.simple()))
     }
 
     /// The time until the deadline.
@@ -105,6 +116,24 @@ impl From<Failure> for TaskError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_attempt_is_a_span_in_the_trace_of_its_instance() {
+        let task = |instance: u128, attempt| ServiceTask {
+            task_id: Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0010),
+            instance_id: Uuid::from_u128(instance),
+            name: "Elsa.SendHttpRequest".into(),
+            owner: "shop".into(),
+            attempt,
+            max_attempts: None,
+            inputs: Map::new(),
+            deadline: Instant::now(),
+        };
+        let first = task(0xab, 1).traceparent();
+        assert_eq!(first.as_deref(), Some("00-000000000000000000000000000000ab-8000000000000011-01"));
+        assert_ne!(first, task(0xab, 2).traceparent());
+        assert_eq!(task(0, 1).traceparent(), None);
+    }
 
     #[test]
     fn a_failure_says_what_follows() {

@@ -40,6 +40,7 @@ fn task(inputs: Value) -> ServiceTask {
     let Value::Object(inputs) = inputs else { panic!("no object: {inputs}") };
     ServiceTask {
         task_id: Uuid::now_v7(),
+        instance_id: Uuid::now_v7(),
         name: "Elsa.SendEmail".into(),
         owner: "app".into(),
         attempt: 1,

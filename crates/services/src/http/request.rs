@@ -12,6 +12,7 @@ use crate::task::{Failure, ServiceTask};
 const METHODS: [Method; 7] =
     [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH, Method::OPTIONS, Method::HEAD];
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// Headers that belong to the connection, or would contradict the address that was checked.
 const RESERVED: [&str; 10] = [
     "connection",
@@ -66,15 +67,18 @@ impl Outgoing {
         if !is_safe(&method) && !headers.contains_key(IDEMPOTENCY_KEY) {
             headers.insert(IDEMPOTENCY_KEY, key(task.task_id)?);
         }
+        add_trace(task, &mut headers)?;
         Ok(Self { url, method, headers, body })
     }
 
-    /// A GET request without headers.
+    /// A GET request for a file that a task needs.
     ///
     /// # Errors
     /// `invalid_request`.
-    pub fn get(url: &str) -> Result<Self, Failure> {
-        Ok(Self { url: checked_url(url)?, method: Method::GET, headers: HeaderMap::new(), body: None })
+    pub fn get(url: &str, task: &ServiceTask) -> Result<Self, Failure> {
+        let (url, mut headers) = (checked_url(url)?, HeaderMap::new());
+        add_trace(task, &mut headers)?;
+        Ok(Self { url, method: Method::GET, headers, body: None })
     }
 
     /// The request to which a redirect leads. Secrets are never sent along, and other headers that can be confidential only
@@ -109,6 +113,14 @@ impl Outgoing {
         self.url = target;
         Ok(self)
     }
+}
+
+/// Adds the trace context of the task, unless the definition has set one.
+fn add_trace(task: &ServiceTask, headers: &mut HeaderMap) -> Result<(), Failure> {
+    if let Some(traceparent) = task.traceparent().filter(|_| !headers.contains_key(TRACEPARENT)) {
+        headers.insert(TRACEPARENT, header_value("traceparent", &traceparent)?);
+    }
+    Ok(())
 }
 
 /// What the values of headers depend on.

@@ -63,6 +63,17 @@ async fn the_idempotency_key_is_the_task_unless_the_definition_sets_one() {
 }
 
 #[tokio::test]
+async fn each_request_has_a_trace_context() {
+    for (inputs, expected) in [
+        (json!({}), "00-00000000000000000000000000000009-0000000000000006-01"),
+        (json!({"Method": "POST"}), "00-00000000000000000000000000000009-0000000000000006-01"),
+        (json!({"RequestHeaders": {"Traceparent": "00-abc-def-00"}}), "00-abc-def-00"),
+    ] {
+        assert_eq!(sent(inputs.clone()).await.header("traceparent"), Some(expected), "{inputs}");
+    }
+}
+
+#[tokio::test]
 async fn invalid_requests_are_not_sent() {
     let server = Server::start(|_| respond(200, &[], "")).await;
     let service = service_for(&server, "");

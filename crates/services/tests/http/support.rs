@@ -78,6 +78,7 @@ pub fn task(inputs: Value) -> ServiceTask {
 pub fn named_task(name: &str, inputs: Value) -> ServiceTask {
     ServiceTask {
         task_id: Uuid::from_u128(7),
+        instance_id: Uuid::from_u128(9),
         name: name.into(),
         owner: "shop".into(),
         attempt: 1,

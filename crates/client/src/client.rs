@@ -129,6 +129,13 @@ impl Client {
         }
     }
 
+    /// Like [`run`](Self::run), in one round trip and without repetitions. If the connection is lost, the call may have been
+    /// committed.
+    pub(crate) async fn run_at_once<C: Call>(&self, call: C) -> Result<C::Output, Error> {
+        let rows = self.attempt(&call.statement()?, Repeat::Always).await?;
+        call.read(&rows)
+    }
+
     /// Runs statements and calls in one transaction, and commits it if `work` returns `Ok`. An error rolls back.
     ///
     /// After a conflict (40001, 40P01, 55P03), or if the connection is lost before COMMIT is sent, `work` runs again, so

@@ -126,7 +126,8 @@ impl Worker {
         self
     }
 
-    /// How many tasks run at once. The worker claims no task that cannot begin at once.
+    /// How many tasks run at once. The worker claims no task that cannot begin at once. As many more may have run, and wait
+    /// until the database has stored their answers.
     ///
     /// ```no_run
     /// # fn example(worker: workflow_client::Worker) {

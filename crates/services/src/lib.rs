@@ -110,7 +110,7 @@ async fn run(working: impl Future<Output = Result<(), Error>>, services: &Servic
 }
 
 /// Answers in one transaction, if so many are ready. A commit for each would take longer than many requests.
-const ANSWERS_AT_ONCE: usize = 32;
+const ANSWERS_AT_ONCE: usize = 100;
 
 /// The worker with a handler for each name.
 fn worker(options: &WorkOptions, database: ConnectOptions, services: &Arc<Services>) -> Result<Worker, Error> {

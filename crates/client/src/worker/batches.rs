@@ -1,14 +1,20 @@
 //! Requests that are sent together if they arrive at the same time, or while earlier ones are on their way. So a busy
 //! worker needs few statements, and a single request waits for nothing.
+//!
+//! A statement costs as much as dozens of requests in it. So usually one group is on its way at a time, and further
+//! ones are sent only past a group that takes long.
 
 use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// Requests are sent together up to this total of weights, in bytes.
 const MAX_WEIGHT: usize = 1 << 20;
+/// How long a request waits for the group on its way, before another group may be sent beside it.
+const PATIENCE: Duration = Duration::from_millis(10);
 
 /// A request that waits for its outcome.
 struct Waiting<Request, Outcome> {
@@ -22,13 +28,17 @@ pub(crate) struct Batches<Request, Outcome> {
     waiting: Mutex<VecDeque<Waiting<Request, Outcome>>>,
     /// The maximum number of requests in a group.
     max: usize,
-    /// The number of groups that are on their way at the same time.
-    senders: Arc<Semaphore>,
+    /// Permits the one group that usually is on its way.
+    first: Arc<Semaphore>,
+    /// Permits the groups that may be on their way besides.
+    others: Arc<Semaphore>,
 }
 
 impl<Request: Send + 'static, Outcome: Send + 'static> Batches<Request, Outcome> {
+    /// Groups of up to `max` requests, of which up to `senders` are on their way at the same time.
     pub fn new(max: usize, senders: usize) -> Self {
-        Self { waiting: Mutex::default(), max, senders: Arc::new(Semaphore::new(senders)) }
+        let (first, others) = (Semaphore::new(1), Semaphore::new(senders.saturating_sub(1)));
+        Self { waiting: Mutex::default(), max, first: Arc::new(first), others: Arc::new(others) }
     }
 
     /// Sends a request in a group, by a function that returns the outcomes in the order of its requests. `None` if the
@@ -50,7 +60,8 @@ impl<Request: Send + 'static, Outcome: Send + 'static> Batches<Request, Outcome>
             let sending = tokio::select! {
                 biased;
                 outcome = &mut outcome => return outcome.ok(),
-                permit = Arc::clone(&self.senders).acquire_owned() => permit.ok()?,
+                // In a box, so that a task whose handler runs needs less memory.
+                permit = Box::pin(self.turn()) => permit?,
             };
             // The others whose turn it is at this moment join.
             tokio::task::yield_now().await;
@@ -69,6 +80,19 @@ impl<Request: Send + 'static, Outcome: Send + 'static> Batches<Request, Outcome>
                     let _ = sender.send(outcome);
                 }
             });
+        }
+    }
+
+    /// Waits until a group may be sent.
+    async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        let beside = async {
+            tokio::time::sleep(PATIENCE).await;
+            Arc::clone(&self.others).acquire_owned().await
+        };
+        tokio::select! {
+            biased;
+            permit = Arc::clone(&self.first).acquire_owned() => permit.ok(),
+            permit = beside => permit.ok(),
         }
     }
 
@@ -94,8 +118,6 @@ impl<Request: Send + 'static, Outcome: Send + 'static> Batches<Request, Outcome>
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     type Groups = Arc<Mutex<Vec<Vec<usize>>>>;
@@ -133,6 +155,16 @@ mod tests {
         assert_eq!(sizes, [100, 100, 50]);
         submit_all(&batches, &groups, &[7], 1).await;
         assert_eq!(groups.lock().unwrap().last(), Some(&vec![7]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_group_does_not_hold_up_the_others() {
+        let (groups, batches) = (Groups::default(), Arc::new(Batches::new(2, 3)));
+        let begun = tokio::time::Instant::now();
+        submit_all(&batches, &groups, &[1, 2, 3, 4, 5, 6, 7, 8], 1).await;
+        assert_eq!(groups.lock().unwrap().len(), 4);
+        let passed = begun.elapsed();
+        assert!(passed < Duration::from_secs(2) + 4 * PATIENCE, "three at once, and a fourth: {passed:?}");
     }
 
     #[tokio::test(start_paused = true)]

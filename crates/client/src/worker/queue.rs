@@ -25,7 +25,7 @@ const HEARTBEATS: usize = 100;
 const SHORT_LOCK_TIME: Duration = Duration::from_secs(1);
 /// How long a single answer waits for them before it is sent again, so that it does not keep its connection for longer.
 const LOCK_TIME: Duration = Duration::from_secs(10);
-/// Groups of answers that are sent at the same time.
+/// Groups of answers that are on their way at the same time, if the first of them takes long.
 const ANSWERING: usize = 4;
 
 /// A task with the proof of its claim.
@@ -123,8 +123,9 @@ impl TaskQueue for DatabaseQueue {
     async fn claim(&self, max: usize, lease: Duration) -> Result<Vec<ClaimedTask>, Error> {
         let max = i32::try_from(max).unwrap_or(i32::MAX);
         let claim = ClaimTasks::new(self.names.clone()).worker(self.worker.clone()).max(max).lease(lease);
-        // It is not repeated: the worker claims again by itself, and must be able to stop meanwhile.
-        self.own.run(claim).await
+        // It is not repeated: the worker claims again by itself, and must be able to stop meanwhile. A claim whose answer
+        // is lost costs its tasks a lease, which is rare, and a second round trip would delay every task.
+        self.own.run_at_once(claim).await
     }
 
     async fn wait(&self, time: Duration) -> Result<bool, Error> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
 
@@ -65,13 +65,30 @@ impl Drop for Work {
     }
 }
 
-/// Runs the handler of a task and reports how it ended. `claimed_at` is a moment before the claim.
+/// The place of a running task among those that may run at once.
+pub(crate) struct Slot {
+    pub permit: OwnedSemaphorePermit,
+    pub answers: Arc<Semaphore>,
+}
+
+impl Slot {
+    /// Leaves the place to another task, unless too many wait for the database to take their answers. The permit is to be
+    /// kept until this task has been answered.
+    async fn leave(self) -> Option<OwnedSemaphorePermit> {
+        let answering = self.answers.acquire_owned().await.ok();
+        drop(self.permit);
+        answering
+    }
+}
+
+/// Runs the handler of a task and reports how it ended.
 pub(crate) async fn process<Q: TaskQueue>(
     queue: Arc<Q>,
     handler: Handler,
     claimed: ClaimedTask,
     mut lease: Lease,
     stage: watch::Receiver<Stage>,
+    slot: Slot,
 ) {
     let claim = Claim::of(&claimed);
     let (progress, recorded) = watch::channel(Json::null());
@@ -90,7 +107,7 @@ pub(crate) async fn process<Q: TaskQueue>(
     }
     drop(work);
     // In a box, so that a task whose handler runs needs less memory.
-    Box::pin(report(queue, claim, lease, ended, progress)).await;
+    Box::pin(report(queue, claim, lease, ended, progress, slot)).await;
 }
 
 /// Reports how the handler ended. Until the database has taken that, heartbeats extend the lease: otherwise another worker
@@ -101,6 +118,7 @@ async fn report<Q: TaskQueue>(
     mut lease: Lease,
     ended: Result<Result<Answer, TaskError>, Interruption>,
     mut progress: Progress,
+    slot: Slot,
 ) {
     let Ok(ended) = ended.or_else(|interruption| match interruption {
         Interruption::GraceOver => Ok(Err(TaskError::release())),
@@ -123,6 +141,7 @@ async fn report<Q: TaskQueue>(
         std::future::pending().await
     };
     let reporting = async {
+        let _answering = slot.leave().await;
         match ended {
             Ok(answer) => complete(Arc::clone(&queue), claim, answer, retries).await,
             Err(error) if error.is_release => release(&*queue, claim, error.retry_in, retries).await,

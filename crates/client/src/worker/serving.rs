@@ -11,7 +11,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
 use super::queue::{Claim, TaskQueue};
-use super::running::{Handler, Lease, Stage, process};
+use super::running::{Handler, Lease, Slot, Stage, process};
 use crate::error::Error;
 use crate::repeat::Backoff;
 use crate::results::ClaimedTask;
@@ -42,6 +42,8 @@ pub(crate) struct Serving<Q> {
     settings: Settings,
     /// One permit for each task that may run: nothing is claimed without one.
     slots: Arc<Semaphore>,
+    /// One permit for each task that has run and may be answered meanwhile.
+    answers: Arc<Semaphore>,
     stage: watch::Sender<Stage>,
     running: JoinSet<()>,
     /// Whether a claim has succeeded.
@@ -59,7 +61,7 @@ pub(crate) struct Serving<Q> {
 
 impl<Q: TaskQueue> Serving<Q> {
     pub fn new(queue: Q, handlers: HashMap<String, Handler>, settings: Settings) -> Self {
-        let slots = Arc::new(Semaphore::new(settings.concurrency));
+        let [slots, answers] = [(); 2].map(|()| Arc::new(Semaphore::new(settings.concurrency)));
         let (stage, _) = watch::channel(Stage::Working);
         let (queue, running, epoch) = (Arc::new(queue), JoinSet::new(), Instant::now());
         let (has_claimed, was_woken, is_failing) = (false, false, false);
@@ -69,6 +71,7 @@ impl<Q: TaskQueue> Serving<Q> {
             handlers,
             settings,
             slots,
+            answers,
             stage,
             running,
             has_claimed,
@@ -167,11 +170,9 @@ impl<Q: TaskQueue> Serving<Q> {
             tracing::error!(name = task.name, "a task without a handler was claimed");
             return;
         };
-        let work = process(Arc::clone(&self.queue), Arc::clone(handler), task, lease, self.stage.subscribe());
-        self.running.spawn(async move {
-            work.await;
-            drop(permit);
-        });
+        let slot = Slot { permit, answers: Arc::clone(&self.answers) };
+        let work = process(Arc::clone(&self.queue), Arc::clone(handler), task, lease, self.stage.subscribe(), slot);
+        self.running.spawn(work);
     }
 
     async fn pause(&mut self, pause: Pause, backoff: &mut Backoff) {

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 use super::Worker;
 use super::answer::{Answer, TaskError};
 use super::queue::{Claim, DatabaseQueue, TaskQueue};
-use super::running::{Handler, Lease, Stage, process};
+use super::running::{Handler, Lease, Slot, Stage, process};
 use super::serving::{Serving, Settings};
 use super::task::Task;
 use crate::client::Client;
@@ -291,7 +291,9 @@ async fn a_task_in_flight_needs_little_memory() {
     let lease = Lease { time: LEASE, since: Instant::now(), epoch: Instant::now() };
     let client = Client::lazy(ConnectOptions::new("host=/nowhere").unwrap()).unwrap();
     let queue = DatabaseQueue::new(client, vec!["charge".into()], "worker-1".into(), LEASE, 50).unwrap();
-    let work = process(Arc::new(queue), handler, task(1), lease, stage.1);
+    let slots = Arc::new(Semaphore::new(1));
+    let slot = Slot { permit: Arc::clone(&slots).acquire_owned().await.unwrap(), answers: slots };
+    let work = process(Arc::new(queue), handler, task(1), lease, stage.1, slot);
     assert!(size_of_val(&work) <= 2048, "{} bytes", size_of_val(&work));
 }
 
@@ -436,11 +438,18 @@ async fn an_answer_is_sent_as_long_as_the_lease_is_held() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_lease_an_answer_is_given_up() {
-    let queue = MemoryQueue::with(2);
+    let queue = MemoryQueue::with(1);
     queue.lock().extend_fails = true;
-    // A second of backoff each: more than two leases, and fewer than are needed for both tasks.
+    // A second of backoff each: more than two leases.
     queue.lock().complete_errors = (0..300).map(|_| lost()).collect();
-    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, queue.clone().answers(1)).await.unwrap();
+    let later = queue.clone();
+    let stop = async move {
+        sleep(LEASE * 3).await;
+        later.lock().complete_errors.clear();
+        later.lock().open.push_back(task(2));
+        later.answers(1).await;
+    };
+    serve(&queue, 1, |_| async { Ok(Answer::new("done")) }, stop).await.unwrap();
     assert_eq!(queue.events(), [Event::Completed(2, json!("done"))]);
 }
 

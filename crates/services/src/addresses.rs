@@ -119,6 +119,8 @@ const SPECIAL_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10),
     (Ipv4Addr::new(127, 0, 0, 0), 8),
+    // A service of Azure for its virtual machines, with their certificates and settings.
+    (Ipv4Addr::new(168, 63, 129, 16), 32),
     (Ipv4Addr::new(169, 254, 0, 0), 16),
     (Ipv4Addr::new(172, 16, 0, 0), 12),
     (Ipv4Addr::new(192, 0, 0, 0), 24),
@@ -198,6 +200,7 @@ mod tests {
             "100.64.0.1",
             "127.0.0.1",
             "127.255.255.255",
+            "168.63.129.16",
             "169.254.169.254",
             "172.16.0.1",
             "172.31.255.255",

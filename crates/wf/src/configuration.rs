@@ -87,8 +87,17 @@ fn read_file(named: Option<PathBuf>, subcommand: Option<&str>) -> Result<Option<
         Err(error) if !is_named && !needs_file && error.kind() == ErrorKind::PermissionDenied => return Ok(None),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
-    let table = text.parse().map_err(|error| format!("{}: {error}", path.display()))?;
+    let table = parse(&text).map_err(|problem| format!("{}:{problem}", path.display()))?;
     Ok(Some((path, table)))
+}
+
+/// Parses the file. The text of the parser's error would quote a line, which may contain a password.
+fn parse(text: &str) -> Result<Table, String> {
+    text.parse().map_err(|error: toml::de::Error| {
+        let start = error.span().map_or(0, |span| span.start);
+        let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
+        format!("{line}: {}", error.message())
+    })
 }
 
 /// Turns the values of the file into defaults. What stands in the table of the subcommand wins over the top.
@@ -150,15 +159,16 @@ fn for_options(command: Command, is_selected: &dyn Fn(&str) -> bool, change: &dy
     command.mut_args(changed).mut_subcommands(|sub| for_options(sub, is_selected, change))
 }
 
+/// The value of the file becomes the default, which --help does not show: it may contain a password.
 fn with_default(arg: Arg, values: &Table) -> Arg {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match arg.get_long().and_then(|name| values.get(name)) {
         Some(Value::Array(items)) if matches!(arg.get_action(), ArgAction::Append) => {
-            arg.default_values(items.iter().map(text))
+            arg.default_values(items.iter().map(text)).hide_default_value(true)
         }
         Some(value) => {
             let default = text(value);
-            arg.default_value(default)
+            arg.default_value(default).hide_default_value(true)
         }
         None => arg,
     }
@@ -241,6 +251,16 @@ mod tests {
             panic!()
         };
         assert_eq!(keys.as_deref(), Some("k"));
+    }
+
+    #[test]
+    fn values_of_the_file_are_not_shown() {
+        let help =
+            read("database = 'password=s3cr3t'\n[serve]\nkeys = 's3cr3t'\nnames = ['s3cr3t']", &["serve", "--help"]);
+        let help = help.err().unwrap();
+        assert!(help.contains("--keys") && !help.contains("s3cr3t"), "{help}");
+        let error = parse("# a\ndatabase = \"password=s3cr3t\n").expect_err("no TOML");
+        assert!(error.starts_with("2: ") && !error.contains("s3cr3t") && !error.contains('\n'), "{error}");
     }
 
     #[test]

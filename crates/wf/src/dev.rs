@@ -6,7 +6,7 @@ mod services;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -57,6 +57,9 @@ pub fn run(arguments: DevArguments) -> Result<(), Failure> {
         services::stop(&folder)?;
         server.stop()?;
         if arguments.fresh || !is_current {
+            if !arguments.fresh && server.has_data() {
+                eprintln!("removing the data, which another build of the extension or of this program has made");
+            }
             server.remove()?;
             server.create()?;
         } else {
@@ -64,6 +67,7 @@ pub fn run(arguments: DevArguments) -> Result<(), Failure> {
         }
     }
     if !services::are_running(&folder) {
+        services::stop(&folder)?;
         services::start(&folder, &studio)?;
     }
     let password = fs::read_to_string(folder.join("password"))?;
@@ -90,5 +94,22 @@ fn private_folder(folder: Option<PathBuf>, server_user: Option<&str>) -> Result<
     if folder.as_os_str().len() > 80 {
         return Err(format!("{} is too long for a socket: name another one with --folder", folder.display()).into());
     }
+    refuse_foreign(&folder)?;
     Ok(folder)
+}
+
+/// A folder that `wf dev` has not filled must not have files of the names that it writes and removes.
+fn refuse_foreign(folder: &Path) -> Result<(), Failure> {
+    const WRITTEN: [&str; 7] = ["address", "api-keys.toml", "cookie-keys", "data", "key", "log", "password"];
+    if folder.join(server::BUILD).exists() {
+        return Ok(());
+    }
+    match WRITTEN.iter().find(|name| folder.join(name).exists()) {
+        Some(name) => {
+            let folder = folder.display();
+            Err(format!("{folder} has a file or folder {name} that is not of wf dev: name another one with --folder")
+                .into())
+        }
+        None => Ok(()),
+    }
 }

@@ -106,10 +106,19 @@ pub fn examine(arguments: DoctorArguments, shared: &SharedArguments) -> Result<(
             files::of_serve(options, &mut findings);
             Purpose::Serve
         }
-        Some(Service::Work(_)) => Purpose::Work,
+        Some(Service::Work(options)) => {
+            files::of_work(options, &mut findings);
+            Purpose::Work
+        }
     };
     files::of_connection(&shared.connection, &mut findings);
     crate::run(async {
+        if let Some(Service::Work(options)) = &arguments.service {
+            match workflow_services::check(options).await {
+                Ok(()) => findings.ok("options", "they fit together, and the files and secrets can be read"),
+                Err(problem) => findings.error("options", problem, "wf work --help explains the options"),
+            }
+        }
         database::examine(shared, purpose, arguments.quick, &mut findings).await;
         arguments.output.print(&findings.0, || findings.text())?;
         let is_wrong = findings.0.iter().any(|finding| finding.level == Level::Error);

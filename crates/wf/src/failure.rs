@@ -56,6 +56,9 @@ impl fmt::Display for Failure {
             Self::Message(message) => f.write_str(message),
             Self::Database(error) => match error.database() {
                 Some(database) => {
+                    if matches!(**error, Error::OutcomeUnknown(_)) {
+                        f.write_str("it is not known whether the transaction was committed: ")?;
+                    }
                     write!(f, "{}\nSQLSTATE: {}", database.message, database.sqlstate)?;
                     database.detail.iter().try_for_each(|detail| write!(f, "\nDETAIL: {detail}"))?;
                     database.hint.iter().try_for_each(|hint| write!(f, "\nHINT: {hint}"))
@@ -64,5 +67,16 @@ impl fmt::Display for Failure {
             },
             Self::Reported | Self::OutputClosed => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_outcome_is_said() {
+        let failure = Failure::from(Error::OutcomeUnknown("closed".into()));
+        assert!(failure.to_string().contains("not known whether the transaction was committed"), "{failure}");
     }
 }

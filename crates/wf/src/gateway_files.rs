@@ -1,5 +1,6 @@
 //! `wf key`, `wf cookie-key`, `wf studio` and `wf routes`: the files that `wf serve` reads, and what it serves.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -33,7 +34,7 @@ pub enum StudioCommand {
         #[arg(long, default_value = workflow_gateway::DEFAULT_STUDIO, value_name = "FOLDER")]
         studio: PathBuf,
         /// Package (.tgz) to take instead of asking a registry
-        #[arg(long, value_name = "FILE", conflicts_with = "registry")]
+        #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
         /// Registry of npm packages to ask
         #[arg(long, env = "npm_config_registry", default_value = "https://registry.npmjs.org", value_name = "URL")]
@@ -44,13 +45,12 @@ pub enum StudioCommand {
 pub fn manage_keys(command: KeyCommand) -> Result<(), Failure> {
     let KeyCommand::Add { role, days, note, api_keys } = command;
     let path = api_keys.ok_or("--api-keys must name the file of keys")?;
-    println!("{}", workflow_gateway::add_key(&path, &role, days, &note)?);
-    Ok(())
+    let key = workflow_gateway::add_key(&path, &role, days, &note)?;
+    Ok(writeln!(std::io::stdout(), "{key}")?)
 }
 
 pub fn print_cookie_key() -> Result<(), Failure> {
-    println!("{}", workflow_gateway::new_key_line());
-    Ok(())
+    Ok(writeln!(std::io::stdout(), "{}", workflow_gateway::new_key_line())?)
 }
 
 pub fn manage_studio(command: StudioCommand) -> Result<(), Failure> {
@@ -59,6 +59,5 @@ pub fn manage_studio(command: StudioCommand) -> Result<(), Failure> {
 }
 
 pub fn print_routes() -> Result<(), Failure> {
-    println!("{}", workflow_gateway::listed_routes().join("\n"));
-    Ok(())
+    Ok(writeln!(std::io::stdout(), "{}", workflow_gateway::listed_routes().join("\n"))?)
 }

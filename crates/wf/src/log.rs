@@ -33,14 +33,14 @@ impl LogArguments {
             LogFormat::Text => log.with_ansi(false).boxed(),
             LogFormat::Json => log.json().boxed(),
         };
-        tracing_subscriber::registry().with(log.with_filter(filter).with_filter(filter_fn(keeps_secrets))).init();
+        tracing_subscriber::registry().with(log.with_filter(filter).with_filter(filter_fn(is_free_of_secrets))).init();
         Ok(())
     }
 }
 
-/// Whether an event may be logged regardless of `--log`. Below the level of a warning, other crates log statements with
-/// their parameters, notices of workflows, and WebSocket frames.
-fn keeps_secrets(metadata: &tracing::Metadata) -> bool {
+/// Whether an event may be logged at all. Those of other crates below the level of a warning are never logged, whatever
+/// `--log` says: they contain statements with their parameters, notices of workflows, and WebSocket frames.
+fn is_free_of_secrets(metadata: &tracing::Metadata) -> bool {
     let is_ours = ["wf", "workflow_", "tower_http"].iter().any(|prefix| metadata.target().starts_with(prefix));
     *metadata.level() <= tracing::Level::WARN || is_ours
 }

@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(Failure::Reported) => ExitCode::FAILURE,
         Err(failure) => {
-            eprintln!("wf: {failure}");
+            eprintln!("wf: {}", terminal::lines(&failure.to_string()));
             ExitCode::FAILURE
         }
     }

@@ -74,9 +74,19 @@ pub fn table(head: &[&str], lines: &[Vec<String>]) -> String {
     text
 }
 
-/// A text from a workflow in one line: control characters could change what the terminal shows.
+/// A text from a workflow in one line, without what could change how the terminal shows it.
 pub fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars().map(|c| if c.is_control() || is_direction(c) { ' ' } else { c }).collect()
+}
+
+/// The same for a text of several lines.
+pub fn lines(text: &str) -> String {
+    text.split('\n').map(one_line).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a character changes the direction of the text around it.
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// How long ago something was, in its largest two units.
@@ -134,6 +144,12 @@ mod tests {
     fn columns_are_aligned() {
         let lines = [vec!["a".into(), "1".into()], vec!["größer".into(), String::new()]];
         assert_eq!(table(&["name", "number"], &lines), "  NAME    NUMBER\n  a       1\n  größer\n");
+    }
+
+    #[test]
+    fn a_text_cannot_change_what_the_terminal_shows() {
+        assert_eq!(one_line("a\u{1b}[2Jb\nc\u{202e}d"), "a [2Jb c d");
+        assert_eq!(lines("a\u{1b}b\nc"), "a b\nc");
     }
 
     #[test]

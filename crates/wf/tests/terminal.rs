@@ -307,7 +307,21 @@ fn doctor_examines_what_a_service_needs() {
     let (findings, _) = world.examined(&["serve", "--config", &config]);
     assert!(is_in(&findings, "cookie keys", "error") && is_in(&findings, "TLS certificate", "error"), "{findings:?}");
     let (findings, _) = world.examined(&["work", "--config", &config]);
-    assert!(is_in(&findings, "rights", "ok") && is_in(&findings, "accepted owners", "warning"), "{findings:?}");
+    assert!(is_in(&findings, "rights", "ok") && is_in(&findings, "accepted owners", "ok"), "{findings:?}");
+    assert!(is_in(&findings, "options", "ok"), "{findings:?}");
+    let wrong = file("secrets", "bank = 'hidden'", 0o600);
+    let config = file("wf.toml", &format!("[work]\nsecrets = \"{wrong}\"\n"), 0o600);
+    assert!(is_in(&world.examined(&["work", "--config", &config]).0, "options", "error"));
+    let config = file(
+        "wf.toml",
+        &format!("[work]\nsmtp-host = 'localhost'\nsmtp-tls = 'none'\nsmtp-password-file = \"{open}\"\n"),
+        0o600,
+    );
+    let (findings, _) = world.examined(&["work", "--config", &config]);
+    assert!(
+        is_in(&findings, "password of the mail server", "error") && is_in(&findings, "options", "error"),
+        "{findings:?}"
+    );
 }
 
 #[test]
@@ -321,6 +335,10 @@ fn dev_says_what_it_lacks() {
     let without = |pg_config: &str| dev(&[user, &["--pg-config", pg_config]].concat());
     assert!(without("/nowhere/pg_config").contains("cannot run /nowhere/pg_config"));
     assert!(without("/bin/true").contains("has no extension workflow"));
+    // A folder that has other files of these names is left alone.
+    std::fs::create_dir(folder.join("data")).unwrap();
+    assert!(without("/nowhere/pg_config").contains("a file or folder data that is not of wf dev"));
+    assert!(folder.join("data").exists());
     if is_root {
         assert!(dev(&[]).contains("PostgreSQL refuses to run as root"));
     }

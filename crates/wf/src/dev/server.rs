@@ -12,6 +12,9 @@ use crate::failure::Failure;
 /// The server listens only on a socket in its folder, so that ports of two servers cannot collide.
 pub const PORT: u16 = 5432;
 
+/// The file that names the build for which the data was made. It marks the folder as one of `wf dev`.
+pub const BUILD: &str = ".wf-dev-build";
+
 const EXAMPLES: [(&str, &str); 13] = [
     ("approval-escalation", include_str!("../../../../examples/approval-escalation.sql")),
     ("custom-approval", include_str!("../../../../examples/custom-approval.sql")),
@@ -120,7 +123,7 @@ impl Server {
 
     /// Whether the data is that of this build.
     pub fn is_current(&self) -> bool {
-        let of_data = fs::read_to_string(self.folder.join("build")).ok();
+        let of_data = fs::read_to_string(self.folder.join(BUILD)).ok();
         of_data.is_some() && of_data == self.build().ok()
     }
 
@@ -145,8 +148,13 @@ impl Server {
         done(&mut stop, "the server does not stop")
     }
 
+    pub fn has_data(&self) -> bool {
+        self.data().exists()
+    }
+
     pub fn remove(&self) -> Result<(), Failure> {
-        let _ = fs::remove_file(self.folder.join("build"));
+        // Of no build, until all is created.
+        fs::write(self.folder.join(BUILD), "")?;
         match fs::remove_dir_all(self.data()) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
             _ => Ok(()),
@@ -163,6 +171,7 @@ impl Server {
         writeln!(
             settings,
             "listen_addresses = ''\nport = {PORT}\nunix_socket_directories = '{}'\n\
+             unix_socket_permissions = 0700\n\
              shared_preload_libraries = 'workflow'\nworkflow.launch_workers = off",
             self.folder.display()
         )?;
@@ -172,7 +181,7 @@ impl Server {
         self.fill()?;
         self.sql("postgres", "ALTER SYSTEM SET workflow.launch_workers = on")?;
         self.sql("postgres", "SELECT pg_reload_conf()")?;
-        Ok(fs::write(self.folder.join("build"), self.build()?)?)
+        Ok(fs::write(self.folder.join(BUILD), self.build()?)?)
     }
 
     fn fill(&self) -> Result<(), Failure> {

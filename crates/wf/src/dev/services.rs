@@ -32,14 +32,19 @@ pub fn fetch_studio(folder: &Path) {
 }
 
 pub fn are_running(folder: &Path) -> bool {
-    running(folder, "gateway").is_some()
+    SERVICES.iter().all(|service| running(folder, service).is_some())
 }
 
-/// The id of a process that runs. It may have been given to another program.
+/// The id of a process that runs. It may have been given to another program, or to a `wf` of another folder.
 fn running(folder: &Path, service: &str) -> Option<String> {
     let id = fs::read_to_string(folder.join(format!("{service}.pid"))).ok()?.trim().to_owned();
-    let name = fs::read_to_string(format!("/proc/{id}/comm")).ok()?;
-    (name.trim_end() == "wf").then_some(id)
+    let arguments = fs::read(format!("/proc/{id}/cmdline")).ok()?;
+    String::from_utf8_lossy(&arguments).contains(&server_of(folder)).then_some(id)
+}
+
+/// What begins the connection string of the services.
+fn server_of(folder: &Path) -> String {
+    format!("host={} port={PORT} ", folder.display())
 }
 
 pub fn stop(folder: &Path) -> Result<(), Failure> {
@@ -83,7 +88,7 @@ pub fn start(folder: &Path, studio: &Path) -> Result<(), Failure> {
 /// Starts this program once more, as a process that does not end with the terminal.
 fn service(folder: &Path, name: &str, role: &str, arguments: &[String]) -> Result<Child, Failure> {
     let log = fs::File::create(folder.join(format!("{name}.log")))?;
-    let database = format!("host={} port={PORT} dbname=workflow user={role}", folder.display());
+    let database = format!("{}dbname=workflow user={role}", server_of(folder));
     let mut command = Command::new(std::env::current_exe()?);
     command.args(arguments).args(["--config", "/dev/null", "--database", &database, "--database-password-file"]);
     command.arg(folder.join("password")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);

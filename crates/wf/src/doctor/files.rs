@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use workflow_gateway::ServeOptions;
+use workflow_services::WorkOptions;
 use x509_cert::Certificate;
 
 use super::Findings;
@@ -34,6 +35,12 @@ pub fn of_serve(options: &ServeOptions, findings: &mut Findings) {
     }
     if let Some(path) = &options.tls_certificate {
         certificates("TLS certificate", path, SystemTime::now(), findings);
+    }
+}
+
+pub fn of_work(options: &WorkOptions, findings: &mut Findings) {
+    if let Some(path) = &options.mail.smtp_password_file {
+        secret("password of the mail server", path, findings);
     }
 }
 

@@ -9,8 +9,15 @@ use crate::terminal::{row, rows};
 
 /// Functions that a role with usage has.
 const OF_PERSON: &[&str] = &["wf_start", "wf_resume", "wf_complete_task"];
-const OF_WORKER: &[&str] =
-    &["wf_claim_tasks", "wf_extend_task", "wf_complete_tasks", "wf_fail_task", "wf_release_task", "wf_wait_tasks"];
+const OF_WORKER: &[&str] = &[
+    "wf_claim_tasks",
+    "wf_extend_task",
+    "wf_complete_task",
+    "wf_complete_tasks",
+    "wf_fail_task",
+    "wf_release_task",
+    "wf_wait_tasks",
+];
 const OF_GATEWAY: &[&str] = &["wf_set_role"];
 
 /// Those of the functions that the role may not execute in all of their forms.
@@ -103,10 +110,10 @@ fn examine_worker(role: &Role, findings: &mut Findings) {
         let message = format!("{} is or can become the superuser {superuser}", role.role);
         findings.warning("role", message, "give the worker a role of its own with usage of the extension");
     }
-    if role.accepts == 0 {
-        let message = format!("{} accepts only tasks of its own definitions", role.role);
-        findings.warning("accepted owners", message, "as that role: SELECT wf_accept_tasks('NAME OF AN OWNER')");
-    } else {
-        findings.ok("accepted owners", format!("{} accepts tasks of {} owners", role.role, role.accepts));
+    let mut message = format!("{} accepts tasks of its own definitions, and of the database's owner", role.role);
+    match role.accepts {
+        0 => message.push_str("; for others: SELECT wf_accept_tasks('NAME OF AN OWNER')"),
+        number => message.push_str(&format!(", and of {number} more")),
     }
+    findings.ok("accepted owners", message);
 }

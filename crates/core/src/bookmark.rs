@@ -4,6 +4,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
+use workflow_http::stimulus;
+
 /// A point at which an instance waits. The stored row is the only record of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bookmark {
@@ -19,8 +21,8 @@ pub struct Bookmark {
     pub activity_instance_id: Uuid,
     /// Stimulus name, by default the activity type.
     pub name: String,
-    /// SHA-256 of the stimulus.
-    pub hash: [u8; 32],
+    /// SHA-256 of the stimulus. `None`: it is computed when it is needed ([`Bookmark::hash`]).
+    pub hash: Option<[u8; 32]>,
     /// The payload that a stimulus must have in addition to the name, in normal form; `None`: any.
     pub payload: Option<Value>,
     /// Data for the callback. Not used for matching stimuli.
@@ -34,6 +36,13 @@ pub struct Bookmark {
     pub auto_complete: bool,
     /// When the bookmark is resumed by a timer.
     pub due_at: Option<DateTime<Utc>>,
+}
+
+impl Bookmark {
+    /// SHA-256 of the stimulus. That of a task is not stored and rarely needed, because a task is found by its id.
+    pub fn hash(&self) -> [u8; 32] {
+        self.hash.unwrap_or_else(|| stimulus::hash(&self.name, self.payload.as_ref(), None))
+    }
 }
 
 /// A bookmark as an activity requests it; the burst adds the rest.

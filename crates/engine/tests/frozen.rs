@@ -438,7 +438,7 @@ fn stored_bookmark(bookmark: &Bookmark) -> Value {
     json!({
         "id": bookmark.id, "activityId": bookmark.activity_id, "nodeId": bookmark.node_id,
         "activityType": bookmark.activity_type, "execution": bookmark.activity_instance_id, "name": bookmark.name,
-        "hash": hex(&bookmark.hash), "payload": bookmark.payload, "metadata": bookmark.metadata,
+        "hash": hex(&bookmark.hash()), "payload": bookmark.payload, "metadata": bookmark.metadata,
         "callback": bookmark.callback, "autoBurn": bookmark.auto_burn, "autoComplete": bookmark.auto_complete,
         "dueAt": bookmark.due_at,
     })
@@ -471,7 +471,7 @@ fn read_bookmark(stored: &Value) -> Bookmark {
         activity_type: read(&stored["activityType"]),
         activity_instance_id: read(&stored["execution"]),
         name: read(&stored["name"]),
-        hash: bytes(&stored["hash"]).try_into().expect("32 bytes"),
+        hash: Some(bytes(&stored["hash"]).try_into().expect("32 bytes")),
         payload: read(&stored["payload"]),
         metadata: read(&stored["metadata"]),
         callback: read(&stored["callback"]),

@@ -87,7 +87,7 @@ pub fn wait(context: &mut CallContext, row: &InstanceRow, compiled: &Compiled, s
         activity_type: stimulus::LIMIT.into(),
         activity_instance_id: activity_instance_id(instance.id, 0),
         name: stimulus::LIMIT.into(),
-        hash: stimulus::hash(stimulus::LIMIT, None, Some(&instance.id.to_string())),
+        hash: Some(stimulus::hash(stimulus::LIMIT, None, Some(&instance.id.to_string()))),
         payload: None,
         metadata: Some(bookmarks::with_login(json!({ "trigger": activity_id, "stimulus": stimulus }), login)),
         callback: None,

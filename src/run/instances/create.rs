@@ -103,7 +103,7 @@ pub(in crate::run) fn create_pending(
         activity_type: stimulus::START.into(),
         activity_instance_id: activity_instance_id(row.instance.id, 0),
         name: stimulus::START.into(),
-        hash: stimulus::hash(stimulus::START, None, None),
+        hash: Some(stimulus::hash(stimulus::START, None, None)),
         payload: stimulus.map(json::copy),
         metadata: Some(bookmarks::with_login(json!({ "trigger": start_point.activity_id }), login)),
         callback: None,

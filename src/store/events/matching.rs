@@ -89,7 +89,7 @@ impl Filter {
             && is(self.bookmark_id.as_ref(), &bookmark.id)
             && is(self.instance_id.as_ref(), &instance)
             && is(self.activity_instance_id.as_ref(), &bookmark.activity_instance_id)
-            && (self.hashes.is_empty() || self.hashes.contains(&bookmark.hash))
+            && (self.hashes.is_empty() || self.hashes.contains(&bookmark.hash()))
             && is(self.name.as_ref(), &bookmark.name)
             && self.correlation.matches(correlation_id)
             && is(self.activity_type.as_ref(), &bookmark.activity_type)

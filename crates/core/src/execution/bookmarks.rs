@@ -36,8 +36,11 @@ impl Execution<'_> {
         let activity_instance_id = self.activity_instance_id();
         // Without a payload, a stimulus with the name alone would resume every instance that waits at this activity.
         let include = new.include_activity_instance.unwrap_or(payload.is_none());
-        let included = include.then(|| activity_instance_id.to_string());
-        let hash = stimulus::hash(&name, payload.as_ref(), included.as_deref());
+        let is_computed_later = activity_type == RUN_TASK.name && !include;
+        let hash = (!is_computed_later).then(|| {
+            let included = include.then(|| activity_instance_id.to_string());
+            stimulus::hash(&name, payload.as_ref(), included.as_deref())
+        });
         let id = new.id.unwrap_or_else(|| self.burst.host.new_id());
         let order = self.burst.scratch.next_bookmark;
         self.burst.scratch.next_bookmark = order.wrapping_add(1);

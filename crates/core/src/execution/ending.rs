@@ -99,7 +99,7 @@ impl Runner<'_> {
             activity_type: node.type_name.clone(),
             activity_instance_id: execution,
             name: RUN_TIMEOUT.to_owned(),
-            hash: stimulus::hash(RUN_TIMEOUT, None, Some(&execution.to_string())),
+            hash: Some(stimulus::hash(RUN_TIMEOUT, None, Some(&execution.to_string()))),
             payload: None,
             metadata: None,
             callback: None,

@@ -78,7 +78,7 @@ pub fn add_lease(
         activity_type: node.type_name.clone(),
         activity_instance_id,
         name: stimulus::LEASE.to_owned(),
-        hash: stimulus::hash(stimulus::LEASE, None, Some(&activity_instance_id.to_string())),
+        hash: Some(stimulus::hash(stimulus::LEASE, None, Some(&activity_instance_id.to_string()))),
         payload: Some(json!({ ATTEMPT: attempt })),
         metadata: None,
         callback: None,

@@ -77,7 +77,7 @@ fn without_a_callback_a_resume_completes_and_its_input_is_the_result() {
 fn bookmarks_without_payload_differ_by_execution() {
     let mut world = world(|_| Ok(json!({"bookmarks": [{}, {"includeActivityInstanceId": false}]})));
     world.start();
-    assert_ne!(world.bookmarks[0].hash, world.bookmarks[1].hash);
+    assert_ne!(world.bookmarks[0].hash(), world.bookmarks[1].hash());
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn waits(activity: Value) -> (DateTime<Utc>, Value) {
     let bookmark = world.bookmarks[0].clone();
     let payload = bookmark.payload.clone().expect("a payload");
     assert_eq!(bookmark.name, bookmark.activity_type);
-    assert_eq!(bookmark.hash, stimulus::hash(&bookmark.name, Some(&payload), None));
+    assert_eq!(bookmark.hash(), stimulus::hash(&bookmark.name, Some(&payload), None));
     let noted = world.trail.iter().find(|event| event.kind == EventKind::Note).expect("a note");
     let noted = &noted.data.as_ref().expect("the instant").0;
     for key in ["ResumeAt", "ExecuteAt"] {

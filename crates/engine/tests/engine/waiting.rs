@@ -16,7 +16,7 @@ fn a_bookmark_blocks_what_follows_until_it_is_resumed() {
     let bookmark = &world.last.created[0];
     assert_eq!(bookmark.name, "Elsa.Event");
     assert_eq!(bookmark.payload, Some(json!({"EventName": "Go"})));
-    assert_eq!(bookmark.hash, stimulus::hash("Elsa.Event", bookmark.payload.as_ref(), None));
+    assert_eq!(bookmark.hash(), stimulus::hash("Elsa.Event", bookmark.payload.as_ref(), None));
     let id = bookmark.id;
     world.resume("Go", Value::Null);
     assert_eq!(world.last.burned, [id]);

@@ -80,11 +80,12 @@ pub fn key_of_filter(filter: &Filter, shape: i32) -> i64 {
 
 /// The key of the items of this shape that match a bookmark; `None` if none can.
 pub fn key_of_bookmark(bookmark: &Bookmark, instance: Uuid, correlation_id: Option<&str>, shape: i32) -> Option<i64> {
+    let hash = (shape & HASH != 0).then(|| bookmark.hash());
     let parts: [(i32, Option<&[u8]>); 8] = [
         (BOOKMARK, Some(bookmark.id.as_bytes())),
         (INSTANCE, Some(instance.as_bytes())),
         (EXECUTION, Some(bookmark.activity_instance_id.as_bytes())),
-        (HASH, Some(&bookmark.hash)),
+        (HASH, hash.as_ref().map(<[u8; 32]>::as_slice)),
         (NAME, Some(bookmark.name.as_bytes())),
         (CORRELATION, correlation_id.map(str::as_bytes)),
         (TYPE, Some(bookmark.activity_type.as_bytes())),

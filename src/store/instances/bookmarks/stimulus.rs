@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;
-use workflow_engine::stimulus::{self, RUN_TASK};
+use workflow_engine::stimulus;
 
 use super::BookmarkKind;
 
@@ -37,29 +37,29 @@ pub fn task_name(bookmark: &Bookmark) -> Option<&str> {
 /// Returns the hash and the payload to store for a bookmark. For a task both would repeat the bookmark's id, so it is
 /// stored without a hash, and only the task's name is stored as the payload. A bookmark that no stimulus matches needs
 /// no hash either.
-pub(super) fn stored_stimulus(bookmark: &Bookmark) -> (Option<&[u8; 32]>, Option<Cow<'_, Value>>) {
+pub(super) fn stored_stimulus(bookmark: &Bookmark) -> (Option<[u8; 32]>, Option<Cow<'_, Value>>) {
     let kind = BookmarkKind::of(bookmark);
     match bookmark.payload.as_ref() {
         Some(payload) if kind.is_task() => (None, Some(Cow::Owned(json!({ TASK_NAME: payload[TASK_NAME] })))),
         payload if !kind.meets_stimuli() => (None, payload.map(Cow::Borrowed)),
-        payload => (Some(&bookmark.hash), payload.map(Cow::Borrowed)),
+        payload => (Some(bookmark.hash()), payload.map(Cow::Borrowed)),
     }
 }
 
-/// Returns the hash and the payload of a stored bookmark, computing those of a task.
+/// Returns the hash and the payload of a stored bookmark, computing the payload of a task. Its hash is left to
+/// `Bookmark::hash`.
 pub fn read_stimulus(
     kind: BookmarkKind,
     id: Uuid,
     hash: Option<Vec<u8>>,
     payload: Option<Value>,
-) -> ([u8; 32], Option<Value>) {
+) -> (Option<[u8; 32]>, Option<Value>) {
     match hash {
-        Some(hash) => (hash_of(&hash), payload),
-        None if !kind.meets_stimuli() => (hash_of(&[]), payload),
+        Some(hash) => (Some(hash_of(&hash)), payload),
+        None if !kind.meets_stimuli() => (Some(hash_of(&[])), payload),
         None => {
             let name = payload.as_ref().and_then(|payload| payload[TASK_NAME].as_str());
-            let payload = stimulus::task_payload(id, name.unwrap_or_default());
-            (stimulus::hash(RUN_TASK.name, Some(&payload), None), Some(payload))
+            (None, Some(stimulus::task_payload(id, name.unwrap_or_default())))
         }
     }
 }

@@ -7,7 +7,6 @@
 //! statements of [`crate::pg::spi`].
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use pgrx::pg_sys::Oid;
@@ -15,7 +14,7 @@ use pgrx::pg_sys::Oid;
 use crate::pg::state::ProcessLocal;
 use definitions::KnownOwners;
 use nodes::partitions::CachedPartitions;
-use rights::owners::Owner;
+use rights::owners::KnownRoles;
 use tasks::limits::CachedLimits;
 
 pub mod definitions;
@@ -33,7 +32,7 @@ pub mod timers;
 
 /// Backend: rows that this session has read. A number of the catalog or of the definitions says how long they hold.
 static BACKEND: ProcessLocal<Backend> = ProcessLocal::new(Backend {
-    owners: RefCell::new((0, BTreeMap::new())),
+    owners: RefCell::new(KnownRoles::none()),
     unusual_owners: RefCell::new(None),
     definition_owners: RefCell::new(None),
     limits: RefCell::new(None),
@@ -43,10 +42,7 @@ static BACKEND: ProcessLocal<Backend> = ProcessLocal::new(Backend {
 });
 
 struct Backend {
-    /// Owners of this cluster by id, with the catalog generation for which they are valid. An id is never reused unless
-    /// the extension is created again. Only wf_adopt_database changes the role of a row, and it invalidates this cache
-    /// in all sessions. So does [`rights::owners::alias`], because its row may be rolled back.
-    owners: RefCell<(u64, BTreeMap<i32, Owner>)>,
+    owners: RefCell<KnownRoles>,
     /// The ids of rows that are not found by the oid of their role, with the generation of definitions.
     unusual_owners: RefCell<Option<(u64, Rc<[i32]>)>>,
     definition_owners: RefCell<Option<KnownOwners>>,

@@ -1,6 +1,6 @@
 //! Owners: ids of roles.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use crate::pg::error::{PgError, throw};
@@ -84,14 +84,28 @@ read! {
 }
 static BY_ID: Columns = Columns::of(&OWNERS, Stored::COLUMNS);
 
-/// The owner with this id, if it was cached in this generation of the catalog.
-fn cached(id: i32, generation: u64) -> Option<Owner> {
-    let (of, kept) = &mut *BACKEND.owners.borrow_mut();
-    if *of != generation {
-        kept.clear();
-        *of = generation;
+/// Owners of this cluster that the session has read, in a generation of the catalog. An id is never reused unless the
+/// extension is created again. Only wf_adopt_database changes the role of a row, and it invalidates this cache in all
+/// sessions. So do those who add a row, which may be rolled back.
+pub(in crate::store) struct KnownRoles {
+    generation: u64,
+    by_id: BTreeMap<i32, Owner>,
+    /// The ids under which roles own something, by oid.
+    ids: BTreeMap<u32, i32>,
+}
+
+impl KnownRoles {
+    pub(in crate::store) const fn none() -> Self {
+        Self { generation: 0, by_id: BTreeMap::new(), ids: BTreeMap::new() }
     }
-    kept.get(&id).cloned()
+
+    /// What is known in this generation.
+    fn in_generation(&mut self, generation: u64) -> &mut Self {
+        if self.generation != generation {
+            *self = Self { generation, ..Self::none() };
+        }
+        self
+    }
 }
 
 /// The owner with this id. A missing row yields an owner without a role.
@@ -99,8 +113,8 @@ pub fn by_id(id: i32) -> Owner {
     // Looking up the schema raises an error if the extension is gone. A new schema advances the generation.
     catalog::schema();
     let generation = catalog::generation();
-    if let Some(owner) = cached(id, generation) {
-        return owner;
+    if let Some(owner) = BACKEND.owners.borrow_mut().in_generation(generation).by_id.get(&id) {
+        return owner.clone();
     }
     let owner = match read(id) {
         Some((_, Some(same_as))) => read(same_as).map(|(owner, _)| owner),
@@ -110,7 +124,7 @@ pub fn by_id(id: i32) -> Owner {
     // Do not cache a row read with a snapshot that may be older than a change whose invalidation has already been
     // processed.
     if owner.oid.is_some() && !session::sees_old_rows() {
-        BACKEND.owners.borrow_mut().1.insert(id, owner.clone());
+        BACKEND.owners.borrow_mut().by_id.insert(id, owner.clone());
     }
     owner
 }
@@ -189,7 +203,16 @@ fn find(role: Oid) -> Option<(i32, String)> {
 
 /// The id of a role, if it has a row.
 pub fn known_id_of(role: Oid) -> Option<i32> {
-    find(role).map(|(id, _)| id)
+    catalog::schema();
+    let (generation, oid) = (catalog::generation(), role.to_u32());
+    let known = BACKEND.owners.borrow_mut().in_generation(generation).ids.get(&oid).copied();
+    known.or_else(|| {
+        let (id, _) = find(role)?;
+        if !session::sees_old_rows() {
+            BACKEND.owners.borrow_mut().ids.insert(oid, id);
+        }
+        Some(id)
+    })
 }
 
 // Skips a locked row, so that a session that writes the new name in an open transaction does not block others.
@@ -268,14 +291,12 @@ static ADD_ANOTHER: Statement = Statement::new(
 /// [`id_of`] is called.
 pub fn reference_to(role: Oid) -> i32 {
     let generation = catalog::generation();
-    let known = {
-        let (of, kept) = &*BACKEND.owners.borrow();
-        let is_it = |owner: &&Owner| owner.oid == Some(role);
-        kept.values().find(is_it).filter(|_| *of == generation).map(|owner| owner.id)
-    };
-    if let Some(id) = known {
-        return id;
+    let is_it = |owner: &&Owner| owner.oid == Some(role);
+    let mut known = BACKEND.owners.borrow_mut();
+    if let Some(owner) = known.in_generation(generation).by_id.values().find(is_it) {
+        return owner.id;
     }
+    drop(known);
     if let Some(id) = known_id_of(role) {
         return by_id(id).id;
     }

@@ -27,15 +27,15 @@ struct KnownTid {
     row: pg_sys::ItemPointerData,
 }
 
-/// The last few TIDs.
+/// The last few TIDs. An approval in two steps has five rows: the instance, and a bookmark and a task for each step.
 pub(in crate::pg) struct KnownTids {
-    known: [Option<KnownTid>; 4],
+    known: [Option<KnownTid>; 8],
     /// Position of the TID that is replaced next.
     oldest: usize,
 }
 
 impl KnownTids {
-    pub(in crate::pg) const NONE: Self = Self { known: [None; 4], oldest: 0 };
+    pub(in crate::pg) const NONE: Self = Self { known: [None; 8], oldest: 0 };
 }
 
 /// Drops all TIDs, because table locks may have been released.

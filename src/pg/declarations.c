@@ -63,6 +63,7 @@ extern void setup_parse_variable_parameters(ParseState *, Oid **, int *);
 
 extern JsonbIteratorToken JsonbIteratorNext(JsonbIterator **, JsonbValue *, bool);
 extern JsonbValue *pushJsonbValue(JsonbParseState **, JsonbIteratorToken, JsonbValue *);
+extern Jsonb *JsonbValueToJsonb(JsonbValue *);
 
 extern Datum numeric_in(FunctionCallInfo);
 extern Datum numeric_out(FunctionCallInfo);

@@ -333,7 +333,8 @@ fn text_of(value: &pg_sys::JsonbValue) -> String {
         let string = value.val.string;
         std::slice::from_raw_parts(string.val.cast::<u8>(), string.len as usize)
     };
-    String::from_utf8_lossy(bytes).into_owned()
+    // A check of the whole is faster than a lossy conversion, which looks at one character after the other.
+    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes).into_owned(), str::to_owned)
 }
 
 fn scalar_of(value: &pg_sys::JsonbValue) -> Value {

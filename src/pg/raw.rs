@@ -82,6 +82,7 @@ unsafe extern "C-unwind" {
         token: pg_sys::JsonbIteratorToken::Type,
         value: *mut pg_sys::JsonbValue,
     ) -> *mut pg_sys::JsonbValue;
+    pub fn JsonbValueToJsonb(value: *mut pg_sys::JsonbValue) -> *mut pg_sys::Jsonb;
 
     // SQL functions as C symbols, to be called through `DirectFunctionCall…`, which is guarded.
     pub fn numeric_in(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum;

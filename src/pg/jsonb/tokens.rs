@@ -20,16 +20,22 @@ pub struct Token {
     pub value: JsonbValue,
 }
 
+/// No token yet: neither reading nor writing a small document allocates memory for its tokens.
+const NONE: [Token; BATCH] = [Token { kind: Kind::WJB_DONE, value: EMPTY }; BATCH];
+
 /// A value that is to be filled, or that a token without one is pushed with; it reads as JSON null.
 pub fn empty() -> JsonbValue {
-    // SAFETY: an all-zero JsonbValue is jbvNull.
-    unsafe { std::mem::zeroed() }
+    EMPTY
 }
+
+// SAFETY: an all-zero JsonbValue is jbvNull.
+const EMPTY: JsonbValue = unsafe { std::mem::zeroed() };
 
 /// The tokens of a document.
 pub struct Reader {
     iterator: *mut pg_sys::JsonbIterator,
-    batch: Vec<Token>,
+    batch: [Token; BATCH],
+    count: usize,
     next: usize,
 }
 
@@ -41,15 +47,15 @@ impl Reader {
     pub unsafe fn of(document: *mut pg_sys::Jsonb) -> Self {
         // SAFETY: as promised.
         let iterator = unsafe { pg_sys::JsonbIteratorInit(&mut (*document).root) };
-        Self { iterator, batch: Vec::with_capacity(BATCH), next: 0 }
+        Self { iterator, batch: NONE, count: 0, next: 0 }
     }
 
     /// The next token; `WJB_DONE` after the last.
     pub fn next(&mut self) -> Token {
-        if self.next == self.batch.len() {
+        if self.next == self.count {
             let Self { iterator, batch, .. } = self;
-            // SAFETY: the document outlives this. An error leaves the tokens that were read.
-            unsafe { pg_guard_ffi_boundary(|| fill(iterator, batch)) };
+            // SAFETY: the document outlives this. An error leaves plain values only.
+            self.count = unsafe { pg_guard_ffi_boundary(|| fill(iterator, batch)) };
             self.next = 0;
         }
         self.next += 1;
@@ -57,60 +63,68 @@ impl Reader {
     }
 }
 
-/// Reads a batch, up to `WJB_DONE`.
-unsafe fn fill(iterator: &mut *mut pg_sys::JsonbIterator, batch: &mut Vec<Token>) {
-    batch.clear();
-    while batch.len() < BATCH {
-        let mut value = empty();
+/// Reads a batch, up to `WJB_DONE`. Returns the number of tokens.
+unsafe fn fill(iterator: &mut *mut pg_sys::JsonbIterator, batch: &mut [Token; BATCH]) -> usize {
+    let mut count = 0;
+    for token in batch {
+        token.value = EMPTY;
         // SAFETY: as the caller's.
-        let kind = unsafe { raw::JsonbIteratorNext(iterator, &mut value, false) };
-        batch.push(Token { kind, value });
-        if kind == Kind::WJB_DONE {
+        token.kind = unsafe { raw::JsonbIteratorNext(iterator, &mut token.value, false) };
+        count += 1;
+        if token.kind == Kind::WJB_DONE {
             break;
         }
     }
+    count
 }
 
 /// Builds a document from tokens.
 pub struct Writer {
     state: *mut pg_sys::JsonbParseState,
     top: *mut JsonbValue,
-    waiting: Vec<Token>,
+    waiting: [Token; BATCH],
+    count: usize,
 }
 
 impl Writer {
     /// Begins without tokens.
     pub fn new() -> Self {
-        Self { state: std::ptr::null_mut(), top: std::ptr::null_mut(), waiting: Vec::with_capacity(BATCH) }
+        Self { state: std::ptr::null_mut(), top: std::ptr::null_mut(), waiting: NONE, count: 0 }
     }
 
     /// Adds a token, in the order that PostgreSQL's builder requires. Texts that its value points to must live until
     /// the document is finished.
     pub fn push(&mut self, kind: Kind::Type, value: JsonbValue) {
-        if self.waiting.len() == BATCH {
-            self.write();
+        if self.count == BATCH {
+            // SAFETY: tokens in their order. An error leaves plain values only.
+            unsafe { pg_guard_ffi_boundary(|| self.write()) };
         }
-        self.waiting.push(Token { kind, value });
+        self.waiting[self.count] = Token { kind, value };
+        self.count += 1;
     }
 
-    fn write(&mut self) {
-        let Self { state, top, waiting } = self;
-        // SAFETY: tokens in their order. An error leaves plain values only.
-        unsafe {
-            pg_guard_ffi_boundary(|| {
-                for token in waiting.iter_mut() {
-                    *top = raw::pushJsonbValue(state, token.kind, value_of(token));
-                }
-            });
+    /// Passes the tokens to the builder.
+    ///
+    /// # Safety
+    /// An error of PostgreSQL leaves this frame, which owns nothing.
+    unsafe fn write(&mut self) {
+        for token in self.waiting.iter_mut().take(self.count) {
+            // SAFETY: tokens in their order.
+            self.top = unsafe { raw::pushJsonbValue(&mut self.state, token.kind, value_of(token)) };
         }
-        waiting.clear();
+        self.count = 0;
     }
 
     /// Finishes the document.
     pub fn finish(mut self) -> pg_sys::Datum {
-        self.write();
-        // SAFETY: the builder's finished value.
-        pg_sys::Datum::from(unsafe { pg_sys::JsonbValueToJsonb(self.top) })
+        // SAFETY: the builder's finished value. An error leaves plain values only.
+        let document = unsafe {
+            pg_guard_ffi_boundary(|| {
+                self.write();
+                raw::JsonbValueToJsonb(self.top)
+            })
+        };
+        pg_sys::Datum::from(document)
     }
 }
 

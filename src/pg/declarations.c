@@ -5,21 +5,30 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "commands/async.h"
 #include "commands/prepare.h"
 #include "commands/sequence.h"
+#include "commands/trigger.h"
 #include "common/hashfn.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/planner.h"
 #include "parser/parse_param.h"
 #include "postmaster/interrupt.h"
+#include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
+#include "utils/memutils.h"
 #include "utils/portal.h"
+#include "utils/snapmgr.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 
@@ -64,6 +73,32 @@ extern void setup_parse_variable_parameters(ParseState *, Oid **, int *);
 extern JsonbIteratorToken JsonbIteratorNext(JsonbIterator **, JsonbValue *, bool);
 extern JsonbValue *pushJsonbValue(JsonbParseState **, JsonbIteratorToken, JsonbValue *);
 extern Jsonb *JsonbValueToJsonb(JsonbValue *);
+
+extern void LockRelationOid(Oid, LOCKMODE);
+extern Relation table_open(Oid, LOCKMODE);
+extern void table_close(Relation, LOCKMODE);
+extern Relation index_open(Oid, LOCKMODE);
+extern IndexInfo *BuildIndexInfo(Relation);
+extern void *palloc(Size);
+extern void *palloc0(Size);
+extern List *lappend(List *, void *);
+extern void MemoryContextReset(MemoryContext);
+extern void PreventCommandIfReadOnly(const char *);
+extern void PreventCommandIfParallelMode(const char *);
+extern void CommandCounterIncrement(void);
+extern CommandId GetCurrentCommandId(bool);
+extern Snapshot GetTransactionSnapshot(void);
+extern Snapshot RegisterSnapshot(Snapshot);
+extern void UnregisterSnapshot(Snapshot);
+extern EState *CreateExecutorState(void);
+extern void FreeExecutorState(EState *);
+extern void AfterTriggerBeginQuery(void);
+extern void AfterTriggerEndQuery(EState *);
+extern void InitResultRelInfo(ResultRelInfo *, Relation, Index, ResultRelInfo *, int);
+extern void ExecCloseResultRelations(EState *);
+extern void ExecResetTupleTable(List *, bool);
+extern TupleTableSlot *ExecStoreVirtualTuple(TupleTableSlot *);
+extern void ExecSimpleRelationInsert(ResultRelInfo *, EState *, TupleTableSlot *);
 
 extern Datum numeric_in(FunctionCallInfo);
 extern Datum numeric_out(FunctionCallInfo);

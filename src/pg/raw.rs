@@ -4,7 +4,7 @@
 //! `declarations.c` has the same declarations in C, and the build compares them with the headers of the server that it
 //! builds for. The four functions whose names or arguments changed between versions are in `version.rs`.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_void};
 
 use pgrx::pg_sys;
 
@@ -83,6 +83,43 @@ unsafe extern "C-unwind" {
         value: *mut pg_sys::JsonbValue,
     ) -> *mut pg_sys::JsonbValue;
     pub fn JsonbValueToJsonb(value: *mut pg_sys::JsonbValue) -> *mut pg_sys::Jsonb;
+
+    // Opening tables and writing rows, in batches behind one guard.
+    pub fn LockRelationOid(table: pg_sys::Oid, lock: c_int);
+    pub fn table_open(table: pg_sys::Oid, lock: c_int) -> pg_sys::Relation;
+    pub fn table_close(table: pg_sys::Relation, lock: c_int);
+    pub fn index_open(index: pg_sys::Oid, lock: c_int) -> pg_sys::Relation;
+    pub fn BuildIndexInfo(index: pg_sys::Relation) -> *mut pg_sys::IndexInfo;
+    pub fn palloc(size: usize) -> *mut c_void;
+    pub fn palloc0(size: usize) -> *mut c_void;
+    pub fn lappend(list: *mut pg_sys::List, element: *mut c_void) -> *mut pg_sys::List;
+    pub fn MemoryContextReset(context: pg_sys::MemoryContext);
+    pub fn PreventCommandIfReadOnly(command: *const c_char);
+    pub fn PreventCommandIfParallelMode(command: *const c_char);
+    pub fn CommandCounterIncrement();
+    pub fn GetCurrentCommandId(is_used: bool) -> pg_sys::CommandId;
+    pub fn GetTransactionSnapshot() -> pg_sys::Snapshot;
+    pub fn RegisterSnapshot(snapshot: pg_sys::Snapshot) -> pg_sys::Snapshot;
+    pub fn UnregisterSnapshot(snapshot: pg_sys::Snapshot);
+    pub fn CreateExecutorState() -> *mut pg_sys::EState;
+    pub fn FreeExecutorState(estate: *mut pg_sys::EState);
+    pub fn AfterTriggerBeginQuery();
+    pub fn AfterTriggerEndQuery(estate: *mut pg_sys::EState);
+    pub fn InitResultRelInfo(
+        info: *mut pg_sys::ResultRelInfo,
+        table: pg_sys::Relation,
+        position: pg_sys::Index,
+        root: *mut pg_sys::ResultRelInfo,
+        instrument: c_int,
+    );
+    pub fn ExecCloseResultRelations(estate: *mut pg_sys::EState);
+    pub fn ExecResetTupleTable(slots: *mut pg_sys::List, is_freed: bool);
+    pub fn ExecStoreVirtualTuple(slot: *mut pg_sys::TupleTableSlot) -> *mut pg_sys::TupleTableSlot;
+    pub fn ExecSimpleRelationInsert(
+        info: *mut pg_sys::ResultRelInfo,
+        estate: *mut pg_sys::EState,
+        slot: *mut pg_sys::TupleTableSlot,
+    );
 
     // SQL functions as C symbols, to be called through `DirectFunctionCall…`, which is guarded.
     pub fn numeric_in(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum;

@@ -2,13 +2,15 @@
 
 use std::cell::RefCell;
 use std::ffi::CStr;
+use std::ptr;
 
+use pgrx::pg_sys::ffi::pg_guard_ffi_boundary;
 use pgrx::pg_sys::{self, Oid};
 
 use super::indexes::{self, Covered, Index};
 use crate::pg::error::{PgError, throw};
 use crate::pg::spi::{Arg, ColumnRef, Table};
-use crate::pg::{catalog, version};
+use crate::pg::{catalog, raw, version};
 
 /// Columns of a table that are read or written together. Declare it as a `static`.
 pub struct Columns {
@@ -67,11 +69,22 @@ impl Columns {
     /// Opens the table. The caller must close it. Its lock stays until the (sub)transaction ends.
     pub(super) fn open(&self, lock: u32) -> pg_sys::Relation {
         // SAFETY: the table exists, since it still has the name after it was locked. During the wait for the lock
-        // another table may have got the name; then the loop tries again.
+        // another table may have got the name; then the loop tries again. An error of PostgreSQL leaves the closure,
+        // which owns nothing.
         unsafe {
             let table = loop {
-                let id = self.find();
-                pg_sys::LockRelationOid(id, lock as i32);
+                let (id, generation) = (self.find(), catalog::generation());
+                let table = pg_guard_ffi_boundary(|| {
+                    raw::LockRelationOid(id, lock as i32);
+                    // The lock has processed invalidations. If there were none, the name is still that of this table.
+                    match catalog::generation() == generation {
+                        true => raw::table_open(id, pg_sys::NoLock as i32),
+                        false => ptr::null_mut(),
+                    }
+                });
+                if !table.is_null() {
+                    break table;
+                }
                 if self.find() == id {
                     break pg_sys::table_open(id, pg_sys::NoLock as i32);
                 }
@@ -167,7 +180,8 @@ impl Columns {
         self.resolved.borrow().key
     }
 
-    /// The indexes that get an entry for a row with these values, or may get one; all indexes if `values` is `None`.
+    /// Collects the indexes that get an entry for a row with these values, or may get one; all indexes if `values` is
+    /// `None`.
     ///
     /// # Safety
     /// The table is open, and locked so that a new index would wait.
@@ -175,7 +189,8 @@ impl Columns {
         &self,
         table: pg_sys::Relation,
         values: Option<&[Arg<'_>]>,
-    ) -> Vec<(Oid, Covered)> {
+        wanted: &mut Vec<(Oid, Covered)>,
+    ) {
         let generation = catalog::generation();
         if self.resolved.borrow().indexes_at != generation {
             let numbers = self.numbers().to_vec();
@@ -186,12 +201,9 @@ impl Columns {
         }
         let resolved = self.resolved.borrow();
         let covered = |index: &Index| values.map_or(Covered::Perhaps, |values| index.covers(values));
-        resolved
-            .indexes
-            .iter()
-            .map(|index| (index.id, covered(index)))
-            .filter(|(_, covered)| *covered != Covered::No)
-            .collect()
+        let covering = resolved.indexes.iter().map(|index| (index.id, covered(index)));
+        wanted.clear();
+        wanted.extend(covering.filter(|(_, covered)| *covered != Covered::No));
     }
 }
 

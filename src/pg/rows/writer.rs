@@ -1,8 +1,11 @@
 //! The writer of rows, as one command.
 
-use pgrx::pg_sys;
+use pgrx::pg_sys::ffi::pg_guard_ffi_boundary;
+use pgrx::pg_sys::{self, Oid};
 
+use super::indexes::Covered;
 use super::{Columns, Wait, fill, find, key_scan, lock, tids, triggers};
+use crate::pg::raw;
 use crate::pg::spi::Arg;
 use crate::pg::version::{self, Entries};
 
@@ -12,9 +15,14 @@ mod open;
 use open::OpenTable;
 
 /// Writes rows as one command, which does not see its own changes.
+///
+/// Functions of PostgreSQL that follow each other are called behind one guard (`pg_guard_ffi_boundary`), which costs more
+/// than many of them. An error of PostgreSQL leaves the closure, which owns nothing.
 pub struct Writer {
     estate: *mut pg_sys::EState,
     open: Vec<OpenTable>,
+    /// The indexes that the next row needs: here because of its memory only.
+    wanted: Vec<(Oid, Covered)>,
 }
 
 #[derive(Clone, Copy)]
@@ -75,18 +83,20 @@ impl Writer {
     pub(super) fn begin() -> Self {
         // SAFETY: the executor's state has a memory context of its own, which also holds all that this command
         // allocates. Its snapshot sees all commands before this one.
-        unsafe {
-            pg_sys::PreventCommandIfReadOnly(c"INSERT".as_ptr());
-            pg_sys::PreventCommandIfParallelMode(c"INSERT".as_ptr());
-            pg_sys::CommandCounterIncrement();
-            let estate = pg_sys::CreateExecutorState();
-            let _within = Within::enter((*estate).es_query_cxt);
-            (*estate).es_snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
-            // Row locks that the executor takes for a trigger see the earlier changes of this transaction.
-            (*estate).es_output_cid = pg_sys::GetCurrentCommandId(true);
-            pg_sys::AfterTriggerBeginQuery();
-            Self { estate, open: Vec::new() }
-        }
+        let estate = unsafe {
+            pg_guard_ffi_boundary(|| {
+                raw::PreventCommandIfReadOnly(c"INSERT".as_ptr());
+                raw::PreventCommandIfParallelMode(c"INSERT".as_ptr());
+                raw::CommandCounterIncrement();
+                let estate = raw::CreateExecutorState();
+                (*estate).es_snapshot = raw::RegisterSnapshot(raw::GetTransactionSnapshot());
+                // Row locks that the executor takes for a trigger see the earlier changes of this transaction.
+                (*estate).es_output_cid = raw::GetCurrentCommandId(true);
+                raw::AfterTriggerBeginQuery();
+                estate
+            })
+        };
+        Self { estate, open: Vec::new(), wanted: Vec::new() }
     }
 
     /// Inserts a row. Columns that are not named become NULL, not their default.
@@ -98,11 +108,15 @@ impl Writer {
             let slot = self.slot_to_insert(table);
             let count = (*(*slot).tts_tupleDescriptor).natts as usize;
             std::slice::from_raw_parts_mut((*slot).tts_isnull, count).fill(true);
-            let within_row = self.within_row();
+            let (within_row, row) = self.within_row();
             fill(slot, &columns.numbers(), values.iter().map(|value| Some(*value)));
             drop(within_row);
-            pg_sys::ExecStoreVirtualTuple(slot);
-            pg_sys::ExecSimpleRelationInsert(table.info, self.estate, slot);
+            pg_guard_ffi_boundary(|| {
+                raw::ExecStoreVirtualTuple(slot);
+                raw::ExecSimpleRelationInsert(table.info, self.estate, slot);
+                // The slot keeps the TID only.
+                raw::MemoryContextReset(row);
+            });
             triggers::refuse_suppression(table.relation, is_written(slot));
             if let Some(id) = values.first().and_then(|key| tids::id(columns, *key)) {
                 tids::remember(table.relation, id, (*slot).tts_tid);
@@ -218,17 +232,22 @@ impl Writer {
         // SAFETY: everything that `begin` and `open` made, in the reverse order. The locks stay.
         unsafe {
             let within = self.within();
-            pg_sys::AfterTriggerEndQuery(self.estate);
-            // Closes the indexes of our tables, and relations that triggers have opened.
-            pg_sys::ExecCloseResultRelations(self.estate);
-            for open in &self.open {
-                pg_sys::table_close(open.table.relation, pg_sys::NoLock as i32);
-            }
-            pg_sys::ExecResetTupleTable((*self.estate).es_tupleTable, false);
-            pg_sys::UnregisterSnapshot((*self.estate).es_snapshot);
+            let (estate, tables) = (self.estate, self.open.as_slice());
+            pg_guard_ffi_boundary(|| {
+                raw::AfterTriggerEndQuery(estate);
+                // Closes the indexes of our tables, and relations that triggers have opened.
+                raw::ExecCloseResultRelations(estate);
+                for open in tables {
+                    raw::table_close(open.table.relation, pg_sys::NoLock as i32);
+                }
+                raw::ExecResetTupleTable((*estate).es_tupleTable, false);
+                raw::UnregisterSnapshot((*estate).es_snapshot);
+            });
             drop(within);
-            pg_sys::FreeExecutorState(self.estate);
-            pg_sys::CommandCounterIncrement();
+            pg_guard_ffi_boundary(|| {
+                raw::FreeExecutorState(estate);
+                raw::CommandCounterIncrement();
+            });
         }
     }
 
@@ -238,16 +257,16 @@ impl Writer {
         Within::enter(unsafe { (*self.estate).es_query_cxt })
     }
 
-    /// Makes memory that lasts until the next row current while the guard lives.
-    fn within_row(&self) -> Within {
-        // SAFETY: the state lives as long as this. Nothing that outlives a row is there: a slot copies what it keeps.
+    /// Makes the memory of a row current while the guard lives. It is also returned, to be reset after the row.
+    fn within_row(&self) -> (Within, pg_sys::MemoryContext) {
+        // SAFETY: the state lives as long as this.
         unsafe {
             let mut context = (*self.estate).es_per_tuple_exprcontext;
             if context.is_null() {
                 context = pg_sys::MakePerTupleExprContext(self.estate);
             }
-            pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
-            Within::enter((*context).ecxt_per_tuple_memory)
+            let memory = (*context).ecxt_per_tuple_memory;
+            (Within::enter(memory), memory)
         }
     }
 
@@ -259,12 +278,15 @@ impl Writer {
             // SAFETY: gives an open table or raises; zeroed memory of that size is what InitResultRelInfo fills.
             unsafe {
                 let relation = columns.open(pg_sys::RowExclusiveLock);
-                let id = (*relation).rd_id;
-                let info = pg_sys::palloc0(size_of::<pg_sys::ResultRelInfo>()).cast::<pg_sys::ResultRelInfo>();
-                pg_sys::InitResultRelInfo(info, relation, 0, std::ptr::null_mut(), 0);
+                let (id, estate) = ((*relation).rd_id, self.estate);
+                let info = pg_guard_ffi_boundary(|| {
+                    let info = raw::palloc0(size_of::<pg_sys::ResultRelInfo>()).cast::<pg_sys::ResultRelInfo>();
+                    raw::InitResultRelInfo(info, relation, 0, std::ptr::null_mut(), 0);
+                    (*estate).es_opened_result_relations =
+                        raw::lappend((*estate).es_opened_result_relations, info.cast());
+                    info
+                });
                 triggers::refuse_transition_tables((*info).ri_TrigDesc, relation);
-                let opened = &mut (*self.estate).es_opened_result_relations;
-                *opened = pg_sys::lappend(*opened, info.cast());
                 self.open.push(OpenTable {
                     id,
                     table: WrittenTable { relation, info },
@@ -284,9 +306,9 @@ impl Writer {
                 WrittenRows::Of(values) if (*open.table.info).ri_TrigDesc.is_null() => Some(values),
                 WrittenRows::Of(_) | WrittenRows::Any => None,
             };
-            let wanted = columns.indexes_for(open.table.relation, values);
-            open.add_indexes(&wanted);
-            open.set_predicates(&wanted);
+            columns.indexes_for(open.table.relation, values, &mut self.wanted);
+            open.add_indexes(&self.wanted);
+            open.set_predicates(&self.wanted);
         }
         open.table
     }

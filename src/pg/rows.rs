@@ -15,6 +15,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::role::OwnerRights;
 use crate::pg::spi::Arg;
+use crate::pg::varlena::ShortTexts;
 use crate::pg::version::{self, OwnSearchPath};
 
 mod columns;
@@ -131,16 +132,17 @@ fn equality(value: Arg<'_>) -> u32 {
     }
 }
 
-/// Puts values into a slot.
+/// Puts values into a slot. `texts` must live as long as they are used.
 unsafe fn fill<'a>(
     slot: *mut pg_sys::TupleTableSlot,
     numbers: &[i16],
     values: impl ExactSizeIterator<Item = Option<Arg<'a>>>,
+    texts: &mut ShortTexts,
 ) {
     debug_assert_eq!(numbers.len(), values.len());
     for (number, value) in numbers.iter().zip(values) {
         let Some(value) = value else { continue };
-        let datum = value.datum();
+        let datum = value.datum_in(texts);
         let at = *number as usize - 1;
         // SAFETY: the numbers are those of the slot's table.
         unsafe {

@@ -7,6 +7,7 @@ use super::indexes::Covered;
 use super::{Columns, Wait, fill, find, key_scan, lock, tids, triggers};
 use crate::pg::raw;
 use crate::pg::spi::Arg;
+use crate::pg::varlena::ShortTexts;
 use crate::pg::version::{self, Entries};
 
 mod delete;
@@ -109,7 +110,8 @@ impl Writer {
             let count = (*(*slot).tts_tupleDescriptor).natts as usize;
             std::slice::from_raw_parts_mut((*slot).tts_isnull, count).fill(true);
             let (within_row, row) = self.within_row();
-            fill(slot, &columns.numbers(), values.iter().map(|value| Some(*value)));
+            let mut texts = ShortTexts::new();
+            fill(slot, &columns.numbers(), values.iter().map(|value| Some(*value)), &mut texts);
             drop(within_row);
             pg_guard_ffi_boundary(|| {
                 raw::ExecStoreVirtualTuple(slot);
@@ -198,7 +200,8 @@ impl Writer {
             let new = self.slot(table, &pg_sys::TTSOpsHeapTuple);
             let descriptor = (*new).tts_tupleDescriptor;
             pg_sys::heap_deform_tuple(old, descriptor, (*new).tts_values, (*new).tts_isnull);
-            fill(new, &columns.numbers()[1..], values.iter().copied());
+            let mut texts = ShortTexts::new();
+            fill(new, &columns.numbers()[1..], values.iter().copied(), &mut texts);
             let tuple = pg_sys::heap_form_tuple(descriptor, (*new).tts_values, (*new).tts_isnull);
             // The slot takes this over; constraints and indexes look at it there.
             (*tuple).t_tableOid = (*table.relation).rd_id;

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::pg::jsonb::{self, Document};
 use crate::pg::spi::types::{Tid, Timestamp, Type};
-use crate::pg::varlena::varlena;
+use crate::pg::varlena::{ShortTexts, varlena};
 
 /// The value of a parameter or a column. A variant has the name of its type in SQL; a plural is the array of it.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +78,15 @@ impl<'a> Arg<'a> {
             Self::Oid(_) => Type::Oid,
             Self::Tids(_) => Type::TidArray,
         })
+    }
+
+    /// As [`Arg::datum`], but a short text is in `texts`.
+    pub(in crate::pg) fn datum_in(self, texts: &mut ShortTexts) -> Option<pg_sys::Datum> {
+        match self {
+            Self::Text(text) => Some(texts.varlena(text.as_bytes())),
+            Self::Bytea(bytes) => Some(texts.varlena(bytes)),
+            other => other.datum(),
+        }
     }
 
     /// The datum, in the current memory context where it is not passed by value; `None` is NULL.

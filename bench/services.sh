@@ -17,7 +17,7 @@ services() {
     rates plain ratio "a program without a database : wf work, after 50 ms" 0.9
     loads rates 0 20000 100
     rates plain ratio "the same, the service answers at once" ''
-    rates sql ratio_sql "claims and answers by SQL alone : wf work" 0.5
+    rates sql ratio_sql "claims and answers by SQL alone : wf work" 0.4
     title "wf work" value
     loads wakeup 300
     report "from the commit of a task to its request, p50" "$scratch/service.p50" ms

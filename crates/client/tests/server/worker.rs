@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
-use workflow_client::{Answer, Cancel, Client, ConnectOptions, Define, Start, Task, TaskError, Worker};
+use workflow_client::{Answer, Cancel, ClaimTasks, Client, ConnectOptions, Define, Start, Task, TaskError, Worker};
 
 use crate::{World, answers, define_task, soon};
 
@@ -206,6 +206,52 @@ async fn a_locked_task_does_not_cost_the_leases_of_others() {
     };
     let worker = Worker::new(client.clone()).handle("one", hanging).lease(LEASE).grace(Duration::ZERO);
     soon("the worker has ended", worker.run_until(stop)).await.unwrap();
+}
+
+/// Its task has an owner without a name. It must not keep the others of the same claim from being done.
+#[tokio::test]
+async fn a_task_whose_owner_was_dropped_is_claimed_like_others() {
+    let world = World::new().await;
+    let client = world.client().await;
+    define_task(&client, "one").await;
+    let clerk = world.role.replace("app", "clerk");
+    world.sql(&format!("CREATE ROLE {clerk}; SELECT wf_grant_usage('{clerk}')")).await;
+    world.sql(&format!("SELECT wf_grant('one', '{clerk}', '{{start}}')")).await;
+    world.sql(&format!("SET ROLE {clerk}; SELECT wf_start('one')")).await;
+    world.sql(&format!("DROP OWNED BY {clerk}; DROP ROLE {clerk}")).await;
+    start(&client, "one", 1).await;
+    let tasks = client.run(ClaimTasks::new(["one"]).max(10)).await.unwrap();
+    let owners: Vec<_> = tasks.iter().map(|task| task.owner.as_deref()).collect();
+    assert_eq!(owners, [None, Some(&*world.role)]);
+}
+
+/// Its answer waits for longer than a lease, and no worker does the task again.
+#[tokio::test]
+async fn an_instance_that_is_locked_for_long_costs_no_attempt() {
+    let world = World::new().await;
+    let client = world.client().await;
+    define_task(&client, "one").await;
+    start(&client, "one", 5).await;
+    let locker = crate::connect(&world.server, &world.database).await;
+    locker.batch_execute("BEGIN; SELECT FROM workflow.instances LIMIT 1 FOR UPDATE").await.unwrap();
+    let runs = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&runs);
+    let counting = move |task: Task| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        echo(task)
+    };
+    let stop = async {
+        let waiting = "FROM workflow.instance_list WHERE sub_status = 'Suspended'";
+        world.wait_until(&format!("SELECT count(*) = 1 {waiting}")).await;
+        let lease = world.value("SELECT lease_until::text FROM workflow._open_tasks").await.unwrap();
+        let extended = format!("SELECT lease_until > '{lease}'::timestamptz + '8 s' FROM workflow._open_tasks");
+        world.wait_until(&extended).await;
+        locker.batch_execute("COMMIT").await.unwrap();
+        world.wait_until(&format!("SELECT count(*) = 0 {waiting}")).await;
+    };
+    let worker = Worker::new(client.clone()).handle("one", counting).lease(Duration::from_secs(8)).answers_at_once(32);
+    soon("the worker has ended", worker.run_until(stop)).await.unwrap();
+    assert_eq!(runs.load(Ordering::Relaxed), 5);
 }
 
 /// Results, failures with a delay, and results that cannot be stored.

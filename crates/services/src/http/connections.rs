@@ -181,6 +181,9 @@ impl Resolve for CheckedResolver {
 fn tls(options: &HttpOptions) -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        tracing::warn!("the system has no certificates of authorities (ca-certificates), so that https fails");
+    }
     if let Some(file) = &options.services_ca {
         let wrong = |error: &dyn fmt::Display| format!("cannot read the certificates in {}: {error}", file.display());
         let certificates = CertificateDer::pem_file_iter(file).map_err(|error| wrong(&error))?;

@@ -181,7 +181,8 @@ impl Given<'_> {
 /// # Errors
 /// `invalid_request`.
 pub fn checked_url(text: &str) -> Result<Url, Failure> {
-    let mut url = Url::parse(text).map_err(|error| invalid(format!("{text:?} is no URL: {error}")))?;
+    // Without the text, which may contain a password.
+    let mut url = Url::parse(text).map_err(|error| invalid(format!("the URL is not valid: {error}")))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(invalid("the URL names a user; use the input Authorization"));
     }

@@ -17,7 +17,6 @@ use workflow_engine::Program;
 use workflow_engine::definition::{
     self, ActivityTypes, Appearance, CustomType, Problem, ReadLimits, Validated, WorkflowReference,
 };
-use workflow_engine::stimulus::HTTP_ENDPOINT;
 
 use crate::error;
 use crate::pg::error::warning;
@@ -40,15 +39,6 @@ pub struct Compiled {
     pub program: Arc<Program>,
     /// Its row; `is_latest` and `is_published` are as they were when it was loaded.
     pub row: DefinitionRow,
-    /// Whether it has an HTTP endpoint, so that a request may wait for its instances.
-    pub has_endpoint: bool,
-}
-
-impl Compiled {
-    fn new(program: Arc<Program>, row: DefinitionRow) -> Self {
-        let has_endpoint = program.nodes.iter().any(|node| node.type_name == HTTP_ENDPOINT.name);
-        Self { program, row, has_endpoint }
-    }
 }
 
 /// Programs by version id.
@@ -144,7 +134,7 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
     let program = Arc::new(program);
     // Types that were unknown when the version was defined may be registered by now, and run SQL.
     row.uses_sql |= program.uses_sql;
-    let compiled = Rc::new(Compiled::new(program, row));
+    let compiled = Rc::new(Compiled { program, row });
     cache(&compiled);
     Ok(compiled)
 }
@@ -153,7 +143,7 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
 /// for the program: version ids are not reused.
 pub fn cache_new(mut program: Program, row: &DefinitionRow) {
     program.version_id = Some(row.id.to_string());
-    cache(&Rc::new(Compiled::new(Arc::new(program), row.clone())));
+    cache(&Rc::new(Compiled { program: Arc::new(program), row: row.clone() }));
 }
 
 /// Records that this transaction publishes a draft.

@@ -32,6 +32,12 @@ pub fn require_read_committed(what: &str) -> Result<(), PgError> {
         .hint("Use READ COMMITTED."))
 }
 
+/// Rejects a call on a standby (25006). `what` is named in the error.
+pub fn refuse_in_recovery(what: &'static CStr) {
+    // SAFETY: takes a C string, and raises.
+    unsafe { pg_sys::PreventCommandDuringRecovery(what.as_ptr()) };
+}
+
 /// The session's login role, regardless of SET ROLE.
 pub fn login() -> pg_sys::Oid {
     // SAFETY: reads the backend's state.

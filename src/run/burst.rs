@@ -86,13 +86,16 @@ pub fn run(
     let before = Before::of(&row.instance, row.activation_key.as_deref());
     let request = context.http.request_for(row.instance.id);
     let is_served = request.is_some();
+    let has_requests = row.instance.state.has_requests();
+    let open_requests = row.instance.state.open_requests(&compiled.program);
     let (mut delta, host) = compute(context, row, compiled, request, act.as_ref(), body)?;
     let plan = decide(Outcome {
         definition_owner: compiled.row.owner.id,
         resumed,
         act: act.as_ref(),
         is_served,
-        may_have_request: compiled.has_endpoint && state == RowState::Stored,
+        has_requests,
+        open_requests: &open_requests,
         raises_faults: on_fault == OnFault::Raise,
         is_paused: row.paused_at.is_some(),
         is_scheduled: row.schedule_id.is_some(),
@@ -190,7 +193,7 @@ fn answer(
     delta: &mut Delta,
     host: &SpiHost<'_>,
 ) -> Result<bool, PgError> {
-    if plan.uses(Entry::Response) && !http::record_answer(context, row.instance.id, delta) {
+    if plan.uses(Entry::Response) && !http::record_response(context, row.instance.id, delta) {
         return Ok(false);
     }
     if let (true, Some(incident)) = (plan.uses(Entry::Raise), delta.incidents.first()) {
@@ -261,7 +264,7 @@ fn stored(
         wake::report_pending_starts(true);
     }
     if plan.uses(Entry::WaitingRequest) {
-        waiting::answer(row, compiled, delta, context.timestamp());
+        waiting::respond(row, compiled, delta, context.timestamp());
     }
     if let (true, Some(schedule)) = (plan.uses(Entry::Schedule), row.schedule_id) {
         schedules::ended(schedule, context.timestamp());

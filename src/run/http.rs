@@ -29,6 +29,7 @@ use crate::run::instances::acquire::{self, Acquired, Unavailable};
 use crate::run::instances::{resume, start, version};
 use crate::store::definitions;
 use crate::store::definitions::triggers::TriggerRow;
+use crate::store::http::requests::EndpointGuard;
 use crate::store::http::routes::{self, Listener};
 use crate::store::instances;
 use crate::store::nodes::route;
@@ -60,20 +61,20 @@ struct Selectors {
     correlation_id: Option<String>,
 }
 
-/// The outcome of running a receiver.
-enum Ran {
-    /// In a response.
+/// The outcome of an attempt to run a receiver.
+enum Attempt {
+    /// The response.
     Response(Response),
-    /// The bookmark was used meanwhile.
-    Gone,
+    /// The bookmark was used meanwhile, so another receiver must be found.
+    BookmarkUsed,
 }
 
 /// The outcome of the first burst.
-enum Began {
+enum FirstBurst {
     /// It has run. These are the version and the owner of its instance.
-    Served(Rc<Compiled>, Owner),
+    Run(Rc<Compiled>, Owner),
     /// No burst has run.
-    Not(Ran),
+    NotRun(Attempt),
 }
 
 /// Serves a request.
@@ -102,7 +103,7 @@ pub fn serve(context: &mut CallContext, request: &Request) -> Result<Response, P
             Receivers::Many(definitions) => return Ok(ambiguous(&definitions)),
             Receivers::One(receiver) => receiver,
         };
-        if let Ran::Response(response) =
+        if let Attempt::Response(response) =
             call(context, request, &receiver, selectors.correlation_id.as_deref(), selectors.instance_id)?
         {
             return Ok(response);
@@ -203,7 +204,7 @@ fn call(
     receiver: &Receiver,
     correlation_id: Option<&str>,
     instance_id: Option<Uuid>,
-) -> Result<Ran, PgError> {
+) -> Result<Attempt, PgError> {
     let no_payload = Value::Null;
     let payload = match receiver {
         Receiver::Trigger(trigger) => trigger.payload.as_ref().unwrap_or(&no_payload),
@@ -211,22 +212,25 @@ fn call(
     };
     let endpoint = Endpoint::of(payload);
     if let Some(response) = rejection(&endpoint, request, receiver)? {
-        return Ok(Ran::Response(response));
+        return Ok(Attempt::Response(response));
     }
     let route_data = route_of(payload).and_then(|route| route.matches(&request.segments)).unwrap_or_default();
     let routed = request.routed(route_data).map_err(|fault| error::fault(&fault))?;
     context.http.request = Some(Rc::new(routed));
+    context.http.guard = EndpointGuard { authorize: endpoint.authorize, policy: endpoint.policy.clone() };
     bounded(context, endpoint.timeout, |context| {
         // The time limit includes children that run here, and instances that receive events published by the burst.
-        let began = frame::run(context, |context| match receiver {
+        let first = frame::run(context, |context| match receiver {
             Receiver::Trigger(trigger) => begin(context, trigger, correlation_id, instance_id),
             Receiver::Bookmark(listener) => resume(context, listener),
         })?;
-        Ok(match began {
-            Began::Served(compiled, owner) => Ran::Response(answer(context, &compiled, &owner, endpoint.timeout)),
-            Began::Not(ran) => {
+        Ok(match first {
+            FirstBurst::Run(compiled, owner) => {
+                Attempt::Response(response_or_default(context, &compiled, &owner, endpoint.timeout)?)
+            }
+            FirstBurst::NotRun(attempt) => {
                 context.http.instance = None;
-                ran
+                attempt
             }
         })
     })
@@ -235,18 +239,27 @@ fn call(
 /// The response if the endpoint rejects the request. Checked before anything runs, and before a lock makes other
 /// sessions wait.
 fn rejection(endpoint: &Endpoint, request: &Request, receiver: &Receiver) -> Result<Option<Response>, PgError> {
-    let who = role::current();
-    if endpoint.authorize {
-        let (is_allowed, status) = match &endpoint.policy {
-            Some(policy) => (role::by_name(policy).is_some_and(|policy| role::has_rights_of(who, policy)), 403),
-            None => (has_right(receiver)?, 401),
-        };
-        if !is_allowed {
-            return Ok(Some(Response::message(status, "The request is not authorized.")));
-        }
+    if let Some(response) = denial(endpoint.authorize, endpoint.policy.as_deref(), || has_right(receiver))? {
+        return Ok(Some(response));
     }
     let too_large = endpoint.size_limit.filter(|limit| request.body.len() as u64 > *limit);
     Ok(too_large.map(|limit| Response::message(413, &format!("The maximum request size allowed is {limit} bytes."))))
+}
+
+/// The response if the caller may not call an endpoint with these settings.
+fn denial(
+    authorize: bool,
+    policy: Option<&str>,
+    has_right: impl FnOnce() -> Result<bool, PgError>,
+) -> Result<Option<Response>, PgError> {
+    if !authorize {
+        return Ok(None);
+    }
+    let (is_allowed, status) = match policy {
+        Some(policy) => (role::by_name(policy).is_some_and(|policy| role::has_rights_of(role::current(), policy)), 403),
+        None => (has_right()?, 401),
+    };
+    Ok((!is_allowed).then(|| Response::message(status, "The request is not authorized.")))
 }
 
 /// Whether the caller may start the definition, or resume the instance.
@@ -256,22 +269,23 @@ fn has_right(receiver: &Receiver) -> Result<bool, PgError> {
         Receiver::Trigger(trigger) => {
             Ok(access::may(who, Privilege::Start, &compiled::of_version(trigger.definition_version_id)?.row))
         }
-        Receiver::Bookmark(listener) => match instances::owner(listener.instance_id) {
-            None => Ok(false),
-            Some((version, owner)) => {
-                let subject = Subject { owner: &owner, is_child: true, compiled: &*compiled::of_version(version)? };
-                Ok(instance::permits(who, Operation::Resume, subject))
-            }
-        },
+        Receiver::Bookmark(listener) => may_resume(listener.instance_id),
     }
+}
+
+/// Whether the caller may resume an instance.
+fn may_resume(id: Uuid) -> Result<bool, PgError> {
+    let Some((version, owner)) = instances::owner(id) else { return Ok(false) };
+    let subject = Subject { owner: &owner, is_child: true, compiled: &*compiled::of_version(version)? };
+    Ok(instance::permits(role::current(), Operation::Resume, subject))
 }
 
 /// Runs `body` in a subtransaction with a time limit. It is rolled back if it fails, times out or rejects the request.
 fn bounded(
     context: &mut CallContext,
     timeout: Option<u64>,
-    body: impl FnOnce(&mut CallContext) -> Result<Ran, PgError>,
-) -> Result<Ran, PgError> {
+    body: impl FnOnce(&mut CallContext) -> Result<Attempt, PgError>,
+) -> Result<Attempt, PgError> {
     let run = |context: &mut CallContext| {
         let deadline = timeout.map(Deadline::arm);
         let ran = body(context);
@@ -280,24 +294,25 @@ fn bounded(
         interrupt::check();
         Ok(match (ran?, context.http.refusal.take()) {
             (ran, None) => (ran, true),
-            (_, Some(response)) => (Ran::Response(response), false),
+            (_, Some(response)) => (Attempt::Response(response), false),
         })
     };
     let outcome = context.isolated_if(run, |(_, is_kept)| *is_kept);
     (context.http.request, context.http.refusal) = (None, None);
     if !outcome.as_ref().is_ok_and(|(_, is_kept)| *is_kept) {
         (context.http.instance, context.http.response, context.http.waits_until) = (None, None, None);
+        context.http.received_by = None;
     }
     let is_late = timeout.is_some() && deadline::has_passed();
     outcome.map(|(ran, _)| ran).or_else(|error| match error.sqlstate.as_str() {
-        "57014" if is_late => Ok(Ran::Response(Response::message(408, "The workflow did not answer in time."))),
-        "55P03" => Ok(Ran::Response(busy())),
+        "57014" if is_late => Ok(Attempt::Response(Response::message(408, "The workflow did not answer in time."))),
+        "55P03" => Ok(Attempt::Response(busy())),
         _ => Err(error),
     })
 }
 
-fn not_run(response: Response) -> Began {
-    Began::Not(Ran::Response(response))
+fn not_run(response: Response) -> FirstBurst {
+    FirstBurst::NotRun(Attempt::Response(response))
 }
 
 fn begin(
@@ -305,19 +320,19 @@ fn begin(
     trigger: &TriggerRow,
     correlation_id: Option<&str>,
     instance_id: Option<Uuid>,
-) -> Result<Began, PgError> {
+) -> Result<FirstBurst, PgError> {
     let compiled = compiled::of_version(trigger.definition_version_id)?;
     version::refuse_deleted(&compiled.row)?;
     match start::start_for_request(context, trigger, &compiled, correlation_id, instance_id)? {
         Some(_) => {
             let owner = compiled.row.owner.clone();
-            Ok(Began::Served(compiled, owner))
+            Ok(FirstBurst::Run(compiled, owner))
         }
         None => Ok(not_run(Response::message(409, "Another instance of the workflow is running."))),
     }
 }
 
-fn resume(context: &mut CallContext, listener: &Listener) -> Result<Began, PgError> {
+fn resume(context: &mut CallContext, listener: &Listener) -> Result<FirstBurst, PgError> {
     if running::contains(listener.instance_id) {
         return Ok(not_run(busy()));
     }
@@ -326,27 +341,32 @@ fn resume(context: &mut CallContext, listener: &Listener) -> Result<Began, PgErr
         if has_waited { acquire::try_acquire_to_serve(listener.id) } else { acquire::acquire_to_serve(listener.id) };
     let (mut waiting, compiled) = match acquired? {
         Acquired::Ready(waiting, compiled) => (waiting, compiled),
-        Acquired::Gone => return Ok(Began::Not(Ran::Gone)),
+        Acquired::Gone => return Ok(FirstBurst::NotRun(Attempt::BookmarkUsed)),
         Acquired::Busy(Unavailable::Paused) => return Ok(not_run(Response::message(503, "The workflow is paused."))),
         Acquired::Busy(Unavailable::Faulted) => return Ok(not_run(Response::message(409, "The workflow is faulted."))),
         Acquired::Busy(_) => return Ok(not_run(busy())),
     };
     waiting.act = Some(context.act(ActKind::Send)?);
     resume::resume_at(context, &mut waiting, &compiled, None, OnFault::Store)?;
-    Ok(Began::Served(compiled, waiting.row.owner))
+    Ok(FirstBurst::Run(compiled, waiting.row.owner))
 }
 
 /// The workflow's response, or a default one that reports success or failure. A request that [waits](waiting) gets it
 /// later.
-fn answer(context: &mut CallContext, compiled: &Compiled, owner: &Owner, timeout: Option<u64>) -> Response {
-    match (context.http.response.take(), context.http.fault.take()) {
+fn response_or_default(
+    context: &mut CallContext,
+    compiled: &Compiled,
+    owner: &Owner,
+    timeout: Option<u64>,
+) -> Result<Response, PgError> {
+    Ok(match (context.http.response.take(), context.http.fault.take()) {
         (Some(response), _) => response,
         (None, None) => {
-            waiting::begin(context, timeout);
+            waiting::let_wait(context, timeout)?;
             Response::empty(200)
         }
         (None, Some(fault)) => faulted(&fault, instance::may_read(role::current(), owner, compiled)),
-    }
+    })
 }
 
 /// The response to a request whose workflow has faulted. Only roles that may read the instance see its fault.
@@ -360,9 +380,10 @@ fn faulted(fault: &RequestFault, may_read: bool) -> Response {
     Response::json(500, &body)
 }
 
-/// Records what a burst answered to its request. `false`: it turned the request away.
-pub fn record_answer(context: &mut CallContext, id: Uuid, delta: &mut Delta) -> bool {
+/// Records how a burst responded to its request. `false`: it turned the request away.
+pub fn record_response(context: &mut CallContext, id: Uuid, delta: &mut Delta) -> bool {
     let exchange = &mut context.http;
+    exchange.received_by = delta.received_by.or(exchange.received_by);
     exchange.response = delta.response.take();
     exchange.refusal = delta.refusal.take();
     if let (None, Some(incident)) = (&exchange.fault, delta.incidents.first()) {

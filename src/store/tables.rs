@@ -276,10 +276,13 @@ table!(MESSAGES = "messages" {
 table!(HTTP_REQUESTS = "http_requests" {
     id: Uuid,
     instance_id: Uuid,
+    activity_instance_id: Uuid null,
     owner: Integer,
     server: Text,
     key: Text null,
     content: Bytea null,
+    authorize: Boolean,
+    policy: Text null,
     created_at: Timestamp,
     until: Timestamp,
     answered_at: Timestamp null,

@@ -101,6 +101,10 @@ pub struct Delta {
     pub stimuli: Vec<Published>,
     /// The response to the HTTP request that the burst serves.
     pub response: Option<Response>,
+    /// The execution of `HttpEndpoint` that received this request.
+    pub received_by: Option<Uuid>,
+    /// Responses to requests that earlier bursts have served, each with the execution that received the request.
+    pub responses: Vec<(Uuid, Response)>,
     /// The response with which the burst rejected the HTTP request; the extension then discards everything else of the
     /// burst.
     pub refusal: Option<Response>,

@@ -171,9 +171,9 @@ pub trait Host {
         None
     }
 
-    /// What became of an HTTP request that an earlier burst of this instance served and left without a response. A host
-    /// whose requests do not wait has none.
-    fn waiting_request(&mut self) -> WaitingRequest {
+    /// What became of the HTTP request that an execution of `HttpEndpoint` received in an earlier burst, which left it
+    /// without a response; `None`: of any request of the instance. A host whose requests do not wait has none.
+    fn waiting_request(&mut self, _received_by: Option<Uuid>) -> WaitingRequest {
         WaitingRequest::None
     }
 

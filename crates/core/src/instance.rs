@@ -257,6 +257,10 @@ pub struct Context {
     /// Outputs of executions that ended inside it, if any.
     #[serde(skip)]
     pub ended_inside: Option<Box<EndedInside>>,
+    /// The last HTTP request received on the path to this execution, to which its path responds: the number of the
+    /// execution of `HttpEndpoint` that received it. Packed behind all of these.
+    #[serde(skip)]
+    pub request: Option<u32>,
 }
 
 impl Default for Context {
@@ -275,6 +279,7 @@ impl Default for Context {
             outputs: Outputs::new(),
             last_result: None,
             ended_inside: None,
+            request: None,
         }
     }
 }

@@ -43,7 +43,6 @@ use uuid::Uuid;
 use workflow_core::instance::{Status, SubStatus};
 use workflow_core::journal::{Act, ActKind, EventKind};
 use workflow_core::{Bookmark, Delta, Instance, Program};
-use workflow_http::stimulus::HTTP_ENDPOINT;
 
 mod before;
 mod bookmark_kind;
@@ -91,8 +90,10 @@ pub struct Outcome<'a> {
     pub act: Option<&'a Act>,
     /// Whether it served an HTTP request.
     pub is_served: bool,
-    /// Whether an HTTP request may wait for the instance: an earlier burst may have served one.
-    pub may_have_request: bool,
+    /// Whether the instance has received HTTP requests before the burst, so that some may wait for it.
+    pub has_requests: bool,
+    /// Those to which it could respond then ([`open_requests`](workflow_core::instance::State::open_requests)).
+    pub open_requests: &'a [u32],
     /// Whether its caller wants a fault as an error.
     pub raises_faults: bool,
     /// Whether the instance is paused.
@@ -123,7 +124,8 @@ impl<'a> Outcome<'a> {
             resumed: None,
             act: None,
             is_served: false,
-            may_have_request: false,
+            has_requests: false,
+            open_requests: &[],
             raises_faults: false,
             is_paused: false,
             is_scheduled: false,
@@ -259,7 +261,7 @@ impl Plan {
         self.entries.add_if(outcome.before.faulted || !delta.incidents.is_empty(), Entry::Incidents);
         let is_limited = outcome.program.options.max_concurrency.is_some();
         self.entries.add_if(is_limited && instance.has_ended(), Entry::Admission);
-        self.entries.add_if(outcome.may_have_request && may_answer(outcome), Entry::WaitingRequest);
+        self.entries.add_if(may_answer(outcome), Entry::WaitingRequest);
         let is_finished = instance.sub_status.status() == Status::Finished;
         self.entries.add_if(outcome.is_scheduled && is_finished, Entry::Schedule);
         // The parent of an instance that is replaced receives the report of the successor only.
@@ -287,13 +289,18 @@ impl Plan {
     }
 }
 
-/// Whether a burst may answer a request that an earlier one has served: by a response, by its end, or because the
-/// instance waits for the next request.
+/// Whether a burst may answer a request that an earlier one has served: by a response, by a fault, by its end, or
+/// because nothing leads to a response any more.
 fn may_answer(outcome: &Outcome<'_>) -> bool {
     let (instance, delta) = (outcome.instance, outcome.delta);
-    let responds = delta.response.is_some() && !outcome.is_served;
-    let is_endpoint = |bookmark: &Bookmark| bookmark.activity_type == HTTP_ENDPOINT.name;
-    responds || instance.sub_status.status() == Status::Finished || delta.created.iter().any(is_endpoint)
+    if !outcome.has_requests {
+        return false;
+    }
+    let has_ended = instance.sub_status.status() == Status::Finished;
+    has_ended || !delta.responses.is_empty() || !delta.incidents.is_empty() || {
+        let open = instance.state.open_requests(outcome.program);
+        outcome.open_requests.iter().any(|request| !open.contains(request))
+    }
 }
 
 /// The resumed bookmark, for an act whose row has no event that names it.

@@ -75,6 +75,8 @@ impl Run {
 
     fn burst(&mut self, resumed: Option<Bookmark>, body: impl FnOnce(&mut Self) -> Result<Delta, Error>) -> Plan {
         let before = Before::of(&self.instance, self.key.as_deref());
+        let state = &self.instance.state;
+        let (has_requests, open_requests) = (state.has_requests(), state.open_requests(&self.program));
         let delta = body(self).expect("the burst ends");
         let mut outcome = Outcome::new(&self.program, &before, &self.instance, &delta, self.host.now());
         outcome.resumed = resumed.as_ref().map(|bookmark| Resumed {
@@ -85,6 +87,7 @@ impl Run {
             is_taken: false,
         });
         outcome.act = self.act.as_ref();
+        (outcome.has_requests, outcome.open_requests) = (has_requests, &open_requests);
         (self.facts)(&mut outcome);
         let plan = Plan::new(&outcome);
         self.store(&plan, delta, resumed.as_ref());
@@ -312,7 +315,9 @@ fn limits_pauses_and_schedules() {
 fn request_that_waits() {
     let definition = json!({"definitionId": "d", "root": [event("go"), event("then"),
         {"id": "next", "type": "HttpEndpoint", "path": "next"}]});
-    let mut run = Run::started(definition).with(|outcome| outcome.may_have_request = true);
+    let mut run = Run::started(definition);
+    // As if a request had started it.
+    run.instance.state.contexts.values_mut().for_each(|context| context.request = Some(0));
     assert_eq!(entries(&run.resume("go", "")), [Queue]);
     assert_eq!(entries(&run.resume("then", "")), [WaitingRequest, Queue]);
     assert_eq!(entries(&run.cancel()), [EndedBookmarks, WaitingRequest]);

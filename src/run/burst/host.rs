@@ -369,8 +369,8 @@ impl Host for SpiHost<'_> {
         self.request.clone()
     }
 
-    fn waiting_request(&mut self) -> WaitingRequest {
-        requests::state(self.instance, self.now.into())
+    fn waiting_request(&mut self, received_by: Option<Uuid>) -> WaitingRequest {
+        requests::state(self.instance, received_by, self.now.into())
     }
 
     fn claim_endpoint(&mut self, payload: &Value) -> Result<(), Fault> {

@@ -23,6 +23,7 @@ use crate::pg::{PgError, guc, interrupt, process, role, session, shared};
 use crate::run::BACKEND;
 use crate::run::call::running;
 use crate::store::events::queue::Item;
+use crate::store::http::requests::EndpointGuard;
 use crate::store::instances::Starter;
 use crate::store::rights::owners;
 
@@ -68,6 +69,10 @@ pub struct HttpContext {
     pub request: Option<Rc<Request>>,
     /// The instance that serves it: that of the call's first burst, unless the burst was undone.
     pub instance: Option<Uuid>,
+    /// Who may call the endpoint that the request has reached.
+    pub guard: EndpointGuard,
+    /// The execution of this endpoint that received the request.
+    pub received_by: Option<Uuid>,
     /// The response that one of its bursts wrote.
     pub response: Option<Response>,
     /// The response of an endpoint that turned the request away: nothing of the burst was saved.

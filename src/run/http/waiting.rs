@@ -1,28 +1,31 @@
 //! Requests that wait: an instance suspends before it has responded, and a later burst responds.
 //!
-//! Such a request is a row, which names the instance and the server. The burst that responds stores the response in the
-//! row, and its commit wakes the server. A server asks for its responses, so each is given to it at most once. With an
-//! `Idempotency-Key` the row stays, and a repeated request gets the stored response, from any server of the role.
+//! Such a request is a row, which names the server, the instance, and the execution of `HttpEndpoint` that received the
+//! request: a response goes to the request that was received last on the path to it. The burst that responds stores the
+//! response in the row, and its commit wakes the server. A server asks for its responses, so each is given to it at
+//! most once. With an `Idempotency-Key` the row stays, and a repeated request gets the stored response, from any server
+//! of the role.
 
 use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
-use workflow_engine::execution::Delta;
+use workflow_engine::execution::{Delta, Incident, sequence_of};
 use workflow_engine::http::{Request, Response};
-use workflow_engine::instance::SubStatus;
+use workflow_engine::instance::compensation::Ending;
+use workflow_engine::instance::{Instance, SubStatus};
 
-use crate::access::instance;
-use crate::compiled::Compiled;
+use crate::access::{self, Privilege, instance};
+use crate::compiled::{self, Compiled};
 use crate::pg::shared::{Class, NEVER};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, process, role, session};
 use crate::run::CallContext;
 use crate::run::call::context::{RequestFault, RequestKey, WaitingServer};
 use crate::run::call::waiter::{self, CheckResult};
-use crate::run::http::{faulted, serve};
-use crate::store::http::requests::{self, KeyedRequest, NewRequest, StoredResponse};
-use crate::store::instances::InstanceRow;
+use crate::run::http::{denial, faulted, may_resume, serve};
+use crate::store::http::requests::{self, EndpointGuard, KeyedRequest, NewRequest, StoredResponse, Waiting};
+use crate::store::instances::{self, InstanceRow};
 use crate::store::rights::owners;
 use crate::wake;
 
@@ -80,8 +83,11 @@ pub fn serve_waiting(
     // What a workflow has not served can be asked again.
     if let (Some(RequestKey { key, content }), Some(instance)) = (&key, context.http.instance) {
         let now = context.timestamp();
-        let new = NewRequest { id, instance, owner, server: &name, key: Some((key, content)), until: now };
-        requests::insert_served(&new, &response, now);
+        let http = &context.http;
+        let (received_by, guard) = (http.received_by, &http.guard);
+        let key = Some((key.as_str(), content.as_slice()));
+        let new = NewRequest { id, instance, received_by, owner, server: &name, key, guard, until: now };
+        requests::insert_served(&new, &response, now)?;
     }
     Ok(Begun::Response(response.into()))
 }
@@ -106,20 +112,33 @@ fn repeated(
         let message = "The Idempotency-Key was used for another request.";
         return Ok(Some(Begun::Response(Response::message(422, message).into())));
     }
+    // A client that may no longer call the endpoint gets nothing of its earlier request either.
+    let EndpointGuard { authorize, policy } = &known.guard;
+    if let Some(response) = denial(*authorize, policy.as_deref(), || may_start_or_resume(known.instance))? {
+        return Ok(Some(Begun::Response(response.into())));
+    }
     let until = Timestamp(now.0.saturating_add(server.timeout));
-    if known.response.is_none() && known.take_over(server.request, &server.name, until) {
+    if known.response.is_none() && known.take_over(server.request, &server.name, until)? {
         return Ok(Some(Begun::Waits(until)));
     }
     let response = known.response.or_else(|| keyed.find()?.response);
     Ok(response.map(Begun::Response))
 }
 
-/// The same for a repeated request: method, path, query and body, and who the client says that it is.
+/// Whether the caller may start the definition of an instance, or resume the instance.
+fn may_start_or_resume(instance: Uuid) -> Result<bool, PgError> {
+    let Some((version, _)) = instances::owner(instance) else { return Ok(false) };
+    Ok(access::may(role::current(), Privilege::Start, &compiled::of_version(version)?.row) || may_resume(instance)?)
+}
+
+/// The same for a repeated request: method, path, query and body, who the client says that it is, and the instance that
+/// it names.
 fn content_of(request: &Request) -> Vec<u8> {
+    const HEADERS: [&str; 4] = ["Authorization", "Cookie", "X-Correlation-ID", "X-Workflow-Instance-ID"];
     let mut digest = Sha256::new();
     let query = Value::Object(request.query.clone()).to_string();
-    let [authorization, cookie] = ["Authorization", "Cookie"].map(|name| request.header(name).unwrap_or_default());
-    for part in [&request.method, &request.path, &query, &authorization, &cookie] {
+    let headers = HEADERS.map(|name| request.header(name).unwrap_or_default());
+    for part in [&request.method, &request.path, &query].into_iter().chain(&headers) {
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
@@ -127,12 +146,15 @@ fn content_of(request: &Request) -> Vec<u8> {
     digest.finalize().to_vec()
 }
 
-/// Lets the request of this call wait, if its server does and the instance may respond later. `timeout` is that of the
-/// endpoint, in milliseconds.
-pub fn begin(context: &mut CallContext, timeout: Option<u64>) {
-    let (Some(server), Some(instance)) = (&context.http.server, context.http.instance) else { return };
-    if !requests::can_respond(instance) {
-        return;
+/// Lets the request of this call wait, if its server does and the instance may respond to it later. `timeout` is that of
+/// the endpoint, in milliseconds.
+pub fn let_wait(context: &mut CallContext, timeout: Option<u64>) -> Result<(), PgError> {
+    let http = &context.http;
+    let (Some(server), Some(instance), Some(received_by)) = (&http.server, http.instance, http.received_by) else {
+        return Ok(());
+    };
+    if !is_open(instance, received_by)? {
+        return Ok(());
     }
     let own = timeout.map(|timeout| i64::try_from(timeout).unwrap_or(i64::MAX).saturating_mul(1000));
     let now = context.timestamp();
@@ -140,15 +162,26 @@ pub fn begin(context: &mut CallContext, timeout: Option<u64>) {
     let new = NewRequest {
         id: server.request,
         instance,
+        received_by: Some(received_by),
         owner: context.sender().id,
         server: &server.name,
         key: server.key.as_ref().map(|RequestKey { key, content }| (key.as_str(), content.as_slice())),
+        guard: &http.guard,
         until,
     };
-    // A response goes to one request, the latest.
-    store(&requests::answer(instance, &Response::empty(200), false, now));
-    requests::insert(&new, now);
+    requests::insert(&new, now)?;
     context.http.waits_until = Some(until);
+    Ok(())
+}
+
+/// Whether an instance may respond to a request without another one.
+fn is_open(instance: Uuid, received_by: Uuid) -> Result<bool, PgError> {
+    let Some(row) = instances::get(instance).filter(|row| row.instance.sub_status == SubStatus::Suspended) else {
+        return Ok(false);
+    };
+    let compiled = compiled::of_version(row.definition_version_id)?;
+    let open = row.instance.state.open_requests(&compiled.program);
+    Ok(sequence_of(instance, received_by).is_some_and(|sequence| open.contains(&sequence)))
 }
 
 /// Takes responses of the server, each for the request with this id.
@@ -157,33 +190,65 @@ pub fn take(context: &CallContext, server: &str, max: usize) -> Vec<(Uuid, Store
     owner.map(|owner| requests::take(owner, server, max, context.timestamp())).unwrap_or_default()
 }
 
-/// Answers the request that waits for an instance, if a burst has responded or no later burst will.
-pub fn answer(row: &InstanceRow, compiled: &Compiled, delta: &Delta, now: Timestamp) {
+/// Responds to the requests that wait for an instance, as far as a burst has responded, or no later burst will.
+pub fn respond(row: &InstanceRow, compiled: &Compiled, delta: &Delta, now: Timestamp) {
     let id = row.instance.id;
-    if let Some(response) = &delta.response {
-        return store(&requests::answer(id, response, true, now));
+    let open = row.instance.state.open_requests(&compiled.program);
+    for waiting in requests::waiting_for(id, now) {
+        let received_by = waiting.received_by;
+        let written = delta.responses.iter().find(|(of, _)| *of == received_by);
+        let servers = match written {
+            Some((_, response)) => requests::store_response(id, received_by, response, true, now),
+            None => match default_response(row, compiled, delta, &waiting, &open) {
+                Some(response) => requests::store_response(id, received_by, &response, false, now),
+                None => continue,
+            },
+        };
+        wake_servers(&servers);
     }
-    let Some(server) = requests::waiting_for(id, now) else { return };
-    let response = match row.instance.sub_status {
-        SubStatus::Faulted => {
-            let may_read =
-                owners::by_id(server).role().is_some_and(|role| instance::may_read(role, &row.owner, compiled));
-            match delta.incidents.first() {
-                Some(incident) => faulted(&RequestFault::of(id, incident), may_read),
-                None => Response::message(500, "The workflow faulted."),
-            }
-        }
-        SubStatus::Cancelled => Response::message(500, "The workflow was cancelled."),
-        SubStatus::Finished => Response::empty(200),
-        _ if requests::can_respond(id) => return,
-        _ => Response::empty(200),
-    };
-    store(&requests::answer(id, &response, false, now));
+    if row.instance.has_ended() {
+        requests::forget_over(id);
+    }
 }
 
-/// Records that servers have responses.
-fn store(answered: &[(i32, String)]) {
-    for (owner, server) in answered {
+/// The response to a waiting request for which a burst has written none; `None`: a later burst may. `open` are the
+/// requests to which later bursts may respond.
+fn default_response(
+    row: &InstanceRow,
+    compiled: &Compiled,
+    delta: &Delta,
+    waiting: &Waiting,
+    open: &[u32],
+) -> Option<Response> {
+    let Instance { id, state, sub_status, .. } = &row.instance;
+    let request = sequence_of(*id, waiting.received_by);
+    let is_on_path = |incident: &&Incident| {
+        let faulted = sequence_of(*id, incident.activity_instance_id);
+        faulted.and_then(|faulted| state.contexts.get(&faulted)?.request) == request
+    };
+    let has_faulted = *sub_status == SubStatus::Faulted || state.ending() == Ending::Faulted;
+    let first = delta.incidents.first().filter(|_| has_faulted);
+    if let Some(incident) = delta.incidents.iter().find(is_on_path).or(first) {
+        let role = owners::by_id(waiting.owner).role();
+        let may_read = role.is_some_and(|role| instance::may_read(role, &row.owner, compiled));
+        return Some(faulted(&RequestFault::of(*id, incident), may_read));
+    }
+    match sub_status {
+        _ if has_faulted => Some(Response::message(500, "The workflow faulted.")),
+        SubStatus::Cancelled => Some(cancelled()),
+        _ if state.ending() == Ending::Cancelled => Some(cancelled()),
+        SubStatus::Finished => Some(Response::empty(200)),
+        _ => request.is_none_or(|request| !open.contains(&request)).then(|| Response::empty(200)),
+    }
+}
+
+fn cancelled() -> Response {
+    Response::message(500, "The workflow was cancelled.")
+}
+
+/// Wakes servers that have responses to take, once this transaction has committed.
+fn wake_servers(servers: &[(i32, String)]) {
+    for (owner, server) in servers {
         if let Some(role) = owners::by_id(*owner).role() {
             wake::report_response(class_of(role, server));
         }
@@ -197,8 +262,10 @@ fn class_of(role: Oid, server: &str) -> Class {
 /// Sleeps until the server has responses to take (`true`), or so many microseconds have passed.
 ///
 /// # Errors
-/// 25001 above READ COMMITTED, 53400 if too many sessions wait.
+/// 25006 on a standby, 25001 above READ COMMITTED, 53400 if too many sessions wait.
 pub fn wait(server: &str, timeout: i64) -> Result<bool, PgError> {
+    // A standby cannot give responses out, so it would find the same ones again and again.
+    session::refuse_in_recovery(c"wf_wait_http_responses");
     let check = || {
         let owner = owners::known_id_of(role::current());
         Ok(match owner.is_some_and(|owner| requests::has_response(owner, server)) {

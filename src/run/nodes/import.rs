@@ -17,6 +17,7 @@ use crate::run::call::running::{self, RunningGuard};
 use crate::run::http::paths::{self, Hold};
 use crate::run::instances::admission;
 use crate::store::events::queue;
+use crate::store::http::requests::KeyedRequest;
 use crate::store::instances::{self, bookmarks::keys};
 use crate::store::maintenance::identity;
 use crate::store::nodes::{moving, route};
@@ -196,6 +197,7 @@ struct ColumnPositions {
     bookmark_id: Option<usize>,
     made_by: Option<usize>,
     owner: Option<usize>,
+    request_key: Option<usize>,
     version: Option<usize>,
     lane: Option<usize>,
     token: Option<usize>,
@@ -217,6 +219,7 @@ impl ColumnPositions {
             made_by: of(&["bookmarks"], "activity_instance_id"),
             // Rows that are looked up by their owner.
             owner: of(&["messages", "http_requests", "triggers"], "owner"),
+            request_key: of(&["http_requests"], "key"),
             version: at("definition_version_id"),
             lane: of(&["bookmarks"], "lane"),
             token: of(&["bookmarks"], "token"),
@@ -244,7 +247,7 @@ impl KnownIds<'_> {
     /// Rejects a row that belongs neither to an instance of the piece nor to a key that the routing guard has checked,
     /// and replaces owners and versions by those of this node.
     fn fit(&mut self, positions: &ColumnPositions, row: &mut [Cell<'_>]) -> Result<(), Unreadable> {
-        let at = |position: Option<usize>| position.map_or(Cell::Null, |at| row[at]);
+        let at = |position: Option<usize>| cell(row, position);
         let among = |ids: &HashSet<Uuid>, position| matches!(at(position), Cell::Uuid(id) if ids.contains(&id));
         let belongs = match (at(positions.instance), at(positions.key)) {
             (Cell::Uuid(_), _) => among(&self.ids, positions.instance),
@@ -267,11 +270,25 @@ impl KnownIds<'_> {
         if let Some(Cell::Integer(owner)) = positions.owner.map(|at| &mut row[at]) {
             *owner = self.owner(*owner)?;
         }
+        // A role has one request under a key, and the one that is here keeps it.
+        if let (Some(at), Cell::Text(key)) = (positions.request_key, cell(row, positions.request_key)) {
+            let Cell::Integer(owner) = cell(row, positions.owner) else { return Err(Unreadable::Damaged) };
+            if key.contains('\0') {
+                return Err(Unreadable::Damaged);
+            }
+            if (KeyedRequest { owner, key }).find().is_some() {
+                row[at] = Cell::Null;
+            }
+        }
         if let Some(Cell::Uuid(version)) = positions.version.map(|at| &mut row[at]) {
             *version = self.versions.get(version).copied().ok_or(Unreadable::Damaged)?;
         }
         Ok(())
     }
+}
+
+fn cell<'c>(row: &[Cell<'c>], position: Option<usize>) -> Cell<'c> {
+    position.map_or(Cell::Null, |at| row[at])
 }
 
 /// Which contents of a piece need to be adapted to this node.

@@ -42,6 +42,9 @@ said=$(query "SELECT wf_start('pure')" 2>&1) && fail "a start on a standby"
 # The guard of several servers takes a lock, which a standby does not have.
 said=$(query "SET workflow.route_check = 'partitions'; SELECT wf_resume(id) FROM workflow.bookmarks WHERE correlation_id = 'routed'" 2>&1) && fail "a resume on a standby"
 [[ $said == *"cannot execute a workflow call during recovery"* ]] || fail "$said"
+# It can give no response out, and would find the same ones again and again.
+said=$(query "CALL wf_wait_http_responses('one', '0 s')" 2>&1) && fail "a wait for responses on a standby"
+[[ $said == *"cannot execute wf_wait_http_responses during recovery"* ]] || fail "$said"
 is 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
 is 0 "SELECT count(*) FROM workflow.workers"
 echo "ok: the standby follows, and no worker runs on it"

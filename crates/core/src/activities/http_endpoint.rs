@@ -117,6 +117,7 @@ impl Activity for HttpEndpoint {
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let is_trigger = cx.is_trigger();
         if is_trigger && cx.request().is_some() {
+            cx.receive_request();
             return receive(cx);
         }
         for payload in payloads(cx)? {
@@ -128,6 +129,7 @@ impl Activity for HttpEndpoint {
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, _input: Option<&Value>) -> Result<(), Fault> {
         match (cx.request(), &bookmark.payload) {
             (Some(_), _) => {
+                cx.receive_request();
                 cx.evaluate_inputs()?;
                 receive(cx)
             }

@@ -62,9 +62,8 @@ pub(crate) struct Scratch {
     pub inputs: Vec<Value>,
     pub resume_input: Option<Value>,
     pub trigger_input: Option<Value>,
-    /// The execution whose child has just ended or faulted, and the last result that this child saw: children scheduled
-    /// because of it continue from that result.
-    pub cause: Option<(u32, Option<LastResult>)>,
+    /// The child that has just ended or faulted: children scheduled because of it continue its path.
+    pub cause: Option<Cause>,
     /// The number of the next result, once it is known.
     pub next_result: Option<u32>,
     /// The execution that is being resumed, and name and payload of its bookmark.
@@ -88,11 +87,23 @@ pub(crate) enum Task {
         tag: u32,
         variables: Vec<(String, Json)>,
         last_result: Option<LastResult>,
+        request: Option<u32>,
     },
     /// Execute an activity again from its beginning, after a fault.
     Again(u32),
     /// Continue with the records that an execution handles.
     Unwind(u32),
+}
+
+/// What a child that has ended or faulted hands on to those that its parent schedules because of it.
+#[derive(Debug)]
+pub(crate) struct Cause {
+    /// The execution whose child it was.
+    pub parent: u32,
+    /// The last result that it saw.
+    pub last_result: Option<LastResult>,
+    /// The HTTP request received last on its path.
+    pub request: Option<u32>,
 }
 
 /// A sequence number that no execution gets.
@@ -202,7 +213,8 @@ impl Burst<'_> {
     // Queue.
 
     pub fn enqueue_root(&mut self) {
-        let task = Task::Begin { parent: None, node: NodeIx(0), tag: 0, variables: Vec::new(), last_result: None };
+        let (node, variables) = (NodeIx(0), Vec::new());
+        let task = Task::Begin { parent: None, node, tag: 0, variables, last_result: None, request: None };
         self.scratch.queue.push_back(task);
     }
 
@@ -210,7 +222,8 @@ impl Burst<'_> {
         *self.scratch.queued.entry((parent, node)).or_insert(0) += 1;
         self.scratch.undo.push(Undo::Queued((parent, node)));
         let last_result = self.result_for(parent, node);
-        self.push(parent, Task::Begin { parent: Some(parent), node, tag, variables, last_result });
+        let request = self.request_for(parent);
+        self.push(parent, Task::Begin { parent: Some(parent), node, tag, variables, last_result, request });
     }
 
     /// Queues a task of an execution. Tasks of handlers that the instance runs come before all others.
@@ -273,6 +286,7 @@ impl Burst<'_> {
             outputs: Vec::new(),
             last_result,
             ended_inside: None,
+            request: parent.and_then(|parent| self.context(parent)?.request),
         };
         self.instance.state.contexts.insert(sequence, context);
         if let Some(parent) = parent {

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::execution::Faulted;
+use crate::execution::burst::Cause;
 use crate::execution::runner::{Runner, UnitOutcome};
 use crate::instance::compensation::Unwinding;
 use crate::instance::{ActivityStatus, Context, Memory};
@@ -44,7 +45,7 @@ impl Runner<'_> {
     fn is_taken(&mut self, faulted: u32, fault: &Fault) -> bool {
         let Some(context) = self.burst.context(faulted) else { return false };
         let attempts = context.attempt();
-        let last_result = context.latest_result();
+        let (last_result, request) = (context.latest_result(), context.request);
         let activity_id = self.burst.program.node(context.node).id.as_str();
         let told = Faulted { fault, activity_id, attempts };
         let mut below = faulted;
@@ -60,7 +61,8 @@ impl Runner<'_> {
             }
             let node = self.burst.program.node(node);
             let mut is_taken = false;
-            self.burst.scratch.cause = Some((sequence, last_result.clone()));
+            let last_result = last_result.clone();
+            self.burst.scratch.cause = Some(Cause { parent: sequence, last_result, request });
             let unit = self.unit(sequence, node, |cx| {
                 is_taken = node.activity.child_faulted(cx, &child, &told)?;
                 Ok(())

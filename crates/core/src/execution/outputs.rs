@@ -115,7 +115,9 @@ impl Execution<'_> {
     /// result of all of them.
     pub(crate) fn bring_result(&mut self, to: NodeIx) {
         let sequence = self.sequence;
-        let Some(result) = self.burst.scratch.cause.as_ref().and_then(|(_, result)| result.clone()) else { return };
+        let Some(result) = self.burst.scratch.cause.as_ref().and_then(|cause| cause.last_result.clone()) else {
+            return;
+        };
         let Some(context) = self.burst.instance.state.contexts.get_mut(&sequence) else { return };
         let arrived = &mut context.ended_inside.get_or_insert_default().arrived;
         let before = arrived.get(&to).cloned();
@@ -235,7 +237,9 @@ impl<'a> Burst<'a> {
             return Some(result);
         }
         match &self.scratch.cause {
-            Some((of, result)) if *of == parent && !program.node(context.node).runs_bodies_beside() => result.clone(),
+            Some(cause) if cause.parent == parent && !program.node(context.node).runs_bodies_beside() => {
+                cause.last_result.clone()
+            }
             _ => context.last_result.clone(),
         }
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::bookmark::Resumed;
-use crate::execution::burst::{Burst, Scratch, Task};
+use crate::execution::burst::{Burst, Cause, Scratch, Task};
 use crate::execution::callback::call_back;
 use crate::execution::context::Execution;
 use crate::execution::{Child, Delta, Limits, NewTask, Outcomes};
@@ -72,7 +72,7 @@ impl<'a> Runner<'a> {
                 break;
             }
             match task {
-                Task::Begin { parent, node, tag, variables, last_result } => {
+                Task::Begin { parent, node, tag, variables, last_result, request } => {
                     if let Some(parent) = parent
                         && !self.burst.dequeue(parent, node)
                     {
@@ -80,6 +80,7 @@ impl<'a> Runner<'a> {
                     }
                     self.count_step(node)?;
                     let sequence = self.burst.open(parent, node, tag, variables, last_result);
+                    self.burst.hand_on_request(sequence, request);
                     if !self.defer(sequence, node) {
                         self.execute(sequence, node);
                     }
@@ -264,6 +265,7 @@ impl<'a> Runner<'a> {
             self.burst.leave_scope(sequence);
         }
         let last_result = self.burst.context(sequence).and_then(Context::latest_result);
+        let request = self.burst.context(sequence).and_then(|context| context.request);
         self.burst.close(sequence);
         let Some(parent) = parent else { return Ok(()) };
         let Some(above) = self.burst.context(parent) else {
@@ -281,7 +283,10 @@ impl<'a> Runner<'a> {
         self.count_step(above)?;
         let above = self.burst.program.node(above);
         let child = Child { node: ix, sequence, tag, terminal: node.terminal };
-        self.burst.scratch.cause = Some((parent, last_result));
+        if !above.runs_bodies_beside() {
+            self.burst.hand_on_request(parent, request);
+        }
+        self.burst.scratch.cause = Some(Cause { parent, last_result, request });
         self.unit(parent, above, |cx| above.activity.child_completed(cx, &child, outcomes));
         self.burst.scratch.cause = None;
         Ok(())
@@ -300,6 +305,8 @@ impl<'a> Runner<'a> {
                     self.burst.cancel_children(sequence);
                     self.completed_event(sequence, self.burst.program.node(node), &outcomes);
                     self.burst.leave_scope(sequence);
+                    let request = self.burst.context(sequence).and_then(|context| context.request);
+                    self.burst.hand_on_request(composite, request);
                     self.burst.close(sequence);
                 }
                 _ => self.burst.scratch.finishing.push_back((sequence, outcomes)),

@@ -46,6 +46,7 @@ pub(crate) enum Undo {
     Name(Option<String>, bool),
     Correlation(Option<String>, bool),
     Responded,
+    RespondedLater,
 }
 
 /// Lengths at the beginning of a unit.
@@ -155,6 +156,7 @@ impl Burst<'_> {
                 scratch.delta.changed.correlation_id = changed;
             }
             Undo::Responded => scratch.delta.response = None,
+            Undo::RespondedLater => drop(scratch.delta.responses.pop()),
             Undo::Timeout(sequence, timeout, before) => {
                 match before {
                     Some(until) => scratch.timeouts.insert(sequence, until),

@@ -28,6 +28,9 @@ const FORMAT_WITH_STRATEGIES: u8 = 6;
 /// The same, then [`ScopedOutputs`]. In earlier formats all outputs are those of the root, and every execution has the
 /// same latest result.
 const FORMAT_WITH_SCOPED_OUTPUTS: u8 = 7;
+/// The same, then a list of the HTTP requests received on the paths of executions, each with the number of its
+/// execution.
+const FORMAT_WITH_REQUESTS: u8 = 8;
 
 /// The first part of every format.
 #[derive(Serialize)]
@@ -63,7 +66,7 @@ struct Later<C> {
 }
 
 /// Outputs inside open executions, the results that they may read, connections that were followed before, and spans of
-/// deadlines. The last part of format 7.
+/// deadlines. From format 7 on.
 #[derive(Serialize, Deserialize)]
 struct ScopedOutputs<V, O, M> {
     shared_below: u32,
@@ -110,6 +113,7 @@ pub fn encode_state_of(state: &State, size: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(if size == 0 { USUAL_SIZE } else { size });
     let (attempts, simple) = (attempts(state), simple(state));
     bytes.push(match (state.deadline, attempts.is_empty()) {
+        _ if state.has_requests() => FORMAT_WITH_REQUESTS,
         _ if simple.is_none() => FORMAT_WITH_SCOPED_OUTPUTS,
         _ if has_strategies(&attempts) => FORMAT_WITH_STRATEGIES,
         _ if has_later(state) => FORMAT_WITH_LATER,
@@ -138,6 +142,9 @@ struct Simple<'s> {
 
 /// The state as the formats before 7 store it. `None` if they cannot express what each execution may read.
 fn simple(state: &State) -> Option<Simple<'_>> {
+    if state.has_requests() {
+        return None;
+    }
     if is_without_outputs(state) {
         return Some(Simple { outputs: BTreeMap::new(), last_result: None });
     }
@@ -282,7 +289,13 @@ fn pack<T: Extend<u8>>(state: &State, attempts: &[(u32, &Attempts)], simple: Opt
         let to = postcard::to_extend(&(attempts, later, computed), to).expect("strategies are always serializable");
         return match simple {
             Some(_) => to,
-            None => postcard::to_extend(&scoped(state), to).expect("outputs are always serializable"),
+            None => {
+                let to = postcard::to_extend(&scoped(state), to).expect("outputs are always serializable");
+                match state.has_requests() {
+                    true => postcard::to_extend(&requests(state), to).expect("numbers are always serializable"),
+                    false => to,
+                }
+            }
         };
     }
     if has_later(state) {
@@ -299,6 +312,11 @@ fn pack<T: Extend<u8>>(state: &State, attempts: &[(u32, &Attempts)], simple: Opt
 fn attempts(state: &State) -> Vec<(u32, &Attempts)> {
     let contexts = state.contexts.iter();
     contexts.filter_map(|(sequence, context)| Some((*sequence, context.attempts.as_deref()?))).collect()
+}
+
+/// The HTTP requests received on the paths of executions, by the numbers of both.
+fn requests(state: &State) -> Vec<(u32, u32)> {
+    state.contexts.iter().filter_map(|(sequence, context)| Some((*sequence, context.request?))).collect()
 }
 
 /// The packed size of a state in bytes.
@@ -407,7 +425,7 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
     let corrupt = |reason: &str| Error::CorruptState(reason.to_owned());
     let damaged = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
     match bytes.split_first() {
-        Some((&format @ FORMAT..=FORMAT_WITH_SCOPED_OUTPUTS, rest)) => {
+        Some((&format @ FORMAT..=FORMAT_WITH_REQUESTS, rest)) => {
             let (unpacked, mut rest): (Unpacked, _) = postcard::take_from_bytes(rest).map_err(damaged)?;
             let mut state = unpacked.into_state(format < FORMAT_WITH_SCOPED_OUTPUTS);
             if format != FORMAT {
@@ -442,10 +460,19 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
                     attempts.strategy = Some(strategy);
                 }
             }
-            if format == FORMAT_WITH_SCOPED_OUTPUTS {
+            if format >= FORMAT_WITH_SCOPED_OUTPUTS {
                 let scoped;
                 (scoped, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
                 state.add_scoped(scoped).ok_or_else(|| corrupt("It has outputs of what is not in it."))?;
+            }
+            if format >= FORMAT_WITH_REQUESTS {
+                let requests: Vec<(u32, u32)>;
+                (requests, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
+                for (sequence, request) in requests {
+                    let context = state.contexts.get_mut(&sequence);
+                    context.ok_or_else(|| corrupt("It has a request of an execution that is not open."))?.request =
+                        Some(request);
+                }
             }
             if rest.is_empty() { Ok(state) } else { Err(corrupt("It has bytes after its end.")) }
         }
@@ -609,6 +636,22 @@ mod tests {
         };
         let before = 1 + postcard::to_stdvec(&before).unwrap().len();
         assert_eq!(bytes[before..].iter().map(|b| format!("{b:02x}")).collect::<String>(), FROZEN_SCOPED);
+    }
+
+    /// Requests behind the outputs, as they were first written: never change this text.
+    const FROZEN_REQUESTS: &str = "0201070703";
+
+    #[test]
+    fn requests_on_the_paths_of_executions_stand_behind_outputs() {
+        let context = |parent: Option<u32>, request: Option<u32>| Context { parent, request, ..Context::default() };
+        let contexts = [(0, context(None, None)), (1, context(Some(0), Some(7))), (7, context(Some(1), Some(3)))];
+        let state = State { contexts: contexts.into(), next_context: 8, ..State::default() };
+        let bytes = encode_state(&state);
+        assert_eq!((bytes[0], packed_size(&state)), (FORMAT_WITH_REQUESTS, bytes.len()));
+        assert_eq!(decode_state(&bytes).unwrap(), state);
+        let end = &bytes[bytes.len() - FROZEN_REQUESTS.len() / 2..];
+        assert_eq!(end.iter().map(|b| format!("{b:02x}")).collect::<String>(), FROZEN_REQUESTS);
+        assert!(decode_state(&bytes[..bytes.len() - 1]).is_err());
     }
 
     #[test]

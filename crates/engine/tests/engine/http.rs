@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, compile, export};
 use workflow_engine::execution;
 use workflow_engine::http::{Endpoint, Request, Response};
 use workflow_engine::instance::SubStatus;
 use workflow_engine::{Limits, stimulus, trigger};
 
-use crate::support::{FakeHost, World, line, program};
+use crate::support::{FakeHost, World, event, line, program};
 
 fn request(method: &str, path: &str, content_type: &str, body: &[u8]) -> Rc<Request> {
     let headers = Map::from_iter([("Content-Type".to_owned(), json!(content_type))]);
@@ -132,6 +133,78 @@ fn a_response_without_a_request_or_a_second_one_faults() {
     let world = called(json!([endpoint(json!({})), write, write]), request("POST", "/orders/7", "", b""));
     assert_eq!(world.last.incidents[0].fault.message, "the response to the HTTP request was already written");
     assert!(world.last.response.is_some(), "the first one counts");
+}
+
+/// Receives a request at an endpoint, and returns the execution that received it.
+fn receive(world: &mut World, endpoint: &str) -> Uuid {
+    world.host.request = Some(request("POST", "/orders/7", "", b""));
+    world.resume(endpoint, Value::Null);
+    world.host.request = None;
+    world.last.received_by.expect("an endpoint received it")
+}
+
+/// The responses of the last burst: who received their requests, and what they say.
+fn responses(world: &World) -> Vec<(Uuid, String)> {
+    let text = |response: &Response| String::from_utf8(response.body.clone()).expect("a text");
+    world.last.responses.iter().map(|(received_by, response)| (*received_by, text(response))).collect()
+}
+
+fn write(content: &str) -> Value {
+    json!({"type": "WriteHttpResponse", "content": content})
+}
+
+#[test]
+fn a_response_goes_to_the_request_received_last_on_its_path() {
+    let wait = |id: &str| json!({"id": id, "type": "HttpEndpoint", "path": id, "supportedMethods": ["POST"]});
+    let branches = json!([
+        [wait("a"), event("ta"), write("to a")],
+        [wait("b"), event("tb"), wait("c"), event("tc"), write("to c")],
+        [event("other"), write("to nobody")]
+    ]);
+    let parallel = json!({"type": "Parallel", "activities": branches});
+    let mut world = World::started(json!([parallel, write("after the last branch")]));
+    world.host.lets_requests_wait = true;
+    let a = receive(&mut world, "a");
+    let b = receive(&mut world, "b");
+    let number = |of: Uuid, world: &World| execution::sequence_of(world.instance.id, of).expect("a number");
+    assert_eq!(world.instance.state.open_requests(&world.program), [number(a, &world), number(b, &world)]);
+    // Only an endpoint is left on the path of the second.
+    world.resume("tb", Value::Null);
+    assert_eq!(world.instance.state.open_requests(&world.program), [number(a, &world)]);
+    let c = receive(&mut world, "c");
+    world.resume("tc", Value::Null);
+    assert_eq!(responses(&world), [(c, "to c".to_owned())]);
+    world.resume("ta", Value::Null);
+    assert_eq!(responses(&world), [(a, "to a".to_owned())]);
+    world.resume("other", Value::Null);
+    assert_eq!(world.last.incidents[0].fault.message, "there is no HTTP request to respond to");
+}
+
+#[test]
+fn what_follows_a_join_belongs_to_the_request_of_its_last_branch() {
+    let wait = |id: &str| json!({"id": id, "type": "HttpEndpoint", "path": id, "supportedMethods": ["POST"]});
+    let branches = json!([[wait("a"), event("ta")], [wait("b"), event("tb")], event("beside")]);
+    let mut world = World::started(json!([{"type": "Parallel", "activities": branches}, write("done")]));
+    world.host.lets_requests_wait = true;
+    let a = receive(&mut world, "a");
+    receive(&mut world, "b");
+    world.resume("tb", Value::Null);
+    world.resume("ta", Value::Null);
+    // A branch that received none changes nothing.
+    world.resume("beside", Value::Null);
+    assert_eq!(responses(&world), [(a, "done".to_owned())]);
+}
+
+#[test]
+fn what_a_request_has_started_belongs_to_it() {
+    let branches = json!([[event("first"), write("of the other branch")], endpoint(json!({}))]);
+    let mut world = World::new(json!({"type": "Parallel", "activities": branches}));
+    world.host.request = Some(request("POST", "/orders/7", "", b""));
+    world.try_start(Some("in"), None).expect("the burst ends");
+    (world.host.request, world.host.lets_requests_wait) = (None, true);
+    let received_by = world.last.received_by.expect("an endpoint received it");
+    world.resume("first", Value::Null);
+    assert_eq!(responses(&world), [(received_by, "of the other branch".to_owned())]);
 }
 
 #[test]

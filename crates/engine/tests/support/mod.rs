@@ -26,7 +26,7 @@ use workflow_engine::execution::{self, Delta, Incident, Limits, sequence_of};
 use workflow_engine::execution_records::{ExecutionRecords, ExecutionStatus};
 use workflow_engine::expression::{Rows, Scope, Take};
 use workflow_engine::fault::{Error, Fault};
-use workflow_engine::host::{Function, Host};
+use workflow_engine::host::{Function, Host, WaitingRequest};
 use workflow_engine::http::Request;
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::compensation::{
@@ -84,6 +84,8 @@ pub struct FakeHost {
     pub unreachable: BTreeSet<String>,
     /// Answers that were given, by task.
     pub answers: BTreeMap<Uuid, Value>,
+    /// Whether requests of earlier bursts wait for their responses.
+    pub lets_requests_wait: bool,
     /// Who gives the next answers.
     pub answerer: Option<String>,
     /// While set, statements and expressions of SQL fail.
@@ -234,6 +236,13 @@ impl Host for FakeHost {
 
     fn request(&self) -> Option<Rc<Request>> {
         self.request.clone()
+    }
+
+    fn waiting_request(&mut self, received_by: Option<Uuid>) -> WaitingRequest {
+        match received_by {
+            Some(_) if self.lets_requests_wait => WaitingRequest::Open,
+            _ => WaitingRequest::None,
+        }
     }
 
     fn store_record(&mut self, record: &Record) {

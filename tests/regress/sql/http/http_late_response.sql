@@ -92,7 +92,7 @@ RESET workflow.now;
 SELECT * FROM pg_temp.take();
 SELECT l.activity, l.event, l.data FROM workflow.journal AS l JOIN workflow.instance_list AS i USING (instance_id) WHERE i.definition_id = 'slow' AND l.event = 'Note';
 
--- A request that reaches the instance while another one waits for it.
+-- Requests that reach the instance while others wait for it. Each gets the response that follows its endpoint.
 SELECT * FROM wf_define('{"definitionId": "pair", "root": {"type": "Parallel", "activities": [
     [{"type": "HttpEndpoint", "path": "pair", "supportedMethods": ["POST"], "canStartWorkflow": true}, {"id": "a", "type": "RunTask", "taskName": "t"}, {"type": "WriteHttpResponse", "content": "a"}],
     [{"type": "HttpEndpoint", "path": "pair/b", "supportedMethods": ["POST"]}, {"type": "RunTask", "taskName": "u"}, {"type": "WriteHttpResponse", "content": "b"}],

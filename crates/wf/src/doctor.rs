@@ -100,15 +100,15 @@ impl Findings {
 
 pub fn examine(arguments: DoctorArguments, shared: &SharedArguments) -> Result<(), Failure> {
     let mut findings = Findings::default();
-    let purpose = match &arguments.service {
-        None => Purpose::Person,
+    let (purpose, endpoints_role) = match &arguments.service {
+        None => (Purpose::Person, None),
         Some(Service::Serve(options)) => {
             files::of_serve(options, &mut findings);
-            Purpose::Serve
+            (Purpose::Serve, options.endpoints.endpoints_role.as_deref())
         }
         Some(Service::Work(options)) => {
             files::of_work(options, &mut findings);
-            Purpose::Work
+            (Purpose::Work, None)
         }
     };
     files::of_connection(&shared.connection, &mut findings);
@@ -119,7 +119,7 @@ pub fn examine(arguments: DoctorArguments, shared: &SharedArguments) -> Result<(
                 Err(problem) => findings.error("options", problem, "wf work --help explains the options"),
             }
         }
-        database::examine(shared, purpose, arguments.quick, &mut findings).await;
+        database::examine(shared, purpose, endpoints_role, arguments.quick, &mut findings).await;
         arguments.output.print(&findings.0, || findings.text())?;
         let is_wrong = findings.0.iter().any(|finding| finding.level == Level::Error);
         if is_wrong { Err(Failure::Reported) } else { Ok(()) }

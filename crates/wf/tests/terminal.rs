@@ -306,6 +306,10 @@ fn doctor_examines_what_a_service_needs() {
     let config = configuration(&open, &expired);
     let (findings, _) = world.examined(&["serve", "--config", &config]);
     assert!(is_in(&findings, "cookie keys", "error") && is_in(&findings, "TLS certificate", "error"), "{findings:?}");
+    for (role, level) in [(world.name.as_str(), "ok"), ("pg_monitor", "error"), ("nobody", "error")] {
+        let (findings, _) = world.examined(&["serve", "--config", &config, "--endpoints-role", role]);
+        assert!(is_in(&findings, "endpoints", level), "{findings:?}");
+    }
     let (findings, _) = world.examined(&["work", "--config", &config]);
     assert!(is_in(&findings, "rights", "ok") && is_in(&findings, "accepted owners", "ok"), "{findings:?}");
     assert!(is_in(&findings, "options", "ok"), "{findings:?}");

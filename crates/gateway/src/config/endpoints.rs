@@ -9,8 +9,8 @@ use clap::Args;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Endpoints of workflows")]
 pub struct EndpointOptions {
-    /// Address and port on which endpoints of workflows are served; without it, none is
-    #[arg(long, value_name = "ADDRESS", requires = "endpoints_role")]
+    /// Address and port on which endpoints of workflows are served, with --endpoints-role; without it, none is
+    #[arg(long, value_name = "ADDRESS")]
     pub endpoints_listen: Option<SocketAddr>,
 
     /// Role as which requests to endpoints run. The gateway's role must be a member of it, and it needs EXECUTE on
@@ -27,22 +27,25 @@ pub struct EndpointOptions {
     #[arg(long)]
     pub endpoints_own_origin: bool,
 
-    /// Origin whose pages may call endpoints, as https://shop.example.com; may be repeated, * is any
-    #[arg(long, value_name = "ORIGIN")]
+    /// Origins whose pages may call endpoints, as https://shop.example.com; * is any
+    #[arg(long, value_name = "ORIGIN", value_delimiter = ',')]
     pub endpoints_cors: Vec<String>,
 
     /// Requests a second of one client address to one first segment of a path; bursts may have as many
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub endpoints_rate: u32,
 
-    /// Request header that a proxy sets to say who the user is; no workflow gets it. May be repeated
-    #[arg(long, value_name = "NAME")]
+    /// Request headers by which a proxy says who the user is; no workflow gets them
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub endpoints_identity_header: Vec<HeaderName>,
 }
 
 impl EndpointOptions {
-    /// Describes an origin that is none.
+    /// Describes what makes no sense.
     pub fn problem(&self) -> Option<String> {
+        if self.endpoints_listen.is_some() && self.endpoints_role.is_none() {
+            return Some("--endpoints-listen needs --endpoints-role: the role as which requests run".into());
+        }
         let is_origin = |origin: &&String| {
             let rest = origin.strip_prefix("https://").or(origin.strip_prefix("http://"));
             *origin == "*" || rest.is_some_and(|host| !host.is_empty() && !host.contains('/') && origin.is_ascii())

@@ -57,10 +57,20 @@ struct Problem {
     detail: Option<String>,
 }
 
-pub async fn examine(shared: &SharedArguments, purpose: Purpose, is_quick: bool, findings: &mut Findings) {
+pub async fn examine(
+    shared: &SharedArguments,
+    purpose: Purpose,
+    endpoints_role: Option<&str>,
+    is_quick: bool,
+    findings: &mut Findings,
+) {
     match connect(shared, purpose).await {
         Ok(client) => {
-            if let Err(error) = examine_as(&client, purpose, is_quick, findings).await {
+            let mut examined = examine_as(&client, purpose, is_quick, findings).await;
+            if let (Ok(()), Some(role)) = (&examined, endpoints_role) {
+                examined = rights::examine_endpoints(&client, role, findings).await;
+            }
+            if let Err(error) = examined {
                 findings.error("database", Failure::from(error).to_string(), "without an answer, no more can be said");
             }
         }

@@ -19,6 +19,7 @@ const OF_WORKER: &[&str] = &[
     "wf_wait_tasks",
 ];
 const OF_GATEWAY: &[&str] = &["wf_set_role"];
+const OF_ENDPOINTS: &[&str] = &["wf_begin_http_request", "wf_take_http_responses", "wf_wait_http_responses"];
 
 /// Those of the functions that the role may not execute in all of their forms.
 const MISSING: &str = "SELECT f.name FROM pg_catalog.unnest($1) AS f (name) WHERE NOT EXISTS ( \
@@ -28,6 +29,20 @@ const MISSING: &str = "SELECT f.name FROM pg_catalog.unnest($1) AS f (name) WHER
 #[derive(Deserialize)]
 struct Missing {
     name: String,
+}
+
+/// The role of endpoints: is it one of the gateway's, and what may it not execute? No row if it does not exist.
+const ENDPOINTS: &str = "SELECT pg_catalog.pg_has_role(SESSION_USER, r.oid, 'MEMBER') AS is_ours, r.rolsuper AS is_superuser, \
+    ARRAY(SELECT f.name FROM pg_catalog.unnest($2) AS f (name) WHERE NOT EXISTS ( \
+        SELECT FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_extension e ON e.extname = 'workflow' AND e.extnamespace = p.pronamespace \
+        WHERE p.proname = f.name AND pg_catalog.has_function_privilege(r.oid, p.oid, 'EXECUTE'))) AS missing \
+    FROM pg_catalog.pg_roles r WHERE r.rolname = $1";
+
+#[derive(Deserialize)]
+struct EndpointsRole {
+    is_ours: bool,
+    is_superuser: bool,
+    missing: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -103,6 +118,34 @@ fn examine_gateway(role: &Role, findings: &mut Findings) {
             format!("GRANT SET ON PARAMETER workflow.actor TO \"{}\"", role.role),
         );
     }
+}
+
+/// Examines the role as which requests to endpoints of workflows run.
+pub async fn examine_endpoints(client: &Client, name: &str, findings: &mut Findings) -> Result<(), Error> {
+    let query = async |tx: Transaction| {
+        rows::<EndpointsRole>(&tx, ENDPOINTS, &[(&name, Type::TEXT), (&OF_ENDPOINTS, Type::TEXT_ARRAY)]).await
+    };
+    let found = client.transaction(query).await?.into_iter().next();
+    let Some(role) = found else {
+        findings.error("endpoints", format!("there is no role {name}"), "create it, or correct --endpoints-role");
+        return Ok(());
+    };
+    if !role.is_ours {
+        let message = format!("the gateway's role is no member of {name}, so all requests to endpoints fail");
+        findings.error("endpoints", message, format!("GRANT \"{name}\" to the gateway's role"));
+    }
+    if role.is_superuser {
+        let message = format!("{name} is a superuser: every client would act as one");
+        findings.error("endpoints", message, "give endpoints a role of their own");
+    }
+    if !role.missing.is_empty() {
+        let message = format!("{name} may not execute {}", role.missing.join(", "));
+        findings.error("endpoints", message, "docs/endpoints.md has the GRANT that it needs");
+    }
+    if role.is_ours && !role.is_superuser && role.missing.is_empty() {
+        findings.ok("endpoints", format!("requests run as {name}"));
+    }
+    Ok(())
 }
 
 fn examine_worker(role: &Role, findings: &mut Findings) {

@@ -72,6 +72,9 @@ pub fn run(arguments: DevArguments) -> Result<(), Failure> {
     }
     let password = fs::read_to_string(folder.join("password"))?;
     eprintln!("log in as demo with the password {}; `wf dev --stop` ends it", password.trim_end());
+    if let Ok(endpoints) = fs::read_to_string(folder.join("endpoints")) {
+        eprintln!("endpoints of workflows: {}", endpoints.trim_end());
+    }
     let (key, address) = (fs::read_to_string(folder.join("key"))?, fs::read_to_string(folder.join("address"))?);
     Ok(writeln!(std::io::stdout(), "key: {}\n{}", key.trim_end(), address.trim_end())?)
 }

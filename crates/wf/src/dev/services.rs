@@ -66,14 +66,15 @@ pub fn start(folder: &Path, studio: &Path) -> Result<(), Failure> {
     let keys = folder.join("api-keys.toml");
     let _ = fs::remove_file(&keys);
     write_secret(folder, "key", &workflow_gateway::add_key(&keys, "demo", None, "wf dev")?)?;
-    let port = free_port()?;
-    let address = format!("127.0.0.1:{port}");
+    let [address, endpoints] = free_ports()?.map(|port| format!("127.0.0.1:{port}"));
     fs::write(folder.join("address"), format!("http://{address}\n"))?;
+    fs::write(folder.join("endpoints"), format!("http://{endpoints}\n"))?;
     service(folder, "worker", "demo", &["work".into()])?;
     let file = |name: &str| folder.join(name).display().to_string();
     let arguments = ["serve", "--listen", &address, "--studio", &studio.display().to_string(), "--cookie-keys"];
     let files = [file("cookie-keys"), "--api-keys".into(), file("api-keys.toml")];
-    let arguments: Vec<String> = arguments.iter().map(ToString::to_string).chain(files).collect();
+    let endpoints = ["--endpoints-listen".into(), endpoints, "--endpoints-role".into(), "demo".into()];
+    let arguments: Vec<String> = arguments.iter().map(ToString::to_string).chain(files).chain(endpoints).collect();
     let mut gateway = service(folder, "gateway", "workflow_gateway", &arguments)?;
     while !is_ready(&address) {
         if gateway.try_wait()?.is_some() {
@@ -105,9 +106,13 @@ fn write_secret(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     Ok(writeln!(file, "{text}")?)
 }
 
-fn free_port() -> Result<u16, Failure> {
+fn free_ports() -> Result<[u16; 2], Failure> {
     let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
-    (8080..8180).find(is_free).ok_or_else(|| "no port from 8080 to 8179 is free".into())
+    let mut free = (8080..8180).filter(is_free);
+    match (free.next(), free.next()) {
+        (Some(one), Some(other)) => Ok([one, other]),
+        _ => Err("no two ports from 8080 to 8179 are free".into()),
+    }
 }
 
 fn is_ready(address: &str) -> bool {

@@ -148,6 +148,18 @@ impl Error {
         }
     }
 
+    /// Whether the error says that the server is away, or that another transaction is in the way, whatever was sent to it.
+    /// A session that was lost without a reason may have been ended by what was sent.
+    pub(crate) fn will_pass(&self) -> bool {
+        let is_without_session = match self {
+            Self::Connection(_) | Self::Unfit(_) => true,
+            Self::Database(error) => error.is_fatal,
+            _ => false,
+        };
+        let is_passing = |error: &DatabaseError| error.is_transient() || error.sqlstate == "25006";
+        is_without_session || self.database().is_some_and(is_passing)
+    }
+
     /// Whether the error is about the server, its state or its resources, and not about what was sent. If an earlier
     /// attempt may have been committed, such an error does not show that it was rolled back.
     pub(crate) fn is_of_server(&self) -> bool {
@@ -318,6 +330,23 @@ mod tests {
 
     fn database(sqlstate: &str, is_fatal: bool) -> Error {
         Error::Database(Box::new(DatabaseError::new(sqlstate, is_fatal)))
+    }
+
+    #[test]
+    fn errors_that_what_was_sent_may_cause_do_not_pass_by_themselves() {
+        for (sqlstate, is_fatal) in
+            [("40001", false), ("55P03", false), ("25006", false), ("57P01", true), ("28P01", true)]
+        {
+            assert!(database(sqlstate, is_fatal).will_pass(), "{sqlstate}");
+        }
+        for sqlstate in ["57014", "53200", "58030", "XX000"] {
+            assert!(!database(sqlstate, false).will_pass(), "{sqlstate}");
+        }
+        // The session was lost after the statement had been sent.
+        assert!(database("57P01", true).after_commit_was_sent().will_pass());
+        assert!(!database("25P04", true).after_commit_was_sent().will_pass());
+        assert!(!Error::Connection("closed".into()).after_commit_was_sent().will_pass());
+        assert!(Error::Connection("refused".into()).will_pass());
     }
 
     #[test]

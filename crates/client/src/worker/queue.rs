@@ -154,14 +154,18 @@ impl TaskQueue for DatabaseQueue {
             return self.reply(claim, Reply::Result(answer.result.clone())).await;
         };
         let complete = complete(claim, &answer.result);
+        let mut has_begun = false;
         let work = |tx: Transaction| {
+            has_begun = true;
             let (complete, written) = (complete.clone(), writes(tx.share()));
             async move {
                 tx.run(complete).await?;
                 written.await
             }
         };
-        self.client.repeatable_transaction(work).await
+        let written = self.client.repeatable_transaction(work).await;
+        // As with a result alone, which is sent with its COMMIT.
+        written.map_err(|error| if has_begun { error.after_commit_was_sent() } else { error })
     }
 
     async fn fail(&self, claim: Claim, error: &TaskError) -> Result<(), Error> {

@@ -44,8 +44,9 @@ enum Interruption {
 
 /// How long an aborted handler may take to stop. It stops at its next `await`.
 const STOP_TIME: Duration = Duration::from_secs(1);
-/// How often an answer is sent again to a server that has no memory for it. The answer may be what needs the memory.
-const MEMORY_ATTEMPTS: u32 = 5;
+/// How often an answer is sent that the server does not take although it can be reached, or that costs the session. What
+/// follows the answer in the workflow may be what takes too long, needs the memory or ends the session.
+const ATTEMPTS: u32 = 5;
 
 /// A spawned handler, which is aborted if its task ends without it. A panic ends only the handler.
 struct Work(JoinHandle<Result<Answer, TaskError>>);
@@ -269,8 +270,7 @@ async fn complete<Q: TaskQueue>(
             Err(panic) => return fail(&*queue, claim, of_panic(panic), retries).await,
         };
         let Err(error) = sent else { return Ok(()) };
-        let needs_memory = error.sqlstate() == Some("53200") && retries.number >= MEMORY_ATTEMPTS;
-        if needs_memory || is_about_the_answer(&error) {
+        if is_about_the_answer(&error) {
             tracing::warn!(task = %claim.task_id, %error, "the answer was rejected");
             let error = TaskError { code: Some("invalid_result".into()), ..TaskError::from(error) };
             return fail(&*queue, claim, error, retries).await;
@@ -279,7 +279,13 @@ async fn complete<Q: TaskQueue>(
             tracing::warn!(task = %claim.task_id, %error, "the answer, or what it writes, was rejected");
             return fail(&*queue, claim, TaskError::from(error), retries).await;
         }
-        retries.after(error).await?;
+        if let Err(error) = retries.after(error).await {
+            if !retries.are_used_up() {
+                return Err(error);
+            }
+            tracing::warn!(task = %claim.task_id, %error, "the answer is given up, and the attempt has failed");
+            return fail(&*queue, claim, TaskError::from(error), Retries::new(retries.is_over)).await;
+        }
     }
 }
 
@@ -329,16 +335,18 @@ async fn release<Q: TaskQueue>(
     Ok(())
 }
 
-/// Sends an answer again while the database is away, until the lease has been lost for as long as it lasts.
+/// Sends an answer again: as long as the lease is held while the database is away or another transaction is in the way, and
+/// a few times after other errors of the server.
 struct Retries<'a> {
     is_over: &'a AtomicBool,
-    number: u32,
+    /// Attempts that may have failed because of the answer.
+    failed: u32,
     backoff: Backoff,
 }
 
 impl<'a> Retries<'a> {
     fn new(is_over: &'a AtomicBool) -> Self {
-        Self { is_over, number: 0, backoff: Backoff::default() }
+        Self { is_over, failed: 0, backoff: Backoff::default() }
     }
 
     async fn after(&mut self, error: Error) -> Result<(), Error> {
@@ -347,10 +355,17 @@ impl<'a> Retries<'a> {
         if !can_change || self.is_over.load(Ordering::Relaxed) {
             return Err(error);
         }
+        self.failed += u32::from(!error.will_pass());
+        if self.are_used_up() {
+            return Err(error);
+        }
         tracing::debug!(%error, "an answer is sent again");
-        self.number += 1;
         tokio::time::sleep(self.backoff.next()).await;
         Ok(())
+    }
+
+    fn are_used_up(&self) -> bool {
+        self.failed >= ATTEMPTS
     }
 }
 

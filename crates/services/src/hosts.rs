@@ -8,7 +8,10 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use governor::clock::Clock;
+use governor::middleware::NoOpMiddleware;
+use governor::state::{InMemoryState, NotKeyed};
+use governor::{Quota, RateLimiter};
 use tokio::time::Instant;
 
 /// Hosts that are remembered. Beyond it, those without calls are forgotten.
@@ -34,11 +37,27 @@ pub struct Hosts {
     hosts: Mutex<HashMap<(String, u16), Arc<Host>>>,
 }
 
+/// The clock by which the runtime sleeps, so that tests can advance it.
+#[derive(Debug, Clone)]
+struct RuntimeClock {
+    begun: Instant,
+}
+
+impl Clock for RuntimeClock {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+}
+
+type Rate = RateLimiter<NotKeyed, InMemoryState, RuntimeClock, NoOpMiddleware<Duration>>;
+
 #[derive(Debug)]
 struct Host {
     /// With its port, for the log.
     name: String,
-    rate: Option<DefaultDirectRateLimiter>,
+    rate: Option<Rate>,
     breaker: Mutex<Breaker>,
 }
 
@@ -79,7 +98,7 @@ impl Hosts {
             return Err(Later(wait));
         }
         if let Some(rate) = &host.rate
-            && tokio::time::timeout(LONGEST_WAIT, rate.until_ready()).await.is_err()
+            && tokio::time::timeout(LONGEST_WAIT, turn(rate)).await.is_err()
         {
             return Err(Later(LONGEST_WAIT));
         }
@@ -92,11 +111,19 @@ impl Hosts {
         if hosts.len() >= MOST_HOSTS {
             hosts.retain(|_, host| Arc::strong_count(host) > 1 || host.pause().is_some());
         }
-        let rate = || self.limits.rate.map(|rate| RateLimiter::direct(Quota::per_second(rate)));
+        let clock = RuntimeClock { begun: Instant::now() };
+        let rate = || self.limits.rate.map(|rate| RateLimiter::direct_with_clock(Quota::per_second(rate), clock));
         let host = hosts.entry((name.to_owned(), port)).or_insert_with(|| {
             Arc::new(Host { name: format!("{name}:{port}"), rate: rate(), breaker: Mutex::default() })
         });
         Arc::clone(host)
+    }
+}
+
+/// Waits until a call may begin.
+async fn turn(rate: &Rate) {
+    while let Err(until) = rate.check() {
+        tokio::time::sleep(until.wait_time_from(rate.clock().now())).await;
     }
 }
 
@@ -212,10 +239,24 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn calls_wait_for_the_rate() {
-        let hosts = hosts(1);
-        hosts.permit("a.example", 443).await.expect("a turn").failed();
-        // Its turn comes in a second of the real clock, and the test's clock is faster.
-        assert_eq!(hosts.permit("a.example", 443).await.expect_err("no turn"), Later(LONGEST_WAIT));
+        let (hosts, begun) = (hosts(1), Instant::now());
+        for _ in 0..3 {
+            hosts.permit("a.example", 443).await.expect("a turn").succeeded();
+        }
+        assert_eq!(begun.elapsed().as_secs(), 2);
         hosts.permit("b.example", 443).await.expect("another host");
+        assert_eq!(begun.elapsed().as_secs(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_do_not_wait_long_for_the_rate() {
+        let (hosts, mut calls) = (Arc::new(hosts(1)), tokio::task::JoinSet::new());
+        for _ in 0..20 {
+            let hosts = Arc::clone(&hosts);
+            calls.spawn(async move { hosts.permit("a.example", 443).await.map(drop) });
+        }
+        let ended = calls.join_all().await;
+        let late = ended.iter().filter(|ended| **ended == Err(Later(LONGEST_WAIT))).count();
+        assert!((14..=15).contains(&late), "{late}: one call at once, and one each second");
     }
 }
